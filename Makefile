@@ -1,0 +1,36 @@
+# make app   opens the page
+# make test  lint, types and all tests
+# make setup the environment alone
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: app test setup clean
+.DEFAULT_GOAL := app
+
+app: setup
+	$(BIN)/streamlit run app.py
+
+setup: .venv/.app
+
+test: .venv/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest
+
+# Each stamp is renewed when its requirements change, and only then.
+.venv/.app: requirements.txt | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	touch $@
+
+.venv/.dev: requirements-dev.txt .venv/.app
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	touch $@
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Headlight needs Python 3.11 or newer; name one with: make PYTHON=python3.12"; exit 1; }
+	$(PYTHON) -m venv .venv
+
+clean:
+	rm -rf .venv

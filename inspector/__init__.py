@@ -1,0 +1,43 @@
+"""The instrument: record a model on a text, then read every layer and head."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from inspector import costs, heads, maps, normalization, plots, positional
+    from inspector.probe import record, record_batch
+    from inspector.trace import AttentionSite, Trace
+    from inspector.trace_file import open
+
+__all__ = [
+    "AttentionSite",
+    "Trace",
+    "costs",
+    "heads",
+    "maps",
+    "normalization",
+    "open",
+    "plots",
+    "positional",
+    "record",
+    "record_batch",
+]
+
+_HOMES = {
+    "record": "inspector.probe",
+    "record_batch": "inspector.probe",
+    "AttentionSite": "inspector.trace",
+    "Trace": "inspector.trace",
+    "open": "inspector.trace_file",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import on first use: torch and transformers take seconds, and the page draws its shell before."""
+    if name not in __all__:
+        raise AttributeError(f"module 'inspector' has no attribute {name!r}")
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    return importlib.import_module(f"inspector.{name}")

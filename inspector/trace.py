@@ -1,0 +1,244 @@
+"""A Trace: what was recorded of one text in one model, read-only and without the model.
+
+It keeps the inputs of every attention call (query, key, value, the mask's rule) and of every norm, which is linear in
+the text. Maps are quadratic, so none is kept: each is computed again when asked for, by the model's own function, in
+blocks of query rows. A cache with a byte budget holds the recent ones.
+
+Shapes: H heads, K kv heads, Q query positions, T key positions, D width, E head width.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+from uuid import uuid4
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+
+from inspector.cache import ByteBudgetCache
+from models.attention import BLOCK, AttentionFunction
+from models.masks import Mask
+from models.tokenizers import Cut, Encoding
+
+Array = NDArray[np.float32]
+Kind = Literal["weights", "scores"]
+
+_LARGEST_LAYER = 64 * 2**20  # bytes; above it a single head is computed instead of its whole layer
+_maps: ByteBudgetCache[Array] = ByteBudgetCache(256 * 2**20)
+
+
+@dataclass(frozen=True)
+class AttentionSite:
+    """Where attention happened, and between which tokens."""
+
+    stream: str
+    layer: int
+    heads: int
+    queries: tuple[str, ...]
+    keys: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class AttentionRecord:
+    """The inputs of one attention call: query [H, Q, E], key and value [K, T, E]."""
+
+    site: AttentionSite
+    function: AttentionFunction
+    query: Tensor
+    key: Tensor
+    value: Tensor
+    mask: Mask | None
+
+
+@dataclass(frozen=True)
+class NormRecord:
+    """One LayerNorm at work: its input [Q, D], its parameters [D], and where it stands.
+
+    layer: None for the embedding's norm and the final one.
+    part: "embedding", "attention", "ffn" or "final": whose norm it is.
+    placement: "pre" (before the sublayer), "post" (after the residual sum), "embedding" or "final".
+    """
+
+    name: str
+    layer: int | None
+    part: str
+    placement: str
+    input: NDArray[np.floating[Any]]
+    gamma: NDArray[np.floating[Any]]
+    beta: NDArray[np.floating[Any]]
+    epsilon: float
+
+    @property
+    def output(self) -> NDArray[np.floating[Any]]:
+        """[Q, D]: gamma * (x - mean) / sqrt(variance + epsilon) + beta (Ba et al. 2016), computed from the input."""
+        x, gamma, beta = (torch.tensor(array) for array in (self.input, self.gamma, self.beta))
+        return read_only(torch.nn.functional.layer_norm(x, gamma.shape, gamma, beta, self.epsilon))
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """What was recorded of one text in one model.
+
+    model: the model's id. hidden: last hidden state [Q, D].
+    """
+
+    model: str
+    text: str
+    text_pair: str | None
+    encoding: Encoding
+    attentions: tuple[AttentionRecord, ...]
+    norms: tuple[NormRecord, ...]
+    hidden: Tensor
+    key: str = field(default_factory=lambda: uuid4().hex)
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """The text's tokens as the model read them, special ones included."""
+        return self.encoding.tokens
+
+    @property
+    def words(self) -> tuple[int | None, ...]:
+        """For each token the index of its word, None for special tokens."""
+        return self.encoding.words
+
+    @property
+    def special(self) -> tuple[bool, ...]:
+        """For each token whether the tokenizer added it ([CLS], [SEP])."""
+        return self.encoding.special
+
+    @property
+    def unknown(self) -> int:
+        """How many tokens stand for something that the tokenizer does not know."""
+        return self.encoding.unknown
+
+    @property
+    def cut(self) -> Cut | None:
+        """What of the text did not fit, None where all did."""
+        return self.encoding.cut
+
+    @cached_property
+    def sites(self) -> tuple[AttentionSite, ...]:
+        """All attention calls, in the order in which the model made them."""
+        return tuple(record.site for record in self.attentions)
+
+    @property
+    def output(self) -> NDArray[np.floating[Any]]:
+        """The last hidden state [Q, D]."""
+        return read_only(self.hidden)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the trace holds: linear in the text."""
+        tensors = [t for record in self.attentions for t in (record.query, record.key, record.value)]
+        attention = sum(tensor.nbytes for tensor in [*tensors, self.hidden])
+        return attention + sum(norm.input.nbytes for norm in self.norms)
+
+    def attention(self, *, layer: int, head: int | None = None, stream: str | None = None) -> Array:
+        """Attention weights: float32 [Q, T] of a head, or [H, Q, T] of a layer; rows sum to 1.
+
+        The stream may be left out where there is one. Raises ValueError for a layer, head or stream out of range.
+        """
+        return self._map("weights", layer, head, stream)
+
+    def scores(self, *, layer: int, head: int | None = None, stream: str | None = None) -> Array:
+        """The softmax's input, after scale, bias and soft-cap: float32 [Q, T] or [H, Q, T]; masked cells are -inf."""
+        return self._map("scores", layer, head, stream)
+
+    def blocks(self, *, layer: int, stream: str | None = None) -> Iterator[tuple[slice, Array]]:
+        """All weights of a layer in blocks of query rows: (rows, float32 [H, rows, T]); memory linear in the text."""
+        return blocks(self._record(layer, stream), "weights")
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the trace to one .npz file; `inspector.open` reads it."""
+        from inspector.trace_file import save
+
+        save(self, path)
+
+    def _map(self, kind: Kind, layer: int, head: int | None, stream: str | None) -> Array:
+        record = self._record(layer, stream)
+        site = record.site
+        if head is not None and not 0 <= head < site.heads:
+            raise ValueError(f"head {head} is out of range: layer {layer} has heads 0 to {site.heads - 1}")
+        name = (self.key, kind, site.stream, layer)
+        layer_bytes = 4 * site.heads * len(site.queries) * len(site.keys)
+        if head is None or layer_bytes <= _LARGEST_LAYER:
+            whole = _maps.get(name, lambda: _gather(record, kind, slice(None)), size=_size)
+            chosen: Array = whole if head is None else whole[head]
+            return chosen
+        alone: Array = _maps.get((*name, head), lambda: _gather(record, kind, slice(head, head + 1)), size=_size)[0]
+        return alone
+
+    def _record(self, layer: int, stream: str | None) -> AttentionRecord:
+        streams = list(dict.fromkeys(site.stream for site in self.sites))
+        if stream is None:
+            if len(streams) > 1:
+                raise ValueError(f"this model has the streams {', '.join(streams)}: say which with stream=")
+            stream = streams[0]
+        if stream not in streams:
+            raise ValueError(f"there is no stream {stream!a}: this model has {', '.join(streams)}")
+        records = {record.site.layer: record for record in self.attentions if record.site.stream == stream}
+        if layer not in records:
+            raise ValueError(f"layer {layer} is out of range: {stream} has layers 0 to {max(records)}")
+        return records[layer]
+
+
+def read_only(tensor: Tensor) -> NDArray[Any]:
+    """The tensor's values as an array that cannot be written to."""
+    array: NDArray[Any] = tensor.detach().cpu().numpy()
+    array = array.view()
+    array.setflags(write=False)
+    return array
+
+
+def _size(array: Array) -> int:
+    return array.nbytes
+
+
+def _gather(record: AttentionRecord, kind: Kind, heads: slice) -> Array:
+    """The chosen heads of one layer: [heads, Q, T], read-only."""
+    whole = np.concatenate([block[heads] for _, block in blocks(record, kind)], axis=1)
+    whole.setflags(write=False)
+    return whole
+
+
+class _SoftmaxInput(TorchFunctionMode):
+    """Keeps what goes into softmax while a model's own attention function runs; a mode acts on its thread alone."""
+
+    scores: Tensor | None = None
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func in (torch.softmax, torch.nn.functional.softmax, Tensor.softmax):
+            self.scores = args[0]
+        return func(*args, **(kwargs or {}))
+
+
+@torch.no_grad()
+def _block(record: AttentionRecord, kind: Kind, rows: slice) -> Array:
+    """[H, rows, T] of one block of query rows."""
+    # Contiguous always: the same memory layout gives the same bits, before and after a file.
+    query, key, value = (t[None].contiguous() for t in (record.query[:, rows], record.key, record.value))
+    allowed = None if record.mask is None else record.mask.rows(rows.start, rows.stop)
+    if kind == "weights":
+        block = record.function(query, key, value, allowed, rows=rows)[1]
+    else:
+        with _SoftmaxInput() as softmax:
+            record.function(query, key, value, allowed, rows=rows)
+        if softmax.scores is None:
+            raise ValueError(f"{record.function} calls no softmax, so there are no scores to show")
+        block = softmax.scores if allowed is None else softmax.scores.masked_fill(~allowed, float("-inf"))
+    return block[0].float().cpu().numpy()
+
+
+def blocks(record: AttentionRecord, kind: Kind) -> Iterator[tuple[slice, Array]]:
+    """All maps of one attention call, computed again in blocks of query rows: (rows, float32 [H, rows, T])."""
+    queries = record.query.shape[1]
+    for start in range(0, queries, BLOCK):
+        rows = slice(start, min(start + BLOCK, queries))
+        yield rows, _block(record, kind, rows)

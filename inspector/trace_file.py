@@ -1,0 +1,191 @@
+"""A Trace in one .npz file: arrays and one JSON header, nothing pickled.
+
+Masks are written out as packed bits (n * n / 8 bytes before compression); all else is linear in the text.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from inspector.trace import AttentionRecord, AttentionSite, NormRecord, Trace, blocks
+from models.attention import BLOCK, AttentionFunction, DotProductAttention
+from models.huggingface import EagerAttention, eager_function
+from models.masks import Mask
+from models.tokenizers import Cut, Encoding
+
+FORMAT, VERSION = "headlight-trace", 1
+
+
+@dataclass(frozen=True)
+class PackedMask:
+    """A mask read from a file: one bit a cell, [1 or H, Q, ceil(T / 8)] bytes."""
+
+    bits: np.ndarray
+    keys: int
+
+    def rows(self, start: int, stop: int) -> Tensor:
+        """Boolean [1, 1 or H, stop - start, T]; True where the query attends to the key."""
+        rows = np.unpackbits(self.bits[:, start:stop], axis=-1, count=self.keys)
+        return torch.from_numpy(rows.astype(bool))[None]
+
+
+def save(trace: Trace, path: str | os.PathLike[str]) -> None:
+    """Write the trace to `path`, which must end in .npz."""
+    if Path(path).suffix != ".npz":
+        raise ValueError(f"a trace is saved as .npz, not as {Path(path).name!a}")
+    arrays: dict[str, np.ndarray] = {"hidden": trace.hidden.numpy()}
+    masks: dict[int, str] = {}  # models share one mask between layers: so does the file
+    sites = []
+    for index, record in enumerate(trace.attentions):
+        for name in ("query", "key", "value"):
+            arrays[f"attention.{index}.{name}"] = getattr(record, name).numpy()
+        if record.mask is not None and id(record.mask) not in masks:
+            masks[id(record.mask)] = f"mask.{len(masks)}"
+            arrays[masks[id(record.mask)]] = _pack(record.mask, queries=record.query.shape[1])
+        sites.append(
+            {
+                "stream": record.site.stream,
+                "layer": record.site.layer,
+                "function": _function_header(record.function, arrays, f"attention.{index}.argument."),
+                "mask": None if record.mask is None else masks[id(record.mask)],
+            }
+        )
+    norms = []
+    for index, norm in enumerate(trace.norms):
+        for name in ("input", "gamma", "beta"):
+            arrays[f"norm.{index}.{name}"] = getattr(norm, name)
+        norms.append({name: getattr(norm, name) for name in ("name", "layer", "part", "placement", "epsilon")})
+    header = {
+        "format": FORMAT,
+        "version": VERSION,
+        "model": trace.model,
+        "text": trace.text,
+        "text_pair": trace.text_pair,
+        "encoding": asdict(trace.encoding),
+        "sites": sites,
+        "norms": norms,
+    }
+    with open_file(path, "wb") as file:
+        np.savez_compressed(file, allow_pickle=False, header=np.array(json.dumps(header)), **arrays)
+
+
+open_file = open  # the builtin, under a name that `open` below does not hide
+_LARGEST = 2**30  # bytes once unpacked: a small file can claim to hold terabytes
+
+
+def open(path: str | os.PathLike[str]) -> Trace:
+    """Read a trace that `save` wrote; its maps equal those of the trace that was saved.
+
+    Raises ValueError for a file that is missing, damaged or something else.
+    """
+    if not Path(path).is_file():
+        raise ValueError(f"there is no file {str(path)!a}")
+    try:
+        return _trace(*_read(path))
+    except Exception as error:  # whatever a damaged file makes numpy, json or torch raise
+        raise ValueError(
+            f"{Path(path).name!a} is damaged or was not saved by this version of Headlight ({error}); "
+            "save the trace again"
+        ) from error
+
+
+def _read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    with zipfile.ZipFile(path) as archive:
+        unpacked = sum(entry.file_size for entry in archive.infolist())
+    if unpacked > _LARGEST:
+        raise ValueError(f"it unpacks to {unpacked:,} bytes, more than {_LARGEST:,}")
+    with np.load(path, allow_pickle=False) as archive:
+        arrays = {key: archive[key] for key in archive.files}
+    header = json.loads(str(arrays["header"]))
+    if header["format"] != FORMAT or header["version"] != VERSION:
+        raise ValueError(f"it says {header['format']!a} version {header['version']!a}")
+    return header, arrays
+
+
+def _trace(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Trace:
+    encoding = _encoding(header["encoding"])
+    attentions = []
+    for index, site in enumerate(header["sites"]):
+        record = _attention(site, arrays, f"attention.{index}.", encoding.tokens)
+        _, block = next(blocks(record, "weights"))
+        if block.shape[::2] != (record.site.heads, len(encoding)) or not np.isfinite(block).all():
+            raise ValueError(f"layer {record.site.layer} gives no attention over its {len(encoding)} tokens")
+        attentions.append(record)
+    norms = []
+    for index, norm in enumerate(header["norms"]):
+        x, gamma, beta = (_frozen(arrays[f"norm.{index}.{name}"]) for name in ("input", "gamma", "beta"))
+        norms.append(NormRecord(input=x, gamma=gamma, beta=beta, **norm))
+    hidden = torch.from_numpy(arrays["hidden"])
+    return Trace(
+        header["model"], header["text"], header["text_pair"], encoding, tuple(attentions), tuple(norms), hidden
+    )
+
+
+def _attention(
+    site: Mapping[str, Any], arrays: Mapping[str, np.ndarray], prefix: str, tokens: tuple[str, ...]
+) -> AttentionRecord:
+    query, key, value = (torch.from_numpy(arrays[prefix + name]) for name in ("query", "key", "value"))
+    mask = None if site["mask"] is None else PackedMask(arrays[site["mask"]], keys=len(tokens))
+    return AttentionRecord(
+        AttentionSite(site["stream"], site["layer"], query.shape[0], tokens, tokens),
+        _function(site["function"], arrays, prefix + "argument."),
+        query,
+        key,
+        value,
+        mask,
+    )
+
+
+def _encoding(fields: Mapping[str, Any]) -> Encoding:
+    cut = None if fields["cut"] is None else Cut(**fields["cut"])
+    columns = {name: tuple(fields[name]) for name in ("ids", "tokens", "words", "segments", "special")}
+    if len({len(column) for column in columns.values()}) != 1:
+        raise ValueError("its tokens and their ids differ in number")
+    return Encoding(**columns, unknown=fields["unknown"], cut=cut)
+
+
+def _frozen(array: np.ndarray) -> np.ndarray:
+    array.setflags(write=False)
+    return array
+
+
+def _pack(mask: Mask, *, queries: int) -> np.ndarray:
+    blocks = []
+    for start in range(0, queries, BLOCK):
+        stop = min(start + BLOCK, queries)
+        rows = mask.rows(start, stop).expand(-1, -1, stop - start, -1)[0]
+        blocks.append(np.packbits(rows.cpu().numpy(), axis=-1))
+    return np.concatenate(blocks, axis=1)
+
+
+def _function_header(function: AttentionFunction, arrays: dict[str, np.ndarray], prefix: str) -> dict[str, Any]:
+    """The function as JSON; its tensors (a position bias, sinks) go to `arrays` under `prefix`."""
+    if isinstance(function, DotProductAttention):
+        return {"kind": "dot product", "scale": function.scale}
+    if not isinstance(function, EagerAttention):
+        raise ValueError(f"{type(function).__name__} cannot be written to a file")
+    values = {**{f"module.{k}": v for k, v in function.module.items()}, **function.arguments}
+    tensors = {name: value for name, value in values.items() if isinstance(value, Tensor)}
+    arrays.update({prefix + name: tensor.detach().cpu().numpy() for name, tensor in tensors.items()})
+    plain = {name: value for name, value in values.items() if name not in tensors}
+    return {"kind": "eager", "source": function.source, "values": plain, "tensors": list(tensors)}
+
+
+def _function(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], prefix: str) -> AttentionFunction:
+    if header["kind"] == "dot product":
+        return DotProductAttention(scale=float(header["scale"]))
+    eager_function(header["source"])  # refuses what is not transformers' own
+    values = {**header["values"], **{name: torch.from_numpy(arrays[prefix + name]) for name in header["tensors"]}}
+    module = {name.removeprefix("module."): value for name, value in values.items() if name.startswith("module.")}
+    arguments = {name: value for name, value in values.items() if not name.startswith("module.")}
+    return EagerAttention(header["source"], module, arguments)

@@ -1,0 +1,106 @@
+"""From the reader's text to token ids, and an honest account of what did not make it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+MAX_CHARACTERS = 200_000  # a tokenizer takes seconds for millions; no model here reads that far
+
+
+@dataclass(frozen=True)
+class Cut:
+    """What of a text did not fit.
+
+    kept, total: in `unit`, "tokens" or "characters".
+    """
+
+    kept: int
+    total: int
+    unit: str
+    limit: str
+
+    def __str__(self) -> str:
+        return (
+            f"Only the first {self.kept:,} of {self.total:,} {self.unit} are read: {self.limit}. "
+            f"The last {self.total - self.kept:,} are left out."
+        )
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """A text as a model reads it; one entry per token.
+
+    words: index of the word that a token belongs to, None for special tokens; a pair's second text counts on.
+    segments: 0 for the text, 1 for its pair.
+    special: True for tokens that the tokenizer added ([CLS], [SEP]).
+    unknown: how many tokens stand for something the tokenizer does not know.
+    """
+
+    ids: tuple[int, ...]
+    tokens: tuple[str, ...]
+    words: tuple[int | None, ...]
+    segments: tuple[int, ...]
+    special: tuple[bool, ...]
+    unknown: int
+    cut: Cut | None = None
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+def encode(tokenizer: Any, text: str, *, text_pair: str | None = None, max_tokens: int) -> Encoding:
+    """Tokenize a text or a pair of texts with a fast transformers tokenizer, cut to `max_tokens`.
+
+    Raises ValueError where there is nothing to read, or something that is not text.
+    """
+    given = len(text) + len(text_pair or "")
+    text, text_pair = _valid(text), None if text_pair is None else _valid(text_pair)
+    encoded = tokenizer(text, text_pair, add_special_tokens=True, verbose=False)
+    total = len(encoded["input_ids"])
+    cut = None
+    if total > max_tokens:
+        encoded = tokenizer(text, text_pair, add_special_tokens=True, truncation=True, max_length=max_tokens)
+        cut = Cut(len(encoded["input_ids"]), total, "tokens", f"this model takes at most {max_tokens:,}")
+    if given > len(text) + len(text_pair or ""):
+        cut = Cut(min(given, MAX_CHARACTERS), given, "characters", f"a text is read up to {MAX_CHARACTERS:,}")
+    ids = encoded["input_ids"]
+    sequences = encoded.sequence_ids()
+    unknown = tokenizer.unk_token_id
+    special = tuple(sequence is None for sequence in sequences)
+    if all(special):
+        raise ValueError(
+            "There is nothing to read in this text: it has no visible characters. Type or paste a sentence."
+        )
+    return Encoding(
+        ids=tuple(ids),
+        tokens=tuple(tokenizer.convert_ids_to_tokens(ids)),
+        words=_words(encoded.word_ids(), sequences),
+        segments=tuple(encoded["token_type_ids"]) if "token_type_ids" in encoded else (0,) * len(ids),
+        special=special,
+        unknown=0 if unknown is None else ids.count(unknown),
+        cut=cut,
+    )
+
+
+def _valid(text: str) -> str:
+    if not text.strip():
+        raise ValueError("The text is empty. Type or paste a sentence.")
+    text = text[:MAX_CHARACTERS]
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"Character {error.start} of the text is half of a surrogate pair ({text[error.start]!a}), "
+            "so the text is not valid Unicode. Copy it again from its source."
+        ) from error
+    return text
+
+
+def _words(words: list[int | None], sequences: list[int | None]) -> tuple[int | None, ...]:
+    """Number the words of a pair's second text after those of the first: each text counts from 0 by itself."""
+    first = 1 + max((w for w, s in zip(words, sequences, strict=True) if s == 0 and w is not None), default=-1)
+    return tuple(
+        None if word is None else word + first * (sequence == 1)
+        for word, sequence in zip(words, sequences, strict=True)
+    )

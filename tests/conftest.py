@@ -1,0 +1,20 @@
+"""Shared by all tests: one loaded model each, one torch thread."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+import models
+
+torch.set_num_threads(1)  # on few cores two threads are slower than one for small texts
+
+
+@pytest.fixture(scope="session")
+def minilm() -> models.LoadedModel:
+    return models.load("minilm")
+
+
+@pytest.fixture(scope="session")
+def minilm_own() -> models.LoadedModel:
+    return models.load("minilm-own")
