@@ -21,6 +21,7 @@ from typing import Any
 os.environ.setdefault("DISABLE_SAFETENSORS_CONVERSION", "1")
 
 import torch
+from safetensors import SafetensorError
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel, AutoTokenizer
 from transformers.masking_utils import AttentionMaskInterface, sdpa_mask
@@ -80,7 +81,7 @@ def eager_function(source: str) -> Callable[..., tuple[Tensor, Tensor]]:
     """
     if not source.startswith("transformers.models.") or not all(part.isidentifier() for part in source.split(".")):
         raise ValueError(
-            f"{source!r} is not a modeling file of transformers, such as transformers.models.bert.modeling_bert"
+            f"{source!r} is no modeling file of transformers, such as transformers.models.bert.modeling_bert"
         )
     try:
         module = sys.modules.get(source) or import_module(source)
@@ -177,16 +178,15 @@ def load_folder(folder: Path) -> Pretrained:
             f"{folder} holds no .safetensors weights; save the model with save_pretrained(safe_serialization=True)"
         )
     safe: dict[str, Any] = {"trust_remote_code": False, "local_files_only": True}
+    how: dict[str, Any] = {"use_safetensors": True, "attn_implementation": IMPLEMENTATION, "dtype": torch.float32}
     try:
         config = AutoConfig.from_pretrained(folder, **safe)
-        if not _is_encoder(config):
-            raise ValueError(f"{config.model_type} is not an encoder; choose the folder of a BERT-like model")
         tokenizer = AutoTokenizer.from_pretrained(folder, **safe)
-        network = AutoModel.from_pretrained(
-            folder, config=config, use_safetensors=True, attn_implementation=IMPLEMENTATION, dtype=torch.float32, **safe
-        )
-    except (OSError, KeyError, ImportError) as error:
+        network = AutoModel.from_pretrained(folder, config=config, **how, **safe) if _is_encoder(config) else None
+    except (OSError, KeyError, ImportError, ValueError, RuntimeError, SafetensorError) as error:
         raise ValueError(f"transformers cannot load the model in {folder}: {error}") from error
+    if network is None:
+        raise ValueError(f"{config.model_type} is not an encoder; choose the folder of a BERT-like model")
     if not tokenizer.is_fast:
         raise ValueError(f"{folder} has no fast tokenizer (tokenizer.json); save it with a fast tokenizer first")
     network.eval().requires_grad_(False)

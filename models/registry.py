@@ -46,6 +46,11 @@ class LoadedModel:
     run: Callable[[Tensor, Tensor, Tensor], Tensor]
     max_tokens: int
 
+    @property
+    def layers(self) -> int:
+        """How many layers the configuration names."""
+        return int(getattr(self.config, "layers", None) or self.config.num_hidden_layers)
+
     def encode(self, text: str, *, text_pair: str | None = None) -> Encoding:
         """Tokenize for this model, cut to what it can read; ValueError where there is nothing to read."""
         from models.tokenizers import encode
@@ -81,18 +86,24 @@ def load(id: str | os.PathLike[str]) -> LoadedModel:
     name = os.fspath(id)
     if name in loaders:
         return loaders[name]()
-    folder = Path(name).expanduser()
-    if folder.is_dir():
-        return _load_folder(folder.resolve())
+    if _is_folder(name):
+        return _load_folder(Path(name).expanduser().resolve())
     raise ValueError(unknown_model(name, known=list(loaders)))
 
 
 def unknown_model(name: str, *, known: Sequence[str]) -> str:
     """The sentence for an id that names no model."""
     return (
-        f"There is no model {name!a}. Choose one of {', '.join(known)}, "
+        f"There is no model {name[:100]!a}. Choose one of {', '.join(known)}, "
         "or give the path of a folder that holds a BERT-like transformers model."
     )
+
+
+def _is_folder(name: str) -> bool:
+    try:
+        return Path(name).expanduser().is_dir()
+    except (OSError, ValueError, RuntimeError):  # no path at all: too long, a zero byte, an unknown user
+        return False
 
 
 def _from_pretrained(card: Card, pretrained: Pretrained) -> LoadedModel:
@@ -117,7 +128,7 @@ def _load_minilm_own() -> LoadedModel:
     from models.convert import from_transformers
 
     pretrained = _load_minilm()
-    encoder = from_transformers(pretrained.network)
+    encoder = from_transformers(pretrained.network).requires_grad_(False)
 
     def run(ids: Tensor, keep: Tensor, segments: Tensor) -> Tensor:
         hidden: Tensor = encoder(ids, keep=keep, segments=segments)

@@ -1,0 +1,69 @@
+"""Two maps beside each other: which tokens agree, and what differs there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+import numpy as np
+
+from inspector.trace import Array
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The signed difference a - b of two maps, between the tokens that both texts have.
+
+    labels: those tokens. values: [n, n]. jensen_shannon: mean over queries of the Jensen-Shannon divergence in nats
+    (0 for equal rows, at most ln 2; Lin 1991), of rows renormalised to the shared tokens. largest: of abs(a - b).
+    """
+
+    labels: tuple[str, ...]
+    values: Array
+    jensen_shannon: float
+    largest: float
+
+
+def shared(a: Sequence[str], b: Sequence[str]) -> list[tuple[int, int]]:
+    """Positions (in a, in b) of the tokens that agree, in order (Ratcliff and Obershelp's matching blocks)."""
+    blocks = SequenceMatcher(None, a, b, autojunk=False).get_matching_blocks()
+    return [(block.a + step, block.b + step) for block in blocks for step in range(block.size)]
+
+
+def difference(a: Array, b: Array, *, a_tokens: Sequence[str], b_tokens: Sequence[str]) -> Difference:
+    """a [Q, Q] and b [T, T] between their own tokens -> what differs where the tokens agree.
+
+    Raises ValueError where no token agrees.
+    """
+    pairs = shared(a_tokens, b_tokens)
+    if not pairs:
+        raise ValueError("these two texts share no token, so there is nothing to subtract; choose texts that overlap")
+    rows_a, rows_b = (np.array(side) for side in zip(*pairs, strict=True))
+    part_a, part_b = a[np.ix_(rows_a, rows_a)], b[np.ix_(rows_b, rows_b)]
+    values: Array = part_a - part_b
+    return Difference(
+        labels=tuple(a_tokens[position] for position in rows_a),
+        values=values,
+        jensen_shannon=float(_jensen_shannon(_rows(part_a), _rows(part_b)).mean()),
+        largest=float(np.abs(values).max()),
+    )
+
+
+def _rows(weights: Array) -> np.ndarray:
+    """Rows that sum to 1, in float64; a row without attention to the shared tokens counts as uniform."""
+    rows = weights.astype(np.float64)
+    mass = rows.sum(axis=-1, keepdims=True)
+    return np.divide(rows, mass, out=np.full_like(rows, 1 / rows.shape[-1]), where=mass > 0)
+
+
+def _jensen_shannon(p: np.ndarray, q: np.ndarray) -> np.ndarray:
+    middle = (p + q) / 2
+    return (_relative_entropy(p, middle) + _relative_entropy(q, middle)) / 2
+
+
+def _relative_entropy(p: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """sum p ln(p / q) of each row, with 0 ln 0 = 0."""
+    ratio = np.divide(p, q, out=np.ones_like(p), where=p > 0)
+    terms: np.ndarray = (p * np.log(ratio)).sum(axis=-1)
+    return terms

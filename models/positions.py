@@ -1,0 +1,67 @@
+"""Position encodings that are added to the embeddings: a table with one row of D features a position."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+
+def sinusoidal(positions: int, width: int) -> Tensor:
+    """The sinusoidal table, float64 [positions, D] (Vaswani et al. 2017, section 3.5).
+
+    PE(p, 2i) = sin(p / 10000^(2i/D)),  PE(p, 2i+1) = cos(p / 10000^(2i/D))
+
+    Each pair of features is a clock hand, so PE(p + k) is PE(p) turned by an angle that depends on k alone.
+    Of an odd width the last feature is a sine without its cosine.
+    """
+    if positions < 1 or width < 1:
+        raise ValueError(f"a table of {positions} positions and width {width}; both must be at least 1")
+    position = torch.arange(positions, dtype=torch.float64)
+    frequency = 10000.0 ** -(torch.arange(0, width, 2, dtype=torch.float64) / width)  # [ceil(D / 2)]
+    angle = torch.outer(position, frequency)  # [positions, ceil(D / 2)]
+    table = torch.empty(positions, width, dtype=torch.float64)
+    table[:, 0::2] = angle.sin()
+    table[:, 1::2] = angle[:, : width // 2].cos()
+    return table
+
+
+class SinusoidalPositions(nn.Module):
+    """The fixed table of `sinusoidal`; nothing in it is learned or saved.
+
+    table: float64 [positions, D].
+    """
+
+    def __init__(self, positions: int, width: int) -> None:
+        super().__init__()
+        self.table = sinusoidal(positions, width)  # no buffer: Module.float() would round it for good
+
+    def forward(self, length: int) -> Tensor:
+        """-> [length, D], the rows of positions 0 .. length - 1."""
+        return first_rows(self.table, length)
+
+
+class LearnedPositions(nn.Module):
+    """A table that is learned with the model (Gehring et al. 2017; BERT, Devlin et al. 2019).
+
+    table: parameter [positions, D].
+    """
+
+    def __init__(self, positions: int, width: int) -> None:
+        super().__init__()
+        if positions < 1 or width < 1:
+            raise ValueError(f"a table of {positions} positions and width {width}; both must be at least 1")
+        self.table = nn.Parameter(torch.randn(positions, width))
+
+    def forward(self, length: int) -> Tensor:
+        """-> [length, D], the rows of positions 0 .. length - 1."""
+        return first_rows(self.table, length)
+
+
+def first_rows(table: Tensor, length: int) -> Tensor:
+    """table [positions, D] -> [length, D]; ValueError where the text is longer than the table."""
+    if length > len(table):
+        raise ValueError(
+            f"the text has {length} tokens, the model has {len(table)} positions; "
+            f"cut the text to {len(table)} tokens or choose a model with more positions"
+        )
+    return table[:length]

