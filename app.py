@@ -1,0 +1,22 @@
+"""Headlight: a visual attention inspector. `make app`, or `streamlit run app.py`."""
+
+from pathlib import Path
+
+import streamlit as st
+
+from inspector.views import session
+
+st.set_page_config(page_title="Headlight", page_icon=str(Path(__file__).parent / "inspector/views/icon.png"), layout="wide")
+
+page = st.navigation(
+    [
+        st.Page("inspector/views/attention.py", title="Attention", icon=":material/grid_view:", default=True),
+        st.Page("inspector/views/compare.py", title="Compare", icon=":material/compare:"),
+        st.Page("inspector/views/layernorm.py", title="LayerNorm", icon=":material/equalizer:"),
+        st.Page("inspector/views/positions.py", title="Positions", icon=":material/waves:"),
+        st.Page("inspector/views/costs.py", title="Costs", icon=":material/calculate:"),
+    ],
+    position="top",
+)
+session.sidebar()
+page.run()

@@ -1,0 +1,97 @@
+"""The instrument from the command line.
+
+python -m inspector "The cat sat on the mat."                                        what each head does
+python -m inspector "The cat sat on the mat." --layer 3 --head 7 --save map.html     one head, as a file
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from inspector.trace import Trace
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit code: 0, or 2 with one sentence on stderr where something is wrong."""
+    options = _parser().parse_args(arguments)
+    try:
+        _run(options)
+    except (ValueError, OSError) as error:
+        print(" ".join(str(error).split()), file=sys.stderr)
+        return 2
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m inspector",
+        description="Record a Transformer on a text. Prints what each head does, or saves one head to a file.",
+    )
+    add = parser.add_argument
+    add("text", nargs="?", metavar="TEXT", help="the text to read; - reads it from standard input")
+    add("--pair", metavar="TEXT", help="a second text, for models that read two")
+    add("--open", metavar="FILE", help="look at a trace saved as .npz, in place of a text")
+    add("--model", metavar="MODEL", help="a model's id or a folder (default: minilm)")
+    add("--layer", type=int, help="the layer to save, from 0 (default: that of the most telling head)")
+    add("--head", type=int, help="the head to save, from 0 (with a layer and no head: the mean over its heads)")
+    add("--stream", help="encoder, decoder or cross, where the model has several")
+    add("--save", metavar="FILE", help="write the head to FILE: .html, .png or .csv; .npz writes the whole trace")
+    add("--dark", action="store_true", help="a dark .png")
+    return parser
+
+
+def _run(options: argparse.Namespace) -> None:
+    trace = _trace(options)
+    if trace.cut is not None:
+        print(trace.cut, file=sys.stderr)
+    if trace.unknown:
+        print(f"{trace.unknown} of {len(trace.tokens)} tokens are unknown to the tokenizer.", file=sys.stderr)
+
+    from inspector import heads
+
+    if options.save is None:
+        if any(chosen is not None for chosen in (options.layer, options.head, options.stream)):
+            raise ValueError("--layer, --head and --stream choose what to save: give --save FILE too.")
+        from inspector.plots.theme import number
+
+        measures = heads.measure(trace)
+        print(measures.assign(label=heads.label(measures)).to_string(index=False, float_format=number, na_rep="–"))
+        return
+
+    from inspector import export
+
+    layer, head = options.layer, options.head
+    if layer is None:
+        if head is not None:
+            raise ValueError(f"head {head} of which layer? Give --layer too.")
+        layer, head = heads.most_telling(heads.measure(trace))
+    export.write(
+        trace, options.save, layer=layer, head=head, stream=options.stream, mode="dark" if options.dark else "light"
+    )
+
+
+def _trace(options: argparse.Namespace) -> Trace:
+    """The trace that the command is about: read from a file, or recorded now."""
+    if options.open is not None:
+        if any(given is not None for given in (options.text, options.pair, options.model)):
+            raise ValueError("--open takes its text and its model from the file: leave out TEXT, --pair and --model.")
+        from inspector.trace_file import open
+
+        return open(options.open)
+    if options.text is None:
+        raise ValueError("There is no text: give one, - to read it from standard input, or --open FILE.npz.")
+    text = sys.stdin.read() if options.text == "-" else options.text
+
+    # Only now: torch and transformers take seconds, and --help should not.
+    import models
+    from inspector.probe import record
+
+    return record(models.load(options.model or "minilm"), text, text_pair=options.pair)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

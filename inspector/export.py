@@ -1,0 +1,130 @@
+"""What is seen, as a file: an interactive page, a picture, a table, or the whole trace.
+
+A file's ending says which. Each is complete in itself and needs no network.
+"""
+
+from __future__ import annotations
+
+import csv as csv_format
+import io
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from inspector.plots import attention, packing, raster, standalone, theme
+from inspector.plots.attention import Weights
+from inspector.plots.theme import Mode, Scale
+from inspector.trace import Trace
+
+ENDINGS = (".html", ".png", ".csv", ".npz")
+
+_OTHERS = (
+    4 * 2**20
+)  # bytes of further heads in an HTML file, so that a click on its grid opens them; else the grid alone
+_TEXT = 1000  # characters of the text that a page quotes
+
+
+def write(
+    trace: Trace,
+    path: str | os.PathLike[str],
+    *,
+    layer: int,
+    head: int | None,
+    stream: str | None = None,
+    mode: Mode = "light",
+    scale: Scale = "linear",
+) -> None:
+    """Write one head (head=None: the mean over the layer's heads) to a file, in the format that its ending says.
+
+    .html: an interactive page with the head's exact weights and the grid of all heads; it follows the reader's light or
+    dark. .png: a picture. .csv: the weights as a matrix. .npz: the whole trace, which `inspector.open` reads.
+    Raises ValueError for another ending, or a layer, head or stream out of range, and writes nothing then.
+    """
+    path = Path(path)
+    ending = path.suffix.lower()
+    if ending not in ENDINGS:
+        raise ValueError(f"{path.name!a} does not say what to write: end it in {', '.join(ENDINGS)}")
+    weights, queries, keys = attention.chosen(trace, layer=layer, head=head, stream=stream)
+    title = f"{trace.model}: {attention.title(layer, head, stream)}"
+    if ending == ".html":
+        page = html(trace, layer=layer, head=head, stream=stream, scale=scale)
+        path.write_text(page, encoding="utf-8")
+    elif ending == ".png":
+        path.write_bytes(raster.png(weights, queries=queries, keys=keys, title=title, mode=mode, scale=scale))
+    elif ending == ".csv":
+        path.write_text(csv(weights, queries=queries, keys=keys), encoding="utf-8", newline="")
+    else:
+        trace.save(path)
+
+
+def csv(weights: Weights, *, queries: Sequence[str], keys: Sequence[str]) -> str:
+    """A map [Q, T] as a matrix: a header of key tokens, a first column of query tokens, the weights to 9 digits.
+
+    Nine digits read back to the same float32. A token goes with its position, "3 sat": tokens repeat, and no cell can
+    begin with the = + - @ that a spreadsheet would take for a formula. Invisible characters are written as U+XXXX.
+    """
+    names = [[f"{position} {theme.visible(token)}" for position, token in enumerate(side)] for side in (queries, keys)]
+    file = io.StringIO()
+    rows = csv_format.writer(file)
+    rows.writerow(["query / key", *names[1]])
+    rows.writerows(
+        [name, *(f"{weight:.9g}" for weight in row)] for name, row in zip(names[0], weights.tolist(), strict=True)
+    )
+    return file.getvalue()
+
+
+def html(trace: Trace, *, layer: int, head: int | None, stream: str | None = None, scale: Scale = "linear") -> str:
+    """One HTML file without server or network: the head's exact weights, and the grid of its stream's heads.
+
+    A click on the grid opens another head where all of them fit the file; else it says that it is not in there.
+    """
+    weights, queries, keys = attention.chosen(trace, layer=layer, head=head, stream=stream)
+    site = attention.site(trace, layer=layer, stream=stream)
+    layers = [other for other in trace.sites if other.stream == site.stream]
+
+    def message(weights: Weights, layer: int, head: int | None) -> bytes:
+        title = attention.title(layer, head, stream)
+        return packing.head_bytes(
+            weights,
+            queries=queries,
+            keys=keys,
+            layer=layer,
+            head=head,
+            title=title,
+            scale=scale,
+            colours=theme.SEQUENTIAL,
+        )
+
+    facts = {"model": trace.model, "text": _quote(trace.text)}
+    if trace.text_pair is not None:
+        facts["second text"] = _quote(trace.text_pair)
+    if trace.cut is not None:
+        facts["cut"] = str(trace.cut)
+    open_head = message(weights, layer, head)
+    title = f"{trace.model}: {attention.title(layer, head, stream)}"
+    if head is None:  # a mean is no picture of the grid
+        return standalone.page(title, open_head, facts=facts)
+    pictures = packing.thumbnails(
+        (trace.blocks(layer=other.layer, stream=other.stream) for other in layers),
+        count=len(layers),
+        heads=site.heads,
+        queries=len(queries),
+        keys=len(keys),
+    )
+    grid = packing.grid_bytes(
+        pictures, tokens=len(queries), colours=theme.SEQUENTIAL, scale=scale, selected=(layer, head)
+    )
+    others = [
+        (other.layer, index)
+        for other in layers
+        for index in range(other.heads)
+        if (other.layer, index) != (layer, head)
+    ]
+    if weights.nbytes * len(others) > _OTHERS:
+        others = []
+    more = [message(trace.attention(layer=at, head=index, stream=site.stream), at, index) for at, index in others]
+    return standalone.page(title, open_head, grid_bytes=grid, others=more, facts=facts)
+
+
+def _quote(text: str) -> str:
+    return text if len(text) <= _TEXT else f"{text[:_TEXT]}…"

@@ -1,0 +1,161 @@
+"""What each head does on a text, in numbers with a published definition, and which head to look at first.
+
+A[i, j] is the weight from query i to key j; every row sums to 1. The maps are read block by block of query rows and
+never held together; the sums are taken in float64.
+
+Shapes: H heads, Q query positions, T key positions; n tokens in a text that attends to itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from inspector.trace import Trace
+
+Array = NDArray[np.float64]
+
+START_TOKENS = ("[CLS]", "<s>")
+END_TOKENS = ("[SEP]", "</s>")
+
+# Thresholds of Clark et al. 2019, figure 6; `self` and `first` are held to those of their like.
+BROAD_ENTROPY = 3.8  # nats
+BROAD_RELATIVE_ENTROPY = 0.8  # for short texts: below 45 tokens no entropy can reach 3.8
+OFFSET_SHARE = 0.5
+SPECIAL_SHARE = 0.6
+
+
+def measure(trace: Trace) -> pd.DataFrame:
+    """Every head of a trace, a row per stream, layer and head; each measure is a mean over the queries.
+
+    entropy: -sum_j A ln A, nats, 0 (one key) .. ln T (all alike) (Clark et al. 2019, figure 4).
+    relative_entropy: entropy / ln T, 0..1; 0 for a text of one token.
+    distance: sum_j A |i - j|, tokens, 0 .. n - 1 (Vig & Belinkov 2019).
+    self, previous, next: weight on the key at i, i - 1, i + 1, share 0..1 (Clark et al. 2019, section 3.1). The first
+        query has no previous key and the last no next one: they count as 0, so the most is (n - 1) / n.
+    first: weight on the first key, share 0..1 (the sink of Xiao et al. 2023).
+    cls, sep: weight on all [CLS] or [SEP] tokens (<s> or </s> where a model calls them so), share 0..1 (Clark et al.
+        2019, section 3.2); NaN where the text has none.
+    confidence: max_j A, share 0..1 (Voita et al. 2019, section 4). As there, the end token is no candidate: where the
+        last key is an end token, its column is left out. Nothing is normalised again, and every query counts, the end
+        token's own too. NaN where that leaves no key.
+    information: what the query tells about the key, nats, 0 (every query looks at the same keys) .. ln n (each at one
+        of its own): the entropy of the mean row less the mean entropy of the rows, which is the Jensen-Shannon
+        divergence of all rows (Lin 1991, section 5).
+    """
+    tables = []
+    for site in trace.sites:
+        blocks = trace.blocks(layer=site.layer, stream=site.stream)
+        table = pd.DataFrame(measure_maps(blocks, keys=site.keys))
+        table.insert(0, "stream", site.stream)
+        table.insert(1, "layer", site.layer)
+        table.insert(2, "head", range(site.heads))
+        tables.append(table)
+    return pd.concat(tables, ignore_index=True)
+
+
+def measure_maps(
+    blocks: Iterable[tuple[slice, NDArray[np.float32]]], *, keys: Sequence[str]
+) -> dict[str, NDArray[np.float64]]:
+    """The measures of `measure` for the heads of one layer: blocks (rows, weights [H, rows, T]) -> name: [H]."""
+    sums, received, queries = np.zeros(()), np.zeros(()), 0
+    for rows, block in blocks:
+        weights = block.astype(np.float64)
+        sums = sums + _row_sums(rows.start, weights, end=keys[-1] in END_TOKENS)
+        received = received + weights.sum(axis=1)
+        queries += weights.shape[1]
+    entropy, distance, own, previous, following, confidence = sums / queries
+    mean_row = received / queries  # [H, T]
+    return {
+        "entropy": entropy,
+        "relative_entropy": entropy / np.log(len(keys)) if len(keys) > 1 else np.zeros_like(entropy),
+        "distance": distance,
+        "self": own,
+        "previous": previous,
+        "next": following,
+        "first": mean_row[:, 0],
+        "cls": _share(mean_row, keys, START_TOKENS),
+        "sep": _share(mean_row, keys, END_TOKENS),
+        "confidence": confidence,
+        "information": np.maximum(_entropy(mean_row) - entropy, 0.0),  # only rounding takes it below 0
+    }
+
+
+def label(measures: pd.DataFrame) -> pd.Series[str]:
+    """A word for what each head mostly does, after Clark et al. 2019, figure 6; "other" where nothing stands out.
+
+    "[SEP]", "[CLS]", "first": more than 0.6 of the weight goes there; "previous", "next", "self": more than 0.5;
+    "broad": entropy above 3.8 nats or, as short texts cannot have that, above 0.8 of the most that their length allows.
+    Where two hold (in texts of a few tokens) the one named first here wins.
+    """
+    conditions = {
+        "[SEP]": measures["sep"] > SPECIAL_SHARE,
+        "[CLS]": measures["cls"] > SPECIAL_SHARE,
+        "first": measures["first"] > SPECIAL_SHARE,
+        "previous": measures["previous"] > OFFSET_SHARE,
+        "next": measures["next"] > OFFSET_SHARE,
+        "self": measures["self"] > OFFSET_SHARE,
+        "broad": (measures["entropy"] > BROAD_ENTROPY) | (measures["relative_entropy"] > BROAD_RELATIVE_ENTROPY),
+    }
+    labels = np.select(list(conditions.values()), list(conditions), default="other")
+    return pd.Series(labels, index=measures.index, name="label")
+
+
+def most_telling(measures: pd.DataFrame) -> tuple[int, int]:
+    """(layer, head) of the head to open first: about the words of the text, and different from word to word.
+
+    It has the largest content share x information, where the content share is the weight on other keys than [CLS],
+    [SEP], the query itself and its two neighbours. Of equals the first wins; of several streams the first counts.
+    """
+    stream = measures[measures["stream"] == measures["stream"].iloc[0]]
+    # In a text of a few tokens a neighbour can be [CLS] too: counted twice, the rest may fall below 0.
+    content = (1 - stream[["cls", "sep", "self", "previous", "next"]].sum(axis=1)).clip(lower=0)
+    best = stream.loc[(content * stream["information"]).idxmax()]
+    return int(best["layer"]), int(best["head"])
+
+
+def _row_sums(start: int, weights: Array, *, end: bool) -> Array:
+    """What is measured row by row, summed over a block's queries: weights [H, rows, T] -> [6, H].
+
+    start: position of the first query; end: whether the last key is an end token.
+    """
+    queries = np.arange(start, start + weights.shape[1])
+    apart = np.abs(queries[:, None] - np.arange(weights.shape[2]))  # [rows, T]
+    return np.stack(
+        [
+            _entropy(weights).sum(axis=1),
+            (weights * apart).sum(axis=(1, 2)),
+            *(_offset_mass(weights, queries, offset) for offset in (0, -1, 1)),
+            _largest(weights[:, :, :-1] if end else weights).sum(axis=1),
+        ]
+    )
+
+
+def _entropy(weights: Array) -> Array:
+    """-sum A ln A over the last axis, with 0 ln 0 = 0."""
+    entropy: Array = -(weights * np.log(np.maximum(weights, np.finfo(np.float64).tiny))).sum(axis=-1)
+    return entropy
+
+
+def _offset_mass(weights: Array, queries: NDArray[np.intp], offset: int) -> Array:
+    """Weight on the keys `offset` after their query, where there are such keys: [H, rows, T] -> [H]."""
+    keys = queries + offset
+    inside = (keys >= 0) & (keys < weights.shape[2])
+    mass: Array = weights[:, np.flatnonzero(inside), keys[inside]].sum(axis=1)
+    return mass
+
+
+def _largest(weights: Array) -> Array:
+    """The largest weight of each row: [H, rows, T] -> [H, rows], NaN where there is no key."""
+    largest: Array = weights.max(axis=2) if weights.shape[2] else np.full(weights.shape[:2], np.nan)
+    return largest
+
+
+def _share(mean_row: Array, keys: Sequence[str], tokens: Sequence[str]) -> Array:
+    """What all keys with one of these texts receive: [H, T] -> [H], NaN where there is none."""
+    columns = [position for position, key in enumerate(keys) if key in tokens]
+    share: Array = mean_row[:, columns].sum(axis=1) if columns else np.full(len(mean_row), np.nan)
+    return share

@@ -1,0 +1,70 @@
+"""What each LayerNorm does to each token, and what it has learned.
+
+LayerNorm(x) = gamma * (x - mean) / sqrt(std^2 + epsilon) + beta, with mean and std over a token's own D features
+(Ba et al. 2016, eqs. 3 and 4). All statistics are computed in float64.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from inspector.trace import NormRecord, Trace
+
+OUTLIER_SIGMAS = 3.0  # Kovaleva et al. 2021, section 3
+
+
+def statistics(trace: Trace) -> pd.DataFrame:
+    """Mean and standard deviation of each token's features around each norm, a row per norm and token.
+
+    Columns: norm (index in call order), name (module path), layer (nullable; <NA> for the embedding's and the final
+    one), part, position (of the token), token, mean_before, std_before (of the norm's input), mean_after, std_after (of
+    its output, gamma and beta included), epsilon. The std is the biased one (divided by D), as LayerNorm's own.
+    """
+    tables = []
+    for index, norm in enumerate(trace.norms):
+        before, after = (array.astype(np.float64) for array in (norm.input, norm.output))  # [Q, D]
+        columns = {
+            "position": np.arange(len(before)),
+            "token": trace.tokens,
+            "mean_before": before.mean(axis=1),
+            "std_before": before.std(axis=1),
+            "mean_after": after.mean(axis=1),
+            "std_after": after.std(axis=1),
+            "epsilon": norm.epsilon,
+        }
+        tables.append(_table(index, norm, columns))
+    return pd.concat(tables, ignore_index=True)
+
+
+def parameters(trace: Trace) -> pd.DataFrame:
+    """What each norm has learned, a row per norm and dimension.
+
+    Columns: norm, name, layer, part (as in `statistics`), dimension, gamma, beta, outlier (whether gamma or beta lies
+    more than 3 standard deviations from its mean over the norm's dimensions; Kovaleva et al. 2021).
+    """
+    tables = []
+    for index, norm in enumerate(trace.norms):
+        columns = {
+            "dimension": np.arange(len(norm.gamma)),
+            "gamma": norm.gamma.astype(np.float64),
+            "beta": norm.beta.astype(np.float64),
+            "outlier": _outliers(norm.gamma) | _outliers(norm.beta),
+        }
+        tables.append(_table(index, norm, columns))
+    return pd.concat(tables, ignore_index=True)
+
+
+def _table(index: int, norm: NormRecord, columns: dict[str, Any]) -> pd.DataFrame:
+    place = {"norm": index, "name": norm.name, "layer": norm.layer, "part": norm.part}
+    return pd.DataFrame({**place, **columns}).astype({"layer": "Int64"})
+
+
+def _outliers(values: NDArray[np.floating[Any]]) -> NDArray[np.bool_]:
+    """Which values lie beyond 3 standard deviations of their mean; none where all are equal, as before training."""
+    exact = values.astype(np.float64)
+    outliers: NDArray[np.bool_] = np.abs(exact - exact.mean()) > OUTLIER_SIGMAS * exact.std()
+    return outliers

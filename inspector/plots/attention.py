@@ -1,0 +1,177 @@
+"""Attention maps as plotly figures: one head, the mean over a layer's heads, the difference of two maps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from inspector.plots import theme
+from inspector.plots.theme import Mode, Scale
+from inspector.trace import AttentionSite, Trace
+
+Weights = NDArray[np.floating[Any]]
+
+_SIDE = 560  # pixels of a map's longer side, where its cells are not already as large as is good
+_CELL = 36
+
+
+def heatmap(
+    trace: Trace,
+    *,
+    layer: int,
+    head: int | None,
+    stream: str | None = None,
+    mode: Mode = "light",
+    scale: Scale = "linear",
+) -> go.Figure:
+    """The attention weights [Q, T] of one head, or with head=None their mean over the layer's heads.
+
+    Query 0 is on top; a row shows what its query attends to and sums to 1. Colour goes from 0 (the background) to the
+    map's largest weight; hovering gives query, key and the weight to all its float32 digits.
+    scale="sqrt" gives small weights more of the colours (the [CLS] and [SEP] columns outshine the rest); the numbers
+    stay the weights. Raises ValueError for a layer, head or stream that the trace does not have.
+    """
+    weights, queries, keys = chosen(trace, layer=layer, head=head, stream=stream)
+    return figure(weights, queries=queries, keys=keys, title=title(layer, head, stream), mode=mode, scale=scale)
+
+
+def figure(
+    weights: Weights,
+    *,
+    queries: Sequence[str],
+    keys: Sequence[str],
+    title: str,
+    mode: Mode = "light",
+    scale: Scale = "linear",
+    top: float | None = None,
+) -> go.Figure:
+    """Any weights [Q, T] with their token labels, drawn as `heatmap` does: for maps that were arranged or averaged.
+
+    top: the weight that gets the last colour; the largest where None. One top for several maps makes them comparable.
+    """
+    _check(weights, queries, keys)
+    top = float(weights.max()) if top is None else top
+    colours = {
+        "colorscale": (theme.plotly_scale if scale == "linear" else theme.root_scale)(theme.SEQUENTIAL[mode]),
+        "zmin": 0.0,
+        "zmax": top if top > 0 else 1.0,
+        "colorbar": {
+            **theme.colour_bar(mode, "weight"),
+            "tickformat": ".3~g",
+        },
+        "hovertemplate": "query %{y}<br>key %{x}<br>weight %{z:.9~g}<extra></extra>",
+    }
+    return _map(weights, queries=queries, keys=keys, title=title, mode=mode, colours=colours)
+
+
+def difference(
+    first: Weights,
+    second: Weights,
+    *,
+    queries: Sequence[str],
+    keys: Sequence[str],
+    labels: tuple[str, str] = ("first", "second"),
+    mode: Mode = "light",
+) -> go.Figure:
+    """First minus second, cell by cell, of two maps [Q, T] over the same tokens; rows of the difference sum to 0.
+
+    Indigo where the first attends more, amber where the second does, the background where both agree; the colour range
+    is symmetric. Raises ValueError where the two maps have not the same shape.
+    """
+    if first.shape != second.shape:
+        raise ValueError(
+            f"maps of shapes {first.shape} and {second.shape} cannot be subtracted; give two maps of the same tokens"
+        )
+    _check(first, queries, keys)
+    signed = first.astype(np.float64) - second
+    reach = float(np.abs(signed).max()) or 1.0
+    names = [theme.literal(label) for label in labels]
+    colours = {
+        "colorscale": theme.plotly_scale(theme.DIVERGING[mode]),
+        "zmin": -reach,
+        "zmax": reach,
+        "colorbar": theme.colour_bar(mode, "difference of weights", tickformat="+.3~g"),
+        "hovertemplate": f"query %{{y}}<br>key %{{x}}<br>{names[0]} minus {names[1]} %{{z:+.9~g}}<extra></extra>",
+    }
+    return _map(signed, queries=queries, keys=keys, title=" minus ".join(labels), mode=mode, colours=colours)
+
+
+def chosen(
+    trace: Trace, *, layer: int, head: int | None, stream: str | None
+) -> tuple[Weights, tuple[str, ...], tuple[str, ...]]:
+    """Weights [Q, T] of a head (head=None: the mean over the layer's heads), with its query and key tokens."""
+    weights = (
+        mean_over_heads(trace, layer=layer, stream=stream)
+        if head is None
+        else trace.attention(layer=layer, head=head, stream=stream)
+    )
+    found = site(trace, layer=layer, stream=stream)
+    return weights, found.queries, found.keys
+
+
+def mean_over_heads(trace: Trace, *, layer: int, stream: str | None = None) -> NDArray[np.float32]:
+    """Mean of a layer's heads, float32 [Q, T], block by block of query rows; rows sum to 1 as the heads' own do."""
+    blocks = [block.mean(axis=0) for _, block in trace.blocks(layer=layer, stream=stream)]
+    return np.concatenate(blocks)
+
+
+def site(trace: Trace, *, layer: int, stream: str | None = None) -> AttentionSite:
+    """The attention site of a layer; the stream may be left out where there is one."""
+    matches = [site for site in trace.sites if site.layer == layer and stream in (None, site.stream)]
+    if len(matches) != 1:
+        raise ValueError(f"layer {layer} of stream {stream} is not one of {[(s.stream, s.layer) for s in trace.sites]}")
+    return matches[0]
+
+
+def title(layer: int, head: int | None, stream: str | None = None) -> str:
+    """What a map shows, in words: "Layer 3, head 7"."""
+    where = f"Layer {layer}, {'mean over heads' if head is None else f'head {head}'}"
+    return where if stream is None else f"{stream.capitalize()}, {where[0].lower()}{where[1:]}"
+
+
+def _check(weights: Weights, queries: Sequence[str], keys: Sequence[str]) -> None:
+    if weights.shape != (len(queries), len(keys)):
+        raise ValueError(
+            f"weights of shape {weights.shape} do not fit {len(queries)} queries and {len(keys)} keys; "
+            "give one map [Q, T] with a token for each row and column"
+        )
+
+
+def _map(
+    values: Weights,
+    *,
+    queries: Sequence[str],
+    keys: Sequence[str],
+    title: str,
+    mode: Mode,
+    colours: dict[str, Any],
+) -> go.Figure:
+    """Square cells in a frame, sized so that the labels and the colour bar fit beside them."""
+    cell = min(_CELL, _SIDE / max(len(queries), len(keys)))
+    gap = 1 if cell >= 12 else 0
+    letters = [
+        min(max(len(theme.visible(token)) for token in tokens), theme.LONGEST_TICK) for tokens in (queries, keys)
+    ]
+    drawn = go.Heatmap(z=values, x=theme.token_names(keys), y=theme.token_names(queries), xgap=gap, ygap=gap, **colours)
+    frame = {"mirror": True, "linecolor": theme.MUTED[mode]}
+    return go.Figure(
+        drawn,
+        layout={
+            "template": theme.template(mode),
+            "title": {"text": theme.literal(title)},
+            "xaxis": {**theme.token_axis(keys, title="key"), **frame, "tickangle": -90, "constrain": "domain"},
+            "yaxis": {
+                **theme.token_axis(queries, title="query"),
+                **frame,
+                "autorange": "reversed",
+                "scaleanchor": "x",
+                "constrain": "domain",
+            },
+            "width": round(max(cell * len(keys), 120) + 7.5 * letters[0] + 190),
+            "height": round(max(cell * len(queries), 120) + 7.5 * letters[1] + 130),
+        },
+    )

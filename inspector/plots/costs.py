@@ -1,0 +1,207 @@
+"""What attention costs against the FFN, as figures: by layer, and by the length of the text."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from inspector.costs import Crossovers
+from inspector.plots import theme
+from inspector.plots.theme import Mode
+
+Value = Literal["parameters", "flops", "activation_bytes", "cache_bytes"]
+
+_UNITS: dict[Value, str] = {"parameters": "", "flops": "FLOP", "activation_bytes": "B", "cache_bytes": "B"}
+_AXES: dict[Value, str] = {
+    "parameters": "parameters",
+    "flops": "FLOPs",
+    "activation_bytes": "bytes",
+    "cache_bytes": "bytes",
+}
+_TITLES: dict[Value, str] = {
+    "parameters": "Parameters by layer",
+    "flops": "FLOPs by layer, 1 multiply-add = 2",
+    "activation_bytes": "Activations by layer (bytes)",
+    "cache_bytes": "KV cache by layer (bytes)",
+}
+_GROUPS = {"attention": "attention", "ffn": "FFN"}  # what else there is goes by "rest"
+_ELEMENTWISE = {"attention": "softmax, scale, bias", "ffn": "activation, bias"}
+
+
+def by_layer(
+    breakdown: pd.DataFrame, *, value: Value = "parameters", stream: str = "encoder", mode: Mode = "light"
+) -> go.Figure:
+    """Stacked bars of a stream's layers, a segment per component: attention's, the FFN's, then the rest.
+
+    breakdown: of `costs.breakdown`. What lies outside the layers (embedding, pooler, head) is named with its sum in the
+    subtitle, for in a small model its bar would dwarf the layers'. Raises ValueError for a stream that is not there.
+    """
+    rows = breakdown[breakdown["stream"] == stream]
+    if rows.empty:
+        raise ValueError(f"there is no stream {stream!a} in the breakdown; it has {sorted(set(breakdown['stream']))}")
+    layers, outside = rows[rows["layer"].notna()], rows[rows["layer"].isna()]
+    bars = [
+        _bar(part, component, group, value=value, mode=mode)
+        for (part, component), group in _merged(layers).groupby(["part", "component"], sort=False)
+        if group[value].any()
+    ]
+    sums = [(part, total) for part, total in outside.groupby("part", sort=False)[value].sum().items() if total]
+    beside = ", ".join(f"{part} {theme.quantity(total)}" for part, total in sums)
+    return go.Figure(
+        bars,
+        layout={
+            "template": theme.template(mode),
+            "title": {
+                "text": _TITLES[value],
+                "subtitle": {"text": f"outside the layers: {beside}" if beside else "", "font": {"size": 13}},
+            },
+            "barmode": "stack",
+            "bargap": 0.35,
+            "xaxis": {"title": {"text": "layer"}, "showgrid": False, "ticks": "", "tickformat": "d"},
+            "yaxis": {"title": {"text": _AXES[value]}, "tickformat": "~s", "showline": False, "ticks": ""},
+            "legend": {**theme.LEGEND_BELOW, "groupclick": "toggleitem"},
+            "margin": {"t": 76},
+            "height": 500,
+        },
+    )
+
+
+def by_length(
+    costs: pd.DataFrame,
+    *,
+    crossovers: Crossovers,
+    tokens: int | None = None,
+    scale: Literal["log", "linear"] = "log",
+    mode: Mode = "light",
+) -> go.Figure:
+    """FLOPs of the layers' attention, its two kinds of products, and the FFN, against the tokens of the text.
+
+    costs: of `costs.by_length`, whose lengths are the curves' points (`lengths` gives good ones). Two vertical lines
+    mark where scores and mix alone, and the whole attention sublayer, cost as much as the FFN; a third the current
+    text's `tokens`. A line outside the drawn lengths is left out.
+    """
+    wide = costs.pivot_table(index="tokens", columns="group", values="flops", aggfunc="sum")
+    part = theme.PART[mode]
+    core = wide["scores"] + wide["mix"]
+    projections = wide[["q", "k", "v", "out"]].sum(axis=1)
+    ffn = costs[costs["part"] == "ffn"].groupby("tokens")["flops"].sum()
+    lines = [
+        _line("attention, all", core + projections, part["attention"], "solid", width=3),
+        _line("scores and mix", core, part["scores"], "dash"),
+        _line("q, k, v and out", projections, part["q"], "dot"),
+        _line("FFN", ffn, part["ffn"], "solid", width=3),
+    ]
+    decades = {"dtick": 1} if scale == "log" else {}
+    doublings = {"tickvals": [2**power for power in range(24)]} if scale == "log" else {}
+    figure = go.Figure(
+        lines,
+        layout={
+            "template": theme.template(mode),
+            "title": {
+                "text": "FLOPs by text length",
+                "subtitle": {"text": "matrix products of all layers, 1 multiply-add = 2", "font": {"size": 13}},
+            },
+            "xaxis": {"title": {"text": "text length (tokens)"}, "type": scale, "tickformat": ",d", **doublings},
+            "yaxis": {"title": {"text": "FLOPs"}, "type": scale, "tickformat": "~s", **decades},
+            "legend": theme.LEGEND_BELOW,
+            "margin": {"t": 76},
+            "height": 500,
+        },
+    )
+    slope = float(ffn.iloc[-1]) / float(ffn.index[-1])  # the FFN costs the same for every token
+    marks = [
+        (crossovers.core, "scores and mix = FFN", part["scores"], "dash"),
+        (crossovers.sublayer, "attention = FFN", part["attention"], "solid"),
+        (tokens, "this text", theme.MUTED[mode], "dot"),
+    ]
+    first, last = wide.index.min(), wide.index.max()
+    for row, (at, label, colour, dash) in enumerate(marks):
+        if at is None or not first <= at <= last:
+            continue
+        _mark(
+            figure,
+            at,
+            f"{label}: {at:,.0f} tokens",
+            row=row,
+            scale=scale,
+            mode=mode,
+            line={"color": colour, "dash": dash},
+        )
+        if colour != theme.MUTED[mode]:
+            figure.add_scatter(
+                x=[at],
+                y=[slope * at],
+                name=label,
+                mode="markers",
+                marker={"size": 9, "color": theme.BACKGROUND[mode], "line": {"width": 2, "color": colour}},
+                hovertemplate="%{x:,.0f} tokens<br>%{y:.3s}FLOP each",
+                showlegend=False,
+            )
+    return figure
+
+
+def lengths(crossovers: Crossovers, *, tokens: int) -> list[int]:
+    """Text lengths for `by_length`: from few tokens to twice the last crossover (or the text), evenly in log."""
+    longest = 2 * max(crossovers.core, crossovers.sublayer or 0, tokens)
+    return sorted({math.ceil(length) for length in np.geomspace(min(16, tokens) / 2, longest, 60)})
+
+
+def _merged(layers: pd.DataFrame) -> pd.DataFrame:
+    """The rows with the element-wise components of attention, and of the FFN, summed into one each."""
+    elementwise = (layers["kind"] == "elementwise") & layers["part"].isin(list(_ELEMENTWISE))
+    component = layers["component"].mask(elementwise, layers["part"].map(_ELEMENTWISE))
+    rows = layers.assign(component=component)
+    return rows.groupby(["part", "component", "layer"], sort=False)[list(_UNITS)].sum().reset_index()
+
+
+def _bar(part: str, component: str, rows: pd.DataFrame, *, value: Value, mode: Mode) -> go.Bar:
+    colours = theme.PART[mode]
+    group = _GROUPS.get(part, "rest")
+    return go.Bar(
+        x=rows["layer"].to_numpy(dtype=int),
+        y=rows[value].to_numpy(),
+        name=component,
+        legendgroup=group,
+        legendgrouptitle={"text": group},
+        marker={
+            "color": colours.get(component, colours[part]),
+            "line": {"width": 0.5, "color": theme.BACKGROUND[mode]},
+        },
+        customdata=[theme.quantity(amount, _UNITS[value]) for amount in rows[value]],
+        hovertemplate=f"layer %{{x}}, {group}<br>{component} %{{customdata}}<extra></extra>",
+    )
+
+
+def _line(name: str, flops: pd.Series, colour: str, dash: str, *, width: float = 2) -> go.Scatter:
+    return go.Scatter(
+        x=flops.index.to_numpy(),
+        y=flops.to_numpy(dtype=float),
+        name=name,
+        mode="lines",
+        line={"color": colour, "dash": dash, "width": width},
+        hovertemplate="%{x:,.0f} tokens<br>%{y:.3s}FLOP",
+    )
+
+
+def _mark(figure: go.Figure, at: float, label: str, *, row: int, scale: str, mode: Mode, line: dict[str, str]) -> None:
+    """A vertical line with its label beside it, on the side with more room and in a row of its own."""
+    xs = figure.data[0].x
+    place, first, last = (np.log10(x) if scale == "log" else x for x in (at, xs[0], xs[-1]))
+    leftward = place > (first + last) / 2
+    figure.add_shape(type="line", x0=at, x1=at, y0=0, y1=1, yref="y domain", line={"width": 1.5, **line})
+    figure.add_annotation(
+        x=place,  # on a log axis plotly wants the decade here, but the number itself in the shape above
+        y=1 - 0.08 * row,
+        yref="y domain",
+        text=label,
+        font={"size": 13},
+        bgcolor=theme.BACKGROUND[mode],
+        showarrow=False,
+        xanchor="right" if leftward else "left",
+        yanchor="top",
+        xshift=-4 if leftward else 4,
+    )

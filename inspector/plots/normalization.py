@@ -1,0 +1,184 @@
+"""LayerNorm as figures: what it does to each token, norm by norm, and its gamma and beta by dimension."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from inspector.plots import theme
+from inspector.plots.theme import Mode, Scale
+
+Value = Literal["mean_before", "std_before", "mean_after", "std_after"]
+
+_TITLES: dict[Value, str] = {
+    "mean_before": "Mean before each norm",
+    "std_before": "Standard deviation before each norm",
+    "mean_after": "Mean after each norm",
+    "std_after": "Standard deviation after each norm",
+}
+_PARTS = {"attention": "attention", "ffn": "FFN", "cross": "cross-attention"}
+_MOST_LABELS = 8  # outliers named in a panel, the farthest first; all are marked
+
+
+def heatmap(
+    statistics: pd.DataFrame, *, value: Value = "std_before", mode: Mode = "light", scale: Scale = "linear"
+) -> go.Figure:
+    """One statistic of every norm (rows, in call order) and token (columns).
+
+    statistics: of `normalization.statistics`. Standard deviations are on the sequential scale from 0, means on the
+    diverging one around 0; scale="sqrt" gives small values more of the colours, for one token ([CLS] in BERT) can
+    outshine the rest. The number on hover has three significant digits.
+    """
+    wide = statistics.pivot_table(index="norm", columns="position", values=value)
+    values = wide.to_numpy()
+    tokens = statistics.drop_duplicates("position").sort_values("position")["token"].tolist()
+    names = labels(statistics)
+    reach = float(np.abs(values).max()) or 1.0
+    signed = value.startswith("mean")
+    stops = (theme.DIVERGING if signed else theme.SEQUENTIAL)[mode]
+    drawn = go.Heatmap(
+        z=values,
+        x=theme.token_names(tokens),
+        y=theme.token_names(names),
+        xgap=1 if len(tokens) <= theme.MOST_TICKS else 0,
+        ygap=1,
+        colorscale=theme.plotly_scale(stops) if scale == "linear" else theme.root_scale(stops, signed=signed),
+        zmin=-reach if signed else 0.0,
+        zmax=reach,
+        colorbar=theme.colour_bar(mode, "mean" if signed else "standard deviation"),
+        hovertemplate="norm %{y}<br>token %{x}<br>" + f"{value.replace('_', ' ')} %{{z:.3g}}<extra></extra>",
+    )
+    frame = {"mirror": True, "linecolor": theme.MUTED[mode]}
+    return go.Figure(
+        drawn,
+        layout={
+            "template": theme.template(mode),
+            "title": {
+                "text": _TITLES[value],
+                "subtitle": {"text": "over the dimensions of a token", "font": {"size": 13}},
+            },
+            "margin": {"t": 76},
+            "xaxis": {**theme.token_axis(tokens, title="token"), **frame, "tickangle": -90},
+            "yaxis": {**theme.token_axis(names, title="norm"), **frame, "autorange": "reversed"},
+            "height": round(210 + min(24 * len(names), 700)),
+        },
+    )
+
+
+def by_token(statistics: pd.DataFrame, *, position: int, mode: Mode = "light") -> go.Figure:
+    """One token through all norms: its mean and its standard deviation over dimensions, before and after each norm.
+
+    statistics: of `normalization.statistics`. Raises ValueError for a position that the text does not have.
+    """
+    rows = statistics[statistics["position"] == position].sort_values("norm")
+    if rows.empty:
+        raise ValueError(f"there is no token {position}: the text has tokens 0 to {statistics['position'].max()}")
+    names = labels(rows)
+    figure = make_subplots(rows=2, shared_xaxes=True, vertical_spacing=0.08)
+    styles = (("before", theme.PART[mode]["residual"], "dash"), ("after", theme.PART[mode]["norm"], "solid"))
+    for row, statistic in enumerate(("mean", "std"), start=1):
+        for when, colour, dash in styles:
+            figure.add_scatter(
+                x=theme.token_names(names),
+                y=rows[f"{statistic}_{when}"],
+                row=row,
+                col=1,
+                name=f"{when} the norm",
+                legendgroup=when,
+                showlegend=row == 1,
+                mode="lines+markers",
+                line={"color": colour, "dash": dash, "width": 2},
+                marker={"size": 7, "symbol": "circle-open" if when == "before" else "circle"},
+                hovertemplate=f"%{{x}}<br>{statistic} {when} %{{y:.3g}}<extra></extra>",
+            )
+    figure.update_yaxes(title_text="mean", row=1, col=1)
+    figure.update_yaxes(title_text="standard deviation", rangemode="tozero", row=2, col=1)
+    figure.update_xaxes(**theme.token_axis(names, title=""))
+    figure.update_xaxes(title_text="norm, in call order", tickangle=-45, row=2, col=1)
+    token = theme.literal(rows["token"].iloc[0])
+    return figure.update_layout(
+        template=theme.template(mode),
+        title_text=f"Token {position}, {token}, through the norms",
+        legend=theme.LEGEND_ABOVE,
+        margin={"t": 76},
+        height=520,
+    )
+
+
+def parameters(table: pd.DataFrame, *, norm: int, mode: Mode = "light") -> go.Figure:
+    """Gamma and beta of one norm by dimension, with the band of 3 standard deviations around their mean.
+
+    table: of `normalization.parameters`. Outliers beyond the band (Kovaleva et al. 2021) are marked, the farthest
+    labelled with their dimension. Raises ValueError for a norm that is not in the table.
+    """
+    rows = table[table["norm"] == norm]
+    if rows.empty:
+        raise ValueError(f"there is no norm {norm}: the model has norms 0 to {table['norm'].max()}")
+    figure = make_subplots(rows=2, shared_xaxes=True, vertical_spacing=0.08)
+    for row, parameter in enumerate(("gamma", "beta"), start=1):
+        values = rows[parameter].to_numpy(dtype=float)
+        mean, reach = values.mean(), 3 * values.std()
+        beyond = (np.abs(values - mean) > reach) & rows["outlier"].to_numpy()
+        _points(figure, rows[~beyond], parameter, row=row, outliers=False, mode=mode)
+        far = np.argsort(-np.abs(values - mean))[:_MOST_LABELS]
+        named = beyond & np.isin(np.arange(len(values)), far)
+        _points(figure, rows[beyond], parameter, row=row, outliers=True, mode=mode, named=named[beyond])
+        band = {"y0": mean - reach, "y1": mean + reach, "fillcolor": theme.PART[mode]["norm"], "opacity": 0.12}
+        figure.add_hrect(**band, row=row, col=1, line_width=0, layer="below")
+        figure.update_yaxes(title_text=parameter, row=row, col=1)
+    figure.update_xaxes(title_text="dimension", row=2, col=1)
+    return figure.update_layout(
+        template=theme.template(mode),
+        title={
+            "text": f"Gamma and beta of norm {norm}, {labels(rows)[0]}",
+            "subtitle": {"text": "shaded: within 3 standard deviations of the mean", "font": {"size": 13}},
+        },
+        legend=theme.LEGEND_ABOVE,
+        margin={"t": 84},
+        height=520,
+    )
+
+
+def labels(table: pd.DataFrame) -> list[str]:
+    """A short name of every norm of the table in call order: "embedding", "L0 attention", "L0 FFN", ..., "final"."""
+    norms = table.drop_duplicates("norm").sort_values("norm")
+    return [
+        part if layer is pd.NA else f"L{layer} {_PARTS.get(part, part)}"
+        for layer, part in zip(norms["layer"], norms["part"], strict=True)
+    ]
+
+
+def _points(
+    figure: go.Figure,
+    rows: pd.DataFrame,
+    parameter: str,
+    *,
+    row: int,
+    outliers: bool,
+    mode: Mode,
+    named: Any = None,
+) -> None:
+    """The points of one panel: small and quiet, or large, ringed and labelled with their dimension."""
+    dimensions = rows["dimension"].to_numpy()
+    marker: dict[str, Any] = {"color": theme.PART[mode]["norm"], "size": 4}
+    if outliers:
+        marker = {"color": theme.TEXT[mode], "size": 9, "symbol": "diamond"}
+    figure.add_scatter(
+        x=dimensions,
+        y=rows[parameter],
+        row=row,
+        col=1,
+        mode="markers+text" if outliers else "markers",
+        marker=marker,
+        text=[str(d) if name else "" for d, name in zip(dimensions, named, strict=True)] if outliers else None,
+        textposition="middle right",
+        textfont={"size": 12},
+        name="outlier, by dimension" if outliers else "dimension",
+        legendgroup=str(outliers),
+        showlegend=row == 1,
+        hovertemplate=f"dimension %{{x}}<br>{parameter} %{{y:.3g}}<extra></extra>",
+    )

@@ -1,0 +1,156 @@
+"""Attention as bytes for the web components: a JSON header and raw numbers in one message.
+
+The components take bytes alone (inside a dict they would arrive as text), so a message is
+    uint32 little-endian length of the header | header, JSON in UTF-8 | zeros up to a multiple of 4 | raw data.
+The grid of all heads travels as thumbnails of one byte a cell, an open head as exact float32.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from inspector.plots.theme import Scale
+
+Colours = Mapping[str, Sequence[str]]
+"""Hex stops of a colour scale for "light" and "dark", from zero up (or from -vmax to vmax, zero in the middle)."""
+Blocks = Iterable[tuple[slice, NDArray[np.float32]]]
+
+SIDE = 96  # cells of a thumbnail, at most, in either direction
+BUDGET = 1_200_000  # bytes of all thumbnails together; more layers and heads make smaller ones
+
+
+def pack(header: Mapping[str, object], data: NDArray[np.float32] | NDArray[np.uint8]) -> bytes:
+    """Header and numbers -> one message. The header holds JSON values, without NaN; the data is uint8 or float32."""
+    if data.dtype not in (np.uint8, np.float32):
+        raise ValueError(f"data to pack is uint8 or float32, not {data.dtype}: convert it with .astype")
+    text = json.dumps(header, separators=(",", ":"), allow_nan=False).encode()
+    start = len(text).to_bytes(4, "little") + text
+    return start + bytes(-len(start) % 4) + data.astype(data.dtype.newbyteorder("<"), copy=False).tobytes()
+
+
+def thumbnails(
+    layers: Iterable[NDArray[np.float32] | Blocks], *, count: int, heads: int, queries: int, keys: int
+) -> NDArray[np.uint8]:
+    """Attention weights of `count` layers -> uint8 [L, H, rows, cols], small pictures of every head.
+
+    A layer is float32 [H, Q, T], or an iterator over (rows, float32 [H, rows, T]) as Trace.blocks gives, so that
+    memory stays linear in the text. Maps larger than a thumbnail are max-pooled, so that a single bright cell stays
+    visible; a value is round(255 sqrt(a)), which keeps the small weights of a long text apart.
+    """
+    side = max(1, min(SIDE, math.isqrt(BUDGET // (count * heads))))
+    pool_rows, pool_cols = math.ceil(queries / side), math.ceil(keys / side)
+    pooled = np.zeros((count, heads, math.ceil(queries / pool_rows), math.ceil(keys / pool_cols)), np.float32)
+    found = 0
+    for found, layer in enumerate(layers, start=1):
+        if found > count:
+            raise ValueError(f"there are more layers than the {count} announced")
+        for rows, block in _blocks(layer):
+            if block.shape != (heads, rows.stop - rows.start, keys) or rows.stop > queries:
+                wanted = f"{heads} heads, {queries} queries, {keys} keys"
+                raise ValueError(f"rows {rows.start}:{rows.stop} of shape {block.shape} don't fit {wanted}")
+            places = np.arange(rows.start, rows.stop) // pool_rows
+            targets, starts = np.unique(places, return_index=True)
+            across = np.fmax.reduceat(block, np.arange(0, keys, pool_cols), axis=2)
+            down = np.fmax.reduceat(across, starts, axis=1)
+            target = pooled[found - 1, :, targets[0] : targets[-1] + 1]
+            np.fmax(target, down, out=target)
+    if found < count:
+        raise ValueError(f"there are {found} layers, fewer than the {count} announced")
+    levels: NDArray[np.float32] = np.rint(255 * np.sqrt(np.clip(pooled, 0, 1)))
+    return levels.astype(np.uint8)
+
+
+def _blocks(layer: NDArray[np.float32] | Blocks) -> Iterator[tuple[slice, NDArray[np.float32]]]:
+    if isinstance(layer, np.ndarray):
+        yield slice(0, layer.shape[1]), layer
+    else:
+        yield from layer
+
+
+def grid_bytes(
+    pictures: NDArray[np.uint8],
+    *,
+    tokens: int,
+    colours: Colours,
+    scale: Scale = "linear",
+    selected: tuple[int, int] | None = None,
+    notes: Sequence[Sequence[str]] | None = None,
+) -> bytes:
+    """Thumbnails uint8 [L, H, rows, cols] -> the grid's message.
+
+    tokens: the text's length. selected: the open (layer, head). notes: a short text for each layer and head, shown with
+    the enlarged thumbnail, "entropy 1.23 nats".
+    """
+    layers, heads, rows, cols = pictures.shape
+    if selected is not None and not (0 <= selected[0] < layers and 0 <= selected[1] < heads):
+        raise ValueError(f"selected head {selected} is outside {layers} layers of {heads} heads")
+    if notes is not None and [len(row) for row in notes] != [heads] * layers:
+        raise ValueError(f"notes need a text for each of {layers} layers of {heads} heads")
+    header = {
+        "layers": layers,
+        "heads": heads,
+        "rows": rows,
+        "cols": cols,
+        "tokens": tokens,
+        "selected": selected,
+        "scale": scale,
+        "colours": _stops(colours),
+        "notes": notes,
+    }
+    return pack(header, pictures)
+
+
+def head_bytes(
+    weights: NDArray[np.float32],
+    *,
+    queries: Sequence[str],
+    keys: Sequence[str],
+    colours: Colours,
+    layer: int | None = None,
+    head: int | None = None,
+    title: str = "",
+    scale: Scale = "linear",
+    chosen: int | None = None,
+    vmax: float = 1.0,
+    diverging: bool = False,
+) -> bytes:
+    """One head's weights float32 [Q, T] with its tokens -> the head's message, every value exact.
+
+    NaN is a masked cell. chosen: the pinned query. vmax: top of the colour scale. diverging: the values are signed
+    differences in [-vmax, vmax], and `colours` has an odd number of stops with zero in the middle.
+    """
+    if weights.shape != (len(queries), len(keys)):
+        raise ValueError(f"weights of shape {weights.shape} don't fit {len(queries)} queries and {len(keys)} keys")
+    if not weights.size:
+        raise ValueError("there is no weight to draw: the text has no tokens")
+    if not (math.isfinite(vmax) and vmax > 0):
+        raise ValueError(f"vmax {vmax} is no top of a colour scale: it is finite and above 0")
+    if chosen is not None and not 0 <= chosen < len(queries):
+        raise ValueError(f"chosen query {chosen} is outside {len(queries)} queries")
+    header = {
+        "queries": list(queries),
+        "keys": list(keys),
+        "layer": layer,
+        "head": head,
+        "title": title,
+        "scale": scale,
+        "colours": _stops(colours, odd=diverging),
+        "chosen": chosen,
+        "vmax": vmax,
+        "diverging": diverging,
+    }
+    return pack(header, np.asarray(weights, np.float32))
+
+
+def _stops(colours: Colours, *, odd: bool = False) -> dict[str, list[str]]:
+    for mode in ("light", "dark"):
+        stops = len(colours[mode]) if mode in colours else 0
+        if stops < 2 or (odd and stops % 2 == 0):
+            wanted = "an odd number of colours, the middle one at zero," if odd else "two colours or more"
+            raise ValueError(f"a scale needs {wanted} for {mode!r}; it has {stops}")
+    return {mode: list(colours[mode]) for mode in ("light", "dark")}

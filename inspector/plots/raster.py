@@ -1,0 +1,193 @@
+"""Attention maps as PNG, drawn by Pillow: no browser is needed, nothing is fetched.
+
+Labels are set in Pillow's own scalable font, then in whichever of a few widespread fonts this machine has (Noto CJK,
+DejaVu, the system's). A character that none of them can draw is written as U+XXXX, never as an empty box.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw, ImageFont
+
+from inspector.plots import theme
+from inspector.plots.attention import Weights
+from inspector.plots.theme import Mode, Scale
+
+# Sizes in pixels, about twice those of the page: sharp on a slide.
+_SIDE, _CELL, _SMALLEST = 1120, 64, 160
+_LABEL, _AXIS, _TITLE = 22, 26, 32
+_GAP, _BAR, _MARGIN = 12, 22, 32
+_FONTS = (
+    *("NotoSans-Regular.ttf", "DejaVuSans.ttf", "NotoSansCJK-Regular.ttc", "NotoSansCJKsc-Regular.otf"),
+    *("NotoSansArabic-Regular.ttf", "NotoSansHebrew-Regular.ttf", "NotoSansDevanagari-Regular.ttf"),
+    *("Arial Unicode.ttf", "PingFang.ttc", "segoeui.ttf", "msyh.ttc"),
+)
+
+
+def png(
+    weights: Weights,
+    *,
+    queries: Sequence[str],
+    keys: Sequence[str],
+    title: str,
+    mode: Mode = "light",
+    scale: Scale = "linear",
+    top: float | None = None,
+) -> bytes:
+    """A map [Q, T] as a PNG file with token labels, axis titles and a colour bar.
+
+    Colours are those of `attention.heatmap`, from 0 (the background) to `top` (the largest weight where None); every
+    cell has the same whole number of pixels. Labels are thinned where cells are smaller than letters.
+    """
+    if weights.shape != (len(queries), len(keys)):
+        raise ValueError(f"weights of shape {weights.shape} do not fit {len(queries)} queries and {len(keys)} keys")
+    cell = max(1, min(_CELL, _SIDE // max(weights.shape)))
+    width, height = cell * len(keys), cell * len(queries)
+    top = (float(weights.max()) if top is None else top) or 1.0
+    colour, muted = theme.TEXT[mode], theme.MUTED[mode]
+
+    rows, columns = _labels(queries, cell), _labels(keys, cell)
+    values = [(value / top, text_line(f"{value:.3g}", _LABEL)) for value in ticks(top)]
+    heading, query, key = (
+        text_line(title, _TITLE),
+        text_line("query", _AXIS).rotate(90, expand=True),
+        text_line("key", _AXIS),
+    )
+    weight = text_line("weight", _AXIS).rotate(90, expand=True)
+
+    left = _MARGIN + query.width + _GAP + max(label.width for _, label in rows) + _GAP
+    upper = _MARGIN + heading.height + 2 * _GAP
+    lower = upper + max(height, _SMALLEST)
+    bar = left + width + 3 * _GAP
+    right = bar + _BAR + _GAP + max(value.width for _, value in values) + _GAP + weight.width + _MARGIN
+    bottom = upper + height + _GAP + max(label.width for _, label in columns) + _GAP + key.height + _MARGIN
+    size = (max(right, _MARGIN * 2 + heading.width), max(bottom, lower + _LABEL + _MARGIN))
+    image = Image.new("RGB", size, theme.BACKGROUND[mode])
+
+    image.paste(
+        Image.fromarray(paint(weights, mode=mode, scale=scale, top=top)).resize((width, height), 0), (left, upper)
+    )
+    ImageDraw.Draw(image).rectangle((left - 2, upper - 2, left + width + 1, upper + height + 1), outline=muted, width=2)
+    image.paste(colour, (left, _MARGIN), heading)
+    image.paste(colour, (_MARGIN, upper + (height - query.height) // 2), query)
+    for position, label in rows:
+        middle = upper + position * cell + cell // 2
+        image.paste(colour, (left - _GAP - label.width, middle - label.height // 2), label)
+    for position, label in columns:
+        upright = label.rotate(90, expand=True)
+        image.paste(colour, (left + position * cell + cell // 2 - upright.width // 2, upper + height + _GAP), upright)
+    image.paste(colour, (left + (width - key.width) // 2, size[1] - _MARGIN - key.height), key)
+
+    ramp = np.linspace(1, 0, lower - upper)[:, None]
+    image.paste(
+        Image.fromarray(paint(ramp, mode=mode, scale=scale, top=1)).resize((_BAR, lower - upper), 0), (bar, upper)
+    )
+    ImageDraw.Draw(image).rectangle((bar - 2, upper - 2, bar + _BAR + 1, lower + 1), outline=muted, width=2)
+    for share, value in values:
+        image.paste(muted, (bar + _BAR + _GAP, lower - round((lower - upper) * share) - value.height // 2), value)
+    image.paste(colour, (right - _MARGIN - weight.width, upper + (lower - upper - weight.height) // 2), weight)
+    file = io.BytesIO()
+    image.save(file, format="PNG")
+    return file.getvalue()
+
+
+def paint(weights: Weights, *, mode: Mode, scale: Scale = "linear", top: float | None = None) -> NDArray[np.uint8]:
+    """Weights [..., Q, T] -> colours [..., Q, T, 3], red, green, blue; `top` (the largest where None) gets the last."""
+    top = (float(weights.max()) if top is None else top) or 1.0
+    share = np.clip(np.asarray(weights, dtype=np.float64) / top, 0, 1)
+    share = np.sqrt(share) if scale == "sqrt" else share
+    stops = np.array([[int(stop[at : at + 2], 16) for at in (1, 3, 5)] for stop in theme.SEQUENTIAL[mode]])
+    places = np.linspace(0, 1, len(stops))
+    return np.stack([np.interp(share, places, stops[:, c]) for c in range(3)], axis=-1).round().astype(np.uint8)
+
+
+def drawable(text: str) -> str:
+    """`text` with every character that no font at hand can draw, or that draws nothing, written as U+XXXX."""
+    clusters = _clusters(theme.visible(text))
+    return "".join(c if _font_for(c) is not None else "".join(f"U+{ord(part):04X}" for part in c) for c in clusters)
+
+
+def ticks(top: float) -> list[float]:
+    """Round values from 0 to at most `top`: three to six of them, a step of 1, 2 or 5 times a power of ten."""
+    power = 10.0 ** math.floor(math.log10(top / 2))
+    step = max(factor * power for factor in (1, 2, 5) if factor * power <= top / 2)
+    return [step * count for count in range(math.floor(top / step + 1e-9) + 1)]
+
+
+def text_line(text: str, size: int) -> Image.Image:
+    """One line of text as a mask; lines of the same size are equally high, whatever their letters."""
+    runs: list[tuple[int, str]] = []
+    for cluster in _clusters(drawable(text)):
+        font = _font_for(cluster) or 0
+        if runs and runs[-1][0] == font:
+            runs[-1] = (font, runs[-1][1] + cluster)
+        else:
+            runs.append((font, cluster))
+    lengths = [math.ceil(_fonts(size)[font].getlength(run)) for font, run in runs]
+    line = Image.new("L", (max(1, sum(lengths)), round(1.4 * size)))
+    for (font, run), start in zip(runs, np.cumsum([0, *lengths]), strict=False):
+        ImageDraw.Draw(line).text((int(start), size), run, fill=255, font=_fonts(size)[font], anchor="ls")
+    return line
+
+
+def _labels(tokens: Sequence[str], cell: int) -> list[tuple[int, Image.Image]]:
+    """Position and drawn label of every token that has room, one label a line of text."""
+    step = math.ceil(1.3 * _LABEL / cell)
+    return [
+        (
+            position,
+            text_line(f"{position} {_short(tokens[position])}" if step > 1 else _short(tokens[position]), _LABEL),
+        )
+        for position in range(0, len(tokens), step)
+    ]
+
+
+def _short(token: str) -> str:
+    shown = drawable(token)
+    return shown if len(shown) <= theme.LONGEST_TICK else f"{shown[: theme.LONGEST_TICK - 1]}…"
+
+
+@lru_cache(maxsize=8)
+def _fonts(size: int) -> tuple[ImageFont.FreeTypeFont, ...]:
+    """Pillow's own font, then those of `_FONTS` that Pillow finds in the system's font folders."""
+    own = ImageFont.load_default(size)
+    if not isinstance(own, ImageFont.FreeTypeFont):
+        raise ValueError("this Pillow was built without FreeType, so it cannot draw labels; install Pillow's own wheel")
+    found = [own]
+    for name in _FONTS:
+        try:
+            found.append(ImageFont.truetype(name, size))
+        except OSError:
+            continue  # not on this machine
+    return tuple(found)
+
+
+def _clusters(text: str) -> list[str]:
+    """Characters, each with the marks and joiners that follow it: what one font has to draw."""
+    clusters: list[str] = []
+    for character in text:
+        if clusters and (unicodedata.category(character).startswith("M") or character in "\u200c\u200d"):
+            clusters[-1] += character
+        else:
+            clusters.append(character)
+    return clusters
+
+
+@lru_cache(maxsize=4096)
+def _font_for(cluster: str) -> int | None:
+    """Index of the first font with a glyph for every character of the cluster, None where there is none."""
+    if cluster.isspace():
+        return 0
+    for index, font in enumerate(_fonts(_LABEL)):
+        # What a font lacks is drawn as its "not defined" glyph, which is also what a non-character gets.
+        missing = bytes(font.getmask("\U0010ffff"))
+        if all(bytes(font.getmask(character)) != missing for character in cluster):
+            return index
+    return None

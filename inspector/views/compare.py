@@ -1,0 +1,137 @@
+"""Compare: two maps side by side on one colour scale, their difference, and one head position in every layer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+import models
+from inspector import compare, heads, maps
+from inspector.plots import attention as draw
+from inspector.plots import comparison, packing, theme
+from inspector.trace import Array, Trace
+from inspector.views import parts, session
+from inspector.views.components.head import head
+
+inspected = session.inspected()
+telling = heads.most_telling(session.measures(inspected.trace))
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One side: the trace, what of it is shown, and the chosen map [Q, T]."""
+
+    name: str
+    trace: Trace
+    shown: maps.Arrangement
+    weights: Array
+    layer: int
+    head: int | None
+
+    @property
+    def title(self) -> str:
+        """What the side shows, in words."""
+        return f"{self.name}: {draw.title(self.layer, self.head).lower()}"
+
+
+def panel(name: str, *, layer: int, hide: bool, words: bool) -> Panel | None:
+    """The controls of one side; None, with the reason in the page, where its text cannot be read."""
+    key = name.lower()
+    known = [card.id for card in models.catalogue()]
+    current = inspected.trace.model if inspected.trace.model in known else known[0]
+    model = st.selectbox(f"Model {name}", known, index=known.index(current), key=f"{key}_model", bind="query-params")
+    text = st.text_area(
+        f"Text {name}", key=f"{key}_text", height=68, placeholder="The sidebar's text", persist_state="session"
+    )
+    try:
+        trace = session.panel_trace(inspected, model=model, text=text)
+        shown = maps.arrange(trace, hide_special=hide, merge_words=words)
+    except ValueError as error:
+        session.show_problem(str(error))
+        return None
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        layer = parts.number(f"Layer {name}", f"{key}_layer", default=layer, last=len(trace.sites) - 1, width=130)
+        number = parts.number(f"Head {name}", f"{key}_head", default=telling[1], last=trace.sites[0].heads - 1, width=130)
+        mean = st.toggle("Mean over heads", key=f"{key}_mean", bind="query-params")
+    weights = shown.apply(draw.mean_over_heads(trace, layer=layer) if mean else trace.attention(layer=layer, head=number))
+    return Panel(name, trace, shown, weights, layer, None if mean else number)
+
+
+def draw_head(side: Panel, *, top: float, scale: theme.Scale) -> None:
+    """The map of one side, on the colour scale of both."""
+    data = packing.head_bytes(
+        side.weights,
+        queries=side.shown.labels,
+        keys=side.shown.labels,
+        colours=theme.SEQUENTIAL,
+        layer=side.layer,
+        head=side.head,
+        title=side.title,
+        scale=scale,
+        vmax=top,
+    )
+    head(data, key=f"map-{side.name}")
+
+
+st.title("Compare")
+st.caption(
+    "Two maps on one colour scale, from 0 to the larger of their largest weights; no unit. Row = query, column = key."
+)
+with st.container(horizontal=True):
+    hide = st.toggle("Hide special tokens", key="hide", bind="query-params", help="Rows then sum to what is left.")
+    words = st.toggle("Merge word pieces", key="words", bind="query-params")
+    scale: theme.Scale = "sqrt" if st.toggle("Square-root colour", key="sqrt", bind="query-params") else "linear"
+
+left, right = st.columns(2, gap="medium")
+with left:
+    a = panel("A", layer=telling[0], hide=hide, words=words)
+with right:
+    b = panel("B", layer=min(telling[0] + 1, len(inspected.trace.sites) - 1), hide=hide, words=words)
+if a is None or b is None:
+    st.stop()
+
+top = max(float(a.weights.max()), float(b.weights.max())) or 1.0
+for column, side in ((left, a), (right, b)):
+    with column:
+        draw_head(side, top=top, scale=scale)
+
+st.subheader("What differs: A minus B")
+try:
+    apart = compare.difference(a.weights, b.weights, a_tokens=a.shown.labels, b_tokens=b.shown.labels)
+except ValueError as error:
+    session.show_problem(str(error))
+else:
+    parts.cards(
+        [
+            ("Shared tokens", f"{len(apart.labels)}", f"Of {len(a.shown.labels)} in A and {len(b.shown.labels)} in B"),
+            ("Divergence", f"{apart.jensen_shannon:.3g} nats", "Jensen-Shannon, mean over queries; 0 to ln 2 = 0.693"),
+            ("Largest", f"{apart.largest:.3g}", "Largest difference of two weights, without its sign"),
+        ]
+    )
+    data = packing.head_bytes(
+        apart.values,
+        queries=apart.labels,
+        keys=apart.labels,
+        colours=theme.DIVERGING,
+        title="A minus B",
+        vmax=apart.largest or 1.0,
+        diverging=True,
+    )
+    head(data, key="difference")
+    st.caption("Indigo where A attends more, amber where B does, drawn between the tokens that both texts have.")
+
+st.subheader("One head position in every layer" if a.head is not None else "The mean over heads in every layer")
+row = [
+    a.shown.apply(
+        draw.mean_over_heads(a.trace, layer=site.layer)
+        if a.head is None
+        else a.trace.attention(layer=site.layer, head=a.head)
+    )
+    for site in a.trace.sites
+]
+st.image(
+    comparison.strip(row, labels=[f"layer {site.layer}" for site in a.trace.sites], mode=session.mode(), scale=scale),
+    width="stretch",
+)
+st.caption("Panel A's text and head. A head's number means nothing across layers: heads are not aligned by training.")

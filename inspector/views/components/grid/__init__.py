@@ -1,0 +1,47 @@
+"""The grid of all layers and heads as a Streamlit component."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+import streamlit as st
+
+from inspector.plots.standalone import script, style
+
+_ADAPTER = """
+export default ({ data, parentElement, setTriggerValue }) => {
+  const view = draw(parentElement, data, setTriggerValue);
+  return () => view.close();
+};
+"""
+
+_mount = st.components.v2.component("headlight_grid", css=style("grid"), js=script("grid") + _ADAPTER)
+
+
+def grid(
+    data: bytes,
+    *,
+    key: str,
+    height: int | Literal["content", "stretch"] = "content",
+    on_open: Callable[[int, int], None] | None = None,
+) -> tuple[int, int] | None:
+    """Draws `data` (packing.grid_bytes); the (layer, head) that the reader opened in this run, None otherwise.
+
+    on_open(layer, head) is called before the run that follows the click, so that the run can already draw the new head:
+    with it one run answers a click, with the returned value alone it takes a second.
+    """
+
+    def opened() -> None:
+        place = _place(st.session_state[key].get("open"))
+        if on_open and place:
+            on_open(*place)
+
+    return _place(_mount(key=key, data=data, height=height, on_open_change=opened).get("open"))
+
+
+def _place(value: object) -> tuple[int, int] | None:
+    match value:
+        case {"layer": int(layer), "head": int(head)}:
+            return layer, head
+    return None

@@ -1,0 +1,75 @@
+"""One head, heatmap and lines, as a Streamlit component."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import streamlit as st
+
+from inspector.plots.standalone import script, style
+
+_ADAPTER = """
+export default ({ data, parentElement, setTriggerValue }) => {
+  const view = draw(parentElement, data, setTriggerValue);
+  return () => view.close();
+};
+"""
+
+_mount = st.components.v2.component("headlight_head", css=style("head"), js=script("head") + _ADAPTER)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The reader pinned a query, or with None took the pin away."""
+
+    query: int | None
+
+
+@dataclass(frozen=True)
+class Step:
+    """The reader asked for the head before (-1) or after (1)."""
+
+    by: Literal[-1, 1]
+
+
+def head(
+    data: bytes,
+    *,
+    key: str,
+    height: int | Literal["content", "stretch"] = "content",
+    on_event: Callable[[Choice | Step], None] | None = None,
+) -> Choice | Step | None:
+    """Draws `data` (packing.head_bytes); what the reader did to cause this run, None where it was something else.
+
+    on_event is called before the run that follows, so that the run can already draw the answer. A pin lives in the
+    component as long as the tokens stay the same; a page that puts it into a link gives it back as `chosen`.
+    """
+
+    def chosen() -> None:
+        event = _choice(st.session_state[key].get("choose"))
+        if on_event and event:
+            on_event(event)
+
+    def stepped() -> None:
+        event = _step(st.session_state[key].get("step"))
+        if on_event and event:
+            on_event(event)
+
+    result = _mount(key=key, data=data, height=height, on_choose_change=chosen, on_step_change=stepped)
+    return _step(result.get("step")) or _choice(result.get("choose"))
+
+
+def _choice(value: object) -> Choice | None:
+    match value:
+        case {"query": int() | None as query}:
+            return Choice(query)
+    return None
+
+
+def _step(value: object) -> Step | None:
+    match value:
+        case -1 | 1:
+            return Step(value)
+    return None

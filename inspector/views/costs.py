@@ -1,0 +1,72 @@
+"""Costs: parameters and FLOPs of attention against the FFN, by layer and by the length of the text."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from inspector import costs
+from inspector.plots import costs as draw
+from inspector.plots import theme
+from inspector.views import parts, session
+
+inspected = session.inspected()
+mode = session.mode()
+st.title("Costs")
+if inspected.loaded is None:
+    session.show_problem(f"The model {inspected.trace.model!r} of this saved trace is not at hand, so its costs are not.")
+    st.stop()
+config = inspected.loaded.config
+tokens = len(inspected.trace.tokens)
+table = costs.breakdown(config, tokens=tokens)
+crossovers = costs.crossovers(config)
+flops = table.groupby("part")["flops"].sum()
+weights = table.groupby("part")["parameters"].sum()
+
+st.caption(
+    f"One forward pass over this text of {tokens} tokens. 1 multiply-add counts as 2 FLOPs; every count is a closed "
+    "formula, and the matrix products equal PyTorch's own FLOP counter exactly."
+)
+parts.cards(
+    [
+        ("Parameters", theme.quantity(table["parameters"].sum()), f"{table['parameters'].sum():,} in all"),
+        ("FLOPs", theme.quantity(table["flops"].sum()), f"{table['flops'].sum():,} for {tokens} tokens"),
+        (
+            "Attention : FFN",
+            f"{flops['attention'] / flops['ffn']:.3g}",
+            f"FLOPs of the layers' attention over those of the FFN, at {tokens} tokens",
+        ),
+        (
+            "Same, parameters",
+            f"{weights['attention'] / weights['ffn']:.3g}",
+            "Parameters of the layers' attention over those of the FFN, at any length",
+        ),
+    ]
+)
+
+left, right = st.columns(2)
+with left:
+    parts.chart(
+        draw.by_layer(table, value="parameters", mode=mode), alt="parameters by layer and component", key="parameters"
+    )
+with right:
+    parts.chart(draw.by_layer(table, value="flops", mode=mode), alt="FLOPs by layer and component", key="flops")
+
+st.subheader("When does attention cost more than the FFN?")
+sublayer = (
+    "costs more at any length"
+    if crossovers.sublayer is None
+    else rf"with its projections from $n = d_{{ff}} - 2d$ = {crossovers.sublayer:,.0f} tokens"
+)
+st.caption(
+    rf"A layer's scores and mix cost $4n^2d$, its projections $8nd^2$, its FFN $4nd\,d_{{ff}}$. Scores and mix alone cost "
+    rf"more than the FFN from $n = d_{{ff}}$ = {crossovers.core:,.0f} tokens; attention {sublayer}."
+)
+lengths = draw.lengths(crossovers, tokens=tokens)
+parts.chart(
+    draw.by_length(costs.by_length(config, lengths), crossovers=crossovers, tokens=tokens, mode=mode),
+    alt="FLOPs of attention and FFN against text length, with the two crossovers",
+    key="by-length",
+)
+
+with st.expander("All numbers"):
+    parts.table(table, name="costs", height=360)

@@ -1,0 +1,71 @@
+"""Take it away: what is seen as a picture or a table, the trace, or a page of its own. Made when asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from inspector import export
+from inspector.plots import attention, raster
+from inspector.views import session
+
+if TYPE_CHECKING:
+    from inspector.maps import Arrangement
+    from inspector.plots.theme import Scale
+    from inspector.trace import Array, Trace
+
+
+def head(trace: Trace, shown: Arrangement, weights: Array, *, layer: int, head: int, scale: Scale) -> None:
+    """Buttons for the open head: `weights` [Q, T] as the reader arranged them, between the groups of `shown`."""
+    name = f"{trace.model.replace('/', '-')}-layer{layer}-head{head}"
+    title, labels, mode = attention.title(layer, head), shown.labels, session.mode()
+    with st.container(horizontal=True, gap="small"):
+        _button(
+            f"{name}.png",
+            lambda: raster.png(weights, queries=labels, keys=labels, title=title, mode=mode, scale=scale),
+            "image/png",
+            "The map as you see it",
+        )
+        _button(
+            f"{name}.csv",
+            lambda: export.csv(weights, queries=labels, keys=labels).encode(),
+            "text/csv",
+            "The weights as you see them, to the last digit",
+        )
+        _button(
+            f"{name}.html",
+            lambda: export.html(trace, layer=layer, head=head, scale=scale).encode(),
+            "text/html",
+            "An interactive page that works offline: this head exact, all heads to look around",
+        )
+        _button(
+            f"{trace.model.replace('/', '-')}.npz",
+            lambda: _npz(trace),
+            "application/octet-stream",
+            "The whole trace: opens here again, or with inspector.open()",
+        )
+
+
+def _button(file: str, make: Callable[[], bytes], mime: str, meaning: str) -> None:
+    ending = Path(file).suffix.removeprefix(".")
+    st.download_button(
+        ending.upper(),
+        make,
+        file_name=file,
+        mime=mime,
+        help=meaning,
+        icon=":material/download:",
+        on_click="ignore",
+        key=f"download {ending}",
+    )
+
+
+def _npz(trace: Trace) -> bytes:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "trace.npz"
+        trace.save(path)
+        return path.read_bytes()

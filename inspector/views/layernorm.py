@@ -1,0 +1,71 @@
+"""LayerNorm: what each norm does to each token of the text, and what it has learned."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from inspector import normalization
+from inspector.plots import normalization as draw
+from inspector.views import parts, session
+
+VALUES = {
+    "std_before": "deviation before",
+    "mean_before": "mean before",
+    "std_after": "deviation after",
+    "mean_after": "mean after",
+}
+
+trace = session.inspected().trace
+mode = session.mode()
+statistics = session.cached_table((trace.key, "norms"), lambda: normalization.statistics(trace))
+learned = session.cached_table((trace.key, "gamma and beta"), lambda: normalization.parameters(trace))
+names = draw.labels(statistics)
+
+st.title("LayerNorm")
+first = trace.norms[0]
+st.caption(
+    r"Each norm takes one token's vector $x$ at a time and gives "
+    r"$\gamma\,\frac{x - \mu}{\sqrt{\sigma^2 + \epsilon}} + \beta$ (Ba et al. 2016), with $\mu$ and $\sigma$ over its "
+    rf"{len(first.gamma)} dimensions and $\epsilon$ = {first.epsilon:.0e}. {len(trace.norms)} norms, "
+    f"{len(trace.tokens)} tokens, no unit."
+)
+
+before, after = statistics["std_before"], statistics["std_after"]
+parts.cards(
+    [
+        ("Deviation before", f"{before.min():.3g} to {before.max():.3g}", "Smallest and largest over norms and tokens"),
+        ("Deviation after", f"{after.min():.3g} to {after.max():.3g}", "Not 1: gamma and beta act after the division"),
+        ("Placement", trace.norms[-1].placement, "post: after the residual sum; pre: before the sublayer"),
+        ("Outlying dimensions", str(int(learned["outlier"].sum())), "gamma or beta beyond 3 σ of its norm, all norms"),
+    ]
+)
+
+value = st.segmented_control(
+    "Statistic", list(VALUES), default="std_before", format_func=VALUES.__getitem__, key="statistic", bind="query-params"
+)
+value = value or "std_before"
+parts.chart(
+    draw.heatmap(statistics, value=value, mode=mode),
+    alt=f"{VALUES[value]} of every norm and token, as a heatmap",
+    key="norms",
+)
+
+st.subheader("One token through all norms")
+position = parts.number("Token", "token", default=min(1, len(trace.tokens) - 1), last=len(trace.tokens) - 1)
+st.text(f"Token {position}: {trace.tokens[position]}")
+parts.chart(
+    draw.by_token(statistics, position=position, mode=mode),
+    alt=f"mean and standard deviation of token {position} before and after each norm",
+    key="one-token",
+)
+
+st.subheader("What a norm has learned")
+norm = parts.number("Norm, in the order in which they run", "norm", default=0, last=len(names) - 1, width=280)
+parts.chart(
+    draw.parameters(learned, norm=norm, mode=mode),
+    alt=f"gamma and beta of {names[norm]} by dimension",
+    key="gamma-beta",
+)
+
+with st.expander("All numbers"):
+    parts.table(statistics.drop(columns="name"), name="layernorm", height=320)

@@ -1,0 +1,97 @@
+"""Widgets that several pages use."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from inspector.views import link
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
+
+    from inspector.maps import Arrangement
+    from inspector.trace import Array, Trace
+
+
+def number(label: str, name: str, *, default: int, last: int, width: int = 160) -> int:
+    """A number from 0 to `last`, kept in the link as `name`; a link out of range is said, and `default` shown."""
+    link.check_number(name, default=default, last=last)
+    return st.number_input(label, 0, max(last, 0), default, key=name, bind="query-params", width=width)
+
+
+def chart(figure: go.Figure, *, alt: str, key: str) -> None:
+    """A figure as wide as its place; `alt` is read aloud where the picture cannot be seen."""
+    config = {"displaylogo": False, "toImageButtonOptions": {"filename": key, "scale": 2}, "responsive": True}
+    st.plotly_chart(figure, width="stretch", theme=None, key=key, alt=alt, config=config)
+
+
+def cards(numbers: Iterable[tuple[str, str, str]]) -> None:
+    """A row of (name, number with its unit, what it means), wrapping where the page is narrow."""
+    with st.container(horizontal=True, gap="small"):
+        for name, number, meaning in numbers:
+            st.metric(name, number, help=meaning, border=True, width=150)
+
+
+def table(frame: pd.DataFrame, *, name: str, height: int | None = None) -> None:
+    """A table with numbers to three significant digits, and its download with all digits."""
+    numbers: dict[str, Any] = {
+        column: st.column_config.NumberColumn(format="%.3g") for column in frame.select_dtypes("float").columns
+    }
+    st.dataframe(frame, hide_index=True, column_config=numbers, height=height or "auto")
+    st.download_button(
+        "Table as CSV",
+        frame.to_csv(index=False).encode(),
+        file_name=f"{name}.csv",
+        mime="text/csv",
+        icon=":material/download:",
+        on_click="ignore",
+        key=f"download {name}",
+    )
+
+
+def head_numbers(row: pd.Series, label: str, *, tokens: int) -> list[tuple[str, str, str]]:
+    """The open head's measures as cards; `row` of heads.measure, `label` of heads.label."""
+    cards = [
+        ("Mostly", label, "previous, next, self: over 0.5 of the weight; first, [CLS], [SEP]: over 0.6; broad: entropy "
+         "over 3.8 nats, or over 0.8 of the most possible (Clark et al. 2019)"),
+        ("Entropy", f"{row['entropy']:.3g} nats", f"-Σ A ln A, mean over queries; at most ln {tokens} = "
+         f"{math.log(tokens):.3g}, so {row['relative_entropy']:.0%} of it (Clark et al. 2019)"),
+        ("Distance", f"{row['distance']:.3g} tokens", "Σ A |i - j|, mean over queries (Vig & Belinkov 2019)"),
+        ("Confidence", f"{row['confidence']:.3g}", "Largest weight of a row, mean over queries, the end token left out "
+         "(Voita et al. 2019)"),
+        ("To [CLS]", f"{row['cls']:.3g}", "Weight on [CLS], mean over queries (Clark et al. 2019)"),
+        ("To [SEP]", f"{row['sep']:.3g}", "Weight on [SEP], mean over queries (Clark et al. 2019)"),
+    ]
+    return [card for card in cards if card[1] != "nan"]
+
+
+def what_is_drawn(trace: Trace, shown: Arrangement, weights: Array, *, hide: bool, words: bool) -> str:
+    """One paragraph under a map: the formula with its numbers, and what was hidden or merged."""
+    width = trace.attentions[0].query.shape[-1]
+    sentences = [
+        rf"$A = \mathrm{{softmax}}(QK^\top / \sqrt{{d_k}})$ with $d_k$ = {width}: row = query, column = key, no unit."
+    ]
+    if hide:
+        sums = weights.sum(axis=-1)
+        left = f"{sums.min():.3g} to {sums.max():.3g}"
+        sentences.append(
+            "Special tokens are hidden and each row is divided by what is left, so it sums to 1 again."
+            if shown.renormalise
+            else f"Special tokens are hidden with their weight: rows sum to {left}."
+        )
+    else:
+        sentences.append("Each row sums to 1.")
+    if words:
+        sentences.append("To a word: the sum over its pieces; from a word: the mean (Clark et al. 2019, 4.1).")
+    return " ".join(sentences)
+
+
+def head_notes(measures: pd.DataFrame, labels: pd.Series) -> list[list[str]]:
+    """A line for each thumbnail, by layer and head: what the head mostly does, and its entropy."""
+    lines = labels.str.cat(measures["entropy"].map("entropy {:.3g} nats".format), sep=", ")
+    return [rows.tolist() for _, rows in lines.groupby(measures["layer"])]

@@ -1,0 +1,73 @@
+"""Positions: the sinusoidal encoding of the paper beside the model's own table."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from inspector import positional
+from inspector.plots import positions as draw
+from inspector.plots import theme
+from inspector.views import parts, session
+
+PAPER = "sinusoidal"
+
+inspected = session.inspected()
+mode = session.mode()
+st.title("Positions")
+if inspected.loaded is None:
+    session.show_problem(f"The model {inspected.trace.model!r} of this saved trace is not at hand, so its table is not.")
+    st.stop()
+loaded = inspected.loaded
+own = f"{loaded.card.id}, learned"
+learned = positional.table(loaded)
+paper = positional.sinusoidal(*learned.shape)
+tables = {PAPER: paper, own: learned}
+positions, width = learned.shape
+
+st.caption(
+    r"The paper's encoding is $PE(p, 2i) = \sin(p / 10000^{2i/D})$, $PE(p, 2i+1) = \cos(p / 10000^{2i/D})$ "
+    rf"(Vaswani et al. 2017, 3.5) with $D$ = {width}. {loaded.card.id} learned its own table of {positions} positions, "
+    "added to the token's embedding. No unit."
+)
+near = {name: positional.similarity_by_distance(table).set_index("distance")["mean"] for name, table in tables.items()}
+text = len(inspected.trace.tokens)
+parts.cards(
+    [
+        ("Positions", f"{positions}", "Rows of the model's table: no text can be longer"),
+        ("Used by the text", f"{text}", "One position for each token, special ones included"),
+        ("Neighbours, paper", f"{near[PAPER][1]:.3g}", "Mean cosine similarity of positions 1 apart, sinusoidal"),
+        ("Neighbours, learned", f"{near[own][1]:.3g}", f"Mean cosine similarity of positions 1 apart, {loaded.card.id}"),
+    ]
+)
+
+dimensions = st.multiselect(
+    "Dimensions", range(width), default=[4, 5, 20, 21, 60, 61], key="dimensions", max_selections=8, bind="query-params"
+)
+if dimensions:
+    parts.chart(
+        draw.curves(tables, dimensions=dimensions, mode=mode),
+        alt="value of the chosen dimensions along the positions, sinusoidal above, learned below",
+        key="curves",
+    )
+else:
+    st.caption("Choose dimensions to see their curves.")
+
+st.subheader("Similarity by distance")
+st.caption(
+    "Cosine of every two positions, by how far apart they are. The sinusoidal encoding knows distance alone, so its "
+    "band is a line; a learned table may also know where it is."
+)
+parts.chart(
+    draw.similarity_by_distance(
+        {name: positional.similarity_by_distance(table) for name, table in tables.items()}, mode=mode
+    ),
+    alt="mean cosine similarity of positions against their distance",
+    key="similarity",
+)
+
+st.subheader("The tables whole")
+for column, (name, values) in zip(st.columns(2), tables.items(), strict=True):
+    with column:
+        parts.chart(
+            draw.heatmap(values, title=name, mode=mode), alt=f"{name}: position by dimension", key=f"table-{name}"
+        )

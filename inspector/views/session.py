@@ -1,0 +1,253 @@
+"""What the pages share: caches, the text and the model that the reader chose, and what is said about them.
+
+Loaded models live once for all visitors; traces and what is computed from them live in a cache with a byte budget;
+a visitor's session holds keys and widget values only.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import streamlit as st
+
+import models
+from inspector.cache import ByteBudgetCache
+from inspector.views import link
+
+# torch comes with the first model: the sidebar and the page's frame are drawn before.
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from inspector.exactness import Exactness
+    from inspector.maps import Arrangement
+    from inspector.plots.theme import Mode
+    from inspector.trace import Trace
+
+V = TypeVar("V")
+
+EXAMPLES = {
+    "Who was tired?": "The cat sat on the mat because it was tired.",
+    "One word, two meanings": "She sat by the river bank and wondered whether the bank would lend her the money.",
+    "Word pieces": "Antidisestablishmentarianism is an unbelievably long word.",
+    "Repetition": "To be or not to be, that is the question: to be or not to be.",
+    "A longer paragraph": (
+        "Attention lets every token look at every other token and take from it what it needs. Early layers often look "
+        "at the neighbours, later layers gather what belongs together, and many heads rest on the separator when they "
+        "have nothing to say. None of this was programmed: it grew while the network learned to predict words."
+    ),
+    "Two sentences": "The trophy does not fit into the suitcase.",
+}
+PAIRS = {"Two sentences": "It is too big."}
+DEFAULT_TEXT = EXAMPLES["Who was tired?"]
+CACHE_BYTES = int(os.environ.get("HEADLIGHT_CACHE_MB", "512")) * 2**20
+THREADS = int(os.environ.get("HEADLIGHT_THREADS", "1"))  # on few cores two threads are slower than one
+
+
+@dataclass(frozen=True)
+class Inspected:
+    """A recorded text and the model it went through; `loaded` is None where a file's model is not at hand."""
+
+    trace: Trace
+    loaded: models.LoadedModel | None
+
+
+# --- caches ------------------------------------------------------------------------------------------------------
+
+
+@st.cache_resource(show_spinner=False)
+def _results() -> ByteBudgetCache[Any]:
+    return ByteBudgetCache(CACHE_BYTES)
+
+
+def cached(key: Hashable, make: Callable[[], V], *, size: Callable[[V], int]) -> V:
+    """`make()`, or what it gave before for the same key; sizes in bytes count towards one budget for all visitors."""
+    return cast("V", _results().get(key, make, size=size))
+
+
+def cached_bytes(key: Hashable, make: Callable[[], bytes]) -> bytes:
+    """The same for what is sent to the browser."""
+    return cached(key, make, size=len)
+
+
+def cached_table(key: Hashable, make: Callable[[], Any]) -> Any:
+    """The same for a DataFrame."""
+    return cached(key, make, size=lambda table: int(table.memory_usage(deep=True).sum()))
+
+
+@st.cache_resource(show_spinner=False)
+def load(model: str) -> models.LoadedModel:
+    """The loaded model, one copy for all visitors; ValueError where it cannot be loaded."""
+    import torch
+
+    torch.set_num_threads(THREADS)
+    return models.load(model)
+
+
+def record(model: str, text: str, *, text_pair: str | None = None) -> Inspected:
+    """The text's trace in a model of the catalogue, recorded once."""
+    from inspector.probe import record
+
+    loaded = load(model)
+    key = ("trace", model, text, text_pair)
+    trace = cached(key, lambda: record(loaded, text, text_pair=text_pair), size=lambda trace: trace.nbytes)
+    return Inspected(trace, loaded)
+
+
+def exactness(inspected: Inspected) -> Exactness:
+    """The checks of this text, made once."""
+    from inspector.exactness import check
+    from inspector.probe import fused_difference
+
+    trace, loaded = inspected.trace, inspected.loaded
+
+    def make() -> Exactness:
+        difference = None if loaded is None else fused_difference(loaded, trace)
+        layers = len(trace.sites) if loaded is None else loaded.layers
+        return check(trace, expected_layers=layers, hidden_difference=difference)
+
+    return cached(("exactness", trace.key), make, size=lambda _: 256)
+
+
+def panel_trace(chosen: Inspected, *, model: str, text: str) -> Trace:
+    """The trace of a panel that has its own model and text; an empty text is the sidebar's."""
+    if not text.strip():
+        if model == chosen.trace.model:
+            return chosen.trace
+        return record(model, chosen.trace.text, text_pair=chosen.trace.text_pair).trace
+    return record(model, text).trace
+
+
+def measures(trace: Trace) -> pd.DataFrame:
+    """What every head does on this text, measured once."""
+    from inspector import heads
+
+    table: pd.DataFrame = cached_table((trace.key, "measures"), lambda: heads.measure(trace))
+    return table
+
+
+def thumbnails(trace: Trace, shown: Arrangement) -> NDArray[np.uint8]:
+    """Small pictures of every head as the reader arranged it, drawn once."""
+    from inspector.plots import packing
+
+    def make() -> NDArray[np.uint8]:
+        tokens = len(shown.labels)
+        layers = (shown.apply(trace.attention(layer=site.layer)) for site in trace.sites)
+        return packing.thumbnails(layers, count=len(trace.sites), heads=trace.sites[0].heads, queries=tokens, keys=tokens)
+
+    return cached(("thumbnails", trace.key, shown), make, size=lambda pictures: pictures.nbytes)
+
+
+def mode() -> Mode:
+    """Whether the reader sees the page in light or in dark."""
+    return "dark" if st.context.theme.type == "dark" else "light"
+
+
+# --- sidebar -----------------------------------------------------------------------------------------------------
+
+
+def sidebar() -> None:
+    """Model, text and examples; the same on every page. The text survives whatever goes wrong."""
+    link.read(known_models=[card.id for card in models.catalogue()], default_text=DEFAULT_TEXT)
+    cards = {card.id: card for card in models.catalogue()}
+    with st.sidebar:
+        st.selectbox(
+            "Model", list(cards), format_func=lambda id: cards[id].title, key="model", help="Both work offline."
+        )
+        st.caption(cards[st.session_state["model"]].summary)
+        st.text_area("Text", key="text", height=140, placeholder="Paste a sentence")
+        st.text_area("Second text (optional)", key="pair", height=68, placeholder="A sentence to read beside the first")
+        left, right = st.columns([1, 1.4])
+        left.button("Inspect", type="primary", width="stretch")
+        right.selectbox(
+            "Examples",
+            list(EXAMPLES),
+            index=None,
+            placeholder="Examples",
+            label_visibility="collapsed",
+            key="example",
+            on_change=_take_example,
+        )
+        with st.expander("Open a saved trace"):
+            st.file_uploader("A trace saved as .npz", type="npz", key="file", help="Saved here or by trace.save().")
+    link.write(default_text=DEFAULT_TEXT, default_model=models.catalogue()[0].id)
+
+
+def _take_example() -> None:
+    name = st.session_state["example"]
+    if name is not None:
+        st.session_state["text"], st.session_state["pair"] = EXAMPLES[name], PAIRS.get(name, "")
+
+
+def inspected() -> Inspected:
+    """What the reader chose, recorded; where that is not possible the page says why and stops.
+
+    Shows what was cut, what the tokenizer does not know, and the exactness badge, in the sidebar.
+    """
+    for problem in link.problems():
+        st.warning(problem, icon=":material/link_off:")
+    try:
+        with st.spinner("Reading the text with the model (the first time it loads torch, which takes a few seconds)"):
+            chosen = _chosen()
+            checked = exactness(chosen)
+    except ValueError as error:
+        logging.getLogger(__name__).info("refused: %s", error)
+        show_problem(str(error))
+        st.stop()
+    with st.sidebar:
+        _about(chosen, checked)
+    return chosen
+
+
+def _chosen() -> Inspected:
+    upload = st.session_state.get("file")
+    if upload is not None:
+        return _opened(upload.file_id, upload.getvalue())
+    return record(
+        st.session_state["model"], st.session_state["text"], text_pair=st.session_state["pair"].strip() or None
+    )
+
+
+def _opened(name: str, content: bytes) -> Inspected:
+    import inspector
+
+    def make() -> Trace:
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / "trace.npz"
+            path.write_bytes(content)
+            return inspector.open(path)
+
+    trace = cached(("file", name), make, size=lambda trace: trace.nbytes)
+    known = trace.model in {card.id for card in models.catalogue()}
+    return Inspected(trace, load(trace.model) if known else None)
+
+
+def show_problem(sentence: str) -> None:
+    """A problem in a sentence; st.error would read markdown in it, and the sentence may quote the reader's text."""
+    with st.container(border=True):
+        st.badge("Cannot be shown", icon=":material/error:", color="red")
+        st.text(sentence)
+
+
+def _about(chosen: Inspected, checked: Exactness) -> None:
+    trace, loaded = chosen.trace, chosen.loaded
+    limit = "" if loaded is None else f" of at most {loaded.max_tokens}"
+    st.caption(f"{len(trace.tokens)} tokens{limit}, special ones included")
+    if trace.cut is not None:
+        st.warning(str(trace.cut), icon=":material/content_cut:")
+    if trace.unknown:
+        noun = "token is" if trace.unknown == 1 else "tokens are"
+        st.warning(
+            f"{trace.unknown} of {len(trace.tokens)} {noun} unknown to this model.", icon=":material/question_mark:"
+        )
+    if checked.holds:
+        st.badge("Exact on this text", icon=":material/verified:", color="green", help=str(checked))
+    else:
+        st.badge("Not exact on this text", icon=":material/warning:", color="red", help=str(checked))

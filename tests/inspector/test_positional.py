@@ -1,0 +1,179 @@
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from transformers import (
+    DistilBertConfig,
+    DistilBertModel,
+    ElectraConfig,
+    ElectraModel,
+    GPT2Config,
+    GPT2Model,
+    OPTConfig,
+    OPTModel,
+    RobertaConfig,
+    RobertaModel,
+    RoFormerConfig,
+    RoFormerModel,
+)
+
+from inspector import positional
+from models.config import TransformerConfig
+from models.registry import LoadedModel
+from models.transformer import Encoder
+
+
+def loaded(network: torch.nn.Module) -> Any:
+    """As much of a LoadedModel as the analysis reads."""
+    return SimpleNamespace(card=SimpleNamespace(id="tiny"), network=network)
+
+
+def own_encoder(positions: str) -> Encoder:
+    return Encoder(
+        TransformerConfig(
+            vocabulary=9, layers=1, width=6, heads=2, ffn_width=8, max_positions=7, positions=positions, segments=7
+        )
+    )
+
+
+@pytest.mark.parametrize(("positions", "width"), [(5, 8), (1, 2), (600, 6)])
+def test_sinusoidal_is_the_formula_of_the_paper(positions: int, width: int):
+    expected = np.empty((positions, width))
+    for position in range(positions):
+        for pair in range(width // 2):
+            angle = position / 10000 ** (2 * pair / width)
+            expected[position, 2 * pair] = math.sin(angle)
+            expected[position, 2 * pair + 1] = math.cos(angle)
+
+    table = positional.sinusoidal(positions, width)
+    assert table.dtype == np.float64
+    np.testing.assert_allclose(table, expected, rtol=0, atol=1e-12)
+
+
+def test_table_of_the_bundled_model(minilm: LoadedModel):
+    table = positional.table(minilm)
+    assert (table.shape, table.dtype) == ((512, 384), np.float32)
+
+    # Independently: what changes in the sum of embeddings when only the position does.
+    norm = minilm.network.embeddings.LayerNorm
+    sums: list[torch.Tensor] = []
+    hook = norm.register_forward_pre_hook(lambda _module, inputs: sums.append(inputs[0]))
+    ids = torch.full((1, 3), 2000)
+    with torch.no_grad():
+        minilm.network.embeddings(ids, position_ids=torch.tensor([[0, 17, 511]]))
+    hook.remove()
+    steps = (sums[0][0] - sums[0][0, 0]).numpy()
+    np.testing.assert_allclose(table[[0, 17, 511]] - table[0], steps, rtol=0, atol=1e-6)
+
+
+def test_the_table_is_a_copy_of_the_shared_model(minilm: LoadedModel):
+    before = positional.table(minilm)
+    positional.table(minilm)[:] = 0
+    np.testing.assert_array_equal(positional.table(minilm), before)
+
+
+def test_the_own_model_has_the_same_table(minilm: LoadedModel, minilm_own: LoadedModel):
+    np.testing.assert_array_equal(positional.table(minilm_own), positional.table(minilm))
+
+
+def test_tables_of_own_encoders():
+    learned = own_encoder("learned")
+    np.testing.assert_array_equal(positional.table(loaded(learned)), learned.embedding.positions.table.detach().numpy())
+    sinusoidal = positional.table(loaded(own_encoder("sinusoidal")))
+    np.testing.assert_array_equal(sinusoidal, positional.sinusoidal(7, 6).astype(np.float32))
+    assert sinusoidal.dtype == np.float32
+
+
+def test_roberta_without_the_rows_of_its_padding():
+    network = RobertaModel(
+        RobertaConfig(
+            vocab_size=20,
+            hidden_size=8,
+            num_hidden_layers=1,
+            num_attention_heads=2,
+            intermediate_size=8,
+            max_position_embeddings=12,
+        )
+    ).eval()
+    sums: list[torch.Tensor] = []
+    network.embeddings.LayerNorm.register_forward_pre_hook(lambda _module, inputs: sums.append(inputs[0]))
+    with torch.no_grad():
+        network(torch.full((1, 10), 5))  # ten equal tokens: all that RoBERTa has positions for
+    table = positional.table(loaded(network))
+    assert table.shape == (10, 8)
+    np.testing.assert_allclose(table - table[0], (sums[0][0] - sums[0][0, 0]).numpy(), rtol=0, atol=1e-6)
+
+
+def test_tables_under_other_names():
+    sizes = {"vocab_size": 20, "num_hidden_layers": 1, "num_attention_heads": 2}
+    distilbert = DistilBertModel(DistilBertConfig(vocab_size=20, dim=8, n_layers=1, n_heads=2, hidden_dim=8))
+    gpt2 = GPT2Model(
+        GPT2Config(vocab_size=20, n_embd=8, n_layer=1, n_head=2, n_positions=12, bos_token_id=0, eos_token_id=0)
+    )
+    opt = OPTModel(
+        OPTConfig(**sizes, hidden_size=8, ffn_dim=8, word_embed_proj_dim=8, max_position_embeddings=12, pad_token_id=1)
+    )
+    electra = ElectraModel(ElectraConfig(**sizes, embedding_size=4, hidden_size=8, intermediate_size=8))
+    for network, shape in ((distilbert, (512, 8)), (gpt2, (12, 8)), (opt, (12, 8)), (electra, (512, 4))):
+        assert positional.table(loaded(network)).shape == shape
+
+
+def test_a_model_without_a_table_is_said():
+    # RoFormer has an embedding named embed_positions, but it turns queries and keys.
+    network = RoFormerModel(
+        RoFormerConfig(vocab_size=20, hidden_size=8, num_hidden_layers=1, num_attention_heads=2, intermediate_size=8)
+    )
+    with pytest.raises(ValueError, match=r"tiny has no table of absolute positions.*sinusoidal"):
+        positional.table(loaded(network))
+
+
+def test_similarity_against_a_plain_loop():
+    table = np.random.default_rng(0).normal(size=(9, 5)).astype(np.float32)
+    dot = np.array([[sum(float(x) * float(y) for x, y in zip(a, b, strict=True)) for b in table] for a in table])
+    length = np.sqrt(np.diag(dot))
+    np.testing.assert_allclose(positional.similarity(table, measure="dot"), dot, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(positional.similarity(table), dot / np.outer(length, length), rtol=0, atol=1e-12)
+
+
+def test_cosine_of_a_row_of_zeros_is_undefined():
+    similarity = positional.similarity(np.array([[0.0, 0.0], [3.0, 4.0]]))
+    np.testing.assert_array_equal(np.isnan(similarity), [[True, True], [True, False]])
+    assert similarity[1, 1] == pytest.approx(1)
+
+
+def test_similarity_by_distance_against_a_plain_loop(minilm: LoadedModel):
+    table = positional.table(minilm)[:40]
+    rows = positional.similarity_by_distance(table)
+    assert list(rows.columns) == ["distance", "mean", "std", "count"]
+    assert list(rows.distance) == list(range(40))
+    exact = table.astype(np.float64)
+    for distance in (0, 1, 7, 39):
+        cosines = [
+            exact[i] @ exact[i + distance] / (np.linalg.norm(exact[i]) * np.linalg.norm(exact[i + distance]))
+            for i in range(40 - distance)
+        ]
+        row = rows.iloc[distance]
+        assert row["count"] == len(cosines)
+        assert row["mean"] == pytest.approx(np.mean(cosines), abs=1e-12)
+        assert row["std"] == pytest.approx(np.std(cosines), abs=1e-12)
+
+
+def test_sinusoidal_similarity_knows_distances_alone():
+    # PE(p) . PE(p + k) = sum_i cos(k / 10000^(2i/D)): the angle addition formula leaves no p.
+    width, distance = 64, np.arange(300)
+    rows = positional.similarity_by_distance(positional.sinusoidal(300, width))
+    frequency = 10000.0 ** (-np.arange(0, width, 2) / width)
+    np.testing.assert_allclose(rows["mean"], np.cos(np.outer(distance, frequency)).mean(axis=1), rtol=0, atol=1e-12)
+    assert rows["std"].max() < 1e-12
+
+
+def test_what_cannot_be_compared_is_said():
+    with pytest.raises(ValueError, match=r"\(3,\)"):
+        positional.similarity(np.zeros(3))
+    with pytest.raises(ValueError, match="'cosines'"):
+        positional.similarity(np.zeros((2, 2)), measure="cosines")  # type: ignore[arg-type]
