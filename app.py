@@ -6,7 +6,9 @@ import streamlit as st
 
 from inspector.views import session
 
-st.set_page_config(page_title="Headlight", page_icon=str(Path(__file__).parent / "inspector/views/icon.png"), layout="wide")
+ICON = Path(__file__).parent / "inspector/views/icon.png"  # a named icon would be fetched from a CDN
+
+st.set_page_config(page_title="Headlight", page_icon=str(ICON), layout="wide")
 
 page = st.navigation(
     [

@@ -54,7 +54,8 @@ def _rows(weights: Array) -> np.ndarray:
     """Rows that sum to 1, in float64; a row without attention to the shared tokens counts as uniform."""
     rows = weights.astype(np.float64)
     mass = rows.sum(axis=-1, keepdims=True)
-    return np.divide(rows, mass, out=np.full_like(rows, 1 / rows.shape[-1]), where=mass > 0)
+    normalised: np.ndarray = np.divide(rows, mass, out=np.full_like(rows, 1 / rows.shape[-1]), where=mass > 0)
+    return normalised
 
 
 def _jensen_shannon(p: np.ndarray, q: np.ndarray) -> np.ndarray:

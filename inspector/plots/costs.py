@@ -57,7 +57,7 @@ def by_layer(
             "template": theme.template(mode),
             "title": {
                 "text": _TITLES[value],
-                "subtitle": {"text": f"outside the layers: {beside}" if beside else "", "font": {"size": 13}},
+                "subtitle": {"text": f"outside the layers: {beside}" if beside else ""},
             },
             "barmode": "stack",
             "bargap": 0.35,
@@ -65,7 +65,7 @@ def by_layer(
             "yaxis": {"title": {"text": _AXES[value]}, "tickformat": "~s", "showline": False, "ticks": ""},
             "legend": {**theme.LEGEND_BELOW, "groupclick": "toggleitem"},
             "margin": {"t": 76},
-            "height": 500,
+            "height": 560,
         },
     )
 
@@ -103,13 +103,13 @@ def by_length(
             "template": theme.template(mode),
             "title": {
                 "text": "FLOPs by text length",
-                "subtitle": {"text": "matrix products of all layers, 1 multiply-add = 2", "font": {"size": 13}},
+                "subtitle": {"text": "matrix products of all layers, 1 multiply-add = 2"},
             },
             "xaxis": {"title": {"text": "text length (tokens)"}, "type": scale, "tickformat": ",d", **doublings},
             "yaxis": {"title": {"text": "FLOPs"}, "type": scale, "tickformat": "~s", **decades},
             "legend": theme.LEGEND_BELOW,
             "margin": {"t": 76},
-            "height": 500,
+            "height": 560,
         },
     )
     slope = float(ffn.iloc[-1]) / float(ffn.index[-1])  # the FFN costs the same for every token

@@ -59,7 +59,7 @@ def heatmap(
             "template": theme.template(mode),
             "title": {
                 "text": _TITLES[value],
-                "subtitle": {"text": "over the dimensions of a token", "font": {"size": 13}},
+                "subtitle": {"text": "over the dimensions of a token"},
             },
             "margin": {"t": 76},
             "xaxis": {**theme.token_axis(tokens, title="token"), **frame, "tickangle": -90},
@@ -135,7 +135,7 @@ def parameters(table: pd.DataFrame, *, norm: int, mode: Mode = "light") -> go.Fi
         template=theme.template(mode),
         title={
             "text": f"Gamma and beta of norm {norm}, {labels(rows)[0]}",
-            "subtitle": {"text": "shaded: within 3 standard deviations of the mean", "font": {"size": 13}},
+            "subtitle": {"text": "shaded: within 3 standard deviations of the mean"},
         },
         legend=theme.LEGEND_ABOVE,
         margin={"t": 84},

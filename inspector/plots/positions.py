@@ -135,7 +135,7 @@ def similarity_by_distance(tables: Mapping[str, pd.DataFrame], *, mode: Mode = "
         template=theme.template(mode),
         title={
             "text": "Similarity of positions by distance",
-            "subtitle": {"text": "mean cosine of all pairs, band ± 1 standard deviation", "font": {"size": 13}},
+            "subtitle": {"text": "mean cosine of all pairs, band ± 1 standard deviation"},
         },
         xaxis_title_text="distance (tokens)",
         yaxis_title_text="cosine similarity",

@@ -98,9 +98,11 @@ def template(mode: Mode) -> go.layout.Template:
     return go.layout.Template(
         layout={
             "font": {"family": TEXT_FONT, "size": 14, "color": TEXT[mode]},
-            "title": {"font": {"size": 16}, "x": 0, "xref": "paper", "xanchor": "left", "y": 1, "yref": "container"},
+            "title": {"font": {"size": 16}, "x": 0, "xref": "container", "xanchor": "left", "y": 1},
             "title_yanchor": "top",
-            "title_pad": {"t": 14},
+            "title_yref": "container",
+            "title_pad": {"t": 14, "l": 14},
+            "title_subtitle_font": {"size": 13, "color": MUTED[mode]},
             "paper_bgcolor": BACKGROUND[mode],
             "plot_bgcolor": BACKGROUND[mode],
             "colorway": [part[name] for name in ("attention", "ffn", "norm", "positions", "residual", "prediction")],

@@ -11,6 +11,7 @@ from inspector.views import downloads, link, parts, session
 from inspector.views.components.grid import grid
 from inspector.views.components.head import Choice, Step, head
 
+st.title("Attention")
 inspected = session.inspected()
 trace = inspected.trace
 site = trace.sites[0]
@@ -33,15 +34,12 @@ def follow(event: Choice | Step) -> None:
     open_head(*divmod(place % (len(trace.sites) * site.heads), site.heads))
 
 
-st.title("Attention")
-
-
 @st.fragment
 def explorer() -> None:
     """Options, numbers, grid and open head: what a click changes, and nothing else."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        layer = parts.number("Layer", "layer", default=telling[0], last=last_layer, width=140)
-        number = parts.number("Head", "head", default=telling[1], last=last_head, width=140)
+        layer = parts.number("Layer", "layer", default=telling[0], last=last_layer)
+        number = parts.number("Head", "head", default=telling[1], last=last_head)
         hide = st.toggle("Hide special tokens", key="hide", bind="query-params")
         renormalise = st.toggle(
             "Renormalise",
@@ -52,14 +50,17 @@ def explorer() -> None:
         )
         words = st.toggle("Merge word pieces", key="words", bind="query-params")
         root = st.toggle(
-            "Square-root colour", key="sqrt", bind="query-params", help="Shows small weights; the numbers stay the same."
+            "Square-root colour",
+            key="sqrt",
+            bind="query-params",
+            help="Shows small weights; numbers stay the same.",
         )
     try:
         shown = maps.arrange(trace, hide_special=hide, merge_words=words, renormalise=renormalise)
     except ValueError as error:
         session.show_problem(str(error))
         return
-    scale = "sqrt" if root else "linear"
+    scale: theme.Scale = "sqrt" if root else "linear"
     row = measures.set_index(["layer", "head"]).loc[(layer, number)]
     label = heads.label(measures)[measures.index[(measures["layer"] == layer) & (measures["head"] == number)][0]]
     parts.cards(parts.head_numbers(row, label, tokens=len(trace.tokens)))

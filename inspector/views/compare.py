@@ -14,6 +14,7 @@ from inspector.trace import Array, Trace
 from inspector.views import parts, session
 from inspector.views.components.head import head
 
+st.title("Compare")
 inspected = session.inspected()
 telling = heads.most_telling(session.measures(inspected.trace))
 
@@ -52,9 +53,13 @@ def panel(name: str, *, layer: int, hide: bool, words: bool) -> Panel | None:
         return None
     with st.container(horizontal=True, vertical_alignment="bottom"):
         layer = parts.number(f"Layer {name}", f"{key}_layer", default=layer, last=len(trace.sites) - 1, width=130)
-        number = parts.number(f"Head {name}", f"{key}_head", default=telling[1], last=trace.sites[0].heads - 1, width=130)
+        number = parts.number(
+            f"Head {name}", f"{key}_head", default=telling[1], last=trace.sites[0].heads - 1, width=130
+        )
         mean = st.toggle("Mean over heads", key=f"{key}_mean", bind="query-params")
-    weights = shown.apply(draw.mean_over_heads(trace, layer=layer) if mean else trace.attention(layer=layer, head=number))
+    weights = shown.apply(
+        draw.mean_over_heads(trace, layer=layer) if mean else trace.attention(layer=layer, head=number)
+    )
     return Panel(name, trace, shown, weights, layer, None if mean else number)
 
 
@@ -74,7 +79,6 @@ def draw_head(side: Panel, *, top: float, scale: theme.Scale) -> None:
     head(data, key=f"map-{side.name}")
 
 
-st.title("Compare")
 st.caption(
     "Two maps on one colour scale, from 0 to the larger of their largest weights; no unit. Row = query, column = key."
 )
@@ -122,16 +126,10 @@ else:
     st.caption("Indigo where A attends more, amber where B does, drawn between the tokens that both texts have.")
 
 st.subheader("One head position in every layer" if a.head is not None else "The mean over heads in every layer")
-row = [
-    a.shown.apply(
-        draw.mean_over_heads(a.trace, layer=site.layer)
-        if a.head is None
-        else a.trace.attention(layer=site.layer, head=a.head)
-    )
-    for site in a.trace.sites
-]
+layers = range(len(a.trace.sites))
+row = [a.shown.apply(draw.chosen(a.trace, layer=layer, head=a.head, stream=None)[0]) for layer in layers]
 st.image(
-    comparison.strip(row, labels=[f"layer {site.layer}" for site in a.trace.sites], mode=session.mode(), scale=scale),
+    comparison.strip(row, labels=[f"layer {layer}" for layer in layers], mode=session.mode(), scale=scale),
     width="stretch",
 )
 st.caption("Panel A's text and head. A head's number means nothing across layers: heads are not aligned by training.")

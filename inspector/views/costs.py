@@ -9,11 +9,13 @@ from inspector.plots import costs as draw
 from inspector.plots import theme
 from inspector.views import parts, session
 
+st.title("Costs")
 inspected = session.inspected()
 mode = session.mode()
-st.title("Costs")
 if inspected.loaded is None:
-    session.show_problem(f"The model {inspected.trace.model!r} of this saved trace is not at hand, so its costs are not.")
+    session.show_problem(
+        f"The model {inspected.trace.model!r} of this saved trace is not at hand, so its costs are not."
+    )
     st.stop()
 config = inspected.loaded.config
 tokens = len(inspected.trace.tokens)
@@ -58,8 +60,8 @@ sublayer = (
     else rf"with its projections from $n = d_{{ff}} - 2d$ = {crossovers.sublayer:,.0f} tokens"
 )
 st.caption(
-    rf"A layer's scores and mix cost $4n^2d$, its projections $8nd^2$, its FFN $4nd\,d_{{ff}}$. Scores and mix alone cost "
-    rf"more than the FFN from $n = d_{{ff}}$ = {crossovers.core:,.0f} tokens; attention {sublayer}."
+    rf"A layer's scores and mix cost $4n^2d$, its projections $8nd^2$, its FFN $4nd\,d_{{ff}}$. Scores and mix alone "
+    rf"cost more than the FFN from $n = d_{{ff}}$ = {crossovers.core:,.0f} tokens; attention {sublayer}."
 )
 lengths = draw.lengths(crossovers, tokens=tokens)
 parts.chart(

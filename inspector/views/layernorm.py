@@ -8,20 +8,20 @@ from inspector import normalization
 from inspector.plots import normalization as draw
 from inspector.views import parts, session
 
-VALUES = {
+VALUES: dict[draw.Value, str] = {
     "std_before": "deviation before",
     "mean_before": "mean before",
     "std_after": "deviation after",
     "mean_after": "mean after",
 }
 
+st.title("LayerNorm")
 trace = session.inspected().trace
 mode = session.mode()
 statistics = session.cached_table((trace.key, "norms"), lambda: normalization.statistics(trace))
 learned = session.cached_table((trace.key, "gamma and beta"), lambda: normalization.parameters(trace))
 names = draw.labels(statistics)
 
-st.title("LayerNorm")
 first = trace.norms[0]
 st.caption(
     r"Each norm takes one token's vector $x$ at a time and gives "
@@ -41,7 +41,12 @@ parts.cards(
 )
 
 value = st.segmented_control(
-    "Statistic", list(VALUES), default="std_before", format_func=VALUES.__getitem__, key="statistic", bind="query-params"
+    "Statistic",
+    list(VALUES),
+    default="std_before",
+    format_func=VALUES.__getitem__,
+    key="statistic",
+    bind="query-params",
 )
 value = value or "std_before"
 parts.chart(

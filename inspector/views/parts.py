@@ -57,13 +57,24 @@ def table(frame: pd.DataFrame, *, name: str, height: int | None = None) -> None:
 def head_numbers(row: pd.Series, label: str, *, tokens: int) -> list[tuple[str, str, str]]:
     """The open head's measures as cards; `row` of heads.measure, `label` of heads.label."""
     cards = [
-        ("Mostly", label, "previous, next, self: over 0.5 of the weight; first, [CLS], [SEP]: over 0.6; broad: entropy "
-         "over 3.8 nats, or over 0.8 of the most possible (Clark et al. 2019)"),
-        ("Entropy", f"{row['entropy']:.3g} nats", f"-Σ A ln A, mean over queries; at most ln {tokens} = "
-         f"{math.log(tokens):.3g}, so {row['relative_entropy']:.0%} of it (Clark et al. 2019)"),
+        (
+            "Mostly",
+            label,
+            "previous, next, self: over 0.5 of the weight; first, [CLS], [SEP]: over 0.6; broad: entropy "
+            "over 3.8 nats, or over 0.8 of the most possible (Clark et al. 2019)",
+        ),
+        (
+            "Entropy",
+            f"{row['entropy']:.3g} nats",
+            f"-Σ A ln A, mean over queries; at most ln {tokens} = "
+            f"{math.log(tokens):.3g}, so {row['relative_entropy']:.0%} of it (Clark et al. 2019)",
+        ),
         ("Distance", f"{row['distance']:.3g} tokens", "Σ A |i - j|, mean over queries (Vig & Belinkov 2019)"),
-        ("Confidence", f"{row['confidence']:.3g}", "Largest weight of a row, mean over queries, the end token left out "
-         "(Voita et al. 2019)"),
+        (
+            "Confidence",
+            f"{row['confidence']:.3g}",
+            "Largest weight of a row, mean over queries, the end token left out (Voita et al. 2019)",
+        ),
         ("To [CLS]", f"{row['cls']:.3g}", "Weight on [CLS], mean over queries (Clark et al. 2019)"),
         ("To [SEP]", f"{row['sep']:.3g}", "Weight on [SEP], mean over queries (Clark et al. 2019)"),
     ]

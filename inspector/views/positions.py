@@ -6,22 +6,23 @@ import streamlit as st
 
 from inspector import positional
 from inspector.plots import positions as draw
-from inspector.plots import theme
 from inspector.views import parts, session
 
 PAPER = "sinusoidal"
 
+st.title("Positions")
 inspected = session.inspected()
 mode = session.mode()
-st.title("Positions")
 if inspected.loaded is None:
-    session.show_problem(f"The model {inspected.trace.model!r} of this saved trace is not at hand, so its table is not.")
+    session.show_problem(
+        f"The model {inspected.trace.model!r} of this saved trace is not at hand, so its table is not."
+    )
     st.stop()
 loaded = inspected.loaded
 own = f"{loaded.card.id}, learned"
 learned = positional.table(loaded)
 paper = positional.sinusoidal(*learned.shape)
-tables = {PAPER: paper, own: learned}
+tables: dict[str, draw.Table] = {PAPER: paper, own: learned}
 positions, width = learned.shape
 
 st.caption(
@@ -36,7 +37,11 @@ parts.cards(
         ("Positions", f"{positions}", "Rows of the model's table: no text can be longer"),
         ("Used by the text", f"{text}", "One position for each token, special ones included"),
         ("Neighbours, paper", f"{near[PAPER][1]:.3g}", "Mean cosine similarity of positions 1 apart, sinusoidal"),
-        ("Neighbours, learned", f"{near[own][1]:.3g}", f"Mean cosine similarity of positions 1 apart, {loaded.card.id}"),
+        (
+            "Neighbours, learned",
+            f"{near[own][1]:.3g}",
+            f"The same, {loaded.card.id}",
+        ),
     ]
 )
 

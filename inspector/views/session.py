@@ -140,7 +140,9 @@ def thumbnails(trace: Trace, shown: Arrangement) -> NDArray[np.uint8]:
     def make() -> NDArray[np.uint8]:
         tokens = len(shown.labels)
         layers = (shown.apply(trace.attention(layer=site.layer)) for site in trace.sites)
-        return packing.thumbnails(layers, count=len(trace.sites), heads=trace.sites[0].heads, queries=tokens, keys=tokens)
+        return packing.thumbnails(
+            layers, count=len(trace.sites), heads=trace.sites[0].heads, queries=tokens, keys=tokens
+        )
 
     return cached(("thumbnails", trace.key, shown), make, size=lambda pictures: pictures.nbytes)
 

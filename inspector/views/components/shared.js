@@ -119,7 +119,7 @@ const PARTS = new RegExp(`${JOINED_EMOJI.source}|^(?:##|Ġ|▁)(?=.)|^ +| +$|${I
 
 const escaped = (character) => `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
 
-/** A token -> [text, dimmed] pieces in which nothing is invisible: marks of word pieces, spaces and control characters. */
+/** A token -> [text, dimmed] pieces with nothing invisible in them; dimmed are word-piece marks, spaces, escapes. */
 export function pieces(token) {
   if (token === "") return [["(empty)", true]];
   const found = [];
@@ -131,12 +131,13 @@ export function pieces(token) {
     done = index + part.length;
   }
   if (done < token.length) found.push([token.slice(done), false]);
-  return found.map(([text, dimmed]) => [text.replace(/^\p{M}/u, "◌$&"), dimmed]); // a lone accent needs something to sit on
+  const seated = (text) => text.replace(/^\p{M}/u, "◌$&"); // a lone accent needs something to sit on
+  return found.map(([text, dimmed]) => [seated(text), dimmed]);
 }
 
 export const plain = (token) => pieces(token).map(([text]) => text).join("");
 
-/** Fills `holder` with a token, always as text. <bdi> keeps a right-to-left token from turning its neighbours around. */
+/** Fills `holder` with a token, always as text. <bdi> keeps right-to-left from turning the neighbours around. */
 export function fillToken(holder, token) {
   const isolated = element("bdi", "token");
   for (const [text, dimmed] of pieces(token)) {
@@ -155,7 +156,8 @@ export class Floating {
     // A popover lies in the browser's top layer: no ancestor's overflow, transform or z-index can cut it.
     this.panel = element("div", className, { popover: "manual", "aria-hidden": "true" });
     parent.append(this.panel);
-    this.onScroll = (event) => parent.contains(event.target) || this.hide(); // it would stay behind as the page moves on
+    // As the page scrolls the panel would stay behind.
+    this.onScroll = (event) => parent.contains(event.target) || this.hide();
   }
 
   /** Below the anchor (a rectangle in the window), or above it where there is no room. */

@@ -165,7 +165,8 @@ class Grid {
     if (!cell) return this.preview.hide();
     const { rows, cols, heads } = this.header;
     const [layer, head] = this.place(cell);
-    const map = { levels: this.levels, offset: (layer * heads + head) * rows * cols, rows, cols, palette: this.palette };
+    const { levels, palette } = this;
+    const map = { levels, offset: (layer * heads + head) * rows * cols, rows, cols, palette };
     this.preview.show(cell.getBoundingClientRect(), this.title(cell), this.note(cell), map);
   }
 

@@ -115,7 +115,7 @@ export class Heatmap {
     );
   }
 
-  /** The largest cell that fits, in whole pixels or a fraction of one; square unless the texts' lengths are far apart. */
+  /** The largest cell that fits, in whole pixels or a fraction of one; square unless the texts' lengths differ much. */
   fit(width) {
     const { queries, keys } = this.matrix;
     const across = Math.min(LARGEST, width / keys.length);

@@ -1,5 +1,6 @@
 // One head: a heatmap and lines, linked. What is looked at in one is looked at in the other.
-import { Floating, clamp, element, fillToken, makePalette, onColourSchemeChange, readTheme, unpack } from "../shared.js";
+import { Floating, clamp, element, fillToken, unpack } from "../shared.js";
+import { makePalette, onColourSchemeChange, readTheme } from "../shared.js";
 import { Heatmap } from "./heatmap.js";
 import { Lines } from "./lines.js";
 import { Matrix } from "./matrix.js";
@@ -17,8 +18,8 @@ const MOVES = {
 
 const views = new WeakMap();
 
-/** Draws a packed head into `root`, in place if it was drawn there before. emit("choose", { query }) with null for none;
- * emit("step", -1 | 1) for the head before or after. The view that comes back has close(). */
+/** Draws a packed head into `root`, in place if it was drawn there before. emit("choose", { query }) on a pin, with null
+ * when it is taken away; emit("step", -1 | 1) for the head before or after. The view that comes back has close(). */
 export function draw(root, bytes, emit) {
   if (!views.has(root)) views.set(root, new Head(root));
   const view = views.get(root);
@@ -29,7 +30,7 @@ export function draw(root, bytes, emit) {
 class Head {
   constructor(root) {
     this.root = root;
-    this.box = element("div", "hl-head", { tabindex: "0", role: "application", "aria-roledescription": "attention map" });
+    this.box = element("div", "hl-head", { tabindex: "0", role: "application" });
     this.title = element("div", "head-title");
     this.panes = element("div", "panes");
     this.live = element("div", "live", { "aria-live": "polite" });
@@ -67,7 +68,8 @@ class Head {
     Object.assign(this, { header, emit, matrix: new Matrix(header, data) });
     const fresh = String([before?.queries, before?.keys]) !== String([header.queries, header.keys]);
     if (fresh) this.spot = null;
-    if (fresh || before.chosen !== header.chosen) this.chosen = header.chosen; // else a pin outlives a step to another head
+    // A host that does not follow the pin sends the same `chosen` again: then the pin outlives a step to another head.
+    if (fresh || before.chosen !== header.chosen) this.chosen = header.chosen;
     const name = header.title || (header.layer == null ? "" : `layer ${header.layer}, head ${header.head}`);
     this.box.setAttribute("aria-label", [name || "attention", ...HOW_TO].join(", "));
     this.title.textContent = header.title;
@@ -110,7 +112,8 @@ class Head {
     const focus = { query: this.spot ? query : (this.chosen ?? undefined), key, chosen: this.chosen };
     this.map.show(focus);
     this.lines.show(focus, this.reveal);
-    if (this.spot) this.say(key !== undefined && this.chosen !== null ? { query: this.chosen, ...this.spot } : this.spot);
+    const pair = key !== undefined && this.chosen !== null;
+    if (this.spot) this.say(pair ? { query: this.chosen, ...this.spot } : this.spot);
     else this.tip.hide();
   }
 

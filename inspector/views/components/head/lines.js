@@ -1,4 +1,4 @@
-// The lines: queries left, keys right, a line for each weight. Long texts scroll inside; only what is in sight is drawn.
+// The lines: queries left, keys right, a line for each weight. Long texts scroll inside; only rows in sight are drawn.
 import { clamp, element, fillToken, plain, sizeCanvas } from "../shared.js";
 
 const ROW = 22; // pixels, unless the heatmap beside it has rows of a legible height
@@ -38,8 +38,9 @@ export class Lines {
     const anchor = (event) => {
       const item = event.target.closest(".item");
       const label = item?.querySelector(".label");
-      const more = label && (label.scrollWidth > label.clientWidth || (item.matches(".key") && this.focus.chosen !== null));
-      return more ? label.getBoundingClientRect() : undefined;
+      const cut = label?.scrollWidth > label?.clientWidth;
+      const pair = item?.matches(".key") && this.focus.chosen !== null;
+      return cut || pair ? label.getBoundingClientRect() : undefined;
     };
     this.view.addEventListener("pointermove", (event) => hover(spotOf(event), anchor(event)));
     this.view.addEventListener("pointerleave", (event) => event.pointerType !== "touch" && hover(null));
@@ -49,7 +50,9 @@ export class Lines {
       if (spot?.query !== undefined) pick(spot.query);
     });
     this.view.addEventListener("scroll", () => this.draw(), { passive: true });
-    for (const edge of Object.values(this.edges)) edge.addEventListener("click", () => this.reveal(Number(edge.dataset.row)));
+    for (const edge of Object.values(this.edges)) {
+      edge.addEventListener("click", () => this.reveal(Number(edge.dataset.row)));
+    }
   }
 
   update(matrix, fresh) {
@@ -70,8 +73,9 @@ export class Lines {
     this.width = this.view.clientWidth; // less than `width` where a scroll bar takes some
     const context = this.canvas.getContext("2d");
     context.font = `13px ${theme.tokenFont}`;
-    const longest = (tokens) => Math.max(...tokens.slice(0, 200).map((token) => context.measureText(plain(token)).width));
-    const fits = Math.max(longest(this.matrix.queries), longest(this.matrix.keys)) + NUMBER + 14;
+    const { queries, keys } = this.matrix;
+    const some = [...queries.slice(0, 200), ...keys.slice(0, 200)]; // enough to tell how wide tokens are
+    const fits = Math.max(...some.map((token) => context.measureText(plain(token)).width)) + NUMBER + 14;
     this.side = Math.ceil(clamp(fits, 90, width * 0.37));
     this.box.style.setProperty("--side", `${this.side}px`);
     this.box.style.setProperty("--width", `${this.width}px`);

@@ -63,7 +63,8 @@ export class Matrix {
     if (key === undefined) return this.describeRow(query);
     if (query === undefined) return this.describeColumn(key);
     const value = this.at(query, key);
-    const names = [`query ${query} `, { token: this.queries[query] }, ` → key ${key} `, { token: this.keys[key] }, ": "];
+    const [from, to] = [{ token: this.queries[query] }, { token: this.keys[key] }];
+    const names = [`query ${query} `, from, ` → key ${key} `, to, ": "];
     return [names, [{ value: this.format(value, 4) }, Number.isNaN(value) ? "" : ` (${this.rank(query, value)})`]];
   }
 
