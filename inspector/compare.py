@@ -60,7 +60,8 @@ def _rows(weights: Array) -> np.ndarray:
 
 def _jensen_shannon(p: np.ndarray, q: np.ndarray) -> np.ndarray:
     middle = (p + q) / 2
-    return (_relative_entropy(p, middle) + _relative_entropy(q, middle)) / 2
+    divergence: np.ndarray = (_relative_entropy(p, middle) + _relative_entropy(q, middle)) / 2
+    return divergence
 
 
 def _relative_entropy(p: np.ndarray, q: np.ndarray) -> np.ndarray:

@@ -93,9 +93,7 @@ class Cost:
 def activation_flops(name: str) -> int:
     """FLOPs per element; ValueError for a function without a convention here."""
     if name not in ACTIVATION_FLOPS:
-        raise ValueError(
-            f"no FLOP count for the activation {name!r}; there are some for {', '.join(ACTIVATION_FLOPS)}"
-        )
+        raise ValueError(f"no FLOP count for the activation {name!r}; there are some for {', '.join(ACTIVATION_FLOPS)}")
     return ACTIVATION_FLOPS[name]
 
 

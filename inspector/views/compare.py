@@ -51,16 +51,14 @@ def panel(name: str, *, layer: int, hide: bool, words: bool) -> Panel | None:
     except ValueError as error:
         session.show_problem(str(error))
         return None
+    last_layer, last_head = len(trace.sites) - 1, trace.sites[0].heads - 1
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        layer = parts.number(f"Layer {name}", f"{key}_layer", default=layer, last=len(trace.sites) - 1, width=130)
-        number = parts.number(
-            f"Head {name}", f"{key}_head", default=telling[1], last=trace.sites[0].heads - 1, width=130
-        )
+        layer = parts.number(f"Layer {name}", f"{key}_layer", default=min(layer, last_layer), last=last_layer)
+        number = parts.number(f"Head {name}", f"{key}_head", default=min(telling[1], last_head), last=last_head)
         mean = st.toggle("Mean over heads", key=f"{key}_mean", bind="query-params")
-    weights = shown.apply(
-        draw.mean_over_heads(trace, layer=layer) if mean else trace.attention(layer=layer, head=number)
-    )
-    return Panel(name, trace, shown, weights, layer, None if mean else number)
+    chosen = None if mean else number
+    weights, _, _ = draw.chosen(trace, layer=layer, head=chosen, stream=None)
+    return Panel(name, trace, shown, shown.apply(weights), layer, chosen)
 
 
 def draw_head(side: Panel, *, top: float, scale: theme.Scale) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from inspector.trace import Array, Trace
 
 
-def number(label: str, name: str, *, default: int, last: int, width: int = 160) -> int:
+def number(label: str, name: str, *, default: int, last: int, width: int = 140) -> int:
     """A number from 0 to `last`, kept in the link as `name`; a link out of range is said, and `default` shown."""
     link.check_number(name, default=default, last=last)
     return st.number_input(label, 0, max(last, 0), default, key=name, bind="query-params", width=width)
