@@ -11,55 +11,37 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Protocol
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
-from models.masks import Mask
+from models.cache import KeyValue
+from models.config import Merge, Stream, TransformerConfig
+from models.functions import AttentionFunction, DotProductAttention, PlainAttention, make_function
+from models.masks import CausalMask, Mask
+from models.positions import Rotary, unturned
+from models.relative import Bias
+
+__all__ = [
+    "BLOCK",
+    "AttentionCall",
+    "AttentionFunction",
+    "DotProductAttention",
+    "MultiHeadAttention",
+    "attend",
+    "fused",
+    "watch",
+]
 
 BLOCK = 128  # query rows at once: at 128 the scores of a head stay in a core's cache
-
-
-class AttentionFunction(Protocol):
-    """What one head does with its queries, keys and values."""
-
-    @property
-    def scale(self) -> float | None:
-        """The factor on query . key; None where the function is more than a scaled dot product."""
-        ...
-
-    def __call__(
-        self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, *, rows: slice
-    ) -> tuple[Tensor, Tensor]:
-        """query [B, H, Q, E] (the rows `rows` of all), key and value [B, K, T, E], mask boolean [B, H, Q, T]
-        -> output [B, H, Q, E] and weights [B, H, Q, T]."""
-        ...
-
-
-@dataclass(frozen=True)
-class DotProductAttention:
-    """softmax(Q K^T * scale) V, with scale = 1/sqrt(E) (Vaswani et al. 2017, eq. 1)."""
-
-    scale: float
-
-    def __call__(
-        self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, *, rows: slice
-    ) -> tuple[Tensor, Tensor]:
-        """query [B, H, Q, E], key and value [B, H, T, E] -> output [B, H, Q, E], weights [B, H, Q, T]."""
-        scores = query @ key.transpose(-2, -1) * self.scale  # [B, H, Q, T]
-        if mask is not None:
-            scores = scores.masked_fill(~mask, float("-inf"))
-        weights = torch.softmax(scores, dim=-1)
-        return weights @ value, weights
 
 
 @dataclass(frozen=True)
 class AttentionCall:
     """All that one attention call was given, and so all that is needed to compute its weights again.
 
-    query [B, H, Q, E], key and value [B, K, T, E].
+    query [B, H, Q, E], key and value [B, K, T, E]. stream: whose attention it is.
     """
 
     function: AttentionFunction
@@ -67,6 +49,7 @@ class AttentionCall:
     key: Tensor
     value: Tensor
     mask: Mask | None
+    stream: Stream = "encoder"
 
 
 # Context variables, not globals: two visitors share one loaded model, each thread sees its own.
@@ -95,18 +78,28 @@ def fused() -> Iterator[None]:
 
 
 def attend(
-    function: AttentionFunction, query: Tensor, key: Tensor, value: Tensor, *, mask: Mask | None = None
+    function: AttentionFunction,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    *,
+    mask: Mask | None = None,
+    stream: Stream = "encoder",
 ) -> Tensor:
     """Attention of all queries, computed in blocks of rows.
 
     query [B, H, Q, E], key and value [B, K, T, E] -> [B, H, Q, E].
+
+    Where a gradient is wanted and nobody watches, plain attention runs in torch's fused kernel: the same function, of
+    which the backward pass needs no map.
     """
     watcher = _watcher.get()
     if watcher is not None:
-        watcher(AttentionCall(function, query, key, value, mask))
+        watcher(AttentionCall(function, query, key, value, mask, stream))
+    training = query.requires_grad and watcher is None and isinstance(function, DotProductAttention)
+    if _fused.get() or training:
+        return _attend_fused(function, query, key, value, mask)
     queries = query.shape[2]
-    if _fused.get():
-        return _attend_fused(function, query, key, value, None if mask is None else mask.rows(0, queries))
     blocks = []
     for start in range(0, queries, BLOCK):
         rows = slice(start, min(start + BLOCK, queries))
@@ -115,15 +108,21 @@ def attend(
     return blocks[0] if len(blocks) == 1 else torch.cat(blocks, dim=2)
 
 
-def _attend_fused(
-    function: AttentionFunction, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None
-) -> Tensor:
+def _attend_fused(function: AttentionFunction, query: Tensor, key: Tensor, value: Tensor, mask: Mask | None) -> Tensor:
     if function.scale is None:
         raise ValueError(
             f"{type(function).__name__} is more than a scaled dot product, so torch's fused kernel cannot check it"
         )
+    causal = mask == CausalMask(keys=query.shape[2])  # the kernel then skips the half that is masked
     return scaled_dot_product_attention(
-        query, key, value, attn_mask=mask, scale=function.scale, enable_gqa=key.shape[1] != query.shape[1]
+        query,
+        key,
+        value,
+        attn_mask=None if mask is None or causal else mask.rows(0, query.shape[2]),
+        dropout_p=function.dropout if isinstance(function, DotProductAttention) else 0.0,
+        is_causal=causal,
+        scale=function.scale,
+        enable_gqa=key.shape[1] != query.shape[1],
     )
 
 
@@ -132,32 +131,107 @@ class MultiHeadAttention(nn.Module):
 
     MultiHead(x, c) = Concat(head_1 .. head_H) W_O,  head_i = Attention(x W_Q^i, c W_K^i, c W_V^i)
 
-    Shapes: B batch, H heads, Q query positions, T key positions, D width, E = D / H head width.
+    With K < H kv heads, H / K heads share a key and a value: GQA (Ainslie et al. 2023), MQA for K = 1 (Shazeer 2019).
+    merge "sum" adds the heads up before W_O: then nothing tells which head spoke.
+    function: a module that hands out the attention function; turn: RoPE's rotation of queries and keys.
+
+    Shapes: B batch, H heads, K kv heads, Q query positions, T key positions, D width, E head width.
     """
 
-    def __init__(self, width: int, heads: int, *, bias: bool = True) -> None:
+    def __init__(
+        self,
+        width: int,
+        heads: int,
+        *,
+        kv_heads: int | None = None,
+        head_width: int | None = None,
+        bias: bool = True,
+        merge: Merge = "concat",
+        function: nn.Module | None = None,
+        turn: Callable[[Tensor, int], Tensor] = unturned,
+        stream: Stream = "encoder",
+    ) -> None:
         super().__init__()
-        if heads < 1 or width % heads:
+        if head_width is None and (heads < 1 or width % heads):
             raise ValueError(
                 f"width {width} does not divide into {heads} heads; choose a width that is a multiple of the heads"
             )
-        self.heads = heads
-        self.query = nn.Linear(width, width, bias=bias)
-        self.key = nn.Linear(width, width, bias=bias)
-        self.value = nn.Linear(width, width, bias=bias)
-        self.out = nn.Linear(width, width, bias=bias)
-        self.function: AttentionFunction = DotProductAttention(scale=(width // heads) ** -0.5)
+        self.head_width = width // heads if head_width is None else head_width
+        every, shared = heads * self.head_width, (kv_heads or heads) * self.head_width
+        self.query: nn.Module = nn.Linear(width, every, bias=bias)
+        self.key: nn.Module = nn.Linear(width, shared, bias=bias)
+        self.value: nn.Module = nn.Linear(width, shared, bias=bias)
+        self.out: nn.Module = nn.Linear(every if merge == "concat" else self.head_width, width, bias=bias)
+        self.function = PlainAttention(self.head_width**-0.5) if function is None else function
+        self.merge = MERGES[merge]
+        self.turn = turn
+        self.stream: Stream = stream
 
-    def forward(self, x: Tensor, context: Tensor | None = None, *, mask: Mask | None = None) -> Tensor:
-        """x [B, Q, D], context [B, T, D] (x itself in self-attention) -> [B, Q, D]."""
-        context = x if context is None else context
-        query = self.split_heads(self.query(x))  # [B, H, Q, E]
-        key = self.split_heads(self.key(context))  # [B, H, T, E]
-        value = self.split_heads(self.value(context))  # [B, H, T, E]
-        heads = attend(self.function, query, key, value, mask=mask)  # [B, H, Q, E]
-        out: Tensor = self.out(heads.transpose(1, 2).flatten(start_dim=2))  # [B, Q, D]
+    @classmethod
+    def of(cls, config: TransformerConfig, *, stream: Stream) -> MultiHeadAttention:
+        """The attention that a config names."""
+        rotary = config.positions == "rope" and stream != "cross"  # the two texts of cross-attention share no positions
+        attention = cls(
+            config.width,
+            config.heads,
+            kv_heads=config.kv_heads,
+            head_width=config.head_width,
+            bias=config.bias,
+            merge=config.merge,
+            function=make_function(config, stream=stream),
+            turn=Rotary(config.head_width, base=config.rope_base) if rotary else unturned,
+            stream=stream,
+        )
+        if config.shared_query_key:
+            attention.key = attention.query
+        if config.shared_key_value:
+            attention.value = attention.key
+        if not config.projections:
+            attention.query = attention.key = attention.value = attention.out = nn.Identity()
+        return attention
+
+    def forward(
+        self,
+        x: Tensor,
+        context: Tensor | None = None,
+        *,
+        mask: Mask | None = None,
+        bias: Bias | None = None,
+        past: KeyValue | None = None,
+    ) -> Tensor:
+        """x [B, Q, D], context [B, T, D] (x itself in self-attention) -> [B, Q, D].
+
+        past: keys and values of earlier calls, to which this one's are added; those of a context are kept as they are.
+        """
+        start = 0 if past is None or context is not None else past.length
+        query = self.turn(self.split_heads(self.query(x)), start)  # [B, H, Q, E]
+        if context is None:
+            key, value = self.keys_and_values(x, start)
+            key, value = (key, value) if past is None else past.append(key, value)
+        else:
+            key, value = past.once(lambda: self.keys_and_values(context)) if past else self.keys_and_values(context)
+        function = self.function(bias=bias, offset=start)
+        heads = attend(function, query, key, value, mask=mask, stream=self.stream)  # [B, H, Q, E]
+        out: Tensor = self.out(self.merge(heads))  # [B, Q, D]
         return out
 
+    def keys_and_values(self, context: Tensor, start: int = 0) -> tuple[Tensor, Tensor]:
+        """context [B, T, D], its first token at position `start` -> keys and values [B, K, T, E]."""
+        return self.turn(self.split_heads(self.key(context)), start), self.split_heads(self.value(context))
+
     def split_heads(self, x: Tensor) -> Tensor:
-        """[B, Q, D] -> [B, H, Q, E]: head h owns the features h*E .. (h+1)*E."""
-        return x.reshape(*x.shape[:2], self.heads, -1).transpose(1, 2)
+        """[B, Q, H E] -> [B, H, Q, E]: head h owns the features h*E .. (h+1)*E."""
+        return x.view(*x.shape[:2], -1, self.head_width).transpose(1, 2)
+
+
+def concatenate(heads: Tensor) -> Tensor:
+    """[B, H, Q, E] -> [B, Q, H E]."""
+    return heads.transpose(1, 2).flatten(start_dim=2)
+
+
+def add_up(heads: Tensor) -> Tensor:
+    """[B, H, Q, E] -> [B, Q, E]."""
+    return heads.sum(dim=1)
+
+
+MERGES: dict[Merge, Callable[[Tensor], Tensor]] = {"concat": concatenate, "sum": add_up}

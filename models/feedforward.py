@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from torch import Tensor, nn
-from torch.nn.functional import gelu, relu
+from torch.nn.functional import gelu, relu, silu
 
 from models.config import Activation
 
@@ -19,6 +19,11 @@ ACTIVATIONS: dict[Activation, Callable[[Tensor], Tensor]] = {
     "relu": relu,  # max(0, x)
     "gelu": gelu,  # x Phi(x) = 0.5 x (1 + erf(x / sqrt(2))), Hendrycks & Gimpel 2016
     "gelu_tanh": gelu_tanh,
+}
+
+GATES: dict[Activation, Callable[[Tensor], Tensor]] = {
+    "swiglu": silu,  # x sigmoid(x), Shazeer 2020; Llama
+    "geglu_tanh": gelu_tanh,  # Shazeer 2020; T5 1.1
 }
 
 
@@ -41,3 +46,28 @@ class FeedForward(nn.Module):
         hidden = self.activation(self.up(x))  # [..., F]
         out: Tensor = self.down(hidden)  # [..., D]
         return out
+
+
+class GatedFeedForward(nn.Module):
+    """FFN(x) = (act(x W_gate + b) * (x W_1 + b_1)) W_2 + b_2 (Shazeer 2020, eq. 6): one half opens the other."""
+
+    def __init__(self, width: int, ffn_width: int, *, activation: Activation, bias: bool = True) -> None:
+        super().__init__()
+        if activation not in GATES:
+            raise ValueError(f"gated activation {activation!r} is unknown; choose one of {', '.join(GATES)}")
+        self.gate = nn.Linear(width, ffn_width, bias=bias)
+        self.up = nn.Linear(width, ffn_width, bias=bias)
+        self.activation = GATES[activation]
+        self.down = nn.Linear(ffn_width, width, bias=bias)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """x [..., D] -> [..., D]."""
+        hidden = self.activation(self.gate(x)) * self.up(x)  # [..., F]
+        out: Tensor = self.down(hidden)  # [..., D]
+        return out
+
+
+def make_ffn(activation: Activation, width: int, ffn_width: int, *, bias: bool) -> FeedForward | GatedFeedForward:
+    """The network with that activation, gated or not."""
+    kind = GatedFeedForward if activation in GATES else FeedForward
+    return kind(width, ffn_width, activation=activation, bias=bias)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import Protocol
 
 import torch
@@ -19,7 +20,7 @@ class Mask(Protocol):
 
 @dataclass(frozen=True)
 class PaddingMask:
-    """Every query sees every real token and no padding.
+    """Every query sees every real token and no padding; in cross-attention no padding of the source.
 
     keep: boolean [B, T], True on real tokens.
     """
@@ -39,3 +40,72 @@ class PaddingMask:
     def rows(self, start: int, stop: int) -> Tensor:
         """[B, 1, 1, T]: the same keys for every query."""
         return self.keep[:, None, None, :]
+
+
+@dataclass(frozen=True)
+class CausalMask:
+    """A query sees itself and what came before (Vaswani et al. 2017, section 3.2.3).
+
+    keys: T. offset: position of the first query; with a cache the queries begin where the cached keys end.
+    """
+
+    keys: int
+    offset: int = 0
+
+    def rows(self, start: int, stop: int) -> Tensor:
+        """[1, 1, stop - start, T]."""
+        queries = torch.arange(self.offset + start, self.offset + stop)
+        return (torch.arange(self.keys) <= queries[:, None])[None, None]
+
+
+@dataclass(frozen=True)
+class WindowMask:
+    """A query sees keys less than `width` tokens away (Beltagy et al. 2020, "sliding window").
+
+    width 1 is the token itself; with a causal mask beside it, width w is the last w tokens (Jiang et al. 2023).
+    """
+
+    keys: int
+    width: int
+    offset: int = 0
+
+    def rows(self, start: int, stop: int) -> Tensor:
+        """[1, 1, stop - start, T]."""
+        queries = torch.arange(self.offset + start, self.offset + stop)
+        return ((torch.arange(self.keys) - queries[:, None]).abs() < self.width)[None, None]
+
+
+@dataclass(frozen=True)
+class PackedMask:
+    """Several texts in one row, each blind to the others: a block-diagonal mask instead of padding.
+
+    texts: integers [B, T], the number of the text that each token belongs to.
+    """
+
+    texts: Tensor
+
+    def rows(self, start: int, stop: int) -> Tensor:
+        """[B, 1, stop - start, T]."""
+        return (self.texts[:, start:stop, None] == self.texts[:, None, :])[:, None]
+
+
+@dataclass(frozen=True)
+class AllOf:
+    """A key is seen where every one of the masks shows it.
+
+    A query that would then see nothing (padding before a causal text) sees all: softmax of nothing is NaN, and 0 * NaN
+    would reach the real tokens. What such a row holds means nothing either way.
+    """
+
+    masks: tuple[Mask, ...]
+
+    def rows(self, start: int, stop: int) -> Tensor:
+        """Boolean, broadcastable to [B, H, stop - start, T]."""
+        seen = reduce(torch.logical_and, (mask.rows(start, stop) for mask in self.masks))
+        return seen | ~seen.any(dim=-1, keepdim=True)
+
+
+def all_of(*masks: Mask | None) -> Mask | None:
+    """The masks that are there, as one; None where there is none."""
+    present = tuple(mask for mask in masks if mask is not None)
+    return AllOf(present) if len(present) > 1 else next(iter(present), None)

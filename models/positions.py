@@ -1,4 +1,6 @@
-"""Position encodings that are added to the embeddings: a table with one row of D features a position."""
+"""Absolute positions: a table with one row of D features a position, added to the embeddings, or a rotation of queries
+and keys. Positions as distances are in `models.relative`.
+"""
 
 from __future__ import annotations
 
@@ -65,3 +67,30 @@ def first_rows(table: Tensor, length: int) -> Tensor:
             f"cut the text to {len(table)} tokens or choose a model with more positions"
         )
     return table[:length]
+
+
+class Rotary:
+    """RoPE: each pair of features of a query or key turns by its position (Su et al. 2021, section 3.2.2).
+
+    (x_2i, x_2i+1) -> (x_2i cos(p w) - x_2i+1 sin(p w), x_2i sin(p w) + x_2i+1 cos(p w)),  w = base^(-2i/E)
+
+    Two turned vectors' dot product depends on the difference of their angles, and so on their distance alone.
+    """
+
+    def __init__(self, head_width: int, *, base: float) -> None:
+        if head_width % 2:
+            raise ValueError(f"a head of {head_width} features has no pairs to turn; choose an even head width")
+        self.frequency = base ** -(torch.arange(0, head_width, 2, dtype=torch.float64) / head_width)  # [E / 2]
+
+    def __call__(self, x: Tensor, start: int) -> Tensor:
+        """x [B, H, Q, E], the first query at position `start` -> [B, H, Q, E]."""
+        position = torch.arange(start, start + x.shape[2], dtype=torch.float64)
+        angle = torch.outer(position, self.frequency)  # [Q, E / 2]
+        cos, sin = angle.cos().to(x), angle.sin().to(x)
+        even, odd = x[..., 0::2], x[..., 1::2]  # [B, H, Q, E / 2]
+        return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(start_dim=-2)
+
+
+def unturned(x: Tensor, start: int) -> Tensor:
+    """Queries and keys as they are: no rotation."""
+    return x

@@ -1,52 +1,20 @@
-"""The Transformer encoder: embed the tokens, pass them through L blocks."""
+"""The three Transformers: an encoder reads, a decoder continues, an encoder-decoder turns one text into another."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import torch
 from torch import Tensor, nn
 
-from models.blocks import EncoderBlock
-from models.config import TransformerConfig
-from models.masks import PaddingMask
-from models.norms import LayerNorm
-from models.positions import LearnedPositions, SinusoidalPositions
-
-
-class Embedding(nn.Module):
-    """x = token + position (+ segment), and in BERT a norm on the sum (Devlin et al. 2019, figure 2).
-
-    Vaswani et al. (2017, section 3.4) multiply the token embeddings by sqrt(D). That undoes an initial size of
-    1/sqrt(D); here they start with variance 1 as they are.
-    """
-
-    def __init__(self, config: TransformerConfig) -> None:
-        super().__init__()
-        self.token = nn.Embedding(config.vocabulary, config.width)
-        table = SinusoidalPositions if config.positions == "sinusoidal" else LearnedPositions
-        self.positions = table(config.max_positions, config.width)
-        self.segment = nn.Embedding(config.segments, config.width) if config.segments else None
-        self.embedding_norm = LayerNorm(config.width, config.norm_epsilon) if config.embedding_norm else None
-
-    def forward(self, ids: Tensor, *, segments: Tensor | None = None) -> Tensor:
-        """ids [B, T], segments [B, T] (None: all 0) -> [B, T, D].
-
-        Positions count the columns from 0, padding included.
-        """
-        if ids.ndim != 2 or ids.numel() == 0:
-            raise ValueError(f"ids has shape {tuple(ids.shape)}; pass [B, T], at least one text of at least one token")
-        check_range("token", ids, self.token.num_embeddings)
-        x: Tensor = self.token(ids)  # [B, T, D]
-        x = x + self.positions(ids.shape[1]).to(x)  # [T, D], the same for each text
-        if self.segment is not None:
-            segments = torch.zeros_like(ids) if segments is None else segments
-            check_same_shape("segments", segments, ids)
-            check_range("segment", segments, self.segment.num_embeddings)
-            x = x + self.segment(segments)  # [B, T, D]
-        elif segments is not None:
-            raise ValueError("the model has 0 segment embeddings; leave `segments` out")
-        if self.embedding_norm is not None:
-            x = self.embedding_norm(x)
-        return x
+from models.blocks import DecoderBlock, EncoderBlock
+from models.cache import KVCache
+from models.config import Shape, Stream, TransformerConfig
+from models.embedding import Embedding, check_same_shape
+from models.initialisation import initialise
+from models.masks import CausalMask, Mask, PackedMask, PaddingMask, WindowMask, all_of
+from models.norms import make_norm
+from models.relative import stack_positions
 
 
 class Encoder(nn.Module):
@@ -54,26 +22,207 @@ class Encoder(nn.Module):
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
+        check_shape(config, "encoder", type(self))
         self.config = config
-        self.embedding = Embedding(config)
-        self.layers = nn.ModuleList(EncoderBlock(config) for _ in range(config.layers))
-        self.final_norm = LayerNorm(config.width, config.norm_epsilon) if config.final_norm else None
+        self.causal = config.is_causal
+        self.embedding = Embedding(config, vocabulary=config.vocabulary)
+        self.position_bias = stack_positions(config, causal=self.causal)
+        self.layers = layers(config, config.layers, stream="encoder")
+        self.final_norm = make_norm(config.norm, config.width, config.norm_epsilon) if config.final_norm else None
+        initialise(self, config)
 
-    def forward(self, ids: Tensor, *, keep: Tensor | None = None, segments: Tensor | None = None) -> Tensor:
+    def forward(
+        self,
+        ids: Tensor,
+        *,
+        keep: Tensor | None = None,
+        segments: Tensor | None = None,
+        texts: Tensor | None = None,
+    ) -> Tensor:
         """The last hidden state.
 
-        ids [B, T] token ids; keep [B, T] boolean, True on real tokens (None: all are); segments [B, T] (None: all 0)
+        ids [B, T] token ids; keep [B, T] boolean, True on real tokens (None: all are); segments [B, T] (None: all 0);
+        texts [B, T], the number of the text that each token of a packed row belongs to (None: a row is a text)
         -> [B, T, D]. Rows of padding hold no meaning.
 
         Raises ValueError for ids or segments out of range, shapes that differ, texts longer than the positions.
         """
-        x: Tensor = self.embedding(ids, segments=segments)  # [B, T, D]
-        mask = None if keep is None else padding_mask(keep, ids)
+        x: Tensor = self.embedding(ids, segments=segments, texts=texts, keep=keep)  # [B, T, D]
+        mask = self_attention_mask(self.config, ids, keep=keep, texts=texts, causal=self.causal)
+        bias = None if self.position_bias is None else self.position_bias(offset=0)
         for layer in self.layers:
-            x = layer(x, mask=mask)
+            x = layer(x, mask=mask, bias=bias, keep=keep)
         if self.final_norm is not None:
-            x = self.final_norm(x)
+            x = self.final_norm(x, keep=keep)
         return x
+
+
+class Decoder(nn.Module):
+    """Each token attends to those before it, and predicts the next (Radford et al. 2018); with a source it attends to
+    that too (Vaswani et al. 2017, section 3.1)."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.reads_source = config.shape == "encoder-decoder"
+        if not self.reads_source:
+            check_shape(config, "decoder", type(self))
+        self.embedding = Embedding(replace(config, segments=0), vocabulary=config.decoder_vocabulary)
+        self.position_bias = stack_positions(config, causal=True)
+        self.layers = layers(config, config.decoder_depth, stream="decoder", source=self.reads_source)
+        self.final_norm = make_norm(config.norm, config.width, config.norm_epsilon) if config.final_norm else None
+        self.head = nn.Linear(config.width, config.decoder_vocabulary, bias=False) if config.output_head else None
+        initialise(self, config)
+        if self.head is not None and config.tied_embeddings != "none":
+            self.head.weight = self.embedding.token.weight
+
+    def forward(
+        self,
+        ids: Tensor,
+        *,
+        keep: Tensor | None = None,
+        source: Tensor | None = None,
+        source_keep: Tensor | None = None,
+        cache: KVCache | None = None,
+    ) -> Tensor:
+        """The last hidden state, of which `logits` makes predictions.
+
+        ids [B, Q], what the decoder reads: in training the whole target, shifted (teacher forcing, `shift_right`);
+        keep [B, Q] boolean, True on real tokens; source [B, T, D], the encoder's last hidden state, source_keep [B, T];
+        cache: the tokens before `ids`, to which these are added -> [B, Q, D].
+
+        Raises ValueError for ids out of range, shapes that differ, a source too many or too few.
+        """
+        if self.reads_source != (source is not None):
+            wants = "reads a source" if self.reads_source else "reads no source"
+            raise ValueError(f"this decoder {wants}, and source is {'missing' if source is None else 'given'}")
+        if cache is not None and keep is not None:
+            raise ValueError("a cache keeps real tokens alone: decode texts of equal length together, without `keep`")
+        start = 0 if cache is None else cache.length
+        x: Tensor = self.embedding(ids, keep=keep, start=start)  # [B, Q, D]
+        mask = self_attention_mask(self.config, ids, keep=keep, causal=True, start=start)
+        bias = None if self.position_bias is None else self.position_bias(offset=start)
+        across = {} if source is None else {"source": source, "source_mask": source_mask(source_keep, source)}
+        for index, layer in enumerate(self.layers):
+            past = None if cache is None else cache.layers[index]
+            x = layer(x, mask=mask, bias=bias, keep=keep, past=past, **across)
+        if self.final_norm is not None:
+            x = self.final_norm(x, keep=keep)
+        return x
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """Scores of every token of the vocabulary to come next: hidden [B, Q, D] -> [B, Q, V]."""
+        if self.head is None:
+            raise ValueError("this decoder has no output matrix (output_head=False), so it predicts nothing")
+        scores: Tensor = self.head(hidden)
+        return scores
+
+
+class EncoderDecoder(nn.Module):
+    """The decoder writes the target while it attends to the encoder's reading of the source (Vaswani et al. 2017)."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        check_shape(config, "encoder-decoder", type(self))
+        self.config = config
+        self.encoder = Encoder(of_encoder(config))
+        self.decoder = Decoder(config)
+        if config.tied_embeddings == "three-way":
+            self.decoder.embedding.token = self.encoder.embedding.token
+            if self.decoder.head is not None:
+                self.decoder.head.weight = self.encoder.embedding.token.weight
+
+    def forward(
+        self,
+        source: Tensor,
+        target: Tensor,
+        *,
+        source_keep: Tensor | None = None,
+        target_keep: Tensor | None = None,
+    ) -> Tensor:
+        """The decoder's last hidden state, teacher-forced: source [B, T] and target [B, Q] token ids -> [B, Q, D].
+
+        target is what the decoder reads (`shift_right`); source_keep and target_keep are True on real tokens.
+        """
+        memory = self.encoder(source, keep=source_keep)  # [B, T, D]
+        hidden: Tensor = self.decoder(target, keep=target_keep, source=memory, source_keep=source_keep)
+        return hidden
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """hidden [B, Q, D] -> [B, Q, V]."""
+        return self.decoder.logits(hidden)
+
+
+def build(config: TransformerConfig) -> Encoder | Decoder | EncoderDecoder:
+    """The Transformer of the config's shape, with random weights."""
+    match config.shape:
+        case "encoder":
+            return Encoder(config)
+        case "decoder":
+            return Decoder(config)
+        case "encoder-decoder":
+            return EncoderDecoder(config)
+
+
+def shift_right(target: Tensor, *, start: int) -> Tensor:
+    """What the decoder reads so that it predicts the target: start + target[:-1] (teacher forcing), [B, Q] -> [B, Q].
+
+    Every position is then trained at once, each on the true text before it.
+    """
+    return torch.cat([torch.full_like(target[:, :1], start), target[:, :-1]], dim=1)
+
+
+# --- parts ---------------------------------------------------------------------------------------------------------
+
+
+def of_encoder(config: TransformerConfig) -> TransformerConfig:
+    """The encoder of an encoder-decoder, by itself."""
+    return replace(
+        config, shape="encoder", decoder_layers=None, target_vocabulary=None, tied_embeddings="none", causal=None
+    )
+
+
+def check_shape(config: TransformerConfig, shape: Shape, kind: type[nn.Module]) -> None:
+    """Raise ValueError unless the config is of that shape."""
+    if config.shape != shape:
+        raise ValueError(f"{kind.__name__} of a config with shape {config.shape!r}; choose shape={shape!r}, or `build`")
+
+
+def layers(config: TransformerConfig, count: int, *, stream: Stream, source: bool = False) -> nn.ModuleList:
+    """L blocks, or one that stands in L places (ALBERT)."""
+
+    def block() -> EncoderBlock:
+        return DecoderBlock(config) if source else EncoderBlock(config, stream=stream)
+
+    if config.shared_layers:
+        return nn.ModuleList([block()] * count)
+    return nn.ModuleList(block() for _ in range(count))
+
+
+def self_attention_mask(
+    config: TransformerConfig,
+    ids: Tensor,
+    *,
+    keep: Tensor | None,
+    causal: bool,
+    texts: Tensor | None = None,
+    start: int = 0,
+) -> Mask | None:
+    """All that hides a key from a query of the same text; None where every key is seen."""
+    keys = start + ids.shape[1]
+    if texts is not None:
+        check_same_shape("texts", texts, ids)
+    return all_of(
+        None if keep is None else padding_mask(keep, ids),
+        CausalMask(keys, start) if causal and ids.shape[1] > 1 else None,
+        WindowMask(keys, config.window, start) if config.window is not None and config.window < keys else None,
+        None if texts is None else PackedMask(texts),
+    )
+
+
+def source_mask(keep: Tensor | None, source: Tensor) -> Mask | None:
+    """keep [B, T] of the source [B, T, D] -> what hides its padding from the decoder."""
+    return None if keep is None else padding_mask(keep, source[:, :, 0])
 
 
 def padding_mask(keep: Tensor, ids: Tensor) -> PaddingMask | None:
@@ -81,22 +230,3 @@ def padding_mask(keep: Tensor, ids: Tensor) -> PaddingMask | None:
     check_same_shape("keep", keep, ids)
     mask = PaddingMask(keep)
     return None if keep.all() else mask
-
-
-def check_same_shape(name: str, tensor: Tensor, ids: Tensor) -> None:
-    """Raise ValueError unless tensor and ids [B, T] have the same shape."""
-    if tensor.shape != ids.shape:
-        raise ValueError(
-            f"{name} has shape {tuple(tensor.shape)}, ids {tuple(ids.shape)}; pass one entry for each token"
-        )
-
-
-def check_range(name: str, ids: Tensor, count: int) -> None:
-    """Raise ValueError unless ids [B, T] are integers from 0 to count - 1."""
-    if ids.dtype not in (torch.int64, torch.int32):
-        raise ValueError(f"{name} ids are {ids.dtype}; pass integers (torch.long)")
-    if ids.min() < 0 or ids.max() >= count:
-        raise ValueError(
-            f"{name} ids go from {ids.min()} to {ids.max()}, the model knows 0 to {count - 1}; "
-            "encode the text with the model's own tokenizer"
-        )

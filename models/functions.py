@@ -1,0 +1,175 @@
+"""Attention functions: what a head does with its queries, keys and values, as plain data that needs no model.
+
+`DotProductAttention` is the paper's. `ComposedAttention` is put together from parts, each a choice. The modules at the
+end own what a function learns and hand the function out at each call.
+
+Shapes: B batch, H heads, K kv heads, Q query positions, T key positions, E head width.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf, sqrt
+from typing import Protocol
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import dropout
+
+from models.config import Stream, TransformerConfig
+from models.relative import Bias, ShawMix, ShawScore
+from models.scores import Fill, FillWith, MultiplyByZero, ScoreFunction, learned_score
+
+
+class AttentionFunction(Protocol):
+    """What one head does with its queries, keys and values."""
+
+    @property
+    def scale(self) -> float | None:
+        """The factor on query . key; None where the function is more than a scaled dot product."""
+        ...
+
+    def __call__(
+        self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, *, rows: slice
+    ) -> tuple[Tensor, Tensor]:
+        """query [B, H, Q, E] (the rows `rows` of all), key and value [B, K, T, E], mask boolean [B, H, Q, T]
+        -> output [B, H, Q, E] and weights [B, H, Q, T]."""
+        ...
+
+
+@dataclass(frozen=True)
+class DotProductAttention:
+    """softmax(Q K^T * scale) V, with scale = 1/sqrt(E) (Vaswani et al. 2017, eq. 1).
+
+    dropout: share of the weights dropped while training.
+    """
+
+    scale: float
+    dropout: float = 0.0
+
+    def __call__(
+        self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, *, rows: slice
+    ) -> tuple[Tensor, Tensor]:
+        """query [B, H, Q, E], key and value [B, K, T, E] -> output [B, H, Q, E], weights [B, H, Q, T]."""
+        key, value = for_each_head(key, query.shape[1]), for_each_head(value, query.shape[1])
+        scores = query @ key.transpose(-2, -1) * self.scale  # [B, H, Q, T]
+        if mask is not None:
+            scores = scores.masked_fill(~mask, -inf)
+        weights = torch.softmax(scores, dim=-1)
+        return dropout(weights, self.dropout) @ value, weights
+
+
+class Mix(Protocol):
+    """What the weights gather."""
+
+    def __call__(self, weights: Tensor, value: Tensor, rows: slice) -> Tensor:
+        """weights [B, H, Q, T], value [B, H, T, E] -> [B, H, Q, E]."""
+        ...
+
+
+@dataclass(frozen=True)
+class WeightedSum:
+    """output_i = sum_j weight_ij v_j."""
+
+    def __call__(self, weights: Tensor, value: Tensor, rows: slice) -> Tensor:
+        """[B, H, Q, T], [B, H, T, E] -> [B, H, Q, E]."""
+        return weights @ value
+
+
+@dataclass(frozen=True)
+class ComposedAttention:
+    """mix(softmax(fill(score(Q, K) * factor + bias)), V): every part a choice.
+
+    fill_first: mask before the scale and the bias, not after.
+    """
+
+    score: ScoreFunction
+    factor: float
+    bias: Bias | None
+    fill: Fill
+    fill_first: bool
+    mix: Mix
+    dropout: float = 0.0
+
+    @property
+    def scale(self) -> None:
+        """None: it is more than a scaled dot product, so torch's fused kernel cannot stand in for it."""
+        return
+
+    def __call__(
+        self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, *, rows: slice
+    ) -> tuple[Tensor, Tensor]:
+        """query [B, H, Q, E], key and value [B, K, T, E] -> output [B, H, Q, E], weights [B, H, Q, T]."""
+        key, value = for_each_head(key, query.shape[1]), for_each_head(value, query.shape[1])
+        scores = self.score(query, key, rows)  # [B, H, Q, T]
+        if mask is not None and self.fill_first:
+            scores = self.fill(scores, mask)
+        scores = scores * self.factor
+        if self.bias is not None:
+            scores = scores + self.bias(rows, key.shape[2]).to(scores)
+        if mask is not None and not self.fill_first:
+            scores = self.fill(scores, mask)
+        weights = torch.softmax(scores, dim=-1)
+        return self.mix(dropout(weights, self.dropout), value, rows), weights
+
+
+def for_each_head(x: Tensor, heads: int) -> Tensor:
+    """Grouped-query attention: H / K queries share a key (Ainslie et al. 2023). [B, K, T, E] -> [B, H, T, E]."""
+    return x if x.shape[1] == heads else x.repeat_interleave(heads // x.shape[1], dim=1)
+
+
+# --- modules that own what a function learns -----------------------------------------------------------------------
+
+
+class PlainAttention(nn.Module):
+    """Scaled dot product; nothing is learned."""
+
+    def __init__(self, scale: float, *, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.scale, self.dropout = scale, dropout
+
+    def forward(self, *, bias: Bias | None, offset: int) -> DotProductAttention:
+        """The function, in training with its dropout."""
+        return DotProductAttention(self.scale, self.dropout if self.training else 0.0)
+
+
+class ChosenAttention(nn.Module):
+    """The score, fill and order that a config names; a stack's bias (T5, ALiBi) is handed in with each call."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.score = learned_score(config.score, heads=config.heads, head_width=config.head_width)
+        self.scale, self.dropout = config.scale_factor, config.attention_dropout
+        self.fill: Fill = MultiplyByZero() if config.mask_fill == "zero" else FillWith(config.mask_fill)
+        self.fill_first = config.mask_before_scale
+
+    def forward(self, *, bias: Bias | None, offset: int) -> ComposedAttention:
+        """The function, with its learned tensors as they are now."""
+        share = self.dropout if self.training else 0.0
+        return ComposedAttention(self.score(), self.scale, bias, self.fill, self.fill_first, WeightedSum(), share)
+
+
+class ShawAttention(ChosenAttention):
+    """Dot products that know the distance: two tables of 2k + 1 vectors, one met by queries, one added to values."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__(config)
+        rows, width = 2 * config.relative_distance + 1, config.head_width
+        self.key_distances = nn.Parameter(torch.randn(rows, width) / sqrt(width))
+        self.value_distances = nn.Parameter(torch.randn(rows, width) / sqrt(width))
+
+    def forward(self, *, bias: Bias | None, offset: int) -> ComposedAttention:
+        """The function for queries that begin at position `offset`."""
+        share = self.dropout if self.training else 0.0
+        score, mix = ShawScore(self.key_distances, offset), ShawMix(self.value_distances, offset)
+        return ComposedAttention(score, self.scale, bias, self.fill, self.fill_first, mix, share)
+
+
+def make_function(config: TransformerConfig, *, stream: Stream) -> PlainAttention | ChosenAttention:
+    """The attention function of one layer. Positions are those of one text, so they do not act across two."""
+    if config.positions == "shaw" and stream != "cross":
+        return ShawAttention(config)
+    biased = config.positions in ("t5", "alibi") and stream != "cross"
+    if config.score == "dot" and config.mask_fill == -inf and not config.mask_before_scale and not biased:
+        return PlainAttention(config.scale_factor, dropout=config.attention_dropout)
+    return ChosenAttention(config)
