@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from models.masks import PaddingMask
+from models.masks import AllOf, CausalMask, PackedMask, PaddingMask, WindowMask, all_of
 
 KEEP = torch.tensor([[True, True, True, False], [False, True, True, True]])
 
@@ -30,3 +30,38 @@ def test_other_types_and_shapes_are_named(keep):
 def test_texts_of_nothing_but_padding_are_named():
     with pytest.raises(ValueError, match=r"sequences \[0, 2\] of the batch have no real token"):
         PaddingMask(torch.tensor([[False, False], [True, False], [False, False]]))
+
+
+def test_causal_rows_are_the_lower_triangle():
+    whole = torch.ones(7, 7).tril().bool()
+    for start, stop in [(0, 7), (2, 5), (6, 7)]:
+        assert torch.equal(CausalMask(7).rows(start, stop)[0, 0], whole[start:stop])
+    assert torch.equal(CausalMask(7, offset=4).rows(0, 3)[0, 0], whole[4:])  # three new queries after four cached keys
+
+
+def test_a_window_is_a_band():
+    near = (torch.arange(6)[:, None] - torch.arange(6)).abs() < 2
+    assert torch.equal(WindowMask(6, 2).rows(1, 4)[0, 0], near[1:4])
+    both = all_of(CausalMask(6), WindowMask(6, 3))
+    assert both.rows(5, 6)[0, 0].tolist() == [[False, False, False, True, True, True]]
+
+
+def test_packed_texts_are_blocks_on_the_diagonal():
+    rows = PackedMask(torch.tensor([[0, 0, 1, 1, 1]])).rows(1, 4)[0, 0]
+    assert rows.int().tolist() == [[1, 1, 0, 0, 0], [0, 0, 1, 1, 1], [0, 0, 1, 1, 1]]
+
+
+def test_all_masks_hold_at_once_and_no_row_is_left_blind():
+    mask = all_of(PaddingMask(KEEP), CausalMask(4))
+    for text in range(2):
+        for query in range(4):
+            seen = [bool(KEEP[text, key]) and key <= query for key in range(4)]
+            expected = seen if any(seen) else [True] * 4
+            assert mask.rows(query, query + 1)[text, 0, 0].tolist() == expected
+
+
+def test_one_mask_is_itself_and_none_is_none():
+    causal = CausalMask(3)
+    assert all_of(None, causal) is causal
+    assert all_of(None, None) is None
+    assert isinstance(all_of(causal, causal), AllOf)

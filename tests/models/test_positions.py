@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from models.positions import LearnedPositions, SinusoidalPositions, sinusoidal
+from models.positions import LearnedPositions, Rotary, SinusoidalPositions, sinusoidal
 
 
 @pytest.mark.parametrize(("positions", "width"), [(40, 16), (9, 7), (3, 1), (1, 2)])
@@ -59,3 +59,32 @@ def test_empty_tables_are_refused(kind):
         kind(0, 6)
     with pytest.raises(ValueError, match="a table of 4 positions and width 0"):
         kind(4, 0)
+
+
+def test_rope_turns_each_pair_of_features_as_a_complex_number():
+    """x_2i + j x_2i+1 is multiplied by e^(j p w), w = base^(-2i/E) (Su et al. 2021, eq. 12)."""
+    torch.manual_seed(0)
+    x = torch.randn(1, 1, 4, 6, dtype=torch.float64)
+    turned = Rotary(6, base=100.0)(x, 3)
+    for row in range(4):
+        for i in range(0, 6, 2):
+            number = complex(*x[0, 0, row, i : i + 2].tolist())
+            turn = complex(math.cos((3 + row) * 100 ** (-i / 6)), math.sin((3 + row) * 100 ** (-i / 6)))
+            expected = number * turn
+            assert turned[0, 0, row, i : i + 2].tolist() == pytest.approx([expected.real, expected.imag], abs=1e-12)
+
+
+def test_rope_scores_depend_on_distance_alone():
+    torch.manual_seed(1)
+    query, key = torch.randn(2, 1, 1, 1, 8, dtype=torch.float64)
+    turn = Rotary(8, base=10000.0)
+    for distance in (-7, 0, 1, 40):
+        scores = [float(turn(query, p + 50) @ turn(key, p + 50 + distance).mT) for p in range(0, 2000, 97)]
+        assert max(scores) - min(scores) < 1e-11
+    near, far = (float(turn(query, 0) @ turn(key, distance).mT) for distance in (1, 40))
+    assert abs(near - far) > 1e-3
+
+
+def test_rope_of_an_odd_head_is_refused():
+    with pytest.raises(ValueError, match="a head of 5 features has no pairs to turn"):
+        Rotary(5, base=10000.0)

@@ -1,0 +1,163 @@
+"""Writing: greedy, sampled, or with a beam of alternatives, one token at a time.
+
+A decoder gives a probability for every next token; decoding chooses. `NextToken` is the model asked for one more token,
+with or without a KV cache; each way to decode is a loop around it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from models.cache import KVCache
+from models.transformer import Decoder, EncoderDecoder
+
+Ask = Callable[[Tensor, Tensor | None], Tensor]  # ids [B, T], the rows they go on from -> logits [B, V]
+
+
+class NextToken:
+    """The logits of the token after `ids`, from a decoder or, with a source [B, T], an encoder-decoder.
+
+    With `cached` each call works on what is new since the last one alone (models/cache.py), so a NextToken serves one
+    decoding; without, on the whole text every time.
+    """
+
+    def __init__(
+        self,
+        model: Decoder | EncoderDecoder,
+        *,
+        source: Tensor | None = None,
+        source_keep: Tensor | None = None,
+        cached: bool = True,
+    ) -> None:
+        if isinstance(model, EncoderDecoder) != (source is not None):
+            raise ValueError(
+                f"{type(model).__name__} with source {'missing' if source is None else 'given'}; an EncoderDecoder "
+                "reads a source, a Decoder does not"
+            )
+        self.decoder: Decoder = model.decoder if isinstance(model, EncoderDecoder) else model
+        self.source_keep = source_keep
+        self.source = model.encoder(source, keep=source_keep) if isinstance(model, EncoderDecoder) else None
+        self.cache = KVCache(len(self.decoder.layers)) if cached else None
+
+    def __call__(self, ids: Tensor, rows: Tensor | None = None) -> Tensor:
+        """ids [B, T] -> [B, V]. rows: which text of the last call each of these goes on from, where that changed."""
+        if rows is not None:
+            self._take(rows)
+        new = ids if self.cache is None else ids[:, self.cache.length :]
+        hidden = self.decoder(new, source=self.source, source_keep=self.source_keep, cache=self.cache)
+        return self.decoder.logits(hidden[:, -1:])[:, 0]
+
+    def _take(self, rows: Tensor) -> None:
+        if self.cache is not None:
+            self.cache.take(rows)
+        if self.source is not None:
+            self.source = self.source[rows]
+        if self.source_keep is not None:
+            self.source_keep = self.source_keep[rows]
+
+
+@torch.inference_mode()
+def greedy(next_token: Ask, ids: Tensor, *, new_tokens: int, end: int | None = None) -> Tensor:
+    """The likeliest token, each time: ids [B, T], what is written so far -> [B, T + at most new_tokens].
+
+    After `end` a text is over; it is filled up with `end` until the last is over.
+    """
+    return _extend(next_token, ids, lambda logits: logits.argmax(dim=-1), new_tokens=new_tokens, end=end)
+
+
+@torch.inference_mode()
+def sample(
+    next_token: Ask,
+    ids: Tensor,
+    *,
+    new_tokens: int,
+    end: int | None = None,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float = 1.0,
+    seed: int = 0,
+) -> Tensor:
+    """Tokens drawn by their probability: ids [B, T] -> [B, T + at most new_tokens].
+
+    temperature divides the logits: below 1 the likely become likelier. top_k: only the k likeliest (Fan et al. 2018);
+    top_p: only the fewest that hold a share p of the probability (Holtzman et al. 2020).
+    """
+    if not temperature > 0:
+        raise ValueError(f"temperature is {temperature}; it must be above 0, and greedy() is its limit at 0")
+    if (top_k is not None and top_k < 1) or not 0 < top_p <= 1:
+        raise ValueError(f"top_k is {top_k} and top_p {top_p}; keep at least 1 token, and a share above 0 up to 1")
+    generator = torch.Generator().manual_seed(seed)
+
+    def draw(logits: Tensor) -> Tensor:
+        probabilities = torch.softmax(likeliest(logits / temperature, top_k=top_k, top_p=top_p), dim=-1)
+        return torch.multinomial(probabilities, 1, generator=generator)[:, 0]
+
+    return _extend(next_token, ids, draw, new_tokens=new_tokens, end=end)
+
+
+def likeliest(logits: Tensor, *, top_k: int | None, top_p: float) -> Tensor:
+    """logits [B, V] -> [B, V], -inf for all but the k likeliest and the fewest that hold a share p."""
+    ordered, order = logits.sort(dim=-1, descending=True)
+    probabilities = torch.softmax(ordered, dim=-1)
+    enough_before = probabilities.cumsum(dim=-1) - probabilities >= top_p  # the likeliest alone always stays
+    enough_before[:, slice(top_k, None) if top_k is not None else slice(0, 0)] = True
+    ordered = ordered.masked_fill(enough_before, -torch.inf)
+    return torch.empty_like(logits).scatter(-1, order, ordered)
+
+
+@torch.inference_mode()
+def beam_search(
+    next_token: Ask,
+    ids: Tensor,
+    *,
+    new_tokens: int,
+    beams: int = 4,
+    end: int | None = None,
+    length_penalty: float = 0.6,
+) -> tuple[Tensor, float]:
+    """The best of `beams` texts kept at each step: ids [1, T] -> (ids [T + at most new_tokens], its score).
+
+    score = log P(new tokens) / ((5 + n) / 6)^length_penalty, n new tokens (Wu et al. 2016, eq. 14, without coverage).
+    A text that reaches `end` leaves the beam and keeps its score.
+    """
+    if ids.shape[0] != 1 or beams < 1 or new_tokens < 1:
+        raise ValueError(
+            f"beam search of {ids.shape[0]} texts, {beams} beams, {new_tokens} new tokens; search for one text at a "
+            "time, with at least 1 of each"
+        )
+    begun, finished = ids.shape[1], list[tuple[float, Tensor]]()
+    total = torch.zeros(1, dtype=torch.float64)  # log probability of each beam
+    rows: Tensor | None = None
+    for _ in range(new_tokens):
+        logits = next_token(ids, rows)
+        every = total[:, None] + torch.log_softmax(logits.double(), dim=-1)  # [beams, V]
+        total, best = every.flatten().topk(min(beams, every.numel()))
+        rows, tokens = best // logits.shape[1], best % logits.shape[1]
+        ids = torch.cat([ids[rows], tokens[:, None]], dim=1)
+        penalty = ((5 + ids.shape[1] - begun) / 6) ** length_penalty
+        over = tokens == end if end is not None else torch.zeros_like(tokens, dtype=torch.bool)
+        finished += [(float(score) / penalty, text) for score, text in zip(total[over], ids[over], strict=True)]
+        ids, total, rows = ids[~over], total[~over], rows[~over]
+        if not len(ids) or len(finished) >= beams:
+            break
+    finished += [(float(score) / penalty, text) for score, text in zip(total, ids, strict=True)]
+    score, text = max(finished, key=lambda scored: scored[0])
+    return text, score
+
+
+def _extend(
+    next_token: Ask, ids: Tensor, choose: Callable[[Tensor], Tensor], *, new_tokens: int, end: int | None
+) -> Tensor:
+    over = torch.zeros(len(ids), dtype=torch.bool)
+    for _ in range(new_tokens):
+        chosen = choose(next_token(ids, None))  # [B]
+        if end is not None:
+            chosen = chosen.masked_fill(over, end)
+            over |= chosen == end
+        ids = torch.cat([ids, chosen[:, None]], dim=1)
+        if over.all():
+            break
+    return ids
