@@ -80,12 +80,13 @@ class Rotary:
     def __init__(self, head_width: int, *, base: float) -> None:
         if head_width % 2:
             raise ValueError(f"a head of {head_width} features has no pairs to turn; choose an even head width")
-        self.frequency = base ** -(torch.arange(0, head_width, 2, dtype=torch.float64) / head_width)  # [E / 2]
+        self.head_width, self.base = head_width, base
 
     def __call__(self, x: Tensor, start: int) -> Tensor:
         """x [B, H, Q, E], the first query at position `start` -> [B, H, Q, E]."""
-        position = torch.arange(start, start + x.shape[2], dtype=torch.float64)
-        angle = torch.outer(position, self.frequency)  # [Q, E / 2]
+        pair = torch.arange(0, self.head_width, 2, dtype=torch.float64)  # [E / 2]
+        position = torch.arange(start, start + x.shape[2], dtype=torch.float64)  # [Q]
+        angle = torch.outer(position, self.base ** -(pair / self.head_width))  # [Q, E / 2]
         cos, sin = angle.cos().to(x), angle.sin().to(x)
         even, odd = x[..., 0::2], x[..., 1::2]  # [B, H, Q, E / 2]
         return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(start_dim=-2)

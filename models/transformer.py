@@ -31,6 +31,9 @@ class Encoder(nn.Module):
         self.final_norm = make_norm(config.norm, config.width, config.norm_epsilon) if config.final_norm else None
         initialise(self, config)
 
+    def tie(self) -> None:
+        """Nothing: an encoder has one embedding and no output matrix."""
+
     def forward(
         self,
         ids: Tensor,
@@ -73,7 +76,11 @@ class Decoder(nn.Module):
         self.final_norm = make_norm(config.norm, config.width, config.norm_epsilon) if config.final_norm else None
         self.head = nn.Linear(config.width, config.decoder_vocabulary, bias=False) if config.output_head else None
         initialise(self, config)
-        if self.head is not None and config.tied_embeddings != "none":
+        self.tie()
+
+    def tie(self) -> None:
+        """Make the output matrix the embedding's, where the config says so; again after weights are put in place."""
+        if self.head is not None and self.config.tied_embeddings != "none":
             self.head.weight = self.embedding.token.weight
 
     def forward(
@@ -127,10 +134,13 @@ class EncoderDecoder(nn.Module):
         self.config = config
         self.encoder = Encoder(of_encoder(config))
         self.decoder = Decoder(config)
-        if config.tied_embeddings == "three-way":
+        self.tie()
+
+    def tie(self) -> None:
+        """Share the embeddings that the config shares; again after weights are put in place."""
+        if self.config.tied_embeddings == "three-way":
             self.decoder.embedding.token = self.encoder.embedding.token
-            if self.decoder.head is not None:
-                self.decoder.head.weight = self.encoder.embedding.token.weight
+        self.decoder.tie()
 
     def forward(
         self,
