@@ -40,17 +40,21 @@ parts.cards(
     ]
 )
 
-value = st.segmented_control(
-    "Statistic",
-    list(VALUES),
-    default="std_before",
-    format_func=VALUES.__getitem__,
-    key="statistic",
-    bind="query-params",
-)
-value = value or "std_before"
+with st.container(horizontal=True, vertical_alignment="bottom"):
+    value = st.segmented_control(
+        "Statistic",
+        list(VALUES),
+        default="std_before",
+        format_func=VALUES.__getitem__,
+        key="statistic",
+        bind="query-params",
+        required=True,
+    )
+    root = st.toggle(
+        "Square-root colour", True, key="norm_sqrt", bind="query-params", help="One token can outshine the rest."
+    )
 parts.chart(
-    draw.heatmap(statistics, value=value, mode=mode),
+    draw.heatmap(statistics, value=value, mode=mode, scale="sqrt" if root else "linear"),
     alt=f"{VALUES[value]} of every norm and token, as a heatmap",
     key="norms",
 )

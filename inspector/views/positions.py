@@ -9,6 +9,7 @@ from inspector.plots import positions as draw
 from inspector.views import parts, session
 
 PAPER = "sinusoidal"
+SHOWN = 128  # positions of the curves: over all of them the fast dimensions are a solid band
 
 st.title("Positions")
 inspected = session.inspected()
@@ -50,7 +51,7 @@ dimensions = st.multiselect(
 )
 if dimensions:
     parts.chart(
-        draw.curves(tables, dimensions=dimensions, mode=mode),
+        draw.curves({name: table[:SHOWN] for name, table in tables.items()}, dimensions=dimensions, mode=mode),
         alt="value of the chosen dimensions along the positions, sinusoidal above, learned below",
         key="curves",
     )
