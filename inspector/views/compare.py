@@ -109,7 +109,8 @@ else:
             ("Shared tokens", f"{len(apart.labels)}", f"Of {len(a.shown.labels)} in A and {len(b.shown.labels)} in B"),
             ("Divergence", f"{apart.jensen_shannon:.3g} nats", "Jensen-Shannon, mean over queries; 0 to ln 2 = 0.693"),
             ("Largest", f"{apart.largest:.3g}", "Largest difference of two weights, without its sign"),
-        ]
+        ],
+        width=190,
     )
     data = packing.head_bytes(
         apart.values,

@@ -37,7 +37,8 @@ parts.cards(
         ("Deviation after", f"{after.min():.3g} to {after.max():.3g}", "Not 1: gamma and beta act after the division"),
         ("Placement", trace.norms[-1].placement, "post: after the residual sum; pre: before the sublayer"),
         ("Outlying dimensions", str(int(learned["outlier"].sum())), "gamma or beta beyond 3 σ of its norm, all norms"),
-    ]
+    ],
+    width=190,
 )
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -61,7 +62,6 @@ parts.chart(
 
 st.subheader("One token through all norms")
 position = parts.number("Token", "token", default=min(1, len(trace.tokens) - 1), last=len(trace.tokens) - 1)
-st.text(f"Token {position}: {trace.tokens[position]}")
 parts.chart(
     draw.by_token(statistics, position=position, mode=mode),
     alt=f"mean and standard deviation of token {position} before and after each norm",

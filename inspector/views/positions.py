@@ -43,7 +43,8 @@ parts.cards(
             f"{near[own][1]:.3g}",
             f"The same, {loaded.card.id}",
         ),
-    ]
+    ],
+    width=190,
 )
 
 dimensions = st.multiselect(
