@@ -11,7 +11,7 @@ from inspector import compare, heads, maps
 from inspector.plots import attention as draw
 from inspector.plots import comparison, packing, theme
 from inspector.trace import Array, Trace
-from inspector.views import parts, session
+from inspector.views import downloads, parts, session
 from inspector.views.components.head import head
 
 st.title("Compare")
@@ -123,6 +123,13 @@ else:
     )
     head(data, key="difference")
     st.caption("Indigo where A attends more, amber where B does, drawn between the tokens that both texts have.")
+    downloads.comparison(
+        {
+            "A": (a.weights, a.shown.labels),
+            "B": (b.weights, b.shown.labels),
+            "A minus B": (apart.values, apart.labels),
+        }
+    )
 
 st.subheader("One head position in every layer" if a.head is not None else "The mean over heads in every layer")
 layers = range(len(a.trace.sites))
