@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from inspector.views import session
+from inspector.views import link, session
 
 ICON = Path(__file__).parent / "inspector/views/icon.png"  # a named icon would be fetched from a CDN
 
@@ -21,4 +21,9 @@ page = st.navigation(
     position="top",
 )
 session.sidebar()
-page.run()
+notices = st.container()
+try:
+    page.run()
+finally:  # also where the page stops at a text that cannot be read
+    with notices:
+        link.show_problems()

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from inspector.plots.theme import Mode
     from inspector.trace import Trace
 
 
@@ -45,52 +46,67 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _run(options: argparse.Namespace) -> None:
+    _check(options)
     trace = _trace(options)
     if trace.cut is not None:
         print(trace.cut, file=sys.stderr)
     if trace.unknown:
         print(f"{trace.unknown} of {len(trace.tokens)} tokens are unknown to the tokenizer.", file=sys.stderr)
-
-    from inspector import heads
-
     if options.save is None:
-        if any(chosen is not None for chosen in (options.layer, options.head, options.stream)):
-            raise ValueError("--layer, --head and --stream choose what to save: give --save FILE too.")
-        from inspector.plots.theme import number
+        _print_heads(trace)
+    else:
+        _save(trace, options)
 
-        measures = heads.measure(trace)
-        print(measures.assign(label=heads.label(measures)).to_string(index=False, float_format=number, na_rep="–"))
-        return
 
-    from inspector import export
+def _check(options: argparse.Namespace) -> None:
+    """What is wrong in the command itself, said before a model loads."""
+    if options.open is not None and any(given is not None for given in (options.text, options.pair, options.model)):
+        raise ValueError("--open takes its text and its model from the file: leave out TEXT, --pair and --model.")
+    if options.open is None and options.text is None:
+        raise ValueError("There is no text: give one, - to read it from standard input, or --open FILE.npz.")
+    if options.save is None and any(chosen is not None for chosen in (options.layer, options.head, options.stream)):
+        raise ValueError("--layer, --head and --stream choose what to save: give --save FILE too.")
+    if options.head is not None and options.layer is None:
+        raise ValueError(f"head {options.head} of which layer? Give --layer too.")
+    if options.save is not None:
+        from inspector.export import ending_of
 
-    layer, head = options.layer, options.head
-    if layer is None:
-        if head is not None:
-            raise ValueError(f"head {head} of which layer? Give --layer too.")
-        layer, head = heads.most_telling(heads.measure(trace))
-    export.write(
-        trace, options.save, layer=layer, head=head, stream=options.stream, mode="dark" if options.dark else "light"
-    )
+        ending_of(options.save)
 
 
 def _trace(options: argparse.Namespace) -> Trace:
     """The trace that the command is about: read from a file, or recorded now."""
     if options.open is not None:
-        if any(given is not None for given in (options.text, options.pair, options.model)):
-            raise ValueError("--open takes its text and its model from the file: leave out TEXT, --pair and --model.")
         from inspector.trace_file import open
 
         return open(options.open)
-    if options.text is None:
-        raise ValueError("There is no text: give one, - to read it from standard input, or --open FILE.npz.")
-    text = sys.stdin.read() if options.text == "-" else options.text
 
     # Only now: torch and transformers take seconds, and --help should not.
     import models
     from inspector.probe import record
 
+    text = sys.stdin.read() if options.text == "-" else options.text
     return record(models.load(options.model or "minilm"), text, text_pair=options.pair)
+
+
+def _print_heads(trace: Trace) -> None:
+    """A line for each head, with its measures to three significant digits."""
+    from inspector import heads
+    from inspector.plots.theme import number
+
+    measures = heads.measure(trace)
+    print(measures.assign(label=heads.label(measures)).to_string(index=False, float_format=number, na_rep="–"))
+
+
+def _save(trace: Trace, options: argparse.Namespace) -> None:
+    """The chosen head, or the most telling one, to the file."""
+    from inspector import export, heads
+
+    layer, head = options.layer, options.head
+    if layer is None:
+        layer, head = heads.most_telling(heads.measure(trace))
+    mode: Mode = "dark" if options.dark else "light"
+    export.write(trace, options.save, layer=layer, head=head, stream=options.stream, mode=mode)
 
 
 if __name__ == "__main__":

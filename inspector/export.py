@@ -40,10 +40,7 @@ def write(
     dark. .png: a picture. .csv: the weights as a matrix. .npz: the whole trace, which `inspector.open` reads.
     Raises ValueError for another ending, or a layer, head or stream out of range, and writes nothing then.
     """
-    path = Path(path)
-    ending = path.suffix.lower()
-    if ending not in ENDINGS:
-        raise ValueError(f"{path.name!a} does not say what to write: end it in {', '.join(ENDINGS)}")
+    path, ending = Path(path), ending_of(path)
     weights, queries, keys = attention.chosen(trace, layer=layer, head=head, stream=stream)
     title = f"{trace.model}: {attention.title(layer, head, stream)}"
     if ending == ".html":
@@ -55,6 +52,14 @@ def write(
         path.write_text(csv(weights, queries=queries, keys=keys), encoding="utf-8", newline="")
     else:
         trace.save(path)
+
+
+def ending_of(path: str | os.PathLike[str]) -> str:
+    """The ending that says what to write, in small letters; ValueError for one that is none of the four."""
+    ending = Path(path).suffix.lower()
+    if ending not in ENDINGS:
+        raise ValueError(f"{Path(path).name!a} does not say what to write: end it in {', '.join(ENDINGS)}")
+    return ending
 
 
 def csv(weights: Weights, *, queries: Sequence[str], keys: Sequence[str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -29,7 +29,7 @@ _TITLES: dict[Value, str] = {
     "cache_bytes": "KV cache by layer (bytes)",
 }
 _GROUPS = {"attention": "attention", "ffn": "FFN"}  # what else there is goes by "rest"
-_ELEMENTWISE = {"attention": "softmax, scale, bias", "ffn": "activation, bias"}
+_ELEMENTWISE = "element-wise"  # softmax, scale and bias; activation and bias
 
 
 def by_layer(
@@ -96,7 +96,10 @@ def by_length(
         _line("FFN", ffn, part["ffn"], "solid", width=3),
     ]
     decades = {"dtick": 1} if scale == "log" else {}
-    doublings = {"tickvals": [2**power for power in range(24)]} if scale == "log" else {}
+    first, last = wide.index.min(), wide.index.max()
+    along: dict[str, Any] = {"range": [0, last]}
+    if scale == "log":
+        along = {"range": [np.log10(first), np.log10(last)], "tickvals": [2**power for power in range(24)]}
     figure = go.Figure(
         lines,
         layout={
@@ -105,7 +108,7 @@ def by_length(
                 "text": "FLOPs by text length",
                 "subtitle": {"text": "matrix products of all layers, 1 multiply-add = 2"},
             },
-            "xaxis": {"title": {"text": "text length (tokens)"}, "type": scale, "tickformat": ",d", **doublings},
+            "xaxis": {"title": {"text": "text length (tokens)"}, "type": scale, "tickformat": ",d", **along},
             "yaxis": {"title": {"text": "FLOPs"}, "type": scale, "tickformat": "~s", **decades},
             "legend": theme.LEGEND_BELOW,
             "margin": {"t": 76},
@@ -118,14 +121,13 @@ def by_length(
         (crossovers.sublayer, "attention = FFN", part["attention"], "solid"),
         (tokens, "this text", theme.MUTED[mode], "dot"),
     ]
-    first, last = wide.index.min(), wide.index.max()
     for row, (at, label, colour, dash) in enumerate(marks):
         if at is None or not first <= at <= last:
             continue
         _mark(
             figure,
             at,
-            f"{label}: {at:,.0f} tokens",
+            f"{label}: {at:,.0f}",
             row=row,
             scale=scale,
             mode=mode,
@@ -152,8 +154,8 @@ def lengths(crossovers: Crossovers, *, tokens: int) -> list[int]:
 
 def _merged(layers: pd.DataFrame) -> pd.DataFrame:
     """The rows with the element-wise components of attention, and of the FFN, summed into one each."""
-    elementwise = (layers["kind"] == "elementwise") & layers["part"].isin(list(_ELEMENTWISE))
-    component = layers["component"].mask(elementwise, layers["part"].map(_ELEMENTWISE))
+    elementwise = (layers["kind"] == "elementwise") & layers["part"].isin(list(_GROUPS))
+    component = layers["component"].mask(elementwise, _ELEMENTWISE)
     rows = layers.assign(component=component)
     return rows.groupby(["part", "component", "layer"], sort=False)[list(_UNITS)].sum().reset_index()
 
@@ -191,7 +193,7 @@ def _mark(figure: go.Figure, at: float, label: str, *, row: int, scale: str, mod
     """A vertical line with its label beside it, on the side with more room and in a row of its own."""
     xs = figure.data[0].x
     place, first, last = (np.log10(x) if scale == "log" else x for x in (at, xs[0], xs[-1]))
-    leftward = place > (first + last) / 2
+    leftward = place > first + 0.4 * (last - first)
     figure.add_shape(type="line", x0=at, x1=at, y0=0, y1=1, yref="y domain", line={"width": 1.5, **line})
     figure.add_annotation(
         x=place,  # on a log axis plotly wants the decade here, but the number itself in the shape above

@@ -87,7 +87,7 @@ def by_token(statistics: pd.DataFrame, *, position: int, mode: Mode = "light") -
                 y=rows[f"{statistic}_{when}"],
                 row=row,
                 col=1,
-                name=f"{when} the norm",
+                name=when,
                 legendgroup=when,
                 showlegend=row == 1,
                 mode="lines+markers",
@@ -138,7 +138,7 @@ def parameters(table: pd.DataFrame, *, norm: int, mode: Mode = "light") -> go.Fi
             "subtitle": {"text": "shaded: within 3 standard deviations of the mean"},
         },
         legend=theme.LEGEND_ABOVE,
-        margin={"t": 84},
+        margin={"t": 96},
         height=520,
     )
 
@@ -177,7 +177,7 @@ def _points(
         text=[str(d) if name else "" for d, name in zip(dimensions, named, strict=True)] if outliers else None,
         textposition="middle right",
         textfont={"size": 12},
-        name="outlier, by dimension" if outliers else "dimension",
+        name="outlier" if outliers else "dimension",
         legendgroup=str(outliers),
         showlegend=row == 1,
         hovertemplate=f"dimension %{{x}}<br>{parameter} %{{y:.3g}}<extra></extra>",

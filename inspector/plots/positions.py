@@ -60,7 +60,7 @@ def curves(tables: Mapping[str, Table], *, dimensions: Sequence[int], mode: Mode
         template=theme.template(mode),
         title_text="Position encodings by dimension",
         legend={**theme.LEGEND_ABOVE, "title": {"text": "dimension"}},
-        margin={"t": 84},
+        margin={"t": 92},
         height=130 + 200 * len(tables),
     )
 
@@ -140,8 +140,8 @@ def similarity_by_distance(tables: Mapping[str, pd.DataFrame], *, mode: Mode = "
         xaxis_title_text="distance (tokens)",
         yaxis_title_text="cosine similarity",
         legend=theme.LEGEND_ABOVE,
-        margin={"t": 84},
-        height=420,
+        margin={"t": 96},
+        height=430,
     )
 
 

@@ -68,7 +68,7 @@ def png(
     bar = left + width + 3 * _GAP
     right = bar + _BAR + _GAP + max(value.width for _, value in values) + _GAP + weight.width + _MARGIN
     bottom = upper + height + _GAP + max(label.width for _, label in columns) + _GAP + key.height + _MARGIN
-    size = (max(right, _MARGIN * 2 + heading.width), max(bottom, lower + _LABEL + _MARGIN))
+    size = (max(right, left + heading.width + _MARGIN), max(bottom, lower + _LABEL + _MARGIN))
     image = Image.new("RGB", size, theme.BACKGROUND[mode])
 
     image.paste(

@@ -11,7 +11,7 @@ from inspector import compare, heads, maps
 from inspector.plots import attention as draw
 from inspector.plots import comparison, packing, theme
 from inspector.trace import Array, Trace
-from inspector.views import parts, session
+from inspector.views import downloads, parts, session
 from inspector.views.components.head import head
 
 st.title("Compare")
@@ -109,7 +109,8 @@ else:
             ("Shared tokens", f"{len(apart.labels)}", f"Of {len(a.shown.labels)} in A and {len(b.shown.labels)} in B"),
             ("Divergence", f"{apart.jensen_shannon:.3g} nats", "Jensen-Shannon, mean over queries; 0 to ln 2 = 0.693"),
             ("Largest", f"{apart.largest:.3g}", "Largest difference of two weights, without its sign"),
-        ]
+        ],
+        width=190,
     )
     data = packing.head_bytes(
         apart.values,
@@ -122,6 +123,13 @@ else:
     )
     head(data, key="difference")
     st.caption("Indigo where A attends more, amber where B does, drawn between the tokens that both texts have.")
+    downloads.comparison(
+        {
+            "A": (a.weights, a.shown.labels),
+            "B": (b.weights, b.shown.labels),
+            "A minus B": (apart.values, apart.labels),
+        }
+    )
 
 st.subheader("One head position in every layer" if a.head is not None else "The mean over heads in every layer")
 layers = range(len(a.trace.sites))

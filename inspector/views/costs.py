@@ -42,7 +42,8 @@ parts.cards(
             f"{weights['attention'] / weights['ffn']:.3g}",
             "Parameters of the layers' attention over those of the FFN, at any length",
         ),
-    ]
+    ],
+    width=190,
 )
 
 left, right = st.columns(2)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -32,7 +33,7 @@ def head(trace: Trace, shown: Arrangement, weights: Array, *, layer: int, head: 
         )
         _button(
             f"{name}.csv",
-            lambda: export.csv(weights, queries=labels, keys=labels).encode(),
+            partial(_csv, weights, labels),
             "text/csv",
             "The weights as you see them, to the last digit",
         )
@@ -50,18 +51,35 @@ def head(trace: Trace, shown: Arrangement, weights: Array, *, layer: int, head: 
         )
 
 
-def _button(file: str, make: Callable[[], bytes], mime: str, meaning: str) -> None:
+def comparison(maps: Mapping[str, tuple[Array, Sequence[str]]]) -> None:
+    """A CSV button for each compared map: name -> (weights [n, n], their labels)."""
+    with st.container(horizontal=True, gap="small"):
+        for name, (weights, labels) in maps.items():
+            _button(
+                f"{name.lower().replace(' ', '-')}.csv",
+                partial(_csv, weights, labels),
+                "text/csv",
+                "The weights as you see them, to the last digit",
+                label=f"{name}, CSV",
+            )
+
+
+def _button(file: str, make: Callable[[], bytes], mime: str, meaning: str, *, label: str = "") -> None:
     ending = Path(file).suffix.removeprefix(".")
     st.download_button(
-        ending.upper(),
+        label or ending.upper(),
         make,
         file_name=file,
         mime=mime,
         help=meaning,
         icon=":material/download:",
         on_click="ignore",
-        key=f"download {ending}",
+        key=f"download {label or ending}",
     )
+
+
+def _csv(weights: Array, labels: Sequence[str]) -> bytes:
+    return export.csv(weights, queries=labels, keys=labels).encode()
 
 
 def _npz(trace: Trace) -> bytes:

@@ -37,27 +37,31 @@ parts.cards(
         ("Deviation after", f"{after.min():.3g} to {after.max():.3g}", "Not 1: gamma and beta act after the division"),
         ("Placement", trace.norms[-1].placement, "post: after the residual sum; pre: before the sublayer"),
         ("Outlying dimensions", str(int(learned["outlier"].sum())), "gamma or beta beyond 3 σ of its norm, all norms"),
-    ]
+    ],
+    width=190,
 )
 
-value = st.segmented_control(
-    "Statistic",
-    list(VALUES),
-    default="std_before",
-    format_func=VALUES.__getitem__,
-    key="statistic",
-    bind="query-params",
-)
-value = value or "std_before"
+with st.container(horizontal=True, vertical_alignment="bottom"):
+    value = st.segmented_control(
+        "Statistic",
+        list(VALUES),
+        default="std_before",
+        format_func=VALUES.__getitem__,
+        key="statistic",
+        bind="query-params",
+        required=True,
+    )
+    root = st.toggle(
+        "Square-root colour", True, key="norm_sqrt", bind="query-params", help="One token can outshine the rest."
+    )
 parts.chart(
-    draw.heatmap(statistics, value=value, mode=mode),
+    draw.heatmap(statistics, value=value, mode=mode, scale="sqrt" if root else "linear"),
     alt=f"{VALUES[value]} of every norm and token, as a heatmap",
     key="norms",
 )
 
 st.subheader("One token through all norms")
 position = parts.number("Token", "token", default=min(1, len(trace.tokens) - 1), last=len(trace.tokens) - 1)
-st.text(f"Token {position}: {trace.tokens[position]}")
 parts.chart(
     draw.by_token(statistics, position=position, mode=mode),
     alt=f"mean and standard deviation of token {position} before and after each norm",

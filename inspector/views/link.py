@@ -65,10 +65,13 @@ def put(name: str, value: int | None) -> None:
     _put(name, "" if value is None else str(value), "")
 
 
-def problems() -> list[str]:
-    """What was wrong with the link, in sentences."""
-    found: list[str] = st.session_state["problems"]
-    return found
+def show_problems() -> None:
+    """What was wrong with the link, in sentences, until the reader dismisses it."""
+    problems: list[str] = st.session_state["problems"]
+    for problem in problems:
+        st.warning(problem, icon=":material/link_off:")
+    if problems:
+        st.button("Dismiss", on_click=problems.clear, key="dismiss")
 
 
 def _complain(sentence: str) -> None:

@@ -30,11 +30,11 @@ def chart(figure: go.Figure, *, alt: str, key: str) -> None:
     st.plotly_chart(figure, width="stretch", theme=None, key=key, alt=alt, config=config)
 
 
-def cards(numbers: Iterable[tuple[str, str, str]]) -> None:
-    """A row of (name, number with its unit, what it means), wrapping where the page is narrow."""
+def cards(numbers: Iterable[tuple[str, str, str]], *, width: int = 150) -> None:
+    """A row of (name, number with its unit, what it means), `width` pixels each, wrapping where the page is narrow."""
     with st.container(horizontal=True, gap="small"):
         for name, number, meaning in numbers:
-            st.metric(name, number, help=meaning, border=True, width=150)
+            st.metric(name, number, help=meaning, border=True, width=width)
 
 
 def table(frame: pd.DataFrame, *, name: str, height: int | None = None) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+import pandas as pd
 import streamlit as st
 
 from inspector import positional
@@ -9,6 +12,7 @@ from inspector.plots import positions as draw
 from inspector.views import parts, session
 
 PAPER = "sinusoidal"
+SHOWN = 128  # positions of the curves: over all of them the fast dimensions are a solid band
 
 st.title("Positions")
 inspected = session.inspected()
@@ -30,19 +34,27 @@ st.caption(
     rf"(Vaswani et al. 2017, 3.5) with $D$ = {width}. {loaded.card.id} learned its own table of {positions} positions, "
     "added to the token's embedding. No unit."
 )
-near = {name: positional.similarity_by_distance(table).set_index("distance")["mean"] for name, table in tables.items()}
+by_distance = {
+    name: session.cached_table(("positions", loaded.card.id, name), partial(positional.similarity_by_distance, table))
+    for name, table in tables.items()
+}
 text = len(inspected.trace.tokens)
 parts.cards(
     [
         ("Positions", f"{positions}", "Rows of the model's table: no text can be longer"),
         ("Used by the text", f"{text}", "One position for each token, special ones included"),
-        ("Neighbours, paper", f"{near[PAPER][1]:.3g}", "Mean cosine similarity of positions 1 apart, sinusoidal"),
+        (
+            "Neighbours, paper",
+            f"{by_distance[PAPER]['mean'][1]:.3g}",
+            "Mean cosine similarity of positions 1 apart, sinusoidal",
+        ),
         (
             "Neighbours, learned",
-            f"{near[own][1]:.3g}",
+            f"{by_distance[own]['mean'][1]:.3g}",
             f"The same, {loaded.card.id}",
         ),
-    ]
+    ],
+    width=190,
 )
 
 dimensions = st.multiselect(
@@ -50,7 +62,7 @@ dimensions = st.multiselect(
 )
 if dimensions:
     parts.chart(
-        draw.curves(tables, dimensions=dimensions, mode=mode),
+        draw.curves({name: table[:SHOWN] for name, table in tables.items()}, dimensions=dimensions, mode=mode),
         alt="value of the chosen dimensions along the positions, sinusoidal above, learned below",
         key="curves",
     )
@@ -63,9 +75,7 @@ st.caption(
     "band is a line; a learned table may also know where it is."
 )
 parts.chart(
-    draw.similarity_by_distance(
-        {name: positional.similarity_by_distance(table) for name, table in tables.items()}, mode=mode
-    ),
+    draw.similarity_by_distance(by_distance, mode=mode),
     alt="mean cosine similarity of positions against their distance",
     key="similarity",
 )
@@ -76,3 +86,6 @@ for column, (name, values) in zip(st.columns(2), tables.items(), strict=True):
         parts.chart(
             draw.heatmap(values, title=name, mode=mode), alt=f"{name}: position by dimension", key=f"table-{name}"
         )
+
+with st.expander("All numbers"):
+    parts.table(pd.concat(by_distance, names=["table"]).reset_index(level="table"), name="positions", height=320)

@@ -193,8 +193,6 @@ def inspected() -> Inspected:
 
     Shows what was cut, what the tokenizer does not know, and the exactness badge, in the sidebar.
     """
-    for problem in link.problems():
-        st.warning(problem, icon=":material/link_off:")
     try:
         with st.spinner("Reading the text with the model (the first time it loads torch, which takes a few seconds)"):
             chosen = _chosen()
@@ -240,15 +238,17 @@ def show_problem(sentence: str) -> None:
 
 def _about(chosen: Inspected, checked: Exactness) -> None:
     trace, loaded = chosen.trace, chosen.loaded
+    tokens = len(trace.tokens)
+    if st.session_state.get("file") is not None:
+        st.info("You see the saved trace. Remove the file to read the text above again.", icon=":material/folder_open:")
     limit = "" if loaded is None else f" of at most {loaded.max_tokens}"
-    st.caption(f"{len(trace.tokens)} tokens{limit}, special ones included")
+    st.caption(f"{tokens} tokens{limit}, special ones included")
     if trace.cut is not None:
         st.warning(str(trace.cut), icon=":material/content_cut:")
     if trace.unknown:
-        noun = "token is" if trace.unknown == 1 else "tokens are"
-        st.warning(
-            f"{trace.unknown} of {len(trace.tokens)} {noun} unknown to this model.", icon=":material/question_mark:"
-        )
+        verb = "is" if trace.unknown == 1 else "are"
+        unknown = f"{trace.unknown} of {tokens} tokens {verb} unknown to this model."
+        st.warning(unknown, icon=":material/question_mark:")
     if checked.holds:
         st.badge("Exact on this text", icon=":material/verified:", color="green", help=str(checked))
     else:

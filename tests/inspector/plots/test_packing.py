@@ -66,7 +66,7 @@ def test_head_of_a_transposed_view_keeps_rows_and_columns():
         ({"keys": ["a"]}, "2 queries and 1 keys"),
         ({"chosen": 2}, "chosen query 2"),
         ({"vmax": 0.0}, "vmax 0.0"),
-        ({"diverging": True, "colours": {mode: ("#fff", "#000") for mode in COLOURS}}, "odd number"),
+        ({"diverging": True, "colours": dict.fromkeys(COLOURS, ("#fff", "#000"))}, "odd number"),
         ({"colours": {"light": ("#fff", "#000")}}, "'dark'; it has 0"),
     ],
 )

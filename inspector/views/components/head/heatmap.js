@@ -81,7 +81,6 @@ export class Heatmap {
     this.box.style.cssText = `padding: ${this.plotTop}px 0 0 ${frame.side}px`;
     this.box.style.setProperty("--side", `${frame.side}px`);
     this.box.style.setProperty("--above", `${frame.above}px`);
-    this.box.style.setProperty("--label", `${clamp(Math.min(cellWidth, cellHeight) - 1, 10, 13)}px`);
     this.box.classList.toggle("slanted", slanted);
     this.box.classList.toggle("indexed", !labelledQueries);
     Object.assign(this.plot.style, { width: `${plotWidth}px`, height: `${this.plotHeight}px` });
@@ -138,6 +137,7 @@ export class Heatmap {
       mark.style.maxWidth = `${longest}px`;
       return [mark];
     });
+    axis.style.setProperty("--label", `${clamp(cell - 1, 10, 13)}px`);
     axis.replaceChildren(...marks, this.crossMarks[edge]);
     axis.classList.toggle("labelled", longest > 0);
   }

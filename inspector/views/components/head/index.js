@@ -67,7 +67,7 @@ class Head {
     const before = this.header;
     Object.assign(this, { header, emit, matrix: new Matrix(header, data) });
     const fresh = String([before?.queries, before?.keys]) !== String([header.queries, header.keys]);
-    if (fresh) this.spot = null;
+    if (fresh) this.spot = this.cursor = null;
     // A host that does not follow the pin sends the same `chosen` again: then the pin outlives a step to another head.
     if (fresh || before.chosen !== header.chosen) this.chosen = header.chosen;
     const name = header.title || (header.layer == null ? "" : `layer ${header.layer}, head ${header.head}`);
@@ -75,6 +75,7 @@ class Head {
     this.title.textContent = header.title;
     this.map.update(this.matrix, name);
     this.lines.update(this.matrix, fresh);
+    this.reveal = fresh;
     this.layout();
   }
 

@@ -1,0 +1,90 @@
+"""A real Chromium, and the real app behind it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+ROOT = Path(__file__).parents[2]
+FLAGS = [
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
+    *("--disable-component-update", "--disable-sync"),
+]
+# Runs inside the server before anything else: writes down every address that it resolves or connects to.
+WATCHER = """
+import os, sys
+def watch(event, args):
+    if event in ("socket.connect", "socket.getaddrinfo"):
+        address = args[1] if event == "socket.connect" else args[0]
+        host = address[0] if isinstance(address, tuple) else address
+        with open(os.environ["HEADLIGHT_TEST_CALLS"], "a") as file:
+            print(event, host, file=file)
+sys.addaudithook(watch)
+"""
+
+
+@dataclass(frozen=True)
+class Server:
+    """The running app: its address, and the file in which its outgoing calls are written down."""
+
+    url: str
+    calls: Path
+    log: Path
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    path = shutil.which("chromium")
+    if path is None:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)("there is no chromium on this machine")
+    with sync_playwright() as driver:
+        chromium = driver.chromium.launch(executable_path=path, args=FLAGS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """The app as `make app` starts it, on a port of its own."""
+    folder = tmp_path_factory.mktemp("server")
+    (folder / "sitecustomize.py").write_text(WATCHER, encoding="utf-8")
+    calls, log = folder / "calls.txt", folder / "log.txt"
+    calls.touch()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}", "--server.headless=true"]
+    environment = {**os.environ, "PYTHONPATH": str(folder), "HEADLIGHT_TEST_CALLS": str(calls)}
+    with log.open("w") as output:
+        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=output, stderr=output)
+    url = f"http://127.0.0.1:{port}"
+    try:
+        wait_for(f"{url}/_stcore/health", process, log)
+        yield Server(url, calls, log)
+    finally:
+        process.terminate()
+        process.wait(timeout=20)
+
+
+def wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    for _ in range(120):
+        if process.poll() is not None:
+            break
+        try:
+            with urllib.request.urlopen(url, timeout=2) as answer:
+                assert answer.read() == b"ok"
+                return
+        except OSError:
+            time.sleep(0.25)
+    pytest.fail(f"the app did not answer at {url}:\n{log.read_text()}")

@@ -1,0 +1,161 @@
+"""What only a real browser can show: the page in Chromium, its clicks, keys, links, downloads, colours and widths."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+import inspector
+from inspector import record
+from models import LoadedModel
+
+pytestmark = pytest.mark.browser
+SLOW = 30_000  # ms: the first view loads torch on a busy machine
+expect.set_options(timeout=15_000)
+EXAMPLE = "The cat sat on the mat because it was tired."
+
+
+@pytest.fixture
+def page(browser: Browser, server: Any) -> Iterator[Page]:
+    """A page from which no request leaves this machine, with neither dialogs nor script errors."""
+    yield from opened(browser, server)
+
+
+def opened(browser: Browser, server: Any, **options: Any) -> Iterator[Page]:
+    complaints: list[str] = []
+    context = browser.new_context(**({"viewport": {"width": 1440, "height": 1000}} | options))
+    page = context.new_page()
+    page.set_default_timeout(SLOW)
+    page.on("request", lambda r: r.url.startswith((server.url, "data:", "blob:", "file:")) or complaints.append(r.url))
+    page.on("dialog", lambda dialog: (complaints.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+    page.on("pageerror", lambda error: complaints.append(f"error: {error}"))
+    yield page
+    context.close()
+    assert complaints == []
+
+
+def visit(page: Page, server: Any, path: str = "/") -> None:
+    page.goto(server.url + path)
+    expect(page.get_by_test_id("stSpinner")).to_have_count(0, timeout=SLOW)
+
+
+def ready(page: Page, server: Any, path: str = "/") -> None:
+    """The Attention page with its grid drawn."""
+    visit(page, server, path)
+    expect(page.get_by_role("gridcell")).to_have_count(72, timeout=SLOW)
+
+
+def test_the_example_is_drawn_and_nothing_leaves_the_machine(page: Page, server: Any) -> None:
+    ready(page, server)
+    expect(page.get_by_text("Exact on this text").first).to_be_visible()
+    painted = page.locator("canvas").evaluate_all(
+        """canvases => canvases.map(canvas => {
+            const data = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+            const colours = new Set();
+            for (let i = 0; i < data.length; i += 4) if (data[i + 3]) colours.add(data.slice(i, i + 3).join());
+            return colours.size;
+        })"""
+    )
+    assert max(painted) > 20, "no canvas shows a map"
+    for name in ("Compare", "LayerNorm", "Positions", "Costs"):
+        page.get_by_role("link", name=name).click()
+        expect(page.get_by_role("heading", name=name, exact=True)).to_be_visible()
+        expect(page.get_by_test_id("stSpinner")).to_have_count(0)
+        page.wait_for_timeout(500)
+        assert page.get_by_test_id("stException").count() == 0
+    hosts = {line.split()[1] for line in server.calls.read_text().splitlines()}
+    assert hosts <= {"127.0.0.1", "localhost", "None", "::1"}, hosts
+
+
+def test_a_click_opens_a_head_and_the_link_restores_it(page: Page, server: Any, browser: Browser) -> None:
+    ready(page, server)
+    page.get_by_role("gridcell", name="layer 3, head 5").click()
+    expect(page.get_by_text("Layer 3, head 5")).to_be_visible()
+    page.get_by_text("Merge word pieces").click()
+    expect(page).to_have_url(re.compile("(?=.*layer=3)(?=.*head=5)(?=.*words=true)"))
+    other = page.context.new_page()
+    ready(other, server, page.url.removeprefix(server.url))
+    expect(other.get_by_text("Layer 3, head 5")).to_be_visible()
+    expect(other.get_by_role("switch", name="Merge word pieces")).to_be_checked()
+    expect(other.get_by_role("gridcell", name="layer 3, head 5")).to_have_attribute("aria-selected", "true")
+
+
+def test_the_keyboard_walks_and_steps(page: Page, server: Any) -> None:
+    ready(page, server, "/?layer=2&head=10")
+    page.get_by_role("gridcell", name="layer 2, head 10").focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Layer 3, head 10")).to_be_visible()
+    page.keyboard.press("]")
+    expect(page.get_by_text("Layer 3, head 11")).to_be_visible()
+    page.keyboard.press("]")
+    expect(page.get_by_text("Layer 4, head 0")).to_be_visible()
+    page.keyboard.press("[")
+    expect(page.get_by_text("Layer 3, head 11")).to_be_visible()
+
+
+def test_a_pasted_text_is_inspected(page: Page, server: Any) -> None:
+    ready(page, server)
+    page.get_by_label("Text", exact=True).fill("Colourless green ideas sleep furiously.")
+    page.get_by_role("button", name="Inspect").click()
+    expect(page.get_by_text("9 tokens of at most 512")).to_be_visible()
+    page.get_by_role("link", name="LayerNorm").click()
+    expect(page.get_by_text("9 tokens,")).to_be_visible()
+    expect(page.get_by_label("Text", exact=True)).to_have_value("Colourless green ideas sleep furiously.")
+
+
+def test_tokens_are_inert_in_every_view(page: Page, server: Any) -> None:
+    hostile = "%3Cimg src=x onerror=alert(1)%3E **bold** $x$ %3Cscript%3Ealert(2)%3C/script%3E"
+    ready(page, server, f"/?words=true&text={hostile}")
+    for path in ("/compare", "/layernorm", "/positions", "/costs"):
+        visit(page, server, f"{path}?words=true&text={hostile}")
+        page.wait_for_timeout(800)
+        assert page.locator("img[src='x']").count() == 0
+        assert page.get_by_test_id("stException").count() == 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_light_and_dark(browser: Browser, server: Any, scheme: str) -> None:
+    for page in opened(browser, server, color_scheme=scheme):
+        ready(page, server)
+        background = page.get_by_test_id("stApp").evaluate("e => getComputedStyle(e).backgroundColor")
+        assert background == {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 21, 26)"}[scheme]
+
+
+@pytest.mark.parametrize("path", ["/", "/compare", "/layernorm", "/positions", "/costs"])
+def test_nothing_scrolls_sideways_on_a_phone(browser: Browser, server: Any, path: str) -> None:
+    for page in opened(browser, server, viewport={"width": 390, "height": 844}):
+        visit(page, server, path)
+        page.wait_for_timeout(1500)
+        main = page.get_by_test_id("stMain")
+        assert main.evaluate("e => e.scrollWidth - e.clientWidth") <= 1
+
+
+def downloaded(page: Page, name: str, folder: Path) -> Path:
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name=name, exact=True).click()
+    path = folder / waiting.value.suggested_filename
+    waiting.value.save_as(path)
+    return path
+
+
+def test_each_download_holds_the_numbers(page: Page, server: Any, minilm: LoadedModel, tmp_path: Path) -> None:
+    ready(page, server, "/?layer=3&head=5")
+    trace = record(minilm, EXAMPLE)
+    expected = trace.attention(layer=3, head=5)
+    rows = list(csv.reader(io.StringIO(downloaded(page, "CSV", tmp_path).read_text(encoding="utf-8"))))
+    np.testing.assert_array_equal(np.array([row[1:] for row in rows[1:]], np.float32), expected)
+    saved = inspector.open(downloaded(page, "NPZ", tmp_path))
+    np.testing.assert_array_equal(saved.attention(layer=3, head=5), expected)
+    assert downloaded(page, "PNG", tmp_path).read_bytes().startswith(b"\x89PNG")
+    exported = page.context.new_page()
+    exported.goto(downloaded(page, "HTML", tmp_path).as_uri())
+    expect(exported.get_by_role("gridcell")).to_have_count(72)

@@ -1,0 +1,322 @@
+"""The grid and the head in a real Chromium: what they show, what they report, what they let a token do (nothing)."""
+
+from __future__ import annotations
+
+import base64
+import re
+
+import numpy as np
+import pytest
+
+from inspector.plots import packing, standalone, theme
+
+pytestmark = pytest.mark.browser
+
+HOSTILE = (
+    *("<img src=x onerror=alert(1)>", "**b**", "</script><script>alert(2)</script>", "مرحبا", "注意", "", "\u202eevil"),
+    *("👨‍👩‍👧", "a\u200bb", "\n", "##ing", "$x$", "&lt;"),
+)
+TOKENS = ("[CLS]", "the", "cat", "sat", *HOSTILE, "[SEP]")
+N = len(TOKENS)
+HARNESS = """<!doctype html><meta charset="utf-8"><style>
+:root { --st-background-color: #ffffff; --st-text-color: #1c1d22; } body { margin: 20px; background: #ffffff; }
+CSS</style><input id="text"><div id="root"></div><script type="module">SCRIPT
+window.events = [];
+window.show = (data) => draw(document.querySelector("#root"), Uint8Array.from(atob(data), (c) => c.charCodeAt(0)),
+  (name, value) => events.push([name, value]));
+window.ready = true;
+</script>"""
+
+
+@pytest.fixture
+def tab(browser):
+    """A page of which no request may leave, and on which neither an error nor a dialog may come."""
+    complaints = []
+    page = browser.new_page(viewport={"width": 900, "height": 1200})
+
+    def guard(route):
+        if not route.request.url.startswith(("file:", "data:", "blob:")):
+            complaints.append(f"request to {route.request.url}")
+            route.abort()
+        else:
+            route.continue_()
+
+    page.route("**/*", guard)
+    page.on("pageerror", lambda error: complaints.append(f"error {error}"))
+    page.on("console", lambda message: message.type == "error" and complaints.append(message.text))
+    page.on("dialog", lambda dialog: (complaints.append(f"dialog {dialog.message}"), dialog.dismiss()))
+    yield page
+    page.close()
+    assert complaints == []
+
+
+def weights(queries=N, keys=N, seed=0):
+    return np.random.default_rng(seed).dirichlet(np.full(keys, 0.3), queries).astype(np.float32)
+
+
+def grid_message(scale="linear", selected=(1, 2), layers=3, heads=4):
+    maps = np.stack([[weights(seed=10 * layer + head) for head in range(heads)] for layer in range(layers)])
+    pictures = packing.thumbnails(list(maps), count=layers, heads=heads, queries=N, keys=N)
+    notes = [[f"entropy {layer}.{head} nats" for head in range(heads)] for layer in range(layers)]
+    look = {"scale": scale, "colours": theme.SEQUENTIAL}
+    return packing.grid_bytes(pictures, tokens=N, selected=selected, notes=notes, **look)
+
+
+def head_message(values=None, tokens=TOKENS, **changes):
+    values = weights() if values is None else values
+    return packing.head_bytes(values, queries=tokens, keys=tokens, **{"colours": theme.SEQUENTIAL} | changes)
+
+
+def show(tab, component, message):
+    if not tab.evaluate("window.ready"):
+        page = HARNESS.replace("CSS", standalone.style(component)).replace("SCRIPT", standalone.script(component))
+        tab.set_content(page)
+        tab.wait_for_function("window.ready")
+    tab.evaluate("(data) => void show(data)", base64.b64encode(message).decode())
+
+
+def events(tab):
+    return tab.evaluate("window.events")
+
+
+def frame(tab):
+    tab.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def point(tab, query, key, n=N, act="move"):
+    box = tab.locator(".plot").bounding_box()
+    place = box["x"] + (key + 0.5) / n * box["width"], box["y"] + (query + 0.5) / n * box["height"]
+    getattr(tab.mouse, act)(*place)
+    frame(tab)
+
+
+def tooltip(tab):
+    return tab.locator(".tip").inner_text().replace("\n", " ")
+
+
+def pixel(tab, canvas, x, y):
+    script = "(canvas, [x, y]) => [...canvas.getContext('2d').getImageData(x, y, 1, 1).data.slice(0, 3)]"
+    return tab.locator(canvas).evaluate(script, [x, y])
+
+
+# ---- grid -----------------------------------------------------------------------------------------------------------
+
+
+def test_grid_names_every_head(tab):
+    show(tab, "grid", grid_message())
+    assert tab.get_by_role("grid").count() == 1
+    assert tab.get_by_role("gridcell").count() == 12
+    assert tab.get_by_role("gridcell", name="layer 2, head 3, entropy 2.3 nats").count() == 1
+    assert tab.get_by_role("rowheader").all_inner_texts() == ["layer 0", "layer 1", "layer 2"]
+    assert tab.get_by_role("columnheader", name="head 3").count() == 1
+    assert tab.locator("[aria-selected=true]").get_attribute("aria-label").startswith("layer 1, head 2")
+    assert events(tab) == []
+
+
+def test_a_click_shows_at_once_and_reports(tab):
+    show(tab, "grid", grid_message())
+    tab.get_by_role("gridcell", name="layer 2, head 0").click()
+    assert tab.locator("[aria-selected=true]").get_attribute("aria-label").startswith("layer 2, head 0")
+    assert events(tab) == [["open", {"layer": 2, "head": 0}]]
+    show(tab, "grid", grid_message())  # an answer from before the click leaves the frame where it is
+    assert tab.locator("[aria-selected=true]").get_attribute("aria-label").startswith("layer 2, head 0")
+    show(tab, "grid", grid_message(selected=(2, 0)))
+    show(tab, "grid", grid_message(selected=(0, 3)))  # answered; from here on the host decides
+    assert tab.locator("[aria-selected=true]").get_attribute("aria-label").startswith("layer 0, head 3")
+    assert tab.locator(".hl-grid").count() == 1
+
+
+def test_grid_by_keyboard(tab):
+    show(tab, "grid", grid_message())
+    tab.locator("#text").focus()
+    tab.keyboard.press("Tab")
+    focused = "document.activeElement.getAttribute('aria-label').slice(0, 15)"
+    assert tab.evaluate(focused) == "layer 1, head 2"
+    for key in ("ArrowRight", "ArrowDown", "ArrowDown", "Home", "ArrowUp"):
+        tab.keyboard.press(key)
+    assert tab.evaluate(focused) == "layer 1, head 0"
+    assert tab.locator(".preview").inner_text().splitlines() == ["layer 1, head 0", "entropy 1.0 nats"]
+    for key in ("Enter", "End", " ", "]", "PageUp", "["):
+        tab.keyboard.press(key)
+    places = [(value["layer"], value["head"]) for name, value in events(tab) if name == "open"]
+    assert places == [(1, 0), (1, 3), (2, 0), (1, 3), (1, 2)]
+
+
+@pytest.mark.parametrize("width", [358, 420, 900, 1240])
+def test_twelve_heads_fit_any_width(tab, width):
+    tab.set_viewport_size({"width": width + 40, "height": 1200})
+    show(tab, "grid", grid_message(layers=6, heads=12))
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width + 40
+    right = tab.get_by_role("gridcell").last.evaluate("(cell) => cell.getBoundingClientRect().right")
+    assert 0.8 * width <= right - 20 <= width
+
+
+@pytest.mark.parametrize("scale", ["linear", "sqrt"])
+def test_grid_pixels_are_the_weights_on_the_scale(tab, scale):
+    maps = np.zeros((1, 1, 2, 2), np.float32)
+    maps[0, 0] = [[1, 0], [0.25, 0.75]]
+    pictures = packing.thumbnails(list(maps), count=1, heads=1, queries=2, keys=2)
+    colours = dict.fromkeys(("light", "dark"), ("#ff0000", "#0000c8"))  # zero gives way to the page's background
+    show(tab, "grid", packing.grid_bytes(pictures, tokens=2, colours=colours, scale=scale))
+    size = tab.locator(".hl-grid > canvas").evaluate("(canvas) => canvas.width")
+    corners = [pixel(tab, ".hl-grid > canvas", x, y) for y in (1, size - 2) for x in (1, size - 2)]
+    part = np.sqrt([1, 0, 0.25, 0.75]) if scale == "sqrt" else np.array([1, 0, 0.25, 0.75])
+    expected = np.outer(1 - part, [255, 255, 255]) + np.outer(part, [0, 0, 200])
+    assert np.abs(corners - expected).max() <= 2
+
+
+# ---- head -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_tooltip_tells_the_value(tab):
+    values = weights()
+    show(tab, "head", head_message(values))
+    for query, key in np.random.default_rng(1).integers(0, N, (12, 2)):
+        point(tab, query, key)
+        found = re.search(r"query (\d+) .* → key (\d+) .*: (\S+) \(rank (\d+) of (\d+) in its row\)", tooltip(tab))
+        assert (int(found[1]), int(found[2])) == (query, key)
+        assert float(found[3]) == pytest.approx(float(values[query, key]), rel=5.1e-4, abs=0)
+        assert int(found[4]) == 1 + np.sum(values[query] > values[query, key])
+        assert int(found[5]) == N
+        assert tab.locator(".live").text_content() == tab.locator(".tip").text_content()
+
+
+def test_a_long_text_is_exact_and_draws_only_what_is_in_sight(tab):
+    n = 512
+    values = weights(n, n)
+    show(tab, "head", head_message(values, tokens=[f"t{i}" for i in range(n)]))
+    assert tab.locator(".hint").inner_text() == "hover or click a token"
+    box = tab.locator(".plot").bounding_box()
+    for x, y in ((0.11, 0.92), (0.5, 0.5), (0.98, 0.03)):
+        tab.mouse.move(box["x"] + box["width"] * x, box["y"] + box["height"] * y)
+        frame(tab)
+        query, key, value = re.search(r"query (\d+) .* → key (\d+) .*: (\S+) \(", tooltip(tab)).groups()
+        assert abs(int(query) - y * n) <= 2
+        assert abs(int(key) - x * n) <= 2
+        assert float(value) == pytest.approx(float(values[int(query), int(key)]), rel=5.1e-4, abs=0)
+    assert tab.locator(".item").count() < 100  # of 1024: only what is in sight
+
+
+def test_lines_show_what_a_query_looks_at_and_who_looks_at_a_key(tab):
+    values = weights()
+    show(tab, "head", head_message(values))
+
+    def printed(side):
+        items = tab.locator(f".item.{side}").evaluate_all("(all) => all.map((one) => one.lastChild.textContent)")
+        return {row: float(text) for row, text in enumerate(items) if text}
+
+    def expected(entries):
+        strongest = np.argsort(-entries)[:5]
+        return {int(i): pytest.approx(float(entries[i]), rel=6e-3) for i in strongest if entries[i] >= 0.05}
+
+    tab.locator(".item.query .label").nth(2).hover()
+    frame(tab)
+    assert printed("key") == expected(values[2])
+    assert tab.locator(".left .label.on").get_attribute("data-index") == "2"
+    tab.locator(".item.key .label").nth(3).hover()
+    frame(tab)
+    assert printed("query") == expected(values[:, 3])
+    assert tab.locator(".top .label.on").get_attribute("data-index") == "3"
+    tab.locator(".top .label").nth(1).hover()
+    frame(tab)
+    assert tab.locator(".item.key.on").inner_text() == "the"
+
+
+def test_a_click_pins_and_the_pin_outlives_the_next_head(tab):
+    show(tab, "head", head_message())
+    point(tab, 3, 5, act="click")
+    tab.mouse.move(5, 5)
+    assert events(tab) == [["choose", {"query": 3}]]
+    assert tab.locator(".item.chosen").inner_text() == "sat"
+    show(tab, "head", head_message(weights(seed=4)))
+    assert tab.locator(".item.chosen").inner_text() == "sat"
+    show(tab, "head", head_message(chosen=1))
+    assert tab.locator(".item.chosen").inner_text() == "the"
+    tab.locator(".item.query .label").nth(1).click()
+    assert tab.locator(".item.chosen").count() == 0
+    assert events(tab)[1:] == [["choose", {"query": None}]]
+
+
+def test_head_by_keyboard(tab):
+    values = weights()
+    show(tab, "head", head_message(values))
+    tab.locator("#text").focus()
+    tab.keyboard.press(".")
+    show(tab, "head", head_message(values))
+    assert tab.evaluate("document.activeElement.id") == "text"
+    assert events(tab) == []
+    tab.keyboard.press("Tab")
+    for key in ("ArrowDown", "ArrowDown", "ArrowRight", "ArrowRight"):
+        tab.keyboard.press(key)
+    frame(tab)
+    assert f"query 1 ‘the’ → key 2 ‘cat’: {values[1, 2]:#.4g}" in tooltip(tab)
+    tab.wait_for_function("window.events.length")
+    for key in (",", ".", "[", "]", "Escape"):
+        tab.keyboard.press(key)
+    expected = [["step", -1], ["step", 1], ["step", -1], ["step", 1], ["choose", {"query": None}]]
+    assert events(tab) == [["choose", {"query": 1}], *expected]  # two arrow keys in a row are one choice
+
+
+@pytest.mark.parametrize("width", [358, 900])
+def test_hostile_tokens_are_text(tab, width):
+    tab.set_viewport_size({"width": width + 40, "height": 1200})
+    show(tab, "head", head_message(title="<b>title</b>"))
+    for index in range(N):
+        point(tab, index, index)
+    assert tab.locator("#root :is(img, b, script, a, code)").count() == 0
+    assert tab.locator(".head-title").inner_text() == "<b>title</b>"
+    labels = tab.locator(".left .label").evaluate_all("(all) => all.map((one) => one.textContent)")
+    shown = {"": "(empty)", "\u202eevil": "U+202Eevil", "a\u200bb": "aU+200Bb", "\n": "U+000A"}
+    assert labels == [shown.get(token, token) for token in TOKENS]
+    assert tab.locator(".left .label .mark", has_text="##").count() == 1
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width + 40
+
+
+def test_masked_cells_and_differences(tab):
+    values = weights() - weights(seed=2)
+    values[np.triu_indices_from(values, 1)] = np.nan
+    show(tab, "head", head_message(values, diverging=True, vmax=0.5, colours=theme.DIVERGING))
+    point(tab, 2, 9)
+    assert tooltip(tab) == "query 2 ‘cat’ → key 9 ‘’: masked".replace("‘’", "‘(empty)’")
+    point(tab, 4, 1)
+    sign = "−" if values[4, 1] < 0 else "+"
+    assert f": {sign}{abs(values[4, 1]):#.4g} (rank " in tooltip(tab)
+    assert tab.locator(".ticks div").all_inner_texts() == ["−0.5", "−0.25", "0", "0.25", "0.5"]
+
+
+@pytest.mark.parametrize("background", ["#ffffff", "#14151a", "#fff8e7", "#002b36"])
+def test_zero_is_the_background(tab, background):
+    values = np.array([[0, 1], [1, 0]], np.float32)
+    show(tab, "head", head_message(values, tokens=("a", "b")))
+    tab.evaluate("(colour) => document.documentElement.style.setProperty('--st-background-color', colour)", background)
+    show(tab, "head", head_message(values, tokens=("a", "b")))
+    assert pixel(tab, ".cells", 2, 2) == [int(background[i : i + 2], 16) for i in (1, 3, 5)]
+    mode = "dark" if background in ("#14151a", "#002b36") else "light"
+    width = tab.locator(".cells").evaluate("(canvas) => canvas.width")
+    top = theme.SEQUENTIAL[mode][-1]
+    assert pixel(tab, ".cells", width - 2, 2) == [int(top[i : i + 2], 16) for i in (1, 3, 5)]
+
+
+# ---- the file -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_a_saved_page_works_alone(tab, tmp_path, mode):
+    path = tmp_path / "page.html"
+    heads = [head_message(weights(seed=head), layer=1, head=head, title=f"Layer 1, head {head}") for head in (2, 3)]
+    facts = {"text": TOKENS[4], "<i>": "</dl>"}
+    path.write_text(standalone.page(TOKENS[6], heads[0], grid_bytes=grid_message(), others=heads[1:], facts=facts))
+    tab.emulate_media(color_scheme=mode)
+    tab.goto(path.as_uri())
+    assert tab.title() == TOKENS[6]
+    assert tab.locator("dd").all_inner_texts() == [TOKENS[4], "</dl>"]
+    tab.get_by_role("gridcell", name="layer 1, head 3").click()
+    assert tab.locator(".head-title").inner_text() == "Layer 1, head 3"
+    tab.get_by_role("gridcell", name="layer 0, head 0").click()
+    assert tab.locator("#status").inner_text() == "layer 0, head 0 is not in this file"
+    assert tab.locator("[aria-selected=true]").get_attribute("aria-label").startswith("layer 1, head 3")
+    tab.locator(".hl-head").focus()
+    tab.keyboard.press("[")
+    assert tab.locator(".head-title").inner_text() == "Layer 1, head 2"
+    bar = pixel(tab, ".bar canvas", 0, 4)
+    assert bar == [int(theme.BACKGROUND[mode][i : i + 2], 16) for i in (1, 3, 5)]

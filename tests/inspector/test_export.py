@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+import base64
+import csv
+import io
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import inspector
+from inspector import export
+from inspector.trace import Trace
+from models import LoadedModel
+
+
+@pytest.fixture(scope="module")
+def trace(minilm: LoadedModel) -> Trace:
+    return inspector.record(minilm, 'The cat said: "=1+2, <b>-3</b>".')
+
+
+def messages(page: str, kind: str) -> list[tuple[dict[str, object], bytes]]:
+    """Header and data of a page's messages: uint32 length, JSON, padding to 4, raw numbers."""
+    found = []
+    for text in re.findall(rf'<script type="application/octet-stream" class="{kind}">([^<]*)</script>', page):
+        message = base64.b64decode(text)
+        length = int.from_bytes(message[:4], "little")
+        found.append((json.loads(message[4 : 4 + length]), message[-(-(4 + length) // 4) * 4 :]))
+    return found
+
+
+def read(text: str) -> tuple[list[str], list[str], np.ndarray]:
+    header, *rows = csv.reader(io.StringIO(text))
+    return [row[0] for row in rows], header[1:], np.array([row[1:] for row in rows], dtype=np.float32)
+
+
+def test_csv_reads_back_to_the_same_float32(trace: Trace, tmp_path: Path) -> None:
+    export.write(trace, tmp_path / "map.csv", layer=3, head=7)
+    queries, keys, weights = read((tmp_path / "map.csv").read_text(encoding="utf-8"))
+    np.testing.assert_array_equal(weights, trace.attention(layer=3, head=7))
+    assert queries == keys == [f"{position} {token}" for position, token in enumerate(trace.tokens)]
+
+
+def test_csv_keeps_the_smallest_weights() -> None:
+    weights = np.array([[1e-38, np.nextafter(np.float32(1), np.float32(0))]], np.float32)
+    assert (read(export.csv(weights, queries=["a"], keys=["b", "c"]))[2] == weights).all()
+
+
+@pytest.mark.parametrize("token", ["=1+2", "+1", "-1", "@SUM(A1)", '"', ",", "a\nb", "\t=1"])
+def test_no_cell_of_a_csv_is_a_formula(token: str) -> None:
+    text = export.csv(np.ones((1, 1), np.float32), queries=[token], keys=[token])
+    rows = list(csv.reader(io.StringIO(text)))
+    assert [len(row) for row in rows] == [2, 2]
+    assert not any(cell.lstrip().startswith(("=", "+", "-", "@")) for row in rows for cell in row)
+    assert not any("\n" in cell for row in rows for cell in row)
+
+
+def test_npz_reads_back(trace: Trace, tmp_path: Path) -> None:
+    export.write(trace, tmp_path / "trace.npz", layer=0, head=0)
+    again = inspector.open(tmp_path / "trace.npz")
+    assert again.tokens == trace.tokens
+    for layer in range(6):
+        np.testing.assert_array_equal(again.attention(layer=layer), trace.attention(layer=layer))
+
+
+def test_png_is_a_picture(trace: Trace, tmp_path: Path) -> None:
+    sizes = set()
+    for mode, background in (("light", (255, 255, 255)), ("dark", (0x14, 0x15, 0x1A))):
+        export.write(trace, tmp_path / "map.PNG", layer=3, head=None, mode=mode)
+        with Image.open(tmp_path / "map.PNG") as image:
+            assert image.format == "PNG"
+            assert image.getpixel((0, 0)) == background
+            sizes.add(image.size)
+    assert len(sizes) == 1
+
+
+def test_html_holds_the_head_the_grid_and_the_other_heads(trace: Trace, tmp_path: Path) -> None:
+    export.write(trace, tmp_path / "map.html", layer=3, head=7)
+    page = (tmp_path / "map.html").read_text(encoding="utf-8")
+    ((header, data),) = messages(page, "head")
+    np.testing.assert_array_equal(np.frombuffer(data, "<f4"), trace.attention(layer=3, head=7).ravel())
+    assert (header["layer"], header["head"]) == (3, 7)
+    assert header["queries"] == list(trace.tokens)
+    ((grid, _),) = messages(page, "grid")
+    assert (grid["layers"], grid["heads"], grid["selected"]) == (6, 12, [3, 7])
+    others = messages(page, "other")
+    assert {(other["layer"], other["head"]) for other, _ in others} == {
+        (layer, head) for layer in range(6) for head in range(12)
+    } - {(3, 7)}
+    for other, data in others:
+        expected = trace.attention(layer=other["layer"], head=other["head"])
+        np.testing.assert_array_equal(np.frombuffer(data, "<f4"), expected.ravel())
+
+
+def test_html_shows_the_text_as_text_and_asks_for_nothing(trace: Trace) -> None:
+    page = export.html(trace, layer=0, head=0)
+    assert "<b>-3</b>" not in page
+    assert "&lt;b&gt;-3&lt;/b&gt;" in page
+    assert not re.search(r"""(?:src|href)\s*=\s*["']?https?:""", page)
+
+
+def test_html_of_a_long_text_leaves_the_other_heads_out(minilm: LoadedModel) -> None:
+    long = inspector.record(minilm, "cat " * 150)
+    page = export.html(long, layer=0, head=0)
+    assert len(messages(page, "grid")) == 1
+    assert messages(page, "other") == []
+    assert len(page) < 3e6
+
+
+def test_html_of_a_mean_has_no_grid_to_select_in(trace: Trace) -> None:
+    page = export.html(trace, layer=1, head=None)
+    ((header, data),) = messages(page, "head")
+    np.testing.assert_allclose(
+        np.frombuffer(data, "<f4"), trace.attention(layer=1).mean(axis=0, dtype=np.float64).ravel(), atol=1e-7
+    )
+    assert header["head"] is None
+    assert messages(page, "grid") == []
+
+
+def test_a_cut_text_says_so_in_the_page(minilm: LoadedModel) -> None:
+    long = inspector.record(minilm, "cat " * 600)
+    assert long.cut is not None
+    assert str(long.cut) in export.html(long, layer=0, head=None)
+
+
+@pytest.mark.parametrize("name", ["map.jpg", "map", ".html", "map.html.txt"])
+def test_another_ending_is_refused_with_the_four(trace: Trace, tmp_path: Path, name: str) -> None:
+    with pytest.raises(ValueError, match=r"\.html, \.png, \.csv, \.npz"):
+        export.write(trace, tmp_path / name, layer=0, head=0)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["map.html", "map.png", "map.csv", "map.npz"])
+def test_a_head_out_of_range_writes_nothing(trace: Trace, tmp_path: Path, name: str) -> None:
+    with pytest.raises(ValueError, match="head 12 is out of range"):
+        export.write(trace, tmp_path / name, layer=0, head=12)
+    assert list(tmp_path.iterdir()) == []
