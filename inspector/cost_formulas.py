@@ -1,14 +1,15 @@
-"""What each component of an encoder costs, in closed form.
+"""What each component of a Transformer costs, in closed form, from its configuration.
 
 Conventions, the same everywhere:
 - a multiply-add is 2 FLOPs, so a matrix [a, b] applied to n rows costs 2 n a b;
-- a text of n tokens attends to all n keys in full;
+- a text of n tokens attends to all n keys in full, whatever the mask hides;
 - matrix products are exact (they equal torch.utils.flop_counter); element-wise work is counted by a constant per
   element, those of the ELECTRA authors' counter (Clark et al. 2020): softmax 5, normalisation 5, GELU 8;
 - an embedding is looked up, which costs no FLOPs, once for each token of each text;
-- parameters sit on the component that owns them: a bias with its matrix, gamma and beta with their norm.
+- parameters sit on the component that owns them: a bias with its matrix, gamma and beta with their norm; what is shared
+  counts once, where it comes first.
 
-Letters: n tokens of a text, B batch, H heads, d width (that of all heads together), f FFN width, V vocabulary.
+Letters: n queries and m keys of a text, B batch, H heads, K kv heads, d width, e head width, f FFN width, V vocabulary.
 """
 
 from __future__ import annotations
@@ -16,10 +17,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from models.config import Stream, TransformerConfig
+
 COMPONENTS = {
     "matmul": (
         *("q", "k", "v", "scores", "mix", "out", "up", "gate", "down"),
-        *("router", "pooler", "lm_head", "classifier", "patch"),
+        *("router", "pooler", "lm_head", "classifier", "patch", "projection"),
     ),
     "elementwise": ("softmax", "activation", "norm", "residual", "bias", "scale", "positions"),
     "lookup": ("token_embedding", "position_embedding", "segment_embedding"),
@@ -29,60 +32,28 @@ COMPONENTS = {
 KINDS = {component: kind for kind, components in COMPONENTS.items() for component in components}
 
 SOFTMAX_FLOPS = 5  # maximum, subtract, exponential, sum, divide
-NORM_FLOPS = 5  # mean, variance (square and sum), subtract, scale by gamma over sigma, add beta
-ACTIVATION_FLOPS = {  # a power, an exponential or a hyperbolic tangent is one
+NORM_FLOPS = {  # mean, variance (square and sum), subtract, scale by gamma over sigma, add beta; RMSNorm has no mean
+    **dict.fromkeys(("layer", "batch", "masked_batch"), 5),
+    **{"rms": 3, "none": 0},
+}
+NORM_VECTORS = {**dict.fromkeys(("layer", "batch", "masked_batch"), 2), "rms": 1, "none": 0}  # gamma and beta
+ACTIVATION_FLOPS = {  # a power, an exponential or a hyperbolic tangent is one; the last two multiply by the gate
     **dict.fromkeys(("gelu", "gelu_new", "gelu_python", "gelu_pytorch_tanh", "gelu_tanh"), 8),
     **dict.fromkeys(("relu", "tanh"), 1),
+    **{"swiglu": 4 + 1, "geglu_tanh": 8 + 1},
 }
 
 
 @dataclass(frozen=True)
-class Head:
-    """What stands on an encoder.
-
-    words: predicts a token of the vocabulary at each position. token_classes, text_classes: outputs of a linear
-    classifier on each token, or on the pooled first token.
-    """
-
-    pooler: bool = False
-    words: bool = False
-    token_classes: int = 0
-    text_classes: int = 0
-
-
-@dataclass(frozen=True)
-class EncoderSizes:
-    """All that the cost of an encoder depends on.
-
-    positions: rows of a learned position table, 0 where positions are computed; segments: 0 where there are none.
-    tied: the word head reuses the embedding matrix.
-    """
-
-    layers: int
-    width: int
-    heads: int
-    ffn_width: int
-    vocabulary: int
-    positions: int
-    segments: int
-    activation: str
-    bias: bool = True
-    embedding_norm: bool = True
-    final_norm: bool = False
-    head: Head = Head()
-    head_activation: str = "gelu"
-    tied: bool = True
-
-
-@dataclass(frozen=True)
 class Cost:
-    """One component: parameters, FLOPs, and the elements of the tensors that it writes."""
+    """One component: parameters, FLOPs, elements of the tensors that it writes, and how many of them a cache keeps."""
 
     part: str
     component: str
     parameters: int
     flops: int
     outputs: int
+    cached: int = 0
 
     @property
     def kind(self) -> str:
@@ -97,78 +68,128 @@ def activation_flops(name: str) -> int:
     return ACTIVATION_FLOPS[name]
 
 
-def embedding(sizes: EncoderSizes, tokens: int, batch: int) -> Iterator[Cost]:
-    """Token + position + segment vectors, summed, then normalised where the model does so."""
-    out = batch * tokens * sizes.width
-    yield Cost("embedding", "token_embedding", sizes.vocabulary * sizes.width, 0, out)
-    yield Cost("embedding", "position_embedding", sizes.positions * sizes.width, 0, out)
-    if sizes.segments:
-        yield Cost("embedding", "segment_embedding", sizes.segments * sizes.width, 0, out)
-    sums = 2 if sizes.segments else 1
-    yield Cost("embedding", "residual", 0, sums * out, sums * out)
-    if sizes.embedding_norm:
-        yield _norms("norm", sizes, tokens, batch, count=1)
+def embedding(
+    config: TransformerConfig, tokens: int, batch: int, *, vocabulary: int, segments: int, shared: bool = False
+) -> Iterator[Cost]:
+    """Token + position + segment vectors, summed, normalised and projected where the model does so.
 
-
-def layer(sizes: EncoderSizes, tokens: int, batch: int) -> Iterator[Cost]:
-    """One layer: four projections of 2 n d^2 each, scores and mix of 2 n^2 d each, FFN 2 n d f up and 2 n d f down.
-
-    The biases are added inside their products and write no tensor of their own.
+    shared: the token matrix is counted elsewhere.
     """
-    d, f, n = sizes.width, sizes.ffn_width, tokens
-    rows, pairs = batch * n, batch * sizes.heads * n * n
-    for name in ("q", "k", "v"):
-        yield _product("attention", name, rows, d, d, bias=sizes.bias)
-    yield Cost("attention", "scores", 0, 2 * batch * n * n * d, pairs)
-    yield Cost("attention", "scale", 0, pairs, pairs)
+    width = config.width if config.embedding_width is None else config.embedding_width
+    out = batch * tokens * width
+    yield Cost("embedding", "token_embedding", 0 if shared else vocabulary * width, 0, out)
+    if config.embedding_scale:
+        yield Cost("embedding", "scale", 0, out, out)
+    table = config.positions in ("sinusoidal", "learned")
+    if table:
+        learned = config.max_positions * width if config.positions == "learned" else 0
+        yield Cost("embedding", "position_embedding", learned, 0, out)
+    if segments:
+        yield Cost("embedding", "segment_embedding", segments * width, 0, out)
+    if sums := table + bool(segments):
+        yield Cost("embedding", "residual", 0, sums * out, sums * out)
+    if config.embedding_norm:
+        yield from norms("norm", config, batch * tokens, width=width)
+    if config.embedding_width is not None:
+        yield product("embedding", "projection", batch * tokens, width, config.width, bias=config.bias)
+        if config.bias:
+            yield Cost("embedding", "bias", 0, batch * tokens * config.width, 0)
+
+
+def attention(config: TransformerConfig, queries: int, keys: int, batch: int, *, stream: Stream) -> Iterator[Cost]:
+    """Projections 2 n d H e, twice 2 m d K e, and 2 n H e d; scores and mix 2 n m H e each.
+
+    The biases are added inside their products and write no tensor of their own. Only a decoder keeps keys and values.
+    """
+    d, heads, e = config.width, config.heads, config.head_width
+    every, shared = heads * e, config.key_heads * e
+    rows, key_rows, pairs = batch * queries, batch * keys, batch * heads * queries * keys
+    kept = 0 if stream == "encoder" else key_rows * shared
+    if config.projections:
+        yield product("attention", "q", rows, d, every, bias=config.bias)
+        yield product(
+            "attention", "k", key_rows, d, shared, bias=config.bias, owner=not config.shared_query_key, cached=kept
+        )
+        yield product(
+            "attention", "v", key_rows, d, shared, bias=config.bias, owner=not config.shared_key_value, cached=kept
+        )
+    yield from _scores(config, queries, keys, batch, stream=stream)
     yield Cost("attention", "softmax", 0, SOFTMAX_FLOPS * pairs, pairs)
-    yield Cost("attention", "mix", 0, 2 * batch * n * n * d, rows * d)
-    yield _product("attention", "out", rows, d, d, bias=sizes.bias)
-    if sizes.bias:
-        yield Cost("attention", "bias", 0, rows * 4 * d, 0)
-    yield _product("ffn", "up", rows, d, f, bias=sizes.bias)
-    yield Cost("ffn", "activation", 0, activation_flops(sizes.activation) * rows * f, rows * f)
-    yield _product("ffn", "down", rows, f, d, bias=sizes.bias)
-    if sizes.bias:
-        yield Cost("ffn", "bias", 0, rows * (f + d), 0)
-    yield Cost("residual", "residual", 0, 2 * rows * d, 2 * rows * d)
-    yield _norms("norm", sizes, n, batch, count=2)
+    met = 2 * config.relative_distance + 1 if config.positions == "shaw" and stream != "cross" else 0  # Shaw's values
+    yield Cost("attention", "mix", met * e, 2 * pairs * e + 2 * rows * heads * met * e, rows * every)
+    if config.projections:
+        merged = every if config.merge == "concat" else e
+        yield product("attention", "out", rows, merged, d, bias=config.bias)
+        if config.bias:
+            yield Cost("attention", "bias", 0, rows * (every + d) + 2 * key_rows * shared, 0)
 
 
-def top(sizes: EncoderSizes, tokens: int, batch: int) -> Iterator[Cost]:
-    """The final norm, the pooler (tanh(x_0 W + b) on the first token) and the head, where the model has them."""
-    d, head, rows = sizes.width, sizes.head, batch * tokens
-    if sizes.final_norm:
-        yield _norms("norm", sizes, tokens, batch, count=1)
-    if head.pooler:
-        yield _product("pooler", "pooler", batch, d, d, bias=True)
-        yield Cost("pooler", "bias", 0, batch * d, 0)
-        yield Cost("pooler", "activation", 0, ACTIVATION_FLOPS["tanh"] * batch * d, batch * d)
-    if head.words:
-        yield from _word_head(sizes, tokens, batch)
-    for classes, inputs in ((head.token_classes, rows), (head.text_classes, batch)):
-        if classes:
-            yield _product("head", "classifier", inputs, d, classes, bias=True)
-            yield Cost("head", "bias", 0, inputs * classes, 0)
+def _scores(config: TransformerConfig, queries: int, keys: int, batch: int, *, stream: Stream) -> Iterator[Cost]:
+    """The score function with what it learns, then scale and positions."""
+    heads, e, pairs = config.heads, config.head_width, batch * config.heads * queries * keys
+    rows, key_rows = batch * heads * queries, batch * heads * keys
+    positions = "none" if stream == "cross" else config.positions
+    dot = 2 * pairs * e
+    match config.score:
+        case "dot" if positions == "shaw":
+            vectors = 2 * config.relative_distance + 1
+            yield Cost("attention", "scores", vectors * e, dot + 2 * rows * vectors * e, pairs)
+        case "dot" | "cosine":
+            yield Cost("attention", "scores", 0, dot, pairs)
+        case "general":
+            yield Cost("attention", "scores", heads * e * e, dot + 2 * rows * e * e, pairs)
+        case "additive":
+            flops = 2 * (rows + key_rows) * e * e + 2 * pairs * e
+            yield Cost("attention", "scores", heads * (2 * e * e + 2 * e), flops, pairs)
+        case "additive_naive":
+            yield Cost("attention", "scores", heads * (2 * e * e + 2 * e), 2 * pairs * 2 * e * e, pairs)
+    cosine = 3 * (rows + key_rows) * e if config.score == "cosine" else 0  # square, add, divide
+    if config.scale != "none" or cosine:
+        yield Cost("attention", "scale", 0, cosine + (pairs if config.scale != "none" else 0), pairs)
+    if positions == "rope":  # two products and a sum for each feature of a query and a key
+        turned = rows * e + batch * config.key_heads * keys * e
+        yield Cost("attention", "positions", 0, 3 * turned, turned)
+    elif positions in ("t5", "alibi"):
+        yield Cost("attention", "positions", 0, pairs, pairs)
 
 
-def _word_head(sizes: EncoderSizes, tokens: int, batch: int) -> Iterator[Cost]:
-    """Transform d x d, activation, norm, then the vocabulary: 2 n d^2 + 2 n d V. A tied matrix is the embedding's."""
-    d, vocabulary, rows = sizes.width, sizes.vocabulary, batch * tokens
-    # Untied, transformers keeps an output bias of its own beside the matrix's.
-    decoder = vocabulary if sizes.tied else vocabulary * (d + 2)
-    flops = 2 * rows * d * (d + vocabulary)
-    yield Cost("head", "lm_head", d * (d + 1) + decoder, flops, rows * (d + vocabulary))
-    yield Cost("head", "bias", 0, rows * (d + vocabulary), 0)
-    yield Cost("head", "activation", 0, activation_flops(sizes.head_activation) * rows * d, rows * d)
-    yield _norms("head", sizes, tokens, batch, count=1)
+def stack_positions(config: TransformerConfig) -> Iterator[Cost]:
+    """T5's table, one for all layers of a stack."""
+    if config.positions == "t5":
+        yield Cost("attention", "positions", config.relative_buckets * config.heads, 0, 0)
 
 
-def _product(part: str, component: str, rows: int, inputs: int, outputs: int, *, bias: bool) -> Cost:
-    parameters = inputs * outputs + (outputs if bias else 0)
-    return Cost(part, component, parameters, 2 * rows * inputs * outputs, rows * outputs)
+def ffn(config: TransformerConfig, rows: int) -> Iterator[Cost]:
+    """2 n d f up and 2 n f d down; gated, 2 n d f more."""
+    d, f, gated = config.width, config.ffn_width, config.gated
+    yield product("ffn", "up", rows, d, f, bias=config.bias)
+    if gated:
+        yield product("ffn", "gate", rows, d, f, bias=config.bias)
+    yield Cost("ffn", "activation", 0, activation_flops(config.activation) * rows * f, rows * f)
+    yield product("ffn", "down", rows, f, d, bias=config.bias)
+    if config.bias:
+        yield Cost("ffn", "bias", 0, rows * ((1 + gated) * f + d), 0)
 
 
-def _norms(part: str, sizes: EncoderSizes, tokens: int, batch: int, *, count: int) -> Cost:
-    elements = count * batch * tokens * sizes.width
-    return Cost(part, "norm", count * 2 * sizes.width, NORM_FLOPS * elements, elements)
+def around(config: TransformerConfig, rows: int, *, sublayers: int) -> Iterator[Cost]:
+    """The residual sum and the norm of each sublayer."""
+    elements = sublayers * rows * config.width
+    if config.residual:
+        yield Cost("residual", "residual", 0, elements, elements)
+    yield from norms("norm", config, rows, width=config.width, count=sublayers)
+
+
+def product(
+    part: str, component: str, rows: int, inputs: int, outputs: int, *, bias: bool, owner: bool = True, cached: int = 0
+) -> Cost:
+    """A matrix [inputs, outputs] applied to rows; without parameters where another component owns the matrix."""
+    parameters = (inputs * outputs + (outputs if bias else 0)) if owner else 0
+    return Cost(part, component, parameters, 2 * rows * inputs * outputs, rows * outputs, cached)
+
+
+def norms(part: str, config: TransformerConfig, rows: int, *, width: int, count: int = 1) -> Iterator[Cost]:
+    """`count` norms over `width` features of `rows` tokens."""
+    if config.norm != "none":
+        elements = count * rows * width
+        parameters = count * NORM_VECTORS[config.norm] * width
+        yield Cost(part, "norm", parameters, NORM_FLOPS[config.norm] * elements, elements)

@@ -113,6 +113,11 @@ class TransformerConfig:
         return self.shape != "encoder" if self.causal is None else self.causal
 
     @property
+    def gated(self) -> bool:
+        """Whether the FFN has a gate: three matrices instead of two."""
+        return self.activation in ("swiglu", "geglu_tanh")
+
+    @property
     def decoder_depth(self) -> int:
         """L of the decoder."""
         return self.layers if self.decoder_layers is None else self.decoder_layers
