@@ -31,6 +31,8 @@ SPECIAL_SHARE = 0.6
 def measure(trace: Trace) -> pd.DataFrame:
     """Every head of a trace, a row per stream, layer and head; each measure is a mean over the queries.
 
+    Between two texts (stream "cross") distance, self, previous and next mean nothing and are NaN.
+
     entropy: -sum_j A ln A, nats, 0 (one key) .. ln T (all alike) (Clark et al. 2019, figure 4).
     relative_entropy: entropy / ln T, 0..1; 0 for a text of one token.
     distance: sum_j A |i - j|, tokens, 0 .. n - 1 (Vig & Belinkov 2019).
@@ -50,6 +52,8 @@ def measure(trace: Trace) -> pd.DataFrame:
     for site in trace.sites:
         blocks = trace.blocks(layer=site.layer, stream=site.stream)
         table = pd.DataFrame(measure_maps(blocks, keys=site.keys))
+        if site.stream == "cross":
+            table[["distance", "self", "previous", "next"]] = np.nan
         table.insert(0, "stream", site.stream)
         table.insert(1, "layer", site.layer)
         table.insert(2, "head", range(site.heads))

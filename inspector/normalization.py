@@ -29,7 +29,7 @@ def statistics(trace: Trace) -> pd.DataFrame:
         before, after = (array.astype(np.float64) for array in (norm.input, norm.output))  # [Q, D]
         columns = {
             "position": np.arange(len(before)),
-            "token": trace.tokens,
+            "token": trace.read_by(norm.stream).tokens,
             "mean_before": before.mean(axis=1),
             "std_before": before.std(axis=1),
             "mean_after": after.mean(axis=1),

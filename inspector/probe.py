@@ -20,6 +20,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from inspector.norm_places import NormCall, places
+from inspector.reading import Reading, read
 from inspector.trace import AttentionRecord, AttentionSite, NormRecord, Trace, read_only
 from models import LoadedModel
 from models.attention import AttentionCall, fused, watch
@@ -31,32 +33,25 @@ Side = Literal["right", "left"]
 
 
 @dataclass(frozen=True)
-class _NormCall:
-    """A norm that ran: its path in the network, its input [B, T, D], and how many attention calls came before."""
-
-    name: str
-    module: nn.Module
-    input: Tensor
-    attentions_before: int
-
-
-@dataclass(frozen=True)
 class _Run:
     """What one forward gave: its attention calls, its norm calls, the last hidden state [B, T, D]."""
 
     attentions: list[AttentionCall]
-    norms: list[_NormCall]
+    norms: list[NormCall]
     hidden: Tensor
 
 
-def record(loaded: LoadedModel, text: str, *, text_pair: str | None = None) -> Trace:
-    """Run the model on a text (or a pair of texts) and record every layer and head.
+def record(loaded: LoadedModel, text: str, *, text_pair: str | None = None, target: str | None = None) -> Trace:
+    """Run the model on a text (or a pair of texts) and record every layer and head of every stream.
+
+    A decoder is teacher-forced: each token that it reads has the next one to predict. target: what an encoder-decoder
+    is given to write; without one it writes by itself first.
 
     Raises ValueError where there is nothing to read. What does not fit the model is cut: see `trace.cut`.
     """
-    encoding = loaded.encode(text, text_pair=text_pair)
-    run = _run(loaded, *_batch([encoding], loaded, padding="right"))
-    return _trace(loaded, run, encoding, text=text, text_pair=text_pair)
+    reading = read(loaded, text, text_pair=text_pair, target=target)
+    run = _run(loaded, [reading], padding="right")
+    return _trace(loaded, run, reading, text=text, text_pair=text_pair, target=target)
 
 
 def record_batch(loaded: LoadedModel, texts: Sequence[str], *, padding: Side = "right") -> list[Trace]:
@@ -65,14 +60,16 @@ def record_batch(loaded: LoadedModel, texts: Sequence[str], *, padding: Side = "
         raise ValueError(f"padding is {padding!a}; it can be 'right' or 'left'")
     if not texts:
         return []
-    encodings = [loaded.encode(text) for text in texts]
-    run = _run(loaded, *_batch(encodings, loaded, padding=padding))
+    if loaded.shape == "encoder-decoder":
+        raise ValueError(f"{loaded.card.id} writes a target for each text: record the texts one by one")
+    readings = [read(loaded, text) for text in texts]
+    run = _run(loaded, readings, padding=padding)
     longest = run.hidden.shape[1]
     traces = []
-    for row, (text, encoding) in enumerate(zip(texts, encodings, strict=True)):
-        start = 0 if padding == "right" else longest - len(encoding)
-        real = slice(start, start + len(encoding))
-        traces.append(_trace(loaded, run, encoding, text=text, row=row, real=real))
+    for row, (text, reading) in enumerate(zip(texts, readings, strict=True)):
+        length = len(reading.encoding)
+        start = 0 if padding == "right" else longest - length
+        traces.append(_trace(loaded, run, reading, text=text, row=row, real=slice(start, start + length)))
     return traces
 
 
@@ -82,10 +79,9 @@ def fused_difference(loaded: LoadedModel, trace: Trace) -> float:
     The fused kernel shares no code with the path that was recorded, so agreement (1e-5 or so in float32) says that
     what was recorded is what the model computes.
     """
-    ids, keep, segments = _batch([trace.encoding], loaded, padding="right")
     with torch.inference_mode(), fused():
-        hidden = loaded.run(ids, keep, segments)[0]
-    return float((hidden - trace.hidden).abs().max())
+        hidden = _forward(loaded, [Reading(trace.encoding, trace.target)], padding="right")
+    return float((hidden[0] - trace.hidden).abs().max())
 
 
 # --- running -----------------------------------------------------------------------------------------------------
@@ -106,12 +102,21 @@ def _batch(encodings: Sequence[Encoding], loaded: LoadedModel, *, padding: Side)
     return ids, keep, segments
 
 
-def _run(loaded: LoadedModel, ids: Tensor, keep: Tensor, segments: Tensor) -> _Run:
+def _forward(loaded: LoadedModel, readings: Sequence[Reading], *, padding: Side) -> Tensor:
+    """The last hidden state [B, T, D]; of an encoder-decoder, which runs one text at a time, the decoder's."""
+    ids, keep, segments = _batch([reading.encoding for reading in readings], loaded, padding=padding)
+    target = readings[0].target
+    if loaded.run_pair is not None and target is not None:
+        return loaded.run_pair(ids, keep, torch.tensor([target.ids]))
+    return loaded.run(ids, keep, segments)
+
+
+def _run(loaded: LoadedModel, readings: Sequence[Reading], *, padding: Side) -> _Run:
     _install(loaded.network)
     attentions: list[AttentionCall] = []
-    norms: list[_NormCall] = []
+    norms: list[NormCall] = []
     with torch.inference_mode(), watch(attentions.append), _watch_norms(attentions, norms):
-        hidden = loaded.run(ids, keep, segments)
+        hidden = _forward(loaded, readings, padding=padding)
     if not attentions:
         raise ValueError(
             f"{type(loaded.network).__name__} does its attention outside transformers' attention registry, "
@@ -122,13 +127,13 @@ def _run(loaded: LoadedModel, ids: Tensor, keep: Tensor, segments: Tensor) -> _R
 
 # --- hooks on norms ----------------------------------------------------------------------------------------------
 
-_norms_seen: ContextVar[tuple[list[AttentionCall], list[_NormCall]] | None] = ContextVar("norms_seen", default=None)
+_norms_seen: ContextVar[tuple[list[AttentionCall], list[NormCall]] | None] = ContextVar("norms_seen", default=None)
 _hooked: WeakSet[nn.Module] = WeakSet()
 _hooking = Lock()
 
 
 @contextmanager
-def _watch_norms(attentions: list[AttentionCall], norms: list[_NormCall]) -> Iterator[None]:
+def _watch_norms(attentions: list[AttentionCall], norms: list[NormCall]) -> Iterator[None]:
     token = _norms_seen.set((attentions, norms))
     try:
         yield
@@ -155,7 +160,7 @@ class _NormHook:
         seen = _norms_seen.get()
         if seen is not None:
             attentions, norms = seen
-            norms.append(_NormCall(self.name, module, inputs[0].detach(), len(attentions)))
+            norms.append(NormCall(self.name, module, inputs[0].detach(), len(attentions)))
 
 
 # --- from a run to a trace ---------------------------------------------------------------------------------------
@@ -178,10 +183,11 @@ class _SequenceMask:
 def _trace(
     loaded: LoadedModel,
     run: _Run,
-    encoding: Encoding,
+    reading: Reading,
     *,
     text: str,
     text_pair: str | None = None,
+    target: str | None = None,
     row: int = 0,
     real: slice = slice(None),
 ) -> Trace:
@@ -194,17 +200,35 @@ def _trace(
         return part.detach()
 
     attentions = []
-    for layer, call in enumerate(run.attentions):
-        site = AttentionSite("encoder", layer, call.query.shape[1], encoding.tokens, encoding.tokens)
+    for call, site in zip(run.attentions, _sites(run.attentions, reading), strict=True):
         mask = call.mask if call.mask is None or alone else _SequenceMask(call.mask, row, real)
         query, key, value = (own(tensor, tokens=1) for tensor in (call.query, call.key, call.value))
         attentions.append(AttentionRecord(site, call.function, query, key, value, mask))
-    norms = [
-        NormRecord(call.name, *place, read_only(own(call.input, tokens=0)), *_parameters(call.module))
-        for call, place in zip(run.norms, _places(run.norms), strict=True)
-    ]
-    hidden = own(run.hidden, tokens=0)
-    return Trace(loaded.card.id, text, text_pair, encoding, tuple(attentions), tuple(norms), hidden)
+    norms = []
+    for norm, place in zip(run.norms, places(run.norms, loaded.config), strict=True):
+        x, (gamma, beta, epsilon) = read_only(own(norm.input, tokens=0)), _parameters(norm.module)
+        norms.append(
+            NormRecord(norm.name, place.layer, place.part, place.placement, x, gamma, beta, epsilon, place.stream)
+        )
+    hidden, read_text = own(run.hidden, tokens=0), reading.encoding
+    return Trace(
+        loaded.card.id, text, text_pair, read_text, tuple(attentions), tuple(norms), hidden, target, reading.target
+    )
+
+
+def _sites(calls: Sequence[AttentionCall], reading: Reading) -> list[AttentionSite]:
+    """Stream, layer and tokens of each call; layers count within their stream, in call order."""
+    layers: Counter[str] = Counter()
+    sites = []
+    text = reading.encoding.tokens
+    target = text if reading.target is None else reading.target.tokens
+    between = {"encoder": (text, text, None), "decoder": (target, target, reading.predicts)}
+    between["cross"] = (target, text, reading.predicts)
+    for call in calls:
+        queries, keys, predicts = between[call.stream]
+        sites.append(AttentionSite(call.stream, layers[call.stream], call.query.shape[1], queries, keys, predicts))
+        layers[call.stream] += 1
+    return sites
 
 
 def _parameters(norm: nn.Module) -> tuple[np.ndarray, np.ndarray, float]:
@@ -216,36 +240,3 @@ def _parameters(norm: nn.Module) -> tuple[np.ndarray, np.ndarray, float]:
         gamma, epsilon = norm.weight, norm.eps
         beta = torch.zeros_like(gamma) if norm.bias is None else norm.bias
     return read_only(gamma.detach().clone()), read_only(beta.detach().clone()), epsilon
-
-
-def _places(calls: Sequence[_NormCall]) -> list[tuple[int | None, str, str]]:
-    """Layer, part and placement of each norm call.
-
-    A norm with a number in its path stands in that layer (one layer on where a shared module runs again, as in
-    ALBERT); one without stands at the embedding or at the end. A model whose layers begin with a norm is pre-norm:
-    what comes before a layer's attention is the attention's, what comes after is the FFN's. Else it is post-norm: the
-    first norm after the attention is the attention's, the next the FFN's.
-    """
-    layers = _layers(calls)
-    pre = any(layer is not None and call.attentions_before <= layer for call, layer in zip(calls, layers, strict=True))
-    seen: Counter[int] = Counter()
-    places: list[tuple[int | None, str, str]] = []
-    for call, layer in zip(calls, layers, strict=True):
-        if layer is None:
-            end = "final" if call.attentions_before else "embedding"
-            places.append((None, end, end))
-            continue
-        first = call.attentions_before <= layer if pre else seen[layer] == 0
-        seen[layer] += 1
-        places.append((layer, "attention" if first else "ffn", "pre" if pre else "post"))
-    return places
-
-
-def _layers(calls: Sequence[_NormCall]) -> list[int | None]:
-    runs: Counter[str] = Counter()
-    layers: list[int | None] = []
-    for call in calls:
-        numbers = [int(part) for part in call.name.split(".") if part.isdigit()]
-        layers.append(numbers[0] + runs[call.name] if numbers else None)
-        runs[call.name] += 1
-    return layers

@@ -36,13 +36,18 @@ _maps: ByteBudgetCache[Array] = ByteBudgetCache(256 * 2**20)
 
 @dataclass(frozen=True)
 class AttentionSite:
-    """Where attention happened, and between which tokens."""
+    """Where attention happened, and between which tokens.
+
+    stream: "encoder", "decoder" or "cross" (the decoder's queries, the encoder's keys); layer counts within it.
+    predicts: in a decoder the token that each query has to predict, beside the one that it reads (`queries`).
+    """
 
     stream: str
     layer: int
     heads: int
     queries: tuple[str, ...]
     keys: tuple[str, ...]
+    predicts: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -62,8 +67,9 @@ class NormRecord:
     """One LayerNorm at work: its input [Q, D], its parameters [D], and where it stands.
 
     layer: None for the embedding's norm and the final one.
-    part: "embedding", "attention", "ffn" or "final": whose norm it is.
+    part: "embedding", "attention", "cross", "ffn" or "final": whose norm it is.
     placement: "pre" (before the sublayer), "post" (after the residual sum), "embedding" or "final".
+    stream: "encoder" or "decoder", whose tokens it saw.
     """
 
     name: str
@@ -74,6 +80,7 @@ class NormRecord:
     gamma: NDArray[np.floating[Any]]
     beta: NDArray[np.floating[Any]]
     epsilon: float
+    stream: str = "encoder"
 
     @property
     def output(self) -> NDArray[np.floating[Any]]:
@@ -86,7 +93,9 @@ class NormRecord:
 class Trace:
     """What was recorded of one text in one model.
 
-    model: the model's id. hidden: last hidden state [Q, D].
+    model: the model's id. hidden: last hidden state [Q, D], of the decoder where there is one.
+    target: what the decoder of an encoder-decoder read; target_text: what it was given to write, None where it wrote by
+    itself.
     """
 
     model: str
@@ -96,6 +105,8 @@ class Trace:
     attentions: tuple[AttentionRecord, ...]
     norms: tuple[NormRecord, ...]
     hidden: Tensor
+    target_text: str | None = None
+    target: Encoding | None = None
     key: str = field(default_factory=lambda: uuid4().hex)
 
     @property
@@ -122,6 +133,10 @@ class Trace:
     def cut(self) -> Cut | None:
         """What of the text did not fit, None where all did."""
         return self.encoding.cut
+
+    def read_by(self, stream: str) -> Encoding:
+        """The text that a stream's queries are: the target in a decoder that has a source, else the text itself."""
+        return self.encoding if self.target is None or stream == "encoder" else self.target
 
     @cached_property
     def sites(self) -> tuple[AttentionSite, ...]:
@@ -232,7 +247,10 @@ def _block(record: AttentionRecord, kind: Kind, rows: slice) -> Array:
             record.function(query, key, value, allowed, rows=rows)
         if softmax.scores is None:
             raise ValueError(f"{record.function} calls no softmax, so there are no scores to show")
-        block = softmax.scores if allowed is None else softmax.scores.masked_fill(~allowed, float("-inf"))
+        block = softmax.scores
+        if allowed is not None:  # a masked score is no score; one that a wrong mask leaves finite is shown as it is
+            hidden = ~allowed & (block < torch.finfo(block.dtype).min / 2)
+            block = block.masked_fill(hidden, float("-inf"))
     return block[0].float().cpu().numpy()
 
 

@@ -17,9 +17,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from inspector import function_file
 from inspector.trace import AttentionRecord, AttentionSite, NormRecord, Trace, blocks
-from models.attention import BLOCK, AttentionFunction, DotProductAttention
-from models.huggingface import EagerAttention, eager_function
+from models.attention import BLOCK
 from models.masks import Mask
 from models.tokenizers import Cut, Encoding
 
@@ -56,7 +56,8 @@ def save(trace: Trace, path: str | os.PathLike[str]) -> None:
             {
                 "stream": record.site.stream,
                 "layer": record.site.layer,
-                "function": _function_header(record.function, arrays, f"attention.{index}.argument."),
+                "predicts": record.site.predicts,
+                "function": function_file.write(record.function, arrays, f"attention.{index}.argument."),
                 "mask": None if record.mask is None else masks[id(record.mask)],
             }
         )
@@ -64,7 +65,9 @@ def save(trace: Trace, path: str | os.PathLike[str]) -> None:
     for index, norm in enumerate(trace.norms):
         for name in ("input", "gamma", "beta"):
             arrays[f"norm.{index}.{name}"] = getattr(norm, name)
-        norms.append({name: getattr(norm, name) for name in ("name", "layer", "part", "placement", "epsilon")})
+        norms.append(
+            {name: getattr(norm, name) for name in ("name", "layer", "part", "placement", "epsilon", "stream")}
+        )
     header = {
         "format": FORMAT,
         "version": VERSION,
@@ -72,6 +75,8 @@ def save(trace: Trace, path: str | os.PathLike[str]) -> None:
         "text": trace.text,
         "text_pair": trace.text_pair,
         "encoding": asdict(trace.encoding),
+        "target_text": trace.target_text,
+        "target": None if trace.target is None else asdict(trace.target),
         "sites": sites,
         "norms": norms,
     }
@@ -114,12 +119,14 @@ def _read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.nd
 
 def _trace(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Trace:
     encoding = _encoding(header["encoding"])
+    target = _encoding(header["target"]) if header.get("target") else None  # there is none in files of older versions
     attentions = []
     for index, site in enumerate(header["sites"]):
-        record = _attention(site, arrays, f"attention.{index}.", encoding.tokens)
+        record = _attention(site, arrays, f"attention.{index}.", encoding, target)
         _, block = next(blocks(record, "weights"))
-        if block.shape[::2] != (record.site.heads, len(encoding)) or not np.isfinite(block).all():
-            raise ValueError(f"layer {record.site.layer} gives no attention over its {len(encoding)} tokens")
+        whole = record.query.shape[1] == len(record.site.queries) and block.shape[0] == record.site.heads
+        if not whole or block.shape[2] != len(record.site.keys) or not np.isfinite(block).all():
+            raise ValueError(f"layer {record.site.layer} gives no attention over its {len(record.site.keys)} tokens")
         attentions.append(record)
     norms = []
     for index, norm in enumerate(header["norms"]):
@@ -127,18 +134,30 @@ def _trace(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Trace
         norms.append(NormRecord(input=x, gamma=gamma, beta=beta, **norm))
     hidden = torch.from_numpy(arrays["hidden"])
     return Trace(
-        header["model"], header["text"], header["text_pair"], encoding, tuple(attentions), tuple(norms), hidden
+        header["model"],
+        header["text"],
+        header["text_pair"],
+        encoding,
+        tuple(attentions),
+        tuple(norms),
+        hidden,
+        header.get("target_text"),
+        target,
     )
 
 
 def _attention(
-    site: Mapping[str, Any], arrays: Mapping[str, np.ndarray], prefix: str, tokens: tuple[str, ...]
+    site: Mapping[str, Any], arrays: Mapping[str, np.ndarray], prefix: str, encoding: Encoding, target: Encoding | None
 ) -> AttentionRecord:
     query, key, value = (torch.from_numpy(arrays[prefix + name]) for name in ("query", "key", "value"))
-    mask = None if site["mask"] is None else PackedMask(arrays[site["mask"]], keys=len(tokens))
+    mask = None if site["mask"] is None else PackedMask(arrays[site["mask"]], keys=key.shape[1])
+    stream, predicts = site["stream"], site.get("predicts")
+    queries = encoding if target is None or stream == "encoder" else target
+    keys = encoding if stream == "cross" else queries
+    predicts = None if predicts is None else tuple(predicts)
     return AttentionRecord(
-        AttentionSite(site["stream"], site["layer"], query.shape[0], tokens, tokens),
-        _function(site["function"], arrays, prefix + "argument."),
+        AttentionSite(stream, site["layer"], query.shape[0], queries.tokens, keys.tokens, predicts),
+        function_file.read(site["function"], arrays, prefix + "argument."),
         query,
         key,
         value,
@@ -166,26 +185,3 @@ def _pack(mask: Mask, *, queries: int) -> np.ndarray:
         rows = mask.rows(start, stop).expand(-1, -1, stop - start, -1)[0]
         blocks.append(np.packbits(rows.cpu().numpy(), axis=-1))
     return np.concatenate(blocks, axis=1)
-
-
-def _function_header(function: AttentionFunction, arrays: dict[str, np.ndarray], prefix: str) -> dict[str, Any]:
-    """The function as JSON; its tensors (a position bias, sinks) go to `arrays` under `prefix`."""
-    if isinstance(function, DotProductAttention):
-        return {"kind": "dot product", "scale": function.scale}
-    if not isinstance(function, EagerAttention):
-        raise ValueError(f"{type(function).__name__} cannot be written to a file")
-    values = {**{f"module.{k}": v for k, v in function.module.items()}, **function.arguments}
-    tensors = {name: value for name, value in values.items() if isinstance(value, Tensor)}
-    arrays.update({prefix + name: tensor.detach().cpu().numpy() for name, tensor in tensors.items()})
-    plain = {name: value for name, value in values.items() if name not in tensors}
-    return {"kind": "eager", "source": function.source, "values": plain, "tensors": list(tensors)}
-
-
-def _function(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], prefix: str) -> AttentionFunction:
-    if header["kind"] == "dot product":
-        return DotProductAttention(scale=float(header["scale"]))
-    eager_function(header["source"])  # refuses what is not transformers' own
-    values = {**header["values"], **{name: torch.from_numpy(arrays[prefix + name]) for name in header["tensors"]}}
-    module = {name.removeprefix("module."): value for name, value in values.items() if name.startswith("module.")}
-    arguments = {name: value for name, value in values.items() if not name.startswith("module.")}
-    return EagerAttention(header["source"], module, arguments)

@@ -199,6 +199,11 @@ def load_folder(folder: Path) -> Pretrained:
     )
 
 
+def load_tokenizer(folder: Path) -> Any:
+    """The fast tokenizer of a folder, without its model."""
+    return AutoTokenizer.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
+
+
 def _is_encoder(config: Any) -> bool:
     """BERT-like: what fills in masks reads in both directions."""
     return (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
+    from models.config import Shape
     from models.huggingface import Pretrained
     from models.tokenizers import Encoding
 
@@ -33,10 +35,12 @@ class Card:
 class LoadedModel:
     """A model ready to be inspected, shared by all who look at it: nothing here is ever changed.
 
-    network: in eval mode; own Encoder or a transformers model.
+    network: in eval mode; own Transformer or a transformers model.
     config: TransformerConfig or a transformers configuration.
     run: (ids, keep, segments), each [B, T], keep boolean and False on padding -> last hidden state [B, T, D].
     max_tokens: the longest text it can read, special tokens included.
+    run_pair: of an encoder-decoder: (source ids, source keep, target ids that the decoder reads) -> [B, Q, D].
+    write: of a model that generates: (ids [1, T], how many new tokens at most) -> ids [1, N]; see `generate`.
     """
 
     card: Card
@@ -45,10 +49,20 @@ class LoadedModel:
     tokenizer: Any
     run: Callable[[Tensor, Tensor, Tensor], Tensor]
     max_tokens: int
+    run_pair: Callable[[Tensor, Tensor, Tensor], Tensor] | None = None
+    write: Callable[[Tensor, int], Tensor] | None = None
+
+    @property
+    def shape(self) -> Shape:
+        """encoder, decoder or encoder-decoder."""
+        shape: Shape = getattr(self.config, "shape", "encoder")
+        return shape
 
     @property
     def layers(self) -> int:
-        """How many layers the configuration names."""
+        """How many layers of attention the configuration names; an encoder-decoder's decoder has two in each."""
+        if self.shape == "encoder-decoder":
+            return int(self.config.layers + 2 * self.config.decoder_depth)
         return int(getattr(self.config, "layers", None) or self.config.num_hidden_layers)
 
     def encode(self, text: str, *, text_pair: str | None = None) -> Encoding:
@@ -56,6 +70,30 @@ class LoadedModel:
         from models.tokenizers import encode
 
         return encode(self.tokenizer, text, text_pair=text_pair, max_tokens=self.max_tokens)
+
+    def generate(self, text: str, *, new_tokens: int = 40) -> str:
+        """What the model writes, greedily: the target of a source, or how the text goes on.
+
+        Raises ValueError for a model that does not write, or an empty text.
+        """
+        ids = self.generate_ids(self.encode(text), new_tokens=new_tokens)
+        begun = 0 if self.shape == "encoder-decoder" else len(self.encode(text)) - 1
+        written: str = self.tokenizer.decode(ids[begun:], skip_special_tokens=True)
+        return written
+
+    def generate_ids(self, encoding: Encoding, *, new_tokens: int) -> list[int]:
+        """As `generate`, but the token ids, from the start token on."""
+        import torch
+
+        if self.write is None:
+            raise ValueError(f"{self.card.id} is an encoder: it reads and does not write; choose a model that decodes")
+        # What a decoder goes on from has not ended yet.
+        ids = encoding.ids if self.shape == "encoder-decoder" else encoding.without_last().ids
+        room = self.max_tokens - (1 if self.shape == "encoder-decoder" else len(ids))
+        if room < 1:
+            raise ValueError(f"the text has {len(ids)} tokens and the model {self.max_tokens} positions; shorten it")
+        written: list[int] = self.write(torch.tensor([ids]), min(new_tokens, room))[0].tolist()
+        return written
 
 
 _MINILM = Card(
@@ -72,9 +110,32 @@ _MINILM_OWN = Card(
 )
 
 
+_UNTRAINED: dict[Shape, Card] = {
+    "encoder": Card(
+        id="own-encoder",
+        title="Own encoder, untrained",
+        summary="This project's own Transformer encoder (2 layers, 4 heads, width 64) with random weights: untrained.",
+        licence="MIT",
+    ),
+    "decoder": Card(
+        id="own-decoder",
+        title="Own decoder, untrained",
+        summary="The own decoder, as in GPT (2 layers, 4 heads, width 64), causal, with random weights: untrained.",
+        licence="MIT",
+    ),
+    "encoder-decoder": Card(
+        id="own-encoder-decoder",
+        title="Own encoder-decoder, untrained",
+        summary="The own encoder-decoder (2 + 2 layers, 4 heads, width 64) with random weights: untrained, it writes "
+        "nonsense and shows all three streams of attention.",
+        licence="MIT",
+    ),
+}
+
+
 def catalogue() -> tuple[Card, ...]:
     """The models that come with Headlight, the page's default first."""
-    return (_MINILM, _MINILM_OWN)
+    return (_MINILM, _MINILM_OWN, *_UNTRAINED.values())
 
 
 def load(id: str | os.PathLike[str]) -> LoadedModel:
@@ -82,7 +143,8 @@ def load(id: str | os.PathLike[str]) -> LoadedModel:
 
     Raises ValueError where there is no such model, or its package is not installed.
     """
-    loaders = {_MINILM.id: _load_minilm, _MINILM_OWN.id: _load_minilm_own}
+    loaders: dict[str, Callable[[], LoadedModel]] = {_MINILM.id: _load_minilm, _MINILM_OWN.id: _load_minilm_own}
+    loaders |= {card.id: partial(_load_untrained, shape) for shape, card in _UNTRAINED.items()}
     name = os.fspath(id)
     if name in loaders:
         return loaders[name]()
@@ -126,15 +188,32 @@ def _load_minilm() -> LoadedModel:
 
 def _load_minilm_own() -> LoadedModel:
     from models.convert import from_transformers
+    from models.running import Running
 
     pretrained = _load_minilm()
-    encoder = from_transformers(pretrained.network).requires_grad_(False)
+    network = from_transformers(pretrained.network).requires_grad_(False)
+    run = Running.of(network, pretrained.tokenizer).read
+    return replace(pretrained, card=_MINILM_OWN, network=network, config=network.config, run=run)
 
-    def run(ids: Tensor, keep: Tensor, segments: Tensor) -> Tensor:
-        hidden: Tensor = encoder(ids, keep=keep, segments=segments)
-        return hidden
 
-    return replace(pretrained, card=_MINILM_OWN, network=encoder, config=encoder.config, run=run)
+def _load_untrained(shape: Shape) -> LoadedModel:
+    from models.huggingface import load_tokenizer
+    from models.running import Running
+    from models.untrained import network
+
+    tokenizer = load_tokenizer(_minilm_folder())
+    own = network(shape, tokenizer=tokenizer)
+    running = Running.of(own, tokenizer)
+    return LoadedModel(
+        _UNTRAINED[shape],
+        own,
+        own.config,
+        tokenizer,
+        running.read,
+        own.config.max_positions,
+        run_pair=running.read_pair if shape == "encoder-decoder" else None,
+        write=None if shape == "encoder" else running.write,
+    )
 
 
 def _minilm_folder() -> Path:

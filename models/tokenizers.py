@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 MAX_CHARACTERS = 200_000  # a tokenizer takes seconds for millions; no model here reads that far
@@ -48,6 +49,11 @@ class Encoding:
     def __len__(self) -> int:
         return len(self.ids)
 
+    def without_last(self) -> Encoding:
+        """All but the last token: what a decoder reads when each token predicts the next."""
+        columns = {name: getattr(self, name)[:-1] for name in ("ids", "tokens", "words", "segments", "special")}
+        return replace(self, **columns)
+
 
 def encode(tokenizer: Any, text: str, *, text_pair: str | None = None, max_tokens: int) -> Encoding:
     """Tokenize a text or a pair of texts with a fast transformers tokenizer, cut to `max_tokens`.
@@ -81,6 +87,19 @@ def encode(tokenizer: Any, text: str, *, text_pair: str | None = None, max_token
         unknown=0 if unknown is None else ids.count(unknown),
         cut=cut,
     )
+
+
+def from_ids(tokenizer: Any, ids: Sequence[int]) -> Encoding:
+    """What a model wrote, token by token; a piece that begins with ## goes on with the word before it."""
+    tokens = tuple(tokenizer.convert_ids_to_tokens(list(ids)))
+    special = tuple(token in tokenizer.all_special_ids for token in ids)
+    words: list[int | None] = []
+    count = -1
+    for token, added in zip(tokens, special, strict=True):
+        count += not added and (not token.startswith("##") or count < 0)
+        words.append(None if added else count)
+    unknown = tuple(ids).count(tokenizer.unk_token_id)
+    return Encoding(tuple(ids), tokens, tuple(words), (0,) * len(ids), special, unknown)
 
 
 def _valid(text: str) -> str:

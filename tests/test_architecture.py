@@ -24,10 +24,12 @@ def room(module: str) -> str:
     match parts[1:2]:
         case []:
             return "trace"  # inspector itself imports on first use only
-        case [("trace" | "trace_file" | "cache")]:
+        case [("trace" | "trace_file" | "function_file" | "cache")]:
             return "trace"
         case [("views" | "plots" | "probe") as name]:
             return name
+        case [("norm_places" | "reading")]:
+            return "probe"
         case [("export" | "__main__")]:
             return "files"
     return "analysis"

@@ -43,8 +43,9 @@ def test_the_bundled_weights_are_all_minilm_l6_v2() -> None:
 
 
 def test_the_catalogue_loads(minilm: LoadedModel, minilm_own: LoadedModel) -> None:
-    assert [card.id for card in models.catalogue()] == ["minilm", "minilm-own"]
-    assert (minilm.card, minilm_own.card) == models.catalogue()
+    untrained = ["own-encoder", "own-decoder", "own-encoder-decoder"]
+    assert [card.id for card in models.catalogue()] == ["minilm", "minilm-own", *untrained]
+    assert (minilm.card, minilm_own.card) == models.catalogue()[:2]
     for loaded in (minilm, minilm_own):
         assert loaded.layers == 6
         assert loaded.max_tokens == 512
@@ -104,3 +105,30 @@ def test_code_in_a_folder_is_never_run(folder: Path) -> None:
     with pytest.raises(ValueError, match="cannot load the model"):
         models.load(folder)
     assert not (folder / "ran").exists()
+
+
+@pytest.mark.parametrize("shape", ["encoder", "decoder", "encoder-decoder"])
+def test_own_models_say_that_they_are_untrained(shape: str) -> None:
+    loaded = models.load(f"own-{shape}")
+    assert loaded.card in models.catalogue()
+    assert "untrained" in loaded.card.title
+    assert "untrained" in loaded.card.summary
+    assert loaded.shape == shape
+    assert not loaded.network.training
+    assert not any(parameter.requires_grad for parameter in loaded.network.parameters())
+    again = models.load(f"own-{shape}")
+    for one, other in zip(loaded.network.parameters(), again.network.parameters(), strict=True):
+        assert torch.equal(one, other)
+
+
+def test_what_writes_writes_and_an_encoder_says_that_it_does_not(minilm: LoadedModel) -> None:
+    for id in ("own-decoder", "own-encoder-decoder"):
+        loaded = models.load(id)
+        written = loaded.generate("I love cats.", new_tokens=5)
+        assert isinstance(written, str)
+        assert written == loaded.generate("I love cats.", new_tokens=5)
+        assert "[CLS]" not in written
+        assert len(loaded.generate_ids(loaded.encode("word " * 600), new_tokens=1)) <= 513
+    for loaded in (minilm, models.load("own-encoder")):
+        with pytest.raises(ValueError, match=r"is an encoder: it reads and does not write"):
+            loaded.generate("I love cats.")

@@ -1,0 +1,88 @@
+"""An attention function as JSON and arrays, and back; a part of the trace's file.
+
+A file names a function by one of the kinds below and never by an import path of its choice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from models import relative, scores
+from models.attention import AttentionFunction, DotProductAttention
+from models.functions import ComposedAttention, WeightedSum
+from models.huggingface import EagerAttention, eager_function
+
+PARTS: dict[str, type[Any]] = {
+    part.__name__: part
+    for part in (
+        ComposedAttention,
+        WeightedSum,
+        scores.DotScore,
+        scores.CosineScore,
+        scores.GeneralScore,
+        scores.AdditiveScore,
+        scores.NaiveAdditiveScore,
+        scores.FillWith,
+        scores.MultiplyByZero,
+        relative.ShawScore,
+        relative.ShawMix,
+        relative.T5Bias,
+        relative.AlibiBias,
+    )
+}
+"""All that an own attention function is put together from, by name."""
+
+
+def write(function: AttentionFunction, arrays: dict[str, np.ndarray], prefix: str) -> dict[str, Any]:
+    """The function as JSON; its tensors (a position bias, sinks, learned ones) go to `arrays` under `prefix`."""
+    if isinstance(function, DotProductAttention):
+        return {"kind": "dot product", "scale": function.scale}
+    if isinstance(function, ComposedAttention):
+        return {"kind": "composed", "function": _write_part(function, arrays, prefix)}
+    if not isinstance(function, EagerAttention):
+        raise ValueError(f"{type(function).__name__} cannot be written to a file")
+    values = {**{f"module.{k}": v for k, v in function.module.items()}, **function.arguments}
+    tensors = {name: value for name, value in values.items() if isinstance(value, Tensor)}
+    arrays.update({prefix + name: tensor.detach().cpu().numpy() for name, tensor in tensors.items()})
+    plain = {name: value for name, value in values.items() if name not in tensors}
+    return {"kind": "eager", "source": function.source, "values": plain, "tensors": list(tensors)}
+
+
+def read(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], prefix: str) -> AttentionFunction:
+    """What `write` wrote; whatever a damaged file makes fail is the caller's to catch."""
+    if header["kind"] == "dot product":
+        return DotProductAttention(scale=float(header["scale"]))
+    if header["kind"] == "composed":
+        composed: ComposedAttention = _read_part(header["function"], arrays)
+        return composed
+    eager_function(header["source"])  # refuses what is not transformers' own
+    values = {**header["values"], **{name: torch.from_numpy(arrays[prefix + name]) for name in header["tensors"]}}
+    module = {name.removeprefix("module."): value for name, value in values.items() if name.startswith("module.")}
+    arguments = {name: value for name, value in values.items() if not name.startswith("module.")}
+    return EagerAttention(header["source"], module, arguments)
+
+
+def _write_part(value: Any, arrays: dict[str, np.ndarray], name: str) -> Any:
+    if isinstance(value, Tensor):
+        arrays[name] = value.detach().cpu().numpy()
+        return {"tensor": name}
+    if type(value).__name__ in PARTS:
+        parts = {f.name: _write_part(getattr(value, f.name), arrays, f"{name}.{f.name}") for f in fields(value)}
+        return {"part": type(value).__name__, "fields": parts}
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _read_part(header: Any, arrays: Mapping[str, np.ndarray]) -> Any:
+    if isinstance(header, list):
+        return tuple(header)
+    if not isinstance(header, dict):
+        return header
+    if "tensor" in header:
+        return torch.from_numpy(arrays[header["tensor"]])
+    return PARTS[header["part"]](**{name: _read_part(value, arrays) for name, value in header["fields"].items()})

@@ -1,0 +1,48 @@
+"""An own Transformer as the inspector runs it: read a text, read a source and a target, write."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor
+
+from models.generation import NextToken, greedy
+from models.transformer import Decoder, Encoder, EncoderDecoder
+
+
+@dataclass(frozen=True)
+class Running:
+    """start, end: ids of the tokens that begin and end a text ([CLS] and [SEP] of a BERT's tokenizer)."""
+
+    network: Encoder | Decoder | EncoderDecoder
+    start: int
+    end: int
+
+    @classmethod
+    def of(cls, network: Encoder | Decoder | EncoderDecoder, tokenizer: Any) -> Running:
+        """With the tokenizer's own start and end."""
+        return cls(network, tokenizer.cls_token_id, tokenizer.sep_token_id)
+
+    def read(self, ids: Tensor, keep: Tensor, segments: Tensor) -> Tensor:
+        """ids, keep and segments [B, T] -> last hidden state [B, T, D]; of an encoder-decoder, its encoder's."""
+        network = self.network.encoder if isinstance(self.network, EncoderDecoder) else self.network
+        takes = {"segments": segments} if network.config.segments else {}
+        hidden: Tensor = network(ids, keep=keep, **takes)
+        return hidden
+
+    def read_pair(self, ids: Tensor, keep: Tensor, target: Tensor) -> Tensor:
+        """ids and keep [B, T] of the source, target [B, Q], what the decoder reads -> last hidden state [B, Q, D]."""
+        hidden: Tensor = self.network(ids, target, source_keep=keep)
+        return hidden
+
+    def write(self, ids: Tensor, new_tokens: int) -> Tensor:
+        """ids [1, T], a source or the beginning of a text -> [1, N]: the start or that beginning, then at most
+        `new_tokens` more, the likeliest each time, up to the end token.
+        """
+        if isinstance(self.network, Encoder):
+            raise ValueError("an encoder reads and does not write; choose a decoder or an encoder-decoder")
+        translates = isinstance(self.network, EncoderDecoder)
+        ask = NextToken(self.network, source=ids if translates else None)
+        begun = ids.new_full((1, 1), self.start) if translates else ids
+        return greedy(ask, begun, new_tokens=new_tokens, end=self.end)

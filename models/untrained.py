@@ -1,0 +1,35 @@
+"""The own Transformer in its three shapes, with random weights: what it looks like before it has learned anything."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from models.config import Shape, TiedEmbeddings, TransformerConfig
+from models.transformer import Decoder, Encoder, EncoderDecoder, build
+
+TIED: dict[Shape, TiedEmbeddings] = {"encoder": "none", "decoder": "output", "encoder-decoder": "three-way"}
+
+
+def config(shape: Shape, *, vocabulary: int) -> TransformerConfig:
+    """A small Transformer as in Vaswani et al. (2017), with the embeddings shared that they share."""
+    return TransformerConfig(
+        vocabulary=vocabulary,
+        layers=2,
+        width=64,
+        heads=4,
+        ffn_width=256,
+        max_positions=512,
+        shape=shape,
+        embedding_scale=True,
+        tied_embeddings=TIED[shape],
+        initialisation="xavier",
+    )
+
+
+def network(shape: Shape, *, tokenizer: Any) -> Encoder | Decoder | EncoderDecoder:
+    """In eval mode, with the same random weights every time."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        return build(config(shape, vocabulary=len(tokenizer))).eval().requires_grad_(False)
