@@ -25,8 +25,9 @@ from inspector.reading import Reading, read
 from inspector.trace import AttentionRecord, AttentionSite, NormRecord, Trace, read_only
 from models import LoadedModel
 from models.attention import AttentionCall, fused, watch
+from models.functions import ComposedAttention, snapshot
 from models.masks import Mask
-from models.norms import LayerNorm
+from models.norms import LayerNorm, RMSNorm
 from models.tokenizers import Encoding
 
 Side = Literal["right", "left"]
@@ -147,7 +148,7 @@ def _install(network: nn.Module) -> None:
         if network in _hooked:
             return
         for name, module in network.named_modules():
-            if isinstance(module, nn.LayerNorm | LayerNorm):
+            if isinstance(module, nn.LayerNorm | LayerNorm | RMSNorm):
                 module.register_forward_pre_hook(_NormHook(name))
         _hooked.add(network)
 
@@ -203,12 +204,24 @@ def _trace(
     for call, site in zip(run.attentions, _sites(run.attentions, reading), strict=True):
         mask = call.mask if call.mask is None or alone else _SequenceMask(call.mask, row, real)
         query, key, value = (own(tensor, tokens=1) for tensor in (call.query, call.key, call.value))
-        attentions.append(AttentionRecord(site, call.function, query, key, value, mask))
+        function = snapshot(call.function) if isinstance(call.function, ComposedAttention) else call.function
+        attentions.append(AttentionRecord(site, function, query, key, value, mask))
     norms = []
     for norm, place in zip(run.norms, places(run.norms, loaded.config), strict=True):
-        x, (gamma, beta, epsilon) = read_only(own(norm.input, tokens=0)), _parameters(norm.module)
+        gamma, beta, epsilon = _parameters(norm.module)
         norms.append(
-            NormRecord(norm.name, place.layer, place.part, place.placement, x, gamma, beta, epsilon, place.stream)
+            NormRecord(
+                norm.name,
+                place.layer,
+                place.part,
+                place.placement,
+                read_only(own(norm.input, tokens=0)),
+                gamma,
+                beta,
+                epsilon,
+                stream=place.stream,
+                kind="rms" if isinstance(norm.module, RMSNorm) else "layer",
+            )
         )
     hidden, read_text = own(run.hidden, tokens=0), reading.encoding
     return Trace(
@@ -232,9 +245,10 @@ def _sites(calls: Sequence[AttentionCall], reading: Reading) -> list[AttentionSi
 
 
 def _parameters(norm: nn.Module) -> tuple[np.ndarray, np.ndarray, float]:
-    """gamma [D], beta [D] and epsilon, under the names that torch or the own LayerNorm gives them."""
-    if isinstance(norm, LayerNorm):
-        gamma, beta, epsilon = norm.gamma, norm.beta, norm.epsilon
+    """gamma [D], beta [D] and epsilon, by the names that torch or the own norms give them; 0 for beta in an RMSNorm."""
+    if isinstance(norm, LayerNorm | RMSNorm):
+        gamma, epsilon = norm.gamma, norm.epsilon
+        beta = norm.beta if isinstance(norm, LayerNorm) else torch.zeros_like(gamma)
     else:
         assert isinstance(norm, nn.LayerNorm)
         gamma, epsilon = norm.weight, norm.eps

@@ -64,12 +64,12 @@ class AttentionRecord:
 
 @dataclass(frozen=True)
 class NormRecord:
-    """One LayerNorm at work: its input [Q, D], its parameters [D], and where it stands.
+    """One LayerNorm or RMSNorm at work: its input [Q, D], its parameters [D], and where it stands.
 
     layer: None for the embedding's norm and the final one.
     part: "embedding", "attention", "cross", "ffn" or "final": whose norm it is.
     placement: "pre" (before the sublayer), "post" (after the residual sum), "embedding" or "final".
-    stream: "encoder" or "decoder", whose tokens it saw.
+    stream: "encoder" or "decoder", whose tokens it saw. kind: "layer" or "rms"; an RMSNorm has beta 0.
     """
 
     name: str
@@ -81,11 +81,15 @@ class NormRecord:
     beta: NDArray[np.floating[Any]]
     epsilon: float
     stream: str = "encoder"
+    kind: str = "layer"
 
     @property
     def output(self) -> NDArray[np.floating[Any]]:
-        """[Q, D]: gamma * (x - mean) / sqrt(variance + epsilon) + beta (Ba et al. 2016), computed from the input."""
+        """[Q, D]: gamma * (x - mean) / sqrt(variance + epsilon) + beta (Ba et al. 2016), computed from the input; of an
+        RMSNorm gamma * x / sqrt(mean(x^2) + epsilon) (Zhang & Sennrich 2019)."""
         x, gamma, beta = (torch.tensor(array) for array in (self.input, self.gamma, self.beta))
+        if self.kind == "rms":
+            return read_only(torch.nn.functional.rms_norm(x, gamma.shape, gamma, self.epsilon))
         return read_only(torch.nn.functional.layer_norm(x, gamma.shape, gamma, beta, self.epsilon))
 
 

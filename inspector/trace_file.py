@@ -24,6 +24,7 @@ from models.masks import Mask
 from models.tokenizers import Cut, Encoding
 
 FORMAT, VERSION = "headlight-trace", 1
+NORM_FIELDS = ("name", "layer", "part", "placement", "epsilon", "stream", "kind")  # of a norm, what is no array
 
 
 @dataclass(frozen=True)
@@ -65,9 +66,7 @@ def save(trace: Trace, path: str | os.PathLike[str]) -> None:
     for index, norm in enumerate(trace.norms):
         for name in ("input", "gamma", "beta"):
             arrays[f"norm.{index}.{name}"] = getattr(norm, name)
-        norms.append(
-            {name: getattr(norm, name) for name in ("name", "layer", "part", "placement", "epsilon", "stream")}
-        )
+        norms.append({name: getattr(norm, name) for name in NORM_FIELDS})
     header = {
         "format": FORMAT,
         "version": VERSION,

@@ -221,7 +221,7 @@ class MultiHeadAttention(nn.Module):
 
     def split_heads(self, x: Tensor) -> Tensor:
         """[B, Q, H E] -> [B, H, Q, E]: head h owns the features h*E .. (h+1)*E."""
-        return x.view(*x.shape[:2], -1, self.head_width).transpose(1, 2)
+        return x.reshape(*x.shape[:2], -1, self.head_width).transpose(1, 2)
 
 
 def concatenate(heads: Tensor) -> Tensor:

@@ -8,9 +8,9 @@ Shapes: B batch, H heads, K kv heads, Q query positions, T key positions, E head
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from math import inf, sqrt
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -116,6 +116,15 @@ class ComposedAttention:
 def for_each_head(x: Tensor, heads: int) -> Tensor:
     """Grouped-query attention: H / K queries share a key (Ainslie et al. 2023). [B, K, T, E] -> [B, H, T, E]."""
     return x if x.shape[1] == heads else x.repeat_interleave(heads // x.shape[1], dim=1)
+
+
+def snapshot(part: Any) -> Any:
+    """The same function, or part of one, with copies of its tensors: what is learned later changes no record."""
+    if isinstance(part, Tensor):
+        return part.detach().clone()
+    if not is_dataclass(part) or isinstance(part, type):
+        return part
+    return replace(part, **{field.name: snapshot(getattr(part, field.name)) for field in fields(part)})
 
 
 # --- modules that own what a function learns -----------------------------------------------------------------------

@@ -228,3 +228,33 @@ def test_what_a_model_cannot_read_is_a_sentence(loaded: dict[str, LoadedModel]) 
     trace = record(loaded["encoder-decoder"], SOURCE, target=TARGET)
     with pytest.raises(ValueError, match="this model has the streams encoder, decoder, cross: say which"):
         trace.attention(layer=0)
+
+
+def test_rms_norms_are_recorded_as_they_ran(loaded: dict[str, LoadedModel], tmp_path: Path) -> None:
+    own = changed(loaded["decoder"], norm="rms", norm_placement="pre", final_norm=True)
+    for parameter in own.network.parameters():
+        parameter.add_(0.1 * torch.randn_like(parameter))
+    outputs = []
+    hooks = [
+        module.register_forward_hook(lambda module, args, output: outputs.append(output[0].numpy()))
+        for module in own.network.modules()
+        if type(module).__name__ == "RMSNorm"
+    ]
+    trace = record(own, SOURCE)
+    for hook in hooks:
+        hook.remove()
+    trace.save(tmp_path / "t.npz")
+    for norms in (trace.norms, inspector.open(tmp_path / "t.npz").norms):
+        assert [norm.kind for norm in norms] == ["rms"] * 5
+        for norm, output in zip(norms, outputs, strict=True):
+            np.testing.assert_allclose(norm.output, output, rtol=0, atol=1e-5)
+            assert not norm.beta.any()
+
+
+def test_what_is_learned_later_changes_no_record(loaded: dict[str, LoadedModel]) -> None:
+    own = changed(loaded["encoder"], score="general", positions="t5")
+    trace = record(own, SOURCE)
+    before = trace.attention(layer=1).copy()
+    for parameter in own.network.parameters():
+        parameter.add_(1.0)
+    np.testing.assert_array_equal(replace(trace, key="another").attention(layer=1), before)
