@@ -20,26 +20,41 @@ measures = session.measures(trace)
 telling = heads.most_telling(measures)
 
 
+def opened() -> tuple[int, int]:
+    """(layer, head) that the reader opened, or that the link names, or else the most telling."""
+    layer = link.chosen("layer", default=telling[0], last=last_layer)
+    number = link.chosen("head", default=telling[1], last=last_head)
+    return layer or 0, number or 0
+
+
 def open_head(layer: int, number: int) -> None:
     """Called before the run that follows a click, so that this run draws the answer."""
-    st.session_state["layer"], st.session_state["head"] = layer, number
+    link.choose("layer", layer)
+    link.choose("head", number)
+
+
+def step(by: int) -> None:
+    """Open the head before or after, over the ends of the layers."""
+    layer, number = opened()
+    place = (layer * site.heads + number + by) % (len(trace.sites) * site.heads)
+    open_head(*divmod(place, site.heads))
 
 
 def follow(event: Choice | Step) -> None:
-    """A pinned token goes into the link; a step opens the head before or after, over the ends of the layers."""
+    """What the reader did in the open head: pinned a token, or asked for another head."""
     if isinstance(event, Choice):
-        link.put("query", event.query)
-        return
-    place = st.session_state["layer"] * site.heads + st.session_state["head"] + event.by
-    open_head(*divmod(place % (len(trace.sites) * site.heads), site.heads))
+        link.choose("query", event.query)
+    else:
+        step(event.by)
 
 
 @st.fragment
 def explorer() -> None:
     """Options, numbers, grid and open head: what a click changes, and nothing else."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        layer = parts.number("Layer", "layer", default=telling[0], last=last_layer)
-        number = parts.number("Head", "head", default=telling[1], last=last_head)
+        layer, number = opened()
+        st.button("Previous head", icon=":material/chevron_left:", on_click=step, args=(-1,), help="Key [ in the views")
+        st.button("Next head", icon=":material/chevron_right:", on_click=step, args=(1,), help="Key ] in the views")
         hide = st.toggle("Hide special tokens", key="hide", bind="query-params")
         renormalise = st.toggle(
             "Renormalise",
@@ -62,8 +77,7 @@ def explorer() -> None:
         return
     scale: theme.Scale = "sqrt" if root else "linear"
     row = measures.set_index(["layer", "head"]).loc[(layer, number)]
-    label = heads.label(measures)[measures.index[(measures["layer"] == layer) & (measures["head"] == number)][0]]
-    parts.cards(parts.head_numbers(row, label, tokens=len(trace.tokens)))
+    parts.cards(parts.head_numbers(row, tokens=len(trace.tokens)))
     left, right = st.columns([2, 3], gap="medium")
     with left:
         grid(
@@ -72,8 +86,7 @@ def explorer() -> None:
                 tokens=len(shown.labels),
                 colours=theme.SEQUENTIAL,
                 scale=scale,
-                selected=(layer, number),
-                notes=parts.head_notes(measures, heads.label(measures)),
+                notes=parts.head_notes(measures),
             ),
             key="grid-view",
             on_open=open_head,
@@ -91,7 +104,7 @@ def explorer() -> None:
                 head=number,
                 title=draw.title(layer, number),
                 scale=scale,
-                chosen=link.number("query", last=len(shown.labels) - 1),
+                chosen=link.chosen("query", default=None, last=len(shown.labels) - 1),
                 vmax=float(weights.max()) or 1.0,
             ),
             key="head-view",
@@ -103,4 +116,4 @@ def explorer() -> None:
 
 explorer()
 with st.expander("What every head does, in numbers"):
-    parts.table(measures.assign(label=heads.label(measures)), name="heads", height=420)
+    parts.table(measures, name="heads", height=420)

@@ -14,7 +14,8 @@ def read(*, known_models: Sequence[str], default_text: str) -> None:
     """Take model, texts and problems from the link, once a session; afterwards the widgets lead."""
     if "problems" in st.session_state:
         return
-    st.session_state["problems"] = []
+    st.session_state["problems"], st.session_state["chosen"] = [], {}
+    st.session_state["linked"] = st.query_params.to_dict()
     model = st.query_params.get("model", known_models[0])
     if model not in known_models:
         _complain(
@@ -54,15 +55,30 @@ def check_number(name: str, *, default: int, last: int) -> None:
         del st.session_state[name]
 
 
-def number(name: str, *, last: int) -> int | None:
-    """A number from 0 to `last` that the link holds beside the widgets, None where it holds none."""
-    raw = st.query_params.get(name, "")
-    return int(raw) if raw.isdecimal() and int(raw) <= last else None
+def chosen(name: str, *, default: int | None, last: int) -> int | None:
+    """A number from 0 to `last` that no widget holds: what `choose` kept, else the link's, else `default`.
+
+    It is not read from the link again: a click that comes before the browser has the new address would undo the last.
+    """
+    kept, linked = st.session_state["chosen"], st.session_state["linked"]
+    if (raw := linked.pop(name, None)) is not None:
+        if raw.isdecimal() and int(raw) <= last:
+            kept[name] = int(raw)
+        else:
+            _complain(f"The link asks for {name} {_plain(raw)}; they go from 0 to {last}. You see {default} instead.")
+    value: int | None = kept.get(name, default)
+    if value is not None and value > last:
+        value = default
+    _put(name, str(value), str(default))
+    return value
 
 
-def put(name: str, value: int | None) -> None:
-    """Keep a number in the link; None takes it out."""
-    _put(name, "" if value is None else str(value), "")
+def choose(name: str, value: int | None) -> None:
+    """Keep a number for `chosen`; None goes back to its default."""
+    if value is None:
+        st.session_state["chosen"].pop(name, None)
+    else:
+        st.session_state["chosen"][name] = value
 
 
 def show_problems() -> None:

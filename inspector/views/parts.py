@@ -54,12 +54,12 @@ def table(frame: pd.DataFrame, *, name: str, height: int | None = None) -> None:
     )
 
 
-def head_numbers(row: pd.Series, label: str, *, tokens: int) -> list[tuple[str, str, str]]:
-    """The open head's measures as cards; `row` of heads.measure, `label` of heads.label."""
+def head_numbers(row: pd.Series, *, tokens: int) -> list[tuple[str, str, str]]:
+    """The open head's measures as cards; `row` of heads.measure with its label."""
     cards = [
         (
             "Mostly",
-            label,
+            row["label"],
             "previous, next, self: over 0.5 of the weight; first, [CLS], [SEP]: over 0.6; broad: entropy "
             "over 3.8 nats, or over 0.8 of the most possible (Clark et al. 2019)",
         ),
@@ -102,7 +102,7 @@ def what_is_drawn(trace: Trace, shown: Arrangement, weights: Array, *, hide: boo
     return " ".join(sentences)
 
 
-def head_notes(measures: pd.DataFrame, labels: pd.Series) -> list[list[str]]:
+def head_notes(measures: pd.DataFrame) -> list[list[str]]:
     """A line for each thumbnail, by layer and head: what the head mostly does, and its entropy."""
-    lines = labels.str.cat(measures["entropy"].map("entropy {:.3g} nats".format), sep=", ")
+    lines = measures["label"].str.cat(measures["entropy"].map("entropy {:.3g} nats".format), sep=", ")
     return [rows.tolist() for _, rows in lines.groupby(measures["layer"])]

@@ -126,10 +126,14 @@ def panel_trace(chosen: Inspected, *, model: str, text: str) -> Trace:
 
 
 def measures(trace: Trace) -> pd.DataFrame:
-    """What every head does on this text, measured once."""
+    """What every head does on this text, a row per head, with its label; measured once."""
     from inspector import heads
 
-    table: pd.DataFrame = cached_table((trace.key, "measures"), lambda: heads.measure(trace))
+    def make() -> pd.DataFrame:
+        table = heads.measure(trace)
+        return table.assign(label=heads.label(table))
+
+    table: pd.DataFrame = cached_table((trace.key, "measures"), make)
     return table
 
 

@@ -62,7 +62,7 @@ def test_the_first_view_needs_no_click(minilm: LoadedModel) -> None:
     layer, head = header["layer"], header["head"]
     np.testing.assert_array_equal(numbers.reshape(13, 13), trace.attention(layer=layer, head=head))
     grid, pictures = component(app, "headlight_grid")
-    assert (grid["layers"], grid["heads"], grid["selected"]) == (6, 12, [layer, head])
+    assert (grid["layers"], grid["heads"]) == (6, 12)
     assert pictures.size == 6 * 12 * 13 * 13
     everything = np.stack([trace.attention(layer=index) for index in range(6)])
     np.testing.assert_array_equal(pictures.reshape(everything.shape), np.rint(255 * np.sqrt(everything)))

@@ -9,10 +9,17 @@ import streamlit as st
 
 from inspector.plots.standalone import script, style
 
+# Which head is open the head itself says (its adapter does), so that opening one does not send all pictures again.
 _ADAPTER = """
 export default ({ data, parentElement, setTriggerValue }) => {
   const view = draw(parentElement, data, setTriggerValue);
-  return () => view.close();
+  const follow = () => globalThis.headlightOpen && view.select(globalThis.headlightOpen);
+  follow();
+  document.addEventListener("headlight-open", follow);
+  return () => {
+    document.removeEventListener("headlight-open", follow);
+    view.close();
+  };
 };
 """
 

@@ -10,9 +10,13 @@ import streamlit as st
 
 from inspector.plots.standalone import script, style
 
+# A grid on the same page frames the head that is open here.
 _ADAPTER = """
 export default ({ data, parentElement, setTriggerValue }) => {
   const view = draw(parentElement, data, setTriggerValue);
+  const { layer, head } = view.header;
+  globalThis.headlightOpen = layer === null || head === null ? null : [layer, head];
+  document.dispatchEvent(new Event("headlight-open"));
   return () => view.close();
 };
 """
