@@ -33,13 +33,15 @@ _ELEMENTWISE = "element-wise"  # softmax, scale and bias; activation and bias
 
 
 def by_layer(
-    breakdown: pd.DataFrame, *, value: Value = "parameters", stream: str = "encoder", mode: Mode = "light"
+    breakdown: pd.DataFrame, *, value: Value = "parameters", stream: str | None = None, mode: Mode = "light"
 ) -> go.Figure:
     """Stacked bars of a stream's layers, a segment per component: attention's, the FFN's, then the rest.
 
     breakdown: of `costs.breakdown`. What lies outside the layers (embedding, pooler, head) is named with its sum in the
-    subtitle, for in a small model its bar would dwarf the layers'. Raises ValueError for a stream that is not there.
+    subtitle, for in a small model its bar would dwarf the layers'. Without a stream it is the first
+    of the breakdown. Raises ValueError for a stream that is not there.
     """
+    stream = breakdown["stream"].iloc[0] if stream is None else stream
     rows = breakdown[breakdown["stream"] == stream]
     if rows.empty:
         raise ValueError(f"there is no stream {stream!a} in the breakdown; it has {sorted(set(breakdown['stream']))}")

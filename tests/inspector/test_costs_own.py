@@ -8,6 +8,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from inspector import costs
+from inspector.plots import costs as draw
 from models.cache import KVCache
 from models.config import TransformerConfig
 from models.transformer import Decoder, Encoder, EncoderDecoder, build
@@ -176,3 +177,14 @@ def test_lengths_have_a_gate_where_there_is_one() -> None:
 def test_a_target_of_no_tokens_is_refused() -> None:
     with pytest.raises(ValueError, match="target_tokens is 0"):
         costs.breakdown(TransformerConfig(**SIZES, shape="encoder-decoder"), target_tokens=0)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_own_model_can_be_drawn(shape: str) -> None:
+    config = TransformerConfig(**SIZES, shape=shape, activation="swiglu", positions="rope")
+    table = costs.breakdown(config)
+    for stream in (None, *dict.fromkeys(table.stream)):
+        assert draw.by_layer(table, stream=stream, value="flops").data
+    crossovers = costs.crossovers(config)
+    lengths = draw.lengths(crossovers, tokens=20)
+    assert draw.by_length(costs.by_length(config, lengths), crossovers=crossovers, tokens=20).data
