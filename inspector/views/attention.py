@@ -14,9 +14,11 @@ from inspector.views.components.head import Choice, Step, head
 st.title("Attention")
 inspected = session.inspected()
 trace = inspected.trace
-site = trace.sites[0]
-last_layer, last_head = len(trace.sites) - 1, site.heads - 1
-measures = session.measures(trace)
+stream = parts.stream(trace)
+sites = [site for site in trace.sites if site.stream == stream]
+last_layer, last_head = len(sites) - 1, sites[0].heads - 1
+named = stream if len({site.stream for site in trace.sites}) > 1 else None
+measures = session.measures(trace).query("stream == @stream")
 telling = heads.most_telling(measures)
 
 
@@ -36,16 +38,21 @@ def open_head(layer: int, number: int) -> None:
 def step(by: int) -> None:
     """Open the head before or after, over the ends of the layers."""
     layer, number = opened()
-    place = (layer * site.heads + number + by) % (len(trace.sites) * site.heads)
-    open_head(*divmod(place, site.heads))
+    count = sites[0].heads
+    open_head(*divmod((layer * count + number + by) % (len(sites) * count), count))
 
 
-def follow(event: Choice | Step) -> None:
-    """What the reader did in the open head: pinned a token, or asked for another head."""
+def follow(event: Choice | Step, queries: maps.Groups) -> None:
+    """What the reader did in the open head: pinned a query (kept by its token), or asked for another head."""
     if isinstance(event, Choice):
-        link.choose("query", event.query)
+        link.choose("query", None if event.query is None else queries.members[event.query][0])
     else:
         step(event.by)
+
+
+if st.session_state.setdefault("pinned_in", trace.text) != trace.text:
+    link.choose("query", None)  # another text, other tokens
+st.session_state["pinned_in"] = trace.text
 
 
 @st.fragment
@@ -71,19 +78,21 @@ def explorer() -> None:
             help="Shows small weights; numbers stay the same.",
         )
     try:
-        shown = maps.arrange(trace, hide_special=hide, merge_words=words, renormalise=renormalise)
+        shown = maps.arrange(trace, stream=stream, hide_special=hide, merge_words=words, renormalise=renormalise)
     except ValueError as error:
         session.show_problem(str(error))
         return
     scale: theme.Scale = "sqrt" if root else "linear"
     row = measures.set_index(["layer", "head"]).loc[(layer, number)]
-    parts.cards(parts.head_numbers(row, tokens=len(trace.tokens)))
+    parts.cards(parts.head_numbers(row, tokens=len(sites[0].keys)))
+    if hide or words:
+        st.caption("These numbers describe the whole map, with nothing hidden or merged.")
     left, right = st.columns([2, 3], gap="medium")
     with left:
         grid(
             packing.grid_bytes(
-                session.thumbnails(trace, shown),
-                tokens=len(shown.labels),
+                session.thumbnails(trace, shown, stream=stream),
+                tokens=len(shown.keys.labels),
                 colours=theme.SEQUENTIAL,
                 scale=scale,
                 notes=parts.head_notes(measures),
@@ -91,27 +100,29 @@ def explorer() -> None:
             key="grid-view",
             on_open=open_head,
         )
-        st.caption("Rows are layers, columns heads; each picture is one map. Click one, or walk with the arrow keys.")
+        st.caption("Rows are layers, columns heads; each picture is one map. Click one, or walk with the arrow keys and open "
+            "with Enter; [ and ] open the head before and after. In the open head a click pins a token.")
     with right:
-        weights = shown.apply(trace.attention(layer=layer, head=number))
+        pinned = link.chosen("query", default=None, last=len(sites[0].queries) - 1)
+        weights = shown.apply(trace.attention(layer=layer, head=number, stream=stream))
         head(
             packing.head_bytes(
                 weights,
-                queries=shown.labels,
-                keys=shown.labels,
+                queries=shown.queries.labels,
+                keys=shown.keys.labels,
                 colours=theme.SEQUENTIAL,
                 layer=layer,
                 head=number,
-                title=draw.title(layer, number),
+                title=draw.title(layer, number, named),
                 scale=scale,
-                chosen=link.chosen("query", default=None, last=len(shown.labels) - 1),
+                chosen=shown.queries.containing(pinned),
                 vmax=float(weights.max()) or 1.0,
             ),
             key="head-view",
-            on_event=follow,
+            on_event=lambda event: follow(event, shown.queries),
         )
-        st.caption(parts.what_is_drawn(trace, shown, weights, hide=hide, words=words))
-        downloads.head(trace, shown, weights, layer=layer, head=number, scale=scale)
+        st.caption(parts.what_is_drawn(trace, shown, weights, stream=stream, hide=hide, words=words))
+        downloads.head(trace, shown, weights, layer=layer, head=number, stream=stream, scale=scale)
 
 
 explorer()

@@ -9,6 +9,13 @@ from inspector.plots import costs as draw
 from inspector.plots import theme
 from inspector.views import parts, session
 
+VALUES: dict[draw.Value, str] = {
+    "parameters": "Parameters",
+    "flops": "FLOPs",
+    "activation_bytes": "Activation bytes",
+    "cache_bytes": "KV cache bytes",
+}
+
 st.title("Costs")
 inspected = session.inspected()
 mode = session.mode()
@@ -19,13 +26,15 @@ if inspected.loaded is None:
     st.stop()
 config = inspected.loaded.config
 tokens = len(inspected.trace.tokens)
-table = costs.breakdown(config, tokens=tokens)
+written = None if inspected.trace.target is None else len(inspected.trace.target)
+target = "" if written is None else f" and a target of {written}"
+table = costs.breakdown(config, tokens=tokens, target_tokens=written)
 crossovers = costs.crossovers(config)
 flops = table.groupby("part")["flops"].sum()
 weights = table.groupby("part")["parameters"].sum()
 
 st.caption(
-    f"One forward pass over this text of {tokens} tokens. 1 multiply-add counts as 2 FLOPs; every count is a closed "
+    f"One forward pass over this text of {tokens} tokens{target}. 1 multiply-add counts as 2 FLOPs; every count is a closed "
     "formula, and the matrix products equal PyTorch's own FLOP counter exactly."
 )
 parts.cards(
@@ -38,7 +47,7 @@ parts.cards(
             f"FLOPs of the layers' attention over those of the FFN, at {tokens} tokens",
         ),
         (
-            "Same, parameters",
+            "The same, parameters",
             f"{weights['attention'] / weights['ffn']:.3g}",
             "Parameters of the layers' attention over those of the FFN, at any length",
         ),
@@ -46,13 +55,23 @@ parts.cards(
     width=190,
 )
 
-left, right = st.columns(2)
-with left:
-    parts.chart(
-        draw.by_layer(table, value="parameters", mode=mode), alt="parameters by layer and component", key="parameters"
+with st.container(horizontal=True):
+    stream = parts.stream(inspected.trace)
+    value = st.segmented_control(
+        "What is counted",
+        list(VALUES),
+        default="flops",
+        format_func=VALUES.__getitem__,
+        key="counted",
+        bind="query-params",
+        required=True,
+        label_visibility="collapsed",
     )
-with right:
-    parts.chart(draw.by_layer(table, value="flops", mode=mode), alt="FLOPs by layer and component", key="flops")
+parts.chart(
+    draw.by_layer(table, value=value, stream=stream, mode=mode),
+    alt=f"{VALUES[value]} by layer and component",
+    key="by-layer",
+)
 
 st.subheader("When does attention cost more than the FFN?")
 sublayer = (

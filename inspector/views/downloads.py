@@ -20,26 +20,27 @@ if TYPE_CHECKING:
     from inspector.trace import Array, Trace
 
 
-def head(trace: Trace, shown: Arrangement, weights: Array, *, layer: int, head: int, scale: Scale) -> None:
+def head(trace: Trace, shown: Arrangement, weights: Array, *, layer: int, head: int, stream: str, scale: Scale) -> None:
     """Buttons for the open head: `weights` [Q, T] as the reader arranged them, between the groups of `shown`."""
-    name = f"{trace.model.replace('/', '-')}-layer{layer}-head{head}"
-    title, labels, mode = attention.title(layer, head), shown.labels, session.mode()
+    name = f"{trace.model.replace('/', '-')}-{stream}-layer{layer}-head{head}"
+    title, mode = attention.title(layer, head, stream), session.mode()
+    queries, keys = shown.queries.labels, shown.keys.labels
     with st.container(horizontal=True, gap="small"):
         _button(
             f"{name}.png",
-            lambda: raster.png(weights, queries=labels, keys=labels, title=title, mode=mode, scale=scale),
+            lambda: raster.png(weights, queries=queries, keys=keys, title=title, mode=mode, scale=scale),
             "image/png",
             "The map as you see it",
         )
         _button(
             f"{name}.csv",
-            partial(_csv, weights, labels),
+            partial(_csv, weights, queries, keys),
             "text/csv",
             "The weights as you see them, to the last digit",
         )
         _button(
             f"{name}.html",
-            lambda: export.html(trace, layer=layer, head=head, scale=scale).encode(),
+            lambda: export.html(trace, layer=layer, head=head, stream=stream, scale=scale).encode(),
             "text/html",
             "An interactive page that works offline: this head exact, all heads to look around",
         )
@@ -51,13 +52,13 @@ def head(trace: Trace, shown: Arrangement, weights: Array, *, layer: int, head: 
         )
 
 
-def comparison(maps: Mapping[str, tuple[Array, Sequence[str]]]) -> None:
-    """A CSV button for each compared map: name -> (weights [n, n], their labels)."""
+def comparison(maps: Mapping[str, tuple[Array, Sequence[str], Sequence[str]]]) -> None:
+    """A CSV button for each compared map: name -> (weights [Q, T], query labels, key labels)."""
     with st.container(horizontal=True, gap="small"):
-        for name, (weights, labels) in maps.items():
+        for name, (weights, queries, keys) in maps.items():
             _button(
                 f"{name.lower().replace(' ', '-')}.csv",
-                partial(_csv, weights, labels),
+                partial(_csv, weights, queries, keys),
                 "text/csv",
                 "The weights as you see them, to the last digit",
                 label=f"{name}, CSV",
@@ -78,8 +79,8 @@ def _button(file: str, make: Callable[[], bytes], mime: str, meaning: str, *, la
     )
 
 
-def _csv(weights: Array, labels: Sequence[str]) -> bytes:
-    return export.csv(weights, queries=labels, keys=labels).encode()
+def _csv(weights: Array, queries: Sequence[str], keys: Sequence[str]) -> bytes:
+    return export.csv(weights, queries=queries, keys=keys).encode()
 
 
 def _npz(trace: Trace) -> bytes:

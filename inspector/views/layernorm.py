@@ -18,9 +18,6 @@ VALUES: dict[draw.Value, str] = {
 st.title("LayerNorm")
 trace = session.inspected().trace
 mode = session.mode()
-statistics = session.cached_table((trace.key, "norms"), lambda: normalization.statistics(trace))
-learned = session.cached_table((trace.key, "gamma and beta"), lambda: normalization.parameters(trace))
-names = draw.labels(statistics)
 
 first = trace.norms[0]
 st.caption(

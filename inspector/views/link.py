@@ -6,26 +6,34 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-TEXTS = ("text", "pair", "a_text", "b_text")  # of the sidebar and of the two panels of Compare
+TEXTS = ("text", "pair", "target", "a_text", "b_text")  # of the sidebar and of the two panels of Compare
+CHOSEN = ("layer", "head", "query")  # numbers that no widget holds: the open head, and the pinned token
 MAX_TEXT = 1_000  # characters; a link is a header of a request, and servers refuse long ones
 
 
-def read(*, known_models: Sequence[str], default_text: str) -> None:
-    """Take model, texts and problems from the link, once a session; afterwards the widgets lead."""
-    if "problems" in st.session_state:
-        return
-    st.session_state["problems"], st.session_state["chosen"] = [], {}
-    st.session_state["linked"] = st.query_params.to_dict()
-    model = st.query_params.get("model", known_models[0])
-    if model not in known_models:
-        _complain(
-            f"The link asks for the model {_plain(model)}, which is not in the list. It was not loaded: "
-            f"you see {known_models[0]} instead. From Python, models.load() takes a folder."
-        )
-        model = known_models[0]
-    st.session_state["model"] = model
-    for name in TEXTS:
-        st.session_state[name] = st.query_params.get(name, default_text if name == "text" else "")
+def read(page: str, *, known_models: Sequence[str], default_text: str) -> None:
+    """Take model, texts and numbers from the link at a session's start; afterwards the widgets lead.
+
+    The numbers of `chosen` are taken again on every whole run of the same page, which is how the browser's Back reaches
+    them. Another page starts with an address of its own, so there they stay as they are.
+    """
+    state = st.session_state
+    first = "problems" not in state
+    if first:
+        state["problems"], state["chosen"] = [], {}
+        model = st.query_params.get("model", known_models[0])
+        if model not in known_models:
+            _complain(
+                f"The link asks for the model {_plain(model)}, which is not in the list. It was not loaded: "
+                f"you see {known_models[0]} instead. From Python, models.load() takes a folder."
+            )
+            model = known_models[0]
+        state["model"] = model
+        for name in TEXTS:
+            state[name] = st.query_params.get(name, default_text if name == "text" else "")
+    if first or state["page"] == page:
+        state["linked"] = {name: st.query_params.get(name) for name in CHOSEN}
+    state["page"] = page
 
 
 def write(*, default_model: str, default_text: str) -> None:
@@ -46,26 +54,31 @@ def write(*, default_model: str, default_text: str) -> None:
 def check_number(name: str, *, default: int, last: int) -> None:
     """Before a widget takes the query parameter `name`, 0 to `last`: say it where the link is out of range.
 
-    A value that the session still holds from a larger model or a longer text is dropped too.
+    A value that the session still holds from a longer text or a larger model goes back to `default` without a word.
     """
     raw = st.query_params.get(name)
-    if raw is not None and not (raw.isdecimal() and int(raw) <= last):
+    if name in st.session_state:
+        if st.session_state[name] > last:
+            st.session_state[name] = default
+    elif raw is not None and not _in_range(raw, last):
         _complain(f"The link asks for {name} {_plain(raw)}; they go from 0 to {last}. You see {default} instead.")
-    if st.session_state.get(name, 0) > last:
-        del st.session_state[name]
 
 
 def chosen(name: str, *, default: int | None, last: int) -> int | None:
     """A number from 0 to `last` that no widget holds: what `choose` kept, else the link's, else `default`.
 
-    It is not read from the link again: a click that comes before the browser has the new address would undo the last.
+    Within a run of a fragment it is not read from the link: a click that comes before the browser has the new address
+    would undo the last.
     """
     kept, linked = st.session_state["chosen"], st.session_state["linked"]
-    if (raw := linked.pop(name, None)) is not None:
-        if raw.isdecimal() and int(raw) <= last:
+    if name in linked:
+        raw = linked.pop(name)
+        kept.pop(name, None)
+        if raw is not None and _in_range(raw, last):
             kept[name] = int(raw)
-        else:
-            _complain(f"The link asks for {name} {_plain(raw)}; they go from 0 to {last}. You see {default} instead.")
+        elif raw is not None:
+            shown = "none" if default is None else default
+            _complain(f"The link asks for {name} {_plain(raw)}; they go from 0 to {last}. You see {shown} instead.")
     value: int | None = kept.get(name, default)
     if value is not None and value > last:
         value = default
@@ -73,12 +86,23 @@ def chosen(name: str, *, default: int | None, last: int) -> int | None:
     return value
 
 
+def kept(name: str, default: int) -> int:
+    """What `choose` kept of another page, else `default`."""
+    value: int = st.session_state["chosen"].get(name, default)
+    return value
+
+
 def choose(name: str, value: int | None) -> None:
     """Keep a number for `chosen`; None goes back to its default."""
+    st.session_state["linked"].pop(name, None)
     if value is None:
         st.session_state["chosen"].pop(name, None)
     else:
         st.session_state["chosen"][name] = value
+
+
+def _in_range(raw: str, last: int) -> bool:
+    return raw.isdecimal() and int(raw) <= last
 
 
 def show_problems() -> None:

@@ -24,6 +24,24 @@ def number(label: str, name: str, *, default: int, last: int, width: int = 140) 
     return st.number_input(label, 0, max(last, 0), default, key=name, bind="query-params", width=width)
 
 
+def stream(trace: Trace, *, key: str = "stream") -> str:
+    """The stream to look at; a choice where there is more than one."""
+    streams = list(dict.fromkeys(site.stream for site in trace.sites))
+    if len(streams) == 1:
+        return streams[0]
+    names = {"encoder": "Encoder", "decoder": "Decoder", "cross": "Cross: decoder to encoder"}
+    return st.segmented_control(
+        "Stream",
+        streams,
+        default=streams[0],
+        format_func=names.__getitem__,
+        key=key,
+        bind="query-params",
+        required=True,
+        label_visibility="collapsed",
+    )
+
+
 def chart(figure: go.Figure, *, alt: str, key: str) -> None:
     """A figure as wide as its place; `alt` is read aloud where the picture cannot be seen."""
     config = {"displaylogo": False, "toImageButtonOptions": {"filename": key, "scale": 2}, "responsive": True}
@@ -78,15 +96,19 @@ def head_numbers(row: pd.Series, *, tokens: int) -> list[tuple[str, str, str]]:
         ("To [CLS]", f"{row['cls']:.3g}", "Weight on [CLS], mean over queries (Clark et al. 2019)"),
         ("To [SEP]", f"{row['sep']:.3g}", "Weight on [SEP], mean over queries (Clark et al. 2019)"),
     ]
-    return [card for card in cards if card[1] != "nan"]
+    return [card for card in cards if not card[1].startswith("nan")]  # without [CLS], or between two texts
 
 
-def what_is_drawn(trace: Trace, shown: Arrangement, weights: Array, *, hide: bool, words: bool) -> str:
+def what_is_drawn(trace: Trace, shown: Arrangement, weights: Array, *, stream: str, hide: bool, words: bool) -> str:
     """One paragraph under a map: the formula with its numbers, and what was hidden or merged."""
     width = trace.attentions[0].query.shape[-1]
     sentences = [
         rf"$A = \mathrm{{softmax}}(QK^\top / \sqrt{{d_k}})$ with $d_k$ = {width}: row = query, column = key, no unit."
     ]
+    if stream != "encoder":
+        sentences.append("A row is named by the token read and the token predicted (→).")
+    if stream == "cross":
+        sentences.append("Keys and values are the source text.")
     if hide:
         sums = weights.sum(axis=-1)
         left = f"{sums.min():.3g} to {sums.max():.3g}"

@@ -18,13 +18,13 @@ import streamlit as st
 
 import models
 from inspector.cache import ByteBudgetCache
-from inspector.views import link
 
 # torch comes with the first model: the sidebar and the page's frame are drawn before.
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
     from numpy.typing import NDArray
+    from streamlit.runtime.uploaded_file_manager import UploadedFile
 
     from inspector.exactness import Exactness
     from inspector.maps import Arrangement
@@ -33,20 +33,6 @@ if TYPE_CHECKING:
 
 V = TypeVar("V")
 
-EXAMPLES = {
-    "Who was tired?": "The cat sat on the mat because it was tired.",
-    "One word, two meanings": "She sat by the river bank and wondered whether the bank would lend her the money.",
-    "Word pieces": "Antidisestablishmentarianism is an unbelievably long word.",
-    "Repetition": "To be or not to be, that is the question: to be or not to be.",
-    "A longer paragraph": (
-        "Attention lets every token look at every other token and take from it what it needs. Early layers often look "
-        "at the neighbours, later layers gather what belongs together, and many heads rest on the separator when they "
-        "have nothing to say. None of this was programmed: it grew while the network learned to predict words."
-    ),
-    "Two sentences": "The trophy does not fit into the suitcase.",
-}
-PAIRS = {"Two sentences": "It is too big."}
-DEFAULT_TEXT = EXAMPLES["Who was tired?"]
 CACHE_BYTES = int(os.environ.get("HEADLIGHT_CACHE_MB", "512")) * 2**20
 THREADS = int(os.environ.get("HEADLIGHT_THREADS", "1"))  # on few cores two threads are slower than one
 
@@ -91,13 +77,15 @@ def load(model: str) -> models.LoadedModel:
     return models.load(model)
 
 
-def record(model: str, text: str, *, text_pair: str | None = None) -> Inspected:
+def record(model: str, text: str, *, text_pair: str | None = None, target: str | None = None) -> Inspected:
     """The text's trace in a model of the catalogue, recorded once."""
     from inspector.probe import record
 
     loaded = load(model)
-    key = ("trace", model, text, text_pair)
-    trace = cached(key, lambda: record(loaded, text, text_pair=text_pair), size=lambda trace: trace.nbytes)
+    key = ("trace", model, text, text_pair, target)
+    trace = cached(
+        key, lambda: record(loaded, text, text_pair=text_pair, target=target), size=lambda trace: trace.nbytes
+    )
     return Inspected(trace, loaded)
 
 
@@ -118,11 +106,14 @@ def exactness(inspected: Inspected) -> Exactness:
 
 def panel_trace(chosen: Inspected, *, model: str, text: str) -> Trace:
     """The trace of a panel that has its own model and text; an empty text is the sidebar's."""
-    if not text.strip():
-        if model == chosen.trace.model:
-            return chosen.trace
-        return record(model, chosen.trace.text, text_pair=chosen.trace.text_pair).trace
-    return record(model, text).trace
+    if text.strip():
+        return record(model, text).trace
+    trace = chosen.trace
+    if model == trace.model:
+        return trace
+    shape = load(model).shape
+    pair = trace.text_pair if shape == "encoder" else None
+    return record(model, trace.text, text_pair=pair, target=_target() if shape == "encoder-decoder" else None).trace
 
 
 def measures(trace: Trace) -> pd.DataFrame:
@@ -137,18 +128,21 @@ def measures(trace: Trace) -> pd.DataFrame:
     return table
 
 
-def thumbnails(trace: Trace, shown: Arrangement) -> NDArray[np.uint8]:
-    """Small pictures of every head as the reader arranged it, drawn once."""
+def thumbnails(trace: Trace, shown: Arrangement, *, stream: str) -> NDArray[np.uint8]:
+    """Small pictures of every head of a stream as the reader arranged it, drawn once."""
     from inspector.plots import packing
 
     def make() -> NDArray[np.uint8]:
-        tokens = len(shown.labels)
-        layers = (shown.apply(trace.attention(layer=site.layer)) for site in trace.sites)
+        sites = [site for site in trace.sites if site.stream == stream]
         return packing.thumbnails(
-            layers, count=len(trace.sites), heads=trace.sites[0].heads, queries=tokens, keys=tokens
+            (shown.apply(trace.attention(layer=site.layer, stream=stream)) for site in sites),
+            count=len(sites),
+            heads=sites[0].heads,
+            queries=len(shown.queries.labels),
+            keys=len(shown.keys.labels),
         )
 
-    return cached(("thumbnails", trace.key, shown), make, size=lambda pictures: pictures.nbytes)
+    return cached(("thumbnails", trace.key, stream, shown), make, size=lambda pictures: pictures.nbytes)
 
 
 def mode() -> Mode:
@@ -156,40 +150,12 @@ def mode() -> Mode:
     return "dark" if st.context.theme.type == "dark" else "light"
 
 
-# --- sidebar -----------------------------------------------------------------------------------------------------
+# --- what the reader chose --------------------------------------------------------------------------------------------
 
 
-def sidebar() -> None:
-    """Model, text and examples; the same on every page. The text survives whatever goes wrong."""
-    link.read(known_models=[card.id for card in models.catalogue()], default_text=DEFAULT_TEXT)
-    cards = {card.id: card for card in models.catalogue()}
-    with st.sidebar:
-        st.selectbox(
-            "Model", list(cards), format_func=lambda id: cards[id].title, key="model", help="Both work offline."
-        )
-        st.caption(cards[st.session_state["model"]].summary)
-        st.text_area("Text", key="text", height=140, placeholder="Paste a sentence")
-        st.text_area("Second text (optional)", key="pair", height=68, placeholder="A sentence to read beside the first")
-        left, right = st.columns([1, 1.4])
-        left.button("Inspect", type="primary", width="stretch")
-        right.selectbox(
-            "Examples",
-            list(EXAMPLES),
-            index=None,
-            placeholder="Examples",
-            label_visibility="collapsed",
-            key="example",
-            on_change=_take_example,
-        )
-        with st.expander("Open a saved trace"):
-            st.file_uploader("A trace saved as .npz", type="npz", key="file", help="Saved here or by trace.save().")
-    link.write(default_text=DEFAULT_TEXT, default_model=models.catalogue()[0].id)
-
-
-def _take_example() -> None:
-    name = st.session_state["example"]
-    if name is not None:
-        st.session_state["text"], st.session_state["pair"] = EXAMPLES[name], PAIRS.get(name, "")
+def _target() -> str | None:
+    target: str = st.session_state["target"]
+    return target if target.strip() else None
 
 
 def inspected() -> Inspected:
@@ -213,22 +179,28 @@ def inspected() -> Inspected:
 def _chosen() -> Inspected:
     upload = st.session_state.get("file")
     if upload is not None:
-        return _opened(upload.file_id, upload.getvalue())
+        return _opened(upload)
+    state = st.session_state
+    shapes = {card.id: card.shape for card in models.catalogue()}
+    shape, pair = shapes[state["model"]], state["pair"]
     return record(
-        st.session_state["model"], st.session_state["text"], text_pair=st.session_state["pair"].strip() or None
+        state["model"],
+        state["text"],
+        text_pair=pair if shape == "encoder" and pair.strip() else None,
+        target=_target() if shape == "encoder-decoder" else None,
     )
 
 
-def _opened(name: str, content: bytes) -> Inspected:
+def _opened(upload: UploadedFile) -> Inspected:
     import inspector
 
     def make() -> Trace:
         with TemporaryDirectory() as folder:
-            path = Path(folder) / "trace.npz"
-            path.write_bytes(content)
+            path = Path(folder) / Path(upload.name).name  # its own name, for the sentence about a damaged file
+            path.write_bytes(upload.getvalue())
             return inspector.open(path)
 
-    trace = cached(("file", name), make, size=lambda trace: trace.nbytes)
+    trace = cached(("file", upload.file_id), make, size=lambda trace: trace.nbytes)
     known = trace.model in {card.id for card in models.catalogue()}
     return Inspected(trace, load(trace.model) if known else None)
 
@@ -243,8 +215,6 @@ def show_problem(sentence: str) -> None:
 def _about(chosen: Inspected, checked: Exactness) -> None:
     trace, loaded = chosen.trace, chosen.loaded
     tokens = len(trace.tokens)
-    if st.session_state.get("file") is not None:
-        st.info("You see the saved trace. Remove the file to read the text above again.", icon=":material/folder_open:")
     limit = "" if loaded is None else f" of at most {loaded.max_tokens}"
     st.caption(f"{tokens} tokens{limit}, special ones included")
     if trace.cut is not None:

@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import models
 from inspector import Trace, record
-from inspector.maps import Arrangement, arrange
+from inspector.maps import Arrangement, Groups, arrange
 from models import LoadedModel
 
 
@@ -26,17 +27,17 @@ def by_loops(weights: np.ndarray, groups: tuple[tuple[int, ...], ...]) -> np.nda
 
 def test_words_are_merged(trace: Trace) -> None:
     words = arrange(trace, merge_words=True)
-    assert words.labels[:3] == ("[CLS]", "antidisestablishmentarianism", "is")
-    assert words.groups[1] == tuple(range(1, 9))
+    assert words.keys.labels[:3] == ("[CLS]", "antidisestablishmentarianism", "is")
+    assert words.keys.members[1] == tuple(range(1, 9))
     merged = words.apply(trace.attention(layer=3))
-    np.testing.assert_allclose(merged[5], by_loops(trace.attention(layer=3, head=5), words.groups), atol=1e-6)
+    np.testing.assert_allclose(merged[5], by_loops(trace.attention(layer=3, head=5), words.keys.members), atol=1e-6)
     np.testing.assert_allclose(merged.sum(axis=-1), 1, atol=1e-6)
 
 
 def test_hidden_tokens_take_their_attention_with_them(trace: Trace) -> None:
     weights = trace.attention(layer=3, head=5)
     plain = arrange(trace, hide_special=True)
-    assert plain.labels == trace.tokens[1:-1]
+    assert plain.queries.labels == trace.tokens[1:-1]
     np.testing.assert_array_equal(plain.apply(weights), weights[1:-1, 1:-1])
     assert (plain.apply(weights).sum(axis=-1) < 1).all()
     again = arrange(trace, hide_special=True, renormalise=True).apply(weights)
@@ -51,9 +52,9 @@ def test_everything_shown_is_the_map_itself(trace: Trace) -> None:
 
 def test_neighbouring_special_tokens_are_not_one_word(minilm: LoadedModel) -> None:
     trace = record(minilm, "a b", text_pair="c")
-    assert arrange(trace, merge_words=True).labels == trace.tokens
+    assert arrange(trace, merge_words=True).keys.labels == trace.tokens
     both = replace(trace, encoding=replace(trace.encoding, words=(None, None, 0, 1, None, None)))
-    assert len(arrange(both, merge_words=True).groups) == 6
+    assert len(arrange(both, merge_words=True).keys.members) == 6
 
 
 def test_words_of_a_pair_are_not_merged_across_the_texts(minilm: LoadedModel) -> None:
@@ -62,11 +63,27 @@ def test_words_of_a_pair_are_not_merged_across_the_texts(minilm: LoadedModel) ->
 
 
 def test_a_row_without_attention_stays_empty() -> None:
-    shown = Arrangement(("a", "b"), ((0,), (1,)), renormalise=True)
+    groups = Groups(("a", "b"), ((0,), (1,)))
+    shown = Arrangement(groups, groups, renormalise=True)
     weights = np.array([[0, 0, 1], [0.25, 0.25, 0.5], [0, 0, 1]], np.float32)
     np.testing.assert_array_equal(shown.apply(weights), [[0, 0], [0.5, 0.5]])
 
 
 def test_nothing_left_is_a_sentence() -> None:
     with pytest.raises(ValueError, match="every token is special"):
-        Arrangement((), ())
+        Groups((), ())
+
+
+def test_cross_attention_has_two_texts_and_rows_name_what_they_predict() -> None:
+    trace = record(models.load("own-encoder-decoder"), "Unbelievable cats.", target="My unbelievable dog")
+    sites = {site.stream: site for site in trace.sites}
+    shown = arrange(trace, stream="cross")
+    assert shown.keys.labels == trace.tokens == sites["cross"].keys
+    read_and_predicted = zip(sites["cross"].queries, sites["cross"].predicts, strict=True)
+    assert shown.queries.labels == tuple(f"{read} → {predicted}" for read, predicted in read_and_predicted)
+    weights = trace.attention(layer=1, stream="cross")
+    np.testing.assert_array_equal(shown.apply(weights), weights)
+    hidden = arrange(trace, stream="cross", hide_special=True)
+    assert hidden.keys.labels == trace.tokens[1:-1]
+    assert hidden.apply(weights).shape == (4, len(hidden.queries.labels), len(hidden.keys.labels))
+    assert arrange(trace, stream="encoder").queries.labels == trace.tokens
