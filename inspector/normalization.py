@@ -20,9 +20,10 @@ OUTLIER_SIGMAS = 3.0  # Kovaleva et al. 2021, section 3
 def statistics(trace: Trace) -> pd.DataFrame:
     """Mean and standard deviation of each token's features around each norm, a row per norm and token.
 
-    Columns: norm (index in call order), name (module path), layer (nullable; <NA> for the embedding's and the final
-    one), part, position (of the token), token, mean_before, std_before (of the norm's input), mean_after, std_after (of
-    its output, gamma and beta included), epsilon. The std is the biased one (divided by D), as LayerNorm's own.
+    Columns: norm (index in call order), name (module path), stream (encoder | decoder: whose tokens), layer (nullable;
+    <NA> for the embedding's and the final one), part, position (of the token), token, mean_before, std_before (of the
+    norm's input), mean_after, std_after (of its output, gamma and beta included), epsilon. The std is the biased one
+    (divided by D), as LayerNorm's own.
     """
     tables = []
     for index, norm in enumerate(trace.norms):
@@ -43,8 +44,8 @@ def statistics(trace: Trace) -> pd.DataFrame:
 def parameters(trace: Trace) -> pd.DataFrame:
     """What each norm has learned, a row per norm and dimension.
 
-    Columns: norm, name, layer, part (as in `statistics`), dimension, gamma, beta, outlier (whether gamma or beta lies
-    more than 3 standard deviations from its mean over the norm's dimensions; Kovaleva et al. 2021).
+    Columns: norm, name, stream, layer, part (as in `statistics`), dimension, gamma, beta, outlier (whether gamma or
+    beta lies more than 3 standard deviations from its mean over the norm's dimensions; Kovaleva et al. 2021).
     """
     tables = []
     for index, norm in enumerate(trace.norms):
@@ -59,7 +60,7 @@ def parameters(trace: Trace) -> pd.DataFrame:
 
 
 def _table(index: int, norm: NormRecord, columns: dict[str, Any]) -> pd.DataFrame:
-    place = {"norm": index, "name": norm.name, "layer": norm.layer, "part": norm.part}
+    place = {"norm": index, "name": norm.name, "stream": norm.stream, "layer": norm.layer, "part": norm.part}
     return pd.DataFrame({**place, **columns}).astype({"layer": "Int64"})
 
 

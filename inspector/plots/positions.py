@@ -17,6 +17,7 @@ from inspector.plots.theme import Mode
 Table = NDArray[np.floating[Any]]
 
 _DASHES = ("solid", "dash", "dot", "dashdot")
+_SINE_COSINE = ("solid", "dot")  # even dimensions are sines, odd ones cosines
 # Positions' violet from strong to faint in equal steps of lightness, for as many curves as stay apart.
 _VIOLETS: dict[Mode, tuple[str, ...]] = {
     "light": ("#58016d", "#72018b", "#8721a1", "#9b3ab7", "#b04fcc", "#c665e3", "#dc7af9", "#e79cfe"),
@@ -51,7 +52,7 @@ def curves(tables: Mapping[str, Table], *, dimensions: Sequence[int], mode: Mode
                 legendgroup=str(dimension),
                 showlegend=row == 1,
                 mode="lines",
-                line={"color": shades[place], "width": 1.5},
+                line={"color": shades[place], "dash": _SINE_COSINE[dimension % 2], "width": 1.5},
                 hovertemplate=f"position %{{x}}<br>dimension {dimension}: %{{y:.3g}}<extra></extra>",
             )
         figure.update_yaxes(title_text=theme.literal(name), row=row, col=1)

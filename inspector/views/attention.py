@@ -14,7 +14,7 @@ from inspector.views.components.head import Choice, Step, head
 st.title("Attention")
 inspected = session.inspected()
 trace = inspected.trace
-stream = parts.stream(trace)
+stream = parts.stream(site.stream for site in trace.sites)
 sites = [site for site in trace.sites if site.stream == stream]
 last_layer, last_head = len(sites) - 1, sites[0].heads - 1
 named = stream if len({site.stream for site in trace.sites}) > 1 else None
@@ -60,6 +60,8 @@ def explorer() -> None:
     """Options, numbers, grid and open head: what a click changes, and nothing else."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         layer, number = opened()
+        pinned = link.chosen("query", default=None, last=len(sites[0].queries) - 1)
+        link.keep()
         st.button("Previous head", icon=":material/chevron_left:", on_click=step, args=(-1,), help="Key [ in the views")
         st.button("Next head", icon=":material/chevron_right:", on_click=step, args=(1,), help="Key ] in the views")
         hide = st.toggle("Hide special tokens", key="hide", bind="query-params")
@@ -100,10 +102,11 @@ def explorer() -> None:
             key="grid-view",
             on_open=open_head,
         )
-        st.caption("Rows are layers, columns heads; each picture is one map. Click one, or walk with the arrow keys and open "
-            "with Enter; [ and ] open the head before and after. In the open head a click pins a token.")
+        st.caption(
+            "Rows are layers, columns heads; each picture is one map. Click one, or walk with the arrow keys and open "
+            "with Enter; [ and ] open the head before and after. In the open head a click pins a token."
+        )
     with right:
-        pinned = link.chosen("query", default=None, last=len(sites[0].queries) - 1)
         weights = shown.apply(trace.attention(layer=layer, head=number, stream=stream))
         head(
             packing.head_bytes(

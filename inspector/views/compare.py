@@ -52,12 +52,14 @@ def panel(name: str, *, layer: int, hide: bool, words: bool) -> Panel | None:
     known = [card.id for card in models.catalogue()]
     current = inspected.trace.model if inspected.trace.model in known else known[0]
     model = st.selectbox(f"Model {name}", known, index=known.index(current), key=f"{key}_model", bind="query-params")
+    if not session.trained(model):
+        parts.untrained()
     text = st.text_area(
         f"Text {name}", key=f"{key}_text", height=68, placeholder="The sidebar's text", persist_state="session"
     )
     try:
         trace = session.panel_trace(inspected, model=model, text=text)
-        stream = parts.stream(trace, key=f"{key}_stream")
+        stream = parts.stream((site.stream for site in trace.sites), key=f"{key}_stream")
         shown = maps.arrange(trace, stream=stream, hide_special=hide, merge_words=words)
     except ValueError as error:
         session.show_problem(str(error))
@@ -131,7 +133,7 @@ else:
             ("Divergence", f"{apart.jensen_shannon:.3g} nats", "Jensen-Shannon, mean over queries; 0 to ln 2 = 0.693"),
             ("Largest", f"{apart.largest:.3g}", "Largest difference of two weights, without its sign"),
         ],
-        width=190,
+        width=170,
     )
     data = packing.head_bytes(
         apart.values,

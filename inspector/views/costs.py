@@ -34,8 +34,8 @@ flops = table.groupby("part")["flops"].sum()
 weights = table.groupby("part")["parameters"].sum()
 
 st.caption(
-    f"One forward pass over this text of {tokens} tokens{target}. 1 multiply-add counts as 2 FLOPs; every count is a closed "
-    "formula, and the matrix products equal PyTorch's own FLOP counter exactly."
+    f"One forward pass over this text of {tokens} tokens{target}. 1 multiply-add counts as 2 FLOPs; every count is a "
+    "closed formula, and the matrix products equal PyTorch's own FLOP counter exactly."
 )
 parts.cards(
     [
@@ -47,16 +47,16 @@ parts.cards(
             f"FLOPs of the layers' attention over those of the FFN, at {tokens} tokens",
         ),
         (
-            "The same, parameters",
+            "By parameters",
             f"{weights['attention'] / weights['ffn']:.3g}",
             "Parameters of the layers' attention over those of the FFN, at any length",
         ),
     ],
-    width=190,
+    width=170,
 )
 
 with st.container(horizontal=True):
-    stream = parts.stream(inspected.trace)
+    stream = parts.stream(table["stream"])
     value = st.segmented_control(
         "What is counted",
         list(VALUES),

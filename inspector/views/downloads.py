@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 def head(trace: Trace, shown: Arrangement, weights: Array, *, layer: int, head: int, stream: str, scale: Scale) -> None:
     """Buttons for the open head: `weights` [Q, T] as the reader arranged them, between the groups of `shown`."""
     name = f"{trace.model.replace('/', '-')}-{stream}-layer{layer}-head{head}"
-    title, mode = attention.title(layer, head, stream), session.mode()
     queries, keys = shown.queries.labels, shown.keys.labels
+    title, mode = f"{trace.model}: {attention.title(layer, head, stream).lower()}", session.mode()
+    title += "" if session.trained(trace.model) else ", untrained"
+    title += "" if len(queries) == len(trace.read_by(stream).tokens) else ", tokens hidden or merged"
     with st.container(horizontal=True, gap="small"):
         _button(
             f"{name}.png",
@@ -42,7 +44,7 @@ def head(trace: Trace, shown: Arrangement, weights: Array, *, layer: int, head: 
             f"{name}.html",
             lambda: export.html(trace, layer=layer, head=head, stream=stream, scale=scale).encode(),
             "text/html",
-            "An interactive page that works offline: this head exact, all heads to look around",
+            "An interactive page that works offline: the heads as recorded, nothing hidden or merged",
         )
         _button(
             f"{trace.model.replace('/', '-')}.npz",

@@ -18,13 +18,24 @@ VALUES: dict[draw.Value, str] = {
 st.title("LayerNorm")
 trace = session.inspected().trace
 mode = session.mode()
+if not trace.norms:
+    st.caption("This model has no norm that could be recorded.")
+    st.stop()
+stream = parts.stream((norm.stream for norm in trace.norms), key="norm_stream")
+norms = [norm for norm in trace.norms if norm.stream == stream]
+statistics = session.cached_table((trace.key, "norms"), lambda: normalization.statistics(trace))
+statistics = statistics[statistics["stream"] == stream]
+learned = session.cached_table((trace.key, "gamma and beta"), lambda: normalization.parameters(trace))
+learned = learned[learned["stream"] == stream]
+names = dict(zip(learned["norm"].unique(), draw.labels(learned), strict=True))
+tokens = trace.read_by(stream).tokens
 
-first = trace.norms[0]
+first = norms[0]
 st.caption(
     r"Each norm takes one token's vector $x$ at a time and gives "
     r"$\gamma\,\frac{x - \mu}{\sqrt{\sigma^2 + \epsilon}} + \beta$ (Ba et al. 2016), with $\mu$ and $\sigma$ over its "
-    rf"{len(first.gamma)} dimensions and $\epsilon$ = {first.epsilon:.0e}. {len(trace.norms)} norms, "
-    f"{len(trace.tokens)} tokens, no unit."
+    rf"{len(first.gamma)} dimensions and $\epsilon$ = {first.epsilon:.0e}. {len(norms)} norms, "
+    f"{len(tokens)} tokens, no unit."
 )
 
 before, after = statistics["std_before"], statistics["std_after"]
@@ -32,10 +43,10 @@ parts.cards(
     [
         ("Deviation before", f"{before.min():.3g} to {before.max():.3g}", "Smallest and largest over norms and tokens"),
         ("Deviation after", f"{after.min():.3g} to {after.max():.3g}", "Not 1: gamma and beta act after the division"),
-        ("Placement", trace.norms[-1].placement, "post: after the residual sum; pre: before the sublayer"),
-        ("Outlying dimensions", str(int(learned["outlier"].sum())), "gamma or beta beyond 3 σ of its norm, all norms"),
+        ("Placement", norms[-1].placement, "post: after the residual sum; pre: before the sublayer"),
+        ("Outliers", str(int(learned["outlier"].sum())), "gamma or beta beyond 3 σ of its norm, all norms"),
     ],
-    width=190,
+    width=170,
 )
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -58,7 +69,7 @@ parts.chart(
 )
 
 st.subheader("One token through all norms")
-position = parts.number("Token", "token", default=min(1, len(trace.tokens) - 1), last=len(trace.tokens) - 1)
+position = parts.number("Token", "token", default=min(1, len(tokens) - 1), last=len(tokens) - 1)
 parts.chart(
     draw.by_token(statistics, position=position, mode=mode),
     alt=f"mean and standard deviation of token {position} before and after each norm",
@@ -66,7 +77,8 @@ parts.chart(
 )
 
 st.subheader("What a norm has learned")
-norm = parts.number("Norm, in the order in which they run", "norm", default=0, last=len(names) - 1, width=280)
+place = parts.number("Norm, in the order in which they run", "norm", default=0, last=len(names) - 1, width=280)
+norm = list(names)[place]
 parts.chart(
     draw.parameters(learned, norm=norm, mode=mode),
     alt=f"gamma and beta of {names[norm]} by dimension",

@@ -80,10 +80,18 @@ def chosen(name: str, *, default: int | None, last: int) -> int | None:
             shown = "none" if default is None else default
             _complain(f"The link asks for {name} {_plain(raw)}; they go from 0 to {last}. You see {shown} instead.")
     value: int | None = kept.get(name, default)
-    if value is not None and value > last:
-        value = default
-    _put(name, str(value), str(default))
-    return value
+    return default if value is not None and value > last else value
+
+
+def keep() -> None:
+    """Put what was chosen into the link, at once: one step of the browser's Back."""
+    chosen: dict[str, int] = st.session_state["chosen"]
+    for name in CHOSEN:
+        if name not in chosen:
+            _put(name, "", "")
+    wanted = {name: str(value) for name, value in chosen.items()}
+    if any(st.query_params.get(name) != value for name, value in wanted.items()):
+        st.query_params.update(wanted)
 
 
 def kept(name: str, default: int) -> int:

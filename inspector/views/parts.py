@@ -18,23 +18,26 @@ if TYPE_CHECKING:
     from inspector.trace import Array, Trace
 
 
+def untrained() -> None:
+    """Said wherever a model with random weights is shown."""
+    st.badge("Untrained", icon=":material/casino:", color="orange", help="Random weights: the maps mean nothing.")
+
+
 def number(label: str, name: str, *, default: int, last: int, width: int = 140) -> int:
     """A number from 0 to `last`, kept in the link as `name`; a link out of range is said, and `default` shown."""
     link.check_number(name, default=default, last=last)
     return st.number_input(label, 0, max(last, 0), default, key=name, bind="query-params", width=width)
 
 
-def stream(trace: Trace, *, key: str = "stream") -> str:
-    """The stream to look at; a choice where there is more than one."""
-    streams = list(dict.fromkeys(site.stream for site in trace.sites))
+def stream(streams: Iterable[str], *, key: str = "stream") -> str:
+    """The stream to look at, of those that something has; a choice where there is more than one."""
+    streams = list(dict.fromkeys(streams))
     if len(streams) == 1:
         return streams[0]
-    names = {"encoder": "Encoder", "decoder": "Decoder", "cross": "Cross: decoder to encoder"}
     return st.segmented_control(
         "Stream",
         streams,
         default=streams[0],
-        format_func=names.__getitem__,
         key=key,
         bind="query-params",
         required=True,

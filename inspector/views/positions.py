@@ -23,15 +23,17 @@ if inspected.loaded is None:
     )
     st.stop()
 loaded = inspected.loaded
-own = f"{loaded.card.id}, learned"
+kind = getattr(loaded.config, "positions", "learned")  # an own Transformer says which, a BERT learns
+own = f"{loaded.card.id}, {kind}"
 learned = positional.table(loaded)
 paper = positional.sinusoidal(*learned.shape)
 tables: dict[str, draw.Table] = {PAPER: paper, own: learned}
 positions, width = learned.shape
+origin = "uses this very table" if kind == PAPER else "learned a table of its own"
 
 st.caption(
     r"The paper's encoding is $PE(p, 2i) = \sin(p / 10000^{2i/D})$, $PE(p, 2i+1) = \cos(p / 10000^{2i/D})$ "
-    rf"(Vaswani et al. 2017, 3.5) with $D$ = {width}. {loaded.card.id} learned its own table of {positions} positions, "
+    rf"(Vaswani et al. 2017, 3.5) with $D$ = {width}. {loaded.card.id} {origin}, {positions} positions, "
     "added to the token's embedding. No unit."
 )
 by_distance = {
@@ -49,16 +51,16 @@ parts.cards(
             "Mean cosine similarity of positions 1 apart, sinusoidal",
         ),
         (
-            "Neighbours, learned",
+            f"1 apart, {kind}",
             f"{by_distance[own]['mean'][1]:.3g}",
             f"The same, {loaded.card.id}",
         ),
     ],
-    width=190,
+    width=170,
 )
 
 dimensions = st.multiselect(
-    "Dimensions", range(width), default=[4, 5, 20, 21, 60, 61], key="dimensions", max_selections=8, bind="query-params"
+    "Dimensions", range(width), default=[4, 5, 20, 21], key="dimensions", max_selections=8, bind="query-params"
 )
 if dimensions:
     parts.chart(

@@ -145,6 +145,11 @@ def thumbnails(trace: Trace, shown: Arrangement, *, stream: str) -> NDArray[np.u
     return cached(("thumbnails", trace.key, stream, shown), make, size=lambda pictures: pictures.nbytes)
 
 
+def trained(model: str) -> bool:
+    """Whether the weights of a model have learned anything; what is not in the catalogue is taken to have."""
+    return all(card.trained for card in models.catalogue() if card.id == model)
+
+
 def mode() -> Mode:
     """Whether the reader sees the page in light or in dark."""
     return "dark" if st.context.theme.type == "dark" else "light"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 import models
-from inspector.views import link
+from inspector.views import link, parts
 
 EXAMPLES = {
     "Who was tired?": "The cat sat on the mat because it was tired.",
@@ -38,7 +38,7 @@ def draw(page: str) -> None:
         card = cards[st.session_state["model"]]
         st.caption(card.summary)
         if not card.trained:
-            st.badge("Untrained", icon=":material/casino:", color="orange", help="Random weights: the maps mean nothing.")
+            parts.untrained()
         _text("Text", key="text", height=140, placeholder="Paste a sentence")
         if card.shape == "encoder":
             _text("Second text (optional)", key="pair", placeholder="A sentence to read beside the first")
@@ -71,6 +71,4 @@ def _take_example() -> None:
 
 def _text(label: str, *, key: str, placeholder: str, height: int = 68) -> None:
     opened = st.session_state.get("file") is not None
-    st.text_area(
-        label, key=key, height=height, placeholder=placeholder, persist_state="session", disabled=opened
-    )
+    st.text_area(label, key=key, height=height, placeholder=placeholder, persist_state="session", disabled=opened)

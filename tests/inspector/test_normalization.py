@@ -75,7 +75,7 @@ def test_after_is_the_formula_with_gamma_beta_and_epsilon(trace: Trace, statisti
 
 def test_layout(trace: Trace, statistics: pd.DataFrame):
     assert list(statistics.columns) == [
-        *("norm", "name", "layer", "part", "position", "token"),
+        *("norm", "name", "stream", "layer", "part", "position", "token"),
         *("mean_before", "std_before", "mean_after", "std_after", "epsilon"),
     ]
     assert len(statistics) == 13 * len(trace.tokens)
@@ -92,7 +92,7 @@ def test_layout(trace: Trace, statistics: pd.DataFrame):
 
 def test_parameters_are_those_of_the_model(minilm: LoadedModel, trace: Trace):
     table = normalization.parameters(trace)
-    assert list(table.columns) == ["norm", "name", "layer", "part", "dimension", "gamma", "beta", "outlier"]
+    assert list(table.columns) == ["norm", "name", "stream", "layer", "part", "dimension", "gamma", "beta", "outlier"]
     assert (len(table), table.layer.dtype) == (13 * 384, "Int64")
     for name, rows in table.groupby("name"):
         module = minilm.network.get_submodule(str(name))

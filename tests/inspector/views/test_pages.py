@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+import models
 from inspector import record
 from models import LoadedModel
 
@@ -71,7 +72,7 @@ def test_the_first_view_needs_no_click(minilm: LoadedModel) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
-@pytest.mark.parametrize("model", ["minilm", "minilm-own"])
+@pytest.mark.parametrize("model", [card.id for card in models.catalogue()])
 def test_every_page_shows_every_model(page: str, model: str) -> None:
     app = opened(model=model)
     app.switch_page(PAGES[page]).run()
@@ -79,6 +80,7 @@ def test_every_page_shows_every_model(page: str, model: str) -> None:
     assert app.title[0].value == page
     assert not app.error
     assert "Cannot be shown" not in said(app)
+    assert ("Untrained" in said(app)) == model.startswith("own-")
 
 
 def test_the_own_transformer_shows_the_same_map() -> None:
@@ -197,7 +199,9 @@ def test_a_saved_trace_opens_and_a_damaged_one_is_a_sentence(minilm: LoadedModel
     header, numbers = component(app, "headlight_head")
     assert header["queries"] == list(trace.tokens)
     np.testing.assert_array_equal(numbers, trace.attention(layer=1, head=1).ravel())
-    assert "You see the saved trace." in said(app)
+    assert "You see a saved trace." in said(app)
+    assert app.text_area(key="text").disabled
+    assert "text" not in app.query_params
     app.file_uploader(key="file").set_value(("t.npz", content[:2000], "application/octet-stream")).run()
     assert not app.exception
     assert "is damaged or was not saved by this version of Headlight" in said(app)
@@ -226,3 +230,63 @@ def test_an_example_replaces_the_text() -> None:
     assert app.text_area(key="text").value == "The trophy does not fit into the suitcase."
     assert app.text_area(key="pair").value == "It is too big."
     assert not app.exception
+
+
+def test_an_encoder_decoder_shows_three_streams() -> None:
+    loaded = models.load("own-encoder-decoder")
+    trace = record(loaded, "A cat.", target="My dog sat.")
+    for stream in ("encoder", "decoder", "cross"):
+        app = opened(
+            model="own-encoder-decoder", text="A cat.", target="My dog sat.", stream=stream, layer="1", head="2"
+        )
+        assert not app.exception
+        header, numbers = component(app, "headlight_head")
+        weights = trace.attention(layer=1, head=2, stream=stream)
+        np.testing.assert_array_equal(numbers.reshape(weights.shape), weights)
+        assert len(header["keys"]) == weights.shape[1]
+    assert header["keys"] == list(trace.tokens)
+    assert header["queries"][:2] == ["[CLS] → my", "my → dog"]
+    assert "source text" in said(app)
+
+
+def test_without_a_target_the_model_writes_its_own() -> None:
+    app = opened(model="own-encoder-decoder", stream="decoder")
+    assert not app.exception
+    trace = record(models.load("own-encoder-decoder"), EXAMPLE)
+    read = [label.split(" → ")[0] for label in component(app, "headlight_head")[0]["queries"]]
+    assert tuple(read) == next(site.queries for site in trace.sites if site.stream == "decoder")
+
+
+def test_a_pin_follows_its_token_and_leaves_with_its_text() -> None:
+    app = opened(query="9")
+    assert component(app, "headlight_head")[0]["chosen"] == 9
+    app.toggle(key="hide").set_value(True).run()
+    header = component(app, "headlight_head")[0]
+    assert (header["chosen"], header["queries"][8]) == (8, "was")
+    app.text_area(key="text").set_value("Another text with just as many tokens as before here.").run()
+    assert component(app, "headlight_head")[0]["chosen"] is None
+    assert "query" not in app.query_params
+
+
+def test_compare_starts_from_the_open_head() -> None:
+    app = opened(layer="4", head="2")
+    app.switch_page(PAGES["Compare"]).run()
+    assert (app.number_input(key="a_layer").value, app.number_input(key="a_head").value) == (4, 2)
+
+
+def test_a_shorter_text_takes_the_number_back_without_blaming_the_link() -> None:
+    app = opened()
+    app.switch_page(PAGES["LayerNorm"]).run()
+    app.number_input(key="token").set_value(6).run()
+    app.text_area(key="text").set_value("Hi.").run()
+    assert not app.exception
+    assert app.number_input(key="token").value == 1
+    assert "The link asks" not in said(app)
+
+
+def test_the_same_example_can_be_taken_again() -> None:
+    app = opened()
+    app.selectbox(key="example").select("Word pieces").run()
+    app.text_area(key="text").set_value("edited").run()
+    app.selectbox(key="example").select("Word pieces").run()
+    assert app.text_area(key="text").value.startswith("Antidisestablishmentarianism")
