@@ -35,6 +35,7 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("text", nargs="?", metavar="TEXT", help="the text to read; - reads it from standard input")
     add("--pair", metavar="TEXT", help="a second text, for models that read two")
+    add("--target", metavar="TEXT", help="what an encoder-decoder is to write (default: what it writes by itself)")
     add("--open", metavar="FILE", help="look at a trace saved as .npz, in place of a text")
     add("--model", metavar="MODEL", help="a model's id or a folder (default: minilm)")
     add("--layer", type=int, help="the layer to save, from 0 (default: that of the most telling head)")
@@ -86,7 +87,7 @@ def _trace(options: argparse.Namespace) -> Trace:
     from inspector.probe import record
 
     text = sys.stdin.read() if options.text == "-" else options.text
-    return record(models.load(options.model or "minilm"), text, text_pair=options.pair)
+    return record(models.load(options.model or "minilm"), text, text_pair=options.pair, target=options.target)
 
 
 def _print_heads(trace: Trace) -> None:

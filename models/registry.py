@@ -119,7 +119,7 @@ _MINILM_OWN = Card(
 _UNTRAINED: dict[Shape, Card] = {
     "encoder": Card(
         id="own-encoder",
-        title="Own encoder, untrained",
+        title="Untrained encoder",
         summary="This project's own Transformer encoder (2 layers, 4 heads, width 64) with random weights: untrained.",
         licence="MIT",
         shape="encoder",
@@ -127,7 +127,7 @@ _UNTRAINED: dict[Shape, Card] = {
     ),
     "decoder": Card(
         id="own-decoder",
-        title="Own decoder, untrained",
+        title="Untrained decoder",
         summary="The own decoder, as in GPT (2 layers, 4 heads, width 64), causal, with random weights: untrained.",
         licence="MIT",
         shape="decoder",
@@ -135,7 +135,7 @@ _UNTRAINED: dict[Shape, Card] = {
     ),
     "encoder-decoder": Card(
         id="own-encoder-decoder",
-        title="Own encoder-decoder, untrained",
+        title="Untrained encoder-decoder",
         summary="The own encoder-decoder (2 + 2 layers, 4 heads, width 64) with random weights: untrained, it writes "
         "nonsense and shows all three streams of attention.",
         licence="MIT",
