@@ -102,6 +102,16 @@ def test_the_keyboard_walks_and_steps(page: Page, server: Any) -> None:
     expect(page.get_by_text("Layer 3, head 11")).to_be_visible()
 
 
+def test_back_returns_to_the_head_before(page: Page, server: Any) -> None:
+    ready(page, server)
+    for place in ("layer 2, head 1", "layer 4, head 6"):
+        page.get_by_role("gridcell", name=f"{place},").click()
+        expect(page).to_have_url(re.compile(place.replace("layer ", "layer=").replace(", head ", "&head=")))
+    page.go_back()
+    expect(page.get_by_role("gridcell", name="layer 2, head 1,")).to_have_attribute("aria-selected", "true")
+    expect(page).to_have_url(re.compile("layer=2&head=1"))
+
+
 def test_a_pasted_text_is_inspected(page: Page, server: Any) -> None:
     ready(page, server)
     page.get_by_label("Text", exact=True).fill("Colourless green ideas sleep furiously.")
