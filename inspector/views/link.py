@@ -8,14 +8,15 @@ import streamlit as st
 
 TEXTS = ("text", "pair", "target", "a_text", "b_text")  # of the sidebar and of the two panels of Compare
 CHOSEN = ("layer", "head", "query")  # numbers that no widget holds: the open head, and the pinned token
+EXPLORER = ""  # the page of the open head, by its path: the first one
 MAX_TEXT = 1_000  # characters; a link is a header of a request, and servers refuse long ones
 
 
 def read(page: str, *, known_models: Sequence[str], default_text: str) -> None:
     """Take model, texts and numbers from the link at a session's start; afterwards the widgets lead.
 
-    The numbers of `chosen` are taken again on every whole run of the same page, which is how the browser's Back reaches
-    them. Another page starts with an address of its own, so there they stay as they are.
+    The numbers of `chosen` are taken again on every whole run of the page that keeps them in its address, which is how
+    the browser's Back reaches them. Other pages' addresses do not hold them, so there they stay as they are.
     """
     state = st.session_state
     first = "problems" not in state
@@ -31,7 +32,7 @@ def read(page: str, *, known_models: Sequence[str], default_text: str) -> None:
         state["model"] = model
         for name in TEXTS:
             state[name] = st.query_params.get(name, default_text if name == "text" else "")
-    if first or state["page"] == page:
+    if first or state["page"] == page == EXPLORER:
         state["linked"] = {name: st.query_params.get(name) for name in CHOSEN}
     state["page"] = page
 

@@ -58,11 +58,6 @@ def cached(key: Hashable, make: Callable[[], V], *, size: Callable[[V], int]) ->
     return cast("V", _results().get(key, make, size=size))
 
 
-def cached_bytes(key: Hashable, make: Callable[[], bytes]) -> bytes:
-    """The same for what is sent to the browser."""
-    return cached(key, make, size=len)
-
-
 def cached_table(key: Hashable, make: Callable[[], Any]) -> Any:
     """The same for a DataFrame."""
     return cached(key, make, size=lambda table: int(table.memory_usage(deep=True).sum()))

@@ -102,6 +102,19 @@ def test_the_keyboard_walks_and_steps(page: Page, server: Any) -> None:
     expect(page.get_by_text("Layer 3, head 11")).to_be_visible()
 
 
+def test_the_open_head_waits_while_other_pages_are_used(page: Page, server: Any) -> None:
+    ready(page, server)
+    page.get_by_role("gridcell", name="layer 4, head 2,").click()
+    expect(page).to_have_url(re.compile("layer=4&head=2"))
+    page.get_by_role("link", name="Compare").click()
+    page.get_by_text("Square-root colour").click()
+    expect(page).to_have_url(re.compile("sqrt=true"))
+    page.wait_for_timeout(1500)
+    page.get_by_role("link", name="Attention").click()
+    expect(page.get_by_role("gridcell", name="layer 4, head 2,")).to_have_attribute("aria-selected", "true")
+    expect(page).to_have_url(re.compile("layer=4"))
+
+
 def test_back_returns_to_the_head_before(page: Page, server: Any) -> None:
     ready(page, server)
     for place in ("layer 2, head 1", "layer 4, head 6"):
