@@ -7,6 +7,7 @@ const SLANTED = 18; // pixels a column needs for slanted labels; below, they sta
 const LARGEST = 40; // pixels of a cell
 const TALLEST = 560; // pixels of the plot
 const LONGEST = 92; // pixels of a label before it is cut
+const NARROW = 170; // pixels of the colour bar; on less its numbers would touch
 
 export class Heatmap {
   /** `hover(spot, anchor)` with spot { query, key }, one of them or null; `pick(query)` on a click. */
@@ -195,7 +196,8 @@ class ColourBar {
     const place = (part) => (scale === "sqrt" ? Math.sqrt(part) : part);
     const parts = scale === "sqrt" ? [0, 0.1, 0.25, 0.5, 1] : [0, 0.25, 0.5, 0.75, 1];
     const signed = [-1, -0.5, 0, 0.5, 1].map((part) => [part, (1 + Math.sign(part) * place(Math.abs(part))) / 2]);
-    const marks = diverging ? signed : parts.map((part) => [part, place(part)]);
+    const all = diverging ? signed : parts.map((part) => [part, place(part)]);
+    const marks = length < NARROW ? all.filter(([part]) => Number.isInteger(part)) : all; // the ends, and zero
     this.ticks.style.width = `${length}px`;
     this.ticks.replaceChildren(
       ...marks.map(([part, at]) => {
