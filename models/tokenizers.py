@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+SPACE = "▁"  # how Metaspace writes it
 MAX_CHARACTERS = 200_000  # a tokenizer takes seconds for millions; no model here reads that far
 
 
@@ -90,13 +91,18 @@ def encode(tokenizer: Any, text: str, *, text_pair: str | None = None, max_token
 
 
 def from_ids(tokenizer: Any, ids: Sequence[int]) -> Encoding:
-    """What a model wrote, token by token; a piece that begins with ## goes on with the word before it."""
+    """What a model wrote, token by token; a piece that begins with ## goes on with the word before it.
+
+    Where a tokenizer writes spaces as marks (Metaspace), a piece without one goes on instead.
+    """
     tokens = tuple(tokenizer.convert_ids_to_tokens(list(ids)))
     special = tuple(token in tokenizer.all_special_ids for token in ids)
     words: list[int | None] = []
     count = -1
+    marked = any(token.startswith(SPACE) for token in tokens)
     for token, added in zip(tokens, special, strict=True):
-        count += not added and (not token.startswith("##") or count < 0)
+        begins = token.startswith(SPACE) if marked else not token.startswith("##")
+        count += not added and (begins or count < 0)
         words.append(None if added else count)
     unknown = tuple(ids).count(tokenizer.unk_token_id)
     return Encoding(tuple(ids), tokens, tuple(words), (0,) * len(ids), special, unknown)
