@@ -13,7 +13,7 @@ import torch
 from models import train
 from models.files import read_tensors
 from models.shipped import read_checkpoint
-from models.training import corpus, loop, recipes, replay
+from models.training import corpus, finish, loop, recipes, replay
 from models.training.evaluation import translate
 from models.training.recipes import MINI_BERT, RECIPES, TRANSLATOR
 from models.training.tasks import prepare
@@ -26,11 +26,21 @@ BOOK = "".join(f"Alice saw {n} white rabbits, and then she went to sleep.\n" for
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "data"
     folder.mkdir()
-    for name in corpus.PAIRS.values():
-        (folder / name).write_text(PAIRS, encoding="utf-8")
+    (folder / corpus.PAIRS["train"]).write_text(PAIRS, encoding="utf-8")
+    for split in ("valid", "test"):  # short: with sacreBLEU installed they are translated, also with a beam
+        (folder / corpus.PAIRS[split]).write_text("".join(PAIRS.splitlines(keepends=True)[:4]), encoding="utf-8")
     for name in corpus.BOOKS.values():
         (folder / name).write_text(BOOK, encoding="utf-8")
-    tiny = {"vocabulary": 330, "layers": 1, "width": 16, "heads": 2, "ffn_width": 32, "batch_tokens": 128, "rows": 4}
+    tiny = {
+        "vocabulary": 330,
+        "layers": 1,
+        "width": 16,
+        "heads": 2,
+        "ffn_width": 32,
+        "batch_tokens": 128,
+        "rows": 4,
+        "max_positions": 64,
+    }
     for recipe in (TRANSLATOR, MINI_BERT):
         small = replace(recipe, **tiny, evaluations=2, epochs=2, steps=None)
         monkeypatch.setitem(RECIPES, recipe.name, small)
@@ -142,3 +152,10 @@ def test_ctrl_c_saves_and_says_how_to_go_on(
     monkeypatch.setitem(RECIPES, "translator", recipes.TRANSLATOR)
     assert train.main(arguments) == 2
     assert "go on with --resume" in capsys.readouterr().err
+
+
+def test_without_the_judge_the_card_says_so(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(finish, "has_judge", lambda: False)
+    assert train.main(["translator", "--data", str(data), "--out", str(tmp_path / "out")]) == 0
+    card = (tmp_path / "out" / "checkpoint" / "CARD.md").read_text(encoding="utf-8")
+    assert "| BLEU | not measured: sacreBLEU is not installed (pip install sacrebleu) |" in card
