@@ -22,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Train; 0 when finished, 2 after an error that is said in one line, 130 when interrupted."""
     chosen = _parser().parse_args(arguments)
     torch.set_num_threads(chosen.threads)
-    out: Path = chosen.out or Path(f"{chosen.name}-{chosen.implementation}")
+    out: Path = chosen.out or Path("runs") / f"{chosen.name}-{chosen.implementation}"
     try:
         if not chosen.resume:
             check_new(out)
@@ -50,7 +50,9 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m models.train", description=__doc__)
     parser.add_argument("name", choices=sorted(RECIPES), help="toy needs no data and takes seconds")
     parser.add_argument("--data", type=Path, help="the folder that holds the data files")
-    parser.add_argument("--out", type=Path, help="the folder for checkpoints, metrics and the card")
+    parser.add_argument(
+        "--out", type=Path, help="the folder for checkpoints, metrics and the card (runs/NAME-IMPLEMENTATION)"
+    )
     parser.add_argument("--resume", action="store_true", help="go on where the training in --out stopped")
     parser.add_argument(
         "--implementation", choices=("own", "torch"), default="own", help="torch: nn.Transformer, the yardstick"
