@@ -39,7 +39,7 @@ def test_tensors_and_their_text_come_back(tmp_path: Path) -> None:
 
 def test_a_missing_and_a_damaged_file_are_named(tmp_path: Path) -> None:
     path = tmp_path / "file"
-    with pytest.raises(ValueError, match="There is no file .*file"):
+    with pytest.raises(ValueError, match=r"There is no file .*file"):
         read_tensors(path)
     write_tensors(path, {"a": torch.zeros(100)})
     for content in (b"", path.read_bytes()[:-1], path.read_bytes()[:9], b"\xff" * 200):
