@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from models.subwords import SPECIAL, as_transformers, train_subwords
-from models.tokenizers import from_ids
+from models.tokenizers import encode, from_ids, marked_words
 
 TEXTS = ["the cat sat on the mat", "the dog sat on the log", "猫坐在垫子上。", "狗坐在木头上。"] * 3
 
@@ -44,6 +44,14 @@ def test_words_written_by_a_model_begin_at_the_space_marks() -> None:
     encoding = from_ids(ready, tokenizer.encode("the xyz mat").ids)
     assert encoding.tokens[:4] == ("[CLS]", "▁the", "▁", "<0x78>")
     assert encoding.words == (None, 0, 1, 1, 1, 1, 2, None)
+
+
+def test_chinese_words_are_its_tokens_and_bytes_go_on() -> None:
+    tokens = ("[CLS]", "▁我爱", "猫", "<0xE9>", "<0xB3>", "，", "▁cat", "s.", "[SEP]")
+    special = [token in SPECIAL for token in tokens]
+    assert marked_words(tokens, special) == (None, 0, 1, 1, 1, 2, 3, 3, None)
+    ready = as_transformers(train_subwords(TEXTS, vocabulary=330), max_tokens=20)
+    assert encode(ready, "the cat", text_pair="the mat", max_tokens=20).words == (None, 0, 1, None, 2, 3, None)
 
 
 def test_a_vocabulary_without_room_for_the_bytes_is_refused() -> None:
