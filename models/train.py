@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             )
             return INTERRUPTED
         print(finish(task, trained, out, data=chosen.data, implementation=chosen.implementation))
-    except ValueError as error:
+    except (ValueError, OSError) as error:
         print(error, file=sys.stderr)
         return 2
     return 0
