@@ -103,7 +103,7 @@ def attend(
     blocks = []
     for start in range(0, queries, BLOCK):
         rows = slice(start, min(start + BLOCK, queries))
-        allowed = None if mask is None else mask.rows(rows.start, rows.stop)
+        allowed = None if mask is None else mask.rows(rows.start, rows.stop).to(query.device)
         blocks.append(function(query[:, :, rows], key, value, allowed, rows=rows)[0])
     return blocks[0] if len(blocks) == 1 else torch.cat(blocks, dim=2)
 
@@ -118,7 +118,7 @@ def _attend_fused(function: AttentionFunction, query: Tensor, key: Tensor, value
         query,
         key,
         value,
-        attn_mask=None if mask is None or causal else mask.rows(0, query.shape[2]),
+        attn_mask=None if mask is None or causal else mask.rows(0, query.shape[2]).to(query.device),
         dropout_p=function.dropout if isinstance(function, DotProductAttention) else 0.0,
         is_causal=causal,
         scale=function.scale,

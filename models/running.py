@@ -7,22 +7,26 @@ from typing import Any
 
 from torch import Tensor
 
-from models.generation import NextToken, greedy
+from models.generation import NextToken, beam_search, greedy
 from models.transformer import Decoder, Encoder, EncoderDecoder
 
 
 @dataclass(frozen=True)
 class Running:
-    """start, end: ids of the tokens that begin and end a text ([CLS] and [SEP] of a BERT's tokenizer)."""
+    """start, end: ids of the tokens that begin and end a text ([CLS] and [SEP] of a BERT's tokenizer).
+
+    beams: of an encoder-decoder; 1 for greedy decoding.
+    """
 
     network: Encoder | Decoder | EncoderDecoder
     start: int
     end: int
+    beams: int = 1
 
     @classmethod
-    def of(cls, network: Encoder | Decoder | EncoderDecoder, tokenizer: Any) -> Running:
+    def of(cls, network: Encoder | Decoder | EncoderDecoder, tokenizer: Any, *, beams: int = 1) -> Running:
         """With the tokenizer's own start and end."""
-        return cls(network, tokenizer.cls_token_id, tokenizer.sep_token_id)
+        return cls(network, tokenizer.cls_token_id, tokenizer.sep_token_id, beams)
 
     def read(self, ids: Tensor, keep: Tensor, segments: Tensor) -> Tensor:
         """ids, keep and segments [B, T] -> last hidden state [B, T, D]; of an encoder-decoder, its encoder's."""
@@ -38,11 +42,13 @@ class Running:
 
     def write(self, ids: Tensor, new_tokens: int) -> Tensor:
         """ids [1, T], a source or the beginning of a text -> [1, N]: the start or that beginning, then at most
-        `new_tokens` more, the likeliest each time, up to the end token.
+        `new_tokens` more, up to the end token: the likeliest each time, or the best text of a beam.
         """
         if isinstance(self.network, Encoder):
             raise ValueError("an encoder reads and does not write; choose a decoder or an encoder-decoder")
         translates = isinstance(self.network, EncoderDecoder)
         ask = NextToken(self.network, source=ids if translates else None)
         begun = ids.new_full((1, 1), self.start) if translates else ids
+        if self.beams > 1:
+            return beam_search(ask, begun, new_tokens=new_tokens, beams=self.beams, end=self.end)[0][None]
         return greedy(ask, begun, new_tokens=new_tokens, end=self.end)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+SPACE = "▁"  # how Metaspace writes it
+BYTE = re.compile("<0x[0-9A-F]{2}>")  # a byte of a character that is not in the vocabulary
 MAX_CHARACTERS = 200_000  # a tokenizer takes seconds for millions; no model here reads that far
 
 
@@ -78,10 +81,11 @@ def encode(tokenizer: Any, text: str, *, text_pair: str | None = None, max_token
         raise ValueError(
             "There is nothing to read in this text: it has no visible characters. Type or paste a sentence."
         )
+    tokens = tuple(tokenizer.convert_ids_to_tokens(ids))
     return Encoding(
         ids=tuple(ids),
-        tokens=tuple(tokenizer.convert_ids_to_tokens(ids)),
-        words=_words(encoded.word_ids(), sequences),
+        tokens=tokens,
+        words=marked_words(tokens, special) if has_marks(tokens) else _words(encoded.word_ids(), sequences),
         segments=tuple(encoded["token_type_ids"]) if "token_type_ids" in encoded else (0,) * len(ids),
         special=special,
         unknown=0 if unknown is None else ids.count(unknown),
@@ -90,16 +94,44 @@ def encode(tokenizer: Any, text: str, *, text_pair: str | None = None, max_token
 
 
 def from_ids(tokenizer: Any, ids: Sequence[int]) -> Encoding:
-    """What a model wrote, token by token; a piece that begins with ## goes on with the word before it."""
+    """What a model wrote, token by token; a piece that begins with ## goes on with the word before it.
+
+    Where a tokenizer writes spaces as marks, `marked_words` says where words begin.
+    """
     tokens = tuple(tokenizer.convert_ids_to_tokens(list(ids)))
     special = tuple(token in tokenizer.all_special_ids for token in ids)
+    begins = [not token.startswith("##") for token in tokens]
+    words = marked_words(tokens, special) if has_marks(tokens) else _numbered(begins, special)
+    unknown = tuple(ids).count(tokenizer.unk_token_id)
+    return Encoding(tuple(ids), tokens, words, (0,) * len(ids), special, unknown)
+
+
+def has_marks(tokens: Sequence[str]) -> bool:
+    """Whether the tokenizer writes spaces as marks (Metaspace), and not continuations."""
+    return any(token.startswith(SPACE) for token in tokens)
+
+
+def marked_words(tokens: Sequence[str], special: Sequence[bool]) -> tuple[int | None, ...]:
+    """The word of each token where spaces are marks: a word begins at a mark, and at punctuation.
+
+    Chinese writes no spaces: there each token that begins with an ideograph is a word.
+    """
+    return _numbered([token.startswith(SPACE) or _stands_alone(token) for token in tokens], special)
+
+
+def _stands_alone(token: str) -> bool:
+    if BYTE.fullmatch(token):
+        return False
+    return not token[0].isalnum() or "\u3400" <= token[0] <= "\u9fff"
+
+
+def _numbered(begins: Sequence[bool], special: Sequence[bool]) -> tuple[int | None, ...]:
     words: list[int | None] = []
     count = -1
-    for token, added in zip(tokens, special, strict=True):
-        count += not added and (not token.startswith("##") or count < 0)
+    for first, added in zip(begins, special, strict=True):
+        count += not added and (first or count < 0)
         words.append(None if added else count)
-    unknown = tuple(ids).count(tokenizer.unk_token_id)
-    return Encoding(tuple(ids), tokens, tuple(words), (0,) * len(ids), special, unknown)
+    return tuple(words)
 
 
 def _valid(text: str) -> str:

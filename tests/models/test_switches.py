@@ -300,6 +300,12 @@ def test_initialisations_have_their_spread():
     assert spread == {name: pytest.approx(value, rel=0.02) for name, value in expected.items()}
 
 
+def test_learned_positions_start_as_small_as_the_tokens():
+    encoder = Encoder(replace(CONFIG, width=256, positions="learned", initialisation="normal"))
+    for table in (encoder.embedding.positions.table, encoder.embedding.token.weight):
+        assert float(table.detach().std()) == pytest.approx(STANDARD_DEVIATION, rel=0.05)
+
+
 def test_dropout_is_on_in_training_and_off_in_eval():
     torch.manual_seed(0)
     model = Decoder(replace(CONFIG, shape="decoder", dropout=0.3, attention_dropout=0.3, score="general"))

@@ -1,0 +1,70 @@
+"""Subword tokenizers with byte fallback: what the vocabulary does not hold is spelled in UTF-8 bytes.
+
+Byte pair encoding (Sennrich et al. 2016) on text whose spaces are written as a mark (Kudo & Richardson 2018), so that
+a text comes back as it was; byte fallback as in SentencePiece and Llama.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
+from transformers import PreTrainedTokenizerFast
+
+PAD, UNKNOWN, START, END, MASK = SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+BYTES = tuple(f"<0x{byte:02X}>" for byte in range(256))
+
+
+def train_subwords(texts: Iterable[str], *, vocabulary: int, split_punctuation: bool = False) -> Tokenizer:
+    """A tokenizer of at most `vocabulary` tokens: 5 special ones, 256 bytes, then characters and merges.
+
+    A text becomes [CLS] text [SEP], a pair [CLS] text [SEP] pair [SEP]. split_punctuation: a mark of punctuation is a
+    token by itself, and words are words; without, "，但是" can be one token.
+
+    Raises ValueError where the vocabulary has no room for the bytes.
+    """
+    room = vocabulary - len(SPECIAL) - len(BYTES)
+    if room < 1:
+        raise ValueError(
+            f"a vocabulary of {vocabulary} has no room beside 5 special tokens and 256 bytes; choose 262 or more"
+        )
+    tokenizer = Tokenizer(models.BPE(unk_token=UNKNOWN))
+    spaces = pre_tokenizers.Metaspace()
+    split = pre_tokenizers.Sequence([spaces, pre_tokenizers.Punctuation()]) if split_punctuation else spaces
+    tokenizer.pre_tokenizer = split
+    # Two fifths of the room at most for characters: the rarest are spelled in bytes, so that bytes are learned too.
+    trainer = trainers.BpeTrainer(vocab_size=room, limit_alphabet=max(room * 2 // 5, 1), show_progress=False)
+    tokenizer.train_from_iterator(texts, trainer)
+    learned = json.loads(tokenizer.to_str())["model"]
+    pieces = sorted(learned["vocab"], key=learned["vocab"].__getitem__)
+    vocab = {piece: index for index, piece in enumerate((*SPECIAL, *BYTES, *pieces))}
+    merges = [(first, second) for first, second in learned["merges"]]
+    return _finished(Tokenizer(models.BPE(vocab=vocab, merges=merges, unk_token=UNKNOWN, byte_fallback=True)), split)
+
+
+def _finished(tokenizer: Tokenizer, split: pre_tokenizers.PreTokenizer) -> Tokenizer:
+    tokenizer.add_special_tokens(list(SPECIAL))
+    tokenizer.pre_tokenizer = split
+    tokenizer.decoder = decoders.Sequence([decoders.ByteFallback(), decoders.Metaspace()])
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single=f"{START} $A {END}",
+        pair=f"{START} $A {END} $B:1 {END}:1",
+        special_tokens=[(token, tokenizer.token_to_id(token)) for token in (START, END)],
+    )
+    return tokenizer
+
+
+def as_transformers(tokenizer: Tokenizer, *, max_tokens: int) -> Any:
+    """The same tokenizer as the rest of Headlight takes it: a fast transformers tokenizer."""
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        pad_token=PAD,
+        unk_token=UNKNOWN,
+        cls_token=START,
+        sep_token=END,
+        mask_token=MASK,
+        model_max_length=max_tokens,
+        clean_up_tokenization_spaces=False,
+    )

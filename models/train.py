@@ -1,0 +1,66 @@
+"""python -m models.train NAME --data PATH --out DIR: train one of Headlight's own models."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+
+from models.training.finish import finish
+from models.training.loop import step_count, train
+from models.training.recipes import RECIPES
+from models.training.state import check_new
+from models.training.tasks import prepare
+
+INTERRUPTED = 130  # what a shell reports after Ctrl-C
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Train; 0 when finished, 2 after an error that is said in one line, 130 when interrupted."""
+    chosen = _parser().parse_args(arguments)
+    torch.set_num_threads(chosen.threads)
+    out: Path = chosen.out or Path("runs") / f"{chosen.name}-{chosen.implementation}"
+    try:
+        if not chosen.resume:
+            check_new(out)
+        task = prepare(RECIPES[chosen.name], chosen.data, tokenizer_file=out / "tokenizer.json", resume=chosen.resume)
+        print(f"{chosen.name}: {len(task.train):,} examples, {step_count(task):,} steps, into {out}", flush=True)
+        trained = train(
+            task, out, implementation=chosen.implementation, resume=chosen.resume, save_seconds=chosen.save_seconds
+        )
+        if not trained.finished:
+            data = f" --data {chosen.data}" if chosen.data else ""
+            print(
+                f"Stopped and saved at step {trained.progress.step:,} of {trained.steps:,}. Go on with\n"
+                f"  python -m models.train {chosen.name}{data} --out {out}"
+                f" --implementation {chosen.implementation} --resume"
+            )
+            return INTERRUPTED
+        print(finish(task, trained, out, data=chosen.data, implementation=chosen.implementation))
+    except (ValueError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m models.train", description=__doc__)
+    parser.add_argument("name", choices=sorted(RECIPES), help="toy needs no data and takes seconds")
+    parser.add_argument("--data", type=Path, help="the folder that holds the data files")
+    parser.add_argument(
+        "--out", type=Path, help="the folder for checkpoints, metrics and the card (runs/NAME-IMPLEMENTATION)"
+    )
+    parser.add_argument("--resume", action="store_true", help="go on where the training in --out stopped")
+    parser.add_argument(
+        "--implementation", choices=("own", "torch"), default="own", help="torch: nn.Transformer, the yardstick"
+    )
+    parser.add_argument("--threads", type=int, default=1, help="more help only large models on idle cores")
+    parser.add_argument("--save-seconds", type=float, default=60.0, help="how often the state is saved")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,83 @@
+"""Examples of about the same length go together, so that little of a batch is padding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Example:
+    """Token ids of a text, and of the text that it is turned into; no target where the text itself is learned."""
+
+    source: tuple[int, ...]
+    target: tuple[int, ...] = ()
+
+    def __len__(self) -> int:
+        return max(len(self.source), len(self.target))
+
+
+@dataclass(frozen=True)
+class Batch:
+    """source [B, T] and target [B, Q], padded; keep, target_keep: True on real tokens. Q is 0 without targets."""
+
+    source: Tensor
+    keep: Tensor
+    target: Tensor
+    target_keep: Tensor
+
+    def to(self, device: torch.device) -> Batch:
+        """The same on another device."""
+        return Batch(self.source.to(device), self.keep.to(device), self.target.to(device), self.target_keep.to(device))
+
+
+def buckets(examples: Sequence[Example], *, batch_tokens: int, seed: int) -> list[list[int]]:
+    """The examples' indices in batches of rows * longest row <= batch_tokens, each example once.
+
+    Sorted by length, examples of equal length in random order; then the batches in random order. How many batches
+    there are follows from the lengths alone, so every epoch has as many.
+
+    Raises ValueError for an example longer than a batch.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    order = torch.randperm(len(examples), generator=generator).tolist()
+    order.sort(key=lambda index: (len(examples[index]), len(examples[index].source)))
+    if order and len(examples[order[-1]]) > batch_tokens:
+        raise ValueError(f"a text of {len(examples[order[-1]])} tokens in batches of {batch_tokens}; cut it before")
+    batches: list[list[int]] = []
+    for index in order:
+        if not batches or (len(batches[-1]) + 1) * len(examples[index]) > batch_tokens:
+            batches.append([])
+        batches[-1].append(index)
+    return [batches[place] for place in torch.randperm(len(batches), generator=generator).tolist()]
+
+
+def collate(examples: Sequence[Example], *, padding: int) -> Batch:
+    """One batch of the examples."""
+    source, keep = _padded([example.source for example in examples], padding)
+    target, target_keep = _padded([example.target for example in examples], padding)
+    return Batch(source, keep, target, target_keep)
+
+
+def _padded(rows: Sequence[Sequence[int]], padding: int) -> tuple[Tensor, Tensor]:
+    lengths = torch.tensor([len(row) for row in rows])
+    longest = int(lengths.max())
+    ids = torch.tensor([[*row, *[padding] * (longest - len(row))] for row in rows], dtype=torch.long)
+    return ids.reshape(len(rows), longest), torch.arange(longest) < lengths[:, None]
+
+
+def batches_from(
+    examples: Sequence[Example], *, batch_tokens: int, padding: int, seed: int, done: int, epochs: int
+) -> Iterator[Batch]:
+    """The batches of all epochs, without the first `done`; each epoch has an order of its own, which follows from
+    `seed` and its number.
+    """
+    for epoch in range(epochs):
+        order = buckets(examples, batch_tokens=batch_tokens, seed=seed + epoch)
+        skipped = min(done, len(order))
+        done -= skipped
+        for indices in order[skipped:]:
+            yield collate([examples[index] for index in indices], padding=padding)

@@ -1,0 +1,77 @@
+"""After the last step: scores, replay, checkpoint and card."""
+
+from __future__ import annotations
+
+import copy
+from math import exp
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from models.files import write_text
+from models.shipped import CARD, write_checkpoint
+from models.training import card, corpus, replay
+from models.training.evaluation import bleu, has_judge, translate
+from models.training.loop import Trained, evaluate
+from models.training.tasks import Implementation, Task
+
+CHECKPOINT = "checkpoint"
+BEAMS = 4
+CPU = torch.device("cpu")
+
+
+def finish(task: Task, trained: Trained, out: Path, *, data: Path | None, implementation: Implementation) -> str:
+    """Measure the network, write out/checkpoint/ (the torch yardstick: its CARD.md alone), and say so in one line."""
+    network = trained.network.to(CPU).eval()
+    folder = out / CHECKPOINT
+    shipped = _halved(network)
+    rows = [*_losses(task, network, "single"), *_losses(task, shipped, "half"), *_translations(task, shipped, data)]
+    write_text(folder / CARD, card.write(task, trained, out, data=data, implementation=implementation, scores=rows))
+    if implementation == "own":
+        write_checkpoint(folder, network, task.tokenizer)
+        replay.pack(out, task, folder / replay.FILE)
+    return f"Done: {'; '.join(f'{what} {number}' for what, number in rows[:2])}. See {folder / CARD}"
+
+
+def _losses(task: Task, network: nn.Module, precision: str) -> list[tuple[str, str]]:
+    """Of the valid split, with the weights in that precision (and the arithmetic in single)."""
+    value, accuracy = evaluate(network, task, device=CPU)
+    where = f"valid, weights in {precision} precision"
+    share = "masked top-1 accuracy" if task.recipe.objective == "mask" else "next-token accuracy"
+    return [
+        (f"perplexity ({where})", f"{exp(value):.3f} (loss {value:.5f} nats a token)"),
+        (f"{share} ({where})", f"{100 * accuracy:.2f} %"),
+    ]
+
+
+def _halved(network: nn.Module) -> nn.Module:
+    rounded = copy.deepcopy(network)
+    with torch.no_grad():
+        for parameter in rounded.parameters():
+            parameter.copy_(parameter.half().float())
+    return rounded
+
+
+def _translations(task: Task, network: nn.Module, data: Path | None) -> list[tuple[str, str]]:
+    """BLEU on valid and test, greedy and with a beam."""
+    if task.recipe.name != "translator" or data is None:
+        return []
+    if not has_judge():
+        return [("BLEU", "not measured: sacreBLEU is not installed (pip install sacrebleu)")]
+    rows = []
+    for split in ("valid", "test"):
+        pairs = corpus.read_pairs(data / corpus.PAIRS[split])
+        for beams in (1, BEAMS):
+            written = translate(
+                network,
+                [source for source, _ in pairs],
+                tokenizer=task.tokenizer,
+                vocabulary=task.vocabulary,
+                beams=beams,
+                longest=task.recipe.max_positions - 1,
+            )
+            how = "greedy" if beams == 1 else f"beam {beams}, length penalty 0.6"
+            score = bleu(written, [target for _, target in pairs])
+            rows.append((f"sacreBLEU, tokenize zh, {split} ({how}; weights in half precision)", f"{score:.2f}"))
+    return rows

@@ -1,0 +1,231 @@
+"""The training loop: batch, loss, gradient, step; now and then a row of metrics, a moment of the replay, a checkpoint.
+
+Everything random follows from the recipe's seed, the step and the state of torch's generator, which is saved: what is
+interrupted and resumed ends with the same weights, bit for bit, as what ran through (on one device, with one number
+of threads).
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from math import isfinite
+from pathlib import Path
+from typing import cast
+
+import torch
+from torch import nn
+from torch.optim import AdamW
+from tqdm import tqdm
+
+from models.training import metrics, replay
+from models.training.batches import Batch, batches_from, buckets, collate
+from models.training.objectives import Predictor, loss, predictions
+from models.training.recipes import Recipe
+from models.training.schedules import learning_rate
+from models.training.state import Progress, check_new, load_state, save_state
+from models.training.tasks import Implementation, Task
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What a training ended with; finished is False where it was interrupted."""
+
+    network: nn.Module
+    progress: Progress
+    steps: int
+    finished: bool
+
+
+def train(
+    task: Task,
+    out: Path,
+    *,
+    implementation: Implementation = "own",
+    resume: bool = False,
+    device: torch.device | None = None,
+    save_seconds: float = 60.0,
+) -> Trained:
+    """Train the task's network and leave in `out` state.safetensors, metrics.csv and replay/.
+
+    resume: go on from the last state in `out`; without, `out` must hold none. device: None for a GPU where there is
+    one. save_seconds: how often the state is saved. An interrupt (Ctrl-C) ends the step, saves and returns.
+
+    Raises ValueError where `out` holds a training and resume is False, or one of another recipe.
+    """
+    recipe = task.recipe
+    device = device or torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    network = task.network(implementation).to(device).train()
+    optimizer = make_optimizer(network, recipe)
+    if not resume:
+        check_new(out)
+    identity = json.dumps({**asdict(recipe), "implementation": implementation})
+    torch.manual_seed(recipe.seed)
+    progress = load_state(out, network=network, optimizer=optimizer, recipe=identity)
+    steps = step_count(task)
+    run = _Run(task, network, optimizer, progress, out, steps, device)
+    if progress.step == 0:
+        run.begin()
+    metrics.cut(out, progress.step)
+    replay.cut(out, progress.step)
+    batches = batches_from(
+        task.train,
+        batch_tokens=recipe.batch_tokens,
+        padding=task.vocabulary.padding,
+        seed=recipe.seed,
+        done=progress.step,
+        epochs=recipe.epochs,
+    )
+    before, saved = progress.seconds - time.perf_counter(), time.perf_counter()
+    with _interrupts() as interrupted, _bar(recipe.name, progress.step, steps) as bar:
+        while progress.step < steps and not interrupted:
+            run.step(next(batches))
+            progress.seconds = before + time.perf_counter()
+            run.observe(bar)
+            if time.perf_counter() - saved >= save_seconds:
+                save_state(out, network=network, optimizer=optimizer, progress=progress, recipe=identity)
+                saved = time.perf_counter()
+    save_state(out, network=network, optimizer=optimizer, progress=progress, recipe=identity)
+    return Trained(network.eval(), progress, steps, finished=progress.step == steps)
+
+
+def step_count(task: Task) -> int:
+    """How many steps the recipe's epochs take."""
+    recipe = task.recipe
+    batches = len(buckets(task.train, batch_tokens=recipe.batch_tokens, seed=recipe.seed))
+    return min(recipe.epochs * batches, recipe.steps or sys.maxsize)
+
+
+def make_optimizer(network: nn.Module, recipe: Recipe) -> AdamW:
+    """AdamW (Loshchilov & Hutter 2019); matrices alone decay, embeddings do not."""
+    embeddings = {id(module.weight) for module in network.modules() if isinstance(module, nn.Embedding)}
+    decayed, others = list[nn.Parameter](), list[nn.Parameter]()
+    for parameter in network.parameters():
+        (decayed if parameter.ndim > 1 and id(parameter) not in embeddings else others).append(parameter)
+    groups = [{"params": decayed, "weight_decay": recipe.weight_decay}, {"params": others, "weight_decay": 0.0}]
+    return AdamW(groups, lr=recipe.learning_rate, betas=recipe.betas, eps=1e-9)
+
+
+@torch.inference_mode()
+def evaluate(network: nn.Module, task: Task, *, device: torch.device) -> tuple[float, float]:
+    """Loss (nats a token, nothing smoothed) and share of tokens predicted right, on the valid split."""
+    recipe, vocabulary = task.recipe, task.vocabulary
+    training, total, right, count = network.training, 0.0, 0, 0
+    network.eval()
+    for number, indices in enumerate(buckets(task.valid, batch_tokens=recipe.batch_tokens, seed=0)):
+        batch = collate([task.valid[index] for index in indices], padding=vocabulary.padding).to(device)
+        logits, labels = predictions(
+            cast(Predictor, network), batch, objective=recipe.objective, vocabulary=vocabulary, seed=number
+        )
+        total += float(loss(logits, labels, label_smoothing=0.0)) * len(labels)
+        right += int((logits.argmax(dim=-1) == labels).sum())
+        count += len(labels)
+    network.train(training)
+    return total / count, right / count
+
+
+@dataclass
+class _Run:
+    task: Task
+    network: nn.Module
+    optimizer: AdamW
+    progress: Progress
+    out: Path
+    steps: int
+    device: torch.device
+    gradient_norm: float = 0.0
+    rate: float = 0.0
+    seen: tuple[float, int] = field(
+        default_factory=lambda: (time.perf_counter(), 0)
+    )  # since the last row: when, tokens
+
+    def begin(self) -> None:
+        """What is known before the first step."""
+        metrics.begin(self.out)
+        replay.record(self.out, self.network, self.task, step=0)
+
+    def step(self, batch: Batch) -> None:
+        """One update of the weights."""
+        recipe, progress = self.task.recipe, self.progress
+        progress.step += 1
+        self.rate = learning_rate(
+            progress.step,
+            highest=recipe.learning_rate,
+            warmup=recipe.warmup,
+            steps=self.steps,
+            decay=recipe.decay,
+        )
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.rate
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=recipe.bf16):
+            logits, labels = predictions(
+                cast(Predictor, self.network),
+                batch.to(self.device),
+                objective=recipe.objective,
+                vocabulary=self.task.vocabulary,
+                seed=recipe.seed + progress.step,
+            )
+            mean = loss(logits, labels, label_smoothing=recipe.label_smoothing)
+        value = float(mean.detach())
+        if not isfinite(value):
+            raise ValueError(f"the loss is {value} at step {progress.step}; lower the recipe's learning_rate")
+        self.optimizer.zero_grad()
+        mean.backward()  # type: ignore[no-untyped-call]
+        self.gradient_norm = float(nn.utils.clip_grad_norm_(self.network.parameters(), recipe.clip))
+        self.optimizer.step()
+        progress.loss += value * len(labels)
+        progress.tokens += len(labels)
+        self.seen = (self.seen[0], self.seen[1] + int(batch.keep.sum()) + int(batch.target_keep.sum()))
+
+    def observe(self, bar: tqdm[None]) -> None:
+        """After a step: the bar, and where they are due a row of metrics and a moment of the replay."""
+        recipe, progress = self.task.recipe, self.progress
+        speed = self.seen[1] / (time.perf_counter() - self.seen[0])
+        bar.update(1)
+        bar.set_postfix(loss=f"{progress.loss / progress.tokens:.3f}", tokens_s=f"{speed:,.0f}", refresh=False)
+        tested = due(progress.step, self.steps, recipe.evaluations)
+        if tested or due(progress.step, self.steps, recipe.rows):
+            valid = evaluate(self.network, self.task, device=self.device) if tested else None
+            metrics.add(
+                self.out,
+                progress,
+                valid=valid,
+                rate=self.rate,
+                gradient_norm=self.gradient_norm,
+                speed=speed,
+            )
+            progress.loss, progress.tokens, self.seen = 0.0, 0, (time.perf_counter(), 0)
+        if progress.step in replay.moments(self.steps):
+            replay.record(self.out, self.network, self.task, step=progress.step)
+
+
+def due(step: int, steps: int, times: int) -> bool:
+    """Whether something that happens `times` times in `steps`, evenly spaced, the last time at the end, is due."""
+    return step * times // steps > (step - 1) * times // steps
+
+
+def _bar(name: str, done: int, steps: int) -> tqdm[None]:
+    seen = sys.stderr.isatty()
+    return tqdm(desc=name, initial=done, total=steps, unit="step", mininterval=0.2 if seen else 20.0, ascii=not seen)
+
+
+@contextmanager
+def _interrupts() -> Iterator[list[int]]:
+    """A list that an interrupt (Ctrl-C) makes non-empty; a second one stops at once."""
+    asked: list[int] = []
+
+    def ask(number: int, frame: object) -> None:
+        if asked:
+            raise KeyboardInterrupt
+        asked.append(number)
+
+    before = signal.signal(signal.SIGINT, ask)
+    try:
+        yield asked
+    finally:
+        signal.signal(signal.SIGINT, before)

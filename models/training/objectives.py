@@ -1,0 +1,86 @@
+"""What is minimised: the cross-entropy of the target's tokens, or of hidden tokens of the text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor, nn
+
+from models.training.batches import Batch
+from models.training.recipes import Objective
+from models.transformer import shift_right
+
+IGNORED = -100  # the label of a token that is not predicted, as in torch's cross_entropy
+SHARE_CHOSEN, SHARE_MASKED, SHARE_RANDOM = 0.15, 0.8, 0.1  # Devlin et al. 2019, section 3.1 and appendix A.1
+
+
+class Predictor(Protocol):
+    """A network that is trained: its call gives hidden states, of which `logits` makes predictions."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Tensor:
+        """-> [B, T, D]."""
+        ...
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """[..., D] -> [..., V]."""
+        ...
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The ids that training needs to know: size and the special tokens."""
+
+    size: int
+    padding: int
+    start: int
+    end: int
+    mask: int
+    specials: int  # ids below this one are special tokens
+
+
+def predictions(
+    network: Predictor, batch: Batch, *, objective: Objective, vocabulary: Vocabulary, seed: int
+) -> tuple[Tensor, Tensor]:
+    """Logits [N, V] of the N tokens that are predicted, and what they are [N].
+
+    translate: every token of the target, each after the true ones before it; mask: the chosen tokens of the text.
+    seed: what chooses them.
+    """
+    if objective == "translate":
+        # Padding stands at the end, where the causal mask hides it from every real token: target_keep is not needed.
+        read = shift_right(batch.target, start=vocabulary.start)
+        hidden = network(batch.source, read, source_keep=batch.keep)
+        labels = batch.target.masked_fill(~batch.target_keep, IGNORED)
+    else:
+        ids, labels = hide(batch.source, batch.keep, vocabulary=vocabulary, seed=seed)
+        hidden = network(ids, keep=batch.keep)
+    chosen = labels != IGNORED
+    return network.logits(hidden[chosen]), labels[chosen]
+
+
+def loss(logits: Tensor, labels: Tensor, *, label_smoothing: float) -> Tensor:
+    """Mean over tokens of -sum_v q(v) log p(v), in nats, with q(v) = (1 - e) [v is the label] + e / V.
+
+    logits [N, V], labels [N]. e, label_smoothing: Szegedy et al. 2016, section 7; Vaswani et al. 2017, section 5.4.
+    """
+    return nn.functional.cross_entropy(logits.float(), labels, label_smoothing=label_smoothing)
+
+
+def hide(ids: Tensor, keep: Tensor, *, vocabulary: Vocabulary, seed: int) -> tuple[Tensor, Tensor]:
+    """Choose 15 % of the tokens to be predicted; of these 80 % become [MASK], 10 % any token, 10 % stay.
+
+    ids and keep [B, T] -> ids to read and labels [B, T], IGNORED where nothing is predicted. Special tokens and
+    padding are never chosen; where chance chose none at all, the first token is.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    ids_here, text = ids.cpu(), (keep & (ids >= vocabulary.specials)).cpu()
+    chosen = (torch.rand(ids.shape, generator=generator) < SHARE_CHOSEN) & text
+    if not chosen.any():
+        chosen.view(-1)[text.flatten().nonzero()[:1]] = True
+    fate = torch.rand(ids.shape, generator=generator)
+    random = torch.randint(vocabulary.specials, vocabulary.size, ids.shape, generator=generator)
+    hidden = ids_here.masked_fill(chosen & (fate < SHARE_MASKED), vocabulary.mask)
+    hidden = torch.where(chosen & (fate >= 1 - SHARE_RANDOM), random, hidden)
+    return hidden.to(ids.device), ids_here.masked_fill(~chosen, IGNORED).to(ids.device)

@@ -1,0 +1,115 @@
+"""The yardstick: torch.nn's Transformer of the same size, trained by the same script."""
+
+from __future__ import annotations
+
+import warnings
+from math import sqrt
+
+import torch
+from torch import Tensor, nn
+
+from models.config import TransformerConfig
+from models.positions import sinusoidal
+
+
+class TorchTranslator(nn.Module):
+    """torch.nn.Transformer with shared embeddings, called as models.transformer.EncoderDecoder is.
+
+    Its one dropout also acts on attention weights and inside the FFN.
+    """
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(config.vocabulary, config.width)
+        with warnings.catch_warnings():
+            # It says that with pre-norm its own fast path for padding is off; nothing is lost.
+            warnings.filterwarnings("ignore", "enable_nested_tensor is True", UserWarning)
+            self.transformer = nn.Transformer(
+                config.width,
+                config.heads,
+                num_encoder_layers=config.layers,
+                num_decoder_layers=config.decoder_depth,
+                dim_feedforward=config.ffn_width,
+                dropout=config.dropout,
+                activation=config.activation,
+                batch_first=True,
+                norm_first=config.norm_placement == "pre",
+            )
+        self.dropout = nn.Dropout(config.dropout)
+        nn.init.normal_(self.embedding.weight, std=config.width**-0.5)
+        self.register_buffer("positions", sinusoidal(config.max_positions, config.width).float(), persistent=False)
+
+    def embed(self, ids: Tensor) -> Tensor:
+        """ids [B, T] -> [B, T, D]."""
+        positions = self.get_buffer("positions")[: ids.shape[1]]
+        embedded: Tensor = self.dropout(self.embedding(ids) * sqrt(self.embedding.embedding_dim) + positions)
+        return embedded
+
+    def forward(self, source: Tensor, target: Tensor, *, source_keep: Tensor) -> Tensor:
+        """The decoder's last hidden state: source [B, T] and target [B, Q] token ids -> [B, Q, D]."""
+        memory = self.transformer.encoder(self.embed(source), src_key_padding_mask=~source_keep)
+        return self.decode(target, memory, source_keep)
+
+    def decode(self, target: Tensor, memory: Tensor, source_keep: Tensor) -> Tensor:
+        """target [B, Q], memory [B, T, D], source_keep [B, T] -> [B, Q, D]."""
+        length = target.shape[1]
+        later = torch.ones(length, length, dtype=torch.bool, device=target.device).triu(diagonal=1)
+        hidden: Tensor = self.transformer.decoder(
+            self.embed(target), memory, tgt_mask=later, memory_key_padding_mask=~source_keep, tgt_is_causal=True
+        )
+        return hidden
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """hidden [..., D] -> [..., V]."""
+        return nn.functional.linear(hidden, self.embedding.weight)
+
+
+class TorchNextToken:
+    """As models.generation.NextToken, without a cache: the whole text again for each token."""
+
+    def __init__(self, network: TorchTranslator, source: Tensor, source_keep: Tensor) -> None:
+        self.network, self.source_keep = network, source_keep
+        self.memory = network.transformer.encoder(network.embed(source), src_key_padding_mask=~source_keep)
+
+    def __call__(self, ids: Tensor, rows: Tensor | None = None) -> Tensor:
+        """ids [B, T] -> [B, V]; rows: which text of the last call each of these goes on from."""
+        if rows is not None:
+            self.memory, self.source_keep = self.memory[rows], self.source_keep[rows]
+        return self.network.logits(self.network.decode(ids, self.memory, self.source_keep)[:, -1])
+
+
+class TorchMaskedLanguageModel(nn.Module):
+    """torch.nn.TransformerEncoder with learned positions and BERT's head."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(config.vocabulary, config.width)
+        self.positions = nn.Embedding(config.max_positions, config.width)
+        layer = nn.TransformerEncoderLayer(
+            config.width,
+            config.heads,
+            config.ffn_width,
+            config.dropout,
+            config.activation,
+            batch_first=True,
+            norm_first=config.norm_placement == "pre",
+        )
+        self.encoder = nn.TransformerEncoder(
+            layer, config.layers, norm=nn.LayerNorm(config.width), enable_nested_tensor=False
+        )
+        self.transform = nn.Linear(config.width, config.width)
+        self.norm = nn.LayerNorm(config.width)
+        self.bias = nn.Parameter(torch.zeros(config.vocabulary))
+        for matrix in (parameter for parameter in self.parameters() if parameter.ndim == 2):
+            nn.init.normal_(matrix, std=0.02)
+
+    def forward(self, ids: Tensor, *, keep: Tensor) -> Tensor:
+        """The last hidden state: ids and keep [B, T] -> [B, T, D]."""
+        x = self.embedding(ids) + self.positions.weight[: ids.shape[1]]
+        hidden: Tensor = self.encoder(x, src_key_padding_mask=~keep)
+        return hidden
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """hidden [..., D] -> [..., V]."""
+        x = self.norm(nn.functional.gelu(self.transform(hidden)))
+        return nn.functional.linear(x, self.embedding.weight, self.bias)

@@ -1,0 +1,92 @@
+"""The models that are shipped load offline and at once, and do what their cards say."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+import inspector
+import models
+from models.files import read_tensors
+from models.shipped import FOLDER, read_checkpoint
+
+ROOT = Path(__file__).parents[2]
+LOAD = """
+import time, torch
+begun = time.process_time()
+import models
+models.load({name!r})
+print(time.process_time() - begun)
+"""
+
+
+@pytest.fixture(scope="module")
+def translator() -> models.LoadedModel:
+    return models.load("translator")
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [
+        ("I love cats.", "我爱猫。"),
+        ("Where is the station?", "车站在哪里？"),
+        ("She is a teacher.", "她是老师。"),
+    ],
+)
+def test_the_translator_translates(source: str, target: str, translator: models.LoadedModel) -> None:
+    assert translator.generate(source) == target
+
+
+def test_the_translator_reads_any_text(translator: models.LoadedModel) -> None:
+    for text in ("👩‍🚀 𠀀 ß", "x" * 3000, "\x00"):
+        assert translator.encode(text).unknown == 0
+        assert isinstance(translator.generate(text, new_tokens=5), str)
+
+
+def test_the_translator_shows_three_streams_with_and_without_a_target(translator: models.LoadedModel) -> None:
+    for target in (None, "我喜欢狗。"):
+        trace = inspector.record(translator, "I like dogs.", target=target)
+        assert {site.stream for site in trace.sites} == {"encoder", "decoder", "cross"}
+        assert len(trace.sites) == translator.layers == 9
+        assert trace.attention(stream="cross", layer=2).sum(-1) == pytest.approx(1, abs=1e-5)
+
+
+@pytest.mark.parametrize("name", ["translator"])
+def test_a_shipped_model_loads_offline_within_a_second_after_torch(name: str) -> None:
+    nowhere = "http://127.0.0.1:9"
+    offline = {**os.environ, "OMP_NUM_THREADS": "1", "http_proxy": nowhere, "https_proxy": nowhere}
+    command = [sys.executable, "-c", LOAD.format(name=name)]
+    done = subprocess.run(command, cwd=ROOT, env=offline, capture_output=True, text=True, check=True)
+    assert float(done.stdout) <= 1  # seconds of this process; a clock on the wall would measure the neighbours too
+
+
+@pytest.mark.parametrize("name", ["translator"])
+def test_the_card_says_what_a_card_must(name: str) -> None:
+    card = (FOLDER / name / "CARD.md").read_text(encoding="utf-8")
+    for section in ("Data", "Attribution", "Recipe", "Hardware and time", "Curves", "Scores", "Limits"):
+        assert f"\n## {section}\n" in card
+    assert "CC-BY 2.0 FR" in card
+    parameters = sum(parameter.numel() for parameter in read_checkpoint(FOLDER / name).network.parameters())
+    assert f"{parameters:,} parameters" in card
+
+
+@pytest.mark.parametrize("name", ["translator"])
+def test_the_replay_ends_with_the_attention_of_the_shipped_weights(name: str) -> None:
+    tensors, _ = read_tensors(FOLDER / name / "replay.safetensors")
+    last = max(int(key.split("/")[0]) for key in tensors)
+    assert len({key.split("/")[0] for key in tensors}) == 12
+    trace = inspector.record(models.load(name), "The cat is sleeping on the bed.", target="猫在床上睡觉。")
+    for stream in ("encoder", "decoder", "cross"):
+        for layer in range(3):
+            recorded = tensors[f"{last}/0.{stream}.{layer}"].float()
+            shown = torch.tensor(trace.attention(stream=stream, layer=layer))
+            torch.testing.assert_close(recorded, shown, atol=5e-3, rtol=0)  # both rounded to half precision
+
+
+def test_what_is_shipped_is_small() -> None:
+    assert sum(path.stat().st_size for path in FOLDER.rglob("*") if path.is_file()) <= 48_000_000
