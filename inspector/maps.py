@@ -109,7 +109,7 @@ def _with_predictions(queries: Groups, site: AttentionSite) -> Groups:
 
 
 def _join(pieces: list[str]) -> str:
-    """A word from its pieces: WordPiece marks a continuation by ##; a lone piece keeps its mark."""
+    """A word from its pieces, without their marks (## within a word, ▁ or Ġ at its start); a lone one keeps its own."""
     if len(pieces) == 1:
         return pieces[0]
-    return pieces[0] + "".join(piece.removeprefix("##") for piece in pieces[1:])
+    return pieces[0].lstrip("▁Ġ") + "".join(piece.removeprefix("##") for piece in pieces[1:])

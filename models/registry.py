@@ -124,6 +124,7 @@ _TRANSLATOR = Card(
     summary="The own encoder-decoder (3 + 3 layers, 6 heads, width 192), trained here on 25,669 short sentences: shows "
     "all three streams of attention.",
     licence="MIT; trained on sentences of tatoeba.org, CC-BY 2.0 FR, see its CARD.md",
+    shape="encoder-decoder",
 )
 
 

@@ -15,7 +15,7 @@ const views = new WeakMap();
 const times = (count, make) => Array.from({ length: count }, (_, index) => make(index));
 
 /** Draws the packed grid into `root`, in place if it was drawn there before; emit("open", { layer, head }) on a choice.
- * The view that comes back has select([layer, head]), for a host that opens a head by other means, and close(). */
+ * The view that comes back has select([layer, head]) and follow([layer, head]), for a host that opens a head by other means, and close(). */
 export function draw(root, bytes, emit) {
   if (!views.has(root)) views.set(root, new Grid(root));
   const view = views.get(root);
@@ -64,8 +64,7 @@ class Grid {
     this.levels = this.toLevels();
     if (rebuild) this.build();
     this.label();
-    if (String(header.selected) === String(this.selected)) this.settle();
-    else if (!this.waiting) this.select(header.selected);
+    this.follow(header.selected);
     this.layout();
     if (this.hovered) this.hover(this.hovered);
   }
@@ -180,6 +179,13 @@ class Grid {
   settle() {
     clearTimeout(this.waiting);
     this.waiting = null;
+  }
+
+  /** What the host says is open; a click that it has not answered yet comes before. */
+  follow(place) {
+    this.header.selected = place;
+    if (String(place) === String(this.selected)) this.settle();
+    else if (!this.waiting) this.select(place);
   }
 
   /** Shows which head is open; null for none. */
