@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 import torch
 
+import inspector
+import models
 from models.config import TransformerConfig
 from models.masked import MaskedLanguageModel
+from models.registry import _load_shipped
 from models.shipped import CONFIG, TOKENIZER, WEIGHTS, read_checkpoint, write_checkpoint
 from models.subwords import train_subwords
 from models.transformer import EncoderDecoder, build
@@ -106,3 +109,23 @@ def test_the_yardstick_is_not_shipped(folder: Path) -> None:
     network.config = None
     with pytest.raises(ValueError, match="Linear is no own Transformer"):
         write_checkpoint(folder, network, train_subwords(TEXTS, vocabulary=290))
+
+
+def test_the_registry_says_what_is_wrong_with_a_shipped_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("models.shipped.FOLDER", tmp_path)
+    with pytest.raises(ValueError, match=r"There is no file .*translator.config\.json\. Get translator again with"):
+        models.load("translator")
+
+
+def test_a_masked_language_model_is_an_encoder_that_predicts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tokenizer = train_subwords(TEXTS, vocabulary=290)
+    network = MaskedLanguageModel(TransformerConfig(vocabulary=tokenizer.get_vocab_size(), **SIZES))
+    write_checkpoint(tmp_path / "masked", network, tokenizer)
+    monkeypatch.setattr("models.shipped.FOLDER", tmp_path)
+    loaded = _load_shipped(models.Card("masked", "Masked", "A test", "MIT"))
+    trace = inspector.record(loaded, "the cat")
+    assert [site.stream for site in trace.sites] == ["encoder"]
+    logits = loaded.predict(torch.tensor(trace.output))
+    assert logits.shape == (len(trace.tokens), tokenizer.get_vocab_size())
+    with pytest.raises(ValueError, match="is an encoder: it reads and does not write"):
+        loaded.generate("the cat")
