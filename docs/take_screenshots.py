@@ -21,7 +21,7 @@ VIEWS = {
     "attention": ("/", "light", 1440, 900),
     "attention-dark": ("/?hide=true&words=true&layer=1&head=7", "dark", 1900, 900),
     "compare": ("/compare", "light", 1440, 1500),
-    "cross": ("/?model=own-encoder-decoder&stream=cross&target=The+dog+was+hungry.", "light", 1440, 900),
+    "cross": ("/?model=translator&stream=cross&text=Where+is+the+station?&layer=1&head=5", "light", 1440, 900),
     "layernorm": ("/layernorm", "light", 1440, 1100),
     "positions": ("/positions", "dark", 1440, 1150),
     "costs": ("/costs", "light", 1440, 1500),
