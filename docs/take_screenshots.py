@@ -16,12 +16,13 @@ from playwright.sync_api import Browser, sync_playwright
 
 FOLDER = Path(__file__).parent / "screenshots"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+TRANSLATED = "/?model=translator&stream=cross&text=He+has+been+sick+since+last+week.&layer=1&head=5"
 # name: path and query of the view, colour scheme, width and height in pixels
 VIEWS = {
     "attention": ("/", "light", 1440, 900),
     "attention-dark": ("/?hide=true&words=true&layer=1&head=7", "dark", 1900, 900),
     "compare": ("/compare", "light", 1440, 1500),
-    "cross": ("/?model=translator&stream=cross&text=Where+is+the+station?&layer=1&head=5", "light", 1440, 900),
+    "cross": (TRANSLATED, "light", 1440, 900),
     "layernorm": ("/layernorm", "light", 1440, 1100),
     "positions": ("/positions", "dark", 1440, 1150),
     "costs": ("/costs", "light", 1440, 1500),
