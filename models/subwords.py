@@ -17,11 +17,11 @@ PAD, UNKNOWN, START, END, MASK = SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", 
 BYTES = tuple(f"<0x{byte:02X}>" for byte in range(256))
 
 
-def train_subwords(texts: Iterable[str], *, vocabulary: int, split_punctuation: bool = False) -> Tokenizer:
+def train_subwords(texts: Iterable[str], *, vocabulary: int) -> Tokenizer:
     """A tokenizer of at most `vocabulary` tokens: 5 special ones, 256 bytes, then characters and merges.
 
-    A text becomes [CLS] text [SEP], a pair [CLS] text [SEP] pair [SEP]. split_punctuation: a mark of punctuation is a
-    token by itself, and words are words; without, "，但是" can be one token.
+    A text becomes [CLS] text [SEP], a pair [CLS] text [SEP] pair [SEP]. A mark of punctuation is a token by itself, so
+    that the words beside it are words.
 
     Raises ValueError where the vocabulary has no room for the bytes.
     """
@@ -31,8 +31,7 @@ def train_subwords(texts: Iterable[str], *, vocabulary: int, split_punctuation: 
             f"a vocabulary of {vocabulary} has no room beside 5 special tokens and 256 bytes; choose 262 or more"
         )
     tokenizer = Tokenizer(models.BPE(unk_token=UNKNOWN))
-    spaces = pre_tokenizers.Metaspace()
-    split = pre_tokenizers.Sequence([spaces, pre_tokenizers.Punctuation()]) if split_punctuation else spaces
+    split = pre_tokenizers.Sequence([pre_tokenizers.Metaspace(), pre_tokenizers.Punctuation()])
     tokenizer.pre_tokenizer = split
     # Two fifths of the room at most for characters: the rarest are spelled in bytes, so that bytes are learned too.
     trainer = trainers.BpeTrainer(vocab_size=room, limit_alphabet=max(room * 2 // 5, 1), show_progress=False)

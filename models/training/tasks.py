@@ -109,9 +109,7 @@ def _of_pairs(
 def _tokenizer(recipe: Recipe, texts: Iterable[str], file: Path) -> Tokenizer:
     if file.is_file():
         return Tokenizer.from_file(str(file))
-    tokenizer = subwords.train_subwords(
-        texts, vocabulary=recipe.vocabulary, split_punctuation=recipe.objective == "mask"
-    )
+    tokenizer = subwords.train_subwords(texts, vocabulary=recipe.vocabulary)
     write_text(file, tokenizer.to_str())
     return tokenizer
 

@@ -13,10 +13,9 @@ TEXTS = ["the cat sat on the mat", "the dog sat on the log", "猫坐在垫子上
 OTHERS = ["the cat", "Zebra Øre ß", "猫和鳥", "👩‍🚀 𠀀", "two  spaces, \t tab\nline", "<0x41> [mask]", "\u200f\x00"]
 
 
-@pytest.mark.parametrize("split", [False, True])
 @pytest.mark.parametrize("text", OTHERS)
-def test_any_text_goes_in_and_comes_back(text: str, split: bool) -> None:
-    tokenizer = train_subwords(TEXTS, vocabulary=330, split_punctuation=split)
+def test_any_text_goes_in_and_comes_back(text: str) -> None:
+    tokenizer = train_subwords(TEXTS, vocabulary=330)
     encoding = tokenizer.encode(text)
     assert tokenizer.token_to_id("[UNK]") not in encoding.ids
     assert tokenizer.decode(encoding.ids, skip_special_tokens=True) == text
@@ -28,6 +27,11 @@ def test_ids_and_size() -> None:
     assert tokenizer.get_vocab_size() <= 330
     assert [tokenizer.token_to_id(token) for token in SPECIAL] == [0, 1, 2, 3, 4]
     assert tokenizer.encode("the cat").tokens == ["[CLS]", "▁the", "▁cat", "[SEP]"]
+
+
+def test_a_mark_of_punctuation_is_a_token_by_itself() -> None:
+    tokenizer = train_subwords(["cats. cats, “cats” 猫。猫，"] * 9, vocabulary=330)
+    assert tokenizer.encode("cats. 猫。").tokens == ["[CLS]", "▁cats", ".", "▁猫", "。", "[SEP]"]
 
 
 def test_the_transformers_tokenizer_is_the_same_one() -> None:
