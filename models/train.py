@@ -39,7 +39,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 f" --implementation {chosen.implementation} --resume"
             )
             return INTERRUPTED
-        print(finish(task, trained, out, data=chosen.data, implementation=chosen.implementation))
+        print(
+            finish(
+                task,
+                trained,
+                out,
+                data=chosen.data,
+                implementation=chosen.implementation,
+                yardstick=chosen.yardstick,
+            )
+        )
     except (ValueError, OSError) as error:
         print(error, file=sys.stderr)
         return 2
@@ -55,7 +64,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--resume", action="store_true", help="go on where the training in --out stopped")
     parser.add_argument(
-        "--implementation", choices=("own", "torch"), default="own", help="torch: nn.Transformer, the yardstick"
+        "--implementation",
+        choices=("own", "torch", "transformers"),
+        default="own",
+        help="the yardsticks: nn.Transformer of torch translates, BertForMaskedLM of transformers is a mini-bert",
+    )
+    parser.add_argument(
+        "--yardstick", type=Path, help="the --out of a finished yardstick, whose scores go onto the card beside the own"
     )
     parser.add_argument("--threads", type=int, default=1, help="more help only large models on idle cores")
     parser.add_argument("--save-seconds", type=float, default=60.0, help="how often the state is saved")

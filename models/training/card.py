@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 
@@ -13,7 +13,7 @@ import torch
 
 from models.training import corpus, metrics
 from models.training.loop import Trained
-from models.training.tasks import Implementation, Task
+from models.training.tasks import YARDSTICKS, Implementation, Task
 
 TATOEBA = (
     "English sentences and their Simplified Chinese translations from tatoeba.org, CC-BY 2.0 FR "
@@ -38,6 +38,11 @@ LIMITS = {
     ),
     "toy": ("Ten letters, up to eight of them: it does nothing else.",),
 }
+MAKERS: dict[Implementation, str] = {
+    "own": "the own Transformer of Headlight",
+    "torch": "torch.nn.Transformer",
+    "transformers": "transformers' BertForMaskedLM",
+}
 AUTHOR = re.compile(r"#\d+ \((.+?)\)(?= & |$)")
 CURVE_ROWS = 12
 
@@ -49,12 +54,17 @@ def write(
     *,
     data: Path | None,
     implementation: Implementation,
-    scores: Sequence[tuple[str, str]],
+    scores: Mapping[str, str],
+    beside: Mapping[str, str] | None = None,
 ) -> str:
-    """The card as Markdown, from the recipe, metrics.csv of `out` and what was measured: (what, number) in words."""
+    """The card as Markdown, from the recipe, metrics.csv of `out` and what was measured: {what: result} in words.
+
+    beside: the same of the yardstick.
+    """
     recipe = task.recipe
     parameters = sum(parameter.numel() for parameter in trained.network.parameters())
-    maker = "the own Transformer of Headlight" if implementation == "own" else "torch.nn.Transformer, the yardstick"
+    yardstick = MAKERS[YARDSTICKS[recipe.objective]]
+    maker = MAKERS[implementation] + ("" if implementation == "own" else ", the yardstick")
     recipe_rows = [(field.name.replace("_", " "), f"{getattr(recipe, field.name)}") for field in fields(recipe)]
     sections = {
         "Data": _bullets([*DATA[recipe.name], f"{len(task.train):,} training examples from {task.source}"]),
@@ -63,7 +73,12 @@ def write(
         "Hardware and time": f"{hardware()}; {trained.progress.seconds:,.0f} s for {trained.steps:,} steps.",
         "Curves": f"Of the {len(metrics.read(out))} rows of metrics.csv; losses in nats a token, the training loss "
         f"with label smoothing {recipe.label_smoothing}. One training, one seed.\n\n{_curves(out)}",
-        "Scores": _table(("measured", "result"), scores),
+        "Scores": _table(("measured", "result"), scores.items())
+        if beside is None
+        else _table(
+            ("measured", "result", f"the same with {yardstick}"),
+            [(what, result, beside.get(what, "")) for what, result in scores.items()],
+        ),
         "Limits": _bullets(LIMITS[recipe.name]),
     }
     head = (

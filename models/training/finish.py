@@ -11,7 +11,7 @@ from torch import nn
 
 from models.files import write_text
 from models.shipped import CARD, write_checkpoint
-from models.training import card, corpus, replay
+from models.training import card, corpus, replay, scores
 from models.training.evaluation import bleu, has_judge, translate
 from models.training.loop import Trained, evaluate
 from models.training.tasks import Implementation, Task
@@ -21,28 +21,50 @@ BEAMS = 4
 CPU = torch.device("cpu")
 
 
-def finish(task: Task, trained: Trained, out: Path, *, data: Path | None, implementation: Implementation) -> str:
-    """Measure the network, write out/checkpoint/ (the torch yardstick: its CARD.md alone), and say so in one line."""
+def finish(
+    task: Task,
+    trained: Trained,
+    out: Path,
+    *,
+    data: Path | None,
+    implementation: Implementation,
+    yardstick: Path | None = None,
+) -> str:
+    """Measure the network, write out/checkpoint/ (a yardstick: its CARD.md alone), and say so in one line.
+
+    yardstick: the folder of a finished one, whose scores stand beside the own on the card.
+
+    Raises ValueError where that folder holds no scores.
+    """
+    beside = None if yardstick is None else scores.read(yardstick)
     network = trained.network.to(CPU).eval()
     folder = out / CHECKPOINT
     shipped = _halved(network)
-    rows = [*_losses(task, network, "single"), *_losses(task, shipped, "half"), *_translations(task, shipped, data)]
-    write_text(folder / CARD, card.write(task, trained, out, data=data, implementation=implementation, scores=rows))
+    measured = {
+        "parameters": f"{sum(parameter.numel() for parameter in network.parameters()):,}",
+        "training time": f"{trained.progress.seconds:,.0f} s",
+        **_losses(task, network, "single"),
+        **_losses(task, shipped, "half"),
+        **_translations(task, shipped, data),
+    }
+    scores.write(out, measured)
+    text = card.write(task, trained, out, data=data, implementation=implementation, scores=measured, beside=beside)
+    write_text(folder / CARD, text)
     if implementation == "own":
         write_checkpoint(folder, network, task.tokenizer)
         replay.pack(out, task, folder / replay.FILE)
-    return f"Done: {'; '.join(f'{what} {number}' for what, number in rows[:2])}. See {folder / CARD}"
+    return f"Done: {'; '.join(f'{what} {result}' for what, result in measured.items())}. See {folder / CARD}"
 
 
-def _losses(task: Task, network: nn.Module, precision: str) -> list[tuple[str, str]]:
+def _losses(task: Task, network: nn.Module, precision: str) -> dict[str, str]:
     """Of the valid split, with the weights in that precision (and the arithmetic in single)."""
     value, accuracy = evaluate(network, task, device=CPU)
     where = f"valid, weights in {precision} precision"
     share = "masked top-1 accuracy" if task.recipe.objective == "mask" else "next-token accuracy"
-    return [
-        (f"perplexity ({where})", f"{exp(value):.3f} (loss {value:.5f} nats a token)"),
-        (f"{share} ({where})", f"{100 * accuracy:.2f} %"),
-    ]
+    return {
+        f"perplexity ({where})": f"{exp(value):.3f} (loss {value:.5f} nats a token)",
+        f"{share} ({where})": f"{100 * accuracy:.2f} %",
+    }
 
 
 def _halved(network: nn.Module) -> nn.Module:
@@ -53,13 +75,13 @@ def _halved(network: nn.Module) -> nn.Module:
     return rounded
 
 
-def _translations(task: Task, network: nn.Module, data: Path | None) -> list[tuple[str, str]]:
+def _translations(task: Task, network: nn.Module, data: Path | None) -> dict[str, str]:
     """BLEU on valid and test, greedy and with a beam."""
     if task.recipe.name != "translator" or data is None:
-        return []
+        return {}
     if not has_judge():
-        return [("BLEU", "not measured: sacreBLEU is not installed (pip install sacrebleu)")]
-    rows = []
+        return {"BLEU": "not measured: sacreBLEU is not installed (pip install sacrebleu)"}
+    results = {}
     for split in ("valid", "test"):
         pairs = corpus.read_pairs(data / corpus.PAIRS[split])
         for beams in (1, BEAMS):
@@ -73,5 +95,5 @@ def _translations(task: Task, network: nn.Module, data: Path | None) -> list[tup
             )
             how = "greedy" if beams == 1 else f"beam {beams}, length penalty 0.6"
             score = bleu(written, [target for _, target in pairs])
-            rows.append((f"sacreBLEU, tokenize zh, {split} ({how}; weights in half precision)", f"{score:.2f}"))
-    return rows
+            results[f"sacreBLEU, tokenize zh, {split} ({how}; weights in half precision)"] = f"{score:.2f}"
+    return results

@@ -1,4 +1,4 @@
-"""The yardstick: torch.nn's Transformer of the same size, trained by the same script."""
+"""The yardsticks: torch.nn's Transformer and transformers' BERT of the same size, trained by the same script."""
 
 from __future__ import annotations
 
@@ -78,38 +78,34 @@ class TorchNextToken:
         return self.network.logits(self.network.decode(ids, self.memory, self.source_keep)[:, -1])
 
 
-class TorchMaskedLanguageModel(nn.Module):
-    """torch.nn.TransformerEncoder with learned positions and BERT's head."""
+class BertMaskedLanguageModel(nn.Module):
+    """transformers' BertForMaskedLM: post-norm, learned positions, BERT's head on the shared embedding."""
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
-        self.embedding = nn.Embedding(config.vocabulary, config.width)
-        self.positions = nn.Embedding(config.max_positions, config.width)
-        layer = nn.TransformerEncoderLayer(
-            config.width,
-            config.heads,
-            config.ffn_width,
-            config.dropout,
-            config.activation,
-            batch_first=True,
-            norm_first=config.norm_placement == "pre",
+        from transformers import BertConfig, BertForMaskedLM  # seconds to import, for this class alone
+
+        self.bert = BertForMaskedLM(
+            BertConfig(
+                vocab_size=config.vocabulary,
+                hidden_size=config.width,
+                num_hidden_layers=config.layers,
+                num_attention_heads=config.heads,
+                intermediate_size=config.ffn_width,
+                max_position_embeddings=config.max_positions,
+                type_vocab_size=1,
+                hidden_act=config.activation,
+                hidden_dropout_prob=config.dropout,
+                attention_probs_dropout_prob=config.attention_dropout,
+            )
         )
-        self.encoder = nn.TransformerEncoder(
-            layer, config.layers, norm=nn.LayerNorm(config.width), enable_nested_tensor=False
-        )
-        self.transform = nn.Linear(config.width, config.width)
-        self.norm = nn.LayerNorm(config.width)
-        self.bias = nn.Parameter(torch.zeros(config.vocabulary))
-        for matrix in (parameter for parameter in self.parameters() if parameter.ndim == 2):
-            nn.init.normal_(matrix, std=0.02)
 
     def forward(self, ids: Tensor, *, keep: Tensor) -> Tensor:
         """The last hidden state: ids and keep [B, T] -> [B, T, D]."""
-        x = self.embedding(ids) + self.positions.weight[: ids.shape[1]]
-        hidden: Tensor = self.encoder(x, src_key_padding_mask=~keep)
+        hidden: Tensor = self.bert.bert(ids, attention_mask=keep.long()).last_hidden_state
         return hidden
 
     def logits(self, hidden: Tensor) -> Tensor:
         """hidden [..., D] -> [..., V]."""
-        x = self.norm(nn.functional.gelu(self.transform(hidden)))
-        return nn.functional.linear(x, self.embedding.weight, self.bias)
+        scores: Tensor = self.bert.cls(hidden)
+        return scores

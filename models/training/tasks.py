@@ -17,11 +17,12 @@ from models.masked import MaskedLanguageModel
 from models.training import corpus
 from models.training.batches import Example
 from models.training.objectives import Vocabulary
-from models.training.recipes import Recipe
-from models.training.reference import TorchMaskedLanguageModel, TorchTranslator
+from models.training.recipes import Objective, Recipe
+from models.training.reference import BertMaskedLanguageModel, TorchTranslator
 from models.transformer import build
 
-Implementation = Literal["own", "torch"]
+Implementation = Literal["own", "torch", "transformers"]
+YARDSTICKS: dict[Objective, Implementation] = {"translate": "torch", "mask": "transformers"}
 ENCODED_AT_ONCE = 1000  # texts
 
 
@@ -49,13 +50,16 @@ class Task:
         )
 
     def network(self, implementation: Implementation) -> nn.Module:
-        """With random weights, the same every time."""
+        """With random weights, the same every time; ValueError for a yardstick of the other objective."""
         config = self.recipe.config(vocabulary=self.vocabulary.size)
         translates = self.recipe.objective == "translate"
+        yardstick = YARDSTICKS[self.recipe.objective]
+        if implementation not in ("own", yardstick):
+            raise ValueError(f"there is no {implementation} yardstick of {self.recipe.name}: choose own or {yardstick}")
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.recipe.seed)
-            if implementation == "torch":
-                return TorchTranslator(config) if translates else TorchMaskedLanguageModel(config)
+            if implementation != "own":
+                return TorchTranslator(config) if translates else BertMaskedLanguageModel(config)
             return build(config) if translates else MaskedLanguageModel(config)
 
 

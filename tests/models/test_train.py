@@ -47,26 +47,60 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("name", ["translator", "mini-bert"])
-@pytest.mark.parametrize("implementation", ["own", "torch"])
+@pytest.mark.parametrize(
+    ("name", "implementation", "maker"),
+    [
+        ("translator", "own", "the own Transformer"),
+        ("translator", "torch", "torch.nn.Transformer, the yardstick"),
+        ("mini-bert", "own", "the own Transformer"),
+        ("mini-bert", "transformers", "transformers' BertForMaskedLM, the yardstick"),
+    ],
+)
 def test_both_models_train_from_files_and_leave_a_card(
-    name: str, implementation: str, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    name: str, implementation: str, maker: str, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"
     arguments = [name, "--data", str(data), "--out", str(out), "--implementation", implementation]
     assert train.main(arguments) == 0, capsys.readouterr().err
-    assert "Done: perplexity" in capsys.readouterr().out
+    assert "Done: parameters" in capsys.readouterr().out
     card = (out / "checkpoint" / "CARD.md").read_text(encoding="utf-8")
     for section in ("Data", "Attribution", "Recipe", "Hardware and time", "Curves", "Scores", "Limits"):
         assert f"\n## {section}\n" in card
     assert "by 2 contributors of tatoeba.org, the most frequent first: ann, bo." in card
-    assert ("torch.nn.Transformer" in card) == (implementation == "torch")
+    assert f"parameters in {maker}" in card
     assert str(tmp_path) not in card
     assert sorted(path.name for path in (out / "checkpoint").iterdir()) == (
-        ["CARD.md"]
-        if implementation == "torch"
-        else ["CARD.md", "config.json", "model.safetensors", "replay.safetensors", "tokenizer.json"]
+        ["CARD.md", "config.json", "model.safetensors", "replay.safetensors", "tokenizer.json"]
+        if implementation == "own"
+        else ["CARD.md"]
     )
+
+
+def test_the_yardsticks_scores_stand_on_the_card(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own, yardstick = tmp_path / "own", tmp_path / "yardstick"
+    begun = ["translator", "--data", str(data)]
+    assert train.main([*begun, "--out", str(own), "--yardstick", str(yardstick)]) == 2
+    assert "scores.csv: the training in" in capsys.readouterr().err
+    assert train.main([*begun, "--out", str(yardstick), "--implementation", "torch"]) == 0
+    assert train.main([*begun, "--out", str(own), "--resume", "--yardstick", str(yardstick)]) == 0
+    cells = {}
+    for folder, name in ((own, "own"), (yardstick, "yardstick")):
+        for line in (folder / "checkpoint" / "CARD.md").read_text(encoding="utf-8").splitlines():
+            if line.startswith("| perplexity (valid, weights in half precision)"):
+                cells[name] = [cell.strip() for cell in line.split("|")[2:-1]]
+    assert len(cells["own"]) == 2
+    assert cells["own"][1:] == cells["yardstick"]
+    assert "the same with torch.nn.Transformer" in (own / "checkpoint" / "CARD.md").read_text(encoding="utf-8")
+
+
+def test_a_yardstick_of_the_other_objective_is_refused(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["mini-bert", "--data", str(data), "--out", str(tmp_path / "out"), "--implementation", "torch"]
+    assert train.main(arguments) == 2
+    assert "no torch yardstick of mini-bert: choose own or transformers" in capsys.readouterr().err
 
 
 def test_what_was_trained_is_loaded_again(data: Path, tmp_path: Path) -> None:
