@@ -15,8 +15,9 @@ from torch import Tensor
 
 from models import relative, scores
 from models.attention import AttentionFunction, DotProductAttention
+from models.eager_attention import EagerAttention, eager_function
+from models.eager_output import GivenScores
 from models.functions import ComposedAttention, WeightedSum
-from models.huggingface import EagerAttention, eager_function
 
 PARTS: dict[str, type[Any]] = {
     part.__name__: part
@@ -45,6 +46,9 @@ def write(function: AttentionFunction, arrays: dict[str, np.ndarray], prefix: st
         return {"kind": "dot product", "scale": function.scale}
     if isinstance(function, ComposedAttention):
         return {"kind": "composed", "function": _write_part(function, arrays, prefix)}
+    if isinstance(function, GivenScores):
+        arrays[prefix + "scores"] = function.scores.numpy()
+        return {"kind": "given"}
     if not isinstance(function, EagerAttention):
         raise ValueError(f"{type(function).__name__} cannot be written to a file")
     values = {**{f"module.{k}": v for k, v in function.module.items()}, **function.arguments}
@@ -58,6 +62,8 @@ def read(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], prefix: st
     """What `write` wrote; whatever a damaged file makes fail is the caller's to catch."""
     if header["kind"] == "dot product":
         return DotProductAttention(scale=float(header["scale"]))
+    if header["kind"] == "given":
+        return GivenScores(torch.from_numpy(arrays[prefix + "scores"]))
     if header["kind"] == "composed":
         composed: ComposedAttention = _read_part(header["function"], arrays)
         return composed

@@ -25,7 +25,6 @@ from inspector.reading import Reading, read
 from inspector.trace import AttentionRecord, AttentionSite, NormRecord, Trace, read_only
 from models import LoadedModel
 from models.attention import AttentionCall, fused, watch
-from models.functions import ComposedAttention, snapshot
 from models.masks import Mask
 from models.norms import LayerNorm, RMSNorm
 from models.tokenizers import Encoding
@@ -120,8 +119,7 @@ def _run(loaded: LoadedModel, readings: Sequence[Reading], *, padding: Side) -> 
         hidden = _forward(loaded, readings, padding=padding)
     if not attentions:
         raise ValueError(
-            f"{type(loaded.network).__name__} does its attention outside transformers' attention registry, "
-            "so there is nothing to record; choose a BERT, RoBERTa, DistilBERT, ALBERT or ELECTRA model"
+            f"{type(loaded.network).__name__} made no attention call that could be seen, so there is nothing to record"
         )
     return _Run(attentions, norms, hidden)
 
@@ -204,7 +202,7 @@ def _trace(
     for call, site in zip(run.attentions, _sites(run.attentions, reading), strict=True):
         mask = call.mask if call.mask is None or alone else _SequenceMask(call.mask, row, real)
         query, key, value = (own(tensor, tokens=1) for tensor in (call.query, call.key, call.value))
-        function = snapshot(call.function) if isinstance(call.function, ComposedAttention) else call.function
+        function = call.function.of_sequence(row, real)
         attentions.append(AttentionRecord(site, function, query, key, value, mask))
     norms = []
     for norm, place in zip(run.norms, places(run.norms, loaded.config), strict=True):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from models import LoadedModel
 from models.tokenizers import Encoding, from_ids
 
+UNSEEN = "…"  # what the last token of a text has to predict
 WRITTEN = 40  # tokens at most that a model writes by itself where no target is given
 
 
@@ -40,9 +41,27 @@ def read(loaded: LoadedModel, text: str, *, text_pair: str | None = None, target
     if loaded.shape == "encoder":
         return Reading(encoding)
     if loaded.shape == "decoder":
-        return Reading(encoding.without_last(), predicts=encoding.tokens[1:])
+        begun = encoding.without_end()
+        return Reading(begun, predicts=(*encoding.tokens[1:], UNSEEN)[: len(begun)])
     if target is None:
+        if loaded.write is None:
+            raise ValueError(f"{loaded.card.id} has no head that writes; give it a target")
         whole = from_ids(loaded.tokenizer, loaded.generate_ids(encoding, new_tokens=WRITTEN))
     else:
-        whole = loaded.encode(target)
+        whole = _started(loaded, loaded.encode(target))
     return Reading(encoding, target=whole.without_last(), predicts=whole.tokens[1:])
+
+
+def _started(loaded: LoadedModel, target: Encoding) -> Encoding:
+    """With the decoder's start token before it, where the tokenizer does not write one."""
+    if loaded.start is None:
+        return target
+    first = from_ids(loaded.tokenizer, [loaded.start])
+    return replace(
+        target,
+        ids=first.ids + target.ids,
+        tokens=first.tokens + target.tokens,
+        words=first.words + target.words,
+        segments=first.segments + target.segments,
+        special=first.special + target.special,
+    )

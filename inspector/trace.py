@@ -23,7 +23,7 @@ from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
 from inspector.cache import ByteBudgetCache
-from models.attention import BLOCK, AttentionFunction
+from models.attention import BLOCK, AttentionFunction, attend_rows
 from models.masks import Mask
 from models.tokenizers import Cut, Encoding
 
@@ -243,19 +243,25 @@ def _block(record: AttentionRecord, kind: Kind, rows: slice) -> Array:
     """[H, rows, T] of one block of query rows."""
     # Contiguous always: the same memory layout gives the same bits, before and after a file.
     query, key, value = (t[None].contiguous() for t in (record.query[:, rows], record.key, record.value))
-    allowed = None if record.mask is None else record.mask.rows(rows.start, rows.stop)
+    with _SoftmaxInput() as softmax:
+        attended = attend_rows(record.function, query, key, value, mask=record.mask, rows=rows)
     if kind == "weights":
-        block = record.function(query, key, value, allowed, rows=rows)[1]
+        block, elsewhere = attended.weights, 0.0
     else:
-        with _SoftmaxInput() as softmax:
-            record.function(query, key, value, allowed, rows=rows)
-        if softmax.scores is None:
-            raise ValueError(f"{record.function} calls no softmax, so there are no scores to show")
-        block = softmax.scores
-        if allowed is not None:  # a masked score is no score; one that a wrong mask leaves finite is shown as it is
-            hidden = ~allowed & (block < torch.finfo(block.dtype).min / 2)
+        block, elsewhere = _scores(record, softmax.scores), float("-inf")
+        if attended.allowed is not None:  # a masked score is no score; one that a wrong mask leaves finite is shown
+            hidden = ~attended.allowed & (block < torch.finfo(block.dtype).min / 2)
             block = block.masked_fill(hidden, float("-inf"))
-    return block[0].float().cpu().numpy()
+    around = (attended.band.start, len(record.site.keys) - attended.band.stop)
+    return torch.nn.functional.pad(block[0].float(), around, value=elsewhere).cpu().numpy()
+
+
+def _scores(record: AttentionRecord, softmax_input: Tensor | None) -> Tensor:
+    scores = softmax_input
+    if scores is None:
+        raise ValueError(f"{record.function} calls no softmax, so there are no scores to show")
+    keys = len(record.site.keys)
+    return scores if scores.shape[-1] <= keys else scores[..., :keys]  # a sink's column is no key's
 
 
 def blocks(record: AttentionRecord, kind: Kind) -> Iterator[tuple[slice, Array]]:

@@ -25,13 +25,17 @@ from models.relative import Bias
 
 __all__ = [
     "BLOCK",
+    "Attended",
     "AttentionCall",
     "AttentionFunction",
     "DotProductAttention",
     "MultiHeadAttention",
     "attend",
+    "attend_rows",
     "fused",
+    "report",
     "watch",
+    "watched",
 ]
 
 BLOCK = 128  # query rows at once: at 128 the scores of a head stay in a core's cache
@@ -67,6 +71,18 @@ def watch(watcher: Callable[[AttentionCall], None]) -> Iterator[None]:
         _watcher.reset(token)
 
 
+def report(call: AttentionCall) -> None:
+    """Tell whoever watches of an attention call that did not come through `attend`."""
+    watcher = _watcher.get()
+    if watcher is not None:
+        watcher(call)
+
+
+def watched() -> bool:
+    """Whether somebody watches, in this thread."""
+    return _watcher.get() is not None
+
+
 @contextmanager
 def fused() -> Iterator[None]:
     """Inside the block attention runs in torch's fused kernel: an independent implementation to check against."""
@@ -93,19 +109,48 @@ def attend(
     Where a gradient is wanted and nobody watches, plain attention runs in torch's fused kernel: the same function, of
     which the backward pass needs no map.
     """
-    watcher = _watcher.get()
-    if watcher is not None:
-        watcher(AttentionCall(function, query, key, value, mask, stream))
-    training = query.requires_grad and watcher is None and isinstance(function, DotProductAttention)
+    report(AttentionCall(function, query, key, value, mask, stream))
+    training = query.requires_grad and not watched() and isinstance(function, DotProductAttention)
     if _fused.get() or training:
         return _attend_fused(function, query, key, value, mask)
     queries = query.shape[2]
     blocks = []
     for start in range(0, queries, BLOCK):
         rows = slice(start, min(start + BLOCK, queries))
-        allowed = None if mask is None else mask.rows(rows.start, rows.stop).to(query.device)
-        blocks.append(function(query[:, :, rows], key, value, allowed, rows=rows)[0])
+        blocks.append(attend_rows(function, query[:, :, rows], key, value, mask=mask, rows=rows).output)
     return blocks[0] if len(blocks) == 1 else torch.cat(blocks, dim=2)
+
+
+@dataclass(frozen=True)
+class Attended:
+    """Attention of a block of query rows: output [B, H, Q, E], and weights [B, H, Q, band] of the keys `band`.
+
+    band: the keys that any of the rows may see; every other weight is 0. allowed: of these, as a mask has it.
+    """
+
+    output: Tensor
+    weights: Tensor
+    band: slice
+    allowed: Tensor | None
+
+
+def attend_rows(
+    function: AttentionFunction, query: Tensor, key: Tensor, value: Tensor, *, mask: Mask | None, rows: slice
+) -> Attended:
+    """Attention of the query rows `rows`, whose queries [B, H, Q, E] these are, to all keys and values [B, K, T, E].
+
+    Keys that the mask hides from all of them (what is to come, what lies outside a local layer's window) are not
+    multiplied at all: work and memory are those of the band.
+    """
+    allowed = None if mask is None else mask.rows(rows.start, rows.stop).to(query.device)
+    band = slice(0, key.shape[2])
+    if allowed is not None and not function.positional:
+        seen = allowed.flatten(end_dim=-2).any(dim=0).nonzero()
+        if len(seen) and allowed.shape[-1] == key.shape[2]:
+            band = slice(int(seen[0]), int(seen[-1]) + 1)
+            allowed = allowed[..., band]
+    output, weights = function(query, key[:, :, band], value[:, :, band], allowed, rows=rows)
+    return Attended(output, weights, band, allowed)
 
 
 def _attend_fused(function: AttentionFunction, query: Tensor, key: Tensor, value: Tensor, mask: Mask | None) -> Tensor:

@@ -29,6 +29,18 @@ class AttentionFunction(Protocol):
         """The factor on query . key; None where the function is more than a scaled dot product."""
         ...
 
+    @property
+    def positional(self) -> bool:
+        """Whether it counts where a key stands among all keys, so that masked keys cannot be left out."""
+        ...
+
+    def of_sequence(self, row: int, real: slice) -> AttentionFunction:
+        """The same for one sequence of a padded batch: row `row`, between its real tokens, the columns `real`.
+
+        What a function has learned is copied, so that later training changes no record.
+        """
+        ...
+
     def __call__(
         self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, *, rows: slice
     ) -> tuple[Tensor, Tensor]:
@@ -46,6 +58,15 @@ class DotProductAttention:
 
     scale: float
     dropout: float = 0.0
+
+    @property
+    def positional(self) -> bool:
+        """False: a masked key weighs nothing, wherever it stands."""
+        return False
+
+    def of_sequence(self, row: int, real: slice) -> DotProductAttention:
+        """Itself: it holds nothing of a batch."""
+        return self
 
     def __call__(
         self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, *, rows: slice
@@ -95,6 +116,16 @@ class ComposedAttention:
     def scale(self) -> None:
         """None: it is more than a scaled dot product, so torch's fused kernel cannot stand in for it."""
         return
+
+    @property
+    def positional(self) -> bool:
+        """True: a bias can count places, and a finite fill leaves masked keys their weight."""
+        return True
+
+    def of_sequence(self, row: int, real: slice) -> ComposedAttention:
+        """A copy: its biases count distances, which padding does not change."""
+        copied: ComposedAttention = snapshot(self)
+        return copied
 
     def __call__(
         self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, *, rows: slice

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
     from models.config import Shape
-    from models.huggingface import Pretrained
+    from models.pretrained import Backend
     from models.tokenizers import Encoding
     from models.transformer import Decoder, Encoder, EncoderDecoder
 
@@ -47,7 +47,11 @@ class LoadedModel:
     max_tokens: the longest text it can read, special tokens included.
     run_pair: of an encoder-decoder: (source ids, source keep, target ids that the decoder reads) -> [B, Q, D].
     write: of a model that generates: (ids [1, T], how many new tokens at most) -> ids [1, N]; see `generate`.
-    predict: of a masked language model: last hidden state [..., D] -> logits [..., V] of the token that stands there.
+    predict: where the model predicts tokens: last hidden state [B, T, D] -> logits [B, T, V] of the token that stands
+    there (a masked language model) or comes next.
+    backend: how its attention is seen: "own" and "probe" through `models.attention.attend`, "eager output" from its
+    eager attention's softmax, which keeps maps as large as the square of the text.
+    start: the id that a decoder begins its target with, where the tokenizer does not write it.
     """
 
     card: Card
@@ -59,19 +63,23 @@ class LoadedModel:
     run_pair: Callable[[Tensor, Tensor, Tensor], Tensor] | None = None
     write: Callable[[Tensor, int], Tensor] | None = None
     predict: Callable[[Tensor], Tensor] | None = None
+    backend: Backend = "own"
+    start: int | None = None
 
     @property
     def shape(self) -> Shape:
         """encoder, decoder or encoder-decoder."""
-        shape: Shape = getattr(self.config, "shape", "encoder")
-        return shape
+        return self.card.shape
 
     @property
     def layers(self) -> int:
         """How many layers of attention the configuration names; an encoder-decoder's decoder has two in each."""
-        if self.shape == "encoder-decoder":
-            return int(self.config.layers + 2 * self.config.decoder_depth)
-        return int(getattr(self.config, "layers", None) or self.config.num_hidden_layers)
+        if self.backend != "own":
+            from models.pretrained import attention_count
+
+            return attention_count(self.config, shape=self.shape)
+        cross_and_own = 2 * self.config.decoder_depth if self.shape == "encoder-decoder" else 0
+        return int(self.config.layers + cross_and_own)
 
     def encode(self, text: str, *, text_pair: str | None = None) -> Encoding:
         """Tokenize for this model, cut to what it can read; ValueError where there is nothing to read."""
@@ -85,7 +93,7 @@ class LoadedModel:
         Raises ValueError for a model that does not write, or an empty text.
         """
         ids = self.generate_ids(self.encode(text), new_tokens=new_tokens)
-        begun = 0 if self.shape == "encoder-decoder" else len(self.encode(text)) - 1
+        begun = 0 if self.shape == "encoder-decoder" else len(self.encode(text).without_end())
         written: str = self.tokenizer.decode(ids[begun:], skip_special_tokens=True)
         return written
 
@@ -95,8 +103,7 @@ class LoadedModel:
 
         if self.write is None:
             raise ValueError(f"{self.card.id} is an encoder: it reads and does not write; choose a model that decodes")
-        # What a decoder goes on from has not ended yet.
-        ids = encoding.ids if self.shape == "encoder-decoder" else encoding.without_last().ids
+        ids = encoding.ids if self.shape == "encoder-decoder" else encoding.without_end().ids
         room = self.max_tokens - (1 if self.shape == "encoder-decoder" else len(ids))
         if room < 1:
             raise ValueError(f"the text has {len(ids)} tokens and the model {self.max_tokens} positions; shorten it")
@@ -209,18 +216,26 @@ def _is_folder(name: str) -> bool:
         return False
 
 
-def _from_pretrained(card: Card, pretrained: Pretrained) -> LoadedModel:
-    return LoadedModel(
-        card, pretrained.network, pretrained.config, pretrained.tokenizer, pretrained.run, pretrained.max_tokens
-    )
-
-
 def _load_folder(folder: Path) -> LoadedModel:
     from models.huggingface import load_folder
 
     pretrained = load_folder(folder)
     summary = f"{pretrained.config.model_type} from the folder {folder}"
-    return _from_pretrained(Card(str(folder), folder.name, summary, "see the model's own licence"), pretrained)
+    card = Card(str(folder), folder.name, summary, "see the model's own licence", shape=pretrained.shape)
+    translates = pretrained.shape == "encoder-decoder"
+    return LoadedModel(
+        card,
+        pretrained.network,
+        pretrained.config,
+        pretrained.tokenizer,
+        pretrained.run,
+        pretrained.max_tokens,
+        run_pair=pretrained.run_pair if translates else None,
+        write=pretrained.write if pretrained.head and pretrained.shape != "encoder" else None,
+        predict=pretrained.predict if pretrained.head else None,
+        backend=pretrained.backend,
+        start=pretrained.start,
+    )
 
 
 def _load_minilm() -> LoadedModel:

@@ -52,6 +52,10 @@ class Encoding:
     def __len__(self) -> int:
         return len(self.ids)
 
+    def without_end(self) -> Encoding:
+        """Without the special token that ends it, where there is one: what a decoder goes on from has not ended."""
+        return self.without_last() if self.special[-1] else self
+
     def without_last(self) -> Encoding:
         """All but the last token: what a decoder reads when each token predicts the next."""
         columns = {name: getattr(self, name)[:-1] for name in ("ids", "tokens", "words", "segments", "special")}

@@ -11,7 +11,7 @@ from inspector import Trace, record, record_batch
 from inspector.trace import AttentionRecord, AttentionSite, blocks
 from models import LoadedModel
 from models.attention import AttentionCall, watch
-from models.huggingface import IMPLEMENTATION, EagerAttention
+from models.eager_attention import IMPLEMENTATION, EagerAttention
 
 TEXT = "The cat sat on the mat because it was tired."
 

@@ -1,0 +1,168 @@
+"""The attention of a transformers model, sent through `models.attention.attend`.
+
+transformers sends the attention of nearly every model through a registry. The function registered here takes the
+model's own `eager_attention_forward` (so that the numbers are the model's own) and runs it in blocks of query rows,
+with a mask that is made block by block. Nothing is hooked or patched, and outside a recording nothing is kept.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from transformers.masking_utils import AttentionMaskInterface, sdpa_mask
+from transformers.modeling_utils import AttentionInterface
+
+from models.attention import attend
+from models.config import Stream
+from models.masks import Mask
+
+IMPLEMENTATION = "headlight"
+
+# Learned tensors that eager functions read from their module (transformers 5.23); beside them they read plain numbers.
+_MODULE_TENSORS = ("sinks",)
+# Given to every attention function, used by none of the eager ones.
+_UNREAD_ARGUMENTS = ("dropout", "position_ids", "cache_position", "output_attentions", "use_cache", "is_causal")
+STREAM = "headlight_stream"  # an attribute of each module
+_CROSS = ("encoder_attn", "encdecattention", "crossattention", "cross_attn", "cross_attention")
+# Given to every mask function: how to hand the mask over, not what it is.
+_NOT_THE_RULE = ("allow_is_causal_skip", "dtype", "config")
+
+
+@dataclass(frozen=True)
+class EagerAttention:
+    """The `eager_attention_forward` of one modeling file with the arguments of one call, freed from its module.
+
+    source: the module that defines it, such as "transformers.models.bert.modeling_bert".
+    """
+
+    source: str
+    module: Mapping[str, Any] = field(default_factory=dict)
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def scale(self) -> float | None:
+        """The factor on query . key; None where the call has more to it (soft-cap, sinks, a position bias)."""
+        more = set(self.arguments) - {"scaling", "sliding_window"} or set(self.module) & set(_MODULE_TENSORS)
+        return None if more else self.arguments.get("scaling")
+
+    @property
+    def positional(self) -> bool:
+        """Whether it is given something for each key, so that keys cannot be left out."""
+        return "position_bias" in self.arguments
+
+    def of_sequence(self, row: int, real: slice) -> EagerAttention:
+        """With the position bias [B or 1, H, Q, T] of that sequence alone."""
+        bias = self.arguments.get("position_bias")
+        if bias is None:
+            return self
+        own = bias[row if len(bias) > 1 else 0, :, real, real][None]
+        return replace(self, arguments={**self.arguments, "position_bias": own})
+
+    def __call__(
+        self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, *, rows: slice
+    ) -> tuple[Tensor, Tensor]:
+        """query [B, H, Q, E], key and value [B, K, T, E] -> output [B, H, Q, E], weights [B, H, Q, T]."""
+        arguments = dict(self.arguments)
+        if arguments.get("position_bias") is not None:
+            arguments["position_bias"] = arguments["position_bias"][:, :, rows]
+        bias = None
+        if mask is not None:
+            bias = torch.zeros_like(mask, dtype=query.dtype).masked_fill_(~mask, torch.finfo(query.dtype).min)
+        output, weights = eager_function(self.source)(
+            SimpleNamespace(**self.module), query, key, value, bias, **arguments
+        )
+        return output.transpose(1, 2), weights
+
+
+def eager_function(source: str) -> Callable[..., tuple[Tensor, Tensor]]:
+    """The eager attention function of a modeling file of transformers.
+
+    Raises ValueError for anything else: the name may come from a file.
+    """
+    if not source.startswith("transformers.models.") or not all(part.isidentifier() for part in source.split(".")):
+        raise ValueError(
+            f"{source!r} is no modeling file of transformers, such as transformers.models.bert.modeling_bert"
+        )
+    try:
+        module = sys.modules.get(source) or import_module(source)
+        function: Callable[..., tuple[Tensor, Tensor]] = module.eager_attention_forward
+    except (ImportError, AttributeError) as error:
+        raise ValueError(f"{source} has no eager_attention_forward in this version of transformers") from error
+    return function
+
+
+@dataclass(frozen=True)
+class RuleMask:
+    """The mask of a transformers model as its rule: the arguments from which any rows can be made."""
+
+    arguments: Mapping[str, Any]
+
+    def rows(self, start: int, stop: int) -> Tensor:
+        """Boolean [B, 1, stop - start, T]; True where the query attends to the key."""
+        offset = self.arguments["q_offset"] + start
+        mask: Tensor = sdpa_mask(**{**self.arguments, "q_offset": offset, "q_length": stop - start})
+        return mask
+
+
+@dataclass(frozen=True)
+class DenseMask:
+    """A mask that the model made itself, as an additive [B, 1 or H, Q, T] tensor."""
+
+    bias: Tensor
+
+    def rows(self, start: int, stop: int) -> Tensor:
+        """Boolean [B, 1 or H, stop - start, T]; True where the query attends to the key."""
+        block = self.bias[:, :, start:stop]
+        return block if block.dtype == torch.bool else block > torch.finfo(block.dtype).min / 2
+
+
+def _rule_mask(*, allow_is_bidirectional_skip: bool = False, **arguments: Any) -> RuleMask | None:
+    """transformers' mask function: keep the arguments instead of making the mask."""
+    rule = {name: value for name, value in arguments.items() if name not in _NOT_THE_RULE}
+    one_row = {**rule, "q_length": 1}
+    if allow_is_bidirectional_skip and sdpa_mask(**one_row, allow_is_bidirectional_skip=True) is None:
+        return None  # every token sees every token: as in eager, no mask at all
+    return RuleMask({**rule, "allow_is_causal_skip": False})
+
+
+def _attention(
+    module: nn.Module, query: Tensor, key: Tensor, value: Tensor, attention_mask: Mask | Tensor | None, **arguments: Any
+) -> tuple[Tensor, None]:
+    """transformers' attention function: query [B, H, Q, E], key and value [B, K, T, E] -> output [B, Q, H, E]."""
+    function = EagerAttention(
+        source=type(module).__module__,
+        module=_numbers(module) | {name: getattr(module, name) for name in _MODULE_TENSORS if hasattr(module, name)},
+        arguments={k: v for k, v in arguments.items() if v is not None and k not in _UNREAD_ARGUMENTS},
+    )
+    mask = DenseMask(attention_mask) if isinstance(attention_mask, Tensor) else attention_mask
+    stream: Stream = getattr(module, STREAM, "encoder")
+    return attend(function, query, key, value, mask=mask, stream=stream).transpose(1, 2), None
+
+
+def _numbers(module: nn.Module) -> dict[str, Any]:
+    return {name: value for name, value in vars(module).items() if type(value) in (bool, int, float) and name[0] != "_"}
+
+
+def name_streams(network: nn.Module, *, decoder: bool) -> None:
+    """Tell every attention module, by its path, whose attention it is; once, before anyone shares the network.
+
+    decoder: whether the network is a decoder alone.
+    """
+    for name, module in network.named_modules():
+        path = name.lower()
+        if any(mark in path for mark in _CROSS):
+            stream: Stream = "cross"
+        else:
+            stream = "decoder" if decoder or "decoder" in path.split(".") else "encoder"
+        setattr(module, STREAM, stream)
+
+
+AttentionInterface.register(IMPLEMENTATION, _attention)
+AttentionMaskInterface.register(IMPLEMENTATION, _rule_mask)  # under the same name, or the mask is silently lost

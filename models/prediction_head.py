@@ -1,0 +1,77 @@
+"""The head of a transformers model, asked alone: hidden state in, logits out.
+
+What stands between a model's body and its logits differs from family to family (one matrix; a transform and a norm;
+scales, biases and soft-caps). So the model's own forward is run, on a copy of the outermost module in which the body is
+replaced by one that answers with the given hidden state. No weight is copied and the shared network is not touched.
+"""
+
+from __future__ import annotations
+
+import copy
+from inspect import signature
+from types import SimpleNamespace
+from typing import Any
+
+from torch import Tensor, nn
+
+from models.config import Shape
+
+
+class _Answer(SimpleNamespace):
+    """What a body returns: its hidden state first, under whatever name it is asked for; all else is absent."""
+
+    last_hidden_state: Tensor
+
+    def __getitem__(self, place: int | slice) -> Any:
+        return (self.last_hidden_state,)[place]
+
+    def __getattr__(self, name: str) -> None:
+        return None
+
+    def __len__(self) -> int:
+        return 1
+
+
+class _Body(nn.Module):
+    def __init__(self, hidden: Tensor, body: nn.Module) -> None:
+        super().__init__()
+        self.hidden = hidden
+        self.of = (body,)  # in a tuple: not a child
+
+    def forward(self, *_: Any, **__: Any) -> _Answer:
+        return _Answer(last_hidden_state=self.hidden)
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            return getattr(self.__dict__["of"][0], name)
+
+
+def predict(network: Any, hidden: Tensor, *, shape: Shape) -> Tensor:
+    """Last hidden state [B, T, D] -> logits [B, T, V]."""
+    shell = copy.copy(network)
+    shell._modules = dict(network._modules)
+    names = [network.base_model_prefix] if network.base_model is not network else ["encoder", "decoder"]
+    for name in names:
+        shell._modules[name] = _Body(hidden, network._modules[name])
+    ids = hidden.new_zeros(hidden.shape[:2]).long()
+    logits: Tensor = shell(**_inputs(network, ids, shape=shape)).logits
+    return logits
+
+
+def usual_logits(network: Any, ids: Tensor, *, shape: Shape) -> Tensor | None:
+    """The whole model's logits [B, T, V] for ids [B, T] (read by encoder and decoder alike); None without a head."""
+    if network.get_output_embeddings() is None:
+        return None
+    logits: Tensor | None = getattr(network(**_inputs(network, ids, shape=shape)), "logits", None)
+    return logits
+
+
+def _inputs(network: nn.Module, ids: Tensor, *, shape: Shape) -> dict[str, Any]:
+    inputs: dict[str, Any] = {"input_ids": ids, "return_dict": True}
+    if shape == "encoder-decoder":
+        inputs["decoder_input_ids"] = ids
+    if "use_cache" in signature(network.forward).parameters:
+        inputs["use_cache"] = False
+    return inputs

@@ -1,0 +1,211 @@
+"""A transformers model as the inspector runs it, tried out once before anyone shares it.
+
+The try-out runs a few tokens. It shows whether attention goes through `models.attention.attend`, how many attention
+calls a forward makes, and whether the head that predicts tokens can be asked alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from inspect import signature
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+
+from models.attention import AttentionCall, watch, watched
+from models.config import Shape, Stream
+from models.eager_attention import IMPLEMENTATION
+from models.eager_output import WatchedSoftmax
+from models.prediction_head import predict, usual_logits
+
+Backend = Literal["own", "probe", "eager output"]
+_TRIED = 5  # tokens
+
+
+@dataclass(frozen=True)
+class Pretrained:
+    """A network of transformers in eval mode with its configuration and tokenizer.
+
+    backend: how its attention is seen. head: whether it predicts tokens, and the head gives alone what the whole model
+    gives.
+    """
+
+    network: Any
+    config: Any
+    tokenizer: Any
+    shape: Shape
+    backend: Backend
+    max_tokens: int
+    head: bool = False
+
+    def run(self, ids: Tensor, keep: Tensor, segments: Tensor) -> Tensor:
+        """ids, keep (boolean, False on padding) and segments [B, T] -> last hidden state [B, T, D].
+
+        Of an encoder-decoder, its encoder's.
+        """
+        network = self.network.get_encoder() if self.shape == "encoder-decoder" else self._body()
+        return self._call(network, {"input_ids": ids, "attention_mask": keep.long(), "token_type_ids": segments})
+
+    def run_pair(self, ids: Tensor, keep: Tensor, target: Tensor) -> Tensor:
+        """Source ids and keep [B, T], target [B, Q], what the decoder reads -> its last hidden state [B, Q, D]."""
+        inputs = {"input_ids": ids, "attention_mask": keep.long(), "decoder_input_ids": target}
+        return self._call(self._body(), inputs)
+
+    def predict(self, hidden: Tensor) -> Tensor:
+        """Last hidden state [B, T, D] -> logits [B, T, V], by the model's own head."""
+        return predict(self.network, hidden.to(self.device), shape=self.shape)
+
+    def write(self, ids: Tensor, new_tokens: int) -> Tensor:
+        """ids [1, T], a source or the beginning of a text -> [1, N], greedily: the likeliest token each time."""
+        ids = ids.to(self.device)
+        written: Tensor = self.network.generate(
+            input_ids=ids,
+            attention_mask=torch.ones_like(ids),
+            max_new_tokens=new_tokens,
+            do_sample=False,
+            num_beams=1,
+        )
+        return written.cpu()
+
+    @property
+    def start(self) -> int | None:
+        """The token that a decoder begins its target with, where the tokenizer does not write it."""
+        if self.shape != "encoder-decoder":
+            return None
+        given = (self.config.decoder_start_token_id, self.config.bos_token_id)
+        return next((int(id) for id in given if id is not None), None)
+
+    @property
+    def device(self) -> torch.device:
+        """Where its inputs go."""
+        device: torch.device = next(self.network.parameters()).device
+        return device
+
+    def _body(self) -> nn.Module:
+        """The network without its head; itself where the two are one module (T5)."""
+        body: nn.Module = self.network.base_model
+        return body
+
+    def _call(self, network: nn.Module, inputs: dict[str, Tensor]) -> Tensor:
+        """The last hidden state of one forward; where attention bypasses `attend`, reported from its softmaxes."""
+        takes = signature(network.forward).parameters
+        given: dict[str, Any] = {name: value.to(self.device) for name, value in inputs.items() if name in takes}
+        if "position_ids" in takes:
+            given |= self._positions(inputs["attention_mask"].bool())
+        given |= {"use_cache": False} if "use_cache" in takes else {}
+        # Where body and head are one module, the last hidden state is the last of a list.
+        given |= {"output_hidden_states": True} if hasattr(network, "lm_head") else {}
+        if self.backend == "probe" or not watched():
+            return _hidden(network(**given, return_dict=True))
+        with WatchedSoftmax(self._stream) as softmaxes:
+            out = network(**given, return_dict=True, output_attentions=True)
+        softmaxes.agree(_handed_out(out))
+        return _hidden(out)
+
+    def _stream(self, number: int) -> Stream:
+        """Whose attention the call with this number is, in a model whose modules do not tell."""
+        if self.shape != "encoder-decoder":
+            return self.shape
+        encoder = layer_count(self.config, "encoder")
+        return "encoder" if number < encoder else ("decoder", "cross")[(number - encoder) % 2]
+
+    def _positions(self, keep: Tensor) -> dict[str, Tensor]:
+        """Positions that count real tokens alone, where padding stands before them; [B, T]."""
+        if bool(keep[:, 0].all()):
+            return {}
+        first = _first_position(self.network)
+        return {"position_ids": ((keep.long().cumsum(dim=1) - 1).clamp(min=0) + first).to(self.device)}
+
+
+def try_out(network: Any, tokenizer: Any, *, shape: Shape) -> Pretrained:
+    """Run a few tokens and note what was seen.
+
+    Raises ValueError where no attention was seen, or the network hands none out.
+    """
+    own = network.config._attn_implementation == IMPLEMENTATION
+    tried = Pretrained(
+        network,
+        network.config,
+        tokenizer,
+        shape,
+        backend="probe" if own else "eager output",
+        max_tokens=max_tokens(network, tokenizer),
+    )
+    ids = torch.arange(_TRIED)[None] + min(10, network.config.vocab_size - _TRIED)
+    calls: list[AttentionCall] = []
+    with torch.inference_mode():
+        with watch(calls.append):
+            hidden = _forward(tried, ids)
+        if not calls:
+            raise ValueError(f"{type(network).__name__} made no attention call that could be seen")
+        head = _agrees(tried, ids, hidden)
+    return replace(tried, head=head)
+
+
+def _hidden(out: Any) -> Tensor:
+    if "last_hidden_state" in out:
+        hidden: Tensor = out.last_hidden_state
+        return hidden
+    states: Sequence[Tensor] = out["decoder_hidden_states" if "decoder_hidden_states" in out else "hidden_states"]
+    return states[-1]
+
+
+def _handed_out(out: Any) -> list[Tensor]:
+    """The maps of output_attentions in call order; of a decoder layer its own, then the cross one."""
+    if "encoder_attentions" not in out:
+        return list(out.attentions or ())
+    pairs = zip(out.decoder_attentions or (), out.cross_attentions or (), strict=True)
+    return [*(out.encoder_attentions or ()), *(weights for pair in pairs for weights in pair)]
+
+
+def _forward(tried: Pretrained, ids: Tensor) -> Tensor:
+    keep, segments = torch.ones_like(ids, dtype=torch.bool), torch.zeros_like(ids)
+    return tried.run_pair(ids, keep, ids) if tried.shape == "encoder-decoder" else tried.run(ids, keep, segments)
+
+
+def _agrees(tried: Pretrained, ids: Tensor, hidden: Tensor) -> bool:
+    """Whether there is a head, and it gives alone what the whole model gives."""
+    whole = usual_logits(tried.network, ids.to(tried.device), shape=tried.shape)
+    if whole is None:
+        return False
+    alone = predict(tried.network, hidden, shape=tried.shape)
+    return alone.shape == whole.shape and torch.allclose(alone, whole, atol=1e-4, rtol=1e-4)
+
+
+def attention_count(config: Any, *, shape: Shape) -> int:
+    """How many attention calls the configuration names for one forward; a decoder's layer makes two beside a source.
+
+    Layers of another kind (state-space, linear attention) have no map and do not count.
+    """
+    if shape == "encoder-decoder":
+        return layer_count(config, "encoder") + 2 * layer_count(config, "decoder")
+    kinds = getattr(config, "layer_types", None) or getattr(config, "layers_block_type", None)
+    if kinds is None:
+        return int(config.num_hidden_layers)
+    return sum("attention" in kind and "linear" not in kind for kind in kinds)
+
+
+def layer_count(config: Any, stack: Literal["encoder", "decoder"]) -> int:
+    """L of one stack of an encoder-decoder, by whatever name the configuration gives it."""
+    names = {
+        "encoder": ("encoder_layers", "num_encoder_layers", "num_layers", "num_hidden_layers"),
+        "decoder": ("decoder_layers", "num_decoder_layers", "num_layers", "num_hidden_layers"),
+    }
+    return next(int(value) for name in names[stack] if (value := getattr(config, name, None)) is not None)
+
+
+def max_tokens(network: nn.Module, tokenizer: Any) -> int:
+    """Positions that the model has; RoBERTa's kind keeps the first padding_idx + 1 rows of its table for itself."""
+    config: Any = network.config
+    named = (getattr(config, name, None) for name in ("max_position_embeddings", "n_positions", "max_target_positions"))
+    limit = next((value for value in named if isinstance(value, int) and value > 0), tokenizer.model_max_length)
+    return min(int(limit) - _first_position(network), int(tokenizer.model_max_length))
+
+
+def _first_position(network: nn.Module) -> int:
+    for name, module in network.named_modules():
+        if name.endswith("position_embeddings") and getattr(module, "padding_idx", None) is not None:
+            return int(module.padding_idx) + 1
+    return 0
