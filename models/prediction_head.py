@@ -16,6 +16,8 @@ from torch import Tensor, nn
 
 from models.config import Shape
 
+_INNER = ("decoder", "transformer")
+
 
 class _Answer(SimpleNamespace):
     """What a body returns: its hidden state first, under whatever name it is asked for; all else is absent."""
@@ -42,6 +44,8 @@ class _Body(nn.Module):
         return _Answer(last_hidden_state=self.hidden)
 
     def __getattr__(self, name: str) -> Any:
+        if name in _INNER:  # some heads ask a part of the body directly (OPT: self.model.decoder)
+            return self
         try:
             return super().__getattr__(name)
         except AttributeError:

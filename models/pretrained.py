@@ -22,6 +22,7 @@ from models.prediction_head import predict, usual_logits
 
 Backend = Literal["own", "probe", "eager output"]
 _TRIED = 5  # tokens
+_NO_LIMIT = 2**17  # tokens, for models whose positions have no end (T5, ALiBi) and tokenizers that name none
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,10 @@ class Pretrained:
         Of an encoder-decoder, its encoder's.
         """
         network = self.network.get_encoder() if self.shape == "encoder-decoder" else self._body()
-        return self._call(network, {"input_ids": ids, "attention_mask": keep.long(), "token_type_ids": segments})
+        inputs = {"input_ids": ids, "attention_mask": keep.long()}
+        if self.shape == "encoder":  # a GPT-2 would add the embedding of token 0
+            inputs["token_type_ids"] = segments
+        return self._call(network, inputs)
 
     def run_pair(self, ids: Tensor, keep: Tensor, target: Tensor) -> Tensor:
         """Source ids and keep [B, T], target [B, Q], what the decoder reads -> its last hidden state [B, Q, D]."""
@@ -74,8 +78,8 @@ class Pretrained:
         """The token that a decoder begins its target with, where the tokenizer does not write it."""
         if self.shape != "encoder-decoder":
             return None
-        given = (self.config.decoder_start_token_id, self.config.bos_token_id)
-        return next((int(id) for id in given if id is not None), None)
+        names = ("decoder_start_token_id", "bos_token_id", "pad_token_id")
+        return next((int(id) for name in names if (id := getattr(self.config, name, None)) is not None), None)
 
     @property
     def device(self) -> torch.device:
@@ -199,9 +203,10 @@ def layer_count(config: Any, stack: Literal["encoder", "decoder"]) -> int:
 def max_tokens(network: nn.Module, tokenizer: Any) -> int:
     """Positions that the model has; RoBERTa's kind keeps the first padding_idx + 1 rows of its table for itself."""
     config: Any = network.config
-    named = (getattr(config, name, None) for name in ("max_position_embeddings", "n_positions", "max_target_positions"))
-    limit = next((value for value in named if isinstance(value, int) and value > 0), tokenizer.model_max_length)
-    return min(int(limit) - _first_position(network), int(tokenizer.model_max_length))
+    described = config.to_dict()
+    named = (described.get(name) for name in ("max_position_embeddings", "n_positions", "max_target_positions"))
+    limits = [int(value) - _first_position(network) for value in named if isinstance(value, int) and value > 0]
+    return min([*limits[:1], int(tokenizer.model_max_length), _NO_LIMIT])
 
 
 def _first_position(network: nn.Module) -> int:
