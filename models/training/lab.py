@@ -117,7 +117,7 @@ def train(network: Reader, run: LabRun) -> Iterator[Progress]:
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
-        value = float(loss)
+        value = float(loss.detach())
         sums += value, float(right.float().mean()), float(right.all(dim=1).float().mean())
         seen, seconds = seen + 1, seconds + perf_counter() - began
         diverged = not isfinite(value)
