@@ -10,7 +10,6 @@ import streamlit as st
 
 from inspector import lab
 from inspector.plots import lab as draw
-from inspector.plots import theme
 from inspector.views import lab_results, lab_settings, parts, session
 from models.training.experiments import Experiment
 
@@ -19,7 +18,8 @@ if TYPE_CHECKING:
 
     from models.training.lab import Course, Result
 
-DRAWN_EVERY = 0.7  # seconds: a figure takes a tenth of one to make and to send
+DRAWN_EVERY = 0.7  # seconds between two pictures, and on a slow machine more:
+DRAWING_SHARE = 0.2  # of the time, at most
 
 
 @dataclass
@@ -42,14 +42,15 @@ def train(attempt: Attempt) -> None:
         torch.set_num_threads(session.THREADS)
     experiment, total = attempt.experiment, 2 * attempt.experiment.seeds * attempt.experiment.steps
     bar, figure = st.progress(0.0, "Starting"), st.empty()
-    began, drawn, pictures = perf_counter(), -DRAWN_EVERY, 0
+    began, due, pictures = perf_counter(), 0.0, 0
     for course in train_both(experiment):
         attempt.courses[course.side, course.run.seed] = course
         passed = perf_counter() - began
         bar.progress(*_progress(attempt, course, total=total, passed=passed))
-        if passed - drawn >= DRAWN_EVERY:
+        if passed >= due:
             curves(attempt, figure, key=f"lab-curves-live-{pictures}")
-            drawn, pictures = passed, pictures + 1
+            took = perf_counter() - began - passed
+            due, pictures = passed + max(DRAWN_EVERY, took / DRAWING_SHARE), pictures + 1
     bar.progress(1.0, "Testing on longer texts")
 
 
@@ -88,6 +89,34 @@ def finish(attempt: Attempt) -> None:
     attempt.courses = {}
 
 
+def show(attempt: Attempt, *, chosen: Experiment | None) -> None:
+    """Curves, accuracy by length, one text in full; `chosen` is what the widgets say by now."""
+    if attempt.experiment != chosen:
+        st.warning("The settings have changed: what follows is of those of the last Start.", icon=":material/history:")
+        st.caption(lab.differences(attempt.experiment))
+    behind, sentences = lab.behind(attempt.experiment.seeds), lab.findings(attempt.results)
+    unfinished = lab.unfinished(attempt.experiment, attempt.results)
+    for sentence in (*sentences, *unfinished):
+        st.info(sentence)
+    curves(attempt, st.container(), key="lab-curves")
+    st.caption(
+        f"{behind} Loss: cross-entropy, mean over the 10 steps before, in nats per digit; naming digits at random "
+        "gives ln 10 = 2.30. Every text is new, so accuracy is on texts that were never seen."
+    )
+    table = lab.curves(attempt.results)
+    st.download_button(
+        "Curves as CSV",
+        table.to_csv(index=False).encode(),
+        file_name=f"lab-{attempt.experiment.task}.csv",
+        mime="text/csv",
+        icon=":material/download:",
+        on_click="ignore",
+        key="download lab",
+    )
+    lab_results.accuracy(attempt.experiment, attempt.results)
+    lab_results.example(attempt.experiment, attempt.results)
+
+
 st.title("Lab")
 st.caption(
     "Two very small Transformers learn the same task from the same random digits, each step on 32 new texts. Choose "
@@ -96,14 +125,14 @@ st.caption(
 )
 experiment = lab_settings.draw()
 state = st.session_state
-with st.container(horizontal=True, vertical_alignment="center"):
+with st.container(horizontal=True):
     started = st.button("Start", type="primary", icon=":material/play_arrow:", disabled=experiment is None)
     stop = st.empty()
-    if experiment is not None:
-        st.caption(
-            f"About {theme.number(experiment.expected_seconds)} s on one idle core, longer on a busy one. "
-            "To press Stop or to change anything ends the training; what was learned by then is kept."
-        )
+if experiment is not None:
+    st.caption(
+        f"About {max(1, round(experiment.expected_seconds))} s on one idle core, longer on a busy one. Stop, or any "
+        "change, ends the training; what was learned by then is kept."
+    )
 if experiment is not None and started:
     state["lab"] = Attempt(experiment)
     stop.button("Stop", icon=":material/stop:", key="lab_stop")
@@ -113,31 +142,7 @@ if attempt is not None and attempt.courses:
     finish(attempt)
     if started:
         st.rerun()  # without the Stop button and the bar
-if attempt is None or not attempt.results:
+if attempt is not None and attempt.results:
+    show(attempt, chosen=experiment)
+else:
     st.info("Nothing is trained yet. Press Start: a link keeps the settings, not what was learned.")
-    st.stop()
-
-if attempt.experiment != experiment:
-    st.warning("The settings have changed: what follows is of those of the last Start.", icon=":material/history:")
-    st.caption(lab.differences(attempt.experiment))
-behind, sentences = lab.behind(attempt.experiment.seeds), lab.findings(attempt.results)
-unfinished = lab.unfinished(attempt.experiment, attempt.results)
-for sentence in (*sentences, *unfinished):
-    st.info(sentence)
-curves(attempt, st.container(), key="lab-curves")
-st.caption(
-    f"{behind} Loss: cross-entropy, mean over the 10 steps before, in nats per digit; naming digits at random gives "
-    "ln 10 = 2.30. Every text is new, so accuracy is on texts that were never seen."
-)
-table = lab.curves(attempt.results)
-st.download_button(
-    "Curves as CSV",
-    table.to_csv(index=False).encode(),
-    file_name=f"lab-{attempt.experiment.task}.csv",
-    mime="text/csv",
-    icon=":material/download:",
-    on_click="ignore",
-    key="download lab",
-)
-lab_results.accuracy(attempt.experiment, attempt.results)
-lab_results.example(attempt.experiment, attempt.results)

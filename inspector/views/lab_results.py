@@ -69,7 +69,7 @@ def example(experiment: Experiment, results: Sequence[Result]) -> None:
     rows |= {side: trial.answer for side, trial in trials.items()}
     st.code(lab.spelled(rows, wanted=some.wanted), language=None)
     wrong = [f"{side} {_wrong(trial)} of {len(trial.wanted)}" for side, trial in trials.items()]
-    st.caption(f"A ^ marks a wrong digit. Wrong here: {', '.join(wrong)}.")
+    st.caption(f"^ marks a wrong digit. Wrong here: {', '.join(wrong)}.")
     _attention(trials)
 
 
@@ -78,7 +78,9 @@ def _attention(trials: dict[Side, Trial]) -> None:
     shapes = {side: (len(trial.attention), len(trial.attention[0])) for side, trial in trials.items()}
     layers, heads = (max(sizes) for sizes in zip(*shapes.values(), strict=True))
     with st.container(horizontal=True):
-        layer = parts.number("Layer", "lab_layer", default=0, last=layers - 1)
+        # The last layer of the shallower side: what a network looks at is clearest where it has to answer.
+        last = min(sizes[0] for sizes in shapes.values()) - 1
+        layer = parts.number("Layer", "lab_layer", default=last, last=layers - 1)
         head = parts.number("Head", "lab_head", default=0, last=heads - 1)
     st.caption(
         "Row: the place of the answer that looks (query). Column: the token it looks at (key), ⊢ and ⊣ are the marks "
@@ -109,15 +111,15 @@ def _attention(trials: dict[Side, Trial]) -> None:
 
 
 def _length(times: int, digits: int) -> str:
-    return f"{digits} digits, {NAMES[times]}"
+    return f"{digits}" if times == 1 else f"{digits} ({times}x)"
 
 
 def _shares(table: pd.DataFrame, name: str) -> list[str]:
-    """ "98%", or with several seeds "98% (95% to 100%)"."""
-    columns = table[[name, f"{name}_smallest", f"{name}_largest", "seeds"]].itertuples(index=False)
+    """ "98%", or with several seeds "98% (95–100%)"."""
+    columns = table[[name, f"{name}_smallest", f"{name}_largest"]].itertuples(index=False)
     return [
-        f"{mean:.0%}" if seeds == 1 else f"{mean:.0%} ({smallest:.0%} to {largest:.0%})"
-        for mean, smallest, largest, seeds in columns
+        f"{mean:.0%}" if smallest == largest else f"{mean:.0%} ({100 * smallest:.0f}–{largest:.0%})"
+        for mean, smallest, largest in columns
     ]
 
 

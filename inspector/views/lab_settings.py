@@ -104,9 +104,9 @@ def _take(preset: Preset) -> None:
 def _switches(side: Side, default: Switches) -> Switches:
     """The widgets of one side."""
     key = side.lower()
-    st.markdown(f"**{side}**{', as in the paper' if default == Switches() else ''}")
+    title = st.empty()
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        return Switches(
+        switches = Switches(
             positions=cast(
                 "Positions", _choice("Positions", f"{key}_positions", get_args(Positions), default=default.positions)
             ),
@@ -121,6 +121,8 @@ def _switches(side: Side, default: Switches) -> Switches:
             shared_query_key=_switch("Tied Q and K", f"{key}_shared_query_key", default=default.shared_query_key),
             residual=_switch("Residual", f"{key}_residual", default=default.residual),
         )
+    title.markdown(f"**{side}**{', as in the paper' if switches == Switches() else ''}")
+    return switches
 
 
 def _choice(label: str, name: str, options: Sequence[str], *, default: str) -> str:
@@ -133,7 +135,7 @@ def _choice(label: str, name: str, options: Sequence[str], *, default: str) -> s
         key=key,
         bind="query-params",
         persist_state="session",
-        width=140,
+        width=128,
     )
 
 
@@ -148,7 +150,7 @@ def _number(label: str, name: str, *, default: int, span: tuple[int, int], step:
         key=key,
         bind="query-params",
         persist_state="session",
-        width=140,
+        width=128,
     )
 
 
