@@ -91,6 +91,12 @@ def differences(experiment: Experiment) -> str:
     return f"B differs from A: {', '.join(parts)}."
 
 
+def seeds(trained: Sequence[Trained]) -> int:
+    """How many seeds each side was trained from; where a stop left one side with fewer, the fewer."""
+    sides = [one.side for one in trained]
+    return min(sides.count(side) for side in set(sides))
+
+
 def behind(seeds: int) -> str:
     """How many seeds stand behind a curve, and what that allows to say."""
     if seeds == 1:

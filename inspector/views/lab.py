@@ -94,7 +94,7 @@ def show(attempt: Attempt, *, chosen: Experiment | None) -> None:
     if attempt.experiment != chosen:
         st.warning("The settings have changed: what follows is of those of the last Start.", icon=":material/history:")
         st.caption(lab.differences(attempt.experiment))
-    behind, sentences = lab.behind(attempt.experiment.seeds), lab.findings(attempt.results)
+    behind, sentences = lab.behind(lab.seeds(attempt.results)), lab.findings(attempt.results)
     unfinished = lab.unfinished(attempt.experiment, attempt.results)
     for sentence in (*sentences, *unfinished):
         st.info(sentence)

@@ -11,7 +11,7 @@ import streamlit as st
 from inspector import lab
 from inspector.plots import attention as draw
 from inspector.plots import comparison
-from inspector.views import parts, session
+from inspector.views import link, parts, session
 from models.training.experiments import TIMES, Experiment, Side
 
 if TYPE_CHECKING:
@@ -28,16 +28,15 @@ def accuracy(experiment: Experiment, results: Sequence[Result]) -> None:
         pd.DataFrame(
             {
                 "side": table["side"],
-                "length": [
-                    _length(times, digits) for times, digits in zip(table["times"], table["digits"], strict=True)
-                ],
+                "digits": list(map(_length, table["times"], table["digits"])),
                 "digits right": _shares(table, "token"),
                 "texts right": _shares(table, "exact"),
             }
         ),
         hide_index=True,
     )
-    count = "one seed" if experiment.seeds == 1 else f"{experiment.seeds} seeds: the mean, with smallest and largest"
+    seeds = lab.seeds(results)
+    count = "one seed" if seeds == 1 else f"{seeds} seeds: the mean, with smallest and largest"
     st.caption(
         f"256 fresh texts of each length, the same for A and B; {count}. Digits named at random are right in 10% "
         "of the places; a text is right when no digit is wrong."
@@ -54,16 +53,18 @@ def example(experiment: Experiment, results: Sequence[Result]) -> None:
     if not tried:
         st.caption("Neither side can be asked: their weights are no numbers any more.")
         return
+    names = list(NAMES.values())
+    link.check_choice("lab_times", default=names[0], options=names)
     length = st.segmented_control(
         "Length of the text",
-        list(NAMES.values()),
-        default=NAMES[1],
+        names,
+        default=names[0],
         key="lab_times",
         bind="query-params",
         persist_state="session",
         required=True,
     )
-    trials = {side: one.trials[list(NAMES.values()).index(length)] for side, one in tried.items()}
+    trials = {side: one.trials[names.index(length)] for side, one in tried.items()}
     some = next(iter(trials.values()))
     rows: dict[str, Sequence[int]] = {"read": some.digits, experiment.task: some.wanted}
     rows |= {side: trial.answer for side, trial in trials.items()}

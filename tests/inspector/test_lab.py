@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from inspector import lab
-from inspector.plots import lab as draw
 from models.training.experiments import Experiment, Switches
 from models.training.lab import Progress, Result, Trial
 
@@ -41,27 +40,15 @@ def test_accuracies_are_mean_and_range_over_seeds() -> None:
     assert row["exact"] == pytest.approx(0.4)
 
 
-def test_a_figure_has_thin_seeds_and_a_thick_mean() -> None:
-    figure = draw.curves(lab.curves(BOTH), steps=20)
-    assert len(figure.data) == 2 * 3 * (2 + 1)
-    thick = [trace for trace in figure.data if trace.line.width > 2]
-    assert [trace.name for trace in thick if trace.showlegend] == ["A, mean of 2 seeds", "B, mean of 2 seeds"]
-    assert list(thick[0].y) == [2.5, 1.0]
-    assert {trace.line.dash for trace in figure.data} == {"solid", "dash"}
-    assert tuple(figure.layout.xaxis.range) == (0, 20)
-
-
-def test_a_mean_ends_where_a_seed_does() -> None:
-    half = [result("A", 0, losses=(2.0, 1.0)), result("A", 1, losses=(3.0,))]
-    thick = [trace for trace in draw.curves(lab.curves(half), steps=20).data if trace.line.width > 2]
-    assert list(thick[0].x) == [10]
-
-
-def test_one_seed_is_one_line_and_no_claim() -> None:
-    figure = draw.curves(lab.curves(BOTH[:1]), steps=20)
-    assert [trace.name for trace in figure.data if trace.showlegend] == ["A", "B"]
+def test_one_seed_is_no_claim() -> None:
     assert "may be chance" in lab.behind(1)
     assert lab.behind(3).startswith("3 seeds")
+
+
+def test_the_seeds_that_are_claimed_were_trained() -> None:
+    assert lab.seeds(BOTH) == 2
+    assert lab.seeds(BOTH[:3]) == 1  # A from two seeds, B from one
+    assert lab.seeds(BOTH[:1]) == 1
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from inspector.views.lab_presets import PRESETS
-from inspector.views.lab_settings import draw  # noqa: F401  (the page's own modules load once, before the first run)
 from models.training import lab
 from models.training.experiments import Experiment
 
@@ -60,6 +59,17 @@ def test_start_trains_and_shows_all() -> None:
     assert table["digits right"][0] == f"{results[0].trials[0].token_accuracy:.0%}"
     assert len(app.get("plotly_chart")) == 3  # the curves, and the open head of A and of B
     assert "Wrong here: A " in said(app)
+
+
+def test_a_longer_text_of_the_link_is_shown_and_an_unknown_one_is_said() -> None:
+    app = opened(**TINY, lab_times="4 times as long")
+    button(app, "Start").click().run()
+    assert f"read{' ' * 5}" in app.code[0].value
+    assert len(app.code[0].value.splitlines()[0].split()[1]) == 8
+    app = opened(**TINY, lab_times="9 times")
+    button(app, "Start").click().run()
+    assert not app.exception
+    assert 'The link asks for lab_times "9 times"' in said(app)
 
 
 def test_more_seeds_are_counted() -> None:
