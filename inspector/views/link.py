@@ -52,8 +52,8 @@ def write(*, default_model: str, default_text: str) -> None:
         )
 
 
-def check_number(name: str, *, default: int, last: int) -> None:
-    """Before a widget takes the query parameter `name`, 0 to `last`: say it where the link is out of range.
+def check_number(name: str, *, default: int, last: int, first: int = 0) -> None:
+    """Before a widget takes the query parameter `name`, `first` to `last`: say it where the link is out of range.
 
     A value that the session still holds from a longer text or a larger model goes back to `default` without a word.
     """
@@ -61,8 +61,16 @@ def check_number(name: str, *, default: int, last: int) -> None:
     if name in st.session_state:
         if st.session_state[name] > last:
             st.session_state[name] = default
-    elif raw is not None and not _in_range(raw, last):
-        _complain(f"The link asks for {name} {_plain(raw)}; they go from 0 to {last}. You see {default} instead.")
+    elif raw is not None and not (_in_range(raw, last) and int(raw) >= first):
+        _complain(f"The link asks for {name} {_plain(raw)}; they go from {first} to {last}. You see {default} instead.")
+
+
+def check_choice(name: str, *, default: str, options: Sequence[str]) -> None:
+    """Before a widget takes the query parameter `name`, one of the options: say it where the link asks for another."""
+    raw = st.query_params.get(name)
+    if name not in st.session_state and raw is not None and raw not in options:
+        known = ", ".join(options)
+        _complain(f"The link asks for {name} {_plain(raw)}; it can be {known}. You see {default} instead.")
 
 
 def chosen(name: str, *, default: int | None, last: int) -> int | None:
