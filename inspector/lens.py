@@ -22,9 +22,10 @@ from torch import Tensor
 from inspector.trace import NormRecord, Trace
 
 Array = NDArray[np.floating[Any]]
-Predict = Callable[[Tensor], Tensor]  # last hidden state [..., D] -> logits [..., V]
+Predict = Callable[[Tensor], Tensor]  # last hidden state [B, Q, D] -> logits [B, Q, V]
 
 _ROWS = 128  # positions at once: the logits of each are V numbers
+_TOLERANCE = 1e-3  # of the largest entry; a norm computed again differs by 1e-6, another state by more than this
 
 
 class Residual(NamedTuple):
@@ -96,7 +97,7 @@ def logit_lens(
         for start in range(0, len(chosen), _ROWS):
             rows = chosen[start : start + _ROWS]
             with torch.inference_mode():
-                table = _likeliest(predict(states[rows]).float(), expected[rows], top=top)
+                table = _likeliest(predict(states[None, rows])[0].float(), expected[rows], top=top)
             table.insert(0, "layer", layer)
             table.insert(1, "position", np.repeat(rows, len(table) // len(rows)))
             tables.append(table)
@@ -157,10 +158,14 @@ def _residuals(trace: Trace, stream: str) -> list[Residual]:
         elif norm.placement == "post" and norm.part == "ffn":
             states[norm.layer] = norm.output
     final = _final_norm(trace, stream)
+    end = states.get(last) if final is None else final.output
     if final is not None:
         states[last] = final.input
-    elif stream == _last_stream(trace):
-        states[last] = trace.output  # post-norm: as the model computed it, not computed again
+    if stream == _last_stream(trace):
+        if end is not None and not _same(end, trace.output):
+            del states[last]  # what was taken for the last norm is none
+        elif final is None:
+            states[last] = trace.output  # as the model computed it, not computed again
     shape = (len(trace.read_by(stream)), trace.hidden.shape[1])
     unknown = [layer for layer in range(last + 1) if layer not in states or states[layer].shape != shape]
     if unknown:
@@ -179,6 +184,10 @@ def _ends(trace: Trace, stream: str) -> Iterator[tuple[int, Tensor]]:
         state = residual.state if final is None else replace(final, input=residual.state).output
         yield residual.layer, torch.tensor(state)
     yield residuals[-1].layer, trace.hidden
+
+
+def _same(one: Array, other: Array) -> bool:
+    return one.shape == other.shape and bool(np.abs(one - other).max() <= _TOLERANCE * np.abs(other).max())
 
 
 def _final_norm(trace: Trace, stream: str) -> NormRecord | None:

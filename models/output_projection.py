@@ -74,8 +74,8 @@ def _find(loaded: LoadedModel) -> dict[Place, OutputProjection]:
         if projection is None:
             raise ValueError(
                 f"{loaded.card.id} has no output projection that takes the heads of {call.stream} layer "
-                f"{layers[call.stream]} as they are, so what one head adds to the residual stream cannot be told; "
-                "choose a model whose attention ends in softmax(...) V W_O"
+                f"{layers[call.stream]} as they are seen, so what one head adds to the residual stream cannot be told; "
+                "choose a model whose attention goes through transformers' registry and ends in softmax(...) V W_O"
             )
         found[call.stream, layers[call.stream]] = projection
         layers[call.stream] += 1

@@ -211,7 +211,7 @@ def test_the_last_layer_equals_the_prediction_bit_for_bit() -> None:
             return loaded.predict(hidden)
 
         table = lens.logit_lens(trace, predict, loaded.tokenizer, top=1)
-        assert torch.equal(given[-1], trace.hidden)
+        assert torch.equal(given[-1][0], trace.hidden)
         with torch.inference_mode():
             expected = loaded.network.logits(trace.hidden).softmax(dim=-1).max(dim=-1).values
         np.testing.assert_array_equal(table[table["layer"] == 1]["probability"], expected.numpy())
@@ -241,6 +241,9 @@ def test_what_is_not_known_is_a_sentence(minilm: LoadedModel) -> None:
     trace = record(minilm, SOURCE)
     with pytest.raises(ValueError, match="minilm has no head that predicts tokens"):
         lens.logit_lens(trace, minilm.predict, minilm.tokenizer)
+    other = replace(trace, hidden=trace.hidden + 0.1)
+    with pytest.raises(ValueError, match="no norm of minilm shows the encoder's residual stream after layer 5"):
+        lens.residual_stream(other)
     with pytest.raises(ValueError, match="there is no residual stream 'decoder': this model has encoder"):
         lens.residual_stream(trace, stream="decoder")
     without = own("decoder", norm="none", norm_placement="pre")
