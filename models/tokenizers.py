@@ -122,7 +122,8 @@ def with_gaps(tokenizer: Any, encoding: Encoding, positions: Sequence[int], *, g
     for hidden, run in groupby(real, key=set(positions).__contains__):
         places = list(run)
         first = encoding.tokens[places[0]]
-        begins = first.startswith(SPACE) if marks else not first.startswith("##")
+        written = first in tokenizer.all_special_tokens  # by the reader: it swallows the space before it
+        begins = (written or first.startswith(SPACE)) if marks else not first.startswith("##")
         shown = " ".join([gap] * len(places)) if hidden else tokenizer.decode([encoding.ids[at] for at in places])
         text += (" " if begins else "") + shown.strip()
     return text.strip()

@@ -111,4 +111,4 @@ def moved(turned: np.ndarray, *, tokens: Sequence[str], masked: Collection[int],
 def _name(token: str, rank: int, true: bool) -> str:
     shown = theme.visible(token)
     shown = shown if len(shown) <= theme.LONGEST_TICK else f"{shown[: theme.LONGEST_TICK - 1]}…"
-    return f"<b>{theme.literal(shown)}</b>, true, rank {rank:,} " if true else f"{theme.literal(shown)} "
+    return f"<b>{theme.literal(shown)}</b> <br>true, rank {rank:,} " if true else f"{theme.literal(shown)} "

@@ -23,7 +23,7 @@ def read(page: str, *, known_models: Sequence[str], default_text: str) -> None:
     state = st.session_state
     first = "problems" not in state
     if first:
-        state["problems"], state["chosen"] = [], {}
+        state["problems"], state["chosen"], state["clicked"] = [], {}, set()
         model = st.query_params.get("model", known_models[0])
         if model not in known_models:
             _complain(
@@ -36,7 +36,8 @@ def read(page: str, *, known_models: Sequence[str], default_text: str) -> None:
             state[name] = st.query_params.get(name, default_text if name == "text" else "")
     if first or (state["page"] == page and page in CHOSEN):
         names = CHOSEN[page] if page in CHOSEN else CHOSEN[""]
-        state["linked"] = {name: st.query_params.get(name) for name in names}
+        # What a click just chose leads: it came before the run, and the address is still the old one.
+        state["linked"] = {name: st.query_params.get(name) for name in names if name not in state["clicked"]}
     state["page"] = page
 
 
@@ -75,6 +76,7 @@ def chosen(name: str, *, default: int | None, last: int) -> int | None:
     would undo the last.
     """
     kept, linked = st.session_state["chosen"], st.session_state["linked"]
+    st.session_state["clicked"].discard(name)
     if name in linked:
         raw = linked.pop(name)
         kept.pop(name, None)
@@ -90,6 +92,7 @@ def chosen(name: str, *, default: int | None, last: int) -> int | None:
 def chosen_several(name: str, *, default: int, allowed: Sequence[int]) -> tuple[int, ...]:
     """As `chosen`, of one number or several among `allowed`; in the link they stand with a space between."""
     kept, linked = st.session_state["chosen"], st.session_state["linked"]
+    st.session_state["clicked"].discard(name)
     if name in linked:
         raw = linked.pop(name)
         kept.pop(name, None)
@@ -126,6 +129,7 @@ def kept(name: str, default: int) -> int:
 def choose(name: str, value: int | tuple[int, ...] | None) -> None:
     """Keep a number for `chosen`, or several for `chosen_several`; None goes back to the default."""
     st.session_state["linked"].pop(name, None)
+    st.session_state["clicked"].add(name)
     if value is None:
         st.session_state["chosen"].pop(name, None)
     else:
