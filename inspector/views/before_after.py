@@ -21,11 +21,18 @@ Open = Callable[[int, int], None]
 
 
 def maps_of(
-    before: Trace, after: Trace, changed: pd.DataFrame, opened: tuple[int, int], open_head: Open
+    before: Trace,
+    after: Trace,
+    changed: pd.DataFrame,
+    *,
+    opened: tuple[int, int],
+    open_head: Open,
+    pinned: int | None,
 ) -> tuple[dict[str, Array], Sequence[str]]:
     """Every head by how much it changed, and one head before, after and their difference; what is drawn of it.
 
     changed: of compare.changed_heads. opened: (layer, head); open_head is called before the run that follows a click.
+    pinned: the position of the query whose lines are drawn; None for all.
     """
     with st.container(horizontal=True, vertical_alignment="bottom"):
         hide = st.toggle("Hide special tokens", key="hide", bind="query-params", help="Rows then sum to what is left.")
@@ -45,7 +52,8 @@ def maps_of(
     apart = compare.difference(b, a, queries=(names[0], names[0]), keys=(names[1], names[1]))
     top = max(float(a.max()), float(b.max())) or 1.0
     title = attention.title(layer, number).lower()
-    draw = partial(_map, opened=opened, step=partial(_step, before, opened, open_head))
+    follow = partial(_step, before, opened, open_head)
+    draw = partial(_map, opened=opened, pinned=shown.queries.containing(pinned), on_event=follow)
     scale: theme.Scale = "sqrt" if root else "linear"
     left, right = st.columns(2, gap="medium")
     with left:
@@ -56,7 +64,7 @@ def maps_of(
     st.caption(
         rf"$A' - A$, weight after minus before, no unit, at most {theme.number(apart.largest)}: indigo where the head "
         f"looks more now, amber where less. Before and after share one scale, from 0 to {theme.number(top)}. "
-        "Row = query, column = key."
+        f"Row = query, column = key{'.' if pinned is None else '; the row of the changed token is pinned.'}"
     )
     return {"before": a, "after": b, "difference": apart.values}, names[1]
 
@@ -127,7 +135,8 @@ def _map(
     key: str,
     top: float,
     opened: tuple[int, int],
-    step: Callable[[Choice | Step], None],
+    pinned: int | None,
+    on_event: Callable[[Choice | Step], None],
     scale: theme.Scale = "linear",
     signed: bool = False,
 ) -> None:
@@ -141,10 +150,11 @@ def _map(
         head=opened[1],
         title=title,
         scale=scale,
+        chosen=pinned,
         vmax=top,
         diverging=signed,
     )
-    head(data, key=key, on_event=step)
+    head(data, key=key, on_event=on_event)
 
 
 def _step(trace: Trace, opened: tuple[int, int], open_head: Open, event: Choice | Step) -> None:

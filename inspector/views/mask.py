@@ -160,7 +160,14 @@ def explorer() -> None:
         show_guesses(masked)
         guesses = interventions.predictions(masked)
         st.subheader("Where does the model look now?")
-        shown, tokens = before_after.maps_of(masked.before, masked.after, changed, (layer or 0, number or 0), open_head)
+        shown, tokens = before_after.maps_of(
+            masked.before,
+            masked.after,
+            changed,
+            opened=(layer or 0, number or 0),
+            open_head=open_head,
+            pinned=masked.positions[0] if len(masked.positions) == 1 else None,
+        )
         before_after.hidden_states(masked.before, masked.after, positions=masked.positions)
         downloads.masking(guesses, shown, tokens, name=f"{trace.model.replace('/', '-')}-masked")
     except ValueError as error:

@@ -292,3 +292,10 @@ def test_the_downloads_hold_what_is_seen(monkeypatch: pytest.MonkeyPatch, standi
     assert f"{masked.guesses[0].probability}" in next(
         line for line in lines if line.endswith("▁cat") or ",▁cat," in line
     )
+
+
+def test_the_row_of_a_single_masked_token_is_pinned_where_it_is_shown() -> None:
+    app = opened(token="2", hide="true")
+    assert [header["chosen"] for header, _ in messages(app)] == [1, 1, 1]
+    app = opened(token="2 3", several="true")
+    assert [header["chosen"] for header, _ in messages(app)] == [None] * 3
