@@ -6,7 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from inspector import costs, flow, heads, lens, maps, normalization, plots, positional
+    from inspector import costs, flow, heads, interventions, lens, maps, normalization, plots, positional
     from inspector.probe import record, record_batch
     from inspector.trace import AttentionSite, Trace
     from inspector.trace_file import open
@@ -17,6 +17,7 @@ __all__ = [
     "costs",
     "flow",
     "heads",
+    "interventions",
     "lens",
     "maps",
     "normalization",
