@@ -6,7 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from inspector import costs, heads, maps, normalization, plots, positional
+    from inspector import costs, flow, heads, interventions, lens, maps, normalization, plots, positional
     from inspector.probe import record, record_batch
     from inspector.trace import AttentionSite, Trace
     from inspector.trace_file import open
@@ -15,7 +15,10 @@ __all__ = [
     "AttentionSite",
     "Trace",
     "costs",
+    "flow",
     "heads",
+    "interventions",
+    "lens",
     "maps",
     "normalization",
     "open",

@@ -1,4 +1,4 @@
-"""Two maps beside each other: which tokens agree, and what differs there."""
+"""Two maps, or two recordings, beside each other: which tokens agree, and what differs there."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 import numpy as np
+import pandas as pd
 
-from inspector.trace import Array
+from inspector.trace import Array, Trace
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,50 @@ def difference(
         jensen_shannon=float(_jensen_shannon(_rows(part_a), _rows(part_b)).mean()),
         largest=float(np.abs(values).max()),
     )
+
+
+def changed_heads(before: Trace, after: Trace, *, queries: Sequence[int]) -> pd.DataFrame:
+    """How much every head looks elsewhere in the second recording of a text, the most changed first.
+
+    Both traces have the same positions. Each number is a mean over the rows of `queries`:
+    jensen_shannon: of the row before and after, nats, 0 (equal) .. ln 2 (no key in common) (Lin 1991).
+    total_variation: 1/2 sum_j |after - before|, the share of the weight that went to other keys, 0..1.
+
+    Raises ValueError where the traces are of different lengths or models.
+    """
+    if [(site.stream, site.layer, site.heads) for site in before.sites] != [
+        (site.stream, site.layer, site.heads) for site in after.sites
+    ] or len(before.tokens) != len(after.tokens):
+        raise ValueError(
+            f"traces of {before.model} with {len(before.tokens)} tokens and {after.model} with {len(after.tokens)} "
+            "cannot be compared head by head; record one model on texts of one length"
+        )
+    tables = []
+    for site in before.sites:
+        a, b = (trace.attention(layer=site.layer, stream=site.stream)[:, list(queries)] for trace in (before, after))
+        p, q = _rows(a), _rows(b)
+        tables.append(
+            pd.DataFrame(
+                {
+                    "stream": site.stream,
+                    "layer": site.layer,
+                    "head": range(site.heads),
+                    "jensen_shannon": _jensen_shannon(p, q).mean(axis=-1),
+                    "total_variation": np.abs(p - q).sum(axis=-1).mean(axis=-1) / 2,
+                }
+            )
+        )
+    table = pd.concat(tables, ignore_index=True)
+    return table.sort_values("jensen_shannon", ascending=False, kind="stable", ignore_index=True)
+
+
+def moved(before: Trace, after: Trace) -> np.ndarray:
+    """How far each token's last hidden state turned: 1 - cosine, [T], 0 (same direction) .. 2 (opposite)."""
+    a, b = (trace.output.astype(np.float64) for trace in (before, after))
+    lengths = np.linalg.norm(a, axis=-1) * np.linalg.norm(b, axis=-1)
+    cosine: np.ndarray = (a * b).sum(axis=-1) / lengths
+    turned: np.ndarray = np.maximum(1 - cosine, 0.0)  # only rounding takes it below 0
+    return turned
 
 
 def _rows(weights: Array) -> np.ndarray:

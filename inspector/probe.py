@@ -50,6 +50,13 @@ def record(loaded: LoadedModel, text: str, *, text_pair: str | None = None, targ
     Raises ValueError where there is nothing to read. What does not fit the model is cut: see `trace.cut`.
     """
     reading = read(loaded, text, text_pair=text_pair, target=target)
+    return record_reading(loaded, reading, text=text, text_pair=text_pair, target=target)
+
+
+def record_reading(
+    loaded: LoadedModel, reading: Reading, *, text: str, text_pair: str | None = None, target: str | None = None
+) -> Trace:
+    """As `record`, of tokens as they are: how an intervention records a text after it changed some of its tokens."""
     run = _run(loaded, [reading], padding="right")
     return _trace(loaded, run, reading, text=text, text_pair=text_pair, target=target)
 

@@ -133,6 +133,13 @@ _TRANSLATOR = Card(
     licence="MIT; trained on sentences of tatoeba.org, CC-BY 2.0 FR, see its CARD.md",
     shape="encoder-decoder",
 )
+_MINI_BERT = Card(
+    id="mini-bert",
+    title="mini-BERT, trained here",
+    summary="The own encoder (4 layers, 6 heads, width 192, rotary positions), trained here as a masked language model "
+    "on public-domain novels and English sentences: it guesses hidden words.",
+    licence="MIT; trained on public-domain novels and sentences of tatoeba.org, CC-BY 2.0 FR, see its CARD.md",
+)
 
 
 _UNTRAINED: dict[Shape, Card] = {
@@ -166,7 +173,7 @@ _UNTRAINED: dict[Shape, Card] = {
 
 def catalogue() -> tuple[Card, ...]:
     """The models that come with Headlight, the page's default first."""
-    return (_MINILM, _MINILM_OWN, _TRANSLATOR, *_UNTRAINED.values())
+    return (_MINILM, _MINILM_OWN, _TRANSLATOR, _MINI_BERT, *_UNTRAINED.values())
 
 
 def load(id: str | os.PathLike[str]) -> LoadedModel:
@@ -178,6 +185,7 @@ def load(id: str | os.PathLike[str]) -> LoadedModel:
         _MINILM.id: _load_minilm,
         _MINILM_OWN.id: _load_minilm_own,
         _TRANSLATOR.id: partial(_load_shipped, _TRANSLATOR, beams=4),
+        _MINI_BERT.id: partial(_load_shipped, _MINI_BERT),
     }
     loaders |= {card.id: partial(_load_untrained, shape) for shape, card in _UNTRAINED.items()}
     name = os.fspath(id)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any
 
 SPACE = "▁"  # how Metaspace writes it
@@ -108,6 +109,28 @@ def from_ids(tokenizer: Any, ids: Sequence[int]) -> Encoding:
     words = marked_words(tokens, special) if has_marks(tokens) else _numbered(begins, special)
     unknown = tuple(ids).count(tokenizer.unk_token_id)
     return Encoding(tuple(ids), tokens, words, (0,) * len(ids), special, unknown)
+
+
+def substituted(tokenizer: Any, encoding: Encoding, ids: Mapping[int, int]) -> Encoding:
+    """The same text with other tokens at some positions (position -> id); words, segments and the rest stay."""
+    changed = tuple(ids.get(position, own) for position, own in enumerate(encoding.ids))
+    tokens = tuple(tokenizer.convert_ids_to_tokens(list(changed)))
+    return replace(encoding, ids=changed, tokens=tokens, unknown=changed.count(tokenizer.unk_token_id))
+
+
+def with_gaps(tokenizer: Any, encoding: Encoding, positions: Sequence[int], *, gap: str = "____") -> str:
+    """The text as it reads with a gap for each token at `positions`; special tokens are left out."""
+    real = [position for position, special in enumerate(encoding.special) if not special]
+    marks = has_marks(encoding.tokens)
+    text = ""
+    for hidden, run in groupby(real, key=set(positions).__contains__):
+        places = list(run)
+        first = encoding.tokens[places[0]]
+        written = first in tokenizer.all_special_tokens  # by the reader: it swallows the space before it
+        begins = (written or first.startswith(SPACE)) if marks else not first.startswith("##")
+        shown = " ".join([gap] * len(places)) if hidden else tokenizer.decode([encoding.ids[at] for at in places])
+        text += (" " if begins else "") + shown.strip()
+    return text.strip()
 
 
 def has_marks(tokens: Sequence[str]) -> bool:

@@ -9,6 +9,7 @@ _FIGURES = (
     "attention",
     "comparison",
     "costs",
+    "masking",
     "normalization",
     "packing",
     "positions",

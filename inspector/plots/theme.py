@@ -197,7 +197,8 @@ def visible(text: str) -> str:
 
 def literal(text: str) -> str:
     """A token as plotly shows it letter by letter: no HTML, no MathJax between dollar signs, nothing invisible."""
-    return html.escape(visible(text)).replace("$", "&#36;")
+    # Quotes stay: plotly does not read &quot;, and text is never put into an attribute.
+    return html.escape(visible(text), quote=False).replace("$", "&#36;")
 
 
 def token_names(tokens: Sequence[str]) -> list[str]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import streamlit as st
 
 from inspector import export
@@ -15,6 +17,8 @@ from inspector.plots import attention, raster
 from inspector.views import session
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from inspector.maps import Arrangement
     from inspector.plots.theme import Scale
     from inspector.trace import Array, Trace
@@ -67,6 +71,25 @@ def comparison(maps: Mapping[str, tuple[Array, Sequence[str], Sequence[str]]]) -
             )
 
 
+def masking(predictions: pd.DataFrame, maps: Mapping[str, Array], tokens: Sequence[str], *, name: str) -> None:
+    """Buttons for a masked text: every guess as CSV; the open head's maps [Q, T] and their tokens as NPZ."""
+    with st.container(horizontal=True, gap="small"):
+        _button(
+            f"{name}-guesses.csv",
+            lambda: predictions.to_csv(index=False).encode(),
+            "text/csv",
+            "The likeliest tokens and the true one, masked and seen, to the last digit",
+            label="Guesses, CSV",
+        )
+        _button(
+            f"{name}-attention.npz",
+            lambda: _arrays({**maps, "tokens": np.array(tokens)}),
+            "application/octet-stream",
+            "The open head between the tokens as you see them: numpy.load() gives " + ", ".join(maps),
+            label="Maps, NPZ",
+        )
+
+
 def _button(file: str, make: Callable[[], bytes], mime: str, meaning: str, *, label: str = "") -> None:
     ending = Path(file).suffix.removeprefix(".")
     st.download_button(
@@ -83,6 +106,12 @@ def _button(file: str, make: Callable[[], bytes], mime: str, meaning: str, *, la
 
 def _csv(weights: Array, queries: Sequence[str], keys: Sequence[str]) -> bytes:
     return export.csv(weights, queries=queries, keys=keys).encode()
+
+
+def _arrays(arrays: Mapping[str, Any]) -> bytes:
+    file = io.BytesIO()
+    np.savez_compressed(file, **arrays)
+    return file.getvalue()
 
 
 def _npz(trace: Trace) -> bytes:

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 import streamlit as st
 
 TEXTS = ("text", "pair", "target", "a_text", "b_text")  # of the sidebar and of the two panels of Compare
-CHOSEN = ("layer", "head", "query")  # numbers that no widget holds: the open head, and the pinned token
-EXPLORER = ""  # the page of the open head, by its path: the first one
+CHOSEN = {  # by a page's path (the first page has none): numbers that no widget holds
+    "": ("layer", "head", "query"),  # the open head, and the pinned token
+    "mask": ("token", "mask_layer", "mask_head"),  # the masked tokens, one or several, and the open head
+}
 MAX_TEXT = 1_000  # characters; a link is a header of a request, and servers refuse long ones
 
 
@@ -21,7 +23,7 @@ def read(page: str, *, known_models: Sequence[str], default_text: str) -> None:
     state = st.session_state
     first = "problems" not in state
     if first:
-        state["problems"], state["chosen"] = [], {}
+        state["problems"], state["chosen"], state["clicked"] = [], {}, set()
         model = st.query_params.get("model", known_models[0])
         if model not in known_models:
             _complain(
@@ -32,8 +34,10 @@ def read(page: str, *, known_models: Sequence[str], default_text: str) -> None:
         state["model"] = model
         for name in TEXTS:
             state[name] = st.query_params.get(name, default_text if name == "text" else "")
-    if first or state["page"] == page == EXPLORER:
-        state["linked"] = {name: st.query_params.get(name) for name in CHOSEN}
+    if first or (state["page"] == page and page in CHOSEN):
+        names = CHOSEN[page] if page in CHOSEN else CHOSEN[""]
+        # What a click just chose leads: it came before the run, and the address is still the old one.
+        state["linked"] = {name: st.query_params.get(name) for name in names if name not in state["clicked"]}
     state["page"] = page
 
 
@@ -52,8 +56,8 @@ def write(*, default_model: str, default_text: str) -> None:
         )
 
 
-def check_number(name: str, *, default: int, last: int) -> None:
-    """Before a widget takes the query parameter `name`, 0 to `last`: say it where the link is out of range.
+def check_number(name: str, *, default: int, last: int, first: int = 0) -> None:
+    """Before a widget takes the query parameter `name`, `first` to `last`: say it where the link is out of range.
 
     A value that the session still holds from a longer text or a larger model goes back to `default` without a word.
     """
@@ -61,8 +65,16 @@ def check_number(name: str, *, default: int, last: int) -> None:
     if name in st.session_state:
         if st.session_state[name] > last:
             st.session_state[name] = default
-    elif raw is not None and not _in_range(raw, last):
-        _complain(f"The link asks for {name} {_plain(raw)}; they go from 0 to {last}. You see {default} instead.")
+    elif raw is not None and not (_in_range(raw, last) and int(raw) >= first):
+        _complain(f"The link asks for {name} {_plain(raw)}; they go from {first} to {last}. You see {default} instead.")
+
+
+def check_choice(name: str, *, default: str, options: Sequence[str]) -> None:
+    """Before a widget takes the query parameter `name`, one of the options: say it where the link asks for another."""
+    raw = st.query_params.get(name)
+    if name not in st.session_state and raw is not None and raw not in options:
+        known = ", ".join(options)
+        _complain(f"The link asks for {name} {_plain(raw)}; it can be {known}. You see {default} instead.")
 
 
 def chosen(name: str, *, default: int | None, last: int) -> int | None:
@@ -72,6 +84,7 @@ def chosen(name: str, *, default: int | None, last: int) -> int | None:
     would undo the last.
     """
     kept, linked = st.session_state["chosen"], st.session_state["linked"]
+    st.session_state["clicked"].discard(name)
     if name in linked:
         raw = linked.pop(name)
         kept.pop(name, None)
@@ -84,13 +97,33 @@ def chosen(name: str, *, default: int | None, last: int) -> int | None:
     return default if value is not None and value > last else value
 
 
+def chosen_several(name: str, *, default: int, allowed: Sequence[int]) -> tuple[int, ...]:
+    """As `chosen`, of one number or several among `allowed`; in the link they stand with a space between."""
+    kept, linked = st.session_state["chosen"], st.session_state["linked"]
+    st.session_state["clicked"].discard(name)
+    if name in linked:
+        raw = linked.pop(name)
+        kept.pop(name, None)
+        numbers = [] if raw is None else raw.split()
+        if numbers and all(number.isdecimal() and int(number) in allowed for number in numbers):
+            kept[name] = tuple(sorted({int(number) for number in numbers}))
+        elif raw is not None:
+            _complain(
+                f"The link asks for {name} {_plain(raw)}; they go from {allowed[0]} to {allowed[-1]}, without special "
+                f"tokens. You see {default} instead."
+            )
+    value: tuple[int, ...] = kept.get(name, (default,))
+    return value if set(value) <= set(allowed) else (default,)
+
+
 def keep() -> None:
-    """Put what was chosen into the link, at once: one step of the browser's Back."""
-    chosen: dict[str, int] = st.session_state["chosen"]
-    for name in CHOSEN:
+    """Put what was chosen of this page into the link, at once: one step of the browser's Back."""
+    chosen: dict[str, int | tuple[int, ...]] = st.session_state["chosen"]
+    names = CHOSEN[st.session_state["page"]]
+    for name in names:
         if name not in chosen:
             _put(name, "", "")
-    wanted = {name: str(value) for name, value in chosen.items()}
+    wanted = {name: _written(chosen[name]) for name in names if name in chosen}
     if any(st.query_params.get(name) != value for name, value in wanted.items()):
         st.query_params.update(wanted)
 
@@ -101,13 +134,18 @@ def kept(name: str, default: int) -> int:
     return value
 
 
-def choose(name: str, value: int | None) -> None:
-    """Keep a number for `chosen`; None goes back to its default."""
+def choose(name: str, value: int | tuple[int, ...] | None) -> None:
+    """Keep a number for `chosen`, or several for `chosen_several`; None goes back to the default."""
     st.session_state["linked"].pop(name, None)
+    st.session_state["clicked"].add(name)
     if value is None:
         st.session_state["chosen"].pop(name, None)
     else:
         st.session_state["chosen"][name] = value
+
+
+def _written(value: int | tuple[int, ...]) -> str:
+    return " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def _in_range(raw: str, last: int) -> bool:

@@ -25,39 +25,40 @@ if inspected.loaded is None:
 loaded = inspected.loaded
 kind = getattr(loaded.config, "positions", "learned")  # an own Transformer says which, a BERT learns
 own = f"{loaded.card.id}, {kind}"
-learned = positional.table(loaded)
-paper = positional.sinusoidal(*learned.shape)
-tables: dict[str, draw.Table] = {PAPER: paper, own: learned}
-positions, width = learned.shape
+rotates = kind == "rope"
+positions, width = (loaded.max_tokens, loaded.config.width) if rotates else positional.table(loaded).shape
+tables: dict[str, draw.Table] = {PAPER: positional.sinusoidal(positions, width)}
+if not rotates:
+    tables[own] = positional.table(loaded)
 origin = "uses this very table" if kind == PAPER else "learned a table of its own"
+used = (
+    f"{loaded.card.id} has no table: it turns pairs of dimensions of every query and key by angles that grow with the "
+    "position, with the frequencies of the paper's waves for its head width (RoPE, Su et al. 2021)."
+    if rotates
+    else f"{loaded.card.id} {origin}, {positions} positions, added to the token's embedding."
+)
 
 st.caption(
     r"The paper's encoding is $PE(p, 2i) = \sin(p / 10000^{2i/D})$, $PE(p, 2i+1) = \cos(p / 10000^{2i/D})$ "
-    rf"(Vaswani et al. 2017, 3.5) with $D$ = {width}. {loaded.card.id} {origin}, {positions} positions, "
-    "added to the token's embedding. No unit."
+    rf"(Vaswani et al. 2017, 3.5) with $D$ = {width}. {used} No unit."
 )
 by_distance = {
     name: session.cached_table(("positions", loaded.card.id, name), partial(positional.similarity_by_distance, table))
     for name, table in tables.items()
 }
 text = len(inspected.trace.tokens)
-parts.cards(
-    [
-        ("Positions", f"{positions}", "Rows of the model's table: no text can be longer"),
-        ("Used by the text", f"{text}", "One position for each token, special ones included"),
-        (
-            "Neighbours, paper",
-            f"{by_distance[PAPER]['mean'][1]:.3g}",
-            "Mean cosine similarity of positions 1 apart, sinusoidal",
-        ),
-        (
-            f"1 apart, {kind}",
-            f"{by_distance[own]['mean'][1]:.3g}",
-            f"The same, {loaded.card.id}",
-        ),
-    ],
-    width=170,
-)
+cards = [
+    ("Positions", f"{positions}", "No text can be longer"),
+    ("Used by the text", f"{text}", "One position for each token, special ones included"),
+    (
+        "Neighbours, paper",
+        f"{by_distance[PAPER]['mean'][1]:.3g}",
+        "Mean cosine similarity of positions 1 apart, sinusoidal",
+    ),
+]
+if not rotates:
+    cards.append((f"1 apart, {kind}", f"{by_distance[own]['mean'][1]:.3g}", f"The same, {loaded.card.id}"))
+parts.cards(cards, width=170)
 
 dimensions = st.multiselect(
     "Dimensions", range(width), default=[4, 5, 20, 21], key="dimensions", max_selections=8, bind="query-params"
@@ -65,7 +66,7 @@ dimensions = st.multiselect(
 if dimensions:
     parts.chart(
         draw.curves({name: table[:SHOWN] for name, table in tables.items()}, dimensions=dimensions, mode=mode),
-        alt="value of the chosen dimensions along the positions, sinusoidal above, learned below",
+        alt=f"value of the chosen dimensions along the positions, a panel for each of {', '.join(tables)}",
         key="curves",
     )
 else:
@@ -83,7 +84,7 @@ parts.chart(
 )
 
 st.subheader("The tables whole")
-for column, (name, values) in zip(st.columns(2), tables.items(), strict=True):
+for column, (name, values) in zip(st.columns(len(tables)), tables.items(), strict=True):
     with column:
         parts.chart(
             draw.heatmap(values, title=name, mode=mode), alt=f"{name}: position by dimension", key=f"table-{name}"

@@ -52,7 +52,7 @@ def record(out: Path, network: nn.Module, task: Task, *, step: int) -> None:
     }
     if isinstance(network, EncoderDecoder | MaskedLanguageModel):
         for number, (source, target) in enumerate(SENTENCES[task.recipe.name]):
-            tensors |= {f"{number}.{name}": weights for name, weights in attention(network, task, source, target)}
+            tensors |= {f"{number}.{name}": seen for name, seen in attention(network, task, source, target)}
     write_tensors(out / FOLDER / f"{step:07d}.safetensors", tensors)
 
 
@@ -78,14 +78,18 @@ def attention(network: nn.Module, task: Task, source: str, target: str) -> list[
             cast(Predictor, network)(ids)
     network.train(training)
     layers: Counter[str] = Counter()
-    weights = []
+    maps = []
     for call in calls:
-        queries = call.query.shape[2]
-        allowed = None if call.mask is None else call.mask.rows(0, queries).to(device)
-        seen = call.function(call.query, call.key, call.value, allowed, rows=slice(0, queries))[1]
-        weights.append((f"{call.stream}.{layers[call.stream]}", seen[0].half()))
+        maps.append((f"{call.stream}.{layers[call.stream]}", weights(call)[0].half()))
         layers[call.stream] += 1
-    return weights
+    return maps
+
+
+def weights(call: AttentionCall) -> Tensor:
+    """The weights [B, H, Q, T] of one attention call."""
+    queries = call.query.shape[2]
+    allowed = None if call.mask is None else call.mask.rows(0, queries).to(call.query.device)
+    return call.function(call.query, call.key, call.value, allowed, rows=slice(0, queries))[1]
 
 
 def pack(out: Path, task: Task, file: Path) -> None:

@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.spatial.distance import jensenshannon
+from scipy.spatial.distance import cosine, jensenshannon
 
-from inspector.compare import difference, shared
+from inspector import record
+from inspector.compare import changed_heads, difference, moved, shared
+from models import LoadedModel
 
 CHANCE = np.random.default_rng(0)
 
@@ -53,3 +55,28 @@ def test_queries_and_keys_of_different_texts() -> None:
 def test_nothing_shared_is_a_sentence() -> None:
     with pytest.raises(ValueError, match="share no token"):
         difference(rows(2), rows(2), queries=("ab", "cd"), keys=("ab", "cd"))
+
+
+def test_changed_heads_are_measured_on_the_chosen_rows(minilm: LoadedModel) -> None:
+    before, after = record(minilm, "The cat sat on the mat."), record(minilm, "The dog sat on the mat.")
+    table = changed_heads(before, after, queries=[2, 3])
+    assert len(table) == 72
+    assert table["jensen_shannon"].is_monotonic_decreasing
+    for row in table.iloc[[0, 20, 71]].itertuples():
+        p, q = (trace.attention(layer=row.layer, head=row.head)[[2, 3]].astype(float) for trace in (before, after))
+        assert row.jensen_shannon == pytest.approx(np.mean(jensenshannon(p, q, axis=1) ** 2), abs=1e-6)
+        assert row.total_variation == pytest.approx(np.abs(p - q).sum() / 4, abs=1e-6)
+    same = changed_heads(before, before, queries=[1])
+    assert same[["jensen_shannon", "total_variation"]].to_numpy().max() == pytest.approx(0, abs=1e-12)
+
+
+def test_hidden_states_turn_by_their_cosine(minilm: LoadedModel) -> None:
+    before, after = record(minilm, "The cat sat on the mat."), record(minilm, "The dog sat on the mat.")
+    expected = [cosine(a, b) for a, b in zip(before.output.astype(float), after.output.astype(float), strict=True)]
+    np.testing.assert_allclose(moved(before, after), expected, atol=1e-12)
+    assert moved(before, before).max() < 1e-12
+
+
+def test_traces_of_different_lengths_are_a_sentence(minilm: LoadedModel) -> None:
+    with pytest.raises(ValueError, match="with 4 tokens and minilm with 5 cannot be compared head by head"):
+        changed_heads(record(minilm, "A cat"), record(minilm, "A black cat"), queries=[1])

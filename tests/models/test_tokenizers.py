@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from models import LoadedModel
-from models.tokenizers import MAX_CHARACTERS
+from models.subwords import as_transformers, train_subwords
+from models.tokenizers import MAX_CHARACTERS, encode, substituted, with_gaps
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\t  \n", "\u3000"])
@@ -73,3 +74,27 @@ def test_a_pair_is_cut_and_numbered(minilm: LoadedModel) -> None:
     assert len(minilm.encode("a " * 400, text_pair="b " * 400)) == 512
     with pytest.raises(ValueError, match="empty"):
         minilm.encode("a", text_pair=" ")
+
+
+@pytest.mark.parametrize(
+    ("text", "positions", "gapped"),
+    [
+        ("The cat sat.", [2], "The ____ sat."),
+        ("The cat sat.", [1, 2], "____ ____ sat."),
+        ("The cat sat.", [4], "The cat sat____"),
+        ("🚀 cat", [6], "🚀 ____"),
+    ],
+)
+def test_a_gap_stands_where_its_token_stood(text: str, positions: list[int], gapped: str) -> None:
+    tokenizer = as_transformers(train_subwords(["The cat sat ."] * 9, vocabulary=300), max_tokens=40)
+    encoding = encode(tokenizer, text, max_tokens=40)
+    assert with_gaps(tokenizer, encoding, positions) == gapped
+
+
+def test_substituted_tokens_leave_the_others_alone(minilm: LoadedModel) -> None:
+    encoding = minilm.encode("The cat ☃ sat.")
+    snow = encoding.tokens.index("[UNK]")
+    changed = substituted(minilm.tokenizer, encoding, {2: minilm.tokenizer.convert_tokens_to_ids("dog"), snow: 103})
+    assert changed.tokens == ("[CLS]", "the", "dog", "[MASK]", "sat", ".", "[SEP]")
+    assert (encoding.unknown, changed.unknown) == (1, 0)
+    assert (changed.words, changed.special) == (encoding.words, encoding.special)

@@ -1,0 +1,168 @@
+"""What flows along attention: how much a head really moves, and where a token's content came from through all layers.
+
+A weight alpha_ij says what share of token j's value the query i takes, not how large that value is. With the output
+projection, token j's part in what attention gives to token i is alpha_ij f_h(x_j), where
+f_h(x) = (x W_V^h + b_V^h) W_O^h:
+
+    attention(x)_i = sum_h sum_j alpha_h,ij f_h(x_j) + b_O      (Kobayashi et al. 2020, section 3)
+
+All sums are taken in float64 and in blocks of query rows: memory is linear in the text, apart from the result.
+
+Shapes: H heads, K kv heads, Q query positions, T key positions, D width, E head width, L layers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from inspector.trace import AttentionRecord, Trace
+from models.functions import ComposedAttention, WeightedSum
+from models.output_projection import OutputProjection, Place
+
+Array = NDArray[np.float64]
+
+_KEYS = 128  # keys at once: f_h(x_j) of all heads is H D numbers for each key
+
+
+@dataclass(frozen=True)
+class ValueNorms:
+    """How large what each key hands over is, in each head: plain ||v_j||, projected ||v_j W_O^h||, both [H, T]."""
+
+    plain: Array
+    projected: Array
+
+
+def norm_weighted(
+    trace: Trace,
+    projections: Mapping[Place, OutputProjection],
+    *,
+    layer: int,
+    head: int | None = None,
+    stream: str | None = None,
+) -> NDArray[np.float32]:
+    """Norm-weighted attention, float32 [Q, T]: the length of what query i takes from token j (Kobayashi et al. 2020).
+
+    Of a head: ||alpha_ij f_h(x_j)||. Without a head, of the layer: ||sum_h alpha_h,ij f_h(x_j)||, where heads may add
+    up or cancel out. Its square is sum_g sum_h alpha_g,ij alpha_h,ij <f_g(x_j), f_h(x_j)>, so that the inner products
+    of each key's H vectors are enough, and no [H, Q, T, D] tensor is made. The unit is that of the residual stream.
+
+    projections: of the recorded model, by `models.output_projection.find`. Raises ValueError for a layer, head or
+    stream out of range, for projections of another model, and where positions add to the values (Shaw).
+    """
+    record = trace._record(layer, stream)
+    site = record.site
+    if head is not None and not 0 <= head < site.heads:
+        raise ValueError(f"head {head} is out of range: layer {layer} has heads 0 to {site.heads - 1}")
+    heads = slice(None) if head is None else slice(head, head + 1)
+    products = _inner_products(record, _projection(record, projections), heads)
+    norms = np.empty((len(site.queries), len(site.keys)), np.float32)
+    for rows, block in trace.blocks(layer=layer, stream=stream):
+        norms[rows] = _length(block[heads], products)
+    return norms
+
+
+def value_norms(
+    trace: Trace, projections: Mapping[Place, OutputProjection], *, layer: int, stream: str | None = None
+) -> ValueNorms:
+    """The lengths of a layer's value vectors, before and after the output projection: a key that much attention goes to
+    may hand over next to nothing (Kobayashi et al. 2020, section 4, on [SEP]).
+
+    Raises ValueError as `norm_weighted` does.
+    """
+    record = trace._record(layer, stream)
+    projection = _projection(record, projections)
+    projected = [np.linalg.norm(vectors, axis=2) for vectors in _vectors(record, projection, slice(None))]
+    return ValueNorms(np.linalg.norm(_values(record), axis=2), np.concatenate(projected).T)
+
+
+def rollout(trace: Trace, *, token: int, stream: str | None = None, residual: float = 0.5) -> Array:
+    """Attention rollout of one token (Abnar & Zuidema 2020, section 3): float64 [L + 1, T].
+
+    Row l says how much of each token's state before layer l went into the chosen one after the last layer: row 0 counts
+    embeddings, row L the token alone. Layer l is taken to mix A'_l = residual I + (1 - residual) mean_h A_l,h, half and
+    half in the paper, so row l is e_token A'_(L-1) .. A'_l: a vector times a matrix in each layer, never a matrix times
+    a matrix. Rows sum to 1 where those of the maps do.
+
+    token: a query position of the stream. A decoder that has a source is followed through its own text alone. Raises
+    ValueError for a token, stream or residual out of range, and for "cross", whose maps lead from one text to another.
+    """
+    stream = trace._record(0, stream).site.stream
+    if stream == "cross":
+        raise ValueError(
+            "rollout multiplies maps of a text with itself, and cross-attention leads from the target to the source; "
+            "choose stream='encoder' or stream='decoder'"
+        )
+    if not 0 <= residual <= 1:
+        raise ValueError(f"residual is {residual}; it is the share that a token keeps of itself, from 0 to 1")
+    sites = [site for site in trace.sites if site.stream == stream]
+    tokens = len(sites[0].queries)
+    if not 0 <= token < tokens:
+        raise ValueError(f"token {token} is out of range: the {stream} read tokens 0 to {tokens - 1}")
+    shares = np.zeros((len(sites) + 1, tokens))
+    shares[-1, token] = 1
+    for layer in reversed(range(len(sites))):
+        shares[layer] = residual * shares[layer + 1]
+        for rows, block in trace.blocks(layer=layer, stream=stream):
+            mean = block.mean(axis=0, dtype=np.float64)  # [rows, T]
+            shares[layer] += (1 - residual) * shares[layer + 1, rows] @ mean
+    return shares
+
+
+# --- what each key hands over --------------------------------------------------------------------------------------
+
+
+def _projection(record: AttentionRecord, projections: Mapping[Place, OutputProjection]) -> Array:
+    """W_O of the record's layer: [H, E, D]."""
+    site, function = record.site, record.function
+    if isinstance(function, ComposedAttention) and not isinstance(function.mix, WeightedSum):
+        raise ValueError(
+            "positions 'shaw' add a vector to each value that depends on the query, so a token hands over no single "
+            "f(x); choose a model with other positions"
+        )
+    expected = (site.heads, record.value.shape[-1])
+    found = projections.get((site.stream, site.layer))
+    if found is None or found.weight.shape[:2] != expected:
+        shape = "none" if found is None else f"{found.weight.shape[0]} heads of {found.weight.shape[1]} features"
+        raise ValueError(
+            f"{site.stream} layer {site.layer} has {expected[0]} heads of {expected[1]} features, and its projection "
+            f"has {shape}; pass the output projections of the model that was recorded"
+        )
+    weight: Array = found.weight.double().cpu().numpy()
+    return weight
+
+
+def _values(record: AttentionRecord) -> Array:
+    """The value vectors that each head reads: [K, T, E] -> [H, T, E]."""
+    values: Array = record.value.double().cpu().numpy()
+    return values.repeat(record.site.heads // len(values), axis=0)
+
+
+def _vectors(record: AttentionRecord, weight: Array, heads: slice) -> Iterator[Array]:
+    """f_h(x_j) of the chosen heads, in blocks of keys: [keys, H, D]."""
+    values = _values(record)[heads]
+    for start in range(0, values.shape[1], _KEYS):
+        yield (values[:, start : start + _KEYS] @ weight[heads]).swapaxes(0, 1)
+
+
+def _inner_products(record: AttentionRecord, weight: Array, heads: slice) -> Array:
+    """<f_g(x_j), f_h(x_j)> of the chosen heads, for each key: [H, H, T]."""
+    blocks = [vectors @ vectors.swapaxes(1, 2) for vectors in _vectors(record, weight, heads)]
+    return np.ascontiguousarray(np.concatenate(blocks).transpose(1, 2, 0))
+
+
+def _length(weights: NDArray[np.float32], products: Array) -> Array:
+    """||sum_h weights_h,ij f_h(x_j)||: weights [H, rows, T], inner products [H, H, T] -> [rows, T].
+
+    Pair by pair of heads, which needs no more than a few [rows, T] arrays at once.
+    """
+    alpha = weights.astype(np.float64)
+    square = np.zeros(alpha.shape[1:])
+    for head, own in enumerate(alpha):
+        square += own * own * products[head, head]
+        for other in range(head):
+            square += 2 * own * alpha[other] * products[head, other]
+    return np.sqrt(np.maximum(square, 0))  # only rounding takes it below 0

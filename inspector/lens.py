@@ -1,0 +1,199 @@
+"""The logit lens: what the model would predict if it stopped after each layer (nostalgebraist 2020).
+
+The residual stream after a layer is read off the norms around it: in a pre-norm model the next layer's first norm takes
+it as it is, in a post-norm model the layer's last norm gives it out. It then goes through what the model has at its own
+end: the final norm, where there is one, and the head.
+
+Shapes: Q query positions, D width, V vocabulary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from inspector.trace import NormRecord, Trace
+
+Array = NDArray[np.floating[Any]]
+Predict = Callable[[Tensor], Tensor]  # last hidden state [B, Q, D] -> logits [B, Q, V]
+
+_ROWS = 128  # positions at once: the logits of each are V numbers
+_TOLERANCE = 1e-3  # of the largest entry; a norm computed again differs by 1e-6, another state by more than this
+
+
+class Residual(NamedTuple):
+    """The residual stream after a layer, [Q, D]; layer -1 is what goes into layer 0."""
+
+    stream: str
+    layer: int
+    state: Array
+
+
+def residual_stream(trace: Trace, *, stream: str | None = None) -> list[Residual]:
+    """The residual stream after each layer, before any final norm: of "encoder" or "decoder", or of all there are.
+
+    Layer -1 is there where layer 0 begins with a norm; in a post-norm model no norm sees that state.
+
+    Raises ValueError where the recorded norms do not show the state after each layer.
+    """
+    streams = list(dict.fromkeys(norm.stream for norm in trace.norms if norm.layer is not None))
+    if not streams:
+        raise ValueError(
+            f"no norm was recorded in the layers of {trace.model}, and the residual stream is read off the norms; "
+            "choose a model with LayerNorm or RMSNorm"
+        )
+    if stream is not None and stream not in streams:
+        raise ValueError(f"there is no residual stream {stream!a}: this model has {', '.join(streams)}")
+    return [residual for name in streams if stream in (None, name) for residual in _residuals(trace, name)]
+
+
+def logit_lens(
+    trace: Trace,
+    predict: Predict | None,
+    tokenizer: Any,
+    *,
+    truth: Sequence[str | None] | None = None,
+    positions: Sequence[int] | None = None,
+    top: int = 5,
+) -> pd.DataFrame:
+    """What each state of the residual stream predicts, a row per layer, position and rank (nostalgebraist 2020).
+
+    probability = softmax(head(final norm(x_l))); after the last layer that is the model's own prediction.
+
+    predict: the model's head, `LoadedModel.predict`; tokenizer: the model's own. truth: for each position the token to
+    be predicted there, None where there is none; in a decoder the next token, unless said otherwise. positions: which
+    queries, by default all. top: how many predictions of each.
+
+    Columns: layer (-1 before layer 0, see `residual_stream`), position, token (that is read there), rank (1 for the
+    likeliest), prediction, probability (0..1), truth, truth_rank (nullable), truth_probability (NaN without a truth).
+
+    Raises ValueError for a model without a head or without known states, and for what is out of range.
+    """
+    if predict is None:
+        raise ValueError(
+            f"{trace.model} has no head that predicts tokens; choose a model that fills in masks or writes"
+        )
+    stream = _last_stream(trace)
+    tokens = trace.read_by(stream).tokens
+    chosen = list(range(len(tokens))) if positions is None else list(positions)
+    wrong = [position for position in chosen if not 0 <= position < len(tokens)]
+    if not chosen:
+        raise ValueError("positions is empty; choose at least one, or leave it out for all")
+    if wrong:
+        raise ValueError(f"position {wrong[0]} is out of range: the {stream} read tokens 0 to {len(tokens) - 1}")
+    if top < 1:
+        raise ValueError(f"top is {top}; ask for at least 1 prediction")
+    truth = trace.sites[-1].predicts if truth is None else truth
+    expected = _ids([None] * len(tokens) if truth is None else truth, tokenizer, positions=len(tokens))
+    tables = []
+    for layer, states in _ends(trace, stream):
+        for start in range(0, len(chosen), _ROWS):
+            rows = chosen[start : start + _ROWS]
+            with torch.inference_mode():
+                table = _likeliest(predict(states[None, rows])[0].float(), expected[rows], top=top)
+            table.insert(0, "layer", layer)
+            table.insert(1, "position", np.repeat(rows, len(table) // len(rows)))
+            tables.append(table)
+    lens = pd.concat(tables, ignore_index=True)
+    lens.insert(2, "token", [tokens[position] for position in lens["position"]])
+    lens.insert(4, "prediction", tokenizer.convert_ids_to_tokens(lens.pop("id").tolist()))
+    lens.insert(6, "truth", [None if truth is None else truth[position] for position in lens["position"]])
+    return lens
+
+
+# --- predictions ---------------------------------------------------------------------------------------------------
+
+
+def _ids(truth: Sequence[str | None], tokenizer: Any, *, positions: int) -> Tensor:
+    """The id of each token, -1 for None: [Q]."""
+    if len(truth) != positions:
+        raise ValueError(f"truth has {len(truth)} tokens for {positions} positions; pass one for each, or None")
+    ids = [-1 if token is None else tokenizer.convert_tokens_to_ids(token) for token in truth]
+    for token, id in zip(truth, ids, strict=True):
+        if token is not None and (id is None or tokenizer.convert_ids_to_tokens(id) != token):
+            raise ValueError(f"{token!a} is no token of this model; give the truth as its tokenizer cuts it")
+    return torch.tensor(ids)
+
+
+def _likeliest(logits: Tensor, truth: Tensor, *, top: int) -> pd.DataFrame:
+    """logits [rows, V] and ids [rows] -> `top` lines a row: rank, id, probability, truth_rank, truth_probability."""
+    probabilities = logits.softmax(dim=-1)
+    top = min(top, logits.shape[-1])
+    likeliest = probabilities.topk(top)
+    there = truth.clamp(min=0)[:, None]
+    ranks = 1 + (logits > logits.gather(1, there)).sum(dim=1)  # of equals all have the best rank
+    known = pd.Series((truth >= 0).numpy()).repeat(top).reset_index(drop=True)
+    columns = {
+        "rank": np.tile(np.arange(1, top + 1), len(logits)),
+        "id": likeliest.indices.flatten().numpy(),
+        "probability": likeliest.values.flatten().numpy(),
+        "truth_rank": pd.Series(ranks.repeat_interleave(top).numpy(), dtype="Int64").where(known),
+        "truth_probability": pd.Series(probabilities.gather(1, there)[:, 0].repeat_interleave(top).numpy()).where(
+            known
+        ),
+    }
+    return pd.DataFrame(columns)
+
+
+# --- states --------------------------------------------------------------------------------------------------------
+
+
+def _residuals(trace: Trace, stream: str) -> list[Residual]:
+    norms = [norm for norm in trace.norms if norm.stream == stream]
+    states: dict[int, Array] = {}
+    last = 0
+    for norm in norms:
+        if norm.layer is None:
+            continue
+        last = max(last, norm.layer)
+        if norm.placement == "pre" and norm.part == "attention":
+            states.setdefault(norm.layer - 1, norm.input)  # the layer's first; norms of queries and keys come later
+        elif norm.placement == "post" and norm.part == "ffn":
+            states[norm.layer] = norm.output
+    final = _final_norm(trace, stream)
+    end = states.get(last) if final is None else final.output
+    if final is not None:
+        states[last] = final.input
+    if stream == _last_stream(trace):
+        if end is not None and not _same(end, trace.output):
+            del states[last]  # what was taken for the last norm is none
+        elif final is None:
+            states[last] = trace.output  # as the model computed it, not computed again
+    shape = (len(trace.read_by(stream)), trace.hidden.shape[1])
+    unknown = [layer for layer in range(last + 1) if layer not in states or states[layer].shape != shape]
+    if unknown:
+        raise ValueError(
+            f"no norm of {trace.model} shows the {stream}'s residual stream after layer {unknown[0]}, so it is not "
+            "known; choose a model whose every layer begins or ends with a LayerNorm or RMSNorm"
+        )
+    return [Residual(stream, layer, states[layer]) for layer in sorted(states) if states[layer].shape == shape]
+
+
+def _ends(trace: Trace, stream: str) -> Iterator[tuple[int, Tensor]]:
+    """What the head is given where the model stops after a layer: (layer, [Q, D]); after the last, as it was."""
+    final = _final_norm(trace, stream)
+    residuals = residual_stream(trace, stream=stream)
+    for residual in residuals[:-1]:
+        state = residual.state if final is None else replace(final, input=residual.state).output
+        yield residual.layer, torch.tensor(state)
+    yield residuals[-1].layer, trace.hidden
+
+
+def _same(one: Array, other: Array) -> bool:
+    return one.shape == other.shape and bool(np.abs(one - other).max() <= _TOLERANCE * np.abs(other).max())
+
+
+def _final_norm(trace: Trace, stream: str) -> NormRecord | None:
+    return next((norm for norm in trace.norms if norm.stream == stream and norm.placement == "final"), None)
+
+
+def _last_stream(trace: Trace) -> str:
+    """The stream whose last state is the model's: the decoder's where there is one."""
+    return "decoder" if any(site.stream == "decoder" for site in trace.sites) else "encoder"

@@ -1,0 +1,68 @@
+"""The lab's two sides while they learn: loss and accuracy by step."""
+
+from __future__ import annotations
+
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from inspector.plots import theme
+from inspector.plots.theme import Mode
+
+_PANELS = (("loss", "loss, nats per digit"), ("token_accuracy", "digits right"), ("exact_accuracy", "texts right"))
+_STYLES = {"A": ("attention", "solid"), "B": ("ffn", "dash")}  # indigo and amber, as in every comparison
+
+
+def curves(table: pd.DataFrame, *, steps: int, mode: Mode = "light") -> go.Figure:
+    """Loss (nats per digit), share of digits right and share of texts without a mistake, A solid and B dashed.
+
+    table: of `lab.curves`. With several seeds each is a thin line and their mean, over the steps that all of them have,
+    a thick one. steps: how many there will be, so that the axis stands still while the curves grow.
+    """
+    figure = make_subplots(rows=len(_PANELS), shared_xaxes=True, vertical_spacing=0.06)
+    for side, (part, dash) in _STYLES.items():
+        rows = table[table["side"] == side]
+        for row, (value, _) in enumerate(_PANELS, start=1):
+            wide = rows.pivot_table(index="step", columns="seed", values=value, dropna=False)
+            line = {"color": theme.PART[mode][part], "dash": dash}
+            several = wide.shape[1] > 1
+            for seed in wide.columns if several else ():
+                figure.add_scatter(
+                    x=wide.index,
+                    y=wide[seed],
+                    row=row,
+                    col=1,
+                    mode="lines",
+                    opacity=0.45,
+                    line={**line, "width": 1},
+                    showlegend=False,
+                    hovertemplate=f"{side}, seed {seed}, step %{{x}}: %{{y:.3g}}<extra></extra>",
+                )
+            mean = wide.mean(axis=1, skipna=False).dropna()
+            figure.add_scatter(
+                x=mean.index,
+                y=mean,
+                row=row,
+                col=1,
+                name=f"{side}, mean of {wide.shape[1]} seeds" if several else side,
+                legendgroup=side,
+                showlegend=row == 1,
+                mode="lines",
+                line={**line, "width": 2.5},
+                hovertemplate=f"{side}{' mean' if several else ''}, step %{{x}}: %{{y:.3g}}<extra></extra>",
+            )
+    for row, (value, title) in enumerate(_PANELS, start=1):
+        figure.update_yaxes(title_text=title, row=row, col=1)
+        if value == "loss":
+            figure.update_yaxes(rangemode="tozero", row=row, col=1)
+        else:
+            figure.update_yaxes(range=[-0.03, 1.03], tickformat=".0%", row=row, col=1)
+    figure.update_xaxes(range=[0, steps])
+    figure.update_xaxes(title_text="step", row=len(_PANELS), col=1)
+    return figure.update_layout(
+        template=theme.template(mode),
+        title_text="A and B while they learn",
+        legend=theme.LEGEND_ABOVE,
+        margin={"t": 76},
+        height=600,
+    )
