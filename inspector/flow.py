@@ -53,7 +53,7 @@ def norm_weighted(
     projections: of the recorded model, by `models.output_projection.find`. Raises ValueError for a layer, head or
     stream out of range, for projections of another model, and where positions add to the values (Shaw).
     """
-    record = trace._record(layer, stream)
+    record = trace.record_of(layer, stream)
     site = record.site
     if head is not None and not 0 <= head < site.heads:
         raise ValueError(f"head {head} is out of range: layer {layer} has heads 0 to {site.heads - 1}")
@@ -73,7 +73,7 @@ def value_norms(
 
     Raises ValueError as `norm_weighted` does.
     """
-    record = trace._record(layer, stream)
+    record = trace.record_of(layer, stream)
     projection = _projection(record, projections)
     projected = [np.linalg.norm(vectors, axis=2) for vectors in _vectors(record, projection, slice(None))]
     return ValueNorms(np.linalg.norm(_values(record), axis=2), np.concatenate(projected).T)
@@ -90,7 +90,7 @@ def rollout(trace: Trace, *, token: int, stream: str | None = None, residual: fl
     token: a query position of the stream. A decoder that has a source is followed through its own text alone. Raises
     ValueError for a token, stream or residual out of range, and for "cross", whose maps lead from one text to another.
     """
-    stream = trace._record(0, stream).site.stream
+    stream = trace.record_of(0, stream).site.stream
     if stream == "cross":
         raise ValueError(
             "rollout multiplies maps of a text with itself, and cross-attention leads from the target to the source; "

@@ -66,7 +66,7 @@ def mask(
     Raises ValueError for a model that does not guess, a tokenizer without a mask token, no position, a position out of
     range or of a special token, and for a text that cannot be read.
     """
-    if loaded.predict is None:
+    if not loaded.fills_masks:
         raise ValueError(
             f"{loaded.card.id} gives hidden states and has no masked-language head that turns them into tokens; "
             "choose mini-bert"
@@ -159,7 +159,7 @@ def _hide(loaded: LoadedModel, encoding: Encoding, positions: Sequence[int]) -> 
 def _guesses(loaded: LoadedModel, trace: Trace, asked: Sequence[tuple[int, int]], *, top: int) -> tuple[Guess, ...]:
     """asked: (position, id of the true token)."""
     assert loaded.predict is not None
-    logits = loaded.predict(trace.hidden[[position for position, _ in asked]])  # [positions, V]
+    logits = loaded.predict(trace.hidden[None, [position for position, _ in asked]])[0]  # [positions, V]
     scores = logits.double().cpu().numpy()
     return tuple(
         _guess(loaded, position, true, row, top=top) for (position, true), row in zip(asked, scores, strict=True)

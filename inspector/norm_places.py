@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import re
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from torch import Tensor, nn
 
-from models.config import NormPlacement, TransformerConfig
+from models.config import NormPlacement, Shape, TransformerConfig
+
+Site = tuple[str, int]  # stream and layer of an attention call
 
 
 @dataclass(frozen=True)
@@ -37,8 +40,11 @@ ENDS = {"embedding_norm": "embedding", "final_norm": "final"}
 """What the own Transformer calls its norms, and what each is."""
 
 
-def places(calls: Sequence[NormCall], config: Any) -> list[Place]:
-    """The place of each norm call: in an own Transformer by its name, in a transformers encoder by what ran when."""
+def places(calls: Sequence[NormCall], config: Any, *, shape: Shape, sites: Sequence[Site]) -> list[Place]:
+    """The place of each norm call: in an own Transformer by its name, in a transformers model by what ran when.
+
+    sites: of the attention calls, in call order.
+    """
     if isinstance(config, TransformerConfig):
         stream = "decoder" if config.shape == "decoder" else "encoder"
         layers = _layers(calls)
@@ -46,7 +52,7 @@ def places(calls: Sequence[NormCall], config: Any) -> list[Place]:
             _own_place(call.name, layer, stream, config.norm_placement)
             for call, layer in zip(calls, layers, strict=True)
         ]
-    return _found_places(calls)
+    return _found_places(calls, shape, sites)
 
 
 def _own_place(name: str, layer: int | None, stream: str, placement: NormPlacement) -> Place:
@@ -57,25 +63,64 @@ def _own_place(name: str, layer: int | None, stream: str, placement: NormPlaceme
     return Place(stream, layer, PARTS[leaf], placement)
 
 
-def _found_places(calls: Sequence[NormCall]) -> list[Place]:
+def _found_places(calls: Sequence[NormCall], shape: Shape, sites: Sequence[Site]) -> list[Place]:
     """A norm with a number in its path stands in that layer (one layer on where a shared module runs again, as in
-    ALBERT); one without stands at the embedding or at the end. A model whose layers begin with a norm is pre-norm:
-    what comes before a layer's attention is the attention's, what comes after is the FFN's. Else it is post-norm: the
-    first norm after the attention is the attention's, the next the FFN's.
+    ALBERT); one without stands at the embedding or at the end. Which sublayer it belongs to: `_parts`.
     """
+    streams = [_stream(call.name, shape) for call in calls]
     layers = _layers(calls)
-    pre = any(layer is not None and call.attentions_before <= layer for call, layer in zip(calls, layers, strict=True))
-    seen: Counter[int] = Counter()
-    found: list[Place] = []
-    for call, layer in zip(calls, layers, strict=True):
-        if layer is None:
-            end = "final" if call.attentions_before else "embedding"
-            found.append(Place("encoder", None, end, end))
-            continue
-        first = call.attentions_before <= layer if pre else seen[layer] == 0
-        seen[layer] += 1
-        found.append(Place("encoder", layer, "attention" if first else "ffn", "pre" if pre else "post"))
-    return found
+    found: dict[int, Place] = {}
+    inside: defaultdict[Site, list[int]] = defaultdict(list)
+    for number, (call, stream, layer) in enumerate(zip(calls, streams, layers, strict=True)):
+        if layer is not None:
+            inside[stream, layer].append(number)
+        else:
+            seen = any(site[0] == stream for site in sites[: call.attentions_before])
+            end = "final" if seen else "embedding"
+            found[number] = Place(stream, None, end, end)
+    for (stream, layer), numbers in inside.items():
+        attended = [n for n, site in enumerate(sites) if site[1] == layer and site[0] in _OF[stream]]
+        before = [sum(n < calls[number].attentions_before for n in attended) for number in numbers]
+        names = [calls[number].name for number in numbers]
+        for number, (part, placement) in zip(numbers, _parts(names, before, attentions=len(attended)), strict=True):
+            found[number] = Place(stream, layer, part, placement)
+    return [found[number] for number in range(len(calls))]
+
+
+_OF = {"encoder": ("encoder",), "decoder": ("decoder", "cross")}
+_SUBLAYERS = {1: ("attention", "ffn"), 2: ("attention", "cross", "ffn")}
+_OF_THE_OUTPUT = re.compile("post_(attention|feedforward|mlp|self_attn)_?(layer)?norm")
+
+
+def _parts(names: Sequence[str], before: Sequence[int], *, attentions: int) -> list[tuple[str, str]]:
+    """Part and placement of the norms of one layer, in the order in which they ran.
+
+    before: how many attention calls of the layer came before each. A layer that begins with a norm is pre-norm: what
+    comes before a sublayer is that sublayer's. Else it is post-norm: what comes after a sublayer is that sublayer's.
+    Where a layer has a norm behind its FFN and is named so (Gemma 2, OLMo 2), those behind a sublayer stand on the
+    sublayer's output, before the residual sum: "output".
+    """
+    sublayers = _SUBLAYERS.get(attentions, ("attention", "ffn"))
+    last = len(sublayers) - 1
+    sandwich = any("post_feedforward" in name or "post_mlp" in name for name in names)
+    pre = bool(before) and before[0] == 0
+    parts, seen = [], Counter[int]()
+    for name, done in zip(names, before, strict=True):
+        leaf = name.rpartition(".")[2]
+        if sandwich and _OF_THE_OUTPUT.fullmatch(leaf):
+            parts.append((sublayers[last if "attention" not in leaf and "attn" not in leaf else 0], "output"))
+        elif pre:  # a second norm before the first attention is that of an FFN beside it (parallel sublayers)
+            parts.append((sublayers[min(done, last) if not seen[done] or done else last], "pre"))
+        else:
+            parts.append((sublayers[min(done - 1 + seen[done], last)], "post"))
+        seen[done] += 1
+    return parts
+
+
+def _stream(name: str, shape: Shape) -> str:
+    if shape == "encoder-decoder":
+        return "decoder" if "decoder" in name.split(".") else "encoder"
+    return shape
 
 
 def _layers(calls: Sequence[NormCall]) -> list[int | None]:

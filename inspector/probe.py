@@ -16,17 +16,16 @@ from threading import Lock
 from typing import Any, Literal
 from weakref import WeakSet
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
+from inspector.norm_kinds import is_norm, parameters
 from inspector.norm_places import NormCall, places
 from inspector.reading import Reading, read
 from inspector.trace import AttentionRecord, AttentionSite, NormRecord, Trace, read_only
 from models import LoadedModel
 from models.attention import AttentionCall, fused, watch
 from models.masks import Mask
-from models.norms import LayerNorm, RMSNorm
 from models.tokenizers import Encoding
 
 Side = Literal["right", "left"]
@@ -153,8 +152,8 @@ def _install(network: nn.Module) -> None:
         if network in _hooked:
             return
         for name, module in network.named_modules():
-            if isinstance(module, nn.LayerNorm | LayerNorm | RMSNorm):
-                module.register_forward_pre_hook(_NormHook(name))
+            if is_norm(name, module):
+                module.register_forward_pre_hook(_NormHook(name), with_kwargs=True)
         _hooked.add(network)
 
 
@@ -162,11 +161,12 @@ def _install(network: nn.Module) -> None:
 class _NormHook:
     name: str
 
-    def __call__(self, module: nn.Module, inputs: tuple[Any, ...]) -> None:
+    def __call__(self, module: nn.Module, inputs: tuple[Any, ...], named: dict[str, Any]) -> None:
         seen = _norms_seen.get()
-        if seen is not None:
+        x = next(iter((*inputs, *named.values())))
+        if seen is not None and x.ndim == 3:
             attentions, norms = seen
-            norms.append(NormCall(self.name, module, inputs[0].detach(), len(attentions)))
+            norms.append(NormCall(self.name, module, x.detach(), len(attentions)))
 
 
 # --- from a run to a trace ---------------------------------------------------------------------------------------
@@ -211,9 +211,12 @@ def _trace(
         query, key, value = (own(tensor, tokens=1) for tensor in (call.query, call.key, call.value))
         function = call.function.of_sequence(row, real)
         attentions.append(AttentionRecord(site, function, query, key, value, mask))
+    sites = [(record.site.stream, record.site.layer) for record in attentions]
     norms = []
-    for norm, place in zip(run.norms, places(run.norms, loaded.config), strict=True):
-        gamma, beta, epsilon = _parameters(norm.module)
+    for norm, place in zip(run.norms, places(run.norms, loaded.config, shape=loaded.shape, sites=sites), strict=True):
+        found = parameters(norm.module)
+        if found is None:
+            continue
         norms.append(
             NormRecord(
                 norm.name,
@@ -221,11 +224,11 @@ def _trace(
                 place.part,
                 place.placement,
                 read_only(own(norm.input, tokens=0)),
-                gamma,
-                beta,
-                epsilon,
+                read_only(found.gamma),
+                read_only(found.beta),
+                found.epsilon,
                 stream=place.stream,
-                kind="rms" if isinstance(norm.module, RMSNorm) else "layer",
+                kind=found.kind,
             )
         )
     hidden, read_text = own(run.hidden, tokens=0), reading.encoding
@@ -247,15 +250,3 @@ def _sites(calls: Sequence[AttentionCall], reading: Reading) -> list[AttentionSi
         sites.append(AttentionSite(call.stream, layers[call.stream], call.query.shape[1], queries, keys, predicts))
         layers[call.stream] += 1
     return sites
-
-
-def _parameters(norm: nn.Module) -> tuple[np.ndarray, np.ndarray, float]:
-    """gamma [D], beta [D] and epsilon, by the names that torch or the own norms give them; 0 for beta in an RMSNorm."""
-    if isinstance(norm, LayerNorm | RMSNorm):
-        gamma, epsilon = norm.gamma, norm.epsilon
-        beta = norm.beta if isinstance(norm, LayerNorm) else torch.zeros_like(gamma)
-    else:
-        assert isinstance(norm, nn.LayerNorm)
-        gamma, epsilon = norm.weight, norm.eps
-        beta = torch.zeros_like(gamma) if norm.bias is None else norm.bias
-    return read_only(gamma.detach().clone()), read_only(beta.detach().clone()), epsilon

@@ -68,7 +68,8 @@ class NormRecord:
 
     layer: None for the embedding's norm and the final one.
     part: "embedding", "attention", "cross", "ffn" or "final": whose norm it is.
-    placement: "pre" (before the sublayer), "post" (after the residual sum), "embedding" or "final".
+    placement: "pre" (before the sublayer), "post" (after the residual sum), "output" (on the sublayer's output, before
+    the sum), "embedding" or "final".
     stream: "encoder" or "decoder", whose tokens it saw. kind: "layer" or "rms"; an RMSNorm has beta 0.
     """
 
@@ -172,7 +173,7 @@ class Trace:
 
     def blocks(self, *, layer: int, stream: str | None = None) -> Iterator[tuple[slice, Array]]:
         """All weights of a layer in blocks of query rows: (rows, float32 [H, rows, T]); memory linear in the text."""
-        return blocks(self._record(layer, stream), "weights")
+        return blocks(self.record_of(layer, stream), "weights")
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the trace to one .npz file; `inspector.open` reads it."""
@@ -181,7 +182,7 @@ class Trace:
         save(self, path)
 
     def _map(self, kind: Kind, layer: int, head: int | None, stream: str | None) -> Array:
-        record = self._record(layer, stream)
+        record = self.record_of(layer, stream)
         site = record.site
         if head is not None and not 0 <= head < site.heads:
             raise ValueError(f"head {head} is out of range: layer {layer} has heads 0 to {site.heads - 1}")
@@ -194,7 +195,8 @@ class Trace:
         alone: Array = _maps.get((*name, head), lambda: _gather(record, kind, slice(head, head + 1)), size=_size)[0]
         return alone
 
-    def _record(self, layer: int, stream: str | None) -> AttentionRecord:
+    def record_of(self, layer: int, stream: str | None) -> AttentionRecord:
+        """The inputs of one attention call; ValueError for a layer or stream that there is not."""
         streams = list(dict.fromkeys(site.stream for site in self.sites))
         if stream is None:
             if len(streams) > 1:
@@ -210,7 +212,8 @@ class Trace:
 
 def read_only(tensor: Tensor) -> NDArray[Any]:
     """The tensor's values as an array that cannot be written to."""
-    array: NDArray[Any] = tensor.detach().cpu().numpy()
+    tensor = tensor.detach().cpu()
+    array: NDArray[Any] = (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).numpy()
     array = array.view()
     array.setflags(write=False)
     return array

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 # torch and transformers take seconds to import: they come with the first model, so that the page is drawn before.
 if TYPE_CHECKING:
@@ -80,6 +80,11 @@ class LoadedModel:
             return attention_count(self.config, shape=self.shape)
         cross_and_own = 2 * self.config.decoder_depth if self.shape == "encoder-decoder" else 0
         return int(self.config.layers + cross_and_own)
+
+    @property
+    def fills_masks(self) -> bool:
+        """Whether it guesses hidden tokens from both sides: a masked language model."""
+        return self.shape == "encoder" and self.predict is not None
 
     def encode(self, text: str, *, text_pair: str | None = None) -> Encoding:
         """Tokenize for this model, cut to what it can read; ValueError where there is nothing to read."""
@@ -267,8 +272,10 @@ def _running(
     card: Card, network: Encoder | Decoder | EncoderDecoder, tokenizer: Any, *, max_tokens: int
 ) -> LoadedModel:
     from models.running import Running
+    from models.transformer import Encoder
 
     running, config = Running.of(network, tokenizer), network.config
+    logits = None if isinstance(network, Encoder) or not config.output_head else network.logits
     return LoadedModel(
         card,
         network,
@@ -277,7 +284,8 @@ def _running(
         running.read,
         max_tokens,
         run_pair=running.read_pair if config.shape == "encoder-decoder" else None,
-        write=running.write if config.shape != "encoder" and config.output_head else None,
+        write=running.write if logits else None,
+        predict=logits,
     )
 
 
@@ -300,7 +308,7 @@ def _load_shipped(card: Card, *, beams: int = 1) -> LoadedModel:
         shipped.config.max_positions,
         run_pair=None if masked else running.read_pair,
         write=None if masked else running.write,
-        predict=shipped.network.logits if isinstance(shipped.network, MaskedLanguageModel) else None,
+        predict=cast("Callable[[Tensor], Tensor]", shipped.network.logits),
     )
 
 

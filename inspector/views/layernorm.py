@@ -43,7 +43,11 @@ parts.cards(
     [
         ("Deviation before", f"{before.min():.3g} to {before.max():.3g}", "Smallest and largest over norms and tokens"),
         ("Deviation after", f"{after.min():.3g} to {after.max():.3g}", "Not 1: gamma and beta act after the division"),
-        ("Placement", norms[-1].placement, "post: after the residual sum; pre: before the sublayer"),
+        (
+            "Placement",
+            norms[-1].placement,
+            "post: after the residual sum; pre: before a sublayer; output: on its output",
+        ),
         ("Outliers", str(int(learned["outlier"].sum())), "gamma or beta beyond 3 σ of its norm, all norms"),
     ],
     width=170,

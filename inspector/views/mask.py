@@ -32,7 +32,7 @@ if loaded is None:
         f"sidebar and choose {GUESSES} to mask a text."
     )
     st.stop()
-if loaded.predict is None:
+if not loaded.fills_masks:
     st.subheader("This model does not guess words")
     does = "turns a text into vectors, one for each token, and has no layer that turns a vector back into a word"
     if loaded.shape != "encoder":
