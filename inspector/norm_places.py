@@ -78,32 +78,42 @@ def _found_places(calls: Sequence[NormCall], shape: Shape, sites: Sequence[Site]
             seen = any(site[0] == stream for site in sites[: call.attentions_before])
             end = "final" if seen else "embedding"
             found[number] = Place(stream, None, end, end)
+    first = {key: _before(calls[numbers[0]], key, sites) == 0 for key, numbers in inside.items()}
     for (stream, layer), numbers in inside.items():
-        attended = [n for n, site in enumerate(sites) if site[1] == layer and site[0] in _OF[stream]]
-        before = [sum(n < calls[number].attentions_before for n in attended) for number in numbers]
+        pre = any(
+            begins for (its, _), begins in first.items() if its == stream
+        )  # a first layer may go without (ModernBERT)
+        before = [_before(calls[number], (stream, layer), sites) for number in numbers]
         names = [calls[number].name for number in numbers]
-        for number, (part, placement) in zip(numbers, _parts(names, before, attentions=len(attended)), strict=True):
+        sublayers = _SUBLAYERS["cross" if ("cross", layer) in sites and stream == "decoder" else "alone"]
+        for number, (part, placement) in zip(numbers, _parts(names, before, sublayers, pre=pre), strict=True):
             found[number] = Place(stream, layer, part, placement)
     return [found[number] for number in range(len(calls))]
 
 
 _OF = {"encoder": ("encoder",), "decoder": ("decoder", "cross")}
-_SUBLAYERS = {1: ("attention", "ffn"), 2: ("attention", "cross", "ffn")}
+_SUBLAYERS = {"alone": ("attention", "ffn"), "cross": ("attention", "cross", "ffn")}
 _OF_THE_OUTPUT = re.compile("post_(attention|feedforward|mlp|self_attn)_?(layer)?norm")
 
 
-def _parts(names: Sequence[str], before: Sequence[int], *, attentions: int) -> list[tuple[str, str]]:
+def _before(call: NormCall, where: Site, sites: Sequence[Site]) -> int:
+    """How many attention calls of the norm's own layer came before it."""
+    stream, layer = where
+    return sum(site[1] == layer and site[0] in _OF[stream] for site in sites[: call.attentions_before])
+
+
+def _parts(
+    names: Sequence[str], before: Sequence[int], sublayers: Sequence[str], *, pre: bool
+) -> list[tuple[str, str]]:
     """Part and placement of the norms of one layer, in the order in which they ran.
 
-    before: how many attention calls of the layer came before each. A layer that begins with a norm is pre-norm: what
-    comes before a sublayer is that sublayer's. Else it is post-norm: what comes after a sublayer is that sublayer's.
-    Where a layer has a norm behind its FFN and is named so (Gemma 2, OLMo 2), those behind a sublayer stand on the
-    sublayer's output, before the residual sum: "output".
+    before: how many attention calls of the layer came before each. In a pre-norm stack, whose layers begin with a norm,
+    what comes before a sublayer is that sublayer's; in a post-norm stack what comes after it. Where a layer has a norm
+    behind its FFN and is named so (Gemma 2, OLMo 2), those behind a sublayer stand on the sublayer's output, before the
+    residual sum: "output".
     """
-    sublayers = _SUBLAYERS.get(attentions, ("attention", "ffn"))
     last = len(sublayers) - 1
     sandwich = any("post_feedforward" in name or "post_mlp" in name for name in names)
-    pre = bool(before) and before[0] == 0
     parts, seen = [], Counter[int]()
     for name, done in zip(names, before, strict=True):
         leaf = name.rpartition(".")[2]

@@ -164,8 +164,12 @@ class _NormHook:
     def __call__(self, module: nn.Module, inputs: tuple[Any, ...], named: dict[str, Any]) -> None:
         seen = _norms_seen.get()
         x = next(iter((*inputs, *named.values())))
-        if seen is not None and x.ndim == 3:
-            attentions, norms = seen
+        if seen is None:
+            return
+        attentions, norms = seen
+        if x.ndim == 2 and norms and x.numel() == norms[-1].input.numel():  # OPT flattens [B, T, D] for its FFN
+            x = x.view_as(norms[-1].input)
+        if x.ndim == 3:
             norms.append(NormCall(self.name, module, x.detach(), len(attentions)))
 
 
