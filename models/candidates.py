@@ -9,9 +9,10 @@ from pathlib import Path
 
 import torch
 
-from models.limits import Limits, bytes_in_words, variable
+from models.limits import Limits, variable
 from models.safe_config import SafeConfig
 from models.size import Size
+from models.wording import bytes_in_words
 
 CONFIG, WEIGHTS, INDEX, ADAPTER = (
     "config.json",

@@ -19,7 +19,7 @@ from huggingface_hub.file_download import repo_folder_name
 from huggingface_hub.utils import WeakFileLock, build_hf_headers, hf_raise_for_status
 
 from models.candidates import File
-from models.limits import bytes_in_words
+from models.wording import bytes_in_words
 
 _PIECE = 2**18  # bytes between two looks at the stop button
 _SECONDS = 10.0  # for an answer, and without a byte

@@ -9,6 +9,7 @@ from models.candidates import INDEX, MOST_INDEX_BYTES, Candidate, choose_files, 
 from models.limits import UNLIMITED, Limits, variable
 from models.safe_config import safe_config
 from models.size import measure
+from models.wording import said
 
 
 def local(path: str | Path, *, limits: Limits = UNLIMITED) -> Candidate:
@@ -80,7 +81,7 @@ def shards_of(index: Path) -> tuple[str, ...]:
             raise ValueError(f"it has over {MOST_INDEX_BYTES:,} bytes")
         names = set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise ValueError(f"{INDEX} is damaged: {str(error)[:200]}") from error
+        raise ValueError(f"{INDEX} is damaged: {said(error)}") from error
     if not names or not all(isinstance(name, str) for name in names):
         raise ValueError(f"{INDEX} names no weight files")
     return tuple(sorted(names))

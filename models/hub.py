@@ -8,6 +8,7 @@ HF_ENDPOINT, HF_HOME, HF_TOKEN, HF_HUB_OFFLINE.
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -42,6 +43,7 @@ from models.hub_id import HubId
 from models.limits import UNLIMITED, Limits, variable
 from models.safe_config import MOST_BYTES, safe_config
 from models.size import measure
+from models.wording import bytes_in_words, said
 
 _SECONDS = 10.0  # for the hub to answer
 _COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -103,6 +105,7 @@ def fetch(
         raise ValueError(f"{candidate.name} has neither a folder nor a commit; describe it first")
     id, before, total = HubId(candidate.name, candidate.revision), 0, candidate.bytes
     with _spoken(id):
+        _check_disk(candidate)
         for file in candidate.files:
             download(id.name, candidate.commit, file, progress=_after(before, total, progress), stop=stop)
             before += file.size
@@ -119,6 +122,17 @@ def cached() -> tuple[str, ...]:
         path.parents[2].name for path in found if (path.parent / WEIGHTS).exists() or (path.parent / INDEX).exists()
     }
     return tuple(sorted(name.removeprefix("models--").replace("--", "/", 1) for name in whole))
+
+
+def _check_disk(candidate: Candidate) -> None:
+    disk = Path(constants.HF_HUB_CACHE)
+    while not disk.exists():
+        disk = disk.parent
+    if (free := shutil.disk_usage(disk).free) < candidate.download_bytes:
+        raise ValueError(
+            f"{candidate.name} would download {bytes_in_words(candidate.download_bytes)}, and {constants.HF_HUB_CACHE} "
+            f"has {bytes_in_words(free)} free; make room, or set HF_HOME to a larger disk"
+        )
 
 
 def _after(before: int, total: int, progress: Callable[[int, int], object]) -> Callable[[int], object]:
@@ -154,15 +168,17 @@ def _spoken(id: HubId) -> Iterator[None]:
         raise ValueError(f"The hub answers {status} for {id.name}; try again later, or look at {page}") from error
     except (httpx2.HTTPError, OfflineModeIsEnabled) as error:
         raise ValueError(_offline(id)) from error
+    except OSError as error:  # the disk is full, the cache may not be written
+        raise ValueError(f"{id} could not be fetched: {said(error)}") from error
 
 
 def _listing(id: HubId) -> _Listing:
     try:
         info = HfApi().model_info(id.name, revision=id.revision, files_metadata=True, timeout=_SECONDS)
-    except (httpx2.TransportError, OfflineModeIsEnabled) as error:
-        local = _cached_listing(id)
-        if local is None:
-            raise ValueError(_offline(id)) from error
+    except (httpx2.TransportError, OfflineModeIsEnabled, HfHubHTTPError) as error:
+        answered = isinstance(error, HfHubHTTPError) and error.response.status_code < 500
+        if answered or (local := _cached_listing(id)) is None:
+            raise
         return local
     if info.sha is None or not _COMMIT.fullmatch(info.sha):
         raise ValueError(f"{constants.ENDPOINT} does not answer as a hub does: it names no commit of {id.name}")
@@ -171,12 +187,12 @@ def _listing(id: HubId) -> _Listing:
 
 
 def _cached_listing(id: HubId) -> _Listing | None:
-    commit = id.revision if _COMMIT.fullmatch(id.revision or "") else None
-    reference = storage(id.name) / "refs" / (id.revision or "main")
-    if commit is None and reference.is_file():
+    """The snapshot that the cache holds of a revision; None where it is not whole."""
+    commit, reference = id.revision or "", storage(id.name) / "refs" / (id.revision or "main")
+    if not _COMMIT.fullmatch(commit) and reference.is_file():
         commit = reference.read_text(encoding="utf-8").strip()
-    folder = storage(id.name) / "snapshots" / (commit or "")
-    if commit is None or not folder.is_dir():
+    folder = storage(id.name) / "snapshots" / commit
+    if not _COMMIT.fullmatch(commit) or not folder.is_dir():
         return None
     sizes = sizes_in(folder)
     whole = WEIGHTS in sizes or (INDEX in sizes and set(shards_of(folder / INDEX)) <= sizes.keys())
@@ -184,10 +200,11 @@ def _cached_listing(id: HubId) -> _Listing | None:
 
 
 def _to_look_at(sizes: Mapping[str, int]) -> Iterator[File]:
-    """What describing needs: config.json, and the index of weights that lie in several files."""
-    choose_files(
-        sizes, () if _sharded(sizes) else (WEIGHTS,)
-    )  # an adapter, no weights: said before anything is fetched
+    """What describing needs: config.json, and the index of weights that lie in several files.
+
+    Raises ValueError for what can be refused by the names and sizes alone, before anything is fetched.
+    """
+    choose_files(sizes)
     for name, most in ((CONFIG, MOST_BYTES), (INDEX, MOST_INDEX_BYTES)):
         if name == CONFIG or _sharded(sizes):
             if sizes[name] > most:

@@ -76,14 +76,6 @@ def variable(field: str) -> str:
     return f"HEADLIGHT_{field.upper()}"
 
 
-def bytes_in_words(count: int) -> str:
-    """12,300,000 -> "12.3 MB"."""
-    for unit, size in (("TB", 10**12), ("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
-        if count >= size:
-            return f"{count / size:,.3g} {unit}" if count < 1000 * size else f"{count / size:,.0f} {unit}"
-    return f"{count} bytes"
-
-
 def machine_memory() -> int:
     """Bytes of memory that this process may use: the machine's, or less in a container; 8 GB where nothing tells."""
     try:

@@ -15,10 +15,12 @@ from typing import Any
 
 import torch
 import transformers
+from huggingface_hub.errors import StrictDataclassError
 from torch import nn
 from transformers import CONFIG_MAPPING, MODEL_MAPPING, AutoConfig, PreTrainedModel
 
 from models.limits import UNLIMITED, Limits, variable
+from models.wording import said
 
 MOST_BYTES = 2**20  # of one config.json; the longest published ones (thousands of labels) have some 200 kB
 _MOST_LABELS = 100_000
@@ -45,6 +47,7 @@ _IGNORED = {
     "device_map": "a device plan",
 }
 _WITHOUT_A_WORD = {"dtype", "torch_dtype", "name_or_path", "output_attentions", "output_hidden_states", "torchscript"}
+_READING_FAILS = (OSError, ValueError, TypeError, KeyError, AttributeError, ZeroDivisionError, ImportError)
 _QUANTISED = ("quantization_config", "compression_config", "quantization")
 _BACKBONES = ("backbone", "backbone_config", "use_timm_backbone", "use_pretrained_backbone")
 
@@ -78,9 +81,12 @@ def safe_config(folder: Path, *, limits: Limits = UNLIMITED) -> SafeConfig:
     ignored = sorted({words for key in _keys(raw) if (words := _IGNORED.get(key.lstrip("_")))})
     try:
         config = _as_transformers_reads(_described(raw))
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, ZeroDivisionError, ImportError) as error:
-        raise ValueError(f"config.json is no configuration of {kind}: {str(error)[:300]}") from error
-    return SafeConfig(config, _architecture(config, raw), _dtype(raw), tuple(ignored))
+    except (*_READING_FAILS, StrictDataclassError) as error:
+        raise ValueError(f"config.json is no configuration of {kind}: {said(error)}") from error
+    architecture = _architecture(config, raw)
+    if (reads := architecture.main_input_name) != "input_ids":
+        raise ValueError(f"{architecture.__name__} reads {reads}, not text; choose a text model")
+    return SafeConfig(config, architecture, _dtype(raw), tuple(ignored))
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -91,7 +97,7 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         raw = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:  # not UTF-8, not JSON, nested too deep
-        raise ValueError(f"config.json is damaged: {str(error)[:200]}") from error
+        raise ValueError(f"config.json is damaged: {said(error)}") from error
     if not isinstance(raw, dict):
         raise ValueError(f"config.json holds a {type(raw).__name__}, not the fields of a configuration")
     return raw
@@ -101,9 +107,11 @@ def _as_transformers_reads(described: Mapping[str, Any]) -> Any:
     """By AutoConfig, which knows the older spellings, from a folder that holds this file alone."""
     with TemporaryDirectory() as folder:
         Path(folder, "config.json").write_text(json.dumps(described), encoding="utf-8")
-        return AutoConfig.from_pretrained(
+        config = AutoConfig.from_pretrained(
             folder, trust_remote_code=False, local_files_only=True, attn_implementation="eager"
         )
+    config.name_or_path = ""
+    return config
 
 
 def _refuse(raw: Mapping[str, Any]) -> None:
@@ -149,21 +157,20 @@ def _described(value: Any) -> Any:
     return {key: _described(one) for key, one in value.items() if not key.startswith("_") and key not in out}
 
 
-def _architecture(config: Any, raw: Mapping[str, Any]) -> type[nn.Module]:
+def _architecture(config: Any, raw: Mapping[str, Any]) -> type[PreTrainedModel]:
     """The class that the file names where it is transformers' own for this configuration, else the bare model."""
-    names = raw.get("architectures") or []
-    name = names[0] if isinstance(names, list) and names else names
-    if name:
+    if names := raw.get("architectures"):
+        name = names[0] if isinstance(names, list) else names
         named: Any = getattr(transformers, name, None) if isinstance(name, str) and name.isidentifier() else None
         if not (isinstance(named, type) and issubclass(named, PreTrainedModel)):
             raise ValueError(_not_ours(raw))
         if getattr(named, "config_class", None) is type(config):
-            own: type[nn.Module] = named
+            own: type[PreTrainedModel] = named
             return own
     if type(config) not in MODEL_MAPPING:
         raise ValueError(_not_ours(raw))
     found = MODEL_MAPPING[type(config)]
-    bare: type[nn.Module] = found[0] if isinstance(found, tuple | list) else found
+    bare: type[PreTrainedModel] = found[0] if isinstance(found, tuple | list) else found
     return bare
 
 

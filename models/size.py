@@ -17,9 +17,25 @@ import torch
 from torch import Tensor, nn
 from torch.nn.modules.module import register_module_module_registration_hook
 
+from models.wording import said
+
 SECONDS = 30.0  # for laying out one model; the largest published ones take under 5
 _LARGEST_FIXED_TABLE = 2**25  # numbers; a sinusoidal table is filled by a Python loop when the model loads
+_NOT_BUILT = (
+    ValueError,
+    TypeError,
+    KeyError,
+    AttributeError,
+    IndexError,
+    ImportError,
+    ZeroDivisionError,
+    AssertionError,
+)
 _deadline: ContextVar[float | None] = ContextVar("deadline", default=None)
+
+
+class _TooLargeError(ValueError):
+    """Ours, raised while transformers builds."""
 
 
 @dataclass(frozen=True)
@@ -50,13 +66,16 @@ def measure(config: Any, *, architecture: type[nn.Module], seconds: float = SECO
 
     Raises ValueError where the configuration cannot be laid out, or not in the time given.
     """
+    name = architecture.__name__
     try:
         with _until(time.monotonic() + seconds), torch.device("meta"):
             network = architecture(config)
-    except (TypeError, KeyError, AttributeError, IndexError, ImportError, ZeroDivisionError) as error:
-        raise ValueError(f"{architecture.__name__} cannot be built from this config.json: {error}") from error
-    except (RuntimeError, OverflowError, AssertionError) as error:  # shapes that no tensor can have
-        raise ValueError(f"{architecture.__name__} with this config.json fits no machine: {error}") from error
+    except _TooLargeError:
+        raise
+    except _NOT_BUILT as error:
+        raise ValueError(f"{name} cannot be built from this config.json: {said(error)}") from error
+    except (RuntimeError, OverflowError) as error:  # shapes that no tensor can have
+        raise ValueError(f"{name} with this config.json fits no machine: {said(error)}") from error
     return Size(
         parameters=_numbers(network.parameters()),
         buffers=_numbers(network.buffers()),
@@ -66,37 +85,50 @@ def measure(config: Any, *, architecture: type[nn.Module], seconds: float = SECO
 
 
 def attention_layers(config: Any) -> tuple[int, int]:
-    """Layers of the encoder (or of the only stack) and of the decoder beside it, 0 where there is none."""
-    text = config.get_text_config()
+    """Layers of the encoder (or of the only stack) and of the decoder beside it, 0 where there is none.
+
+    Raises ValueError for a configuration that does not say.
+    """
+    stack = ("num_hidden_layers", "num_layers")
     if not getattr(config, "is_encoder_decoder", False):
-        return int(text.num_hidden_layers), 0
-    encoder = _first(config, "encoder_layers", "num_encoder_layers", "num_hidden_layers", "num_layers")
-    return encoder, _first(config, "decoder_layers", "num_decoder_layers", "num_hidden_layers", "num_layers")
+        return _first(config.get_text_config(), *stack), 0
+    return (
+        _first(config, "encoder_layers", "num_encoder_layers", *stack),
+        _first(config, "decoder_layers", "num_decoder_layers", *stack),
+    )
 
 
 def _recorded(config: Any, network: nn.Module) -> int:
     encoder, decoder = attention_layers(config)
     text = config.get_text_config()
-    heads = _first(text, "num_attention_heads", "encoder_attention_heads", "num_heads")
-    query = _first(text, "qk_head_dim", "head_dim", "d_kv", default=text.hidden_size // heads)
-    value = _first(text, "v_head_dim", default=query)
-    key_heads = heads if hasattr(text, "qk_head_dim") else _first(text, "num_key_value_heads", default=heads)
-    attention = heads * query + key_heads * (query + value)
+    if text.is_heterogeneous:  # each layer has a configuration of its own
+        attention = sum(_attention(layer) for layer in text.per_layer_config)
+    else:
+        attention = (encoder + 2 * decoder) * _attention(text)  # a decoder beside an encoder attends twice
     norms = sum(
         weight.numel()
         for module in network.modules()
         if "Norm" in type(module).__name__ and isinstance(weight := getattr(module, "weight", None), Tensor)
     )
-    return (encoder + 2 * decoder) * attention + norms
+    return attention + norms
+
+
+def _attention(config: Any) -> int:
+    """Numbers in the query (H E), key (K E) and value (K E_v) of one token."""
+    heads = _first(config, "num_attention_heads", "encoder_attention_heads", "num_heads")
+    query = _first(config, "qk_head_dim", "head_dim", "d_kv", default=_first(config, "hidden_size", "d_model") // heads)
+    value = _first(config, "v_head_dim", default=query)
+    key_heads = heads if hasattr(config, "qk_head_dim") else _first(config, "num_key_value_heads", default=heads)
+    return heads * query + key_heads * (query + value)
 
 
 def _first(config: Any, *names: str, default: int | None = None) -> int:
-    """The first of the names that the configuration has: families name the same thing differently."""
+    """The first of the names that the configuration has as a number above 0: families name the same differently."""
     for name in names:
-        if isinstance(value := getattr(config, name, None), int):
+        if isinstance(value := getattr(config, name, None), int) and value > 0:
             return value
     if default is None:
-        raise ValueError(f"{config.model_type}'s configuration has none of {', '.join(names)}")
+        raise ValueError(f"{config.model_type!a} is no Transformer that can be recorded: it has no {names[0]}")
     return default
 
 
@@ -118,11 +150,11 @@ def _watch(parent: nn.Module, name: str, module: nn.Module | None) -> None:
     if deadline is None:
         return
     if time.monotonic() > deadline:
-        raise ValueError("config.json describes a model that takes too long to lay out; choose a smaller one")
-    if not isinstance(module, nn.Embedding) or module.weight.requires_grad:
+        raise _TooLargeError("config.json describes a model that takes too long to lay out; choose a smaller one")
+    if "position" not in name or not isinstance(module, nn.Embedding) or module.weight.requires_grad:
         return
     if (numbers := module.weight.numel()) > _LARGEST_FIXED_TABLE:
-        raise ValueError(
+        raise _TooLargeError(
             f"config.json describes a fixed table ({name}) of {numbers:,} numbers, over {_LARGEST_FIXED_TABLE:,}; "
             "choose a smaller model"
         )

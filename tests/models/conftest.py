@@ -26,10 +26,14 @@ class Hub:
     """What the server serves, and what it was asked.
 
     models: name -> folder. refusal: name -> (status, X-Error-Code). after: bytes of one answer after which the
-    connection is cut. sleep: called before each piece is sent.
+    connection is cut. damaged: whether what it sends is not what it promised. stores: whether weights are redirected to
+    the second server, as the real hub does.
     """
 
     address: str = ""
+    store: str = ""
+    stores: bool = False
+    signed: set[str] = field(default_factory=set)
     models: dict[str, Path] = field(default_factory=dict)
     refusal: dict[str, tuple[int, str]] = field(default_factory=dict)
     after: int | None = None
@@ -55,6 +59,11 @@ def handler_of(hub: Hub) -> type[BaseHTTPRequestHandler]:
         def answer(self, *, body: bool) -> None:
             path = unquote(urlsplit(self.path).path)
             hub.asked.append((self.command, path))
+            hub.signed |= {path} if self.headers.get("Authorization") else set()
+            if path.startswith("/store/"):
+                path, stored = path.removeprefix("/store"), True
+            else:
+                stored = False
             api = path.startswith("/api/models/")
             parts = path.removeprefix("/api/models").strip("/").split("/")
             name = "/".join(parts[:2])
@@ -76,9 +85,23 @@ def handler_of(hub: Hub) -> type[BaseHTTPRequestHandler]:
             content = file.read_bytes()
             large = file.suffix == ".safetensors"
             tag = hashlib.sha256(content) if large else hashlib.sha1(b"blob %d\0" % len(content) + content)
+            if hub.stores and large and not stored:
+                return self.redirect(hub.store + "/store" + path, tag.hexdigest(), len(content))
             if hub.damaged and body:
                 content = bytes(reversed(content))
             self.send(content, {"ETag": f'"{tag.hexdigest()}"', "X-Repo-Commit": COMMIT}, body=body)
+
+        def redirect(self, address: str, tag: str, size: int) -> None:
+            self.send_response(302)
+            for key, value in (
+                ("Location", address),
+                ("X-Repo-Commit", COMMIT),
+                ("X-Linked-Etag", f'"{tag}"'),
+                ("X-Linked-Size", str(size)),
+                ("Content-Length", "0"),
+            ):
+                self.send_header(key, value)
+            self.end_headers()
 
         def refuse(self, status: int, code: str) -> None:
             self.send_response(status)
@@ -115,11 +138,11 @@ def handler_of(hub: Hub) -> type[BaseHTTPRequestHandler]:
 def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
     """A hub that serves nothing yet, with an empty cache; huggingface_hub knows no other."""
     hub = Hub()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler_of(hub))
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    hub.address = f"http://127.0.0.1:{server.server_port}"
+    servers = [ThreadingHTTPServer(("127.0.0.1", 0), handler_of(hub)) for _ in range(2)]
+    threads = [threading.Thread(target=server.serve_forever, args=(0.01,)) for server in servers]
+    for thread in threads:
+        thread.start()
+    hub.address, hub.store = (f"http://127.0.0.1:{server.server_port}" for server in servers)
     monkeypatch.setattr(constants, "ENDPOINT", hub.address)
     template = hub.address + "/{repo_id}/resolve/{revision}/{filename}"
     monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
@@ -134,10 +157,11 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
     close_session()
     yield hub
     close_session()
-    server.shutdown()
-    thread.join()
-    server.server_close()
-    assert reached <= {server.server_address}, "another address was contacted"
+    for server, thread in zip(servers, threads, strict=True):
+        server.shutdown()
+        thread.join()
+        server.server_close()
+    assert reached <= {server.server_address for server in servers}, "another address was contacted"
 
 
 @pytest.fixture

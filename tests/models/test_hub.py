@@ -1,17 +1,21 @@
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
 from huggingface_hub import constants
+from huggingface_hub.utils import WeakFileLock
 from safetensors.torch import save_file
 
 import models
@@ -63,6 +67,7 @@ def test_what_is_fetched_loads_and_works_without_a_network(
     assert models.load(folder).layers == 2
     assert cached() == ("org/bert",)
     served.refusal["org/bert"] = (503, "")
+    assert describe(BERT).download_bytes == 0
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     offline = describe(BERT)
     assert offline.download_bytes == 0
@@ -70,6 +75,46 @@ def test_what_is_fetched_loads_and_works_without_a_network(
     assert fetch(offline) == folder
     with pytest.raises(ValueError, match=r"HF_HUB_OFFLINE is set, and org/other .* On this machine are org/bert;"):
         describe(HubId("org/other"))
+
+
+def test_the_token_stays_with_the_hub(served: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The hub sends weights from a store elsewhere, which must not see the reader's token."""
+    monkeypatch.setenv("HF_TOKEN", "hf_of_a_test")
+    served.stores = True
+    folder = fetch(describe(BERT))
+    assert models.load(folder).layers == 2
+    stored = [path for path in served.paths() if path.startswith("/store/")]
+    assert stored
+    assert served.signed
+    assert not served.signed & set(stored)
+
+
+def test_a_full_disk_is_a_sentence(served: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = describe(BERT)
+    monkeypatch.setattr("models.hub.shutil.disk_usage", lambda path: SimpleNamespace(free=1000))
+    with pytest.raises(
+        ValueError, match=r"would download 1\.\d+ MB, and .*cache has 1 kB free; make room, or set HF_HOME"
+    ):
+        fetch(seen)
+
+
+def test_a_cache_that_may_not_be_written_is_a_sentence(served: Any, tmp_path: Path) -> None:
+    (tmp_path / "cache").write_text("a file where the cache should be", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"org/bert could not be fetched: .*cache"):
+        describe(BERT)
+
+
+def test_waiting_for_another_process_can_be_stopped(served: Any, bert: Path) -> None:
+    seen = describe(BERT)
+    tag = hashlib.sha256((bert / "model.safetensors").read_bytes()).hexdigest()
+    with (
+        WeakFileLock(Path(constants.HF_HUB_CACHE) / ".locks" / "models--org--bert" / f"{tag}.lock"),
+        pytest.raises(ValueError, match=r"Stopped after .* of model.safetensors"),
+    ):
+        fetch(seen, stop=lambda: any(path.endswith("model.safetensors") for path in served.paths()))
+    threads = threading.active_count()
+    fetch(seen)
+    assert threading.active_count() <= threads + 1  # the server's own, for the connection that is kept open
 
 
 def test_a_stopped_download_goes_on_where_it_was(served: Any, bert: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from models.limits import UNLIMITED, Limits, bytes_in_words, machine_memory, variable
+from models.limits import UNLIMITED, Limits, machine_memory, variable
 
 
 def test_the_defaults_take_half_of_the_memory() -> None:
@@ -68,11 +68,3 @@ def test_a_container_is_given_its_share(tmp_path: Path, monkeypatch: pytest.Monk
 def test_python_callers_are_not_limited() -> None:
     assert min(getattr(UNLIMITED, field.name) for field in fields(Limits) if field.type == "int") > 10**18
     assert UNLIMITED.hub
-
-
-@pytest.mark.parametrize(
-    ("count", "words"),
-    [(0, "0 bytes"), (999, "999 bytes"), (1000, "1 kB"), (12_345_678, "12.3 MB"), (5 * 10**15, "5,000 TB")],
-)
-def test_bytes_in_words(count: int, words: str) -> None:
-    assert bytes_in_words(count) == words
