@@ -21,6 +21,7 @@ CONFIG, WEIGHTS, INDEX, ADAPTER = (
     "adapter_config.json",
 )
 MOST_INDEX_BYTES = 50 * 2**20
+_MOST_TOKENIZER_BYTES = 200 * 2**20  # the largest published ones have some 40 MB
 _SETTINGS = ("generation_config.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json")
 
 # What a tokenizer can be read from, the best first: each is data, none is code.
@@ -110,7 +111,8 @@ def choose_files(sizes: Mapping[str, int], shards: Iterable[str] = ()) -> tuple[
     """Of a folder's files the ones to read: configuration, tokenizer, safetensors. Never code, never a pickle.
 
     shards: the weight files that the index names, where there is an index and no single file.
-    Raises ValueError for an adapter, a folder without config.json or safetensors, and an index that names other files.
+    Raises ValueError for an adapter, a folder without config.json or safetensors, an index that names other files, and
+    a tokenizer that is larger than any.
     """
     if ADAPTER in sizes:
         raise ValueError(
@@ -124,7 +126,12 @@ def choose_files(sizes: Mapping[str, int], shards: Iterable[str] = ()) -> tuple[
     for name in weights:
         if name not in sizes or (name != INDEX and not _SHARD.fullmatch(name)):
             raise ValueError(f"{INDEX} names {name[:100]!a}, which is no weight file of this model")
-    names = [CONFIG, *_SETTINGS, *(name for kind in _TOKENIZERS for name in kind), *weights]
+    small = [*_SETTINGS, *(name for kind in _TOKENIZERS for name in kind)]
+    for name in small:
+        if sizes.get(name, 0) > _MOST_TOKENIZER_BYTES:
+            most = bytes_in_words(_MOST_TOKENIZER_BYTES)
+            raise ValueError(f"{name} has {bytes_in_words(sizes[name])}, over {most}; that is no tokenizer's")
+    names = [CONFIG, *small, *weights]
     return tuple(File(name, sizes[name]) for name in dict.fromkeys(names) if name in sizes)
 
 

@@ -123,3 +123,10 @@ def test_what_cannot_be_built_is_a_sentence(bert: Path, edit: Callable[..., None
     ) as caught:
         local(bert)
     assert str(caught.value).isprintable()
+
+
+def test_a_tokenizer_of_a_gigabyte_is_refused(bert: Path) -> None:
+    with (bert / "tokenizer.json").open("wb") as file:
+        file.truncate(10**9)  # holes: takes no disk
+    with pytest.raises(ValueError, match=r"tokenizer.json has 1 GB, over 210 MB; that is no tokenizer's"):
+        local(bert)
