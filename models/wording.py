@@ -1,0 +1,16 @@
+"""Numbers and other people's errors, put into one line that is safe to show."""
+
+from __future__ import annotations
+
+
+def bytes_in_words(count: int) -> str:
+    """12,300,000 -> "12.3 MB"."""
+    for unit, size in (("TB", 10**12), ("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if count >= size:
+            return f"{count / size:,.3g} {unit}" if count < 1000 * size else f"{count / size:,.0f} {unit}"
+    return f"{count} bytes"
+
+
+def said(error: Exception) -> str:
+    """An error's own words in one printable line of at most 300 characters: they may quote a stranger's file."""
+    return "".join(letter if letter.isprintable() else " " for letter in " ".join(str(error).split()))[:300]
