@@ -1,6 +1,6 @@
-"""Load any text model of transformers safely: encoder, decoder or encoder-decoder, from a local folder.
+"""Load any text model of transformers safely: encoder, decoder or encoder-decoder.
 
-Safetensors only, no remote code, no network. Its attention goes through `models.attention.attend` where the model
+What is loaded was looked at before (models/candidates.py): safetensors only, no remote code, no network here. Its attention goes through `models.attention.attend` where the model
 allows it (backend "probe", models/eager_attention.py); a model that does its attention by itself is run with its own
 eager attention, which hands its maps out (backend "eager output", models/eager_output.py).
 """
@@ -8,6 +8,7 @@ eager attention, which hands its maps out (backend "eager output", models/eager_
 from __future__ import annotations
 
 import os
+from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -19,7 +20,7 @@ import torch
 import transformers
 from safetensors import SafetensorError
 from torch import nn
-from transformers import AutoConfig, AutoModel, AutoTokenizer
+from transformers import AutoModel, AutoTokenizer
 from transformers.models.auto.modeling_auto import (
     MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
     MODEL_FOR_MASKED_LM_MAPPING_NAMES,
@@ -27,6 +28,7 @@ from transformers.models.auto.modeling_auto import (
 )
 from transformers.utils.logging import disable_progress_bar
 
+from models.candidates import Candidate
 from models.config import Shape
 from models.eager_attention import IMPLEMENTATION, name_streams
 from models.pretrained import Pretrained, try_out
@@ -47,22 +49,27 @@ class _Source:
     device: Device
 
 
-def load_folder(folder: Path, *, dtype: torch.dtype = torch.float32, device: Device = "cpu") -> Pretrained:
-    """Load a model and its fast tokenizer from a folder.
+def load_candidate(
+    candidate: Candidate, folder: Path, *, dtype: torch.dtype = torch.float32, device: Device = "cpu"
+) -> Pretrained:
+    """Load a model that was looked at (models/folders.py, models/hub.py) from the folder that holds its files.
 
     device: "auto" spreads a model larger than one device over all of them (needs the package accelerate).
-    Raises ValueError with the way out where the folder does not hold such a model, or its attention cannot be captured.
+    Raises ValueError with the way out where it has no tokenizer, or its attention cannot be captured.
     """
-    check_files(folder)
-    safe: dict[str, Any] = {"trust_remote_code": False, "local_files_only": True}
+    config = candidate.config.config
+    shape = shape_of(config)
+    if candidate.tokenizer is None:
+        raise ValueError(f"{candidate.name} has no tokenizer, so no text can be given to it; add its tokenizer.json")
     try:
-        config = AutoConfig.from_pretrained(folder, **safe)
-        tokenizer = AutoTokenizer.from_pretrained(folder, **safe)
+        tokenizer = load_tokenizer(folder)
     except _CANNOT_LOAD as error:
-        raise ValueError(f"transformers cannot load the model in {folder}: {error}") from error
+        raise ValueError(f"transformers cannot load the tokenizer of {candidate.name}: {error}") from error
     if not tokenizer.is_fast:
-        raise ValueError(f"{folder} has no fast tokenizer (tokenizer.json); save it with a fast tokenizer first")
-    source = _Source(folder, config, tokenizer, shape_of(config), dtype, device)
+        raise ValueError(
+            f"{candidate.name} has no fast tokenizer (tokenizer.json); save it with a fast tokenizer first"
+        )
+    source = _Source(folder, config, tokenizer, shape, dtype, device)
     try:
         return _loaded(source, IMPLEMENTATION)
     except _CANNOT_LOAD as error:
@@ -71,27 +78,13 @@ def load_folder(folder: Path, *, dtype: torch.dtype = torch.float32, device: Dev
         return _loaded(source, "eager")
     except _CANNOT_LOAD as error:
         raise ValueError(
-            f"the attention of {config.model_type} in {folder} cannot be captured: through the registry: {first}; "
-            f"from its eager attention: {error}"
+            f"the attention of {candidate.name} ({config.model_type}) cannot be captured. Through transformers' "
+            f"attention registry: {first}. From its own eager attention: {error}."
         ) from error
 
 
-def check_files(folder: Path) -> None:
-    """Raise ValueError where the folder does not hold a model that can be loaded safely."""
-    if not (folder / "config.json").is_file():
-        raise ValueError(f"{folder} holds no config.json; choose the folder of a transformers model")
-    if (folder / "adapter_config.json").exists():
-        raise ValueError(
-            f"{folder} holds an adapter (adapter_config.json), not a model; merge it into its base model first"
-        )
-    if not list(folder.glob("*.safetensors")):
-        raise ValueError(
-            f"{folder} holds no .safetensors weights; save the model with save_pretrained(safe_serialization=True)"
-        )
-
-
 def load_tokenizer(folder: Path) -> Any:
-    """The fast tokenizer of a folder, without its model."""
+    """The tokenizer of a folder, without its model."""
     return AutoTokenizer.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
 
 
@@ -124,7 +117,7 @@ def model_class(config: Any) -> Any:
 def _loaded(source: _Source, implementation: str) -> Pretrained:
     network: nn.Module = model_class(source.config).from_pretrained(
         source.folder,
-        config=source.config,
+        config=deepcopy(source.config),
         attn_implementation=implementation,
         dtype=source.dtype,
         use_safetensors=True,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
+    from models.candidates import Candidate
     from models.config import Shape
     from models.pretrained import Backend
     from models.tokenizers import Encoding
@@ -182,9 +183,10 @@ def catalogue() -> tuple[Card, ...]:
 
 
 def load(id: str | os.PathLike[str]) -> LoadedModel:
-    """Load a model of the catalogue by its id, or a BERT-like transformers model from a local folder.
+    """Load a model: of the catalogue by its id, a transformers model from a local folder, or one of the Hugging Face
+    hub by "org/name" or "org/name@revision".
 
-    Raises ValueError where there is no such model, or its package is not installed.
+    Raises ValueError where there is no such model, it cannot be loaded safely, or its package is not installed.
     """
     loaders: dict[str, Callable[[], LoadedModel]] = {
         _MINILM.id: _load_minilm,
@@ -198,6 +200,8 @@ def load(id: str | os.PathLike[str]) -> LoadedModel:
         return loaders[name]()
     if _is_folder(name):
         return _load_folder(Path(name).expanduser().resolve())
+    if name.count("/") == 1 and not name.startswith((".", "/", "~")):
+        return _load_hub(name)
     raise ValueError(unknown_model(name, known=list(loaders)))
 
 
@@ -218,7 +222,7 @@ def unknown_model(name: str, *, known: Sequence[str]) -> str:
     """The sentence for an id that names no model."""
     return (
         f"There is no model {name[:100]!a}. Choose one of {', '.join(known)}, "
-        "or give the path of a folder that holds a BERT-like transformers model."
+        "give the path of a folder that holds a transformers model, or org/name of one on the Hugging Face hub."
     )
 
 
@@ -229,13 +233,22 @@ def _is_folder(name: str) -> bool:
         return False
 
 
-def _load_folder(folder: Path) -> LoadedModel:
-    from models.huggingface import load_folder
+def load_candidate(candidate: Candidate, folder: Path) -> LoadedModel:
+    """Load what `models.folders.local` or `models.hub.describe` found, from the folder that holds its files.
 
-    pretrained = load_folder(folder)
-    summary = f"{pretrained.config.model_type} from the folder {folder}"
-    card = Card(str(folder), folder.name, summary, "see the model's own licence", shape=pretrained.shape)
-    translates = pretrained.shape == "encoder-decoder"
+    Raises ValueError where it cannot be loaded, or its attention cannot be captured.
+    """
+    from models.huggingface import load_candidate
+
+    pretrained = load_candidate(candidate, folder)
+    where = f"from the folder {candidate.folder}" if candidate.commit is None else f"commit {candidate.commit[:10]}"
+    card = Card(
+        candidate.name,
+        candidate.name.rstrip("/").rpartition("/")[2],
+        f"{pretrained.config.model_type}, {candidate.size.parameters:,} parameters, {where}",
+        "see the model's own licence",
+        shape=pretrained.shape,
+    )
     return LoadedModel(
         card,
         pretrained.network,
@@ -243,12 +256,26 @@ def _load_folder(folder: Path) -> LoadedModel:
         pretrained.tokenizer,
         pretrained.run,
         pretrained.max_tokens,
-        run_pair=pretrained.run_pair if translates else None,
+        run_pair=pretrained.run_pair if pretrained.shape == "encoder-decoder" else None,
         write=pretrained.write if pretrained.head and pretrained.shape != "encoder" else None,
         predict=pretrained.predict if pretrained.head else None,
         backend=pretrained.backend,
         start=pretrained.start,
     )
+
+
+def _load_folder(folder: Path) -> LoadedModel:
+    from models.folders import local
+
+    return load_candidate(local(folder), folder)
+
+
+def _load_hub(name: str) -> LoadedModel:
+    from models.hub import describe, fetch
+    from models.hub_id import parse
+
+    candidate = describe(parse(name))
+    return load_candidate(candidate, fetch(candidate))
 
 
 def _load_minilm() -> LoadedModel:

@@ -15,7 +15,6 @@ from transformers import (
     DistilBertConfig,
     DistilBertModel,
     GPT2Config,
-    GPT2Model,
     PreTrainedTokenizerFast,
 )
 
@@ -84,7 +83,7 @@ def test_a_folders_model_in_the_own_transformer(folder: Path) -> None:
         models.own_implementation(models.load(folder))
 
 
-@pytest.mark.parametrize("name", ["nothing", "org/name", "../etc", "\x1b[31m", "a" * 5000])
+@pytest.mark.parametrize("name", ["nothing", "../etc", "\x1b[31m", "a" * 5000])
 def test_an_unknown_model_is_a_sentence(name: str) -> None:
     with pytest.raises(ValueError, match=r"There is no model .*Choose one of minilm, minilm-own"):
         models.load(name)
@@ -96,14 +95,17 @@ def test_a_missing_package_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> Non
         models.load("minilm")
 
 
-def test_what_is_no_encoder_is_refused(folder: Path) -> None:
-    GPT2Model(GPT2Config(vocab_size=10, n_embd=8, n_layer=1, n_head=2)).save_pretrained(folder)
-    with pytest.raises(ValueError, match="gpt2 is not an encoder"):
-        models.load(folder)
+def test_a_decoder_from_a_folder(folder: Path) -> None:
+    config = GPT2Config(vocab_size=30522, n_embd=8, n_layer=1, n_head=2, bos_token_id=0, eos_token_id=0)
+    GPT2LMHeadModel(config).save_pretrained(folder)
+    loaded = models.load(folder)
+    assert (loaded.shape, loaded.backend, loaded.layers) == ("decoder", "probe", 1)
+    assert record(loaded, "The cat sat.").sites[0].stream == "decoder"
+    assert isinstance(loaded.generate("The cat", new_tokens=2), str)
 
 
 def test_folders_that_hold_no_safe_model_are_refused(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    with pytest.raises(ValueError, match=r"holds no config.json"):
+    with pytest.raises(ValueError, match="There is no config.json"):
         models.load(tmp_path_factory.mktemp("empty"))
     weights = folder / "model.safetensors"
     content = weights.read_bytes()
@@ -112,7 +114,7 @@ def test_folders_that_hold_no_safe_model_are_refused(folder: Path, tmp_path_fact
         models.load(folder)
     weights.unlink()
     torch.save({}, folder / "pytorch_model.bin")
-    with pytest.raises(ValueError, match=r"holds no .safetensors weights"):
+    with pytest.raises(ValueError, match="safetensors"):
         models.load(folder)
     weights.write_bytes(content)
     (folder / "adapter_config.json").write_text('{"base_model_name_or_path": "evil/model"}', encoding="utf-8")
