@@ -17,6 +17,7 @@ page = st.navigation(
         st.Page("inspector/views/layernorm.py", title="LayerNorm", icon=":material/equalizer:"),
         st.Page("inspector/views/positions.py", title="Positions", icon=":material/waves:"),
         st.Page("inspector/views/costs.py", title="Costs", icon=":material/calculate:"),
+        st.Page("inspector/views/training.py", title="Training", icon=":material/timeline:"),
     ],
     position="top",
 )

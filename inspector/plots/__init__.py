@@ -15,6 +15,7 @@ _FIGURES = (
     "raster",
     "standalone",
     "theme",
+    "training",
 )
 
 

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 import streamlit as st
 
 TEXTS = ("text", "pair", "target", "a_text", "b_text")  # of the sidebar and of the two panels of Compare
-CHOSEN = ("layer", "head", "query")  # numbers that no widget holds: the open head, and the pinned token
-EXPLORER = ""  # the page of the open head, by its path: the first one
+CHOSEN = {  # by a page's path (the first page has none): numbers that no widget holds
+    "": ("layer", "head", "query"),  # the open head, and the pinned token
+    "training": ("replay_layer", "replay_head"),  # the open head of the replay
+}
 MAX_TEXT = 1_000  # characters; a link is a header of a request, and servers refuse long ones
 
 
@@ -32,8 +34,9 @@ def read(page: str, *, known_models: Sequence[str], default_text: str) -> None:
         state["model"] = model
         for name in TEXTS:
             state[name] = st.query_params.get(name, default_text if name == "text" else "")
-    if first or state["page"] == page == EXPLORER:
-        state["linked"] = {name: st.query_params.get(name) for name in CHOSEN}
+    if first or (state["page"] == page and page in CHOSEN):
+        names = CHOSEN[page] if page in CHOSEN else CHOSEN[""]
+        state["linked"] = {name: st.query_params.get(name) for name in names}
     state["page"] = page
 
 
@@ -65,6 +68,20 @@ def check_number(name: str, *, default: int, last: int) -> None:
         _complain(f"The link asks for {name} {_plain(raw)}; they go from 0 to {last}. You see {default} instead.")
 
 
+def check_choice(name: str, *, default: str, options: Sequence[str]) -> None:
+    """Before a widget takes the query parameter `name`, one of the options: say it where the link asks for another.
+
+    A value that the session still holds from another choice of options goes back to `default` without a word.
+    """
+    raw = st.query_params.get(name)
+    if name in st.session_state:
+        if st.session_state[name] not in options:
+            st.session_state[name] = default
+    elif raw is not None and raw not in options:
+        known = ", ".join(options)
+        _complain(f"The link asks for {name} {_plain(raw)}; it can be {known}. You see {default} instead.")
+
+
 def chosen(name: str, *, default: int | None, last: int) -> int | None:
     """A number from 0 to `last` that no widget holds: what `choose` kept, else the link's, else `default`.
 
@@ -85,12 +102,13 @@ def chosen(name: str, *, default: int | None, last: int) -> int | None:
 
 
 def keep() -> None:
-    """Put what was chosen into the link, at once: one step of the browser's Back."""
+    """Put what was chosen of this page into the link, at once: one step of the browser's Back."""
     chosen: dict[str, int] = st.session_state["chosen"]
-    for name in CHOSEN:
+    names = CHOSEN[st.session_state["page"]]
+    for name in names:
         if name not in chosen:
             _put(name, "", "")
-    wanted = {name: str(value) for name, value in chosen.items()}
+    wanted = {name: str(chosen[name]) for name in names if name in chosen}
     if any(st.query_params.get(name) != value for name, value in wanted.items()):
         st.query_params.update(wanted)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -72,6 +72,20 @@ def table(frame: pd.DataFrame, *, name: str, height: int | None = None) -> None:
         icon=":material/download:",
         on_click="ignore",
         key=f"download {name}",
+    )
+
+
+def download(label: str, make: Callable[[], bytes], *, file: str, mime: str, meaning: str) -> None:
+    """A button for a file that is made when asked for."""
+    st.download_button(
+        label,
+        make,
+        file_name=file,
+        mime=mime,
+        help=meaning,
+        icon=":material/download:",
+        on_click="ignore",
+        key=f"download {file}",
     )
 
 

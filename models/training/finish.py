@@ -9,9 +9,10 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from models.files import write_text
-from models.shipped import CARD, write_checkpoint
-from models.training import card, corpus, replay
+from models.checkpoints import CARD
+from models.files import write_bytes, write_text
+from models.shipped import write_checkpoint
+from models.training import card, corpus, metrics, replay
 from models.training.evaluation import bleu, has_judge, translate
 from models.training.loop import Trained, evaluate
 from models.training.tasks import Implementation, Task
@@ -30,6 +31,7 @@ def finish(task: Task, trained: Trained, out: Path, *, data: Path | None, implem
     write_text(folder / CARD, card.write(task, trained, out, data=data, implementation=implementation, scores=rows))
     if implementation == "own":
         write_checkpoint(folder, network, task.tokenizer)
+        write_bytes(folder / metrics.FILE, (out / metrics.FILE).read_bytes())
         replay.pack(out, task, folder / replay.FILE)
     return f"Done: {'; '.join(f'{what} {number}' for what, number in rows[:2])}. See {folder / CARD}"
 
