@@ -53,8 +53,9 @@ def schedule(table: pd.DataFrame, *, decay: str, measured: pd.DataFrame, mode: M
             line={
                 "color": theme.PRIMARY[mode] if own else theme.MUTED[mode],
                 "dash": "solid" if own else DECAY_DASH[name],
-                "width": 3 if own else 1,
+                "width": 5 if own else 1,
             },
+            opacity=0.5 if own else 1.0,
             hovertemplate=f"step %{{x:,d}}<br>{name} %{{y:.3g}}<extra></extra>",
         )
     figure.add_scatter(
@@ -62,7 +63,7 @@ def schedule(table: pd.DataFrame, *, decay: str, measured: pd.DataFrame, mode: M
         y=measured["learning_rate"],
         name="measured",
         mode="markers",
-        marker={"size": 5, "color": theme.BACKGROUND[mode], "line": {"width": 1, "color": theme.TEXT[mode]}},
+        marker={"size": 3, "color": theme.TEXT[mode]},
         hovertemplate="step %{x:,d}<br>measured %{y:.4g}<extra></extra>",
     )
     return figure.update_layout(
@@ -113,17 +114,19 @@ def curves(
             hovertemplate=f"step %{{x:,d}}<br>{name} %{{y:.4g}}<extra></extra>",
         )
     if uniform is not None:
-        _level(figure, uniform, f"a uniform guess: ln V = {uniform:.3g}", row=1, mode=mode)
+        _level(figure, uniform, f"a uniform guess: ln V = {theme.number(uniform)}", row=1, mode=mode)
     if least > 0:
-        _level(figure, least, f"least possible with smoothing: {least:.3g}", row=1, mode=mode)
+        _level(figure, least, f"least possible with smoothing: {theme.number(least)}", row=1, mode=mode)
     if clip is not None:
         _level(figure, clip, f"clipped at {clip:g}", row=3, mode=mode)
     if step is not None and not (along == "log" and step == 0):
         for row in (1, 2, 3):
             figure.add_shape(**_line(step, mode), row=row, col=1)
-    figure.update_xaxes(type=along, tickformat=",d")
+    first, last = table["step"].min(), table["step"].max()
+    shown = [0, 1.01 * last] if along == "linear" else [log10(first) - 0.05, log10(last) + 0.02]
+    figure.update_xaxes(type=along, tickformat=",d", range=shown)
     if along == "log":
-        figure.update_xaxes(range=[log10(table["step"].min()) - 0.05, log10(table["step"].max()) + 0.02], dtick=1)
+        figure.update_xaxes(dtick="D2")  # ticks at 1, 2 and 5 times a power of ten
     figure.update_xaxes(title_text="step", row=3, col=1)
     figure.update_yaxes(title_text="loss (nats a token)", rangemode="tozero", row=1, col=1)
     figure.update_yaxes(title_text="accuracy", tickformat=".0%", rangemode="tozero", row=2, col=1)

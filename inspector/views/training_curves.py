@@ -50,21 +50,23 @@ def _explained(rows: pd.DataFrame, *, recipe: Recipe | None, vocabulary: int | N
     if recipe is not None:
         harder = [f"with dropout {recipe.dropout:g}"] if recipe.dropout else []
         if recipe.label_smoothing:
-            harder.append(f"with label smoothing e = {recipe.label_smoothing:g}, which keeps it above {least:.3g}")
+            harder.append(
+                f"with label smoothing e = {recipe.label_smoothing:g}, which keeps it above {theme.number(least)}"
+            )
         made = f" is measured while it learns, {' and '.join(harder)}" if harder else " is measured while it learns"
         sentences.append(f"The training loss{made}; the valid loss on text that it never learned from, nothing added.")
     valid = rows.dropna(subset=["valid_loss"])
     if len(valid):
-        first, last = (
-            rf"$e^{{{row['valid_loss']:.4g}}}$ = {theme.number(exp(row['valid_loss']))} at step {row['step']:,.0f}"
-            for _, row in valid.iloc[[0, -1]].iterrows()
-        )
+        first, last = (_perplexity(row["valid_loss"], row["step"]) for _, row in valid.iloc[[0, -1]].iterrows())
         sentences.append(
             rf"Perplexity is $e^{{\mathrm{{loss}}}}$, valid {first} and {last}: "
             "as unsure as among so many equally likely tokens."
         )
     if vocabulary:
-        sentences.append(
-            rf"A uniform guess among all $V$ = {vocabulary:,} tokens has $\ln V$ = {log(vocabulary):.3g} nats."
-        )
+        nats = theme.number(log(vocabulary))
+        sentences.append(rf"A uniform guess among all $V$ = {vocabulary:,} tokens has $\ln V$ = {nats} nats.")
     return sentences
+
+
+def _perplexity(loss: float, step: float) -> str:
+    return f"$e^{{{theme.number(loss)}}}$ = {theme.number(exp(loss))} at step {step:,.0f}"

@@ -50,9 +50,27 @@ def every_head(replay: Replay, measures: pd.DataFrame, *, sentence: int, stream:
         st.caption(
             f"Every head at step {step:,}: rows are layers, columns heads, each picture one map. Click one to open it."
         )
+        _numbers(measures, layer=layer, number=number, step=step)
     with right:
         _measure(measures, layer=layer, number=number, step=step)
     return layer, number
+
+
+def _numbers(measures: pd.DataFrame, *, layer: int, number: int, step: int) -> None:
+    """What the open head mostly does, and how widely it looks, at this moment and at the end."""
+    of_head = measures[(measures["layer"] == layer) & (measures["head"] == number)].set_index("step")
+    now, end = of_head.loc[step], of_head.iloc[-1]
+    words = "previous, next, self: over 0.5 of the weight; first, [CLS], [SEP]: over 0.6; broad: high entropy"
+    spread = "-Σ A ln A, mean over queries: 0 where each looks at one token"
+    parts.cards(
+        [
+            ("Mostly, now", now["label"], words),
+            ("Mostly, at the end", end["label"], words),
+            ("Entropy, now", f"{theme.number(now['entropy'])} nats", spread),
+            ("Entropy, end", f"{theme.number(end['entropy'])} nats", spread),
+        ],
+        width=165,
+    )
 
 
 def _measure(measures: pd.DataFrame, *, layer: int, number: int, step: int) -> None:
