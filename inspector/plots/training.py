@@ -211,6 +211,8 @@ def norms(table: pd.DataFrame, *, stream: str, step: int, mode: Mode = "light") 
     figure.update_xaxes(**{key: value for key, value in _moments(steps).items() if key != "title"})
     figure.update_xaxes(title_text="step", row=len(panels), col=1)
     figure.update_yaxes(tickformat=".2~f")
+    for row in range(2, len(layers) + 1):
+        figure.update_yaxes(matches="y", row=row, col=1)  # layers are compared; an embedding may grow far more
     return figure.update_layout(
         template=theme.template(mode),
         title={"text": "How the matrices grew", "subtitle": {"text": "L2 norm over the norm at the start, no unit"}},

@@ -94,7 +94,7 @@ def _pictures(replay: Replay, *, sentence: int, stream: str, step: int) -> NDArr
     return packing.thumbnails(maps, count=layers, heads=count, queries=queries, keys=keys)
 
 
-def open_head(replay: Replay, place: Place, *, number: int, step: int) -> None:
+def open_head(replay: Replay, place: Place, *, number: int, step: int, head_width: int | None) -> None:
     """The open head at this step beside the same head at the end, on one colour scale."""
     of_head = replay.maps[place][:, number].astype("float32")
     now, end = of_head[replay.steps.index(step)], of_head[-1]
@@ -124,10 +124,11 @@ def open_head(replay: Replay, place: Place, *, number: int, step: int) -> None:
                 key=f"replay-head-{'now' if weights is now else 'end'}",
                 on_event=follow,
             )
+    known = "" if head_width is None else f" with $d_k$ = {head_width}"
     named = "" if place.stream == "encoder" else " A row is named by the token read and the token predicted (→)."
     st.caption(
-        rf"$A = \mathrm{{softmax}}(QK^\top / \sqrt{{d_k}})$: row = query, column = key, each row sums to 1, no unit; "
-        f"both on one colour scale, 0 to {top:.3g}.{named}"
+        rf"$A = \mathrm{{softmax}}(QK^\top / \sqrt{{d_k}})${known}: row = query, column = key, each row sums to 1, no "
+        f"unit; both on one colour scale, 0 to {top:.3g}.{named}"
     )
 
 

@@ -67,8 +67,9 @@ def _panel(
         ("replay measures", str(folder), sentence, stream),
         lambda: learning.measures(replay, sentence=sentence, stream=stream),
     )
+    width = None if recipe is None else recipe.width // recipe.heads
     layer, number = training_heads.every_head(replay, measures, sentence=sentence, stream=stream, step=step)
-    training_heads.open_head(replay, Place(sentence, stream, layer), number=number, step=step)
+    training_heads.open_head(replay, Place(sentence, stream, layer), number=number, step=step, head_width=width)
     training_heads.matrices(replay, stream=stream, step=step)
     with st.container(horizontal=True, gap="small"):
         if rows is not None:

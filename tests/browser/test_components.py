@@ -22,7 +22,8 @@ HARNESS = """<!doctype html><meta charset="utf-8"><style>
 :root { --st-background-color: #ffffff; --st-text-color: #1c1d22; } body { margin: 20px; background: #ffffff; }
 CSS</style><input id="text"><div id="root"></div><script type="module">SCRIPT
 window.events = [];
-window.show = (data) => window.view = draw(document.querySelector("#root"), Uint8Array.from(atob(data), (c) => c.charCodeAt(0)),
+window.show = (data) => window.view =
+  draw(document.querySelector("#root"), Uint8Array.from(atob(data), (c) => c.charCodeAt(0)),
   (name, value) => events.push([name, value]));
 window.ready = true;
 </script>"""

@@ -131,6 +131,7 @@ def test_matrices_grow_in_their_parts_colours(replay: Replay) -> None:
     ]
     assert [note.text for note in figure.layout.annotations] == ["layer 0", "layer 1", "outside the layers"]
     assert [shape.x0 for shape in figure.layout.shapes] == [2, 2, 2]
+    assert (figure.layout.yaxis2.matches, figure.layout.yaxis3.matches) == ("y", None)  # layers on one scale
 
 
 def test_cross_attention_is_shown_without_the_other_attention() -> None:

@@ -94,6 +94,7 @@ def test_numbers_of_the_page_are_those_of_the_files(folder: Path) -> None:
     for sent, step in ((first, "0"), (final, last[0])):
         np.testing.assert_array_equal(sent, tensors[f"{step}/1.cross.1"][now["head"]].astype(np.float32).ravel())
     assert now["vmax"] == end["vmax"] == max(first.max(), final.max())
+    assert "with $d_k$ = 32" in said(app)  # width 192 over 6 heads
     vocabulary = json.loads((folder / "config.json").read_text(encoding="utf-8"))["transformer"]["vocabulary"]
     assert rf"$\ln V$ = {math.log(vocabulary):.2f} nats" in said(app)
 
