@@ -268,9 +268,10 @@ def _running(
 
 def _load_shipped(card: Card, *, beams: int = 1) -> LoadedModel:
     """A model trained by models/train.py, from checkpoints/ID/."""
+    from models.checkpoints import FOLDER
     from models.masked import MaskedLanguageModel
     from models.running import Running
-    from models.shipped import FOLDER, read_checkpoint
+    from models.shipped import read_checkpoint
 
     shipped = read_checkpoint(FOLDER / card.id)
     masked = isinstance(shipped.network, MaskedLanguageModel)
