@@ -19,6 +19,7 @@ page = st.navigation(
         st.Page("inspector/views/positions.py", title="Positions", icon=":material/waves:"),
         st.Page("inspector/views/costs.py", title="Costs", icon=":material/calculate:"),
         st.Page("inspector/views/lab.py", title="Lab", icon=":material/science:"),
+        st.Page("inspector/views/training.py", title="Training", icon=":material/timeline:"),
     ],
     position="top",
 )

@@ -9,12 +9,14 @@ Shapes: H heads, Q query positions, T key positions; n tokens in a text that att
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from inspector.trace import Trace
+if TYPE_CHECKING:  # maps alone can be measured without torch, which a trace needs
+    from inspector.trace import Trace
 
 Array = NDArray[np.float64]
 

@@ -1,8 +1,9 @@
 """Load any text model of transformers safely: encoder, decoder or encoder-decoder.
 
-What is loaded was looked at before (models/candidates.py): safetensors only, no remote code, no network here. Its attention goes through `models.attention.attend` where the model
-allows it (backend "probe", models/eager_attention.py); a model that does its attention by itself is run with its own
-eager attention, which hands its maps out (backend "eager output", models/eager_output.py).
+What is loaded was looked at before (models/candidates.py): safetensors only, no remote code, no network here. Its
+attention goes through `models.attention.attend` where the model allows it (backend "probe", models/eager_attention.py);
+a model that does its attention by itself is run with its own eager attention, which hands its maps out (backend
+"eager output", models/eager_output.py).
 """
 
 from __future__ import annotations
@@ -72,6 +73,8 @@ def load_candidate(
     source = _Source(folder, config, tokenizer, shape, dtype, device)
     try:
         return _loaded(source, IMPLEMENTATION)
+    except SafetensorError as error:
+        raise ValueError(f"the weights of {candidate.name} are damaged: {error}; get them again") from error
     except _CANNOT_LOAD as error:
         first = error
     try:

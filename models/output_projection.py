@@ -23,7 +23,7 @@ from models.attention import AttentionCall, add_up, concatenate, watch
 from models.config import TransformerConfig
 
 if TYPE_CHECKING:
-    from models.registry import LoadedModel
+    from models.loaded import LoadedModel
 
 Place = tuple[str, int]  # stream and layer, counted within the stream in call order
 

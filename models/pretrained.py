@@ -18,9 +18,9 @@ from models.attention import AttentionCall, watch, watched
 from models.config import Shape, Stream
 from models.eager_attention import IMPLEMENTATION
 from models.eager_output import WatchedSoftmax
+from models.loaded import Backend
 from models.prediction_head import predict, usual_logits
 
-Backend = Literal["own", "probe", "eager output"]
 _TRIED = 5  # tokens
 _NO_LIMIT = 2**17  # tokens, for models whose positions have no end (T5, ALiBi) and tokenizers that name none
 

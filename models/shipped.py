@@ -11,14 +11,12 @@ import torch
 from tokenizers import Tokenizer
 from torch import nn
 
+from models.checkpoints import CONFIG, TOKENIZER, WEIGHTS, way_out
 from models.config import TransformerConfig
 from models.files import read_tensors, write_tensors, write_text
 from models.masked import MaskedLanguageModel
 from models.subwords import as_transformers
 from models.transformer import build
-
-FOLDER = Path(__file__).parent / "checkpoints"
-CONFIG, WEIGHTS, TOKENIZER, CARD = "config.json", "model.safetensors", "tokenizer.json", "CARD.md"
 
 
 @dataclass(frozen=True)
@@ -35,7 +33,6 @@ def read_checkpoint(folder: Path) -> Shipped:
 
     Raises ValueError that names the file that is missing or damaged, and what to do.
     """
-    way_out = f"Get {folder.name} again with `git checkout -- {folder}`, or train it: python -m models.train --help."
     try:
         config, masked = _read_config(folder / CONFIG)
         with torch.random.fork_rng(devices=[]):
@@ -43,11 +40,11 @@ def read_checkpoint(folder: Path) -> Shipped:
         _put_weights(network, folder / WEIGHTS)
         tokenizer = _read_tokenizer(folder / TOKENIZER)
     except ValueError as error:
-        raise ValueError(f"{error} {way_out}") from error
+        raise ValueError(f"{error} {way_out(folder)}") from error
     if tokenizer.get_vocab_size() != config.vocabulary:
         raise ValueError(
             f"{folder / TOKENIZER} has {tokenizer.get_vocab_size()} tokens, {folder / CONFIG} {config.vocabulary}: "
-            f"they are of two models. {way_out}"
+            f"they are of two models. {way_out(folder)}"
         )
     ready = as_transformers(tokenizer, max_tokens=config.max_positions)
     return Shipped(network.eval().requires_grad_(False), config, ready)

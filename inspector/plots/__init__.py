@@ -16,6 +16,7 @@ _FIGURES = (
     "raster",
     "standalone",
     "theme",
+    "training",
 )
 
 

@@ -10,6 +10,7 @@ TEXTS = ("text", "pair", "target", "a_text", "b_text")  # of the sidebar and of 
 CHOSEN = {  # by a page's path (the first page has none): numbers that no widget holds
     "": ("layer", "head", "query"),  # the open head, and the pinned token
     "mask": ("token", "mask_layer", "mask_head"),  # the masked tokens, one or several, and the open head
+    "training": ("replay_layer", "replay_head"),  # the open head of the replay
 }
 MAX_TEXT = 1_000  # characters; a link is a header of a request, and servers refuse long ones
 
@@ -70,9 +71,15 @@ def check_number(name: str, *, default: int, last: int, first: int = 0) -> None:
 
 
 def check_choice(name: str, *, default: str, options: Sequence[str]) -> None:
-    """Before a widget takes the query parameter `name`, one of the options: say it where the link asks for another."""
+    """Before a widget takes the query parameter `name`, one of the options: say it where the link asks for another.
+
+    A value that the session still holds from another choice of options goes back to `default` without a word.
+    """
     raw = st.query_params.get(name)
-    if name not in st.session_state and raw is not None and raw not in options:
+    if name in st.session_state:
+        if st.session_state[name] not in options:
+            st.session_state[name] = default
+    elif raw is not None and raw not in options:
         known = ", ".join(options)
         _complain(f"The link asks for {name} {_plain(raw)}; it can be {known}. You see {default} instead.")
 

@@ -104,6 +104,20 @@ def table(frame: pd.DataFrame, *, name: str, height: int | None = None) -> None:
     )
 
 
+def download(label: str, make: Callable[[], bytes], *, file: str, mime: str, meaning: str) -> None:
+    """A button for a file that is made when asked for."""
+    st.download_button(
+        label,
+        make,
+        file_name=file,
+        mime=mime,
+        help=meaning,
+        icon=":material/download:",
+        on_click="ignore",
+        key=f"download {file}",
+    )
+
+
 def head_numbers(row: pd.Series, *, tokens: int) -> list[tuple[str, str, str]]:
     """The open head's measures as cards; `row` of heads.measure with its label."""
     cards = [

@@ -9,9 +9,10 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from models.files import write_text
-from models.shipped import CARD, write_checkpoint
-from models.training import card, corpus, replay, scores
+from models.checkpoints import CARD
+from models.files import write_bytes, write_text
+from models.shipped import write_checkpoint
+from models.training import card, corpus, metrics, replay, scores
 from models.training.evaluation import bleu, has_judge, translate
 from models.training.loop import Trained, evaluate
 from models.training.tasks import Implementation, Task
@@ -52,6 +53,7 @@ def finish(
     write_text(folder / CARD, text)
     if implementation == "own":
         write_checkpoint(folder, network, task.tokenizer)
+        write_bytes(folder / metrics.FILE, (out / metrics.FILE).read_bytes())
         replay.pack(out, task, folder / replay.FILE)
     return f"Done: {'; '.join(f'{what} {result}' for what, result in measured.items())}. See {folder / CARD}"
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import csv
 from io import StringIO
+from math import isfinite
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from models.files import write_text
-from models.training.state import Progress
+
+if TYPE_CHECKING:  # state needs torch, reading does not
+    from models.training.state import Progress
 
 FILE = "metrics.csv"
 COLUMNS = (
@@ -60,6 +64,30 @@ def cut(out: Path, step: int) -> None:
 
 
 def read(out: Path) -> list[dict[str, float | None]]:
-    """The rows, None where a cell is empty."""
-    with StringIO((out / FILE).read_text(encoding="utf-8")) as file:
-        return [{key: float(cell) if cell else None for key, cell in row.items()} for row in csv.DictReader(file)]
+    """The rows, None where a cell of the valid split is empty.
+
+    Raises ValueError where the file is missing or damaged.
+    """
+    path = out / FILE
+    if not path.is_file():
+        raise ValueError(f"There is no file {path}.")
+    try:
+        with StringIO(path.read_text(encoding="utf-8")) as file:
+            header, *lines = csv.reader(file)
+            if tuple(header) != COLUMNS:
+                raise ValueError(f"its columns are not {', '.join(COLUMNS)}")
+            return [_numbers(cells, line=line) for line, cells in enumerate(lines, start=2)]
+    except (OSError, ValueError, csv.Error) as error:  # not UTF-8, empty, or not these numbers
+        raise ValueError(f"{path} is damaged ({error}).") from error
+
+
+def _numbers(cells: list[str], *, line: int) -> dict[str, float | None]:
+    if len(cells) != len(COLUMNS):
+        raise ValueError(f"line {line}: {len(cells)} cells; expected {len(COLUMNS)}")
+    row: dict[str, float | None] = {}
+    for column, cell in zip(COLUMNS, cells, strict=True):
+        value = float(cell) if cell else None
+        if (value is None and not column.startswith("valid")) or (value is not None and not isfinite(value)):
+            raise ValueError(f"line {line}: {column} is {cell!r}; expected a number")
+        row[column] = value
+    return row

@@ -13,11 +13,12 @@ from torch import Tensor, nn
 from models.attention import AttentionCall, watch
 from models.files import read_tensors, write_tensors
 from models.masked import MaskedLanguageModel
+from models.training import replay_file
 from models.training.objectives import Predictor
 from models.training.tasks import Task
 from models.transformer import EncoderDecoder, shift_right
 
-FOLDER, FILE = "replay", "replay.safetensors"
+FOLDER, FILE = "replay", replay_file.FILE
 # Shares of the steps: heads form early, so the moments are close together at first.
 SHARES = (0.0, 0.002, 0.005, 0.01, 0.02, 0.04, 0.08, 0.15, 0.25, 0.4, 0.65, 1.0)
 SENTENCES = {

@@ -22,7 +22,8 @@ HARNESS = """<!doctype html><meta charset="utf-8"><style>
 :root { --st-background-color: #ffffff; --st-text-color: #1c1d22; } body { margin: 20px; background: #ffffff; }
 CSS</style><input id="text"><div id="root"></div><script type="module">SCRIPT
 window.events = [];
-window.show = (data) => draw(document.querySelector("#root"), Uint8Array.from(atob(data), (c) => c.charCodeAt(0)),
+window.show = (data) => window.view =
+  draw(document.querySelector("#root"), Uint8Array.from(atob(data), (c) => c.charCodeAt(0)),
   (name, value) => events.push([name, value]));
 window.ready = true;
 </script>"""
@@ -124,6 +125,14 @@ def test_a_click_shows_at_once_and_reports(tab):
     show(tab, "grid", grid_message(selected=(0, 3)))  # answered; from here on the host decides
     assert tab.locator("[aria-selected=true]").get_attribute("aria-label").startswith("layer 0, head 3")
     assert tab.locator(".hl-grid").count() == 1
+
+
+def test_a_head_of_another_pages_larger_model_is_not_followed(tab):
+    show(tab, "grid", grid_message(selected=(1, 2)))
+    tab.evaluate("() => window.view.follow([5, 11])")
+    assert tab.locator("[aria-selected=true]").get_attribute("aria-label").startswith("layer 1, head 2")
+    tab.evaluate("() => window.view.follow([2, 1])")
+    assert tab.locator("[aria-selected=true]").get_attribute("aria-label").startswith("layer 2, head 1")
 
 
 def test_grid_by_keyboard(tab):

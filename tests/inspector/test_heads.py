@@ -9,7 +9,7 @@ import pytest
 
 from inspector import heads, record
 from inspector.trace import Trace
-from models.registry import LoadedModel
+from models.loaded import LoadedModel
 
 MEASURES = ["entropy", "relative_entropy", "distance", "self", "previous", "next", "first", "cls", "sep", "confidence"]
 

@@ -10,7 +10,7 @@ from torch import nn
 
 from inspector import normalization, record
 from inspector.trace import Trace
-from models.registry import LoadedModel
+from models.loaded import LoadedModel
 
 TEXT = "The cat sat on the mat because it was tired."
 

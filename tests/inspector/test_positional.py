@@ -24,7 +24,7 @@ from transformers import (
 
 from inspector import positional
 from models.config import TransformerConfig
-from models.registry import LoadedModel
+from models.loaded import LoadedModel
 from models.transformer import Encoder
 
 

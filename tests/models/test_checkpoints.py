@@ -12,8 +12,10 @@ import torch
 
 import inspector
 import models
+from models.checkpoints import FOLDER
 from models.files import read_tensors
-from models.shipped import FOLDER, read_checkpoint
+from models.shipped import read_checkpoint
+from models.training import history
 
 ROOT = Path(__file__).parents[2]
 LOAD = """
@@ -86,6 +88,15 @@ def test_the_replay_ends_with_the_attention_of_the_shipped_weights(name: str) ->
             recorded = tensors[f"{last}/0.{stream}.{layer}"].float()
             shown = torch.tensor(trace.attention(stream=stream, layer=layer))
             torch.testing.assert_close(recorded, shown, atol=5e-3, rtol=0)  # both rounded to half precision
+
+
+@pytest.mark.parametrize("name", ["translator"])
+def test_its_metrics_and_its_replay_are_of_one_training(name: str) -> None:
+    rows, replay = history.read_metrics(FOLDER / name), history.read_replay(FOLDER / name)
+    assert rows[-1]["step"] == replay.steps[-1]
+    card = history.read_card(FOLDER / name)
+    assert f"for {replay.steps[-1]:,} steps." in history.section(card, "Hardware and time")
+    assert f"| {rows[-1]['step']:g} | {rows[-1]['loss']:g} | {rows[-1]['valid_loss']:g} |" in card
 
 
 def test_what_is_shipped_is_small() -> None:

@@ -18,8 +18,8 @@ import models
 from models import LoadedModel
 from models.attention import AttentionCall, MultiHeadAttention, watch
 from models.huggingface import IMPLEMENTATION
+from models.loaded import Card
 from models.output_projection import OutputProjection, _found, find
-from models.registry import Card
 from models.running import Running
 from models.transformer import build
 

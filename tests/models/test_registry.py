@@ -15,6 +15,7 @@ from transformers import (
     DistilBertConfig,
     DistilBertModel,
     GPT2Config,
+    GPT2LMHeadModel,
     PreTrainedTokenizerFast,
 )
 
@@ -105,12 +106,12 @@ def test_a_decoder_from_a_folder(folder: Path) -> None:
 
 
 def test_folders_that_hold_no_safe_model_are_refused(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    with pytest.raises(ValueError, match="There is no config.json"):
+    with pytest.raises(ValueError, match=r"There is no config\.json"):
         models.load(tmp_path_factory.mktemp("empty"))
     weights = folder / "model.safetensors"
     content = weights.read_bytes()
     weights.write_bytes(content[:1000])
-    with pytest.raises(ValueError, match="cannot load the model"):
+    with pytest.raises(ValueError, match=r"weights of .* are damaged"):
         models.load(folder)
     weights.unlink()
     torch.save({}, folder / "pytorch_model.bin")
@@ -127,7 +128,7 @@ def test_code_in_a_folder_is_never_run(folder: Path) -> None:
     config |= {"auto_map": {"AutoModel": "evil.Evil", "AutoConfig": "evil.Config"}, "model_type": "evil"}
     (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
     (folder / "evil.py").write_text(f"open({str(folder / 'ran')!r}, 'w')", encoding="utf-8")
-    with pytest.raises(ValueError, match="cannot load the model"):
+    with pytest.raises(ValueError, match="custom code is never run"):
         models.load(folder)
     assert not (folder / "ran").exists()
 

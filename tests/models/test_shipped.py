@@ -112,7 +112,7 @@ def test_the_yardstick_is_not_shipped(folder: Path) -> None:
 
 
 def test_the_registry_says_what_is_wrong_with_a_shipped_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("models.shipped.FOLDER", tmp_path)
+    monkeypatch.setattr("models.checkpoints.FOLDER", tmp_path)
     with pytest.raises(ValueError, match=r"There is no file .*translator.config\.json\. Get translator again with"):
         models.load("translator")
 
@@ -121,7 +121,7 @@ def test_a_masked_language_model_is_an_encoder_that_predicts(tmp_path: Path, mon
     tokenizer = train_subwords(TEXTS, vocabulary=290)
     network = MaskedLanguageModel(TransformerConfig(vocabulary=tokenizer.get_vocab_size(), **SIZES))
     write_checkpoint(tmp_path / "masked", network, tokenizer)
-    monkeypatch.setattr("models.shipped.FOLDER", tmp_path)
+    monkeypatch.setattr("models.checkpoints.FOLDER", tmp_path)
     loaded = _load_shipped(models.Card("masked", "Masked", "A test", "MIT"))
     trace = inspector.record(loaded, "the cat")
     assert [site.stream for site in trace.sites] == ["encoder"]

@@ -13,7 +13,7 @@ import torch
 from models import train
 from models.files import read_tensors
 from models.shipped import read_checkpoint
-from models.training import corpus, finish, loop, recipes, replay
+from models.training import corpus, finish, history, loop, metrics, recipes, replay
 from models.training.evaluation import translate
 from models.training.recipes import MINI_BERT, RECIPES, TRANSLATOR
 from models.training.tasks import prepare
@@ -70,7 +70,7 @@ def test_both_models_train_from_files_and_leave_a_card(
     assert f"parameters in {maker}" in card
     assert str(tmp_path) not in card
     assert sorted(path.name for path in (out / "checkpoint").iterdir()) == (
-        ["CARD.md", "config.json", "model.safetensors", "replay.safetensors", "tokenizer.json"]
+        ["CARD.md", "config.json", "metrics.csv", "model.safetensors", "replay.safetensors", "tokenizer.json"]
         if implementation == "own"
         else ["CARD.md"]
     )
@@ -110,6 +110,25 @@ def test_what_was_trained_is_loaded_again(data: Path, tmp_path: Path) -> None:
     state = read_tensors(out / "state.safetensors")[0]
     gamma = state["network.decoder.final_norm.gamma"]
     assert torch.equal(shipped.network.decoder.final_norm.gamma, gamma.half().float())
+
+
+def test_what_is_shipped_tells_how_it_was_learned(data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert train.main(["mini-bert", "--data", str(data), "--out", str(out)]) == 0
+    folder = out / "checkpoint"
+    assert (folder / metrics.FILE).read_bytes() == (out / metrics.FILE).read_bytes()
+    assert history.names(out) == ("checkpoint",)
+    shipped = read_checkpoint(folder)
+    assert history.read_size(folder) == history.Size(
+        sum(parameter.numel() for parameter in shipped.network.parameters()), shipped.config.vocabulary
+    )
+    read = history.read_replay(folder)
+    assert read.streams == ("encoder",)
+    assert read.steps[-1] == history.read_metrics(folder)[-1]["step"]
+    tensors, _ = read_tensors(folder / replay.FILE)
+    for place, maps in read.maps.items():
+        for step, weights in zip(read.steps, maps, strict=True):
+            assert torch.equal(torch.tensor(weights), tensors[f"{step}/{place.sentence}.{place.stream}.{place.layer}"])
 
 
 def test_the_replay_holds_attention_that_sums_to_one(data: Path, tmp_path: Path) -> None:

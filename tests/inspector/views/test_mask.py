@@ -37,7 +37,7 @@ def standin(tmp_path_factory: pytest.TempPathFactory) -> models.LoadedModel:
     torch.manual_seed(0)
     write_checkpoint(folder / "mini-bert", MaskedLanguageModel(config), tokenizer)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("models.shipped.FOLDER", folder)
+        patch.setattr("models.checkpoints.FOLDER", folder)
         return _load_shipped(models.Card("mini-bert", "Stand-in", "A test", "MIT"))
 
 

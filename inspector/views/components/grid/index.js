@@ -183,6 +183,7 @@ class Grid {
 
   /** What the host says is open; a click that it has not answered yet comes before. */
   follow(place) {
+    if (place && !this.cells[place[0]]?.[place[1]]) return; // the open head of another page, whose model is larger
     this.header.selected = place;
     if (String(place) === String(this.selected)) this.settle();
     else if (!this.waiting) this.select(place);

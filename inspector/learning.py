@@ -1,0 +1,109 @@
+"""How a model learned: its learning rate beside others, its curves, and its heads and matrices at recorded moments.
+
+What is read here was written by a training (`models.training.history`); no model runs, and no torch is needed.
+
+Shapes: M moments, H heads, Q query positions, T key positions.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Mapping
+from functools import partial
+from math import log
+from typing import Any, get_args
+
+import numpy as np
+import pandas as pd
+
+from inspector import heads
+from models.training.recipes import Decay, Recipe
+from models.training.replay_file import Place, Replay
+from models.training.schedules import learning_rate
+
+COMPONENTS = {"query": "q", "key": "k", "value": "v", "out": "out"}  # as costs.py calls them
+
+
+def curves(rows: Iterable[Mapping[str, float | None]]) -> pd.DataFrame:
+    """The rows of metrics.csv, a column each; NaN between evaluations."""
+    return pd.DataFrame(rows, dtype=float).astype({"step": int})
+
+
+def schedules(recipe: Recipe, *, steps: int) -> pd.DataFrame:
+    """The learning rate at every step from 1 to `steps`: columns step, noam, cosine and linear, all with the recipe's
+    warm-up and highest rate."""
+    along = range(1, steps + 1)
+    rate = partial(learning_rate, highest=recipe.learning_rate, warmup=recipe.warmup, steps=steps)
+    return pd.DataFrame(
+        {"step": along} | {decay: [rate(step, decay=decay) for step in along] for decay in get_args(Decay)}
+    )
+
+
+def least_loss(label_smoothing: float, *, vocabulary: int) -> float:
+    """The least that a smoothed loss can be, in nats: the entropy of its target q (Szegedy et al. 2016, section 7).
+
+    q = 1 - e + e / V on the label and e / V on every other token; 0 without smoothing, ln V where e is 1.
+    """
+    others = label_smoothing / vocabulary
+    label = 1 - label_smoothing + others
+    return -label * log(label) - ((vocabulary - 1) * others * log(others) if others else 0.0)
+
+
+def measures(replay: Replay, *, sentence: int, stream: str) -> pd.DataFrame:
+    """What every head does on a sentence at every moment, a row per step, layer and head, with its label.
+
+    The measures are those of `heads.measure`; the maps are in half precision, so they hold to about 1e-3.
+    """
+    keys = replay.sentences[sentence].tokens(stream)[1]
+    tables = []
+    for layer in range(replay.layers(stream)):
+        for step, weights in zip(replay.steps, replay.maps[Place(sentence, stream, layer)], strict=True):
+            whole = (slice(0, weights.shape[1]), weights.astype(np.float32))
+            table = pd.DataFrame(heads.measure_maps([whole], keys=keys))
+            if stream == "cross":
+                table[["distance", "self", "previous", "next"]] = np.nan
+            tables.append(table.assign(step=step, stream=stream, layer=layer, head=range(len(weights))))
+    every = pd.concat(tables, ignore_index=True)
+    every = every[["step", "stream", "layer", "head", *table.columns]]
+    return every.assign(label=heads.label(every))
+
+
+def norms(replay: Replay) -> pd.DataFrame:
+    """The L2 norm of every matrix at every moment: step, stack, layer, part, component, norm, and growth, which is
+    norm / norm at the first moment. Outside the layers the layer is <NA>."""
+    tables = []
+    for name, values in replay.norms.items():
+        stack, layer, part, component = _place(name)
+        about = {"stack": stack, "layer": layer, "part": part, "component": component}
+        tables.append(pd.DataFrame({"step": replay.steps, **about, "norm": values, "growth": values / values[0]}))
+    return pd.concat(tables, ignore_index=True).astype({"layer": "Int64"})
+
+
+def npz(replay: Replay, *, sentence: int) -> bytes:
+    """All maps of a sentence as a NumPy file: "STREAM.LAYER" float16 [M, H, Q, T], steps [M] and the tokens."""
+    chosen = replay.sentences[sentence]
+    arrays: dict[str, Any] = {
+        f"{at.stream}.{at.layer}": maps for at, maps in replay.maps.items() if at.sentence == sentence
+    }
+    file = io.BytesIO()
+    np.savez_compressed(
+        file,
+        steps=np.array(replay.steps),
+        source_tokens=np.array(chosen.source_tokens, dtype=str),
+        target_tokens=np.array(chosen.target_tokens, dtype=str),
+        **arrays,
+    )
+    return file.getvalue()
+
+
+def _place(name: str) -> tuple[str, int | None, str, str]:
+    """A parameter's name -> stack, layer, part, component: "decoder.layers.0.cross_attention.key.weight" is "decoder",
+    0, "cross_attention", "q", "k", "v", "out", "up", ... or the matrix's own name."""
+    words = name.split(".")
+    stack = "decoder" if words[0] == "decoder" else "encoder"
+    *before, component = words[:-1] if words[-1] == "weight" else words
+    component = COMPONENTS.get(component, component)
+    if "layers" in words:
+        place = words.index("layers") + 1
+        return stack, int(words[place]), words[place + 1], component
+    return stack, None, "embedding" if "embedding" in before else "head", component

@@ -1,0 +1,116 @@
+"""replay.safetensors, read: what `replay.pack` wrote, moment by moment, without torch.
+
+Shapes: M moments, H heads, Q query positions, T key positions.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.files import read_arrays
+
+FILE = "replay.safetensors"
+NORM = "norm."
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """One of the fixed texts; of an encoder alone the target is empty."""
+
+    source: str
+    target: str
+    source_tokens: tuple[str, ...]
+    target_tokens: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """Both sides in one line."""
+        return f"{self.source} → {self.target}" if self.target else self.source
+
+    def tokens(self, stream: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Queries and keys of a stream; the decoder's queries are named "token read → token predicted"."""
+        if stream == "encoder":
+            return self.source_tokens, self.source_tokens
+        read, predicted = self.target_tokens[:-1], self.target_tokens[1:]
+        queries = tuple(f"{token} → {following}" for token, following in zip(read, predicted, strict=True))
+        return queries, self.source_tokens if stream == "cross" else read
+
+
+class Place(NamedTuple):
+    """Where a map was recorded."""
+
+    sentence: int
+    stream: str
+    layer: int
+
+
+@dataclass(frozen=True)
+class Replay:
+    """A training at M of its steps, the first 0: maps float16 [M, H, Q, T], norms of parameters float64 [M]."""
+
+    steps: tuple[int, ...]
+    sentences: tuple[Sentence, ...]
+    maps: Mapping[Place, NDArray[np.float16]]
+    norms: Mapping[str, NDArray[np.float64]]
+
+    @property
+    def streams(self) -> tuple[str, ...]:
+        """In the order encoder, decoder, cross."""
+        return tuple(name for name in ("encoder", "decoder", "cross") if any(at.stream == name for at in self.maps))
+
+    def layers(self, stream: str) -> int:
+        """How many layers a stream has."""
+        return 1 + max(place.layer for place in self.maps if place.stream == stream)
+
+    @property
+    def nbytes(self) -> int:
+        """Of all numbers together."""
+        return sum(maps.nbytes for maps in self.maps.values()) + sum(norms.nbytes for norms in self.norms.values())
+
+
+def read(folder: Path) -> Replay:
+    """The replay of a checkpoint; ValueError where its file is missing or damaged."""
+    path = folder / FILE
+    tensors, about = read_arrays(path)
+    try:
+        return _replay(tensors, json.loads(about))
+    except (ValueError, LookupError, TypeError) as error:
+        raise ValueError(f"{path} is damaged ({error}).") from error
+
+
+def _replay(tensors: Mapping[str, NDArray[Any]], about: Mapping[str, Any]) -> Replay:
+    steps = tuple(int(step) for step in about["steps"])
+    sentences = tuple(
+        Sentence(one["source"], one["target"], tuple(one["source_tokens"]), tuple(one["target_tokens"]))
+        for one in about["sentences"]
+    )
+    moments: defaultdict[str, dict[int, NDArray[Any]]] = defaultdict(dict)
+    for name, tensor in tensors.items():
+        step, what = name.split("/", 1)
+        moments[what][int(step)] = tensor
+    if not steps or not sentences or any(set(found) != set(steps) for found in moments.values()):
+        raise ValueError("a moment or a sentence is missing")
+    series = {what: np.stack([found[step] for step in steps]) for what, found in moments.items()}
+    norms = {what.removeprefix(NORM): array.astype(float) for what, array in series.items() if what.startswith(NORM)}
+    maps = {_place(what): array for what, array in series.items() if not what.startswith(NORM)}
+    for place, array in maps.items():
+        expected = tuple(len(tokens) for tokens in sentences[place.sentence].tokens(place.stream))
+        if array.ndim != 4 or array.shape[2:] != expected:
+            raise ValueError(f"maps of shape {array.shape} for tokens {expected}")
+    wanted = {(place.stream, place.layer) for place in maps}
+    if len(maps) != len(sentences) * len(wanted) or not maps:
+        raise ValueError("a map is missing")
+    return Replay(steps, sentences, maps, norms)
+
+
+def _place(name: str) -> Place:
+    sentence, stream, layer = name.split(".")
+    return Place(int(sentence), stream, int(layer))
