@@ -17,9 +17,11 @@ class Exactness:
     """What was checked on one text.
 
     layers, expected: attention calls recorded, and layers that the configuration names.
-    row_sum_error: largest distance of a row's sum from 1. finite: no map holds NaN or infinity.
+    row_sum_error: largest distance of a row's sum from 1; with sinks, to which a part of each row goes, by how much the
+    largest is over 1. finite: no map holds NaN or infinity. future: the largest weight on a token that is still to
+    come, in a decoder's own attention; None where there is none.
     hidden_difference: largest difference of the last hidden state from a run in torch's fused attention kernel, which
-    shares no code with the recorded path; None where the model was not at hand.
+    shares no code with the recorded path; None where that could not be run, and `unchecked` says why.
     """
 
     layers: int
@@ -27,6 +29,9 @@ class Exactness:
     row_sum_error: float
     finite: bool
     hidden_difference: float | None
+    future: float | None = None
+    sinks: bool = False
+    unchecked: str = "the model was not at hand"
 
     @property
     def holds(self) -> bool:
@@ -35,30 +40,44 @@ class Exactness:
             self.layers == self.expected
             and self.finite
             and self.row_sum_error <= ROW_SUM_TOLERANCE
+            and not self.future
             and (self.hidden_difference is None or self.hidden_difference <= HIDDEN_TOLERANCE)
         )
 
     def __str__(self) -> str:
+        total = "at most 1 (a part goes to sinks)" if self.sinks else "1"
         sentences = [
             f"{self.layers} of {self.expected} layers recorded",
-            f"rows sum to 1 within {self.row_sum_error:.1e}",
+            f"rows sum to {total} within {self.row_sum_error:.1e}",
             "all weights finite" if self.finite else "some weights are not finite",
         ]
-        if self.hidden_difference is not None:
+        if self.future is not None:
+            sentences.append(f"the largest weight on a token to come is {self.future:.3g}")
+        if self.hidden_difference is None:
+            sentences.append(f"not run a second time in torch's fused attention: {self.unchecked}")
+        else:
             sentences.append(
                 f"last hidden state within {self.hidden_difference:.1e} of torch's fused attention, run independently"
             )
         return "; ".join(sentences) + "."
 
 
-def check(trace: Trace, *, expected_layers: int, hidden_difference: float | None) -> Exactness:
+def check(
+    trace: Trace, *, expected_layers: int, hidden_difference: float | None, unchecked: str = "the model was not at hand"
+) -> Exactness:
     """Look at every weight of every layer, block by block.
 
-    hidden_difference: what `inspector.probe.fused_difference` measured.
+    hidden_difference: what `inspector.probe.fused_difference` measured; unchecked: why it could not.
     """
-    error, finite = 0.0, True
-    for site in trace.sites:
-        for _, weights in trace.blocks(layer=site.layer, stream=site.stream):
+    error, finite, future, sinks = 0.0, True, None, False
+    for record in trace.attentions:
+        site = record.site
+        sinks = sinks or record.function.sinks
+        for rows, weights in trace.blocks(layer=site.layer, stream=site.stream):
             finite = finite and bool(np.isfinite(weights).all())
-            error = max(error, float(np.abs(weights.sum(axis=-1, dtype=np.float64) - 1).max()))
-    return Exactness(len(trace.sites), expected_layers, error, finite, hidden_difference)
+            over = weights.sum(axis=-1, dtype=np.float64) - 1
+            error = max(error, float((over if record.function.sinks else np.abs(over)).max()))
+            if site.stream == "decoder":
+                coming = np.triu(weights[..., rows.start :], k=1)
+                future = max(future or 0.0, float(coming.max(initial=0.0)))
+    return Exactness(len(trace.sites), expected_layers, error, finite, hidden_difference, future, sinks, unchecked)

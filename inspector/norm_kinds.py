@@ -56,7 +56,7 @@ def _ask(module: Any) -> NormParameters | None:
     beta = torch.zeros_like(weight) if bias is None else bias.detach().float()
     epsilon = next((float(value) for name in _EPSILONS if (value := getattr(module, name, None)) is not None), 0.0)
     x = torch.randn(2, len(weight), generator=torch.Generator().manual_seed(0)).to(weight.device) * 2 + 0.5
-    asked = module(x.to(next(module.parameters()).dtype)).float()
+    asked = module.forward(x.to(next(module.parameters()).dtype)).float()  # not called: hooks are for what is read
     for kind, gamma in (("layer", weight), ("rms", weight), ("rms", 1 + weight)):
         made = (
             layer_norm(x, gamma.shape, gamma, beta, epsilon)

@@ -84,7 +84,12 @@ def fused_difference(loaded: LoadedModel, trace: Trace) -> float:
 
     The fused kernel shares no code with the path that was recorded, so agreement (1e-5 or so in float32) says that
     what was recorded is what the model computes.
+
+    Raises ValueError where the fused kernel cannot do that attention (soft-cap, sinks, scores that are no dot product),
+    and for a model that does its attention by itself.
     """
+    if loaded.backend == "eager output":
+        raise ValueError("the model does its attention by itself, so no other kernel can be put in its place")
     with torch.inference_mode(), fused():
         hidden = _forward(loaded, [Reading(trace.encoding, trace.target)], padding="right")
     return float((hidden[0] - trace.hidden).abs().max())

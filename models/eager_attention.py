@@ -48,9 +48,19 @@ class EagerAttention:
 
     @property
     def scale(self) -> float | None:
-        """The factor on query . key; None where the call has more to it (soft-cap, sinks, a position bias)."""
-        more = set(self.arguments) - {"scaling", "sliding_window"} or set(self.module) & set(_MODULE_TENSORS)
+        """The factor on query . key; None where the call has more to it than a bias (soft-cap, sinks)."""
+        more = set(self.arguments) - {"scaling", "sliding_window", "position_bias"} or self.sinks
         return None if more else self.arguments.get("scaling")
+
+    @property
+    def sinks(self) -> bool:
+        """Whether it was given sinks (gpt-oss)."""
+        return "sinks" in self.module or "s_aux" in self.arguments
+
+    def added(self, rows: slice, keys: int) -> Tensor | None:
+        """The position bias [1 or B, H, rows, T] of a T5."""
+        bias: Tensor | None = self.arguments.get("position_bias")
+        return None if bias is None else bias[:, :, rows]
 
     @property
     def positional(self) -> bool:

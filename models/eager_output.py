@@ -38,6 +38,15 @@ class GivenScores:
         """True: it holds one score for each key."""
         return True
 
+    @property
+    def sinks(self) -> bool:
+        """False: these are softmaxes over keys alone."""
+        return False
+
+    def added(self, rows: slice, keys: int) -> None:
+        """None: whatever was added is in the scores."""
+        return
+
     def of_sequence(self, row: int, real: slice) -> GivenScores:
         """Those of one sequence of a padded batch, between its real tokens."""
         return replace(self, scores=self.scores[row : row + 1, :, real, real].clone())

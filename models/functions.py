@@ -18,7 +18,7 @@ from torch.nn.functional import dropout
 
 from models.config import Stream, TransformerConfig
 from models.relative import Bias, ShawMix, ShawScore
-from models.scores import Fill, FillWith, MultiplyByZero, ScoreFunction, learned_score
+from models.scores import DotScore, Fill, FillWith, MultiplyByZero, ScoreFunction, learned_score
 
 
 class AttentionFunction(Protocol):
@@ -32,6 +32,15 @@ class AttentionFunction(Protocol):
     @property
     def positional(self) -> bool:
         """Whether it counts where a key stands among all keys, so that masked keys cannot be left out."""
+        ...
+
+    @property
+    def sinks(self) -> bool:
+        """Whether a part of each row's weight goes to no key (a learned sink), so that rows sum to less than 1."""
+        ...
+
+    def added(self, rows: slice, keys: int) -> Tensor | None:
+        """What it adds to the scaled scores of the query rows, [1 or B, H, rows, T]; None for nothing."""
         ...
 
     def of_sequence(self, row: int, real: slice) -> AttentionFunction:
@@ -63,6 +72,15 @@ class DotProductAttention:
     def positional(self) -> bool:
         """False: a masked key weighs nothing, wherever it stands."""
         return False
+
+    @property
+    def sinks(self) -> bool:
+        """False: rows sum to 1."""
+        return False
+
+    def added(self, rows: slice, keys: int) -> None:
+        """None: scores are the scaled product alone."""
+        return
 
     def of_sequence(self, row: int, real: slice) -> DotProductAttention:
         """Itself: it holds nothing of a batch."""
@@ -113,9 +131,19 @@ class ComposedAttention:
     dropout: float = 0.0
 
     @property
-    def scale(self) -> None:
-        """None: it is more than a scaled dot product, so torch's fused kernel cannot stand in for it."""
-        return
+    def scale(self) -> float | None:
+        """The factor, where the rest is a dot product, a bias, a true mask and a sum; None for anything else."""
+        usual = self.score == DotScore() and self.mix == WeightedSum() and self.fill == FillWith(-inf)
+        return self.factor if usual else None
+
+    @property
+    def sinks(self) -> bool:
+        """False: rows sum to 1."""
+        return False
+
+    def added(self, rows: slice, keys: int) -> Tensor | None:
+        """The bias [1, H, rows, T] of T5 or ALiBi, where there is one."""
+        return None if self.bias is None else self.bias(rows, keys)[None]
 
     @property
     def positional(self) -> bool:

@@ -93,9 +93,13 @@ def exactness(inspected: Inspected) -> Exactness:
     trace, loaded = inspected.trace, inspected.loaded
 
     def make() -> Exactness:
-        difference = None if loaded is None else fused_difference(loaded, trace)
-        layers = len(trace.sites) if loaded is None else loaded.layers
-        return check(trace, expected_layers=layers, hidden_difference=difference)
+        if loaded is None:
+            return check(trace, expected_layers=len(trace.sites), hidden_difference=None)
+        try:
+            difference, unchecked = fused_difference(loaded, trace), ""
+        except ValueError as error:
+            difference, unchecked = None, str(error)
+        return check(trace, expected_layers=loaded.layers, hidden_difference=difference, unchecked=unchecked)
 
     return cached(("exactness", trace.key), make, size=lambda _: 256)
 

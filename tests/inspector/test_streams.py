@@ -149,6 +149,36 @@ def test_the_badge_holds(loaded: dict[str, LoadedModel], shape: str) -> None:
     assert checked.layers == {"encoder": 2, "decoder": 2, "encoder-decoder": 6}[shape]
 
 
+@pytest.mark.parametrize("positions", ["t5", "alibi"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_bias_on_the_scores_is_checked_in_the_fused_kernel_too(
+    loaded: dict[str, LoadedModel], shape: str, positions: str
+) -> None:
+    own = changed(loaded[shape], positions=positions)
+    assert 0 <= fused_difference(own, record(own, SOURCE)) < 1e-5
+    wrong = record(changed(loaded[shape], positions="none"), SOURCE)
+    assert fused_difference(own, wrong) > 1e-4
+
+
+def test_what_the_fused_kernel_cannot_do_is_said(loaded: dict[str, LoadedModel]) -> None:
+    own = changed(loaded["encoder"], score="additive")
+    trace = record(own, SOURCE)
+    with pytest.raises(ValueError, match="more than a scaled dot product with a bias"):
+        fused_difference(own, trace)
+    checked = check(trace, expected_layers=2, hidden_difference=None, unchecked="its scores are no dot product")
+    assert checked.holds
+    assert "not run a second time in torch's fused attention: its scores are no dot product" in str(checked)
+
+
+def test_weight_on_what_is_to_come_breaks_the_badge(loaded: dict[str, LoadedModel]) -> None:
+    for shape in ("decoder", "encoder-decoder"):
+        assert check(record(loaded[shape], SOURCE), expected_layers=0, hidden_difference=None).future == 0
+    leaks = record(changed(loaded["decoder"], mask_fill="zero"), SOURCE)
+    assert check(leaks, expected_layers=2, hidden_difference=None).future > 0.01
+    assert not check(leaks, expected_layers=2, hidden_difference=None).holds
+    assert check(record(loaded["encoder"], SOURCE), expected_layers=2, hidden_difference=None).future is None
+
+
 def test_norms_know_stream_and_place(loaded: dict[str, LoadedModel], translated: Trace) -> None:
     places = [(norm.stream, norm.layer, norm.part, norm.placement) for norm in translated.norms]
     encoder = [("encoder", layer, part, "post") for layer in (0, 1) for part in ("attention", "ffn")]
