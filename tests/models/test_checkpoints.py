@@ -58,7 +58,28 @@ def test_the_translator_shows_three_streams_with_and_without_a_target(translator
         assert trace.attention(stream="cross", layer=2).sum(-1) == pytest.approx(1, abs=1e-5)
 
 
-@pytest.mark.parametrize("name", ["translator"])
+@pytest.mark.parametrize(
+    ("text", "hidden", "guess"),
+    [
+        ("I want to drink a cup of tea.", 3, "▁to"),
+        ("She opened the door and looked at the old man.", 6, "▁looked"),
+        ("The children are playing in the garden.", 3, "▁are"),
+    ],
+)
+def test_mini_bert_guesses_what_was_hidden(text: str, hidden: int, guess: str) -> None:
+    masked = inspector.interventions.mask(models.load("mini-bert"), text, positions=[hidden])
+    assert masked.guesses[0].token == masked.guesses[0].top[0][0] == guess
+    assert masked.guesses[0].probability > 0.2
+
+
+def test_mini_bert_has_heads_that_look_at_the_neighbours() -> None:
+    trace = inspector.record(models.load("mini-bert"), "She opened the door and looked at the old man.")
+    measured = inspector.heads.measure(trace)
+    assert measured["next"].max() > 0.6
+    assert measured["previous"].max() > 0.6
+
+
+@pytest.mark.parametrize("name", ["translator", "mini-bert"])
 def test_a_shipped_model_loads_offline_within_a_second_after_torch(name: str) -> None:
     nowhere = "http://127.0.0.1:9"
     offline = {**os.environ, "OMP_NUM_THREADS": "1", "http_proxy": nowhere, "https_proxy": nowhere}
@@ -67,7 +88,7 @@ def test_a_shipped_model_loads_offline_within_a_second_after_torch(name: str) ->
     assert float(done.stdout) <= 1  # seconds of this process; a clock on the wall would measure the neighbours too
 
 
-@pytest.mark.parametrize("name", ["translator"])
+@pytest.mark.parametrize("name", ["translator", "mini-bert"])
 def test_the_card_says_what_a_card_must(name: str) -> None:
     card = (FOLDER / name / "CARD.md").read_text(encoding="utf-8")
     for section in ("Data", "Attribution", "Recipe", "Hardware and time", "Curves", "Scores", "Limits"):
@@ -77,20 +98,28 @@ def test_the_card_says_what_a_card_must(name: str) -> None:
     assert f"{parameters:,} parameters" in card
 
 
-@pytest.mark.parametrize("name", ["translator"])
-def test_the_replay_ends_with_the_attention_of_the_shipped_weights(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "text", "target", "layers"),
+    [
+        ("translator", "The cat is sleeping on the bed.", "猫在床上睡觉。", 3),
+        ("mini-bert", "The cat sat on the mat because it was tired.", None, 4),
+    ],
+)
+def test_the_replay_ends_with_the_attention_of_the_shipped_weights(
+    name: str, text: str, target: str | None, layers: int
+) -> None:
     tensors, _ = read_tensors(FOLDER / name / "replay.safetensors")
     last = max(int(key.split("/")[0]) for key in tensors)
     assert len({key.split("/")[0] for key in tensors}) == 12
-    trace = inspector.record(models.load(name), "The cat is sleeping on the bed.", target="猫在床上睡觉。")
-    for stream in ("encoder", "decoder", "cross"):
-        for layer in range(3):
+    trace = inspector.record(models.load(name), text, target=target)
+    for stream in ("encoder",) if target is None else ("encoder", "decoder", "cross"):
+        for layer in range(layers):
             recorded = tensors[f"{last}/0.{stream}.{layer}"].float()
             shown = torch.tensor(trace.attention(stream=stream, layer=layer))
             torch.testing.assert_close(recorded, shown, atol=5e-3, rtol=0)  # both rounded to half precision
 
 
-@pytest.mark.parametrize("name", ["translator"])
+@pytest.mark.parametrize("name", ["translator", "mini-bert"])
 def test_its_metrics_and_its_replay_are_of_one_training(name: str) -> None:
     rows, replay = history.read_metrics(FOLDER / name), history.read_replay(FOLDER / name)
     assert rows[-1]["step"] == replay.steps[-1]
