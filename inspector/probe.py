@@ -51,6 +51,13 @@ def record(loaded: LoadedModel, text: str, *, text_pair: str | None = None, targ
     Raises ValueError where there is nothing to read. What does not fit the model is cut: see `trace.cut`.
     """
     reading = read(loaded, text, text_pair=text_pair, target=target)
+    return record_reading(loaded, reading, text=text, text_pair=text_pair, target=target)
+
+
+def record_reading(
+    loaded: LoadedModel, reading: Reading, *, text: str, text_pair: str | None = None, target: str | None = None
+) -> Trace:
+    """As `record`, of tokens that are there already: what a model has just written must not be tokenized anew."""
     run = _run(loaded, [reading], padding="right")
     return _trace(loaded, run, reading, text=text, text_pair=text_pair, target=target)
 
