@@ -132,7 +132,7 @@ def attention(
 def _scores(
     config: TransformerConfig, queries: int, keys: int, batch: int, *, stream: Stream, new_keys: int
 ) -> Iterator[Cost]:
-    """The score function with what it learns, then scale and positions; what a cache keeps is turned by RoPE already."""
+    """The score function with what it learns, then scale and positions; a cache keeps keys as RoPE turned them."""
     heads, e, pairs = config.heads, config.head_width, batch * config.heads * queries * keys
     rows, key_rows = batch * heads * queries, batch * heads * keys
     positions = "none" if stream == "cross" else config.positions

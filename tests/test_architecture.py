@@ -28,7 +28,7 @@ def room(module: str) -> str:
             return "trace"
         case [("views" | "plots" | "probe") as name]:
             return name
-        case [("norm_places" | "reading")]:
+        case [("norm_places" | "reading" | "generating" | "beams")]:
             return "probe"
         case [("export" | "__main__")]:
             return "files"

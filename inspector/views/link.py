@@ -52,17 +52,18 @@ def write(*, default_model: str, default_text: str) -> None:
         )
 
 
-def check_number(name: str, *, default: int, last: int) -> None:
-    """Before a widget takes the query parameter `name`, 0 to `last`: say it where the link is out of range.
+def check_number(name: str, *, default: float, last: float, first: float = 0) -> None:
+    """Before a widget takes the query parameter `name`, `first` to `last`: say it where the link is out of range.
 
-    A value that the session still holds from a longer text or a larger model goes back to `default` without a word.
+    Whole numbers, or any where `default` is a float. A value that the session still holds from a longer text or a
+    larger model goes back to `default` without a word.
     """
     raw = st.query_params.get(name)
     if name in st.session_state:
         if st.session_state[name] > last:
             st.session_state[name] = default
-    elif raw is not None and not _in_range(raw, last):
-        _complain(f"The link asks for {name} {_plain(raw)}; they go from 0 to {last}. You see {default} instead.")
+    elif raw is not None and not _in_range(raw, last, first=first, whole=isinstance(default, int)):
+        _complain(f"The link asks for {name} {_plain(raw)}; they go from {first} to {last}. You see {default} instead.")
 
 
 def chosen(name: str, *, default: int | None, last: int) -> int | None:
@@ -110,8 +111,9 @@ def choose(name: str, value: int | None) -> None:
         st.session_state["chosen"][name] = value
 
 
-def _in_range(raw: str, last: int) -> bool:
-    return raw.isdecimal() and int(raw) <= last
+def _in_range(raw: str, last: float, *, first: float = 0, whole: bool = True) -> bool:
+    number = raw if whole else raw.replace(".", "", 1)
+    return number.isdecimal() and first <= float(raw) <= last
 
 
 def show_problems() -> None:

@@ -1,0 +1,132 @@
+"""A beam search as a tree that grows downward: a row for each step, a node for each text that the beam kept."""
+
+from __future__ import annotations
+
+import math
+from itertools import groupby
+from typing import Any
+
+import plotly.graph_objects as go
+
+from inspector.beams import Node, Tree
+from inspector.plots import theme
+from inspector.plots.theme import Mode
+
+_STEP = 46  # pixels between two steps
+_LETTERS = 8  # of a token's name; the whole on hover
+
+
+def tree(tree: Tree, *, mode: Mode = "light") -> go.Figure:
+    """Every token that the beam kept; a line is the thicker, the likelier its token was after the text above.
+
+    The text that won runs straight down at the left. What led to no text is grey and dotted; the last token of a text
+    that the search could have answered with is a diamond, with the text's score.
+    """
+    lanes = _lanes(tree)
+    kinds = [
+        ("dropped", [i for i, node in enumerate(tree.nodes) if not node.alive], theme.MUTED[mode], "circle-open"),
+        ("kept", [i for i, node in enumerate(tree.nodes) if node.alive and not node.best], theme.TEXT[mode], "circle"),
+        ("won", [i for i, node in enumerate(tree.nodes) if node.best], theme.PART[mode]["prediction"], "circle"),
+    ]
+    width = max(lanes) + 1
+    return go.Figure(
+        [
+            go.Scatter(
+                x=[lanes[index] for index in indices],
+                y=[tree.nodes[index].step for index in indices],
+                mode="markers+text",
+                name=name,
+                text=[_label(tree.nodes[index]) for index in indices],
+                textposition="middle right",
+                textfont={"family": theme.TOKEN_FONT, "size": 12, "color": colour},
+                customdata=[_hover(tree.nodes[index], name) for index in indices],
+                hovertemplate="%{customdata}<extra></extra>",
+                marker={
+                    "color": colour,
+                    "size": [11 if tree.nodes[index].hypothesis else 8 for index in indices],
+                    "symbol": ["diamond" if tree.nodes[index].hypothesis else symbol for index in indices],
+                },
+            )
+            for name, indices, colour, symbol in kinds
+        ],
+        layout={
+            "template": theme.template(mode),
+            "title": {"text": f"Beam search, {tree.beams} {'beam' if tree.beams == 1 else 'beams'}"},
+            "shapes": [
+                _edge(tree, index, lanes, colour=colour, dash="dot" if name == "dropped" else "solid")
+                for name, indices, colour, _ in kinds
+                for index in indices
+            ],
+            "xaxis": {"visible": False, "range": [-0.2, width - 0.1], "fixedrange": True},
+            "yaxis": {
+                "title": {"text": "step"},
+                "range": [tree.nodes[-1].step + 0.6, -0.3],
+                "tickformat": "d",
+                "dtick": 1 if tree.nodes[-1].step <= 40 else 10,
+                "tick0": 1,
+                "showgrid": False,
+                "showline": False,
+                "ticks": "",
+            },
+            "legend": {**theme.LEGEND_ABOVE, "traceorder": "reversed"},
+            "margin": {"t": 84},
+            "height": 110 + _STEP * (tree.nodes[-1].step + 1),
+        },
+    )
+
+
+def _lanes(tree: Tree) -> list[int]:
+    """For each node its place in its row: children in the order of their parents, so that no lines cross; the text
+    that won first, what was dropped last."""
+    lanes = [0] * len(tree.nodes)
+    for _, row in groupby(range(len(tree.nodes)), key=lambda index: tree.nodes[index].step):
+
+        def order(index: int) -> tuple[int, bool, bool, float]:
+            node = tree.nodes[index]
+            parent = -1 if node.parent is None else lanes[node.parent]
+            return parent, not node.best, not node.alive, -node.score
+
+        for lane, index in enumerate(sorted(row, key=order)):
+            lanes[index] = lane
+    return lanes
+
+
+def _edge(tree: Tree, index: int, lanes: list[int], *, colour: str, dash: str) -> dict[str, Any]:
+    """Down from the parent, across, down to the token."""
+    node = tree.nodes[index]
+    x, y = (0, 0.4) if node.parent is None else (lanes[node.parent], node.step - 1)
+    return {
+        "type": "path",
+        "layer": "below",
+        "path": f"M {x},{y} L {x},{node.step - 0.5} L {lanes[index]},{node.step - 0.5} L {lanes[index]},{node.step}",
+        "line": {"color": colour, "dash": dash, "width": 1 + 7 * _probability(node)},
+        "opacity": 0.35 if dash == "dot" else 0.75,
+    }
+
+
+def _probability(node: Node) -> float:
+    return math.exp(node.log_probability)
+
+
+def _label(node: Node) -> str:
+    token = theme.visible(node.token)
+    token = token if len(token) <= _LETTERS else f"{token[: _LETTERS - 1]}…"
+    return theme.literal(token) + (f" {theme.number(node.score)}" if node.hypothesis else "")
+
+
+def _hover(node: Node, kind: str) -> str:
+    meaning = {
+        "dropped": "dropped: other texts were likelier",
+        "kept": "kept",
+        "won": "on the path that won",
+    }[kind]
+    if node.hypothesis:
+        meaning = f"a finished text, {'ended' if node.over else 'cut at the limit'}" + (", won" if node.best else "")
+    return "<br>".join(
+        [
+            f"step {node.step} {theme.literal(node.token)}",
+            f"probability {_probability(node):.9g}, log {node.log_probability:.9g}",
+            f"text so far: log {node.total:.9g}, score {node.score:.9g}",
+            meaning,
+        ]
+    )
