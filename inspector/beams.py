@@ -123,9 +123,12 @@ def texts(loaded: LoadedModel, tree: Tree, *, greedy: Tree) -> pd.DataFrame:
             if not node.hypothesis:
                 continue
             ids = of.ids(index)
+            if ids in rows:
+                rows[ids]["found_by"] = "both"
+                continue
             rows[ids] = {
                 "text": loaded.tokenizer.decode(list(ids), skip_special_tokens=True),
-                "found_by": "both" if ids in rows else found_by,
+                "found_by": found_by,
                 "score": node.score,
                 "log_probability": node.total,
                 "tokens": len(ids),

@@ -29,7 +29,7 @@ def candidates(step: Step, *, mode: Mode = "light") -> go.Figure:
     Where a token was drawn, a mark on each bar says the probability it was drawn by (temperature, top-k, top-p).
     """
     shown = list(step.candidates)
-    if step.rank > len(shown):
+    if step.chosen not in shown:
         shown.append(step.chosen)
     names = theme.token_names([candidate.token for candidate in shown])
     colour = theme.PART[mode]["prediction"]
@@ -38,7 +38,7 @@ def candidates(step: Step, *, mode: Mode = "light") -> go.Figure:
             x=[candidate.probability for candidate in shown],
             y=names,
             orientation="h",
-            marker={"color": colour, "opacity": [1.0 if c.token == step.chosen.token else _FADED for c in shown]},
+            marker={"color": colour, "opacity": [1.0 if c == step.chosen else _FADED for c in shown]},
             text=[theme.number(candidate.probability) for candidate in shown],
             textposition="outside",
             cliponaxis=False,
@@ -124,9 +124,9 @@ def growing(
         title={"text": theme.literal(title)},
         showlegend=False,
         bargap=0.15,
-        xaxis={**_until(theme.token_axis(keys, title=""), known), **frame, "tickangle": -90},
+        xaxis={**_until(theme.token_axis(keys, title="key"), known), **frame, "tickangle": -90},
         yaxis={
-            **_until(theme.token_axis(queries, title=""), step),
+            **_until(theme.token_axis(queries, title="query"), step),
             **frame,
             "autorange": "reversed",
             "domain": [0, share - 0.03],

@@ -168,6 +168,11 @@ def beam_search(new_tokens: int) -> None:
 if loaded.write is None:
     only_reads()
     st.stop()
+st.caption(
+    f"{'The model reads the source once, then writes' if loaded.shape == 'encoder-decoder' else 'The model goes on'} "
+    "one token at a time: it gives every token that it knows a probability of coming next, one of them is chosen and "
+    "added, and it is asked again. Press Play, or walk through the steps."
+)
 if not loaded.card.trained:
     parts.untrained()
 try:

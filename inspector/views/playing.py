@@ -6,6 +6,7 @@ Nothing is computed as it plays: all steps are there, and only this panel is dra
 from __future__ import annotations
 
 from time import monotonic
+from typing import Literal
 
 import pandas as pd
 import streamlit as st
@@ -13,34 +14,35 @@ import streamlit as st
 from inspector.generating import Written
 from inspector.plots import attention, generation, theme
 from inspector.views import link, parts, session
+from inspector.views.components.written import written
 
 INTERVAL = 1.0  # seconds that a step is seen
-STREAMS = {"decoder": "The text so far", "cross": "The source"}
+STREAMS = {"decoder": "To the text so far", "cross": "To the source"}
 
 
-def player(written: Written, table: pd.DataFrame) -> None:
+def player(made: Written, table: pd.DataFrame) -> None:
     """The panel of one step; `table` has the numbers of each (step, cache_bytes, FLOPs)."""
-    state, last = st.session_state, len(written.steps)
-    if state.setdefault("playing_of", written.trace.key) != written.trace.key:  # another text: its end
-        state["playing_of"], state["playing"], state["step"] = written.trace.key, False, last
+    state, last = st.session_state, len(made.steps)
+    if state.setdefault("playing_of", made.trace.key) != made.trace.key:  # another text: its end
+        state["playing_of"], state["playing"], state["step"] = made.trace.key, False, last
     link.check_number("step", default=last, last=last, first=1)
     playing = state.setdefault("playing", False)
-    st.fragment(_panel, run_every=INTERVAL if playing else None)(written, table, ticking=playing)
+    st.fragment(_panel, run_every=INTERVAL if playing else None)(made, table, ticking=playing)
 
 
-def _panel(written: Written, table: pd.DataFrame, *, ticking: bool) -> None:
-    last = len(written.steps)
+def _panel(made: Written, table: pd.DataFrame, *, ticking: bool) -> None:
+    last = len(made.steps)
     _advance(last)
     if st.session_state["playing"] != ticking:
         st.rerun()  # the whole page: a fragment cannot change its own clock
     step = _controls(last)
-    _numbers(written, table, step)
-    _text(written, step)
-    left, right = st.columns([2, 3], gap="medium")
+    left, right = st.columns([3, 2], gap="medium")
     with left:
-        _candidates(written, step)
+        _text(made, step)
+        _numbers(made, table, step)
     with right:
-        _attention(written, step)
+        _candidates(made, step)
+    _attention(made, step)
 
 
 # --- playing -----------------------------------------------------------------------------------------------------
@@ -60,14 +62,20 @@ def _advance(last: int) -> None:
 
 def _play_or_pause(last: int) -> None:
     state = st.session_state
-    state["playing"] = not state["playing"]
     if state["playing"]:
+        _go(state["played"])  # which puts the step into the link
+    else:
+        state["playing"] = True
         state["played"] = 1 if state.get("step", last) >= last else state["step"]
         state["step"], state["played_at"] = state["played"], monotonic()
 
 
 def _go(step: int) -> None:
     st.session_state["playing"], st.session_state["step"] = False, step
+
+
+def _walk(by: int, last: int) -> None:
+    _go(min(max(st.session_state["step"] + by, 1), last))
 
 
 def _moved() -> None:
@@ -82,7 +90,7 @@ def _controls(last: int) -> int:
     if last == 1:
         st.caption("The text ended after one token.")
         return 1
-    playing, at = st.session_state["playing"], st.session_state.get("step", last)
+    playing = st.session_state["playing"]
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.button(
             "Pause" if playing else "Play",
@@ -93,20 +101,22 @@ def _controls(last: int) -> int:
             args=(last,),
             shortcut="P",
         )
-        st.button("Step back", icon=":material/skip_previous:", on_click=_go, args=(max(at - 1, 1),), shortcut="B")
-        st.button("Next step", icon=":material/skip_next:", on_click=_go, args=(min(at + 1, last),), shortcut="N")
-    step: int = st.slider("Step", 1, last, last, key="step", bind="query-params", on_change=_moved)
+        st.button("Step back", icon=":material/skip_previous:", on_click=_walk, args=(-1, last), shortcut="B")
+        st.button("Next step", icon=":material/skip_next:", on_click=_walk, args=(1, last), shortcut="N")
+    # As it plays the link stays, or the browser's Back would go through every step.
+    bound: Literal["query-params"] | None = None if playing else "query-params"
+    step: int = st.slider("Step", 1, last, last, key="step", bind=bound, on_change=_moved)
     return step
 
 
 # --- what is seen of a step --------------------------------------------------------------------------------------
 
 
-def _numbers(written: Written, table: pd.DataFrame, step: int) -> None:
-    row, chosen = table.iloc[step - 1], written.steps[step - 1]
+def _numbers(made: Written, table: pd.DataFrame, step: int) -> None:
+    row, chosen = table.iloc[step - 1], made.steps[step - 1]
     parts.cards(
         [
-            ("Step", f"{step} of {len(written.steps)}", "Each step writes one token"),
+            ("Step", f"{step} of {len(made.steps)}", "Each step writes one token"),
             (
                 "Probability",
                 theme.number(chosen.chosen.probability),
@@ -118,49 +128,86 @@ def _numbers(written: Written, table: pd.DataFrame, step: int) -> None:
                 f"{chosen.cache_bytes:,} bytes, measured: keys and values of all tokens read so far",
             ),
             (
-                "FLOPs, this step",
+                "FLOPs",
                 theme.quantity(row["flops_cached"]),
-                f"{row['flops_cached']:,} with the cache; {row['flops_uncached']:,} without",
+                f"Of this step: {row['flops_cached']:,} with the cache, {row['flops_uncached']:,} without",
             ),
         ],
-        width=170,
+        width=122,
     )
 
 
-def _text(written: Written, step: int) -> None:
-    st.text(written.texts[step - 1])
+def _text(made: Written, step: int) -> None:
+    tokens = [done.chosen.token for done in made.steps[:step]]
+    probabilities = [theme.number(done.chosen.probability) for done in made.steps[:step]]
+    written(
+        made.texts[step - 1],
+        before=made.whole.tokens[: made.begun],
+        tokens=tokens,
+        notes=[f"step {number}, probability {p}" for number, p in enumerate(probabilities, start=1)],
+        last=len(made.steps),
+        colour=theme.PART[session.mode()]["prediction"],
+        key="written",
+        on_step=_go,
+    )
 
 
-def _candidates(written: Written, step: int) -> None:
-    chosen = written.steps[step - 1]
+def _candidates(made: Written, step: int) -> None:
+    chosen = made.steps[step - 1]
     parts.chart(
         generation.candidates(chosen, mode=session.mode()),
         alt=f"the likeliest tokens of step {step}, with their probabilities",
         key="candidates",
     )
+    drawn = (
+        "" if chosen.chosen.drawn is None else " The black marks are what it was drawn by, after temperature and cuts."
+    )
+    st.caption(
+        rf"The 5 likeliest tokens, the chosen one in full colour: $p = e^z / \sum e^z$ over all the model knows.{drawn}"
+    )
 
 
-def _attention(written: Written, step: int) -> None:
-    trace = written.trace
-    sites = [site for site in trace.sites if site.stream == "decoder"]
+def _attention(made: Written, step: int) -> None:
+    sites = [site for site in made.trace.sites if site.stream == "decoder"]
     with st.container(horizontal=True, vertical_alignment="bottom"):
         layer = parts.number("Layer", "gen_layer", default=len(sites) - 1, last=len(sites) - 1)
         mean = st.toggle("Mean over heads", True, key="gen_mean", bind="query-params")
         number = 0 if mean else parts.number("Head", "gen_head", default=0, last=sites[0].heads - 1)
     head = None if mean else number
-    known = written.begun + step - 1  # tokens that the newest query can see
-    for stream in dict.fromkeys(site.stream for site in trace.sites if site.stream in STREAMS):
-        weights, _, keys = attention.chosen(trace, layer=layer, head=head, stream=stream)
-        parts.chart(
-            generation.growing(
-                weights[written.begun - 1 :],
-                queries=[step.chosen.token for step in written.steps],
-                keys=keys,
-                step=step,
-                known=known if stream == "decoder" else len(keys),
-                title=f"{STREAMS[stream]}: {attention.title(layer, head).lower()}",
-                mode=session.mode(),
-            ),
-            alt=f"what each step up to {step} attended to in {STREAMS[stream].lower()}",
-            key=f"attention-{stream}",
-        )
+    streams = [stream for stream in STREAMS if any(site.stream == stream for site in made.trace.sites)]
+    for place, stream in zip(st.columns(len(streams), gap="medium"), streams, strict=True):
+        with place:
+            _map(made, step, stream=stream, layer=layer, head=head)
+    width = made.trace.attentions[0].query.shape[-1]
+    st.caption(
+        r"What each new token looked at as it was chosen: $\mathrm{softmax}(q K^\top / \sqrt{d_k})$ with $d_k$ = "
+        f"{width}, no unit; a row sums to 1 and is named by the token it wrote (→). Bars and frame: the newest step."
+    )
+    st.caption(
+        "Row $i$ of the finished map is step $i$: an earlier token never sees a later one, so its keys, values and "
+        "attention never change. That is why a cache can keep them, and why nothing is computed again as this plays."
+    )
+
+
+def _map(made: Written, step: int, *, stream: str, layer: int, head: int | None) -> None:
+    """One stream's map up to the step."""
+    trace = made.trace
+    weights = session.cached(
+        (trace.key, "steps", stream, layer, head),
+        lambda: attention.chosen(trace, layer=layer, head=head, stream=stream)[0][made.begun - 1 :],
+        size=lambda weights: weights.nbytes,
+    )
+    keys = attention.site(trace, layer=layer, stream=stream).keys
+    parts.chart(
+        generation.growing(
+            weights,
+            queries=[f"→ {done.chosen.token}" for done in made.steps],
+            keys=keys,
+            step=step,
+            known=made.begun + step - 1 if stream == "decoder" else len(keys),
+            title=f"{STREAMS[stream]}: {attention.title(layer, head).lower()}",
+            mode=session.mode(),
+        ),
+        alt=f"what each step up to {step} attended to: {STREAMS[stream].lower()}",
+        key=f"attention-{stream}",
+    )
