@@ -112,6 +112,12 @@ class Written:
         """Whether the tokens are the same with and without the cache."""
         return self.ids == self.uncached
 
+    @property
+    def likeliest(self) -> float:
+        """The largest probability of all candidates of all steps, as the model gave it or as it was drawn by."""
+        candidates = [candidate for step in self.steps for candidate in (step.chosen, *step.candidates)]
+        return max(max(candidate.probability, candidate.drawn or 0.0) for candidate in candidates)
+
     def table(self) -> pd.DataFrame:
         """A row per step: step (from 1), token, probability, drawn_probability, rank, top1_token, top1_probability and
         so on, cache_bytes."""

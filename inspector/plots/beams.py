@@ -12,8 +12,9 @@ from inspector.beams import Node, Tree
 from inspector.plots import theme
 from inspector.plots.theme import Mode
 
-_STEP = 46  # pixels between two steps
-_LETTERS = 8  # of a token's name; the whole on hover
+_STEP, _NARROW_STEP = 46, 30  # pixels between two steps, of a short tree and of a long one
+_LONG = 15  # steps
+_LETTERS, _FEW_LETTERS = 8, 6  # of a token's name, up to four beams and beyond; the whole on hover
 
 
 def tree(tree: Tree, *, mode: Mode = "light") -> go.Figure:
@@ -28,7 +29,8 @@ def tree(tree: Tree, *, mode: Mode = "light") -> go.Figure:
         ("kept", [i for i, node in enumerate(tree.nodes) if node.alive and not node.best], theme.TEXT[mode], "circle"),
         ("won", [i for i, node in enumerate(tree.nodes) if node.best], theme.PART[mode]["prediction"], "circle"),
     ]
-    width = max(lanes) + 1
+    width, steps = max(lanes) + 1, tree.nodes[-1].step
+    letters = _LETTERS if width <= 4 else _FEW_LETTERS
     return go.Figure(
         [
             go.Scatter(
@@ -36,7 +38,7 @@ def tree(tree: Tree, *, mode: Mode = "light") -> go.Figure:
                 y=[tree.nodes[index].step for index in indices],
                 mode="markers+text",
                 name=name,
-                text=[_label(tree.nodes[index]) for index in indices],
+                text=[_label(tree.nodes[index], letters) for index in indices],
                 textposition="middle right",
                 textfont={"family": theme.TOKEN_FONT, "size": 12, "color": colour},
                 customdata=[_hover(tree.nodes[index], name) for index in indices],
@@ -60,17 +62,15 @@ def tree(tree: Tree, *, mode: Mode = "light") -> go.Figure:
             "xaxis": {"visible": False, "range": [-0.2, width - 0.1], "fixedrange": True},
             "yaxis": {
                 "title": {"text": "step"},
-                "range": [tree.nodes[-1].step + 0.6, -0.3],
-                "tickformat": "d",
-                "dtick": 1 if tree.nodes[-1].step <= 40 else 10,
-                "tick0": 1,
+                "range": [steps + 0.6, 0.3],
+                "tickvals": list(range(1, steps + 1, 1 if steps <= 60 else 10)),
                 "showgrid": False,
                 "showline": False,
                 "ticks": "",
             },
             "legend": {**theme.LEGEND_ABOVE, "traceorder": "reversed"},
             "margin": {"t": 84},
-            "height": 110 + _STEP * (tree.nodes[-1].step + 1),
+            "height": 130 + (_STEP if steps <= _LONG else _NARROW_STEP) * steps,
         },
     )
 
@@ -94,7 +94,7 @@ def _lanes(tree: Tree) -> list[int]:
 def _edge(tree: Tree, index: int, lanes: list[int], *, colour: str, dash: str) -> dict[str, Any]:
     """Down from the parent, across, down to the token."""
     node = tree.nodes[index]
-    x, y = (0, 0.4) if node.parent is None else (lanes[node.parent], node.step - 1)
+    x, y = (0, 0.5) if node.parent is None else (lanes[node.parent], node.step - 1)
     return {
         "type": "path",
         "layer": "below",
@@ -108,10 +108,10 @@ def _probability(node: Node) -> float:
     return math.exp(node.log_probability)
 
 
-def _label(node: Node) -> str:
+def _label(node: Node, letters: int) -> str:
     token = theme.visible(node.token)
-    token = token if len(token) <= _LETTERS else f"{token[: _LETTERS - 1]}…"
-    return theme.literal(token) + (f" {theme.number(node.score)}" if node.hypothesis else "")
+    token = token if len(token) <= letters else f"{token[: letters - 1]}…"
+    return theme.literal(token) + (f"<br>{theme.number(node.score)}" if node.hypothesis else "")
 
 
 def _hover(node: Node, kind: str) -> str:

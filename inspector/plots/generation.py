@@ -17,15 +17,16 @@ from inspector.plots.theme import Mode
 Amount = Literal["flops", "total"]
 
 _ROW = 26  # pixels of a map's row, where there are few
-_LARGEST = 460  # pixels of a map
+_LARGEST = 560  # pixels of a map
 _BARS = 110  # pixels of the newest row's bars
 _ROOM = 150  # pixels for title and key labels
 _FADED = 0.4  # opacity of what was not chosen
 
 
-def candidates(step: Step, *, mode: Mode = "light") -> go.Figure:
+def candidates(step: Step, *, top: float = 1.0, mode: Mode = "light") -> go.Figure:
     """Bars of the likeliest next tokens, the chosen one in full colour; it stands last where it is not among them.
 
+    top: the axis goes a little beyond it; one top for all steps makes them comparable.
     Where a token was drawn, a mark on each bar says the probability it was drawn by (temperature, top-k, top-p).
     """
     shown = list(step.candidates)
@@ -59,11 +60,11 @@ def candidates(step: Step, *, mode: Mode = "light") -> go.Figure:
     return figure.update_layout(
         template=theme.template(mode),
         title={"text": "What could come next"},
-        xaxis={"title": {"text": "probability"}, "range": [0, 1.12], "tickvals": [0, 0.25, 0.5, 0.75, 1]},
+        xaxis={"title": {"text": "probability"}, "range": [0, 1.2 * top], "nticks": 5},
         yaxis={**axis, "autorange": "reversed", "ticklabelstandoff": 4},
         showlegend=step.chosen.drawn is not None,
-        legend=theme.LEGEND_BELOW,
-        height=310 if step.chosen.drawn is None else 340,
+        legend={**theme.LEGEND_BELOW, "y": -0.4},
+        height=310 if step.chosen.drawn is None else 350,
     )
 
 

@@ -124,6 +124,9 @@ def what_the_cache_saves(made: generating.Written, table: pd.DataFrame) -> None:
             f"As measured here, once: {1000 * made.seconds:.0f} ms with it, {1000 * made.uncached_seconds:.0f} ms "
             "without."
         )
+    amount = st.segmented_control(
+        "FLOPs of", list(AMOUNTS), default="each step", key="flops_of", bind="query-params", required=True
+    )  # fmt: skip
     left, right = st.columns(2, gap="medium")
     with left:
         parts.chart(draw.cache(table, mode=mode), alt="bytes in the KV cache after each step", key="cache")
@@ -133,10 +136,6 @@ def what_the_cache_saves(made: generating.Written, table: pd.DataFrame) -> None:
             rf"layers, $K$ key heads, $E$ numbers each of $b$ bytes).{source}"
         )
     with right:
-        amount = st.segmented_control(
-            "FLOPs of", list(AMOUNTS), default="each step", key="flops_of", bind="query-params", required=True,
-            label_visibility="collapsed",
-        )  # fmt: skip
         parts.chart(
             draw.flops(table, amount=AMOUNTS[amount], mode=mode), alt=f"FLOPs of {amount}, both ways", key="flops"
         )
@@ -157,7 +156,7 @@ def beam_search(new_tokens: int) -> None:
         rf"{grown.length_penalty}}}$ for $n$ new tokens (Wu et al. 2016): without the division short texts would win. "
         "A line is the thicker, the likelier its token; hover over a node for the numbers."
     )
-    left, right = st.columns([3, 2], gap="medium")
+    left, right = st.columns(2, gap="medium")
     with left:
         parts.chart(draw_beams.tree(grown, mode=mode), alt="the beam search as a tree", key="tree")
     with right:

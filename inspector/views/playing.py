@@ -155,7 +155,7 @@ def _text(made: Written, step: int) -> None:
 def _candidates(made: Written, step: int) -> None:
     chosen = made.steps[step - 1]
     parts.chart(
-        generation.candidates(chosen, mode=session.mode()),
+        generation.candidates(chosen, top=made.likeliest, mode=session.mode()),
         alt=f"the likeliest tokens of step {step}, with their probabilities",
         key="candidates",
     )

@@ -17,6 +17,7 @@ ROOT = Path(__file__).parents[3]
 PAGES = {
     "Attention": "inspector/views/attention.py",
     "Compare": "inspector/views/compare.py",
+    "Generate": "inspector/views/generate.py",
     "LayerNorm": "inspector/views/layernorm.py",
     "Positions": "inspector/views/positions.py",
     "Costs": "inspector/views/costs.py",
