@@ -76,29 +76,36 @@ def tree(tree: Tree, *, mode: Mode = "light") -> go.Figure:
 
 
 def _lanes(tree: Tree) -> list[int]:
-    """For each node its place in its row: children in the order of their parents, so that no lines cross; the text
-    that won first, what was dropped last."""
+    """For each node its place in its row: under its parent where there is room, and in the order of the parents, so that
+    no lines cross; the text that won first, what was dropped last."""
+    rows = [list(row) for _, row in groupby(range(len(tree.nodes)), key=lambda index: tree.nodes[index].step)]
+    width = max(len(row) for row in rows)
     lanes = [0] * len(tree.nodes)
-    for _, row in groupby(range(len(tree.nodes)), key=lambda index: tree.nodes[index].step):
 
-        def order(index: int) -> tuple[int, bool, bool, float]:
-            node = tree.nodes[index]
-            parent = -1 if node.parent is None else lanes[node.parent]
-            return parent, not node.best, not node.alive, -node.score
+    def above(index: int) -> int:
+        parent = tree.nodes[index].parent
+        return 0 if parent is None else lanes[parent]
 
-        for lane, index in enumerate(sorted(row, key=order)):
-            lanes[index] = lane
+    def order(index: int) -> tuple[int, bool, bool, float]:
+        node = tree.nodes[index]
+        return above(index), not node.best, not node.alive, -node.score
+
+    for row in rows:
+        free = 0
+        for place, index in enumerate(sorted(row, key=order)):
+            lanes[index] = max(free, min(above(index), width - len(row) + place))
+            free = lanes[index] + 1
     return lanes
 
 
 def _edge(tree: Tree, index: int, lanes: list[int], *, colour: str, dash: str) -> dict[str, Any]:
-    """Down from the parent, across, down to the token."""
+    """A curve from the parent down to the token; curves of one row have one shape, so that none crosses another."""
     node = tree.nodes[index]
     x, y = (0, 0.5) if node.parent is None else (lanes[node.parent], node.step - 1)
     return {
         "type": "path",
         "layer": "below",
-        "path": f"M {x},{y} L {x},{node.step - 0.5} L {lanes[index]},{node.step - 0.5} L {lanes[index]},{node.step}",
+        "path": f"M {x},{y} C {x},{node.step - 0.5} {lanes[index]},{node.step - 0.5} {lanes[index]},{node.step}",
         "line": {"color": colour, "dash": dash, "width": 1 + 7 * _probability(node)},
         "opacity": 0.35 if dash == "dot" else 0.75,
     }

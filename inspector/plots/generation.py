@@ -154,7 +154,7 @@ def cache(table: pd.DataFrame, *, mode: Mode = "light") -> go.Figure:
 
     table: columns step, cache_bytes (formula) and measured_cache_bytes.
     """
-    colour = theme.PART[mode]["k"]
+    colour, mark = theme.PART[mode]["k"], min(14, 300 // len(table))
     return go.Figure(
         [
             go.Bar(
@@ -168,7 +168,7 @@ def cache(table: pd.DataFrame, *, mode: Mode = "light") -> go.Figure:
                 x=table["step"],
                 y=table["cache_bytes"],
                 mode="markers",
-                marker={"symbol": "line-ew", "size": 14, "line": {"width": 3, "color": theme.TEXT[mode]}},
+                marker={"symbol": "line-ew", "size": mark, "line": {"width": 3, "color": theme.TEXT[mode]}},
                 name="formula",
                 hovertemplate="step %{x}<br>%{y:,} bytes by the formula<extra></extra>",
             ),

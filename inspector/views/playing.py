@@ -159,9 +159,7 @@ def _candidates(made: Written, step: int) -> None:
         alt=f"the likeliest tokens of step {step}, with their probabilities",
         key="candidates",
     )
-    drawn = (
-        "" if chosen.chosen.drawn is None else " The black marks are what it was drawn by, after temperature and cuts."
-    )
+    drawn = "" if chosen.chosen.drawn is None else " A mark says what a token was drawn by, after temperature and cuts."
     st.caption(
         rf"The 5 likeliest tokens, the chosen one in full colour: $p = e^z / \sum e^z$ over all the model knows.{drawn}"
     )

@@ -41,9 +41,17 @@ def test_every_node_is_drawn_once_and_named_for_what_became_of_it() -> None:
     assert set(dropped.marker.symbol) == {"circle-open"}
 
 
+def test_a_text_that_outlives_the_winner_stays_in_its_place() -> None:
+    """The winner has ended at step 1, in lane 0; what goes on below stays under its parent in lane 1."""
+    ended = node(1, None, 0.6, alive=True, best=True, hypothesis=True, over=True)
+    going = node(1, None, 0.4, alive=True)
+    figure = beams.tree(Tree(2, 0.6, (ended, going, node(2, 1, 0.9, alive=True, hypothesis=True))))
+    assert list(figure.data[1].x) == [1, 1]
+
+
 def test_lines_join_parents_to_children_the_thicker_the_likelier() -> None:
     figure = beams.tree(TREE, mode="dark")
-    ends = {shape.path.split(" L ")[-1]: shape for shape in figure.layout.shapes}
+    ends = {shape.path.split()[-1]: shape for shape in figure.layout.shapes}
     assert len(ends) == 6
     drawn = {(x, y): place for trace in figure.data for place, (x, y) in enumerate(zip(trace.x, trace.y, strict=True))}
     assert {tuple(map(int, end.split(","))) for end in ends} == set(drawn)
