@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import streamlit as st
 
 TEXTS = ("text", "pair", "target", "a_text", "b_text")  # of the sidebar and of the two panels of Compare
-CHOSEN = ("layer", "head", "query")  # numbers that no widget holds: the open head, and the pinned token
-EXPLORER = ""  # the page of the open head, by its path: the first one
+CHOSEN = {"": ("layer", "head", "query"), "generate": ("step",)}
+"""By the path of their page, numbers that no widget holds: the open head and the pinned token; the step of a text."""
 MAX_TEXT = 1_000  # characters; a link is a header of a request, and servers refuse long ones
 
 
@@ -32,8 +32,10 @@ def read(page: str, *, known_models: Sequence[str], default_text: str) -> None:
         state["model"] = model
         for name in TEXTS:
             state[name] = st.query_params.get(name, default_text if name == "text" else "")
-    if first or state["page"] == page == EXPLORER:
-        state["linked"] = {name: st.query_params.get(name) for name in CHOSEN}
+    if first:
+        state["linked"] = {name: st.query_params.get(name) for names in CHOSEN.values() for name in names}
+    elif state["page"] == page:
+        state["linked"] |= {name: st.query_params.get(name) for name in CHOSEN.get(page, ())}
     state["page"] = page
 
 
@@ -66,8 +68,8 @@ def check_number(name: str, *, default: float, last: float, first: float = 0) ->
         _complain(f"The link asks for {name} {_plain(raw)}; they go from {first} to {last}. You see {default} instead.")
 
 
-def chosen(name: str, *, default: int | None, last: int) -> int | None:
-    """A number from 0 to `last` that no widget holds: what `choose` kept, else the link's, else `default`.
+def chosen(name: str, *, default: int | None, last: int, first: int = 0) -> int | None:
+    """A number from `first` to `last` that no widget holds: what `choose` kept, else the link's, else `default`.
 
     Within a run of a fragment it is not read from the link: a click that comes before the browser has the new address
     would undo the last.
@@ -76,22 +78,25 @@ def chosen(name: str, *, default: int | None, last: int) -> int | None:
     if name in linked:
         raw = linked.pop(name)
         kept.pop(name, None)
-        if raw is not None and _in_range(raw, last):
+        if raw is not None and _in_range(raw, last, first=first):
             kept[name] = int(raw)
         elif raw is not None:
             shown = "none" if default is None else default
-            _complain(f"The link asks for {name} {_plain(raw)}; they go from 0 to {last}. You see {shown} instead.")
+            _complain(
+                f"The link asks for {name} {_plain(raw)}; they go from {first} to {last}. You see {shown} instead."
+            )
     value: int | None = kept.get(name, default)
     return default if value is not None and value > last else value
 
 
 def keep() -> None:
-    """Put what was chosen into the link, at once: one step of the browser's Back."""
+    """Put what was chosen on this page into the link, at once: one step of the browser's Back."""
     chosen: dict[str, int] = st.session_state["chosen"]
-    for name in CHOSEN:
+    names = CHOSEN[st.session_state["page"]]
+    for name in names:
         if name not in chosen:
             _put(name, "", "")
-    wanted = {name: str(value) for name, value in chosen.items()}
+    wanted = {name: str(chosen[name]) for name in names if name in chosen}
     if any(st.query_params.get(name) != value for name, value in wanted.items()):
         st.query_params.update(wanted)
 

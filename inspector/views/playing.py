@@ -6,7 +6,6 @@ Nothing is computed as it plays: all steps are there, and only this panel is dra
 from __future__ import annotations
 
 from time import monotonic
-from typing import Literal
 
 import pandas as pd
 import streamlit as st
@@ -24,18 +23,24 @@ def player(made: Written, table: pd.DataFrame) -> None:
     """The panel of one step; `table` has the numbers of each (step, cache_bytes, FLOPs)."""
     state, last = st.session_state, len(made.steps)
     if state.setdefault("playing_of", made.trace.key) != made.trace.key:  # another text: its end
-        state["playing_of"], state["playing"], state["step"] = made.trace.key, False, last
-    link.check_number("step", default=last, last=last, first=1)
+        state["playing_of"], state["playing"] = made.trace.key, False
+        link.choose("step", None)
     playing = state.setdefault("playing", False)
+    if playing:
+        link.choose("step", link.kept("step", last))  # the link waits until it stops
     st.fragment(_panel, run_every=INTERVAL if playing else None)(made, table, ticking=playing)
 
 
 def _panel(made: Written, table: pd.DataFrame, *, ticking: bool) -> None:
     last = len(made.steps)
     _advance(last)
-    if st.session_state["playing"] != ticking:
+    playing: bool = st.session_state["playing"]
+    step = link.chosen("step", default=last, last=last, first=1) or last
+    if not playing:  # as it plays the link stays, or the browser's Back would go through every step
+        link.keep()
+    if playing != ticking:
         st.rerun()  # the whole page: a fragment cannot change its own clock
-    step = _controls(last)
+    _controls(step, last)
     left, right = st.columns([3, 2], gap="medium")
     with left:
         _text(made, step)
@@ -48,6 +53,16 @@ def _panel(made: Written, table: pd.DataFrame, *, ticking: bool) -> None:
 # --- playing -----------------------------------------------------------------------------------------------------
 
 
+def _go(step: int, last: int) -> None:
+    link.choose("step", None if step >= last else max(step, 1))
+
+
+def _stop_at(step: int, last: int) -> None:
+    st.session_state["playing"] = False
+    _go(step, last)
+    link.keep()  # at once, so that a run of the whole page finds it there
+
+
 def _advance(last: int) -> None:
     """One step on where the clock says so; playing ends at the last."""
     state = st.session_state
@@ -55,46 +70,38 @@ def _advance(last: int) -> None:
         return
     if monotonic() - state["played_at"] >= 0.6 * INTERVAL:  # not for a run that another widget caused
         state["played_at"] = monotonic()
-        state["played"] = state["step"] = min(state["played"] + 1, last)
-    if state["played"] >= last:
+        _go(link.kept("step", last) + 1, last)
+    if link.kept("step", last) >= last:
         state["playing"] = False
 
 
 def _play_or_pause(last: int) -> None:
-    state = st.session_state
+    state, step = st.session_state, link.kept("step", last)
     if state["playing"]:
-        _go(state["played"])  # which puts the step into the link
+        _stop_at(step, last)
     else:
-        state["playing"] = True
-        state["played"] = 1 if state.get("step", last) >= last else state["step"]
-        state["step"], state["played_at"] = state["played"], monotonic()
-
-
-def _go(step: int) -> None:
-    st.session_state["playing"], st.session_state["step"] = False, step
+        state["playing"], state["played_at"] = True, monotonic()
+        _go(1 if step >= last else step, last)
 
 
 def _walk(by: int, last: int) -> None:
-    _go(min(max(st.session_state["step"] + by, 1), last))
+    _stop_at(link.kept("step", last) + by, last)
 
 
-def _moved() -> None:
-    """The reader moved the slider, which stops the player; its own move may come back from the browser one late."""
-    state = st.session_state
-    if state["playing"] and abs(state["step"] - state["played"]) > 1:
-        state["playing"] = False
+def _moved(key: str, last: int) -> None:
+    _stop_at(st.session_state[key], last)
 
 
-def _controls(last: int) -> int:
-    """Buttons and slider -> the step, from 1."""
+def _controls(step: int, last: int) -> None:
+    """Buttons and slider."""
     if last == 1:
         st.caption("The text ended after one token.")
-        return 1
-    playing = st.session_state["playing"]
+        return
+    state = st.session_state
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.button(
-            "Pause" if playing else "Play",
-            icon=":material/pause:" if playing else ":material/play_arrow:",
+            "Pause" if state["playing"] else "Play",
+            icon=":material/pause:" if state["playing"] else ":material/play_arrow:",
             type="primary",
             key="play",
             on_click=_play_or_pause,
@@ -103,10 +110,12 @@ def _controls(last: int) -> int:
         )
         st.button("Step back", icon=":material/skip_previous:", on_click=_walk, args=(-1, last), shortcut="B")
         st.button("Next step", icon=":material/skip_next:", on_click=_walk, args=(1, last), shortcut="N")
-    # As it plays the link stays, or the browser's Back would go through every step.
-    bound: Literal["query-params"] | None = None if playing else "query-params"
-    step: int = st.slider("Step", 1, last, last, key="step", bind=bound, on_change=_moved)
-    return step
+    # A slider that something else moved is a new one: what a slow browser still sends of the old one counts no more.
+    sliders = state.setdefault("sliders", 0)
+    if state.get(f"slider {sliders}", step) != step:
+        sliders = state["sliders"] = sliders + 1
+    key = f"slider {sliders}"
+    st.slider("Step", 1, last, step, key=key, on_change=_moved, args=(key, last))
 
 
 # --- what is seen of a step --------------------------------------------------------------------------------------
@@ -148,7 +157,7 @@ def _text(made: Written, step: int) -> None:
         last=len(made.steps),
         colour=theme.PART[session.mode()]["prediction"],
         key="written",
-        on_step=_go,
+        on_step=lambda step: _stop_at(step, len(made.steps)),
     )
 
 

@@ -63,7 +63,7 @@ def test_the_first_view_is_the_finished_text(made: generating.Written) -> None:
     app = opened()
     assert not app.exception
     assert app.title[0].value == "Generate"
-    assert app.slider(key="step").value == len(made.steps)
+    assert app.slider[0].value == len(made.steps)
     shown = text_so_far(app)
     assert shown["text"] == made.texts[-1]
     assert shown["tokens"] == [step.chosen.token for step in made.steps]
@@ -98,7 +98,7 @@ def test_an_encoder_reads_and_the_way_to_the_translator_keeps_the_text(model: st
 def test_a_link_restores_the_step_and_the_head(made: generating.Written) -> None:
     app = opened(step="3", gen_layer="1", gen_mean="false", gen_head="2")
     assert not app.exception
-    assert app.slider(key="step").value == 3
+    assert app.slider[0].value == 3
     assert text_so_far(app)["text"] == made.texts[2]
     bars, cells = figure(app, "attention-cross")["data"]
     weights = made.trace.attention(layer=1, head=2, stream="cross")
@@ -119,11 +119,11 @@ def test_it_plays_to_the_last_token_and_stops(made: generating.Written, monkeypa
     app = opened()
     assert app.button(key="play").label == "Play"
     app.button(key="play").click().run()
-    seen = [app.slider(key="step").value]
+    seen = [app.slider[0].value]
     while app.session_state["playing"]:
         assert app.button(key="play").label == "Pause"
         app.run()
-        seen.append(app.slider(key="step").value)
+        seen.append(app.slider[0].value)
     assert seen == list(range(seen[0], last + 1))
     assert seen[0] <= 2
     assert app.button(key="play").label == "Play"
@@ -136,16 +136,18 @@ def test_playing_can_be_stopped_and_walked() -> None:
     assert app.session_state["playing"]
     app.button(key="play").click().run()
     assert not app.session_state["playing"]
-    at = app.slider(key="step").value
+    at = app.slider[0].value
     next(button for button in app.button if button.label == "Next step").click().run()
-    assert app.slider(key="step").value == at + 1
+    assert app.slider[0].value == at + 1
     for _ in range(at + 2):
         next(button for button in app.button if button.label == "Step back").click().run()
-    assert app.slider(key="step").value == 1
+    assert app.slider[0].value == 1
+    app.slider[0].set_value(4).run()
+    assert app.slider[0].value == 4
     app.button(key="play").click().run()
-    app.slider(key="step").set_value(4).run()
+    app.slider[0].set_value(6).run()  # stops it
     assert not app.session_state["playing"]
-    assert app.slider(key="step").value == 4
+    assert app.slider[0].value == 6
     assert not app.exception
 
 
@@ -154,7 +156,7 @@ def test_another_text_is_seen_whole() -> None:
     app.text_area(key="text").set_value("The dog is big.").run()
     assert not app.exception
     steps = text_so_far(app)["tokens"]
-    assert app.slider(key="step").value == len(steps)
+    assert app.slider[0].value == len(steps)
 
 
 @pytest.mark.parametrize(
