@@ -6,7 +6,20 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from inspector import costs, flow, heads, interventions, lens, maps, normalization, plots, positional
+    from inspector import (
+        beams,
+        costs,
+        decoding_costs,
+        flow,
+        generating,
+        heads,
+        interventions,
+        lens,
+        maps,
+        normalization,
+        plots,
+        positional,
+    )
     from inspector.probe import record, record_batch
     from inspector.trace import AttentionSite, Trace
     from inspector.trace_file import open
@@ -14,8 +27,11 @@ if TYPE_CHECKING:
 __all__ = [
     "AttentionSite",
     "Trace",
+    "beams",
     "costs",
+    "decoding_costs",
     "flow",
+    "generating",
     "heads",
     "interventions",
     "lens",

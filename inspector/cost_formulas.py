@@ -96,15 +96,19 @@ def embedding(
             yield Cost("embedding", "bias", 0, batch * tokens * config.width, 0)
 
 
-def attention(config: TransformerConfig, queries: int, keys: int, batch: int, *, stream: Stream) -> Iterator[Cost]:
+def attention(
+    config: TransformerConfig, queries: int, keys: int, batch: int, *, stream: Stream, new_keys: int | None = None
+) -> Iterator[Cost]:
     """Projections 2 n d H e, twice 2 m d K e, and 2 n H e d; scores and mix 2 n m H e each.
 
     The biases are added inside their products and write no tensor of their own. Only a decoder keeps keys and values.
+    new_keys: how many of the m are projected; the others come from a cache. All where None.
     """
     d, heads, e = config.width, config.heads, config.head_width
     every, shared = heads * e, config.key_heads * e
-    rows, key_rows, pairs = batch * queries, batch * keys, batch * heads * queries * keys
-    kept = 0 if stream == "encoder" else key_rows * shared
+    new_keys = keys if new_keys is None else new_keys
+    rows, key_rows, pairs = batch * queries, batch * new_keys, batch * heads * queries * keys
+    kept = 0 if stream == "encoder" else batch * keys * shared
     if config.projections:
         yield product("attention", "q", rows, d, every, bias=config.bias)
         yield product(
@@ -113,10 +117,11 @@ def attention(config: TransformerConfig, queries: int, keys: int, batch: int, *,
         yield product(
             "attention", "v", key_rows, d, shared, bias=config.bias, owner=not config.shared_key_value, cached=kept
         )
-    yield from _scores(config, queries, keys, batch, stream=stream)
+    yield from _scores(config, queries, keys, batch, stream=stream, new_keys=new_keys)
     yield Cost("attention", "softmax", 0, SOFTMAX_FLOPS * pairs, pairs)
     met = 2 * config.relative_distance + 1 if config.positions == "shaw" and stream != "cross" else 0  # Shaw's values
-    yield Cost("attention", "mix", met * e, 2 * pairs * e + 2 * rows * heads * met * e, rows * every)
+    mixed = 0 if config.projections else 2 * kept  # without projections nothing else holds the keys and values
+    yield Cost("attention", "mix", met * e, 2 * pairs * e + 2 * rows * heads * met * e, rows * every, mixed)
     if config.projections:
         merged = every if config.merge == "concat" else e
         yield product("attention", "out", rows, merged, d, bias=config.bias)
@@ -124,8 +129,10 @@ def attention(config: TransformerConfig, queries: int, keys: int, batch: int, *,
             yield Cost("attention", "bias", 0, rows * (every + d) + 2 * key_rows * shared, 0)
 
 
-def _scores(config: TransformerConfig, queries: int, keys: int, batch: int, *, stream: Stream) -> Iterator[Cost]:
-    """The score function with what it learns, then scale and positions."""
+def _scores(
+    config: TransformerConfig, queries: int, keys: int, batch: int, *, stream: Stream, new_keys: int
+) -> Iterator[Cost]:
+    """The score function with what it learns, then scale and positions; a cache keeps keys as RoPE turned them."""
     heads, e, pairs = config.heads, config.head_width, batch * config.heads * queries * keys
     rows, key_rows = batch * heads * queries, batch * heads * keys
     positions = "none" if stream == "cross" else config.positions
@@ -147,7 +154,7 @@ def _scores(config: TransformerConfig, queries: int, keys: int, batch: int, *, s
     if config.scale != "none" or cosine:
         yield Cost("attention", "scale", 0, cosine + (pairs if config.scale != "none" else 0), pairs)
     if positions == "rope":  # two products and a sum for each feature of a query and a key
-        turned = rows * e + batch * config.key_heads * keys * e
+        turned = rows * e + batch * config.key_heads * new_keys * e
         yield Cost("attention", "positions", 0, 3 * turned, turned)
     elif positions in ("t5", "alibi"):
         yield Cost("attention", "positions", 0, pairs, pairs)

@@ -66,32 +66,45 @@ def encoder(config: TransformerConfig, tokens: int, batch: int) -> Iterator[Plac
         yield from _at("encoder", None, norms("norm", config, batch * tokens, width=config.width))
 
 
-def decoder(config: TransformerConfig, tokens: int, source: int | None, batch: int) -> Iterator[Placed]:
-    """Embedding, L layers (with cross-attention to `source` tokens where there are any), final norm, output matrix."""
+def decoder(
+    config: TransformerConfig,
+    tokens: int,
+    source: int | None,
+    batch: int,
+    *,
+    past: int = 0,
+    predicted: int | None = None,
+) -> Iterator[Placed]:
+    """Embedding, L layers (with cross-attention to `source` tokens where there are any), final norm, output matrix.
+
+    past: how many tokens before these are in a KV cache, and with them the keys and values of the source; predicted:
+    how many of the tokens the output matrix is applied to, all where None.
+    """
     shared = config.tied_embeddings == "three-way"
     below = embedding(config, tokens, batch, vocabulary=config.decoder_vocabulary, segments=0, shared=shared)
     yield from _at("decoder", None, below)
     yield from _at("decoder", None, stack_positions(config))
     for index in range(config.decoder_depth):
-        yield from layer(config, index, tokens, source, batch, stream="decoder")
+        yield from layer(config, index, tokens, source, batch, stream="decoder", past=past)
     if config.final_norm:
         yield from _at("decoder", None, norms("norm", config, batch * tokens, width=config.width))
     if config.output_head:
         owner = config.tied_embeddings == "none"
-        rows, vocabulary = batch * tokens, config.decoder_vocabulary
+        rows, vocabulary = batch * (tokens if predicted is None else predicted), config.decoder_vocabulary
         head = product("head", "lm_head", rows, config.width, vocabulary, bias=False, owner=owner)
         yield Placed("decoder", None, head)
 
 
 def layer(
-    config: TransformerConfig, index: int, tokens: int, source: int | None, batch: int, *, stream: Stream
+    config: TransformerConfig, index: int, tokens: int, source: int | None, batch: int, *, stream: Stream, past: int = 0
 ) -> Iterator[Placed]:
     """Self-attention, cross-attention where there is a source, FFN; a layer shared by all has its parameters in the
-    first."""
+    first. past: tokens in a KV cache."""
     rows = batch * tokens
-    costs = [Placed(stream, index, cost) for cost in attention(config, tokens, tokens, batch, stream=stream)]
+    costs = _at(stream, index, attention(config, tokens, past + tokens, batch, stream=stream, new_keys=tokens))
     if source is not None:
-        costs += _at("cross", index, attention(config, tokens, source, batch, stream="cross"))
+        across = attention(config, tokens, source, batch, stream="cross", new_keys=0 if past else source)
+        costs += _at("cross", index, across)
         costs += _at("cross", index, around(config, rows, sublayers=1))
     costs += _at(stream, index, ffn(config, rows))
     costs += _at(stream, index, around(config, rows, sublayers=2))

@@ -55,7 +55,7 @@ def record(loaded: LoadedModel, text: str, *, text_pair: str | None = None, targ
 def record_reading(
     loaded: LoadedModel, reading: Reading, *, text: str, text_pair: str | None = None, target: str | None = None
 ) -> Trace:
-    """As `record`, of tokens as they are: how an intervention records a text after it changed some of its tokens."""
+    """As `record`, of tokens as they are: an intervention changed some of them, or a model has just written them."""
     run = _run(loaded, [reading], padding="right")
     return _trace(loaded, run, reading, text=text, text_pair=text_pair, target=target)
 

@@ -7,6 +7,7 @@ with or without a KV cache; each way to decode is a loop around it.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -92,10 +93,15 @@ def sample(
     generator = torch.Generator().manual_seed(seed)
 
     def draw(logits: Tensor) -> Tensor:
-        probabilities = torch.softmax(likeliest(logits / temperature, top_k=top_k, top_p=top_p), dim=-1)
+        probabilities = drawn_from(logits, temperature=temperature, top_k=top_k, top_p=top_p)
         return torch.multinomial(probabilities, 1, generator=generator)[:, 0]
 
     return _extend(next_token, ids, draw, new_tokens=new_tokens, end=end)
+
+
+def drawn_from(logits: Tensor, *, temperature: float, top_k: int | None, top_p: float) -> Tensor:
+    """The probabilities that `sample` draws by: logits [B, V] -> [B, V], rows sum to 1."""
+    return torch.softmax(likeliest(logits / temperature, top_k=top_k, top_p=top_p), dim=-1)
 
 
 def likeliest(logits: Tensor, *, top_k: int | None, top_p: float) -> Tensor:
@@ -108,6 +114,21 @@ def likeliest(logits: Tensor, *, top_k: int | None, top_p: float) -> Tensor:
     return torch.empty_like(logits).scatter(-1, order, ordered)
 
 
+@dataclass(frozen=True, eq=False)
+class BeamStep:
+    """The N continuations that one step of a beam search kept, the likeliest first; each tensor [N].
+
+    rows: which text each goes on from, of those of the step before that are not over; tokens: the token it adds;
+    total: log probability of all its new tokens; scores: that over the length penalty; over: whether it has ended.
+    """
+
+    rows: Tensor
+    tokens: Tensor
+    total: Tensor
+    scores: Tensor
+    over: Tensor
+
+
 @torch.inference_mode()
 def beam_search(
     next_token: Ask,
@@ -117,11 +138,12 @@ def beam_search(
     beams: int = 4,
     end: int | None = None,
     length_penalty: float = 0.6,
+    watch: Callable[[BeamStep], None] | None = None,
 ) -> tuple[Tensor, float]:
     """The best of `beams` texts kept at each step: ids [1, T] -> (ids [T + at most new_tokens], its score).
 
     score = log P(new tokens) / ((5 + n) / 6)^length_penalty, n new tokens (Wu et al. 2016, eq. 14, without coverage).
-    A text that reaches `end` leaves the beam and keeps its score.
+    A text that reaches `end` leaves the beam and keeps its score. watch is called with every step.
     """
     if ids.shape[0] != 1 or beams < 1 or new_tokens < 1:
         raise ValueError(
@@ -139,11 +161,14 @@ def beam_search(
         ids = torch.cat([ids[rows], tokens[:, None]], dim=1)
         penalty = ((5 + ids.shape[1] - begun) / 6) ** length_penalty
         over = tokens == end if end is not None else torch.zeros_like(tokens, dtype=torch.bool)
-        finished += [(float(score) / penalty, text) for score, text in zip(total[over], ids[over], strict=True)]
-        ids, total, rows = ids[~over], total[~over], rows[~over]
+        scores = total / penalty
+        if watch is not None:
+            watch(BeamStep(rows, tokens, total, scores, over))
+        finished += [(float(score), text) for score, text in zip(scores[over], ids[over], strict=True)]
+        ids, total, scores, rows = ids[~over], total[~over], scores[~over], rows[~over]
         if not len(ids) or len(finished) >= beams:
             break
-    finished += [(float(score) / penalty, text) for score, text in zip(total, ids, strict=True)]
+    finished += [(float(score), text) for score, text in zip(scores, ids, strict=True)]
     score, text = max(finished, key=lambda scored: scored[0])
     return text, score
 

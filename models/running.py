@@ -44,11 +44,17 @@ class Running:
         """ids [1, T], a source or the beginning of a text -> [1, N]: the start or that beginning, then at most
         `new_tokens` more, up to the end token: the likeliest each time, or the best text of a beam.
         """
-        if isinstance(self.network, Encoder):
-            raise ValueError("an encoder reads and does not write; choose a decoder or an encoder-decoder")
-        translates = isinstance(self.network, EncoderDecoder)
-        ask = NextToken(self.network, source=ids if translates else None)
-        begun = ids.new_full((1, 1), self.start) if translates else ids
+        ask, begun = self.begin(ids)
         if self.beams > 1:
             return beam_search(ask, begun, new_tokens=new_tokens, beams=self.beams, end=self.end)[0][None]
         return greedy(ask, begun, new_tokens=new_tokens, end=self.end)
+
+    def begin(self, ids: Tensor, *, cached: bool = True) -> tuple[NextToken, Tensor]:
+        """ids [1, T], a source or the beginning of a text -> the model to be asked for each next token, and what is
+        written before the first: the start [1, 1], or that beginning.
+        """
+        if isinstance(self.network, Encoder):
+            raise ValueError("an encoder reads and does not write; choose a decoder or an encoder-decoder")
+        if isinstance(self.network, EncoderDecoder):
+            return NextToken(self.network, source=ids, cached=cached), ids.new_full((1, 1), self.start)
+        return NextToken(self.network, cached=cached), ids

@@ -7,8 +7,10 @@ from types import ModuleType
 
 _FIGURES = (
     "attention",
+    "beams",
     "comparison",
     "costs",
+    "generation",
     "masking",
     "normalization",
     "packing",

@@ -24,7 +24,7 @@ _EXPORT_WORD = re.compile(r"^export ", re.MULTILINE)
 
 @cache
 def script(component: str) -> str:
-    """A component's JavaScript, "grid" or "head", as one ES module that exports `draw(root, bytes, emit)`.
+    """A component's JavaScript ("grid", "head", "written") as one ES module that exports `draw(root, data, emit)`.
 
     The files that its index.js imports are set before it, each once.
     """

@@ -9,6 +9,7 @@ import streamlit as st
 TEXTS = ("text", "pair", "target", "a_text", "b_text")  # of the sidebar and of the two panels of Compare
 CHOSEN = {  # by a page's path (the first page has none): numbers that no widget holds
     "": ("layer", "head", "query"),  # the open head, and the pinned token
+    "generate": ("step",),  # of the text being written
     "mask": ("token", "mask_layer", "mask_head"),  # the masked tokens, one or several, and the open head
     "training": ("replay_layer", "replay_head"),  # the open head of the replay
 }
@@ -57,16 +58,17 @@ def write(*, default_model: str, default_text: str) -> None:
         )
 
 
-def check_number(name: str, *, default: int, last: int, first: int = 0) -> None:
+def check_number(name: str, *, default: float, last: float, first: float = 0) -> None:
     """Before a widget takes the query parameter `name`, `first` to `last`: say it where the link is out of range.
 
-    A value that the session still holds from a longer text or a larger model goes back to `default` without a word.
+    Whole numbers, or any where `default` is a float. A value that the session still holds from a longer text or a
+    larger model goes back to `default` without a word.
     """
     raw = st.query_params.get(name)
     if name in st.session_state:
         if st.session_state[name] > last:
             st.session_state[name] = default
-    elif raw is not None and not (_in_range(raw, last) and int(raw) >= first):
+    elif raw is not None and not _in_range(raw, last, first=first, whole=isinstance(default, int)):
         _complain(f"The link asks for {name} {_plain(raw)}; they go from {first} to {last}. You see {default} instead.")
 
 
@@ -84,8 +86,8 @@ def check_choice(name: str, *, default: str, options: Sequence[str]) -> None:
         _complain(f"The link asks for {name} {_plain(raw)}; it can be {known}. You see {default} instead.")
 
 
-def chosen(name: str, *, default: int | None, last: int) -> int | None:
-    """A number from 0 to `last` that no widget holds: what `choose` kept, else the link's, else `default`.
+def chosen(name: str, *, default: int | None, last: int, first: int = 0) -> int | None:
+    """A number from `first` to `last` that no widget holds: what `choose` kept, else the link's, else `default`.
 
     Within a run of a fragment it is not read from the link: a click that comes before the browser has the new address
     would undo the last.
@@ -95,11 +97,13 @@ def chosen(name: str, *, default: int | None, last: int) -> int | None:
     if name in linked:
         raw = linked.pop(name)
         kept.pop(name, None)
-        if raw is not None and _in_range(raw, last):
+        if raw is not None and _in_range(raw, last, first=first):
             kept[name] = int(raw)
         elif raw is not None:
             shown = "none" if default is None else default
-            _complain(f"The link asks for {name} {_plain(raw)}; they go from 0 to {last}. You see {shown} instead.")
+            _complain(
+                f"The link asks for {name} {_plain(raw)}; they go from {first} to {last}. You see {shown} instead."
+            )
     value: int | None = kept.get(name, default)
     return default if value is not None and value > last else value
 
@@ -155,8 +159,9 @@ def _written(value: int | tuple[int, ...]) -> str:
     return " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
-def _in_range(raw: str, last: int) -> bool:
-    return raw.isdecimal() and int(raw) <= last
+def _in_range(raw: str, last: float, *, first: float = 0, whole: bool = True) -> bool:
+    number = raw if whole else raw.replace(".", "", 1)
+    return number.isdecimal() and first <= float(raw) <= last
 
 
 def show_problems() -> None:

@@ -26,10 +26,22 @@ def untrained() -> None:
     st.badge("Untrained", icon=":material/casino:", color="orange", help="Random weights: the maps mean nothing.")
 
 
-def number(label: str, name: str, *, default: int, last: int, width: int = 140) -> int:
-    """A number from 0 to `last`, kept in the link as `name`; a link out of range is said, and `default` shown."""
-    link.check_number(name, default=default, last=last)
-    return st.number_input(label, 0, max(last, 0), default, key=name, bind="query-params", width=width)
+def number(
+    label: str, name: str, *, default: int, last: int, first: int = 0, width: int = 140, help: str | None = None
+) -> int:
+    """A number from `first` to `last`, kept in the link as `name`; a link out of range is said, and `default` shown."""
+    link.check_number(name, default=default, last=last, first=first)
+    return st.number_input(
+        label, first, max(last, first), default, key=name, bind="query-params", width=width, help=help
+    )
+
+
+def decimal(
+    label: str, name: str, *, default: float, first: float, last: float, width: int = 140, help: str | None = None
+) -> float:
+    """The same for a number with decimals, in steps of 0.05."""
+    link.check_number(name, default=default, last=last, first=first)
+    return st.number_input(label, first, last, default, 0.05, key=name, bind="query-params", width=width, help=help)
 
 
 def stream(streams: Iterable[str], *, key: str = "stream") -> str:

@@ -18,6 +18,7 @@ PAGES = {
     "Attention": "inspector/views/attention.py",
     "Compare": "inspector/views/compare.py",
     "Mask": "inspector/views/mask.py",
+    "Generate": "inspector/views/generate.py",
     "LayerNorm": "inspector/views/layernorm.py",
     "Positions": "inspector/views/positions.py",
     "Costs": "inspector/views/costs.py",

@@ -1,0 +1,68 @@
+"""The player in a real Chromium: it plays to the end and stops, keys and clicks walk, tokens are text, phones fit."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import expect
+
+pytestmark = pytest.mark.browser
+expect.set_options(timeout=20_000)
+
+TEXT = "My dog sat on the big red chair."
+
+
+@pytest.fixture
+def tab(browser, server):
+    errors = []
+    page = browser.new_page(viewport={"width": 1300, "height": 1000})
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("dialog", lambda dialog: (errors.append(dialog.message), dialog.dismiss()))
+    yield page
+    page.close()
+    assert errors == []
+
+
+def open_page(tab, server, **link: str) -> None:
+    query = "&".join(f"{name}={quote(value)}" for name, value in {"model": "translator", "text": TEXT, **link}.items())
+    tab.goto(f"{server.url}/generate?{query}")
+    expect(tab.locator(".hl-written [aria-current=step]")).to_be_visible(timeout=60_000)
+
+
+def step(tab) -> str:
+    return tab.locator("[data-testid=stMetricValue]").first.inner_text()
+
+
+def test_it_plays_to_the_end_and_the_browser_goes_back_over_it_at_once(tab, server) -> None:
+    open_page(tab, server, step="1")
+    expect(tab.get_by_test_id("stMetricValue").first).to_contain_text("1 of")
+    last = step(tab).split()[-1]
+    before = tab.evaluate("history.length")
+    tab.get_by_role("button", name="Play").click()
+    expect(tab.get_by_role("button", name="Pause")).to_be_visible()
+    expect(tab.get_by_test_id("stMetricValue").first).to_have_text(f"{last} of {last}", timeout=60_000)
+    expect(tab.get_by_role("button", name="Play")).to_be_visible()
+    assert tab.evaluate("history.length") <= before + 2
+    expect(tab.locator(".hl-written button")).to_have_count(int(last))
+
+
+def test_keys_and_clicks_walk(tab, server) -> None:
+    open_page(tab, server, step="3")
+    tab.keyboard.press("n")
+    expect(tab.get_by_test_id("stMetricValue").first).to_contain_text("4 of")
+    tab.keyboard.press("b")
+    expect(tab.get_by_test_id("stMetricValue").first).to_contain_text("3 of")
+    tab.locator(".hl-written button").first.click()
+    expect(tab.get_by_test_id("stMetricValue").first).to_contain_text("1 of")
+    tab.locator(".hl-written button").first.press("ArrowRight")
+    expect(tab.get_by_test_id("stMetricValue").first).to_contain_text("2 of")
+    assert "step=2" in tab.url
+
+
+def test_a_token_is_text_and_a_phone_scrolls_down_alone(tab, server) -> None:
+    tab.set_viewport_size({"width": 390, "height": 800})
+    open_page(tab, server, model="own-decoder", text="<img src=x onerror=alert(1)> **b**", new_tokens="5")
+    assert tab.locator(".hl-written img").count() == 0
+    expect(tab.locator(".hl-written .begun").nth(0)).to_contain_text("more")
+    assert tab.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
