@@ -142,8 +142,12 @@ def prompt(loaded: LoadedModel, text: str) -> Prompt:
     Raises ValueError for a model that does not write, an empty text, or one that leaves no room.
     """
     network = loaded.network
-    if loaded.write is None or not isinstance(network, Decoder | EncoderDecoder):
+    if loaded.write is None:
         raise ValueError(f"{loaded.card.id} is an encoder: it reads and does not write; choose a model that decodes")
+    if not isinstance(network, Decoder | EncoderDecoder):
+        raise ValueError(
+            f"{loaded.card.id} is run by transformers, whose cache is not followed token by token; choose an own model"
+        )
     running = Running.of(network, loaded.tokenizer)
     encoding = loaded.encode(text)
     if isinstance(network, EncoderDecoder):

@@ -32,12 +32,15 @@ def to_the_translator() -> None:
 
 
 def only_reads() -> None:
-    """What an encoder is, and the way to a model that writes."""
-    st.info(
-        f"{loaded.card.title} is an encoder: it reads a whole text at once and does not write. Writing is the work of "
-        "a decoder, which adds one token after the other.",
-        icon=":material/menu_book:",
+    """Why this model does not write here, and the way to one that does."""
+    why = (
+        "is an encoder: it reads a whole text at once and does not write. Writing is the work of a decoder, which adds "
+        "one token after the other."
+        if loaded.write is None
+        else "is run by transformers, and this page follows the KV cache of the project's own Transformer, token by "
+        "token. The other pages show this model as it reads."
     )
+    st.info(f"{loaded.card.title} {why}", icon=":material/menu_book:")
     opened = st.session_state.get("file") is not None
     st.button(
         "Switch to the translator, with this text",
@@ -164,7 +167,7 @@ def beam_search(new_tokens: int) -> None:
         st.caption("log P is the natural logarithm of the probability of the new tokens, the end token included.")
 
 
-if loaded.write is None:
+if loaded.write is None or loaded.backend != "own":
     only_reads()
     st.stop()
 st.caption(
