@@ -21,6 +21,9 @@ from inspector.trace import Trace
 from models import LoadedModel
 from models.tokenizers import SPACE, Encoding, substituted, with_gaps
 
+TOP = 5  # guesses that are kept of each token
+_TRIED = 24  # words that are tried for the first view
+
 
 @dataclass(frozen=True)
 class Guess:
@@ -56,7 +59,7 @@ class Masked:
 
 
 def mask(
-    loaded: LoadedModel, text: str, *, positions: Sequence[int], text_pair: str | None = None, top: int = 5
+    loaded: LoadedModel, text: str, *, positions: Sequence[int], text_pair: str | None = None, top: int = TOP
 ) -> Masked:
     """Hide the tokens at `positions` (counted as in `Trace.tokens`) and record the text before and after.
 
@@ -116,23 +119,34 @@ def whole_words(encoding: Encoding, positions: Iterable[int]) -> tuple[int, ...]
     return tuple(position for position in maskable(encoding) if encoding.words[position] in words)
 
 
-def most_telling(encoding: Encoding, *, mask_token: str) -> int:
-    """The position to mask first: where the text has a mask token itself, there; else its longest word of one token.
+@torch.inference_mode()
+def most_telling(loaded: LoadedModel, encoding: Encoding) -> int:
+    """The position to mask first: where the text has a mask token itself, there; else a long word that can be guessed.
 
-    Long words carry content. Of equals the last wins, for it has more to be guessed from; a text without a whole word
-    gives its longest piece.
+    Each of the first words of one token is hidden alone. Of those that are among the 5 likeliest guesses the longest,
+    and of equally long ones the least likely: it carries most. Where none is, the one that is guessed best; a text
+    without a whole word gives its longest piece.
     """
-    places = maskable(encoding)
-    if mask_token in encoding.tokens:
-        return encoding.tokens.index(mask_token)
+    places, mask_id = maskable(encoding), loaded.tokenizer.mask_token_id
+    if mask_id in encoding.ids:
+        return encoding.ids.index(mask_id)
     pieces = [encoding.words[place] for place in places]
-
-    def weight(place: int) -> tuple[bool, int, int]:
-        token = encoding.tokens[place].removeprefix("##").lstrip(SPACE)
-        whole = token.isalpha() and pieces.count(encoding.words[place]) == 1
-        return whole, len(token), place
-
-    return max(places, key=weight)
+    lengths = {place: len(encoding.tokens[place].removeprefix("##").lstrip(SPACE)) for place in places}
+    words = [place for place in places if lengths[place] > 2 and pieces.count(encoding.words[place]) == 1][:_TRIED]
+    if not words or loaded.predict is None:
+        return max(places, key=lambda place: lengths[place])
+    ids = torch.tensor([encoding.ids] * len(words))
+    rows = torch.arange(len(words))
+    ids[rows, words] = mask_id
+    hidden = loaded.run(ids, torch.ones_like(ids, dtype=torch.bool), torch.tensor([encoding.segments] * len(words)))
+    logits = loaded.predict(hidden[rows, words][None])[0].double()  # [words, V]
+    true = logits[rows, torch.tensor(encoding.ids)[words]]
+    ranks = (logits > true[:, None]).sum(dim=-1) + 1
+    chances = true - logits.logsumexp(dim=-1)
+    guessed = [row for row in range(len(words)) if ranks[row] <= TOP]
+    if not guessed:
+        return words[int(chances.argmax())]
+    return words[max(guessed, key=lambda row: (lengths[words[row]], -float(chances[row])))]
 
 
 def _hide(loaded: LoadedModel, encoding: Encoding, positions: Sequence[int]) -> Encoding:

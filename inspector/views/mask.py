@@ -53,7 +53,9 @@ if not loaded.fills_masks:
 encoding = trace.encoding
 choices = interventions.maskable(encoding)
 mask_token = loaded.tokenizer.mask_token
-telling = interventions.most_telling(encoding, mask_token=mask_token)
+telling = session.cached(
+    ("telling", trace.key), lambda: interventions.most_telling(loaded, encoding), size=lambda _: 64
+)
 last_layer, last_head = len(trace.sites) - 1, trace.sites[0].heads - 1
 
 
