@@ -88,8 +88,12 @@ def _walk(by: int, last: int) -> None:
     _stop_at(link.kept("step", last) + by, last)
 
 
-def _moved(key: str, last: int) -> None:
-    _stop_at(st.session_state[key], last)
+def _moved(slider: int, last: int) -> None:
+    """The reader moved the slider; of one that is no longer there a slow browser may still tell."""
+    state = st.session_state
+    if slider == state["slider"]:
+        state["slider_at"] = state[f"slider {slider}"]
+        _stop_at(state["slider_at"], last)
 
 
 def _controls(step: int, last: int) -> None:
@@ -110,12 +114,10 @@ def _controls(step: int, last: int) -> None:
         )
         st.button("Step back", icon=":material/skip_previous:", on_click=_walk, args=(-1, last), shortcut="B")
         st.button("Next step", icon=":material/skip_next:", on_click=_walk, args=(1, last), shortcut="N")
-    # A slider that something else moved is a new one: what a slow browser still sends of the old one counts no more.
-    sliders = state.setdefault("sliders", 0)
-    if state.get(f"slider {sliders}", step) != step:
-        sliders = state["sliders"] = sliders + 1
-    key = f"slider {sliders}"
-    st.slider("Step", 1, last, step, key=key, on_change=_moved, args=(key, last))
+    # A slider that something else has moved is a new one: what the browser still sends of the old one counts no more.
+    slider: int = state.setdefault("slider", 0) + (state.setdefault("slider_at", step) != step)
+    state["slider"], state["slider_at"] = slider, step
+    st.slider("Step", 1, last, step, key=f"slider {slider}", on_change=_moved, args=(slider, last))
 
 
 # --- what is seen of a step --------------------------------------------------------------------------------------
