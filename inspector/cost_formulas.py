@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from models.config import Stream, TransformerConfig
+from models.functions import is_plain
 
 COMPONENTS = {
     "matmul": (
@@ -102,12 +103,16 @@ def attention(
     """Projections 2 n d H e, twice 2 m d K e, and 2 n H e d; scores and mix 2 n m H e each.
 
     The biases are added inside their products and write no tensor of their own. Only a decoder keeps keys and values.
-    new_keys: how many of the m are projected; the others come from a cache. All where None.
+    new_keys: how many of the m are projected; the others come from a cache. All where None. One new query is not
+    multiplied with cached keys outside its window.
     """
     d, heads, e = config.width, config.heads, config.head_width
     every, shared = heads * e, config.key_heads * e
     new_keys = keys if new_keys is None else new_keys
-    rows, key_rows, pairs = batch * queries, batch * new_keys, batch * heads * queries * keys
+    seen = keys
+    if config.window and queries == new_keys == 1 and is_plain(config, stream=stream):
+        seen = min(keys, config.window)
+    rows, key_rows, pairs = batch * queries, batch * new_keys, batch * heads * queries * seen
     kept = 0 if stream == "encoder" else batch * keys * shared
     if config.projections:
         yield product("attention", "q", rows, d, every, bias=config.bias)
@@ -117,7 +122,7 @@ def attention(
         yield product(
             "attention", "v", key_rows, d, shared, bias=config.bias, owner=not config.shared_key_value, cached=kept
         )
-    yield from _scores(config, queries, keys, batch, stream=stream, new_keys=new_keys)
+    yield from _scores(config, queries, seen, batch, stream=stream, new_keys=new_keys)
     yield Cost("attention", "softmax", 0, SOFTMAX_FLOPS * pairs, pairs)
     met = 2 * config.relative_distance + 1 if config.positions == "shaw" and stream != "cross" else 0  # Shaw's values
     mixed = 0 if config.projections else 2 * kept  # without projections nothing else holds the keys and values

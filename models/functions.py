@@ -237,7 +237,12 @@ def make_function(config: TransformerConfig, *, stream: Stream) -> PlainAttentio
     """The attention function of one layer. Positions are those of one text, so they do not act across two."""
     if config.positions == "shaw" and stream != "cross":
         return ShawAttention(config)
-    biased = config.positions in ("t5", "alibi") and stream != "cross"
-    if config.score == "dot" and config.mask_fill == -inf and not config.mask_before_scale and not biased:
+    if is_plain(config, stream=stream):
         return PlainAttention(config.scale_factor, dropout=config.attention_dropout)
     return ChosenAttention(config)
+
+
+def is_plain(config: TransformerConfig, *, stream: Stream) -> bool:
+    """Whether a layer's attention is the paper's own: a scaled dot product, masked with -inf, nothing added."""
+    relative = config.positions in ("t5", "alibi", "shaw") and stream != "cross"
+    return config.score == "dot" and config.mask_fill == -inf and not config.mask_before_scale and not relative

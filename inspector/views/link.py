@@ -36,10 +36,12 @@ def read(page: str, *, known_models: Sequence[str], default_text: str) -> None:
         state["model"] = model
         for name in TEXTS:
             state[name] = st.query_params.get(name, default_text if name == "text" else "")
-    if first or (state["page"] == page and page in CHOSEN):
-        names = CHOSEN[page] if page in CHOSEN else CHOSEN[""]
+    if first:
+        state["linked"] = {name: st.query_params.get(name) for names in CHOSEN.values() for name in names}
+    elif state["page"] == page:
         # What a click just chose leads: it came before the run, and the address is still the old one.
-        state["linked"] = {name: st.query_params.get(name) for name in names if name not in state["clicked"]}
+        names = set(CHOSEN.get(page, ())) - state["clicked"]
+        state["linked"] |= {name: st.query_params.get(name) for name in names}
     state["page"] = page
 
 

@@ -54,7 +54,7 @@ encoding = trace.encoding
 choices = interventions.maskable(encoding)
 mask_token = loaded.tokenizer.mask_token
 telling = session.cached(
-    ("telling", trace.key), lambda: interventions.most_telling(loaded, encoding), size=lambda _: 64
+    ("telling", trace.key), partial(interventions.most_telling, loaded, encoding), size=lambda _: 64
 )
 last_layer, last_head = len(trace.sites) - 1, trace.sites[0].heads - 1
 
