@@ -40,6 +40,8 @@ class AttentionSite:
 
     stream: "encoder", "decoder" or "cross" (the decoder's queries, the encoder's keys); layer counts within it.
     predicts: in a decoder the token that each query has to predict, beside the one that it reads (`queries`).
+    kv_heads: K; as many as heads where left out. window: of a local layer, whose queries see keys less than so many
+    tokens away; None where they see the whole text.
     """
 
     stream: str
@@ -48,6 +50,18 @@ class AttentionSite:
     queries: tuple[str, ...]
     keys: tuple[str, ...]
     predicts: tuple[str, ...] | None = None
+    kv_heads: int = 0
+    window: int | None = None
+
+    def __post_init__(self) -> None:
+        if not self.kv_heads:
+            object.__setattr__(self, "kv_heads", self.heads)
+        if self.heads % self.kv_heads:
+            raise ValueError(f"{self.heads} heads cannot share {self.kv_heads} kv heads: the first must be a multiple")
+
+    def kv_group(self, head: int) -> int:
+        """The kv head that a head reads its keys and values from (Ainslie et al. 2023)."""
+        return head // (self.heads // self.kv_heads)
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,7 @@ from models.pretrained import Pretrained, try_out
 disable_progress_bar()  # the page and the command line say for themselves that a model loads
 
 Device = Literal["cpu", "cuda", "mps", "auto"]
+_BOTH_WAYS = ("xlnet",)  # listed as causal, and yet every token sees every token unless it is told otherwise
 _CANNOT_LOAD = (OSError, KeyError, ImportError, ValueError, RuntimeError, TypeError, AttributeError, SafetensorError)
 
 
@@ -65,15 +66,12 @@ def load_folder(folder: Path, *, dtype: torch.dtype = torch.float32, device: Dev
     source = _Source(folder, config, tokenizer, shape_of(config), dtype, device)
     try:
         return _loaded(source, IMPLEMENTATION)
-    except _CANNOT_LOAD as error:
-        first = error
+    except _CANNOT_LOAD:  # it bypasses the registry, or does not know a name that is not its own
+        pass
     try:
         return _loaded(source, "eager")
     except _CANNOT_LOAD as error:
-        raise ValueError(
-            f"the attention of {config.model_type} in {folder} cannot be captured: through the registry: {first}; "
-            f"from its eager attention: {error}"
-        ) from error
+        raise ValueError(f"the attention of {config.model_type} in {folder} cannot be captured: {error}") from error
 
 
 def check_files(folder: Path) -> None:
@@ -99,8 +97,11 @@ def shape_of(config: Any) -> Shape:
     """What a configuration describes; ValueError where it is no text model."""
     if config.is_encoder_decoder:
         return "encoder-decoder"
+    if config.model_type in _BOTH_WAYS:
+        return "encoder"
     masked = config.model_type in MODEL_FOR_MASKED_LM_MAPPING_NAMES
-    if config.model_type in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES and (getattr(config, "is_decoder", False) or not masked):
+    causal = getattr(config, "is_decoder", False) or getattr(config, "causal", False)  # the second is XLM's
+    if config.model_type in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES and (causal or not masked):
         return "decoder"
     if masked:
         return "encoder"
@@ -118,7 +119,8 @@ def model_class(config: Any) -> Any:
         *MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES.values(),
     }
     named = (getattr(config, "architectures", None) or [""])[0]
-    return getattr(transformers, named) if named in heads and hasattr(transformers, named) else AutoModel
+    predicts = named in heads and hasattr(transformers, named) and config.model_type not in _BOTH_WAYS
+    return getattr(transformers, named) if predicts else AutoModel
 
 
 def _loaded(source: _Source, implementation: str) -> Pretrained:
