@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
 from weakref import WeakKeyDictionary
 
 import torch
@@ -12,9 +11,9 @@ from torch import Tensor, nn
 from torch.nn.functional import layer_norm, rms_norm
 
 _NAMED = re.compile(r"norm", re.IGNORECASE)
-_OF_A_HEAD = re.compile(
-    r"(^|_)(q|k|v|query|key|value)_?(layer)?_?norm|q_a_|kv_a_", re.IGNORECASE
-)  # of queries and keys
+_INSIDE = re.compile(
+    r"(^|_)(q|k|v|query|key|value)_?(layer)?_?norm|q_a_|kv_a_|^(dt|b|c)_layernorm|_sub_norm", re.IGNORECASE
+)  # of queries and keys, of what steers a state space (Jamba), of what W_O and the second FFN matrix take (BitNet)
 _EPSILONS = ("eps", "variance_epsilon", "epsilon")
 _USUAL_EPSILONS = (1e-5, 1e-6, 1e-12)  # of modules that write it into their forward (OLMo)
 _TOLERANCE = 1e-5
@@ -36,8 +35,8 @@ class NormParameters:
 
 
 def is_norm(name: str, module: nn.Module) -> bool:
-    """Whether a module normalises the residual stream; norms of queries and keys do not."""
-    named = _NAMED.search(type(module).__name__) and not _OF_A_HEAD.search(name.rpartition(".")[2])
+    """Whether a module normalises what a sublayer takes or gives; norms inside one (of queries and keys) do not."""
+    named = _NAMED.search(type(module).__name__) and not _INSIDE.search(name.rpartition(".")[2])
     return bool(named) and _width(module) is not None
 
 

@@ -265,7 +265,7 @@ def _block(record: AttentionRecord, kind: Kind, rows: slice) -> Array:
     if kind == "weights":
         block, elsewhere = attended.weights, 0.0
     else:
-        block, elsewhere = _scores(record, softmax.scores), float("-inf")
+        block, elsewhere = _scores(record, softmax.scores, attended.band), float("-inf")
         if attended.allowed is not None:  # a masked score is no score; one that a wrong mask leaves finite is shown
             hidden = ~attended.allowed & (block < torch.finfo(block.dtype).min / 2)
             block = block.masked_fill(hidden, float("-inf"))
@@ -273,12 +273,10 @@ def _block(record: AttentionRecord, kind: Kind, rows: slice) -> Array:
     return torch.nn.functional.pad(block[0].float(), around, value=elsewhere).cpu().numpy()
 
 
-def _scores(record: AttentionRecord, softmax_input: Tensor | None) -> Tensor:
-    scores = softmax_input
-    if scores is None:
+def _scores(record: AttentionRecord, softmax_input: Tensor | None, band: slice) -> Tensor:
+    if softmax_input is None:
         raise ValueError(f"{record.function} calls no softmax, so there are no scores to show")
-    keys = len(record.site.keys)
-    return scores if scores.shape[-1] <= keys else scores[..., :keys]  # a sink's column is no key's
+    return softmax_input[..., : band.stop - band.start]  # a sink's column, behind those of the keys, is no key's
 
 
 def blocks(record: AttentionRecord, kind: Kind) -> Iterator[tuple[slice, Array]]:

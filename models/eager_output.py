@@ -75,7 +75,7 @@ class Expected:
 
 
 class WatchedSoftmax(TorchFunctionMode):
-    """Inside the block (and on its thread alone) every softmax over pairs of tokens is reported as an attention call."""
+    """Inside the block, and on its thread alone, a softmax over pairs of tokens is reported as an attention call."""
 
     def __init__(self, expected: Expected) -> None:
         super().__init__()
@@ -101,10 +101,10 @@ class WatchedSoftmax(TorchFunctionMode):
     def agree(self, handed_out: Sequence[Tensor]) -> None:
         """Raise ValueError unless what was reported is what the model hands out, in its order."""
         if len(handed_out) != len(self.seen):
-            shapes = ", ".join(sorted({str(tuple(given.shape)) for given in handed_out})) or "none"
+            shapes = " and ".join(sorted({str(tuple(given.shape)) for given in handed_out}))
             raise ValueError(
-                f"it makes {len(self.seen)} softmaxes over all pairs of tokens, and hands out {len(handed_out)} maps "
-                f"(shapes {shapes})"
+                f"{len(self.seen)} softmaxes over all pairs of tokens were seen, where it hands out {len(handed_out)} "
+                f"maps of the shapes {shapes} for {' and '.join(map(str, sorted(self.expected.lengths)))} tokens"
             )
         for number, ((scores, weights), given) in enumerate(zip(self.seen, handed_out, strict=True)):
             # SqueezeBERT hands out the scores, all others the weights.

@@ -93,18 +93,19 @@ class PackedMask:
 
 @dataclass(frozen=True)
 class DenseMask:
-    """A mask that the model made itself, as an additive [B, 1 or H, Q, T] tensor."""
+    """A mask that the model made itself, as an additive [B, 1 or H, Q or 1, T] tensor."""
 
     bias: Tensor
 
     def rows(self, start: int, stop: int) -> Tensor:
         """Boolean [B, 1 or H, stop - start, T]; True where the query attends to the key."""
-        block = self.bias[:, :, start:stop]
+        block = self.bias if self.bias.shape[2] == 1 else self.bias[:, :, start:stop]
         return block if block.dtype == torch.bool else block > torch.finfo(block.dtype).min / 2
 
     def of_sequence(self, row: int, real: slice) -> DenseMask:
         """That of one sequence of a padded batch, between its real tokens; a copy."""
-        return DenseMask(self.bias[row if len(self.bias) > 1 else 0, :, real, real][None].clone())
+        rows = slice(None) if self.bias.shape[2] == 1 else real
+        return DenseMask(self.bias[row if len(self.bias) > 1 else 0, :, rows, real][None].clone())
 
 
 @dataclass(frozen=True)

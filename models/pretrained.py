@@ -78,8 +78,10 @@ class Pretrained:
         """The token that a decoder begins its target with, where the tokenizer does not write it."""
         if self.shape != "encoder-decoder":
             return None
-        names = ("decoder_start_token_id", "bos_token_id", "pad_token_id")
-        return next((int(id) for name in names if (id := getattr(self.config, name, None)) is not None), None)
+        writing = getattr(self.network, "generation_config", None)  # where transformers 5 saves what it writes with
+        places = [(self.config, "decoder_start_token_id"), (writing, "decoder_start_token_id")]
+        places += [(self.config, "bos_token_id"), (self.config, "pad_token_id")]
+        return next((int(id) for place, name in places if (id := getattr(place, name, None)) is not None), None)
 
     @property
     def device(self) -> torch.device:
@@ -163,16 +165,21 @@ def _hidden(out: Any) -> Tensor:
 def _handed_out(out: Any) -> list[Tensor]:
     """The maps of output_attentions in call order; of a decoder layer its own, then the cross one."""
     if "encoder_attentions" not in out:
-        return [weights for weights in out.get("attentions") or () if weights is not None]
-    pairs = zip(out.decoder_attentions or (), out.cross_attentions or (), strict=True)
-    return [*(out.encoder_attentions or ()), *(weights for pair in pairs for weights in pair)]
+        maps = [weights for weights in out.get("attentions") or () if weights is not None]
+    else:
+        pairs = zip(out.decoder_attentions or (), out.cross_attentions or (), strict=True)
+        maps = [*(out.encoder_attentions or ()), *(weights for pair in pairs for weights in pair)]
+    parts = [weights for weights in maps if not isinstance(weights, Tensor)]
+    if parts:
+        raise ValueError(f"{len(parts)} of the {len(maps)} maps that it hands out are given in parts, not as one")
+    return maps
 
 
 def _check_whole(calls: Sequence[AttentionCall], tried: Pretrained) -> None:
     """Raise ValueError where not every attention that the configuration names was seen, between all tokens."""
     expected = attention_count(tried.config, shape=tried.shape)
     if not calls or expected == 0:
-        raise ValueError(f"{type(tried.network).__name__} has no attention between tokens that could be seen")
+        raise ValueError(f"{type(tried.network).__name__} makes no softmax over all pairs of tokens that could be seen")
     if len(calls) != expected:
         raise ValueError(
             f"{len(calls)} attentions were seen where the configuration names {expected}, so some layers would be "

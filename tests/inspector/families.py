@@ -39,7 +39,9 @@ class Family:
 
 
 SMALL: dict[str, Any] = {
-    **dict.fromkeys(("hidden_size", "d_model", "n_embd", "dim", "emb_dim", "embedding_size", "word_embed_proj_dim"), 32),
+    **dict.fromkeys(
+        ("hidden_size", "d_model", "n_embd", "dim", "emb_dim", "embedding_size", "word_embed_proj_dim"), 32
+    ),
     **dict.fromkeys(("num_hidden_layers", "n_layers", "num_layers", "n_layer", "encoder_layers", "decoder_layers"), 2),
     **dict.fromkeys(("num_decoder_layers", "num_encoder_layers", "num_key_value_heads", "num_experts_per_tok"), 2),
     **dict.fromkeys(("num_attention_heads", "n_heads", "n_head", "num_heads", "encoder_attention_heads"), 4),
@@ -64,6 +66,7 @@ _LATENT = {"q_lora_rank": 16, "kv_lora_rank": 8, "qk_rope_head_dim": 4, "qk_nope
 _ROUTED = {"n_group": 1, "topk_group": 1, "first_k_dense_replace": 1, "n_shared_experts": 1, "num_key_value_heads": 4}
 _ALTERNATING = {"layer_types": ["sliding_attention", "full_attention"]}
 _BLOCKS = {"block_sizes": [1, 1], "d_head": 8, "num_decoder_layers": 1, "num_hidden_layers": None, "num_layers": None}
+_STARTED = {"decoder_start_token_id": 0}  # T5's configuration has no such name by itself
 _UNLIMITED = dict.fromkeys(("max_position_embeddings", "n_positions", "hidden_dim"))
 
 ENCODERS = (
@@ -88,16 +91,29 @@ ENCODERS = (
     Family("modernbert", ROPE, {"local_attention": 8, "global_attn_every_n_layers": 2}, kinds=(None, 5)),
     Family("eurobert", ROPE),
     Family("nomic_bert", ROPE),
-    Family("big_bird", LEARNED, {"attention_type": "original_full"}, note="full attention; block-sparse has no maps"),
+    Family(
+        "big_bird",
+        LEARNED,
+        {"attention_type": "original_full"},
+        note="in full, also where the configuration says block-sparse",
+    ),
     Family("convbert", LEARNED, note="half of the heads are convolutions, which have no map"),
     Family("roformer", ROPE),
     Family("rembert", LEARNED),
     Family("megatron-bert", LEARNED),
     Family(
-        "nystromformer", LEARNED, {"segment_means_seq_len": 64}, note="full attention; with fewer landmarks it is refused"
+        "nystromformer",
+        LEARNED,
+        {"segment_means_seq_len": 64},
+        note="full attention; with fewer landmarks it is refused",
     ),
     Family("squeezebert", LEARNED, note="hands out its scores as maps"),
-    Family("mobilebert", LEARNED, {"true_hidden_size": 32, "intra_bottleneck_size": 32}, note="no norms"),
+    Family(
+        "mobilebert",
+        LEARNED,
+        {"embedding_size": 16, "true_hidden_size": 32, "intra_bottleneck_size": 32},
+        note="no norms",
+    ),
     Family("ibert", LEARNED, note="not quantised"),
     Family("esm", ROPE, {"mask_token_id": 4, "position_embedding_type": "rotary"}),
     Family("xlm", LEARNED, {"mask_token_id": 4, "pad_index": 0}),
@@ -135,7 +151,7 @@ DECODERS = (
     Family("gemma", ROPE),
     Family("gemma2", ROPE, {"query_pre_attn_scalar": 8}, kinds=(WINDOW, None)),
     Family("gemma3_text", ROPE, {"query_pre_attn_scalar": 8, **_ALTERNATING}, kinds=(WINDOW, None)),
-    Family("phi", ROPE, note="attention and FFN side by side"),
+    Family("phi", ROPE),
     Family("phi3", ROPE, kinds=(WINDOW, WINDOW)),
     Family("phimoe", ROPE, kinds=(WINDOW, WINDOW), note="experts"),
     Family("olmo", ROPE, note="norms without gamma and beta"),
@@ -144,7 +160,7 @@ DECODERS = (
     Family("olmoe", ROPE, note="experts"),
     Family("starcoder2", ROPE, kinds=(WINDOW, WINDOW)),
     Family("stablelm", ROPE),
-    Family("cohere", ROPE, note="attention and FFN side by side"),
+    Family("cohere", ROPE),
     Family("cohere2", ROPE, _ALTERNATING, kinds=(WINDOW, None)),
     Family("granite", ROPE),
     Family("granitemoe", ROPE, note="experts"),
@@ -165,17 +181,16 @@ DECODERS = (
     Family(
         "jamba",
         NONE,
-        {"attn_layer_period": 2, "attn_layer_offset": 1, "mamba_d_state": 4, "mamba_dt_rank": 4}
-        | {"use_mamba_kernels": False},
+        {"attn_layer_period": 2, "attn_layer_offset": 1, "mamba_d_state": 4, "mamba_dt_rank": 4},
         note="every second layer is a state-space one, without a map",
     ),
 )
 
 ENCODER_DECODERS = (
-    Family("t5", BUCKETS),
-    Family("mt5", BUCKETS, {"feed_forward_proj": "gated-gelu"}),
-    Family("umt5", BUCKETS, note="buckets of every layer's own"),
-    Family("switch_transformers", BUCKETS, note="experts"),
+    Family("t5", BUCKETS, _STARTED),
+    Family("mt5", BUCKETS, {"feed_forward_proj": "gated-gelu", **_STARTED}),
+    Family("umt5", BUCKETS, _STARTED, note="buckets of every layer's own"),
+    Family("switch_transformers", BUCKETS, _STARTED, note="experts"),
     Family("bart", LEARNED),
     Family("mbart", LEARNED),
     Family("plbart", LEARNED),
@@ -191,23 +206,24 @@ ENCODER_DECODERS = (
 )
 
 REFUSED = (
-    Family("longformer", LEARNED, {"attention_window": 8}),
-    Family("led", LEARNED, {"attention_window": 8}),
-    Family("longt5", BUCKETS),
-    Family("pegasus_x", SINUSOIDAL),
-    Family("funnel", RELATIVE, _BLOCKS),
-    Family("prophetnet", LEARNED, {"num_hidden_layers": None}),
-    Family("diffllama", ROPE),
+    Family("longformer", LEARNED, {"attention_window": 8}, note="sees a window, and its maps are [query, window]"),
+    Family("led", LEARNED, {"attention_window": 8}, note="its encoder sees a window, as Longformer does"),
+    Family("longt5", BUCKETS, note="its encoder attends in blocks"),
+    Family("pegasus_x", SINUSOIDAL, note="its encoder attends in blocks and to global tokens"),
+    Family("funnel", RELATIVE, _BLOCKS, note="pools its tokens: queries are fewer than tokens"),
+    Family("prophetnet", LEARNED, {"num_hidden_layers": None}, note="a second stream of queries predicts n-grams"),
+    Family("diffllama", ROPE, note="each head is the difference of two maps"),
     Family(
         "reformer",
         LEARNED,
         {"axial_pos_shape": [8, 8], "axial_pos_embds_dim": [16, 16], "attn_layers": ["local", "lsh"]},
+        note="compares tokens of the same hash",
     ),
-    Family("mra", LEARNED),
-    Family("yoso", LEARNED),
-    Family("fnet", LEARNED),
-    Family("rwkv", NONE),
-    Family("mamba", NONE),
+    Family("mra", LEARNED, note="approximates blocks at several resolutions"),
+    Family("yoso", LEARNED, note="samples by hashing instead of softmax"),
+    Family("fnet", LEARNED, note="Fourier transforms instead of attention"),
+    Family("rwkv", NONE, note="a recurrence instead of attention"),
+    Family("mamba", NONE, note="a state space instead of attention"),
 )
 """What the loader refuses, with a sentence that says why."""
 

@@ -15,31 +15,33 @@ from tests.inspector.families import CAPTURED, REFUSED, Family
 
 PATH = Path(__file__).parents[2] / "docs" / "models.md"
 CAPTURED_HEAD = ("family", "shape", "seen by", "maps", "outputs", "scores", "positions", "norms", "special")
-REFUSED_HEAD = ("family", "why not")
+REFUSED_HEAD = ("family", "what it does", "what the loader says")
 INTRODUCTION = """# Models of transformers
 
 {captured} families of transformers {version}, each as a tiny model with random weights, held to transformers' own class
 under `attn_implementation="eager"`; and {refused} that are refused. `pytest tests/inspector/test_families.py
---write-models-table` writes this page, and the test fails where the code no longer agrees with it. A model type that
-is not here is tried out when it is loaded, and refused where not every layer's attention can be seen.
+--write-models-table` writes this page, and the test fails where the code no longer agrees with it. A model type that is
+not here is tried out when it is loaded, and refused where not every layer's attention can be seen.
 
 ## Recorded
 
-- **seen by** *probe*: through transformers' attention registry, block by block, in memory that is linear in the text.
-  *eager output*: it bypasses the registry, so the softmax of its own eager attention is watched and must equal what the
-  model hands out under `output_attentions`; memory grows with the square of the text.
-- **maps**, **outputs**: the largest difference between what is recorded and what transformers gives, over all weights of
-  all layers, heads and streams; over the last hidden state and, where there is a head, all logits. **scores**: between the
-  softmax (in float64) of the recorded scores and the recorded maps. At most 1e-6 each. Encoders read a pair of texts.
-- **norms**: pre: before a sublayer; post: after the residual sum; output: on the sublayer's output, before the sum.
-- **special**: 4:2 heads means that 4 heads share 2 kv heads (GQA; 4:1 is MQA); a window of w lets a query see keys less than
-  w tokens away; a sink is a score beside those of the keys, so that rows sum to less than 1; a soft-cap bounds the scores.
+- **seen by** *probe*: through transformers' attention registry, block by block, in memory linear in the text. *eager
+  output*: it bypasses the registry, so the softmax of its own eager attention is watched, and must equal what the model
+  hands out under `output_attentions`; memory grows with the square of the text.
+- **maps**, **outputs**: the largest difference between what is recorded and what transformers gives, over all weights
+  of all layers, heads and streams; over the last hidden state and, where there is a head, all logits. **scores**:
+  between the softmax (in float64) of the recorded scores and the recorded maps. At most 1e-6 each. Encoders read a pair
+  of texts, encoder-decoders a target.
+- **norms**: pre: before a sublayer; post: after the residual sum; output: on the sublayer's output, before the sum;
+  side by side: attention and FFN read the same norm.
+- **special**: 4:2 heads: 4 heads share 2 kv heads (GQA; 4:1 is MQA). A window of w: a query sees keys less than w
+  tokens away. A sink: a score beside those of the keys, so that rows sum to less than 1. A soft-cap bounds the scores.
 
 """
 REFUSED_INTRODUCTION = """
 ## Refused
 
-What the loader says of a short text, after "the attention of … cannot be captured:".
+The loader tries a model out on 5 tokens; it says this after "the attention of … cannot be captured:".
 
 """
 
@@ -59,12 +61,12 @@ class Row:
 
     @classmethod
     def refused(cls, family: Family, reason: str) -> Row:
-        return cls(family.name, (reason,))
+        return cls(family.name, (family.note, reason))
 
     @classmethod
     def read(cls, line: str) -> Row:
         name, *cells = (cell.strip() for cell in line.strip().strip("|").split(" | "))
-        if len(cells) == 1:
+        if len(cells) == len(REFUSED_HEAD) - 1:
             return cls(name, tuple(cells))
         return cls(name, (*cells[:2], *cells[5:]), tuple(map(float, cells[2:5])))
 
