@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
 from weakref import WeakKeyDictionary
 
 import torch
@@ -12,10 +11,11 @@ from torch import Tensor, nn
 from torch.nn.functional import layer_norm, rms_norm
 
 _NAMED = re.compile(r"norm", re.IGNORECASE)
-_OF_A_HEAD = re.compile(
-    r"(^|_)(q|k|v|query|key|value)_?(layer)?_?norm|q_a_|kv_a_", re.IGNORECASE
-)  # of queries and keys
+_INSIDE = re.compile(
+    r"(^|_)(q|k|v|query|key|value)_?(layer)?_?norm|q_a_|kv_a_|^(dt|b|c)_layernorm|_sub_norm", re.IGNORECASE
+)  # of queries and keys, of what steers a state space (Jamba), of what W_O and the second FFN matrix take (BitNet)
 _EPSILONS = ("eps", "variance_epsilon", "epsilon")
+_USUAL_EPSILONS = (1e-5, 1e-6, 1e-12)  # of modules that write it into their forward (OLMo)
 _TOLERANCE = 1e-5
 
 
@@ -23,20 +23,21 @@ _TOLERANCE = 1e-5
 class NormParameters:
     """kind: "layer" (Ba et al. 2016) or "rms" (Zhang & Sennrich 2019); gamma and beta [D], beta 0 in an RMSNorm.
 
-    gamma is what multiplies: where a module keeps it less 1 (Gemma), with the 1.
+    gamma is what multiplies: where a module keeps it less 1 (Gemma), with the 1. features_first: whether the module
+    takes [B, D, T].
     """
 
     kind: str
     gamma: Tensor
     beta: Tensor
     epsilon: float
+    features_first: bool = False
 
 
 def is_norm(name: str, module: nn.Module) -> bool:
-    """Whether a module normalises the residual stream; norms of queries and keys do not."""
-    gamma = getattr(module, "gamma", getattr(module, "weight", None))
-    named = _NAMED.search(type(module).__name__) and not _OF_A_HEAD.search(name.rpartition(".")[2])
-    return bool(named) and isinstance(gamma, Tensor) and gamma.ndim == 1
+    """Whether a module normalises what a sublayer takes or gives; norms inside one (of queries and keys) do not."""
+    named = _NAMED.search(type(module).__name__) and not _INSIDE.search(name.rpartition(".")[2])
+    return bool(named) and _width(module) is not None
 
 
 def parameters(module: nn.Module) -> NormParameters | None:
@@ -49,20 +50,50 @@ def parameters(module: nn.Module) -> NormParameters | None:
 _known: WeakKeyDictionary[nn.Module, NormParameters | None] = WeakKeyDictionary()  # a loaded model never changes
 
 
+def _weight(module: nn.Module) -> Tensor | None:
+    weight = getattr(module, "gamma", getattr(module, "weight", None))
+    return weight.detach() if isinstance(weight, Tensor) else None
+
+
+def _width(module: nn.Module) -> int | None:
+    """D; None where the module is no norm of features."""
+    weight = _weight(module)
+    if weight is not None:
+        return len(weight) if weight.ndim == 1 else None
+    shape = getattr(module, "normalized_shape", None)  # nothing learned (OLMo)
+    return int(shape[0]) if shape is not None and len(shape) == 1 else None
+
+
 @torch.inference_mode()
-def _ask(module: Any) -> NormParameters | None:
-    weight: Tensor = (module.gamma if hasattr(module, "gamma") else module.weight).detach().float()
+def _ask(module: nn.Module) -> NormParameters | None:
+    """Give the module a few vectors, large ones and some so small that epsilon tells, and see what it makes of them."""
+    weight, width = _weight(module), _width(module)
+    kept = torch.ones(width or 0) if weight is None else weight.float()
     bias = getattr(module, "beta", getattr(module, "bias", None))
-    beta = torch.zeros_like(weight) if bias is None else bias.detach().float()
-    epsilon = next((float(value) for name in _EPSILONS if (value := getattr(module, name, None)) is not None), 0.0)
-    x = torch.randn(2, len(weight), generator=torch.Generator().manual_seed(0)).to(weight.device) * 2 + 0.5
-    asked = module.forward(x.to(next(module.parameters()).dtype)).float()  # not called: hooks are for what is read
-    for kind, gamma in (("layer", weight), ("rms", weight), ("rms", 1 + weight)):
-        made = (
-            layer_norm(x, gamma.shape, gamma, beta, epsilon)
-            if kind == "layer"
-            else rms_norm(x, gamma.shape, gamma, epsilon)
-        )
-        if torch.allclose(asked, made, atol=_TOLERANCE, rtol=_TOLERANCE):
-            return NormParameters(kind, gamma.clone(), beta.clone(), epsilon)
+    beta = bias.detach().float() if isinstance(bias, Tensor) else torch.zeros_like(kept)
+    x = torch.randn(1, 3, len(kept), generator=torch.Generator().manual_seed(0)) * 2 + 0.5
+    x = (x * torch.tensor([1.0, 1.0, 1e-3])[:, None]).to(kept.device)
+    answer, features_first = _answer(module, x if weight is None else x.to(weight.dtype))
+    named = [float(value) for name in _EPSILONS if (value := getattr(module, name, None)) is not None]
+    for epsilon in named[:1] or _USUAL_EPSILONS:
+        for kind, gamma in (("layer", kept), ("rms", kept), ("rms", 1 + kept), ("layer", 1 + kept)):
+            made = (
+                layer_norm(x, gamma.shape, gamma, beta, epsilon)
+                if kind == "layer"
+                else rms_norm(x, gamma.shape, gamma, epsilon)
+            )
+            if answer is not None and torch.allclose(answer, made, atol=_TOLERANCE, rtol=_TOLERANCE):
+                return NormParameters(kind, gamma.clone(), beta.clone(), epsilon, features_first)
     return None
+
+
+def _answer(module: nn.Module, x: Tensor) -> tuple[Tensor | None, bool]:
+    """What the module makes of x [B, T, D], and whether it wants [B, D, T]; None where it takes neither."""
+    for features_first in (False, True):
+        try:
+            out = module.forward(x.transpose(1, 2) if features_first else x)  # not called: hooks are for what is read
+        except (RuntimeError, IndexError, TypeError, ValueError):
+            continue
+        out = out[0] if isinstance(out, tuple) else out  # I-BERT gives a scale beside it
+        return (out.transpose(1, 2) if features_first else out).float(), features_first
+    return None, False

@@ -78,6 +78,7 @@ def _found_places(calls: Sequence[NormCall], shape: Shape, sites: Sequence[Site]
             seen = any(site[0] == stream for site in sites[: call.attentions_before])
             end = "final" if seen else "embedding"
             found[number] = Place(stream, None, end, end)
+    ending = {found[number].stream for number in found if found[number].part == "final"}
     first = {key: _before(calls[numbers[0]], key, sites) == 0 for key, numbers in inside.items()}
     for (stream, layer), numbers in inside.items():
         pre = any(
@@ -86,7 +87,8 @@ def _found_places(calls: Sequence[NormCall], shape: Shape, sites: Sequence[Site]
         before = [_before(calls[number], (stream, layer), sites) for number in numbers]
         names = [calls[number].name for number in numbers]
         sublayers = _SUBLAYERS["cross" if ("cross", layer) in sites and stream == "decoder" else "alone"]
-        for number, (part, placement) in zip(numbers, _parts(names, before, sublayers, pre=pre), strict=True):
+        parts = _parts(names, before, sublayers, pre=pre, ends=stream in ending)
+        for number, (part, placement) in zip(numbers, parts, strict=True):
             found[number] = Place(stream, layer, part, placement)
     return [found[number] for number in range(len(calls))]
 
@@ -94,6 +96,7 @@ def _found_places(calls: Sequence[NormCall], shape: Shape, sites: Sequence[Site]
 _OF = {"encoder": ("encoder",), "decoder": ("decoder", "cross")}
 _SUBLAYERS = {"alone": ("attention", "ffn"), "cross": ("attention", "cross", "ffn")}
 _OF_THE_OUTPUT = re.compile("post_(attention|feedforward|mlp|self_attn)_?(layer)?norm")
+_OF_THE_FFN = ("post_feedforward", "post_mlp")
 
 
 def _before(call: NormCall, where: Site, sites: Sequence[Site]) -> int:
@@ -103,21 +106,24 @@ def _before(call: NormCall, where: Site, sites: Sequence[Site]) -> int:
 
 
 def _parts(
-    names: Sequence[str], before: Sequence[int], sublayers: Sequence[str], *, pre: bool
+    names: Sequence[str], before: Sequence[int], sublayers: Sequence[str], *, pre: bool, ends: bool
 ) -> list[tuple[str, str]]:
     """Part and placement of the norms of one layer, in the order in which they ran.
 
-    before: how many attention calls of the layer came before each. In a pre-norm stack, whose layers begin with a norm,
+    before: how many attention calls of the layer came before each. ends: whether a norm stands behind the last layer,
+    as where the residual stream itself goes without. In a pre-norm stack, whose layers begin with a norm,
     what comes before a sublayer is that sublayer's; in a post-norm stack what comes after it. Where a layer has a norm
     behind its FFN and is named so (Gemma 2, OLMo 2), those behind a sublayer stand on the sublayer's output, before the
     residual sum: "output".
     """
     last = len(sublayers) - 1
-    sandwich = any("post_feedforward" in name or "post_mlp" in name for name in names)
+    leaves = [name.rpartition(".")[2] for name in names]
+    sandwich = (pre or ends) and any(leaf.startswith(_OF_THE_FFN) for leaf in leaves)
+    named_twice = any(leaf.startswith("post_self_attn") for leaf in leaves)  # GLM-4: "post_attention" is the FFN's then
     parts, seen = [], Counter[int]()
-    for name, done in zip(names, before, strict=True):
-        leaf = name.rpartition(".")[2]
-        if sandwich and _OF_THE_OUTPUT.fullmatch(leaf):
+    for leaf, done in zip(leaves, before, strict=True):
+        output = _OF_THE_OUTPUT.fullmatch(leaf) and not (named_twice and leaf.startswith("post_attention"))
+        if sandwich and output:
             parts.append((sublayers[last if "attention" not in leaf and "attn" not in leaf else 0], "output"))
         elif pre:  # a second norm before the first attention is that of an FFN beside it (parallel sublayers)
             parts.append((sublayers[min(done, last) if not seen[done] or done else last], "pre"))
@@ -134,10 +140,11 @@ def _stream(name: str, shape: Shape) -> str:
 
 
 def _layers(calls: Sequence[NormCall]) -> list[int | None]:
-    runs: Counter[str] = Counter()
+    """The number in each norm's path; one more for each time that attention ran since the same norm did (ALBERT)."""
+    runs: defaultdict[str, set[int]] = defaultdict(set)
     layers: list[int | None] = []
     for call in calls:
+        runs[call.name].add(call.attentions_before)
         numbers = [int(part) for part in call.name.split(".") if part.isdigit()]
-        layers.append(numbers[0] + runs[call.name] if numbers else None)
-        runs[call.name] += 1
+        layers.append(numbers[0] + len(runs[call.name]) - 1 if numbers else None)
     return layers

@@ -19,13 +19,13 @@ from weakref import WeakSet
 import torch
 from torch import Tensor, nn
 
-from inspector.norm_kinds import is_norm, parameters
+from inspector.norm_kinds import NormParameters, is_norm, parameters
 from inspector.norm_places import NormCall, places
 from inspector.reading import Reading, read
 from inspector.trace import AttentionRecord, AttentionSite, NormRecord, Trace, read_only
 from models import LoadedModel
 from models.attention import AttentionCall, fused, watch
-from models.masks import Mask
+from models.masks import DenseMask, Mask, window_of
 from models.tokenizers import Encoding
 
 Side = Literal["right", "left"]
@@ -195,6 +195,12 @@ class _SequenceMask:
         return rows[self.row if rows.shape[0] > 1 else 0, :, :, self.real][None]
 
 
+def _of_sequence(mask: Mask | None, row: int, real: slice) -> Mask | None:
+    if mask is None or isinstance(mask, DenseMask):
+        return mask and mask.of_sequence(row, real)
+    return _SequenceMask(mask, row, real)
+
+
 def _trace(
     loaded: LoadedModel,
     run: _Run,
@@ -214,9 +220,9 @@ def _trace(
         part = tensor[row] if alone else tensor[row].movedim(tokens, 0)[real].movedim(0, tokens).clone()
         return part.detach()
 
+    masks = [call.mask if alone else _of_sequence(call.mask, row, real) for call in run.attentions]
     attentions = []
-    for call, site in zip(run.attentions, _sites(run.attentions, reading), strict=True):
-        mask = call.mask if call.mask is None or alone else _SequenceMask(call.mask, row, real)
+    for call, mask, site in zip(run.attentions, masks, _sites(run.attentions, masks, reading), strict=True):
         query, key, value = (own(tensor, tokens=1) for tensor in (call.query, call.key, call.value))
         function = call.function.of_sequence(row, real)
         attentions.append(AttentionRecord(site, function, query, key, value, mask))
@@ -232,7 +238,7 @@ def _trace(
                 place.layer,
                 place.part,
                 place.placement,
-                read_only(own(norm.input, tokens=0)),
+                read_only(own(_batch_first(norm.input, run.hidden, found), tokens=0)),
                 read_only(found.gamma),
                 read_only(found.beta),
                 found.epsilon,
@@ -246,16 +252,36 @@ def _trace(
     )
 
 
-def _sites(calls: Sequence[AttentionCall], reading: Reading) -> list[AttentionSite]:
-    """Stream, layer and tokens of each call; layers count within their stream, in call order."""
+def _batch_first(x: Tensor, hidden: Tensor, norm: NormParameters) -> Tensor:
+    """A norm's input as [B, T, D], where its model keeps it as [T, B, D] (XLNet) or [B, D, T] (SqueezeBERT)."""
+    x = x.transpose(1, 2) if norm.features_first else x
+    return x if x.shape[0] == hidden.shape[0] else x.transpose(0, 1)
+
+
+def _sites(calls: Sequence[AttentionCall], masks: Sequence[Mask | None], reading: Reading) -> list[AttentionSite]:
+    """Stream, layer, tokens, kv heads and window of each call; layers count within their stream, in call order."""
     layers: Counter[str] = Counter()
+    windows: dict[int, int | None] = {}  # models share one mask between layers
     sites = []
     text = reading.encoding.tokens
     target = text if reading.target is None else reading.target.tokens
     between = {"encoder": (text, text, None), "decoder": (target, target, reading.predicts)}
     between["cross"] = (target, text, reading.predicts)
-    for call in calls:
+    for call, mask in zip(calls, masks, strict=True):
         queries, keys, predicts = between[call.stream]
-        sites.append(AttentionSite(call.stream, layers[call.stream], call.query.shape[1], queries, keys, predicts))
+        if mask is not None and call.stream != "cross" and id(call.mask) not in windows:
+            windows[id(call.mask)] = window_of(mask, tokens=len(queries))
+        sites.append(
+            AttentionSite(
+                call.stream,
+                layers[call.stream],
+                call.query.shape[1],
+                queries,
+                keys,
+                predicts,
+                kv_heads=call.key.shape[1],
+                window=windows.get(id(call.mask)),
+            )
+        )
         layers[call.stream] += 1
     return sites

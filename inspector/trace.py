@@ -40,6 +40,8 @@ class AttentionSite:
 
     stream: "encoder", "decoder" or "cross" (the decoder's queries, the encoder's keys); layer counts within it.
     predicts: in a decoder the token that each query has to predict, beside the one that it reads (`queries`).
+    kv_heads: K; as many as heads where left out. window: of a local layer, whose queries see keys less than so many
+    tokens away; None where they see the whole text.
     """
 
     stream: str
@@ -48,6 +50,18 @@ class AttentionSite:
     queries: tuple[str, ...]
     keys: tuple[str, ...]
     predicts: tuple[str, ...] | None = None
+    kv_heads: int = 0
+    window: int | None = None
+
+    def __post_init__(self) -> None:
+        if not self.kv_heads:
+            object.__setattr__(self, "kv_heads", self.heads)
+        if self.heads % self.kv_heads:
+            raise ValueError(f"{self.heads} heads cannot share {self.kv_heads} kv heads: the first must be a multiple")
+
+    def kv_group(self, head: int) -> int:
+        """The kv head that a head reads its keys and values from (Ainslie et al. 2023)."""
+        return head // (self.heads // self.kv_heads)
 
 
 @dataclass(frozen=True)
@@ -251,7 +265,7 @@ def _block(record: AttentionRecord, kind: Kind, rows: slice) -> Array:
     if kind == "weights":
         block, elsewhere = attended.weights, 0.0
     else:
-        block, elsewhere = _scores(record, softmax.scores), float("-inf")
+        block, elsewhere = _scores(record, softmax.scores, attended.band), float("-inf")
         if attended.allowed is not None:  # a masked score is no score; one that a wrong mask leaves finite is shown
             hidden = ~attended.allowed & (block < torch.finfo(block.dtype).min / 2)
             block = block.masked_fill(hidden, float("-inf"))
@@ -259,12 +273,10 @@ def _block(record: AttentionRecord, kind: Kind, rows: slice) -> Array:
     return torch.nn.functional.pad(block[0].float(), around, value=elsewhere).cpu().numpy()
 
 
-def _scores(record: AttentionRecord, softmax_input: Tensor | None) -> Tensor:
-    scores = softmax_input
-    if scores is None:
+def _scores(record: AttentionRecord, softmax_input: Tensor | None, band: slice) -> Tensor:
+    if softmax_input is None:
         raise ValueError(f"{record.function} calls no softmax, so there are no scores to show")
-    keys = len(record.site.keys)
-    return scores if scores.shape[-1] <= keys else scores[..., :keys]  # a sink's column is no key's
+    return softmax_input[..., : band.stop - band.start]  # a sink's column, behind those of the keys, is no key's
 
 
 def blocks(record: AttentionRecord, kind: Kind) -> Iterator[tuple[slice, Array]]:

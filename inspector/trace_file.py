@@ -58,6 +58,7 @@ def save(trace: Trace, path: str | os.PathLike[str]) -> None:
                 "stream": record.site.stream,
                 "layer": record.site.layer,
                 "predicts": record.site.predicts,
+                "window": record.site.window,
                 "function": function_file.write(record.function, arrays, f"attention.{index}.argument."),
                 "mask": None if record.mask is None else masks[id(record.mask)],
             }
@@ -155,7 +156,16 @@ def _attention(
     keys = encoding if stream == "cross" else queries
     predicts = None if predicts is None else tuple(predicts)
     return AttentionRecord(
-        AttentionSite(stream, site["layer"], query.shape[0], queries.tokens, keys.tokens, predicts),
+        AttentionSite(
+            stream,
+            site["layer"],
+            query.shape[0],
+            queries.tokens,
+            keys.tokens,
+            predicts,
+            kv_heads=key.shape[0],
+            window=site.get("window"),  # there is none in files of older versions
+        ),
         function_file.read(site["function"], arrays, prefix + "argument."),
         query,
         key,

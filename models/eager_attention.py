@@ -21,7 +21,7 @@ from transformers.modeling_utils import AttentionInterface
 
 from models.attention import attend
 from models.config import Stream
-from models.masks import Mask
+from models.masks import DenseMask, Mask
 
 IMPLEMENTATION = "headlight"
 
@@ -119,18 +119,6 @@ class RuleMask:
         offset = self.arguments["q_offset"] + start
         mask: Tensor = sdpa_mask(**{**self.arguments, "q_offset": offset, "q_length": stop - start})
         return mask
-
-
-@dataclass(frozen=True)
-class DenseMask:
-    """A mask that the model made itself, as an additive [B, 1 or H, Q, T] tensor."""
-
-    bias: Tensor
-
-    def rows(self, start: int, stop: int) -> Tensor:
-        """Boolean [B, 1 or H, stop - start, T]; True where the query attends to the key."""
-        block = self.bias[:, :, start:stop]
-        return block if block.dtype == torch.bool else block > torch.finfo(block.dtype).min / 2
 
 
 def _rule_mask(*, allow_is_bidirectional_skip: bool = False, **arguments: Any) -> RuleMask | None:

@@ -1,8 +1,9 @@
 """Attention of models that bypass transformers' registry: the softmax of their own eager attention is watched.
 
-While such a model is recorded, every softmax over scores [B, H, Q, T] is reported as an attention call, in the order in
-which they happen; afterwards the reported weights must equal, map by map, what the model hands out under
-output_attentions. The scores are kept as they are, so such a recording grows with the square of the text.
+While such a model is recorded, every softmax over the scores of all pairs of tokens, [B, H, Q, T] or [B H, Q, T], is
+reported as an attention call, in the order in which they happen; afterwards the reported weights must equal, map by
+map, what the model hands out under output_attentions. The scores are kept as they are, so such a recording grows with
+the square of the text.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from torch.overrides import TorchFunctionMode
 
 from models.attention import AttentionCall, report
 from models.config import Stream
+from models.masks import DenseMask
 
 _SOFTMAX = (torch.softmax, torch.nn.functional.softmax, Tensor.softmax)
 _TOLERANCE = 1e-6
@@ -56,46 +58,68 @@ class GivenScores:
     ) -> tuple[Tensor, Tensor]:
         """-> an output of width 0 [B, H, Q, 0] (it was not seen), and weights [B, H, Q, T] = softmax(scores)."""
         weights = torch.softmax(self.scores[:, :, rows], dim=-1)
-        return weights @ value, weights
+        return weights.new_zeros(*weights.shape[:-1], 0), weights
+
+
+@dataclass(frozen=True)
+class Expected:
+    """By what a softmax is known to be attention over all pairs of tokens.
+
+    batch: B. lengths: of the texts that queries and keys come from. heads: what H may be. kv_heads: K; None where each
+    head has its own. stream: of the call with that number, counted from 0.
+    """
+
+    batch: int
+    lengths: frozenset[int]
+    heads: frozenset[int]
+    kv_heads: int | None
+    stream: Callable[[int], Stream]
+
+    def scores(self, scores: Tensor) -> Tensor | None:
+        """The scores as [B, H, Q, T]; None where they are something else (a router's, a convolution's)."""
+        if scores.ndim == 3 and len(scores) in {self.batch * heads for heads in self.heads}:
+            scores = scores.unflatten(0, (self.batch, -1))
+        square = scores.ndim == 4 and {*scores.shape[2:]} <= self.lengths
+        return scores if square and len(scores) == self.batch else None
 
 
 class WatchedSoftmax(TorchFunctionMode):
-    """Inside the block (and on its thread alone) every softmax over [B, H, Q, T] is reported as an attention call.
+    """Inside the block, and on its thread alone, a softmax over pairs of tokens is reported as an attention call."""
 
-    stream: of the call with that number, counted from 0.
-    """
-
-    def __init__(self, stream: Callable[[int], Stream]) -> None:
+    def __init__(self, expected: Expected) -> None:
         super().__init__()
-        self.stream = stream
-        self.weights: list[Tensor] = []
+        self.expected = expected
+        self.seen: list[tuple[Tensor, Tensor]] = []  # scores and weights
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))
-        if func in _SOFTMAX and result.ndim == 4:
-            scores = args[0]
-            stream = self.stream(len(self.weights))
-            self.weights.append(result)
-            heads, queries, keys = scores.shape[1:]
-            nothing = scores.new_zeros(len(scores), heads, max(queries, keys), 0)
-            report(
-                AttentionCall(
-                    GivenScores(scores.detach().clone()),
-                    nothing[:, :, :queries],
-                    nothing[:, :, :keys],
-                    nothing[:, :, :keys],
-                    None,
-                    stream,
-                )
-            )
+        if func in _SOFTMAX and (scores := self.expected.scores(args[0])) is not None:
+            self.seen.append((scores.detach().clone(), result.reshape(scores.shape)))
+            self._report(self.seen[-1][0])
         return result
+
+    def _report(self, scores: Tensor) -> None:
+        batch, heads, queries, keys = scores.shape
+        kv_heads = self.expected.kv_heads
+        own = kv_heads is None or heads % kv_heads > 0
+        query = scores.new_zeros(batch, heads, queries, 0)
+        key = scores.new_zeros(batch, heads if own else kv_heads, keys, 0)
+        stream = self.expected.stream(len(self.seen) - 1)
+        report(AttentionCall(GivenScores(scores), query, key, key, DenseMask(scores), stream))
 
     def agree(self, handed_out: Sequence[Tensor]) -> None:
         """Raise ValueError unless what was reported is what the model hands out, in its order."""
-        if len(handed_out) != len(self.weights):
+        if len(handed_out) != len(self.seen):
+            shapes = " and ".join(sorted({str(tuple(given.shape)) for given in handed_out}))
             raise ValueError(
-                f"{len(self.weights)} softmaxes over [B, H, Q, T] were seen, and {len(handed_out)} maps handed out"
+                f"{len(self.seen)} softmaxes over all pairs of tokens were seen, where it hands out {len(handed_out)} "
+                f"maps of the shapes {shapes} for {' and '.join(map(str, sorted(self.expected.lengths)))} tokens"
             )
-        for number, (seen, given) in enumerate(zip(self.weights, handed_out, strict=True)):
-            if seen.shape != given.shape or float((seen.float() - given.float()).abs().max()) > _TOLERANCE:
-                raise ValueError(f"map {number} that the model hands out is not the softmax that was seen")
+        for number, ((scores, weights), given) in enumerate(zip(self.seen, handed_out, strict=True)):
+            # SqueezeBERT hands out the scores, all others the weights.
+            if not _equal(weights, given) and not _equal(scores, given):
+                raise ValueError(f"map {number} that it hands out is not the softmax that was seen")
+
+
+def _equal(seen: Tensor, given: Tensor) -> bool:
+    return seen.shape == given.shape and float((seen.float() - given.float()).abs().max()) <= _TOLERANCE

@@ -37,6 +37,7 @@ from models.pretrained import Pretrained, try_out
 disable_progress_bar()  # the page and the command line say for themselves that a model loads
 
 Device = Literal["cpu", "cuda", "mps", "auto"]
+_BOTH_WAYS = ("xlnet",)  # listed as causal, and yet every token sees every token unless it is told otherwise
 _CANNOT_LOAD = (OSError, KeyError, ImportError, ValueError, RuntimeError, TypeError, AttributeError, SafetensorError)
 
 
@@ -75,14 +76,13 @@ def load_candidate(
         return _loaded(source, IMPLEMENTATION)
     except SafetensorError as error:
         raise ValueError(f"the weights of {candidate.name} are damaged: {error}; get them again") from error
-    except _CANNOT_LOAD as error:
-        first = error
+    except _CANNOT_LOAD:  # it bypasses the registry, or does not know a name that is not its own
+        pass
     try:
         return _loaded(source, "eager")
     except _CANNOT_LOAD as error:
         raise ValueError(
-            f"the attention of {candidate.name} ({config.model_type}) cannot be captured. Through transformers' "
-            f"attention registry: {first}. From its own eager attention: {error}."
+            f"the attention of {candidate.name} ({config.model_type}) cannot be captured: {error}"
         ) from error
 
 
@@ -95,8 +95,11 @@ def shape_of(config: Any) -> Shape:
     """What a configuration describes; ValueError where it is no text model."""
     if config.is_encoder_decoder:
         return "encoder-decoder"
+    if config.model_type in _BOTH_WAYS:
+        return "encoder"
     masked = config.model_type in MODEL_FOR_MASKED_LM_MAPPING_NAMES
-    if config.model_type in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES and (getattr(config, "is_decoder", False) or not masked):
+    causal = getattr(config, "is_decoder", False) or getattr(config, "causal", False)  # the second is XLM's
+    if config.model_type in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES and (causal or not masked):
         return "decoder"
     if masked:
         return "encoder"
@@ -114,7 +117,8 @@ def model_class(config: Any) -> Any:
         *MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES.values(),
     }
     named = (getattr(config, "architectures", None) or [""])[0]
-    return getattr(transformers, named) if named in heads and hasattr(transformers, named) else AutoModel
+    predicts = named in heads and hasattr(transformers, named) and config.model_type not in _BOTH_WAYS
+    return getattr(transformers, named) if predicts else AutoModel
 
 
 def _loaded(source: _Source, implementation: str) -> Pretrained:

@@ -9,6 +9,8 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+_ROWS = 128  # of a mask, looked at together
+
 
 class Mask(Protocol):
     """A rule that says, for any block of query rows, which keys they attend to."""
@@ -90,6 +92,23 @@ class PackedMask:
 
 
 @dataclass(frozen=True)
+class DenseMask:
+    """A mask that the model made itself, as an additive [B, 1 or H, Q or 1, T] tensor."""
+
+    bias: Tensor
+
+    def rows(self, start: int, stop: int) -> Tensor:
+        """Boolean [B, 1 or H, stop - start, T]; True where the query attends to the key."""
+        block = self.bias if self.bias.shape[2] == 1 else self.bias[:, :, start:stop]
+        return block if block.dtype == torch.bool else block > torch.finfo(block.dtype).min / 2
+
+    def of_sequence(self, row: int, real: slice) -> DenseMask:
+        """That of one sequence of a padded batch, between its real tokens; a copy."""
+        rows = slice(None) if self.bias.shape[2] == 1 else real
+        return DenseMask(self.bias[row if len(self.bias) > 1 else 0, :, rows, real][None].clone())
+
+
+@dataclass(frozen=True)
 class AllOf:
     """A key is seen where every one of the masks shows it.
 
@@ -109,3 +128,21 @@ def all_of(*masks: Mask | None) -> Mask | None:
     """The masks that are there, as one; None where there is none."""
     present = tuple(mask for mask in masks if mask is not None)
     return AllOf(present) if len(present) > 1 else next(iter(present), None)
+
+
+def window_of(mask: Mask, *, tokens: int) -> int | None:
+    """The width of the band, as WindowMask counts it, that a mask leaves of a text that attends to itself.
+
+    None where it leaves no band: where the text fits into the window, nothing of it is hidden.
+    """
+    seen = mask.rows(tokens - 1, tokens).flatten(end_dim=-2).any(dim=0).nonzero()
+    width = tokens - int(seen[0]) if len(seen) else tokens
+    if width == tokens:
+        return None
+    causal = not bool(mask.rows(0, 1)[..., 1:].any())
+    band = AllOf((WindowMask(tokens, width), CausalMask(tokens))) if causal else WindowMask(tokens, width)
+    for start in range(0, tokens, _ROWS):
+        stop = min(start + _ROWS, tokens)
+        if not bool((mask.rows(start, stop).cpu() == band.rows(start, stop)).all()):
+            return None
+    return width

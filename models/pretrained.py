@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from models.attention import AttentionCall, watch, watched
 from models.config import Shape, Stream
 from models.eager_attention import IMPLEMENTATION
-from models.eager_output import WatchedSoftmax
+from models.eager_output import Expected, WatchedSoftmax
 from models.loaded import Backend
 from models.prediction_head import predict, usual_logits
 
@@ -48,7 +48,7 @@ class Pretrained:
         """
         network = self.network.get_encoder() if self.shape == "encoder-decoder" else self._body()
         inputs = {"input_ids": ids, "attention_mask": keep.long()}
-        if self.shape == "encoder":  # a GPT-2 would add the embedding of token 0
+        if segment_count(self.config) > 1:
             inputs["token_type_ids"] = segments
         return self._call(network, inputs)
 
@@ -78,8 +78,10 @@ class Pretrained:
         """The token that a decoder begins its target with, where the tokenizer does not write it."""
         if self.shape != "encoder-decoder":
             return None
-        names = ("decoder_start_token_id", "bos_token_id", "pad_token_id")
-        return next((int(id) for name in names if (id := getattr(self.config, name, None)) is not None), None)
+        writing = getattr(self.network, "generation_config", None)  # where transformers 5 saves what it writes with
+        places = [(self.config, "decoder_start_token_id"), (writing, "decoder_start_token_id")]
+        places += [(self.config, "bos_token_id"), (self.config, "pad_token_id")]
+        return next((int(id) for place, name in places if (id := getattr(place, name, None)) is not None), None)
 
     @property
     def device(self) -> torch.device:
@@ -103,10 +105,15 @@ class Pretrained:
         given |= {"output_hidden_states": True} if hasattr(network, "lm_head") else {}
         if self.backend == "probe" or not watched():
             return _hidden(network(**given, return_dict=True))
-        with WatchedSoftmax(self._stream) as softmaxes:
+        with WatchedSoftmax(self._expected(given)) as softmaxes:
             out = network(**given, return_dict=True, output_attentions=True)
         softmaxes.agree(_handed_out(out))
         return _hidden(out)
+
+    def _expected(self, given: dict[str, Tensor]) -> Expected:
+        texts = [given[name] for name in ("input_ids", "decoder_input_ids") if name in given]
+        lengths = frozenset(text.shape[1] for text in texts)
+        return Expected(len(texts[0]), lengths, head_counts(self.config), kv_head_count(self.config), self._stream)
 
     def _stream(self, number: int) -> Stream:
         """Whose attention the call with this number is, in a model whose modules do not tell."""
@@ -142,8 +149,7 @@ def try_out(network: Any, tokenizer: Any, *, shape: Shape) -> Pretrained:
     with torch.inference_mode():
         with watch(calls.append):
             hidden = _forward(tried, ids)
-        if not calls:
-            raise ValueError(f"{type(network).__name__} made no attention call that could be seen")
+        _check_whole(calls, tried)
         head = _agrees(tried, ids, hidden)
     return replace(tried, head=head)
 
@@ -159,9 +165,30 @@ def _hidden(out: Any) -> Tensor:
 def _handed_out(out: Any) -> list[Tensor]:
     """The maps of output_attentions in call order; of a decoder layer its own, then the cross one."""
     if "encoder_attentions" not in out:
-        return list(out.attentions or ())
-    pairs = zip(out.decoder_attentions or (), out.cross_attentions or (), strict=True)
-    return [*(out.encoder_attentions or ()), *(weights for pair in pairs for weights in pair)]
+        maps = [weights for weights in out.get("attentions") or () if weights is not None]
+    else:
+        pairs = zip(out.decoder_attentions or (), out.cross_attentions or (), strict=True)
+        maps = [*(out.encoder_attentions or ()), *(weights for pair in pairs for weights in pair)]
+    parts = [weights for weights in maps if not isinstance(weights, Tensor)]
+    if parts:
+        raise ValueError(f"{len(parts)} of the {len(maps)} maps that it hands out are given in parts, not as one")
+    return maps
+
+
+def _check_whole(calls: Sequence[AttentionCall], tried: Pretrained) -> None:
+    """Raise ValueError where not every attention that the configuration names was seen, between all tokens."""
+    expected = attention_count(tried.config, shape=tried.shape)
+    if not calls or expected == 0:
+        raise ValueError(f"{type(tried.network).__name__} makes no softmax over all pairs of tokens that could be seen")
+    if len(calls) != expected:
+        raise ValueError(
+            f"{len(calls)} attentions were seen where the configuration names {expected}, so some layers would be "
+            "missing, or split"
+        )
+    for call in calls:
+        queries, keys = call.query.shape[2], call.key.shape[2]
+        if (queries, keys) != (_TRIED, _TRIED):
+            raise ValueError(f"of {_TRIED} tokens it makes {queries} queries and {keys} keys")
 
 
 def _forward(tried: Pretrained, ids: Tensor) -> Tensor:
@@ -189,6 +216,26 @@ def attention_count(config: Any, *, shape: Shape) -> int:
     if kinds is None:
         return int(config.num_hidden_layers)
     return sum("attention" in kind and "linear" not in kind for kind in kinds)
+
+
+def head_counts(config: Any) -> frozenset[int]:
+    """H of its attentions, by whatever names the configuration gives them."""
+    names = ("num_attention_heads", "encoder_attention_heads", "decoder_attention_heads")
+    return frozenset(int(value) for name in names if (value := getattr(config, name, None)) is not None)
+
+
+def segment_count(config: Any) -> int:
+    """How many texts beside each other it tells apart; one (XLM, GPT-2) would add the embedding of token 0 instead."""
+    named = 2 if config.model_type == "xlnet" else getattr(config, "type_vocab_size", None)
+    return int(named or 1)
+
+
+def kv_head_count(config: Any) -> int | None:
+    """K that the configuration names (GQA, MQA); None where it names none."""
+    if getattr(config, "multi_query", False) and not getattr(config, "new_decoder_architecture", False):
+        return 1
+    names = ("num_key_value_heads", "num_kv_heads")
+    return next((int(value) for name in names if (value := getattr(config, name, None)) is not None), None)
 
 
 def layer_count(config: Any, stack: Literal["encoder", "decoder"]) -> int:

@@ -18,3 +18,7 @@ def minilm() -> models.LoadedModel:
 @pytest.fixture(scope="session")
 def minilm_own() -> models.LoadedModel:
     return models.load("minilm-own")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--write-models-table", action="store_true", help="write docs/models.md from what was measured")

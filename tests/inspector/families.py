@@ -1,0 +1,273 @@
+"""The families of transformers that are held to its own eager attention: a tiny random model of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForSeq2SeqLM
+from transformers.models.auto.modeling_auto import (
+    MODEL_FOR_MASKED_LM_MAPPING_NAMES,
+    MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES,
+)
+
+from models.subwords import as_transformers, train_subwords
+
+WINDOW = 4
+LEARNED, SINUSOIDAL, ROPE, ALIBI, BUCKETS = "learned", "sinusoidal", "RoPE", "ALiBi", "T5 buckets"
+DISENTANGLED, RELATIVE, NONE = "disentangled", "relative", "none"
+
+
+@dataclass(frozen=True)
+class Family:
+    """A model type of transformers.
+
+    positions: how it knows where a token stands. sizes: of its tiny configuration, what `SMALL` does not give; None
+    leaves one of those out. note: what else is special. kinds: the attention of its layers, where the configuration
+    gives local ones a window; None: all global.
+    """
+
+    name: str
+    positions: str
+    sizes: Mapping[str, Any] = field(default_factory=dict)
+    note: str = ""
+    kinds: tuple[int | None, ...] = ()
+
+
+SMALL: dict[str, Any] = {
+    **dict.fromkeys(
+        ("hidden_size", "d_model", "n_embd", "dim", "emb_dim", "embedding_size", "word_embed_proj_dim"), 32
+    ),
+    **dict.fromkeys(("num_hidden_layers", "n_layers", "num_layers", "n_layer", "encoder_layers", "decoder_layers"), 2),
+    **dict.fromkeys(("num_decoder_layers", "num_encoder_layers", "num_key_value_heads", "num_experts_per_tok"), 2),
+    **dict.fromkeys(("num_attention_heads", "n_heads", "n_head", "num_heads", "encoder_attention_heads"), 4),
+    **dict.fromkeys(("decoder_attention_heads", "num_encoder_attention_heads", "num_decoder_attention_heads"), 4),
+    **dict.fromkeys(("num_experts", "num_local_experts", "n_routed_experts", "sliding_window"), 4),
+    **dict.fromkeys(("intermediate_size", "encoder_ffn_dim", "decoder_ffn_dim", "d_ff", "hidden_dim", "ffn_dim"), 48),
+    **dict.fromkeys(("n_inner", "ffn_hidden_size", "d_inner", "dff"), 48),
+    **dict.fromkeys(("max_position_embeddings", "n_positions", "max_encoder_position_embeddings", "n_ctx"), 64),
+    "max_decoder_position_embeddings": 64,
+    "moe_intermediate_size": 16,
+    "head_dim": 8,
+    "d_kv": 8,
+    "vocab_size": 300,
+    "pad_token_id": 0,
+    "bos_token_id": 2,
+    "eos_token_id": 3,
+    "decoder_start_token_id": 2,
+}
+"""Sizes by whatever names a configuration gives them; one is used where the configuration has it."""
+
+_LATENT = {"q_lora_rank": 16, "kv_lora_rank": 8, "qk_rope_head_dim": 4, "qk_nope_head_dim": 8, "v_head_dim": 8}
+_ROUTED = {"n_group": 1, "topk_group": 1, "first_k_dense_replace": 1, "n_shared_experts": 1, "num_key_value_heads": 4}
+_ALTERNATING = {"layer_types": ["sliding_attention", "full_attention"]}
+_BLOCKS = {"block_sizes": [1, 1], "d_head": 8, "num_decoder_layers": 1, "num_hidden_layers": None, "num_layers": None}
+_STARTED = {"decoder_start_token_id": 0}  # T5's configuration has no such name by itself
+_UNLIMITED = dict.fromkeys(("max_position_embeddings", "n_positions", "hidden_dim"))
+
+ENCODERS = (
+    Family("bert", LEARNED),
+    Family("roberta", LEARNED),
+    Family("distilbert", LEARNED),
+    Family("albert", LEARNED, note="its layers share one set of weights"),
+    Family("electra", LEARNED),
+    Family("camembert", LEARNED),
+    Family("xlm-roberta", LEARNED),
+    Family("xlm-roberta-xl", LEARNED),
+    Family("xmod", LEARNED, {"languages": ["en_XX"], "default_language": "en_XX"}, note="an adapter for each language"),
+    Family("roberta-prelayernorm", LEARNED),
+    Family("data2vec-text", LEARNED),
+    Family("ernie", LEARNED),
+    Family("roc_bert", LEARNED, note="shapes and sounds of characters are left at 0"),
+    Family("deberta", DISENTANGLED, {"relative_attention": True, "pos_att_type": ["c2p", "p2c"]}),
+    Family(
+        "deberta-v2", DISENTANGLED, {"relative_attention": True, "pos_att_type": ["c2p", "p2c"], "position_buckets": 8}
+    ),
+    Family("mpnet", BUCKETS),
+    Family("modernbert", ROPE, {"local_attention": 8, "global_attn_every_n_layers": 2}, kinds=(None, 5)),
+    Family("eurobert", ROPE),
+    Family("nomic_bert", ROPE),
+    Family(
+        "big_bird",
+        LEARNED,
+        {"attention_type": "original_full"},
+        note="in full, also where the configuration says block-sparse",
+    ),
+    Family("convbert", LEARNED, note="half of the heads are convolutions, which have no map"),
+    Family("roformer", ROPE),
+    Family("rembert", LEARNED),
+    Family("megatron-bert", LEARNED),
+    Family(
+        "nystromformer",
+        LEARNED,
+        {"segment_means_seq_len": 64},
+        note="full attention; with fewer landmarks it is refused",
+    ),
+    Family("squeezebert", LEARNED, note="hands out its scores as maps"),
+    Family(
+        "mobilebert",
+        LEARNED,
+        {"embedding_size": 16, "true_hidden_size": 32, "intra_bottleneck_size": 32},
+        note="no norms",
+    ),
+    Family("ibert", LEARNED, note="not quantised"),
+    Family("esm", ROPE, {"mask_token_id": 4, "position_embedding_type": "rotary"}),
+    Family("xlm", LEARNED, {"mask_token_id": 4, "pad_index": 0}),
+    Family("flaubert", LEARNED, {"mask_token_id": 4, "pad_index": 0}),
+    Family("xlnet", RELATIVE, _UNLIMITED, note="read both ways, without its head"),
+)
+
+DECODERS = (
+    Family("gpt2", LEARNED),
+    Family("openai-gpt", LEARNED),
+    Family(
+        "gpt_neo",
+        LEARNED,
+        {"attention_types": [[["global", "local"], 1]], "window_size": WINDOW},
+        kinds=(None, WINDOW),
+    ),
+    Family("gpt_neox", ROPE),
+    Family("gptj", ROPE, {"rotary_dim": 4}),
+    Family("codegen", ROPE, {"rotary_dim": 4}),
+    Family("gpt_bigcode", LEARNED),
+    Family("biogpt", LEARNED),
+    Family("ctrl", SINUSOIDAL),
+    Family("xglm", SINUSOIDAL),
+    Family("opt", LEARNED),
+    Family("bloom", ALIBI),
+    Family("mpt", ALIBI),
+    Family("falcon", ROPE, {"head_dim": None, "multi_query": True}),
+    Family("llama", ROPE),
+    Family("mistral", ROPE, kinds=(WINDOW, WINDOW)),
+    Family("ministral", ROPE, kinds=(WINDOW, WINDOW)),
+    Family("mixtral", ROPE, kinds=(WINDOW, WINDOW), note="experts"),
+    Family("qwen2", ROPE, {"use_sliding_window": True, "max_window_layers": 1}, kinds=(None, WINDOW)),
+    Family("qwen3", ROPE, note="norms of queries and keys"),
+    Family("qwen2_moe", ROPE, note="experts"),
+    Family("gemma", ROPE),
+    Family("gemma2", ROPE, {"query_pre_attn_scalar": 8}, kinds=(WINDOW, None)),
+    Family("gemma3_text", ROPE, {"query_pre_attn_scalar": 8, **_ALTERNATING}, kinds=(WINDOW, None)),
+    Family("phi", ROPE),
+    Family("phi3", ROPE, kinds=(WINDOW, WINDOW)),
+    Family("phimoe", ROPE, kinds=(WINDOW, WINDOW), note="experts"),
+    Family("olmo", ROPE, note="norms without gamma and beta"),
+    Family("olmo2", ROPE),
+    Family("olmo3", ROPE, _ALTERNATING, kinds=(WINDOW, None)),
+    Family("olmoe", ROPE, note="experts"),
+    Family("starcoder2", ROPE, kinds=(WINDOW, WINDOW)),
+    Family("stablelm", ROPE),
+    Family("cohere", ROPE),
+    Family("cohere2", ROPE, _ALTERNATING, kinds=(WINDOW, None)),
+    Family("granite", ROPE),
+    Family("granitemoe", ROPE, note="experts"),
+    Family("gpt_oss", ROPE, _ALTERNATING, kinds=(WINDOW, None), note="experts"),
+    Family("persimmon", ROPE),
+    Family("glm", ROPE),
+    Family("glm4", ROPE),
+    Family("smollm3", ROPE),
+    Family("exaone4", ROPE, _ALTERNATING, kinds=(WINDOW, None)),
+    Family("deepseek_v3", ROPE, {**_LATENT, **_ROUTED, "head_dim": 4}, note="latent keys and values; experts"),
+    Family("helium", ROPE),
+    Family("nemotron", ROPE, note="its gamma is kept less 1"),
+    Family("arcee", ROPE),
+    Family("seed_oss", ROPE),
+    Family("apertus", ROPE),
+    Family("bitnet", ROPE),
+    Family("hunyuan_v1_dense", ROPE),
+    Family(
+        "jamba",
+        NONE,
+        {"attn_layer_period": 2, "attn_layer_offset": 1, "mamba_d_state": 4, "mamba_dt_rank": 4},
+        note="every second layer is a state-space one, without a map",
+    ),
+)
+
+ENCODER_DECODERS = (
+    Family("t5", BUCKETS, _STARTED),
+    Family("mt5", BUCKETS, {"feed_forward_proj": "gated-gelu", **_STARTED}),
+    Family("umt5", BUCKETS, _STARTED, note="buckets of every layer's own"),
+    Family("switch_transformers", BUCKETS, _STARTED, note="experts"),
+    Family("bart", LEARNED),
+    Family("mbart", LEARNED),
+    Family("plbart", LEARNED),
+    Family("mvp", LEARNED),
+    Family("marian", SINUSOIDAL),
+    Family("fsmt", SINUSOIDAL, {"langs": ["en", "de"], "src_vocab_size": 300, "tgt_vocab_size": 300}),
+    Family("pegasus", SINUSOIDAL),
+    Family("bigbird_pegasus", LEARNED, {"attention_type": "original_full"}, note="as big_bird"),
+    Family("m2m_100", SINUSOIDAL),
+    Family("nllb-moe", SINUSOIDAL, note="experts"),
+    Family("blenderbot", LEARNED),
+    Family("blenderbot-small", LEARNED),
+)
+
+REFUSED = (
+    Family("longformer", LEARNED, {"attention_window": 8}, note="sees a window, and its maps are [query, window]"),
+    Family("led", LEARNED, {"attention_window": 8}, note="its encoder sees a window, as Longformer does"),
+    Family("longt5", BUCKETS, note="its encoder attends in blocks"),
+    Family("pegasus_x", SINUSOIDAL, note="its encoder attends in blocks and to global tokens"),
+    Family("funnel", RELATIVE, _BLOCKS, note="pools its tokens: queries are fewer than tokens"),
+    Family("prophetnet", LEARNED, {"num_hidden_layers": None}, note="a second stream of queries predicts n-grams"),
+    Family("diffllama", ROPE, note="each head is the difference of two maps"),
+    Family(
+        "reformer",
+        LEARNED,
+        {"axial_pos_shape": [8, 8], "axial_pos_embds_dim": [16, 16], "attn_layers": ["local", "lsh"]},
+        note="compares tokens of the same hash",
+    ),
+    Family("mra", LEARNED, note="approximates blocks at several resolutions"),
+    Family("yoso", LEARNED, note="samples by hashing instead of softmax"),
+    Family("fnet", LEARNED, note="Fourier transforms instead of attention"),
+    Family("rwkv", NONE, note="a recurrence instead of attention"),
+    Family("mamba", NONE, note="a state space instead of attention"),
+)
+"""What the loader refuses, with a sentence that says why."""
+
+CAPTURED = (*ENCODERS, *DECODERS, *ENCODER_DECODERS)
+
+
+def save(family: Family, folder: Path, *, seed: int = 0) -> None:
+    """A tiny random model of the family with a tiny tokenizer, as transformers saves them.
+
+    Weights are larger than at the start of a training, so that maps are far from uniform; gammas and biases are not 1
+    and 0, so that a norm that forgets them is seen.
+    """
+    config = _config(family)
+    torch.manual_seed(seed)
+    network = _class(family.name).from_config(config).eval()
+    with torch.no_grad():
+        for parameter in network.parameters():
+            if parameter.ndim > 1:
+                parameter.normal_(0, 0.2)
+            else:
+                parameter.add_(0.1 * torch.randn_like(parameter))
+    network.save_pretrained(folder)
+    tokenizer().save_pretrained(folder)
+
+
+def tokenizer() -> Any:
+    """A vocabulary of at most 300 tokens: 0 is the padding, 2 begins and 3 ends a text."""
+    texts = ["the cat sat on the mat", "the dog sat on the log because it was tired"]
+    return as_transformers(train_subwords(texts, vocabulary=300), max_tokens=64)
+
+
+def _config(family: Family) -> Any:
+    default = AutoConfig.for_model(family.name)
+    sizes = {name: size for name, size in SMALL.items() if hasattr(default, name)} | dict(family.sizes)
+    return AutoConfig.for_model(family.name, **{name: size for name, size in sizes.items() if size is not None})
+
+
+def _class(name: str) -> Any:
+    if name in MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES:
+        return AutoModelForSeq2SeqLM
+    return AutoModelForMaskedLM if name in MODEL_FOR_MASKED_LM_MAPPING_NAMES else AutoModelForCausalLM
+
+
+def reference(folder: Path) -> Any:
+    """The model as transformers runs it, with its eager attention: nothing of ours."""
+    named = AutoConfig.from_pretrained(folder).architectures[0]
+    return getattr(transformers, named).from_pretrained(folder, attn_implementation="eager").eval()

@@ -1,0 +1,122 @@
+"""docs/models.md: what was measured of each family, written and read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import transformers
+
+from inspector import Trace
+from models.eager_attention import EagerAttention
+from models.registry import LoadedModel
+from tests.inspector.families import CAPTURED, REFUSED, Family
+
+PATH = Path(__file__).parents[2] / "docs" / "models.md"
+CAPTURED_HEAD = ("family", "shape", "seen by", "maps", "outputs", "scores", "positions", "norms", "special")
+REFUSED_HEAD = ("family", "what it does", "what the loader says")
+INTRODUCTION = """# Models of transformers
+
+{captured} families of transformers {version}, each as a tiny model with random weights, held to transformers' own class
+under `attn_implementation="eager"`; and {refused} that are refused. `pytest tests/inspector/test_families.py
+--write-models-table` writes this page, and the test fails where the code no longer agrees with it. A model type that is
+not here is tried out when it is loaded, and refused where not every layer's attention can be seen.
+
+## Recorded
+
+- **seen by** *probe*: through transformers' attention registry, block by block, in memory linear in the text. *eager
+  output*: it bypasses the registry, so the softmax of its own eager attention is watched, and must equal what the model
+  hands out under `output_attentions`; memory grows with the square of the text.
+- **maps**, **outputs**: the largest difference between what is recorded and what transformers gives, over all weights
+  of all layers, heads and streams; over the last hidden state and, where there is a head, all logits. **scores**:
+  between the softmax (in float64) of the recorded scores and the recorded maps. At most 1e-6 each. Encoders read a pair
+  of texts, encoder-decoders a target.
+- **norms**: pre: before a sublayer; post: after the residual sum; output: on the sublayer's output, before the sum;
+  side by side: attention and FFN read the same norm.
+- **special**: 4:2 heads: 4 heads share 2 kv heads (GQA; 4:1 is MQA). A window of w: a query sees keys less than w
+  tokens away. A sink: a score beside those of the keys, so that rows sum to less than 1. A soft-cap bounds the scores.
+
+"""
+REFUSED_INTRODUCTION = """
+## Refused
+
+The loader tries a model out on 5 tokens; it says this after "the attention of … cannot be captured:".
+
+"""
+
+
+@dataclass(frozen=True)
+class Row:
+    """What is said of a family. differences: of maps, outputs and scores; none where it is refused."""
+
+    name: str
+    cells: tuple[str, ...]
+    differences: tuple[float, ...] = ()
+
+    @classmethod
+    def of(cls, family: Family, loaded: LoadedModel, trace: Trace, differences: tuple[float, float, float]) -> Row:
+        cells = (loaded.shape, loaded.backend, family.positions, norms_of(trace), special_of(family, trace))
+        return cls(family.name, cells, differences)
+
+    @classmethod
+    def refused(cls, family: Family, reason: str) -> Row:
+        return cls(family.name, (family.note, reason))
+
+    @classmethod
+    def read(cls, line: str) -> Row:
+        name, *cells = (cell.strip() for cell in line.strip().strip("|").split(" | "))
+        if len(cells) == len(REFUSED_HEAD) - 1:
+            return cls(name, tuple(cells))
+        return cls(name, (*cells[:2], *cells[5:]), tuple(map(float, cells[2:5])))
+
+    def line(self) -> str:
+        shown = [f"{difference:.0e}" if difference else "0" for difference in self.differences]
+        cells = (*self.cells[:2], *shown, *self.cells[2:]) if shown else self.cells
+        return f"| {' | '.join((self.name, *cells))} |"
+
+    def without_differences(self) -> Row:
+        return replace(self, differences=())
+
+
+def norms_of(trace: Trace) -> str:
+    """Kind and placements, such as "RMS, pre"; where attention and FFN share one norm, that they stand side by side."""
+    if not trace.norms:
+        return "none"
+    inside = [norm for norm in trace.norms if norm.layer is not None]
+    kinds = dict.fromkeys({"layer": "LayerNorm", "rms": "RMS"}[norm.kind] for norm in inside)
+    placements = dict.fromkeys(norm.placement for norm in inside)
+    beside = "" if {"attention", "ffn"} <= {norm.part for norm in inside} else "; side by side"
+    return f"{' and '.join(kinds)}, {' and '.join(placements)}{beside}"
+
+
+def special_of(family: Family, trace: Trace) -> str:
+    """What else the record shows, and what the family's note says."""
+    found = [f"{site.heads}:{site.kv_heads} heads" for site in trace.sites if site.kv_heads < site.heads]
+    windows = [site.window for site in trace.sites if site.window]
+    functions = [call.function for call in trace.attentions if isinstance(call.function, EagerAttention)]
+    found += [f"window {windows[0]} in {len(windows)} of {len(trace.sites)} layers"] if windows else []
+    found += ["sinks"] if any("sinks" in function.module for function in functions) else []
+    found += ["soft-cap"] if any("softcap" in function.arguments for function in functions) else []
+    found += ["cross-attention"] if any(site.stream == "cross" for site in trace.sites) else []
+    return "; ".join(dict.fromkeys([*found, *([family.note] if family.note else [])])) or "–"
+
+
+def write_table(rows: Iterable[Row]) -> None:
+    rows = list(rows)
+    captured, refused = ([row for row in rows if bool(row.differences) == kind] for kind in (True, False))
+    text = INTRODUCTION.format(captured=len(captured), version=transformers.__version__, refused=len(refused))
+    text += _table(CAPTURED_HEAD, captured) + REFUSED_INTRODUCTION + _table(REFUSED_HEAD, refused)
+    PATH.write_text(text, encoding="utf-8")
+
+
+def read_rows() -> dict[str, Row]:
+    names = {family.name for family in (*CAPTURED, *REFUSED)}
+    lines = [line for line in PATH.read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
+    rows = [Row.read(line) for line in lines if line.split()[1] in names]
+    return {row.name: row for row in rows}
+
+
+def _table(head: tuple[str, ...], rows: Iterable[Row]) -> str:
+    lines = [f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}", *(row.line() for row in rows)]
+    return "\n".join(lines) + "\n"

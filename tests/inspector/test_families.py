@@ -1,0 +1,288 @@
+"""Each family of transformers: what is recorded is what its own class gives under eager attention.
+
+`pytest tests/inspector/test_families.py --write-models-table` writes docs/models.md from what was measured.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import inspector
+import models
+from inspector import Trace, record
+from inspector.trace import NormRecord
+from models.attention import attend_rows
+from models.huggingface import load_folder
+from models.registry import LoadedModel
+from tests.inspector.families import CAPTURED, REFUSED, Family, reference, save
+from tests.inspector.models_table import Row, norms_of, read_rows, write_table
+
+TEXT, PAIR, TARGET = "the cat sat on the log because it was", "it was tired", "the log sat on it"
+BLOCK = 4  # query rows at once, so that the maps of these short texts are made of several blocks
+A_NORM = re.compile("^(?!ConvDropout).*Norm(1P)?$")
+NOT_OF_THE_STREAM = re.compile("(q|k|query|key|q_a|kv_a|dt|b|c)_(layer)?norm|NoNorm")
+
+
+@dataclass(frozen=True)
+class Parity:
+    """A family recorded, and what transformers' own class gave.
+
+    maps: by stream. norms: name, class and output of each that ran, in order. states: by stream, the residual stream
+    before each layer and behind the last.
+    """
+
+    family: Family
+    loaded: LoadedModel
+    trace: Trace
+    network: Any
+    maps: dict[str, list[np.ndarray]]
+    hidden: np.ndarray
+    logits: torch.Tensor
+    norms: list[tuple[str, str, Any]]
+    states: dict[str, list[np.ndarray]]
+
+    def where(self) -> Iterator[tuple[dict[str, Any], np.ndarray]]:
+        """Where each map is, and what transformers says it is."""
+        for stream, maps in self.maps.items():
+            for layer, weights in enumerate(maps):
+                yield {"layer": layer, "stream": stream}, weights
+
+
+@pytest.fixture(scope="module", autouse=True)
+def small_blocks() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("inspector.trace.BLOCK", BLOCK)
+        yield
+
+
+@pytest.fixture(scope="module")
+def measured() -> dict[str, Row]:
+    return {}
+
+
+@pytest.fixture(scope="module", params=CAPTURED, ids=lambda family: family.name)
+def parity(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Parity:
+    family: Family = request.param
+    folder = tmp_path_factory.mktemp(family.name)
+    save(family, folder)
+    loaded = models.load(folder)
+    trace = record_as_given(loaded)
+    return Parity(family, loaded, trace, *run(reference(folder), trace, shape=loaded.shape))
+
+
+def record_as_given(loaded: LoadedModel) -> Trace:
+    """One text, with its pair or its target, by the model's shape."""
+    more = {"encoder": {"text_pair": PAIR}, "decoder": {}, "encoder-decoder": {"target": TARGET}}[loaded.shape]
+    return record(loaded, TEXT, **more)
+
+
+@torch.no_grad()
+def run(network: Any, trace: Trace, *, shape: str) -> tuple[Any, ...]:
+    """What transformers gives for the tokens that were recorded."""
+    inputs: dict[str, Any] = {"input_ids": torch.tensor([trace.encoding.ids])}
+    config, takes = network.config, signature(network.forward).parameters
+    if shape == "encoder" and (getattr(config, "type_vocab_size", 0) or config.model_type == "xlnet"):
+        inputs["token_type_ids"] = torch.tensor([trace.encoding.segments])
+    if trace.target is not None:
+        inputs["decoder_input_ids"] = torch.tensor([trace.target.ids])
+    inputs |= {"use_cache": False} if "use_cache" in takes else {}
+    out = network(**inputs, output_attentions=True, output_hidden_states=True)
+    body, norms = network.base_model, []
+    hooks = [
+        module.register_forward_hook(
+            lambda module, args, out, name=name: norms.append((name, type(module).__name__, out))
+        )
+        for name, module in (body if config.model_type == "xlnet" else network).named_modules()
+        if A_NORM.search(type(module).__name__)
+    ]
+    states = body(**inputs, output_hidden_states=True)
+    for hook in hooks:
+        hook.remove()
+    names = {shape: "attentions"}
+    if shape == "encoder-decoder":
+        names = {stream: f"{stream}_attentions" for stream in ("encoder", "decoder", "cross")}
+    maps = {
+        stream: [weights[0].numpy() for weights in out[name] if weights is not None] for stream, name in names.items()
+    }
+    if network.config.model_type == "squeezebert":  # it hands out the scores
+        maps = {"encoder": [softmax(scores) for scores in maps["encoder"]]}
+    last = states.get("last_hidden_state", states.get("decoder_hidden_states", [None])[-1])
+    names = {shape: "hidden_states"}
+    if shape == "encoder-decoder":
+        names = {stream: f"{stream}_hidden_states" for stream in ("encoder", "decoder")}
+    between = {stream: [state[0].numpy() for state in out[name]] for stream, name in names.items()}
+    return network, maps, last[0].numpy(), out.logits, norms, between
+
+
+def softmax(scores: np.ndarray, beside: np.ndarray | float = -np.inf) -> np.ndarray:
+    """In float64; beside [H, Q]: a score that each row has beside those of its keys."""
+    shares = np.exp(scores.astype(np.float64))
+    return shares / (shares.sum(axis=-1) + np.exp(beside))[..., None]
+
+
+def sinks(parity: Parity, layer: int) -> np.ndarray | float:
+    """gpt-oss' learned score of each head, less what each row's scores were lowered by so that the largest is 0."""
+    found = [weight for name, weight in parity.network.named_parameters() if name.endswith("sinks")]
+    if not found:
+        return -np.inf
+    attention, scores = parity.trace.attentions[layer], parity.trace.scores(layer=layer)
+    key = attention.key.repeat_interleave(len(attention.query) // len(attention.key), dim=0)
+    plain = (attention.query @ key.transpose(-1, -2) * attention.query.shape[-1] ** -0.5).numpy()
+    own = np.arange(len(parity.trace.tokens))  # each token sees itself
+    return found[layer].detach().numpy()[:, None] - (plain - scores)[:, own, own]
+
+
+def test_maps_scores_and_outputs_are_those_of_transformers(parity: Parity, measured: dict[str, Row]) -> None:
+    trace, loaded = parity.trace, parity.loaded
+    maps, scores = 0.0, 0.0
+    for where, expected in parity.where():
+        weights = trace.attention(**where)
+        assert weights.shape == expected.shape
+        maps = max(maps, float(np.abs(weights - expected).max()))
+        alone = softmax(trace.scores(**where), sinks(parity, where["layer"]))
+        scores = max(scores, float(np.abs(alone - weights).max()))
+    outputs = float(np.abs(trace.output - parity.hidden).max())
+    if loaded.predict is not None:
+        outputs = max(outputs, float((loaded.predict(trace.hidden[None]) - parity.logits).abs().max()))
+    assert maps <= 1e-6
+    assert outputs <= 1e-6
+    assert scores <= 1e-6
+    measured[parity.family.name] = Row.of(parity.family, loaded, trace, (maps, outputs, scores))
+
+
+def test_every_layer_of_every_stream_is_there(parity: Parity) -> None:
+    trace = parity.trace
+    sites = {stream: [site for site in trace.sites if site.stream == stream] for stream in parity.maps}
+    assert sum(map(len, sites.values())) == len(trace.sites) == parity.loaded.layers
+    for stream, maps in parity.maps.items():
+        assert [site.layer for site in sites[stream]] == list(range(len(maps)))
+        assert all(np.ptp(weights[:, -1]) > 1e-3 for weights in maps)  # nothing to compare in a uniform map
+    if parity.loaded.shape == "decoder":
+        later = np.triu(np.ones((len(trace.tokens),) * 2, bool), k=1)
+        assert all((trace.attention(layer=site.layer)[:, later] == 0).all() for site in trace.sites)
+    if parity.loaded.shape == "encoder-decoder":
+        assert trace.sites[-1].queries == trace.target.tokens
+        assert trace.sites[-1].keys == trace.encoding.tokens
+
+
+def test_it_predicts_where_it_has_a_head(parity: Parity) -> None:
+    assert (parity.loaded.predict is not None) == (parity.family.name != "xlnet")
+
+
+def test_heads_know_their_kv_group(parity: Parity) -> None:
+    config = parity.network.config
+    single = getattr(config, "multi_query", False)  # Falcon, GPT BigCode
+    shared = 1 if single else getattr(config, "num_key_value_heads", None)
+    for site in parity.trace.sites:
+        assert site.kv_heads == (shared or site.heads)
+        groups = [site.kv_group(head) for head in range(site.heads)]
+        assert groups == np.repeat(np.arange(site.kv_heads), site.heads // site.kv_heads).tolist()
+
+
+def test_local_layers_are_those_of_the_configuration(parity: Parity) -> None:
+    """The window is read off the mask; what the configuration says is another source."""
+    windows = [site.window for site in parity.trace.sites]
+    assert windows == list(parity.family.kinds or (None,) * len(windows))
+
+
+def test_a_forward_in_blocks_gives_the_same(parity: Parity, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("models.attention.BLOCK", BLOCK)
+    trace = record_as_given(parity.loaded)
+    np.testing.assert_allclose(trace.output, parity.hidden, rtol=0, atol=5e-5)
+    for where, expected in parity.where():
+        np.testing.assert_allclose(trace.attention(**where), expected, rtol=0, atol=1e-5)
+
+
+def test_local_layers_multiply_their_band_alone(parity: Parity) -> None:
+    tokens = len(parity.trace.tokens)
+    for attention in parity.trace.attentions:
+        window = attention.site.window
+        if window is None or parity.loaded.backend != "probe":
+            continue
+        rows = slice(tokens - BLOCK, tokens)
+        query, key, value = (tensor[None] for tensor in (attention.query[:, rows], attention.key, attention.value))
+        attended = attend_rows(attention.function, query, key, value, mask=attention.mask, rows=rows)
+        assert attended.weights.shape[-1] == BLOCK + window - 1 < tokens
+
+
+def test_norms_are_those_that_ran(parity: Parity) -> None:
+    trace = parity.trace
+    kept = {norm.name for norm in trace.norms}
+    ran = [(name, out) for name, _, out in parity.norms if name in kept]
+    assert [norm.name for norm in trace.norms] == [name for name, _ in ran]
+    for norm, (_, out) in zip(trace.norms, ran, strict=True):
+        np.testing.assert_allclose(norm.output, tokens_first(out, norm.output.shape), rtol=0, atol=1e-5)
+    others = {f"{name} {kind}" for name, kind, _ in parity.norms if name not in kept}
+    assert not {other for other in others if not NOT_OF_THE_STREAM.search(other)}
+
+
+def tokens_first(out: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """A module's output as [T, D]: most give [1, T, D], XLNet [T, 1, D], OPT [T, D], SqueezeBERT [1, D, T]."""
+    flat = (out[0] if isinstance(out, tuple) else out).squeeze()
+    return (flat if flat.shape == shape else flat.T).numpy()
+
+
+def test_norms_stand_where_they_are_said_to(parity: Parity) -> None:
+    """The residual stream tells: a pre-norm's input is what enters its layer, a post-norm's output what leaves it."""
+    layers: dict[tuple[str, int], list[NormRecord]] = {}
+    for norm in parity.trace.norms:
+        if norm.layer is not None:
+            layers.setdefault((norm.stream, norm.layer), []).append(norm)
+    for (stream, layer), norms in layers.items():
+        enters, leaves = parity.states[stream][layer : layer + 2]
+        starts, ends = np.array_equal(norms[0].input, enters), np.allclose(norms[-1].output, leaves, rtol=0, atol=1e-5)
+        whole = {"attention", "ffn"} | ({"cross"} if "cross" in parity.maps and stream == "decoder" else set())
+        parts = {norm.part for norm in norms}
+        match norms[0].placement, norms[-1].placement:
+            case "pre", "pre":
+                assert (starts or (norms[0].part == "ffn" and layer == 0), ends) == (True, False)  # ModernBERT's first
+            case "post", "post":
+                assert (starts, ends) == (False, True)
+            case "pre", "output":
+                assert (starts, ends) == (True, False)
+                assert [norm.placement for norm in norms] == ["pre", "output"] * len(whole)
+            case "output", "output":
+                assert (starts, ends) == (False, False)
+            case other:
+                pytest.fail(f"{stream} {layer}: {other}")
+        assert parts == whole or (layer == 0 and parts == {"ffn"}) or "side by side" in norms_of(parity.trace)
+
+
+def test_a_trace_is_saved_and_opened(parity: Parity, tmp_path: Path) -> None:
+    trace = parity.trace
+    trace.save(tmp_path / "t.npz")
+    again = inspector.open(tmp_path / "t.npz")
+    assert (again.sites, again.encoding, again.target) == (trace.sites, trace.encoding, trace.target)
+    for where, _ in parity.where():
+        np.testing.assert_array_equal(again.attention(**where), trace.attention(**where))
+        np.testing.assert_array_equal(again.scores(**where), trace.scores(**where))
+
+
+@pytest.mark.parametrize("family", REFUSED, ids=lambda family: family.name)
+def test_what_cannot_be_captured_is_refused_with_its_reason(
+    family: Family, tmp_path: Path, measured: dict[str, Row]
+) -> None:
+    save(family, tmp_path)
+    with pytest.raises(ValueError, match=f"the attention of {family.name} in .* cannot be captured: ") as refusal:
+        load_folder(tmp_path)
+    measured[family.name] = Row.refused(family, str(refusal.value).partition("cannot be captured: ")[2])
+
+
+def test_the_table_is_that_of_the_code(measured: dict[str, Row], request: pytest.FixtureRequest) -> None:
+    names = [family.name for family in (*CAPTURED, *REFUSED)]
+    if request.config.getoption("--write-models-table"):
+        write_table([measured[name] for name in names])
+    written = read_rows()
+    assert list(written) == names
+    for name, row in measured.items():
+        assert written[name].without_differences() == row.without_differences()
+        assert all(difference <= 1e-6 for difference in written[name].differences)
