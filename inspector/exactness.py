@@ -58,7 +58,7 @@ def check(trace: Trace, *, expected_layers: int, hidden_difference: float | None
     """
     error, finite = 0.0, True
     for site in trace.sites:
-        for _, weights in trace.blocks(layer=site.layer, stream=site.stream):
-            finite = finite and bool(np.isfinite(weights).all())
-            error = max(error, float(np.abs(weights.sum(axis=-1, dtype=np.float64) - 1).max()))
+        for band in trace.bands(layer=site.layer, stream=site.stream):
+            finite = finite and bool(np.isfinite(band.values).all())
+            error = max(error, float(np.abs(band.values.sum(axis=-1, dtype=np.float64) - 1).max()))
     return Exactness(len(trace.sites), expected_layers, error, finite, hidden_difference)

@@ -42,6 +42,10 @@ class GivenScores:
         """Those of one sequence of a padded batch, between its real tokens."""
         return replace(self, scores=self.scores[row : row + 1, :, real, real].clone())
 
+    def of_head(self, head: int) -> GivenScores:
+        """Those of one head."""
+        return replace(self, scores=self.scores[:, head : head + 1])
+
     def __call__(
         self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, *, rows: slice
     ) -> tuple[Tensor, Tensor]:
