@@ -73,11 +73,11 @@ def check(
     for record in trace.attentions:
         site = record.site
         sinks = sinks or record.function.sinks
-        for rows, weights in trace.blocks(layer=site.layer, stream=site.stream):
-            finite = finite and bool(np.isfinite(weights).all())
-            over = weights.sum(axis=-1, dtype=np.float64) - 1
+        for band in trace.bands(layer=site.layer, stream=site.stream):
+            finite = finite and bool(np.isfinite(band.values).all())
+            over = band.values.sum(axis=-1, dtype=np.float64) - 1
             error = max(error, float((over if record.function.sinks else np.abs(over)).max()))
             if site.stream == "decoder":
-                coming = np.triu(weights[..., rows.start :], k=1)
+                coming = np.triu(band.values, k=1 + band.queries.start - band.keys.start)
                 future = max(future or 0.0, float(coming.max(initial=0.0)))
     return Exactness(len(trace.sites), expected_layers, error, finite, hidden_difference, future, sinks, unchecked)

@@ -109,13 +109,10 @@ def html(trace: Trace, *, layer: int, head: int | None, stream: str | None = Non
     title = f"{trace.model}: {attention.title(layer, head, stream)}"
     if head is None:  # a mean is no picture of the grid
         return standalone.page(title, open_head, facts=facts)
-    pictures = packing.thumbnails(
-        (trace.blocks(layer=other.layer, stream=other.stream) for other in layers),
-        count=len(layers),
-        heads=site.heads,
-        queries=len(queries),
-        keys=len(keys),
-    )
+    side = packing.side(len(layers), site.heads)
+    pooled = [trace.pooled(layer=other.layer, stream=other.stream, side=side) for other in layers]
+    _, rows, cols = pooled[0].shape
+    pictures = packing.thumbnails(pooled, count=len(layers), heads=site.heads, queries=rows, keys=cols)
     grid = packing.grid_bytes(
         pictures, tokens=len(queries), colours=theme.SEQUENTIAL, scale=scale, selected=(layer, head)
     )

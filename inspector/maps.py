@@ -6,11 +6,14 @@ the mean over its query tokens (Clark et al. 2019, section 4.1), so that rows ke
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
 import numpy as np
 
+from inspector.pooling import MaxPool
 from inspector.trace import Array, AttentionSite, Trace
 from models.tokenizers import Encoding
 
@@ -57,11 +60,40 @@ class Arrangement:
     keys: Groups
     renormalise: bool = False
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether every token is shown, alone and as it is."""
+        sides = (self.queries.members, self.keys.members)
+        alone = all(members == tuple((token,) for token in range(len(members))) for members in sides)
+        return alone and not self.renormalise
+
     def apply(self, weights: Array) -> Array:
         """Attention between the groups: [..., Q, T] between tokens -> [..., query groups, key groups]."""
-        between = weights[..., self.queries.positions[:, None], self.keys.positions]
+        return self._between(weights, self.queries, first=0)
+
+    def blocks(self, blocks: Iterable[tuple[slice, Array]]) -> Iterator[tuple[slice, Array]]:
+        """`apply` in blocks of query rows: (rows, [..., rows, T]) -> (query groups, [..., groups, key groups]).
+
+        A group comes as soon as all its tokens were there; the rows of one that goes on in the next block wait.
+        """
+        ends = [group[-1] + 1 for group in self.queries.members]
+        done, waiting = 0, None
+        for rows, block in blocks:
+            held = block if waiting is None else np.concatenate([waiting, block], axis=-2)
+            first = rows.stop - held.shape[-2]
+            ready = bisect_right(ends, rows.stop)
+            if ready > done:
+                groups = Groups(self.queries.labels[done:ready], self.queries.members[done:ready])
+                yield slice(done, ready), self._between(held, groups, first=first)
+            begun = ready < len(ends) and self.queries.members[ready][0] < rows.stop
+            waiting = held[..., self.queries.members[ready][0] - first :, :] if begun else None
+            done = ready
+
+    def _between(self, weights: Array, queries: Groups, *, first: int) -> Array:
+        """Of some groups of queries; `first` is the query of the weights' first row."""
+        between = weights[..., queries.positions[:, None] - first, self.keys.positions]
         sums = np.add.reduceat(between, self.keys.starts, axis=-1)
-        grouped = np.add.reduceat(sums, self.queries.starts, axis=-2) / self.queries.sizes[:, None]
+        grouped = np.add.reduceat(sums, queries.starts, axis=-2) / queries.sizes[:, None]
         if self.renormalise:
             mass = grouped.sum(axis=-1, keepdims=True)
             grouped = np.divide(grouped, mass, out=np.zeros_like(grouped), where=mass > 0)
@@ -89,6 +121,17 @@ def arrange(
     queries = _groups(own, hide_special=hide_special, merge_words=merge_words)
     keys = _groups(source, hide_special=hide_special, merge_words=merge_words)
     return Arrangement(_with_predictions(queries, site), keys, renormalise=renormalise and hide_special)
+
+
+def pooled(trace: Trace, shown: Arrangement, *, layer: int, stream: str, side: int) -> Array:
+    """Small pictures of a layer's maps as they are shown, see `Trace.pooled`: float32 [H, rows, cols]."""
+    if shown.is_plain:
+        return trace.pooled(layer=layer, stream=stream, side=side)
+    queries, keys = len(shown.queries.members), len(shown.keys.members)
+    pool = MaxPool(trace.record_of(layer, stream).site.heads, queries, keys, side=side)
+    for groups, block in shown.blocks(trace.blocks(layer=layer, stream=stream)):
+        pool.add(block, queries=groups, keys=slice(0, keys))
+    return pool.cells
 
 
 def _groups(encoding: Encoding, *, hide_special: bool, merge_words: bool) -> Groups:

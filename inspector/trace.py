@@ -1,10 +1,10 @@
 """A Trace: what was recorded of one text in one model, read-only and without the model.
 
 It keeps the inputs of every attention call (query, key, value, the mask's rule) and of every norm, which is linear in
-the text. Maps are quadratic, so none is kept: each is computed again when asked for, by the model's own function, in
-blocks of query rows. A cache with a byte budget holds the recent ones.
+the text. Maps are quadratic, so none is kept: each is computed again when asked for (inspector/recompute.py). A cache
+with a byte budget holds the recent ones.
 
-Shapes: H heads, K kv heads, Q query positions, T key positions, D width, E head width.
+Shapes: H heads, Q query positions, T key positions, D width.
 """
 
 from __future__ import annotations
@@ -13,67 +13,23 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 from uuid import uuid4
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.overrides import TorchFunctionMode
 
+from inspector import recompute
 from inspector.cache import ByteBudgetCache
-from models.attention import BLOCK, AttentionFunction, attend_rows
-from models.masks import Mask
+from inspector.recompute import Array, AttentionRecord, AttentionSite, Band, Kind
 from models.tokenizers import Cut, Encoding
 
-Array = NDArray[np.float32]
-Kind = Literal["weights", "scores"]
+__all__ = ["Array", "AttentionRecord", "AttentionSite", "NormRecord", "Trace", "read_only"]
 
 _LARGEST_LAYER = 64 * 2**20  # bytes; above it a single head is computed instead of its whole layer
 _maps: ByteBudgetCache[Array] = ByteBudgetCache(256 * 2**20)
-
-
-@dataclass(frozen=True)
-class AttentionSite:
-    """Where attention happened, and between which tokens.
-
-    stream: "encoder", "decoder" or "cross" (the decoder's queries, the encoder's keys); layer counts within it.
-    predicts: in a decoder the token that each query has to predict, beside the one that it reads (`queries`).
-    kv_heads: K; as many as heads where left out. window: of a local layer, whose queries see keys less than so many
-    tokens away; None where they see the whole text.
-    """
-
-    stream: str
-    layer: int
-    heads: int
-    queries: tuple[str, ...]
-    keys: tuple[str, ...]
-    predicts: tuple[str, ...] | None = None
-    kv_heads: int = 0
-    window: int | None = None
-
-    def __post_init__(self) -> None:
-        if not self.kv_heads:
-            object.__setattr__(self, "kv_heads", self.heads)
-        if self.heads % self.kv_heads:
-            raise ValueError(f"{self.heads} heads cannot share {self.kv_heads} kv heads: the first must be a multiple")
-
-    def kv_group(self, head: int) -> int:
-        """The kv head that a head reads its keys and values from (Ainslie et al. 2023)."""
-        return head // (self.heads // self.kv_heads)
-
-
-@dataclass(frozen=True)
-class AttentionRecord:
-    """The inputs of one attention call: query [H, Q, E], key and value [K, T, E]."""
-
-    site: AttentionSite
-    function: AttentionFunction
-    query: Tensor
-    key: Tensor
-    value: Tensor
-    mask: Mask | None
 
 
 @dataclass(frozen=True)
@@ -187,7 +143,31 @@ class Trace:
 
     def blocks(self, *, layer: int, stream: str | None = None) -> Iterator[tuple[slice, Array]]:
         """All weights of a layer in blocks of query rows: (rows, float32 [H, rows, T]); memory linear in the text."""
-        return blocks(self.record_of(layer, stream), "weights")
+        return recompute.blocks(self.record_of(layer, stream), "weights")
+
+    def bands(self, *, layer: int, stream: str | None = None) -> Iterator[Band]:
+        """The same without the keys that a mask hides from a whole block: in a local layer, work linear in the text."""
+        return recompute.bands(self.record_of(layer, stream))
+
+    def window(self, *, layer: int, head: int, queries: slice, keys: slice, stream: str | None = None) -> Array:
+        """Some rows and columns of a head's weights, the same bits as in `attention`: float32 [queries, keys].
+
+        Only these rows are computed, and of that head alone. Slices are numpy's, without a step. Raises ValueError for
+        a layer, head or stream out of range, and for a window that holds nothing.
+        """
+        record = self._record_of_head(layer, head, stream)
+        rows = _places(queries, "queries", count=len(record.site.queries))
+        columns = _places(keys, "keys", count=len(record.site.keys))
+        chosen: Array = recompute.window(record, "weights", queries=rows, keys=columns)[0]
+        return chosen
+
+    def pooled(self, *, layer: int, side: int, stream: str | None = None) -> Array:
+        """Small pictures of a layer's maps: float32 [H, rows, cols], at most `side` cells in either direction.
+
+        Each cell is the largest weight of its tile, so that a single bright one stays visible. Block by block: never a
+        whole map. Raises ValueError for a layer or stream out of range, and a side below 1.
+        """
+        return recompute.pooled(self.record_of(layer, stream), side=side)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the trace to one .npz file; `inspector.open` reads it."""
@@ -197,17 +177,22 @@ class Trace:
 
     def _map(self, kind: Kind, layer: int, head: int | None, stream: str | None) -> Array:
         record = self.record_of(layer, stream)
-        site = record.site
-        if head is not None and not 0 <= head < site.heads:
-            raise ValueError(f"head {head} is out of range: layer {layer} has heads 0 to {site.heads - 1}")
-        name = (self.key, kind, site.stream, layer)
+        site, name = record.site, (self.key, kind, record.site.stream, layer)
         layer_bytes = 4 * site.heads * len(site.queries) * len(site.keys)
-        if head is None or layer_bytes <= _LARGEST_LAYER:
-            whole = _maps.get(name, lambda: _gather(record, kind, slice(None)), size=_size)
-            chosen: Array = whole if head is None else whole[head]
-            return chosen
-        alone: Array = _maps.get((*name, head), lambda: _gather(record, kind, slice(head, head + 1)), size=_size)[0]
-        return alone
+        if head is None:
+            return _maps.get(name, lambda: _whole(record, kind), size=_size)
+        alone = self._record_of_head(layer, head, stream)
+        if layer_bytes <= _LARGEST_LAYER:  # the other heads of a short text are soon asked for too
+            chosen: Array = _maps.get(name, lambda: _whole(record, kind), size=_size)[head]
+        else:
+            chosen = _maps.get((*name, head), lambda: _whole(alone, kind), size=_size)[0]
+        return chosen
+
+    def _record_of_head(self, layer: int, head: int, stream: str | None) -> AttentionRecord:
+        record = self.record_of(layer, stream)
+        if not 0 <= head < record.site.heads:
+            raise ValueError(f"head {head} is out of range: layer {layer} has heads 0 to {record.site.heads - 1}")
+        return record.of_head(head)
 
     def record_of(self, layer: int, stream: str | None) -> AttentionRecord:
         """The inputs of one attention call; ValueError for a layer or stream that there is not."""
@@ -237,51 +222,17 @@ def _size(array: Array) -> int:
     return array.nbytes
 
 
-def _gather(record: AttentionRecord, kind: Kind, heads: slice) -> Array:
-    """The chosen heads of one layer: [heads, Q, T], read-only."""
-    whole = np.concatenate([block[heads] for _, block in blocks(record, kind)], axis=1)
-    whole.setflags(write=False)
-    return whole
+def _whole(record: AttentionRecord, kind: Kind) -> Array:
+    """All maps of a call: [H, Q, T], read-only."""
+    queries, keys = len(record.site.queries), len(record.site.keys)
+    return recompute.window(record, kind, queries=slice(0, queries), keys=slice(0, keys))
 
 
-class _SoftmaxInput(TorchFunctionMode):
-    """Keeps what goes into softmax while a model's own attention function runs; a mode acts on its thread alone."""
-
-    scores: Tensor | None = None
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if func in (torch.softmax, torch.nn.functional.softmax, Tensor.softmax):
-            self.scores = args[0]
-        return func(*args, **(kwargs or {}))
-
-
-@torch.no_grad()
-def _block(record: AttentionRecord, kind: Kind, rows: slice) -> Array:
-    """[H, rows, T] of one block of query rows."""
-    # Contiguous always: the same memory layout gives the same bits, before and after a file.
-    query, key, value = (t[None].contiguous() for t in (record.query[:, rows], record.key, record.value))
-    with _SoftmaxInput() as softmax:
-        attended = attend_rows(record.function, query, key, value, mask=record.mask, rows=rows)
-    if kind == "weights":
-        block, elsewhere = attended.weights, 0.0
-    else:
-        block, elsewhere = _scores(record, softmax.scores, attended.band), float("-inf")
-        if attended.allowed is not None:  # a masked score is no score; one that a wrong mask leaves finite is shown
-            hidden = ~attended.allowed & (block < torch.finfo(block.dtype).min / 2)
-            block = block.masked_fill(hidden, float("-inf"))
-    around = (attended.band.start, len(record.site.keys) - attended.band.stop)
-    return torch.nn.functional.pad(block[0].float(), around, value=elsewhere).cpu().numpy()
-
-
-def _scores(record: AttentionRecord, softmax_input: Tensor | None, band: slice) -> Tensor:
-    if softmax_input is None:
-        raise ValueError(f"{record.function} calls no softmax, so there are no scores to show")
-    return softmax_input[..., : band.stop - band.start]  # a sink's column, behind those of the keys, is no key's
-
-
-def blocks(record: AttentionRecord, kind: Kind) -> Iterator[tuple[slice, Array]]:
-    """All maps of one attention call, computed again in blocks of query rows: (rows, float32 [H, rows, T])."""
-    queries = record.query.shape[1]
-    for start in range(0, queries, BLOCK):
-        rows = slice(start, min(start + BLOCK, queries))
-        yield rows, _block(record, kind, rows)
+def _places(chosen: slice, what: str, *, count: int) -> slice:
+    """The slice with its start and stop counted from 0; ValueError where it holds nothing or leaves some out."""
+    start, stop, step = chosen.indices(count)
+    if step != 1 or start >= stop:
+        raise ValueError(
+            f"{what} {start} to {stop} in steps of {step} are no window of {count}; give slice(start, stop)"
+        )
+    return slice(start, stop)

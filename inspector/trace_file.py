@@ -18,7 +18,8 @@ import torch
 from torch import Tensor
 
 from inspector import function_file
-from inspector.trace import AttentionRecord, AttentionSite, NormRecord, Trace, blocks
+from inspector.recompute import AttentionRecord, AttentionSite, blocks
+from inspector.trace import NormRecord, Trace
 from models.attention import BLOCK
 from models.masks import Mask
 from models.tokenizers import Cut, Encoding
@@ -124,9 +125,11 @@ def _trace(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Trace
     for index, site in enumerate(header["sites"]):
         record = _attention(site, arrays, f"attention.{index}.", encoding, target)
         _, block = next(blocks(record, "weights"))
-        whole = record.query.shape[1] == len(record.site.queries) and block.shape[0] == record.site.heads
-        if not whole or record.key.shape[1] != len(record.site.keys) or not np.isfinite(block).all():
-            raise ValueError(f"layer {record.site.layer} gives no attention over its {len(record.site.keys)} tokens")
+        queries, keys = len(record.site.queries), len(record.site.keys)
+        lengths = (record.query.shape[1], record.key.shape[1], record.value.shape[1])
+        whole = lengths == (queries, keys, keys) and block.shape[0] == record.site.heads
+        if not whole or not np.isfinite(block).all():
+            raise ValueError(f"layer {record.site.layer} gives no attention over its {keys} tokens")
         attentions.append(record)
     norms = []
     for index, norm in enumerate(header["norms"]):

@@ -19,7 +19,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from models.cache import KeyValue
 from models.config import Merge, Stream, TransformerConfig
 from models.functions import AttentionFunction, DotProductAttention, PlainAttention, make_function
-from models.masks import CausalMask, Mask
+from models.masks import CausalMask, Mask, band
 from models.positions import Rotary, unturned
 from models.relative import Bias
 
@@ -142,15 +142,14 @@ def attend_rows(
     Keys that the mask hides from all of them (what is to come, what lies outside a local layer's window) are not
     multiplied at all: work and memory are those of the band.
     """
-    allowed = None if mask is None else mask.rows(rows.start, rows.stop).to(query.device)
-    band = slice(0, key.shape[2])
-    if allowed is not None and not function.positional:
-        seen = allowed.flatten(end_dim=-2).any(dim=0).nonzero()
-        if len(seen) and allowed.shape[-1] == key.shape[2]:
-            band = slice(int(seen[0]), int(seen[-1]) + 1)
-            allowed = allowed[..., band]
-    output, weights = function(query, key[:, :, band], value[:, :, band], allowed, rows=rows)
-    return Attended(output, weights, band, allowed)
+    keys, allowed = slice(0, key.shape[2]), None
+    if mask is not None and function.positional:
+        allowed = mask.rows(rows.start, rows.stop).to(query.device)
+    elif mask is not None:
+        seen = band(mask, rows.start, rows.stop, keys=key.shape[2])
+        keys, allowed = seen.keys, seen.allowed.to(query.device)
+    output, weights = function(query, key[:, :, keys], value[:, :, keys], allowed, rows=rows)
+    return Attended(output, weights, keys, allowed)
 
 
 def _attend_fused(function: AttentionFunction, query: Tensor, key: Tensor, value: Tensor, mask: Mask | None) -> Tensor:

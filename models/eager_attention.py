@@ -21,7 +21,7 @@ from transformers.modeling_utils import AttentionInterface
 
 from models.attention import attend
 from models.config import Stream
-from models.masks import DenseMask, Mask
+from models.masks import DenseMask, Mask, SharedMask
 
 IMPLEMENTATION = "headlight"
 
@@ -75,6 +75,16 @@ class EagerAttention:
         own = bias[row if len(bias) > 1 else 0, :, real, real][None]
         return replace(self, arguments={**self.arguments, "position_bias": own})
 
+    def of_head(self, head: int) -> EagerAttention:
+        """With that head's position bias and sink alone, and a key of its own."""
+        alone = slice(head, head + 1)
+        module = {name: value[alone] if name in _MODULE_TENSORS else value for name, value in self.module.items()}
+        if "num_key_value_groups" in module:
+            module["num_key_value_groups"] = 1
+        bias = self.arguments.get("position_bias")
+        own = {} if bias is None else {"position_bias": bias[:, alone]}
+        return replace(self, module=module, arguments={**self.arguments, **own})
+
     def __call__(
         self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, *, rows: slice
     ) -> tuple[Tensor, Tensor]:
@@ -121,13 +131,13 @@ class RuleMask:
         return mask
 
 
-def _rule_mask(*, allow_is_bidirectional_skip: bool = False, **arguments: Any) -> RuleMask | None:
+def _rule_mask(*, allow_is_bidirectional_skip: bool = False, **arguments: Any) -> SharedMask | None:
     """transformers' mask function: keep the arguments instead of making the mask."""
     rule = {name: value for name, value in arguments.items() if name not in _NOT_THE_RULE}
     one_row = {**rule, "q_length": 1}
     if allow_is_bidirectional_skip and sdpa_mask(**one_row, allow_is_bidirectional_skip=True) is None:
         return None  # every token sees every token: as in eager, no mask at all
-    return RuleMask({**rule, "allow_is_causal_skip": False})
+    return SharedMask(RuleMask({**rule, "allow_is_causal_skip": False}))
 
 
 def _attention(

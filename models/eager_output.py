@@ -53,6 +53,10 @@ class GivenScores:
         """Those of one sequence of a padded batch, between its real tokens."""
         return replace(self, scores=self.scores[row : row + 1, :, real, real].clone())
 
+    def of_head(self, head: int) -> GivenScores:
+        """Those of one head."""
+        return replace(self, scores=self.scores[:, head : head + 1])
+
     def __call__(
         self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, *, rows: slice
     ) -> tuple[Tensor, Tensor]:
@@ -78,7 +82,7 @@ class Expected:
     def scores(self, scores: Tensor) -> Tensor | None:
         """The scores as [B, H, Q, T]; None where they are something else (a router's, a convolution's)."""
         if scores.ndim == 3 and len(scores) in {self.batch * heads for heads in self.heads}:
-            scores = scores.unflatten(0, (self.batch, -1))
+            scores = scores.reshape(self.batch, -1, *scores.shape[1:])
         square = scores.ndim == 4 and {*scores.shape[2:]} <= self.lengths
         return scores if square and len(scores) == self.batch else None
 
@@ -101,9 +105,9 @@ class WatchedSoftmax(TorchFunctionMode):
     def _report(self, scores: Tensor) -> None:
         batch, heads, queries, keys = scores.shape
         kv_heads = self.expected.kv_heads
-        own = kv_heads is None or heads % kv_heads > 0
+        key_heads = heads if kv_heads is None or heads % kv_heads else kv_heads
         query = scores.new_zeros(batch, heads, queries, 0)
-        key = scores.new_zeros(batch, heads if own else kv_heads, keys, 0)
+        key = scores.new_zeros(batch, key_heads, keys, 0)
         stream = self.expected.stream(len(self.seen) - 1)
         report(AttentionCall(GivenScores(scores), query, key, key, DenseMask(scores), stream))
 

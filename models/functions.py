@@ -50,6 +50,10 @@ class AttentionFunction(Protocol):
         """
         ...
 
+    def of_head(self, head: int) -> AttentionFunction:
+        """The same for one head alone: to be called with that head's query, key and value, H = K = 1."""
+        ...
+
     def __call__(
         self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, *, rows: slice
     ) -> tuple[Tensor, Tensor]:
@@ -84,6 +88,10 @@ class DotProductAttention:
 
     def of_sequence(self, row: int, real: slice) -> DotProductAttention:
         """Itself: it holds nothing of a batch."""
+        return self
+
+    def of_head(self, head: int) -> DotProductAttention:
+        """Itself: it holds nothing of a head."""
         return self
 
     def __call__(
@@ -154,6 +162,11 @@ class ComposedAttention:
         """A copy: its biases count distances, which padding does not change."""
         copied: ComposedAttention = snapshot(self)
         return copied
+
+    def of_head(self, head: int) -> ComposedAttention:
+        """With that head's part of what the score and the bias have learned."""
+        bias = None if self.bias is None else self.bias.of_head(head)
+        return replace(self, score=self.score.of_head(head), bias=bias)
 
     def __call__(
         self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, *, rows: slice

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from typing import Protocol
 
@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 _ROWS = 128  # of a mask, looked at together
+_NARROW = 1024  # keys; a local layer's block of rows sees its window and as many keys as it has rows
 
 
 class Mask(Protocol):
@@ -18,6 +19,54 @@ class Mask(Protocol):
     def rows(self, start: int, stop: int) -> Tensor:
         """Boolean, broadcastable to [B, H, stop - start, T]; True where the query attends to the key."""
         ...
+
+
+@dataclass(frozen=True)
+class Band:
+    """A block of a mask's rows without the keys on either side that all of them are blind to.
+
+    allowed: boolean, broadcastable to [B, H, rows, keys]; True where the query attends to the key.
+    """
+
+    keys: slice
+    allowed: Tensor
+
+
+def band(mask: Mask, start: int, stop: int, *, keys: int) -> Band:
+    """That of the rows `start` to `stop` of a mask of T keys; all keys where none of the rows sees any."""
+    if isinstance(mask, SharedMask):
+        return mask.band(start, stop, keys=keys)
+    rows = mask.rows(start, stop)
+    seen = rows.flatten(end_dim=-2).any(dim=0).nonzero()
+    if rows.shape[-1] != keys or not len(seen):  # one column may stand for all keys
+        return Band(slice(0, keys), rows)
+    first, last = int(seen[0]), int(seen[-1])
+    return Band(slice(first, last + 1), rows[..., first : last + 1])
+
+
+@dataclass(frozen=True)
+class SharedMask:
+    """A mask that layers share: the bands of a local layer are made for the first and kept for the others.
+
+    Wider ones are made each time: kept, a causal mask would take memory with the square of the text.
+    """
+
+    mask: Mask
+    bands: dict[tuple[int, int], Band] = field(default_factory=dict, repr=False, compare=False)
+
+    def rows(self, start: int, stop: int) -> Tensor:
+        """Those of the mask."""
+        return self.mask.rows(start, stop)
+
+    def band(self, start: int, stop: int, *, keys: int) -> Band:
+        """That of the mask."""
+        if (start, stop) in self.bands:
+            return self.bands[start, stop]
+        found = band(self.mask, start, stop, keys=keys)
+        if found.keys.stop - found.keys.start > _NARROW:
+            return found
+        self.bands[start, stop] = Band(found.keys, found.allowed.clone())  # a view would keep all keys
+        return self.bands[start, stop]
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ Shapes: H heads, Q query positions, T key positions, E head width.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log
 from typing import Protocol
 
@@ -23,6 +23,10 @@ class Bias(Protocol):
 
     def __call__(self, rows: slice, keys: int) -> Tensor:
         """[H, rows, keys]."""
+        ...
+
+    def of_head(self, head: int) -> Bias:
+        """The same for one head alone, H = 1."""
         ...
 
 
@@ -72,6 +76,10 @@ class T5Bias:
         bucket = buckets(apart, count=len(self.table), farthest=self.farthest, both_sides=self.both_sides)
         return self.table[bucket.to(self.table.device)].movedim(-1, 0)
 
+    def of_head(self, head: int) -> T5Bias:
+        """With that head's column of the table alone."""
+        return replace(self, table=self.table[:, head : head + 1])
+
 
 class T5Positions(nn.Module):
     """The table of a stack, one for all its layers (Raffel et al. 2020)."""
@@ -103,6 +111,10 @@ class AlibiBias:
         """float64 [H, rows, keys]."""
         apart = distances(rows, keys, offset=self.offset).abs()
         return -torch.tensor(self.slopes, dtype=torch.float64)[:, None, None] * apart
+
+    def of_head(self, head: int) -> AlibiBias:
+        """With that head's slope alone."""
+        return replace(self, slopes=self.slopes[head : head + 1])
 
 
 def alibi_slopes(heads: int) -> tuple[float, ...]:
@@ -144,6 +156,10 @@ class ShawScore:
         index = clipped(rows, key.shape[2], offset=self.offset, table=self.table)
         to_distance = query @ self.table.mT  # [B, H, Q, 2k + 1]
         return query @ key.mT + to_distance.gather(-1, index.expand(*to_distance.shape[:3], -1))
+
+    def of_head(self, head: int) -> ShawScore:
+        """Itself: it holds nothing of a head."""
+        return self
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ Shapes: B batch, H heads, Q query positions, T key positions, E head width.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from math import sqrt
-from typing import Protocol
+from typing import Protocol, Self
 
 import torch
 from torch import Tensor, nn
@@ -27,6 +27,10 @@ class ScoreFunction(Protocol):
         """query [B, H, Q, E] (the rows `rows` of all), key [B, H, T, E] -> [B, H, Q, T]."""
         ...
 
+    def of_head(self, head: int) -> ScoreFunction:
+        """The same for one head alone, H = 1."""
+        ...
+
 
 @dataclass(frozen=True)
 class DotScore:
@@ -36,6 +40,10 @@ class DotScore:
         """[B, H, Q, E], [B, H, T, E] -> [B, H, Q, T]."""
         return query @ key.transpose(-2, -1)
 
+    def of_head(self, head: int) -> DotScore:
+        """Itself: it holds nothing of a head."""
+        return self
+
 
 @dataclass(frozen=True)
 class CosineScore:
@@ -44,6 +52,10 @@ class CosineScore:
     def __call__(self, query: Tensor, key: Tensor, rows: slice) -> Tensor:
         """[B, H, Q, E], [B, H, T, E] -> [B, H, Q, T]."""
         return normalize(query, dim=-1) @ normalize(key, dim=-1).transpose(-2, -1)
+
+    def of_head(self, head: int) -> CosineScore:
+        """Itself: it holds nothing of a head."""
+        return self
 
 
 @dataclass(frozen=True)
@@ -58,6 +70,10 @@ class GeneralScore:
     def __call__(self, query: Tensor, key: Tensor, rows: slice) -> Tensor:
         """[B, H, Q, E], [B, H, T, E] -> [B, H, Q, T]."""
         return query @ self.weight @ key.transpose(-2, -1)
+
+    def of_head(self, head: int) -> GeneralScore:
+        """With that head's W alone."""
+        return GeneralScore(self.weight[head : head + 1])
 
 
 @dataclass(frozen=True)
@@ -79,6 +95,10 @@ class AdditiveScore:
         keys = key @ self.key_weight.mT  # [B, H, T, E]
         hidden = torch.tanh(queries[:, :, :, None] + keys[:, :, None])  # [B, H, Q, T, E]
         return (hidden @ self.v[:, None, :, None]).squeeze(-1)
+
+    def of_head(self, head: int) -> Self:
+        """With that head's W_q, W_k, b and v alone."""
+        return replace(self, **{field.name: getattr(self, field.name)[head : head + 1] for field in fields(self)})
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inspector.plots.theme import Scale
+from inspector.pooling import MaxPool
 
 Colours = Mapping[str, Sequence[str]]
 """Hex stops of a colour scale for "light" and "dark", from zero up (or from -vmax to vmax, zero in the middle)."""
@@ -38,31 +39,30 @@ def thumbnails(
 ) -> NDArray[np.uint8]:
     """Attention weights of `count` layers -> uint8 [L, H, rows, cols], small pictures of every head.
 
-    A layer is float32 [H, Q, T], or an iterator over (rows, float32 [H, rows, T]) as Trace.blocks gives, so that
-    memory stays linear in the text. Maps larger than a thumbnail are max-pooled, so that a single bright cell stays
-    visible; a value is round(255 sqrt(a)), which keeps the small weights of a long text apart.
+    A layer is float32 [H, Q, T], or an iterator over (rows, float32 [H, rows, T]) as Trace.blocks gives; or it was made
+    small already, to `side` cells, and Q and T are what that left. Larger maps are max-pooled, so that a single bright
+    cell stays visible; a value is round(255 sqrt(a)), which keeps the small weights of a long text apart.
     """
-    side = max(1, min(SIDE, math.isqrt(BUDGET // (count * heads))))
-    pool_rows, pool_cols = math.ceil(queries / side), math.ceil(keys / side)
-    pooled = np.zeros((count, heads, math.ceil(queries / pool_rows), math.ceil(keys / pool_cols)), np.float32)
-    found = 0
-    for found, layer in enumerate(layers, start=1):
-        if found > count:
+    pools: list[MaxPool] = []
+    for layer in layers:
+        if len(pools) == count:
             raise ValueError(f"there are more layers than the {count} announced")
+        pools.append(MaxPool(heads, queries, keys, side=side(count, heads)))
         for rows, block in _blocks(layer):
             if block.shape != (heads, rows.stop - rows.start, keys) or rows.stop > queries:
                 wanted = f"{heads} heads, {queries} queries, {keys} keys"
                 raise ValueError(f"rows {rows.start}:{rows.stop} of shape {block.shape} don't fit {wanted}")
-            places = np.arange(rows.start, rows.stop) // pool_rows
-            targets, starts = np.unique(places, return_index=True)
-            across = np.fmax.reduceat(block, np.arange(0, keys, pool_cols), axis=2)
-            down = np.fmax.reduceat(across, starts, axis=1)
-            target = pooled[found - 1, :, targets[0] : targets[-1] + 1]
-            np.fmax(target, down, out=target)
-    if found < count:
-        raise ValueError(f"there are {found} layers, fewer than the {count} announced")
-    levels: NDArray[np.float32] = np.rint(255 * np.sqrt(np.clip(pooled, 0, 1)))
+            pools[-1].add(block, queries=rows, keys=slice(0, keys))
+    if len(pools) < count:
+        raise ValueError(f"there are {len(pools)} layers, fewer than the {count} announced")
+    cells = np.stack([pool.cells for pool in pools])
+    levels: NDArray[np.float32] = np.rint(255 * np.sqrt(np.clip(cells, 0, 1)))
     return levels.astype(np.uint8)
+
+
+def side(count: int, heads: int) -> int:
+    """Cells of a thumbnail, at most, in either direction, where so many layers have so many heads."""
+    return max(1, min(SIDE, math.isqrt(BUDGET // (count * heads))))
 
 
 def _blocks(layer: NDArray[np.float32] | Blocks) -> Iterator[tuple[slice, NDArray[np.float32]]]:

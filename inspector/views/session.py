@@ -144,17 +144,16 @@ def measures(trace: Trace) -> pd.DataFrame:
 
 def thumbnails(trace: Trace, shown: Arrangement, *, stream: str) -> NDArray[np.uint8]:
     """Small pictures of every head of a stream as the reader arranged it, drawn once."""
+    from inspector import maps
     from inspector.plots import packing
 
     def make() -> NDArray[np.uint8]:
         sites = [site for site in trace.sites if site.stream == stream]
-        return packing.thumbnails(
-            (shown.apply(trace.attention(layer=site.layer, stream=stream)) for site in sites),
-            count=len(sites),
-            heads=sites[0].heads,
-            queries=len(shown.queries.labels),
-            keys=len(shown.keys.labels),
-        )
+        count, heads = len(sites), sites[0].heads
+        side = packing.side(count, heads)
+        layers = [maps.pooled(trace, shown, layer=site.layer, stream=stream, side=side) for site in sites]
+        _, queries, keys = layers[0].shape
+        return packing.thumbnails(layers, count=count, heads=heads, queries=queries, keys=keys)
 
     return cached(("thumbnails", trace.key, stream, shown), make, size=lambda pictures: pictures.nbytes)
 

@@ -8,7 +8,7 @@ import torch
 from transformers import BertConfig, BertModel
 
 from inspector import Trace, record, record_batch
-from inspector.trace import AttentionRecord, AttentionSite, blocks
+from inspector.recompute import AttentionRecord, AttentionSite, blocks
 from models import LoadedModel
 from models.attention import AttentionCall, watch
 from models.eager_attention import IMPLEMENTATION, EagerAttention

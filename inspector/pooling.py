@@ -1,0 +1,38 @@
+"""Maps made small by their largest cells, from parts that come one after the other."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class MaxPool:
+    """The largest weight in each tile of a map [H, Q, T], of which no more than a part is ever held.
+
+    A tile is as small as leaves at most `side` of them in either direction, so that a single bright cell stays visible.
+    cells: float32 [H, rows, cols], 0 where nothing was added.
+    """
+
+    def __init__(self, heads: int, queries: int, keys: int, *, side: int) -> None:
+        if side < 1:
+            raise ValueError(f"a picture of {side} cells a side shows nothing; give 1 or more")
+        self.tall, self.wide = math.ceil(queries / side), math.ceil(keys / side)
+        rows, cols = math.ceil(queries / self.tall), math.ceil(keys / self.wide)
+        self.cells: NDArray[np.float32] = np.zeros((heads, rows, cols), np.float32)
+
+    def add(self, part: NDArray[np.float32], *, queries: slice, keys: slice) -> None:
+        """A part [H, queries, keys] of the map."""
+        rows, first_rows = _tiles(queries, self.tall)
+        cols, first_cols = _tiles(keys, self.wide)
+        largest = np.fmax.reduceat(np.fmax.reduceat(part, first_cols, axis=2), first_rows, axis=1)
+        target = self.cells[:, rows, cols]
+        np.fmax(target, largest, out=target)
+
+
+def _tiles(places: slice, size: int) -> tuple[slice, NDArray[np.intp]]:
+    """The tiles of `size` places each that these places fall into, and where in them each tile begins."""
+    first, last = places.start // size, (places.stop - 1) // size
+    begins = np.maximum(np.arange(first, last + 1) * size - places.start, 0)
+    return slice(first, last + 1), begins
