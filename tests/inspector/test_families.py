@@ -21,8 +21,7 @@ import models
 from inspector import Trace, record
 from inspector.trace import NormRecord
 from models.attention import attend_rows
-from models.huggingface import load_folder
-from models.registry import LoadedModel
+from models.loaded import LoadedModel
 from tests.inspector.families import CAPTURED, REFUSED, Family, reference, save
 from tests.inspector.models_table import Row, norms_of, read_rows, write_table
 
@@ -60,7 +59,7 @@ class Parity:
 @pytest.fixture(scope="module", autouse=True)
 def small_blocks() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("inspector.trace.BLOCK", BLOCK)
+        patch.setattr("inspector.recompute.BLOCK", BLOCK)
         yield
 
 
@@ -272,8 +271,8 @@ def test_what_cannot_be_captured_is_refused_with_its_reason(
     family: Family, tmp_path: Path, measured: dict[str, Row]
 ) -> None:
     save(family, tmp_path)
-    with pytest.raises(ValueError, match=f"the attention of {family.name} in .* cannot be captured: ") as refusal:
-        load_folder(tmp_path)
+    with pytest.raises(ValueError, match=rf"the attention of .* \({family.name}\) cannot be captured: ") as refusal:
+        models.load(tmp_path)
     measured[family.name] = Row.refused(family, str(refusal.value).partition("cannot be captured: ")[2])
 
 
