@@ -91,7 +91,7 @@ def _answer(module: nn.Module, x: Tensor) -> tuple[Tensor | None, bool]:
     """What the module makes of x [B, T, D], and whether it wants [B, D, T]; None where it takes neither."""
     for features_first in (False, True):
         try:
-            out = module(x.transpose(1, 2) if features_first else x)
+            out = module.forward(x.transpose(1, 2) if features_first else x)  # past its hooks: nothing is run here
         except (RuntimeError, IndexError, TypeError, ValueError):
             continue
         out = out[0] if isinstance(out, tuple) else out  # I-BERT gives a scale beside it

@@ -125,7 +125,7 @@ def _trace(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Trace
         record = _attention(site, arrays, f"attention.{index}.", encoding, target)
         _, block = next(blocks(record, "weights"))
         whole = record.query.shape[1] == len(record.site.queries) and block.shape[0] == record.site.heads
-        if not whole or block.shape[2] != len(record.site.keys) or not np.isfinite(block).all():
+        if not whole or record.key.shape[1] != len(record.site.keys) or not np.isfinite(block).all():
             raise ValueError(f"layer {record.site.layer} gives no attention over its {len(record.site.keys)} tokens")
         attentions.append(record)
     norms = []

@@ -69,7 +69,7 @@ class Expected:
     def scores(self, scores: Tensor) -> Tensor | None:
         """The scores as [B, H, Q, T]; None where they are something else (a router's, a convolution's)."""
         if scores.ndim == 3 and len(scores) in {self.batch * heads for heads in self.heads}:
-            scores = scores.unflatten(0, (self.batch, -1))
+            scores = scores.view(self.batch, -1, *scores.shape[1:])
         square = scores.ndim == 4 and {*scores.shape[2:]} <= self.lengths
         return scores if square and len(scores) == self.batch else None
 
@@ -92,9 +92,9 @@ class WatchedSoftmax(TorchFunctionMode):
     def _report(self, scores: Tensor) -> None:
         batch, heads, queries, keys = scores.shape
         kv_heads = self.expected.kv_heads
-        own = kv_heads is None or heads % kv_heads > 0
+        shared = kv_heads if kv_heads and heads % kv_heads == 0 else heads
         query = scores.new_zeros(batch, heads, queries, 0)
-        key = scores.new_zeros(batch, heads if own else kv_heads, keys, 0)
+        key = scores.new_zeros(batch, shared, keys, 0)
         stream = self.expected.stream(len(self.seen) - 1)
         report(AttentionCall(GivenScores(scores), query, key, key, DenseMask(scores), stream))
 
