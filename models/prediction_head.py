@@ -56,8 +56,9 @@ def predict(network: Any, hidden: Tensor, *, shape: Shape) -> Tensor:
     """Last hidden state [B, T, D] -> logits [B, T, V]."""
     shell = copy.copy(network)
     shell._modules = dict(network._modules)
-    names = [network.base_model_prefix] if network.base_model is not network else ["encoder", "decoder"]
-    for name in names:
+    together = ("encoder", "decoder", "model")  # body and head are one module (T5), or its name is not said (Llama 4)
+    names = (network.base_model_prefix,) if network.base_model is not network else together
+    for name in set(names) & set(network._modules):
         shell._modules[name] = _Body(hidden, network._modules[name])
     ids = hidden.new_zeros(hidden.shape[:2]).long()
     logits: Tensor = shell(**_inputs(network, ids, shape=shape)).logits

@@ -148,6 +148,7 @@ DECODERS = (
     Family("qwen2", ROPE, {"use_sliding_window": True, "max_window_layers": 1}, kinds=(None, WINDOW)),
     Family("qwen3", ROPE, note="norms of queries and keys"),
     Family("qwen2_moe", ROPE, note="experts"),
+    Family("qwen3_moe", ROPE, note="norms of queries and keys; experts"),
     Family("gemma", ROPE),
     Family("gemma2", ROPE, {"query_pre_attn_scalar": 8}, kinds=(WINDOW, None)),
     Family("gemma3_text", ROPE, {"query_pre_attn_scalar": 8, **_ALTERNATING}, kinds=(WINDOW, None)),
@@ -169,6 +170,13 @@ DECODERS = (
     Family("glm", ROPE),
     Family("glm4", ROPE),
     Family("smollm3", ROPE),
+    Family("glm4_moe", ROPE, note="experts"),
+    Family("llama4_text", ROPE, {"attention_chunk_size": 64}, note="experts; chunks longer than the text"),
+    Family("modernbert-decoder", ROPE, _ALTERNATING | {"local_attention": 6}, kinds=(WINDOW, None)),
+    Family(
+        "lfm2", ROPE, {"layer_types": ["conv", "full_attention"]}, note="convolutions in other layers, without a map"
+    ),
+    Family("falcon_h1", ROPE, note="a state space beside each attention"),
     Family("exaone4", ROPE, _ALTERNATING, kinds=(WINDOW, None)),
     Family("deepseek_v3", ROPE, {**_LATENT, **_ROUTED, "head_dim": 4}, note="latent keys and values; experts"),
     Family("helium", ROPE),

@@ -114,12 +114,13 @@ def run(network: Any, trace: Trace, *, shape: str) -> tuple[Any, ...]:
     }
     if network.config.model_type == "squeezebert":  # it hands out the scores
         maps = {"encoder": [softmax(scores) for scores in maps["encoder"]]}
-    last = states.get("last_hidden_state", states.get("decoder_hidden_states", [None])[-1])
     names = {shape: "hidden_states"}
     if shape == "encoder-decoder":
         names = {stream: f"{stream}_hidden_states" for stream in ("encoder", "decoder")}
     between = {stream: [state[0].numpy() for state in out[name]] for stream, name in names.items()}
-    return network, maps, last[0].numpy(), out.logits, norms, between
+    named = states.get("last_hidden_state")  # none where body and head are one module
+    last = list(between.values())[-1][-1] if named is None else named[0].numpy()
+    return network, maps, last, out.logits, norms, between
 
 
 def softmax(scores: np.ndarray, beside: np.ndarray | float = -np.inf) -> np.ndarray:

@@ -126,3 +126,11 @@ def test_an_eager_function_is_only_ever_transformers_own() -> None:
         call = EagerAttention(source, {"training": False}, {"scaling": 1.0})
         with pytest.raises(ValueError, match=r"is no modeling file of transformers|has no eager_attention_forward"):
             call(torch.zeros(1, 1, 1, 1), torch.zeros(1, 1, 1, 1), torch.zeros(1, 1, 1, 1), None, rows=slice(0, 1))
+
+
+def test_heads_share_kv_heads() -> None:
+    site = AttentionSite("decoder", 0, 6, ("a",), ("a",), kv_heads=2)
+    assert [site.kv_group(head) for head in range(6)] == [0, 0, 0, 1, 1, 1]
+    assert AttentionSite("decoder", 0, 6, ("a",), ("a",)).kv_heads == 6
+    with pytest.raises(ValueError, match="6 heads cannot share 4 kv heads"):
+        AttentionSite("decoder", 0, 6, ("a",), ("a",), kv_heads=4)

@@ -58,6 +58,14 @@ def test_what_was_cut_is_remembered(minilm: LoadedModel, tmp_path: Path) -> None
     assert inspector.open(tmp_path / "t.npz").cut.total == 702
 
 
+def test_files_of_older_versions_open(saved: Path, trace: Trace) -> None:
+    with np.load(saved) as archive:
+        sites = json.loads(str(archive["header"]))["sites"]
+    older = [{name: value for name, value in site.items() if name != "window"} for site in sites]
+    assert older != sites
+    equal(inspector.open(rewritten(saved, header_sites=older)), trace)
+
+
 def test_only_npz(trace: Trace, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"a trace is saved as .npz, not as 'trace.pkl'"):
         trace.save(tmp_path / "trace.pkl")

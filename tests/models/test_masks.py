@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from models.masks import AllOf, CausalMask, PackedMask, PaddingMask, WindowMask, all_of
+from models.masks import AllOf, CausalMask, DenseMask, PackedMask, PaddingMask, WindowMask, all_of, window_of
 
 KEEP = torch.tensor([[True, True, True, False], [False, True, True, True]])
 
@@ -65,3 +65,27 @@ def test_one_mask_is_itself_and_none_is_none():
     assert all_of(None, causal) is causal
     assert all_of(None, None) is None
     assert isinstance(all_of(causal, causal), AllOf)
+
+
+@pytest.mark.parametrize("tokens", [1, 3, 4, 5, 300])
+@pytest.mark.parametrize("width", [1, 4, 200])
+@pytest.mark.parametrize("causal", [True, False])
+def test_a_window_is_read_off_the_mask(tokens: int, width: int, causal: bool) -> None:
+    mask = all_of(WindowMask(tokens, width), CausalMask(tokens) if causal else None)
+    assert window_of(mask, tokens=tokens) == (width if width < tokens else None)
+    dense = torch.where(mask.rows(0, tokens), 0.0, torch.finfo(torch.float32).min).expand(1, 1, tokens, tokens)
+    assert window_of(DenseMask(dense), tokens=tokens) == (width if width < tokens else None)
+
+
+def test_what_is_no_band_is_no_window() -> None:
+    keep = torch.tensor([[False, True, True, True]])
+    chunks = torch.tensor([[0, 0, 1, 1]])
+    for mask in (PaddingMask(keep), PackedMask(chunks), all_of(PackedMask(chunks), CausalMask(4)), CausalMask(4)):
+        assert window_of(mask, tokens=4) is None
+
+
+def test_a_mask_of_one_row_is_that_of_every_row() -> None:
+    """As transformers makes it of padding: [B, 1, 1, T]."""
+    mask = DenseMask(torch.tensor([0.0, torch.finfo(torch.float32).min])[None, None, None])
+    assert mask.rows(5, 9).tolist() == [[[[True, False]]]]
+    assert mask.of_sequence(0, slice(0, 1)).rows(5, 9).tolist() == [[[[True]]]]
