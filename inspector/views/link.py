@@ -12,6 +12,7 @@ CHOSEN = {  # by a page's path (the first page has none): numbers that no widget
     "mask": ("token", "mask_layer", "mask_head"),  # the masked tokens, one or several, and the open head
     "training": ("replay_layer", "replay_head"),  # the open head of the replay
 }
+MAX_NAME = 300  # characters of the name of another model
 MAX_TEXT = 1_000  # characters; a link is a header of a request, and servers refuse long ones
 
 
@@ -29,8 +30,10 @@ def read(page: str, *, known_models: Sequence[str], default_text: str) -> None:
         if model not in known_models:
             _complain(
                 f"The link asks for the model {_plain(model)}, which is not in the list. It was not loaded: "
-                f"you see {known_models[0]} instead. From Python, models.load() takes a folder."
+                f"you see {known_models[0]} instead. To see what it would take and to load it, press Look in the "
+                "sidebar under Another model."
             )
+            state["other"], state["other_open"] = model[:MAX_NAME], True
             model = known_models[0]
         state["model"] = model
         for name in TEXTS:

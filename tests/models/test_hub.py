@@ -26,7 +26,7 @@ from models.hub_id import HubId, parse
 from models.limits import UNLIMITED, Limits
 
 BERT = HubId("org/bert")
-COMMIT = "a" * 40  # the one that the hub of conftest.py serves
+COMMIT = "a" * 40  # the one that the hub of tests/local_hub.py serves
 
 
 @pytest.fixture
