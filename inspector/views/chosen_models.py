@@ -123,9 +123,10 @@ def tokens_allowed(id: str) -> int:
     """How many tokens of a text the page records in this model, special ones included: its own limit or less."""
     from models.candidates import tokens_that_fit
 
-    most, found, here = facts(id).max_tokens, _shelf().found.get(id), limits()
-    allowed = here.tokens if found is None else tokens_that_fit(found.candidate, here)
-    return max(1, min(most, allowed))
+    seen, found, here = facts(id), _shelf().found.get(id), limits()
+    maps = seen.backend == "eager output"
+    allowed = here.tokens if found is None else tokens_that_fit(found.candidate, here, maps=maps)
+    return min(seen.max_tokens, allowed)
 
 
 def _load(id: str, found: Found) -> models.LoadedModel:

@@ -162,6 +162,12 @@ def _in_range(raw: str, last: int) -> bool:
     return raw.isdecimal() and int(raw) <= last
 
 
+def settle(model: str) -> None:
+    """The model that the link asked for was loaded after all: nothing is wrong with the link any more."""
+    asked = f"The link asks for the model {_plain(model)},"
+    st.session_state["problems"][:] = [one for one in st.session_state["problems"] if not one.startswith(asked)]
+
+
 def show_problems() -> None:
     """What was wrong with the link, in sentences, until the reader dismisses it."""
     problems: list[str] = st.session_state["problems"]
@@ -185,5 +191,5 @@ def _put(name: str, value: str, default: str) -> None:
 
 def _plain(value: str) -> str:
     """Quoted for a sentence that is shown as markdown: only letters, digits and a few marks, at most 60."""
-    kept = "".join(character if character.isalnum() or character in "-./ " else "?" for character in value[:60])
+    kept = "".join(character if character.isalnum() or character in "-_@./ " else "?" for character in value[:60])
     return f'"{kept}"'

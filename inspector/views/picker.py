@@ -31,6 +31,7 @@ def take() -> None:
     """Choose the model that was just loaded, before the list of models is drawn."""
     state = st.session_state
     if "taken" in state:
+        link.settle(state["other"])
         state["model"], state["other"], state["other_open"] = state.pop("taken"), "", False
 
 
@@ -47,7 +48,7 @@ def field(place: ExpanderContainer, *, disabled: bool) -> None:
         folders = "" if limits.root is None else f", or a folder under {limits.root}"
         with st.form("another", border=False):
             st.text_input(
-                "Its name on the hub" if limits.root is None else "Its name on the hub, or its folder",
+                "Name on the hub" if limits.root is None else "Name on the hub, or folder",
                 key="other",
                 max_chars=link.MAX_NAME,
                 placeholder="org/name or org/name@revision",
@@ -71,11 +72,28 @@ def draw(place: ExpanderContainer) -> None:
         return
     with place:
         _there(disabled=opened)
-        answer = st.empty()
+        about, bar, button, problem = (st.empty() for _ in range(4))
+    _describe(about)
     if asked:
-        _work(answer)
-    with answer.container():
-        _answer(disabled=opened)
+        problem.empty()
+        _work(bar, button)
+        bar.empty()
+        _describe(about)
+    refused = state.get("refused") or _over_a_limit()
+    if "seen" in state:
+        button.button(
+            "Load",
+            type="primary",
+            icon=":material/download:",
+            on_click=_load,
+            args=(state["seen"],),
+            key="load",
+            width="stretch",
+            disabled=opened or _over_a_limit() is not None,
+        )
+    if refused is not None:
+        with problem.container():
+            session.show_problem(refused)
 
 
 def _there(*, disabled: bool) -> None:
@@ -122,19 +140,20 @@ def _stop() -> None:
 # --- the work --------------------------------------------------------------------------------------------------------
 
 
-def _work(answer: DeltaGenerator) -> None:
+def _work(bar: DeltaGenerator, button: DeltaGenerator) -> None:
     """Do what was asked for; what goes wrong is kept as a sentence."""
     state = st.session_state
     what, name = state["asked"]
     try:
         if what == "look":
-            with answer, st.spinner("Looking"):
+            with bar, st.spinner("Looking"):
                 state["seen"] = chosen_models.look(name)
         else:
-            with answer.container():
-                _fetch(name)
+            shown = _Bar(bar)
+            button.button("Stop", icon=":material/stop:", on_click=_stop, key="stop", width="stretch")
+            chosen_models.add(name, progress=shown.progress, stop=shown.stop, before=shown.loading)
             state["taken"] = name
-            state.pop("seen", None)
+            del state["seen"]
     except ValueError as error:
         logging.getLogger(__name__).info("refused: %s", error)
         state["refused"] = str(error)
@@ -146,9 +165,9 @@ def _work(answer: DeltaGenerator) -> None:
 class _Bar:
     """How far a download is; drawing it is also where Streamlit ends the run when the reader presses Stop."""
 
-    def __init__(self) -> None:
+    def __init__(self, place: DeltaGenerator) -> None:
         self.share, self.words, self.due = 0.0, "Starting", 0.0
-        self.element = st.progress(self.share, self.words)
+        self.element = place.progress(self.share, self.words)
 
     def progress(self, done: int, total: int) -> None:
         """Called after each piece."""
@@ -166,63 +185,52 @@ class _Bar:
         self.element.progress(1.0, "Loading: this takes seconds")
 
 
-def _fetch(id: str) -> None:
-    bar = _Bar()
-    st.button("Stop", icon=":material/stop:", on_click=_stop, key="stop", width="stretch")
-    chosen_models.add(id, progress=bar.progress, stop=bar.stop, before=bar.loading)
-
-
 # --- what was found --------------------------------------------------------------------------------------------------
 
 
-def _answer(*, disabled: bool) -> None:
+def _found() -> Candidate | None:
     state = st.session_state
-    if "refused" in state:
-        session.show_problem(state["refused"])
-    candidate = chosen_models.looked_at(state["seen"]) if "seen" in state else None
-    if candidate is None:
-        return
-    refused = _describe(candidate)
-    st.button(
-        "Load",
-        type="primary",
-        icon=":material/download:",
-        on_click=_load,
-        args=(state["seen"],),
-        key="load",
-        width="stretch",
-        disabled=disabled or refused is not None,
-    )
-    if refused is not None:
-        session.show_problem(refused)
+    return chosen_models.looked_at(state["seen"]) if "seen" in state else None
 
 
-def _describe(candidate: Candidate) -> str | None:
-    """What it is and what it would take, each with its limit; the sentence of the limit that it is over."""
-    from models.candidates import check, tokens_that_fit
+def _over_a_limit() -> str | None:
+    """The sentence of the limit that it is over."""
+    from models.candidates import check
 
-    limits, size, refused = chosen_models.limits(), candidate.size, None
+    candidate = _found()
     try:
-        check(candidate, limits)
+        if candidate is not None:
+            check(candidate, chosen_models.limits())
     except ValueError as error:
-        refused = str(error)
-    fits = tokens_that_fit(candidate, limits)
-    tokens = min(fits, len(st.session_state["text"].encode("utf-8", "replace")) + _SPECIAL)
-    config = candidate.config
-    st.text(f"{candidate.name}{'' if candidate.commit is None else f', commit {candidate.commit[:10]}'}")
+        return str(error)
+    return None
+
+
+def _describe(place: DeltaGenerator) -> None:
+    """What it is and what it would take, each with its limit."""
+    from models.candidates import tokens_that_fit
+
+    candidate, limits = _found(), chosen_models.limits()
+    if candidate is None:
+        place.empty()
+        return
+    size, config, fits = candidate.size, candidate.config, tokens_that_fit(candidate, limits)
+    tokens = min(fits, len(st.session_state["text"].encode("utf-8", "replace")) + _SPECIAL)  # at most one a byte
+    architecture = f"{config.config.model_type}, {config.architecture.__name__}".replace("_", r"\_")
     lines = [
-        f"{config.config.model_type}, {config.architecture.__name__}".replace("_", r"\_"),
+        architecture,
         f"Parameters: {size.parameters:,} (limit {limits.parameters:,})",
         f"Layers of attention: {size.layers} (limit {limits.layers})",
         f"Download: {bytes_in_words(candidate.download_bytes)} (limit {bytes_in_words(limits.download_bytes)})",
         f"Memory for its weights: {bytes_in_words(candidate.memory_bytes())} in float32 "
         f"(limit {bytes_in_words(limits.memory_bytes)})",
-        f"Recording your text: at most {bytes_in_words(size.capture_bytes(tokens))}, at a token a byte "
-        f"(limit {bytes_in_words(limits.capture_bytes)}; {fits:,} tokens fit)",
+        f"Recording your text: at most {bytes_in_words(size.capture_bytes(tokens))} "
+        f"(limit {bytes_in_words(limits.capture_bytes)}); of a longer one, up to {fits:,} tokens",
         "Tokenizer: " + ("none" if candidate.tokenizer is None else f"`{candidate.tokenizer}`"),
         "How its attention is seen is known once it is loaded.",
     ]
-    st.caption("\n".join(f"- {line}" for line in lines))
-    for note in candidate.notes:
-        st.text(note)
-    return refused
+    with place.container():
+        st.text(f"{candidate.name}{'' if candidate.commit is None else f', commit {candidate.commit[:10]}'}")
+        st.caption("\n".join(f"- {line}" for line in lines))
+        for note in candidate.notes:
+            st.text(note)
