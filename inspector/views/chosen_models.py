@@ -30,6 +30,8 @@ BACKENDS: dict[Backend, str] = {
     "eager output": "Its own eager attention: maps are kept, as large as the square of the text.",
 }
 
+_REMEMBERED = 100  # models that were looked at and perhaps never loaded
+
 
 @dataclass(frozen=True)
 class Found:
@@ -159,7 +161,10 @@ def look(name: str) -> str:
     else:
         asked = hub_id.parse(name)
         candidate, id = hub.describe(asked, limits=here), str(asked)
-    _shelf().candidates[id] = candidate
+    candidates = _shelf().candidates
+    candidates[id] = candidate
+    for oldest in list(candidates)[:-_REMEMBERED]:
+        candidates.pop(oldest, None)
     return id
 
 

@@ -63,6 +63,8 @@ def panel(name: str, *, layer: int, hide: bool, words: bool) -> Panel | None:
     except ValueError as error:
         session.show_problem(str(error))
         return None
+    if text.strip() and trace.cut is not None:
+        st.warning(str(trace.cut), icon=":material/content_cut:")
     sites = [site for site in trace.sites if site.stream == stream]
     last_layer, last_head = len(sites) - 1, sites[0].heads - 1
     with st.container(horizontal=True, vertical_alignment="bottom"):

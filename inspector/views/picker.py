@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from models.candidates import Candidate
 
 DRAWN_EVERY = 0.1  # seconds between two looks at what the reader pressed
+STOPPED = "Stopped. What was fetched is kept: Load goes on from there."
 _SPECIAL = 3  # tokens that a tokenizer adds to a text, at most, in the models known
 
 
@@ -91,9 +92,11 @@ def draw(place: ExpanderContainer) -> None:
             width="stretch",
             disabled=opened or _over_a_limit() is not None,
         )
-    if refused is not None:
+    if refused == STOPPED:
+        problem.caption(refused)
+    elif refused is not None:
         with problem.container():
-            session.show_problem(refused)
+            session.show_problem(refused, what="Cannot be loaded")
 
 
 def _there(*, disabled: bool) -> None:
@@ -134,7 +137,7 @@ def _load(id: str) -> None:
 
 def _stop() -> None:
     st.session_state.pop("asked", None)
-    st.session_state["refused"] = "Stopped. What was fetched is kept: Load goes on from there."
+    st.session_state["refused"] = STOPPED
 
 
 # --- the work --------------------------------------------------------------------------------------------------------
@@ -225,7 +228,7 @@ def _describe(place: DeltaGenerator) -> None:
         f"Memory for its weights: {bytes_in_words(candidate.memory_bytes())} in float32 "
         f"(limit {bytes_in_words(limits.memory_bytes)})",
         f"Recording your text: at most {bytes_in_words(size.capture_bytes(tokens))} "
-        f"(limit {bytes_in_words(limits.capture_bytes)}); of a longer one, up to {fits:,} tokens",
+        f"(limit {bytes_in_words(limits.capture_bytes)}); of a longer one, at most {fits:,} tokens",
         "Tokenizer: " + ("none" if candidate.tokenizer is None else f"`{candidate.tokenizer}`"),
         "How its attention is seen is known once it is loaded.",
     ]

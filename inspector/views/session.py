@@ -234,10 +234,10 @@ def at_hand(chosen: Inspected, *, so: str) -> models.LoadedModel:
     return loaded
 
 
-def show_problem(sentence: str) -> None:
+def show_problem(sentence: str, *, what: str = "Cannot be shown") -> None:
     """A problem in a sentence; st.error would read markdown in it, and the sentence may quote the reader's text."""
     with st.container(border=True):
-        st.badge("Cannot be shown", icon=":material/error:", color="red")
+        st.badge(what, icon=":material/error:", color="red")
         st.text(sentence)
 
 

@@ -16,7 +16,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
-from transformers import BertForMaskedLM
+from transformers import BertForMaskedLM, LlamaConfig, LlamaForCausalLM
 
 from inspector.views import chosen_models, picker
 from models.wording import bytes_in_words
@@ -307,3 +307,36 @@ def test_a_trace_outlives_its_model_which_is_loaded_again_where_it_is_needed(
     assert not app.exception
     assert "Cannot be shown" in said(app)
     assert app.text_area(key="text").value == EXAMPLE
+
+
+def test_pages_say_what_a_model_does_not_have(root: Path, bert: Path) -> None:
+    folder = root / "llama"
+    config = LlamaConfig(
+        vocab_size=30522,
+        hidden_size=16,
+        intermediate_size=24,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        max_position_embeddings=64,
+        pad_token_id=0,
+        bos_token_id=1,
+        eos_token_id=2,
+    )
+    LlamaForCausalLM(config).save_pretrained(folder)
+    (folder / "tokenizer.json").write_bytes((bert / "tokenizer.json").read_bytes())
+    app = opened()
+    assert app.selectbox(key="there").options == [str(bert), str(folder)]
+    app.selectbox(key="there").select(str(folder)).run()  # looked at, as if it were typed
+    press(app, "load")
+    assert not app.exception
+    assert "Cannot be" not in said(app)
+    app.switch_page(f"{VIEWS}/positions.py").run()
+    assert not app.exception
+    assert "has no table of absolute positions" in said(app)
+    app.switch_page(f"{VIEWS}/costs.py").run()
+    assert not app.exception
+    assert "no cost formulas for the model type 'llama'" in said(app)
+    for page in ("layernorm", "compare", "mask"):
+        app.switch_page(f"{VIEWS}/{page}.py").run()
+        assert not app.exception, page
+        assert "Cannot be shown" not in said(app), page
