@@ -1,10 +1,12 @@
 """Headlight: a visual attention inspector. `make app`, or `streamlit run app.py`."""
 
+from contextlib import suppress
 from pathlib import Path
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import StopException
 
-from inspector.views import link, sidebar
+from inspector.views import link, picker, sidebar
 
 ICON = Path(__file__).parent / "inspector/views/icon.png"  # a named icon would be fetched from a CDN
 
@@ -24,10 +26,10 @@ page = st.navigation(
     ],
     position="top",
 )
-sidebar.draw(page.url_path)
+another = sidebar.draw(page.url_path)
 notices = st.container()
-try:
+with suppress(StopException):  # the page stops at a text that cannot be read
     page.run()
-finally:  # also where the page stops at a text that cannot be read
-    with notices:
-        link.show_problems()
+with notices:
+    link.show_problems()
+picker.draw(another)  # last: what it fetches must not keep the page waiting

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import isqrt
 from pathlib import Path
 
 import torch
@@ -102,9 +103,17 @@ def check(candidate: Candidate, limits: Limits) -> None:
             )
 
 
-def tokens_that_fit(candidate: Candidate, limits: Limits) -> int:
-    """How many tokens of a text may be recorded: by the limit on tokens, and by the memory that a recording takes."""
-    return min(limits.tokens, limits.capture_bytes // candidate.size.capture_bytes(1))
+def tokens_that_fit(candidate: Candidate, limits: Limits, *, maps: bool = False) -> int:
+    """How many tokens of a text may be recorded: by the limit on tokens, and by the memory that a recording takes.
+
+    maps: whether every map is kept too. With r numbers a token and h heads the largest n with 4 (r n + h n^2) <= bytes.
+    """
+    size = candidate.size
+    fits = limits.capture_bytes // size.capture_bytes(1)
+    if maps:
+        discriminant = size.recorded**2 + size.heads * limits.capture_bytes
+        fits = (isqrt(discriminant) - size.recorded) // (2 * size.heads)
+    return min(limits.tokens, fits)
 
 
 def choose_files(sizes: Mapping[str, int], shards: Iterable[str] = ()) -> tuple[File, ...]:

@@ -7,7 +7,7 @@ layout is watched while it grows, by hooks that go in once and do nothing outsid
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -44,21 +44,25 @@ class Size:
 
     parameters: numbers that are learned. buffers: numbers that are not (position ids, rotary frequencies).
     layers: attention layers, an encoder's and a decoder's together. recorded: numbers that a recording keeps of one
-    token, at most: query, key and value of every attention, and every norm's input.
+    token, at most: query, key and value of every attention, and every norm's input. heads: of all attention together.
     """
 
     parameters: int
     buffers: int
     layers: int
     recorded: int
+    heads: int
 
     def memory_bytes(self, dtype: torch.dtype = torch.float32) -> int:
         """Bytes of the weights and buffers in a dtype."""
         return (self.parameters + self.buffers) * dtype.itemsize
 
-    def capture_bytes(self, tokens: int) -> int:
-        """Bytes that a recording of n tokens keeps in float32: 4 n (sum of H E + K (E + E_v), + norms)."""
-        return 4 * tokens * self.recorded
+    def capture_bytes(self, tokens: int, *, maps: bool = False) -> int:
+        """Bytes that a recording of n tokens keeps in float32: 4 n (sum of H E + K (E + E_v), + norms).
+
+        maps: whether every map is kept too (the backend "eager output"): 4 n^2 (sum of H) more.
+        """
+        return 4 * tokens * (self.recorded + (tokens * self.heads if maps else 0))
 
 
 def measure(config: Any, *, architecture: type[nn.Module], seconds: float = SECONDS) -> Size:
@@ -81,6 +85,7 @@ def measure(config: Any, *, architecture: type[nn.Module], seconds: float = SECO
         buffers=_numbers(network.buffers()),
         layers=sum(attention_layers(config)),
         recorded=_recorded(config, network),
+        heads=_each_attention(config, _heads),
     )
 
 
@@ -99,23 +104,30 @@ def attention_layers(config: Any) -> tuple[int, int]:
 
 
 def _recorded(config: Any, network: nn.Module) -> int:
-    encoder, decoder = attention_layers(config)
-    text = config.get_text_config()
-    if text.is_heterogeneous:  # each layer has a configuration of its own
-        attention = sum(_attention(layer) for layer in text.per_layer_config)
-    else:
-        attention = (encoder + 2 * decoder) * _attention(text)  # a decoder beside an encoder attends twice
     norms = sum(
         weight.numel()
         for module in network.modules()
         if "Norm" in type(module).__name__ and isinstance(weight := getattr(module, "weight", None), Tensor)
     )
-    return attention + norms
+    return _each_attention(config, _attention) + norms
+
+
+def _each_attention(config: Any, count: Callable[[Any], int]) -> int:
+    """The sum of `count` over every attention of the model."""
+    encoder, decoder = attention_layers(config)
+    text = config.get_text_config()
+    if text.is_heterogeneous:  # each layer has a configuration of its own
+        return sum(count(layer) for layer in text.per_layer_config)
+    return (encoder + 2 * decoder) * count(text)  # a decoder beside an encoder attends twice
+
+
+def _heads(config: Any) -> int:
+    return _first(config, "num_attention_heads", "encoder_attention_heads", "num_heads")
 
 
 def _attention(config: Any) -> int:
     """Numbers in the query (H E), key (K E) and value (K E_v) of one token."""
-    heads = _first(config, "num_attention_heads", "encoder_attention_heads", "num_heads")
+    heads = _heads(config)
     query = _first(config, "qk_head_dim", "head_dim", "d_kv", default=_first(config, "hidden_size", "d_model") // heads)
     value = _first(config, "v_head_dim", default=query)
     key_heads = heads if hasattr(config, "qk_head_dim") else _first(config, "num_key_value_heads", default=heads)

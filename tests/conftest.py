@@ -7,6 +7,8 @@ import torch
 
 import models
 
+pytest_plugins = ("tests.local_hub",)
+
 torch.set_num_threads(1)  # on few cores two threads are slower than one for small texts
 
 

@@ -24,7 +24,7 @@ def room(module: str) -> str:
     match parts[1:2]:
         case []:
             return "trace"  # inspector itself imports on first use only
-        case [("trace" | "trace_file" | "function_file" | "cache" | "recompute" | "pooling")]:
+        case [("trace" | "trace_file" | "function_file" | "cache" | "recompute" | "pooling" | "shared_models")]:
             return "trace"
         case [("views" | "plots" | "probe") as name]:
             return name

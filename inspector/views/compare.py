@@ -8,12 +8,11 @@ from functools import partial
 
 import streamlit as st
 
-import models
 from inspector import compare, heads, maps
 from inspector.plots import attention as draw
 from inspector.plots import comparison, packing, theme
 from inspector.trace import Array, Trace
-from inspector.views import downloads, link, parts, session
+from inspector.views import chosen_models, downloads, link, parts, session
 from inspector.views.components.head import Choice, Step, head
 
 st.title("Compare")
@@ -49,10 +48,10 @@ class Panel:
 def panel(name: str, *, layer: int, hide: bool, words: bool) -> Panel | None:
     """The controls of one side; None, with the reason in the page, where its text cannot be read."""
     key = name.lower()
-    known = [card.id for card in models.catalogue()]
+    known = chosen_models.ids()
     current = inspected.trace.model if inspected.trace.model in known else known[0]
     model = st.selectbox(f"Model {name}", known, index=known.index(current), key=f"{key}_model", bind="query-params")
-    if not session.trained(model):
+    if not chosen_models.trained(model):
         parts.untrained()
     text = st.text_area(
         f"Text {name}", key=f"{key}_text", height=68, placeholder="The sidebar's text", persist_state="session"
@@ -64,6 +63,8 @@ def panel(name: str, *, layer: int, hide: bool, words: bool) -> Panel | None:
     except ValueError as error:
         session.show_problem(str(error))
         return None
+    if text.strip() and trace.cut is not None:
+        st.warning(str(trace.cut), icon=":material/content_cut:")
     sites = [site for site in trace.sites if site.stream == stream]
     last_layer, last_head = len(sites) - 1, sites[0].heads - 1
     with st.container(horizontal=True, vertical_alignment="bottom"):

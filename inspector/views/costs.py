@@ -19,17 +19,16 @@ VALUES: dict[draw.Value, str] = {
 st.title("Costs")
 inspected = session.inspected()
 mode = session.mode()
-if inspected.loaded is None:
-    session.show_problem(
-        f"The model {inspected.trace.model!r} of this saved trace is not at hand, so its costs are not."
-    )
-    st.stop()
-config = inspected.loaded.config
+config = session.at_hand(inspected, so="its costs are not").config
 tokens = len(inspected.trace.tokens)
 written = None if inspected.trace.target is None else len(inspected.trace.target)
 target = "" if written is None else f" and a target of {written}"
-table = costs.breakdown(config, tokens=tokens, target_tokens=written)
-crossovers = costs.crossovers(config)
+try:
+    table = costs.breakdown(config, tokens=tokens, target_tokens=written)
+    crossovers = costs.crossovers(config)
+except ValueError as error:
+    session.show_problem(f"{inspected.trace.model}: {error}")
+    st.stop()
 flops = table.groupby("part")["flops"].sum()
 weights = table.groupby("part")["parameters"].sum()
 

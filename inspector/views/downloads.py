@@ -14,7 +14,7 @@ import streamlit as st
 
 from inspector import export
 from inspector.plots import attention, raster
-from inspector.views import session
+from inspector.views import chosen_models, session
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +29,7 @@ def head(trace: Trace, shown: Arrangement, weights: Array, *, layer: int, head: 
     name = f"{trace.model.replace('/', '-')}-{stream}-layer{layer}-head{head}"
     queries, keys = shown.queries.labels, shown.keys.labels
     title, mode = f"{trace.model}: {attention.title(layer, head, stream).lower()}", session.mode()
-    title += "" if session.trained(trace.model) else ", untrained"
+    title += "" if chosen_models.trained(trace.model) else ", untrained"
     title += "" if len(queries) == len(trace.read_by(stream).tokens) else ", tokens hidden or merged"
     with st.container(horizontal=True, gap="small"):
         _button(

@@ -13,6 +13,7 @@ CHOSEN = {  # by a page's path (the first page has none): numbers that no widget
     "mask": ("token", "mask_layer", "mask_head"),  # the masked tokens, one or several, and the open head
     "training": ("replay_layer", "replay_head"),  # the open head of the replay
 }
+MAX_NAME = 300  # characters of the name of another model
 MAX_TEXT = 1_000  # characters; a link is a header of a request, and servers refuse long ones
 
 
@@ -30,8 +31,10 @@ def read(page: str, *, known_models: Sequence[str], default_text: str) -> None:
         if model not in known_models:
             _complain(
                 f"The link asks for the model {_plain(model)}, which is not in the list. It was not loaded: "
-                f"you see {known_models[0]} instead. From Python, models.load() takes a folder."
+                f"you see {known_models[0]} instead. To see what it would take and to load it, press Look in the "
+                "sidebar under Another model."
             )
+            state["other"], state["other_open"] = model[:MAX_NAME], True
             model = known_models[0]
         state["model"] = model
         for name in TEXTS:
@@ -166,6 +169,12 @@ def _in_range(raw: str, last: float, *, first: float = 0, whole: bool = True) ->
     return number.isdecimal() and first <= float(raw) <= last
 
 
+def settle(model: str) -> None:
+    """The model that the link asked for was loaded after all: nothing is wrong with the link any more."""
+    asked = f"The link asks for the model {_plain(model)},"
+    st.session_state["problems"][:] = [one for one in st.session_state["problems"] if not one.startswith(asked)]
+
+
 def show_problems() -> None:
     """What was wrong with the link, in sentences, until the reader dismisses it."""
     problems: list[str] = st.session_state["problems"]
@@ -189,5 +198,5 @@ def _put(name: str, value: str, default: str) -> None:
 
 def _plain(value: str) -> str:
     """Quoted for a sentence that is shown as markdown: only letters, digits and a few marks, at most 60."""
-    kept = "".join(character if character.isalnum() or character in "-./ " else "?" for character in value[:60])
+    kept = "".join(character if character.isalnum() or character in "-_@./ " else "?" for character in value[:60])
     return f'"{kept}"'

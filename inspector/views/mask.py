@@ -17,7 +17,7 @@ SHOWN = 4  # guesses drawn at most
 
 st.title("Mask")
 inspected = session.inspected()
-trace, loaded = inspected.trace, inspected.loaded
+trace = inspected.trace
 mode = session.mode()
 
 
@@ -26,12 +26,9 @@ def switch() -> None:
     st.session_state["model"] = GUESSES
 
 
-if loaded is None:
-    session.show_problem(
-        f"The model {trace.model!r} of this saved trace is not at hand, so it cannot guess. Remove the file in the "
-        f"sidebar and choose {GUESSES} to mask a text."
-    )
-    st.stop()
+loaded = session.at_hand(
+    inspected, so=f"it cannot guess. Remove the file in the sidebar and choose {GUESSES} to mask a text"
+)
 if not loaded.fills_masks:
     st.subheader("This model does not guess words")
     does = "turns a text into vectors, one for each token, and has no layer that turns a vector back into a word"

@@ -70,8 +70,8 @@ def token_chips(encoding: Encoding, positions: Sequence[int], *, key: str, on_ch
         token = visible(encoding.tokens[position])
         shown = token if len(token) <= LONGEST_TICK else f"{token[: LONGEST_TICK - 1]}…"
         mark = next((mark for mark in ("##", "▁", "Ġ") if shown.startswith(mark) and shown != mark), "")
-        dimmed = f":gray[{_plain(mark)}]" if mark else ""
-        return f"{dimmed}{_plain(shown.removeprefix(mark))} :gray[:small[{position}]]"
+        dimmed = f":gray[{plain(mark)}]" if mark else ""
+        return f"{dimmed}{plain(shown.removeprefix(mark))} :gray[:small[{position}]]"
 
     from inspector.plots.theme import LONGEST_TICK, visible
 
@@ -81,7 +81,7 @@ def token_chips(encoding: Encoding, positions: Sequence[int], *, key: str, on_ch
     return chosen
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """`text` letter by letter where markdown is read: every mark of punctuation as its character reference."""
     return "".join(f"&#{ord(letter)};" if letter in string.punctuation else letter for letter in text)
 

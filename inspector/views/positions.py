@@ -12,31 +12,37 @@ from inspector.plots import positions as draw
 from inspector.views import parts, session
 
 PAPER = "sinusoidal"
+MOST = 512  # positions drawn where the model has no table
 SHOWN = 128  # positions of the curves: over all of them the fast dimensions are a solid band
 
 st.title("Positions")
 inspected = session.inspected()
 mode = session.mode()
-if inspected.loaded is None:
-    session.show_problem(
-        f"The model {inspected.trace.model!r} of this saved trace is not at hand, so its table is not."
-    )
-    st.stop()
-loaded = inspected.loaded
+loaded = session.at_hand(inspected, so="its table is not")
 kind = getattr(loaded.config, "positions", "learned")  # an own Transformer says which, a BERT learns
-own = f"{loaded.card.id}, {kind}"
-rotates = kind == "rope"
-positions, width = (loaded.max_tokens, loaded.config.width) if rotates else positional.table(loaded).shape
+own, table = f"{loaded.card.id}, {kind}", None
+if kind != "rope":
+    try:
+        table = positional.table(loaded)
+    except ValueError:
+        st.info(
+            "The model has no table of absolute positions: its positions enter in another way, such as a bias by "
+            "distance or a turn of queries and keys. You see the paper's table alone."
+        )
+width = inspected.trace.output.shape[1]
+positions, width = (min(loaded.max_tokens, MOST), width) if table is None else table.shape
 tables: dict[str, draw.Table] = {PAPER: positional.sinusoidal(positions, width)}
-if not rotates:
-    tables[own] = positional.table(loaded)
+if table is not None:
+    tables[own] = table
 origin = "uses this very table" if kind == PAPER else "learned a table of its own"
-used = (
-    f"{loaded.card.id} has no table: it turns pairs of dimensions of every query and key by angles that grow with the "
-    "position, with the frequencies of the paper's waves for its head width (RoPE, Su et al. 2021)."
-    if rotates
-    else f"{loaded.card.id} {origin}, {positions} positions, added to the token's embedding."
-)
+used = f"{loaded.card.id} {origin}, {positions} positions, added to the token's embedding."
+if kind == "rope":
+    used = (
+        f"{loaded.card.id} has no table: it turns pairs of dimensions of every query and key by angles that grow with "
+        "the position, with the frequencies of the paper's waves for its head width (RoPE, Su et al. 2021)."
+    )
+elif table is None:
+    used = ""
 
 st.caption(
     r"The paper's encoding is $PE(p, 2i) = \sin(p / 10000^{2i/D})$, $PE(p, 2i+1) = \cos(p / 10000^{2i/D})$ "
@@ -48,7 +54,7 @@ by_distance = {
 }
 text = len(inspected.trace.tokens)
 cards = [
-    ("Positions", f"{positions}", "No text can be longer"),
+    ("Positions", f"{loaded.max_tokens if table is None else positions:,}", "No text can be longer"),
     ("Used by the text", f"{text}", "One position for each token, special ones included"),
     (
         "Neighbours, paper",
@@ -56,12 +62,15 @@ cards = [
         "Mean cosine similarity of positions 1 apart, sinusoidal",
     ),
 ]
-if not rotates:
+if table is not None:
     cards.append((f"1 apart, {kind}", f"{by_distance[own]['mean'][1]:.3g}", f"The same, {loaded.card.id}"))
 parts.cards(cards, width=170)
 
+telling = [dimension for dimension in (4, 5, 20, 21) if dimension < width]
+if any(dimension >= width for dimension in st.session_state.get("dimensions", ())):
+    st.session_state["dimensions"] = telling  # chosen in a wider model
 dimensions = st.multiselect(
-    "Dimensions", range(width), default=[4, 5, 20, 21], key="dimensions", max_selections=8, bind="query-params"
+    "Dimensions", range(width), default=telling, key="dimensions", max_selections=8, bind="query-params"
 )
 if dimensions:
     parts.chart(

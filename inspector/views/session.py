@@ -1,7 +1,7 @@
 """What the pages share: caches, the text and the model that the reader chose, and what is said about them.
 
-Loaded models live once for all visitors; traces and what is computed from them live in a cache with a byte budget;
-a visitor's session holds keys and widget values only.
+Loaded models live once for all visitors (chosen_models.py); traces and what is computed from them live in a cache with
+a byte budget; a visitor's session holds keys and widget values only.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import streamlit as st
 
 import models
 from inspector.cache import ByteBudgetCache
+from inspector.views import chosen_models, text_limits
 
 # torch comes with the first model: the sidebar and the page's frame are drawn before.
 if TYPE_CHECKING:
@@ -40,10 +41,15 @@ THREADS = int(os.environ.get("HEADLIGHT_THREADS", "1"))  # on few cores two thre
 
 @dataclass(frozen=True)
 class Inspected:
-    """A recorded text and the model it went through; `loaded` is None where a file's model is not at hand."""
+    """A recorded text and the id of the model it went through; None where a file's model is not at hand."""
 
     trace: Trace
-    loaded: models.LoadedModel | None
+    model: str | None
+
+    @property
+    def loaded(self) -> models.LoadedModel | None:
+        """The model, loaded again where it had to leave; ValueError where that fails. See `at_hand`."""
+        return None if self.model is None else load(self.model)
 
 
 # --- caches ------------------------------------------------------------------------------------------------------
@@ -64,25 +70,25 @@ def cached_table(key: Hashable, make: Callable[[], Any]) -> Any:
     return cached(key, make, size=lambda table: int(table.memory_usage(deep=True).sum()))
 
 
-@st.cache_resource(show_spinner=False)
 def load(model: str) -> models.LoadedModel:
     """The loaded model, one copy for all visitors; ValueError where it cannot be loaded."""
     import torch
 
     torch.set_num_threads(THREADS)
-    return models.load(model)
+    return chosen_models.load(model)
 
 
 def record(model: str, text: str, *, text_pair: str | None = None, target: str | None = None) -> Inspected:
-    """The text's trace in a model of the catalogue, recorded once."""
-    from inspector.probe import record
+    """The text's trace in one of the models that can be chosen, recorded once, within the page's limits."""
 
-    loaded = load(model)
-    key = ("trace", model, text, text_pair, target)
-    trace = cached(
-        key, lambda: record(loaded, text, text_pair=text_pair, target=target), size=lambda trace: trace.nbytes
-    )
-    return Inspected(trace, loaded)
+    def make() -> Trace:
+        most = chosen_models.tokens_allowed(model)
+        return text_limits.record(
+            load(model), text, text_pair=text_pair, target=target, tokens=most, limits=chosen_models.limits()
+        )
+
+    key = ("trace", model, chosen_models.version(model), text, text_pair, target)
+    return Inspected(cached(key, make, size=lambda trace: trace.nbytes), model)
 
 
 def exactness(inspected: Inspected) -> Exactness:
@@ -90,9 +96,10 @@ def exactness(inspected: Inspected) -> Exactness:
     from inspector.exactness import check
     from inspector.probe import fused_difference
 
-    trace, loaded = inspected.trace, inspected.loaded
+    trace = inspected.trace
 
     def make() -> Exactness:
+        loaded = inspected.loaded
         if loaded is None:
             return check(trace, expected_layers=len(trace.sites), hidden_difference=None)
         try:
@@ -111,7 +118,7 @@ def panel_trace(chosen: Inspected, *, model: str, text: str) -> Trace:
     trace = chosen.trace
     if model == trace.model:
         return trace
-    shape = load(model).shape
+    shape = chosen_models.shape(model)
     pair = trace.text_pair if shape == "encoder" else None
     return record(model, trace.text, text_pair=pair, target=_target() if shape == "encoder-decoder" else None).trace
 
@@ -158,11 +165,6 @@ def thumbnails(trace: Trace, shown: Arrangement, *, stream: str) -> NDArray[np.u
     return cached(("thumbnails", trace.key, stream, shown), make, size=lambda pictures: pictures.nbytes)
 
 
-def trained(model: str) -> bool:
-    """Whether the weights of a model have learned anything; what is not in the catalogue is taken to have."""
-    return all(card.trained for card in models.catalogue() if card.id == model)
-
-
 def mode() -> Mode:
     """Whether the reader sees the page in light or in dark."""
     return "dark" if st.context.theme.type == "dark" else "light"
@@ -199,8 +201,7 @@ def _chosen() -> Inspected:
     if upload is not None:
         return _opened(upload)
     state = st.session_state
-    shapes = {card.id: card.shape for card in models.catalogue()}
-    shape, pair = shapes[state["model"]], state["pair"]
+    shape, pair = chosen_models.shape(state["model"]), state["pair"]
     return record(
         state["model"],
         state["text"],
@@ -219,22 +220,36 @@ def _opened(upload: UploadedFile) -> Inspected:
             return inspector.open(path)
 
     trace = cached(("file", upload.file_id), make, size=lambda trace: trace.nbytes)
-    known = trace.model in {card.id for card in models.catalogue()}
-    return Inspected(trace, load(trace.model) if known else None)
+    return Inspected(trace, trace.model if trace.model in chosen_models.ids() else None)
 
 
-def show_problem(sentence: str) -> None:
+def at_hand(chosen: Inspected, *, so: str) -> models.LoadedModel:
+    """The model of a recorded text; where it is not at hand the page says it, and `so` what that means, and stops."""
+    try:
+        with st.spinner("Loading the model"):
+            loaded = chosen.loaded
+    except ValueError as error:
+        show_problem(str(error))
+        st.stop()
+    if loaded is None:
+        show_problem(f"The model {chosen.trace.model!r} of this saved trace is not at hand, so {so}.")
+        st.stop()
+    return loaded
+
+
+def show_problem(sentence: str, *, what: str = "Cannot be shown") -> None:
     """A problem in a sentence; st.error would read markdown in it, and the sentence may quote the reader's text."""
     with st.container(border=True):
-        st.badge("Cannot be shown", icon=":material/error:", color="red")
+        st.badge(what, icon=":material/error:", color="red")
         st.text(sentence)
 
 
 def _about(chosen: Inspected, checked: Exactness) -> None:
-    trace, loaded = chosen.trace, chosen.loaded
-    tokens = len(trace.tokens)
-    limit = "" if loaded is None else f" of at most {loaded.max_tokens}"
+    trace, tokens = chosen.trace, len(chosen.trace.tokens)
+    limit = "" if chosen.model is None else f" of at most {chosen_models.tokens_allowed(chosen.model)}"
     st.caption(f"{tokens} tokens{limit}, special ones included")
+    if chosen.model is not None:
+        st.caption(chosen_models.BACKENDS[chosen_models.facts(chosen.model).backend])
     if trace.cut is not None:
         st.warning(str(trace.cut), icon=":material/content_cut:")
     if trace.unknown:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import streamlit as st
 
-import models
-from inspector.views import link, parts
+from inspector.views import chosen_models, link, parts, picker
+
+if TYPE_CHECKING:
+    from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
+
+    import models
 
 EXAMPLES = {
     "Who was tired?": "The cat sat on the mat because it was tired.",
@@ -23,10 +29,14 @@ PAIRS = {"Two sentences": "It is too big."}
 DEFAULT_TEXT = EXAMPLES["Who was tired?"]
 
 
-def draw(page: str) -> None:
-    """Model, text and examples, and what the link says of them; `page` is the page that is open."""
-    link.read(page, known_models=[card.id for card in models.catalogue()], default_text=DEFAULT_TEXT)
-    cards = {card.id: card for card in models.catalogue()}
+def draw(page: str) -> ExpanderContainer:
+    """Model, text and examples, and what the link says of them; `page` is the page that is open.
+
+    Returns the place for another model, which `picker.draw` fills when the page is drawn.
+    """
+    known = chosen_models.ids()
+    link.read(page, known_models=known, default_text=DEFAULT_TEXT)
+    picker.take()
     opened = st.session_state.get("file") is not None
     with st.sidebar:
         if opened:
@@ -34,11 +44,13 @@ def draw(page: str) -> None:
                 "You see a saved trace. Remove its file below to read a text again. A link cannot hold a file.",
                 icon=":material/folder_open:",
             )
-        st.selectbox("Model", list(cards), format_func=lambda id: cards[id].title, key="model", disabled=opened)
-        card = cards[st.session_state["model"]]
-        st.caption(card.summary)
+        st.selectbox("Model", known, format_func=lambda id: chosen_models.card(id).title, key="model", disabled=opened)
+        card = chosen_models.card(st.session_state["model"])
+        _summary(card)
         if not card.trained:
             parts.untrained()
+        other = st.expander("Another model", key="other_open", on_change="rerun", icon=":material/add:")
+        picker.field(other, disabled=opened)
         _text("Text", key="text", height=140, placeholder="Paste a sentence")
         if card.shape == "encoder":
             _text("Second text (optional)", key="pair", placeholder="A sentence to read beside the first")
@@ -59,7 +71,13 @@ def draw(page: str) -> None:
         with st.expander("Open a saved trace", expanded=opened):
             st.file_uploader("A trace saved as .npz", type="npz", key="file", help="Saved here or by trace.save().")
     if not opened:
-        link.write(default_text=DEFAULT_TEXT, default_model=models.catalogue()[0].id)
+        link.write(default_text=DEFAULT_TEXT, default_model=known[0])
+    return other
+
+
+def _summary(card: models.Card) -> None:
+    """Of a model outside the catalogue it names a folder, in which markdown must not be read."""
+    st.caption(parts.plain(card.summary))
 
 
 def _take_example() -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 import torch
+import transformers
 from huggingface_hub import constants
 from huggingface_hub.utils import WeakFileLock
 from safetensors.torch import save_file
@@ -26,7 +27,7 @@ from models.hub_id import HubId, parse
 from models.limits import UNLIMITED, Limits
 
 BERT = HubId("org/bert")
-COMMIT = "a" * 40  # the one that the hub of conftest.py serves
+COMMIT = "a" * 40  # the one that the hub of tests/local_hub.py serves
 
 
 @pytest.fixture
@@ -260,6 +261,16 @@ def test_over_a_limit_names_both_numbers_and_the_way_out(bert: Path) -> None:
             check(seen, limits)
     assert tokens_that_fit(seen, Limits(capture_bytes=seen.size.capture_bytes(7) + 1)) == 7
     assert tokens_that_fit(seen, Limits(tokens=5)) == 5
+
+
+def test_kept_maps_count_towards_what_fits(bert: Path) -> None:
+    seen = local(bert)
+    network = transformers.BertModel.from_pretrained(bert, attn_implementation="eager")
+    maps = network(torch.ones(1, 7, dtype=torch.long), output_attentions=True).attentions
+    kept = seen.size.capture_bytes(7, maps=True)
+    assert kept - seen.size.capture_bytes(7) == sum(one.nbytes for one in maps)
+    assert tokens_that_fit(seen, Limits(capture_bytes=kept), maps=True) == 7
+    assert tokens_that_fit(seen, Limits(capture_bytes=kept - 1), maps=True) == 6
 
 
 def test_a_download_over_the_limit(served: Any) -> None:

@@ -123,7 +123,10 @@ def test_an_unusual_text_is_shown_literally(page: str, text: str) -> None:
 def test_a_text_too_long_is_cut_and_said() -> None:
     app = typed("word " * 20_000)
     assert not app.exception
-    assert "Only the first 512 of 20,002 tokens are read: this model takes at most 512." in said(app)
+    assert (
+        "Only the first 20,000 of 100,000 characters are read: HEADLIGHT_CHARACTERS allows 20,000 for each text; of "
+        "these the first 512 of 4,002 tokens, for this model takes at most 512." in said(app)
+    )
     assert len(app.text_area(key="text").value) == 100_000
     assert "100,000 characters are more than the 1,000 that fit a link" in said(app)
     assert "text" not in app.query_params
