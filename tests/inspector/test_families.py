@@ -272,7 +272,7 @@ def test_what_cannot_be_captured_is_refused_with_its_reason(
     family: Family, tmp_path: Path, measured: dict[str, Row]
 ) -> None:
     save(family, tmp_path)
-    with pytest.raises(ValueError, match="cannot be captured: |cannot be recorded|attention") as refusal:
+    with pytest.raises(ValueError, match=r"cannot be captured: |cannot be recorded|attention") as refusal:
         models.load(tmp_path)
     reason = str(refusal.value).partition("cannot be captured: ")
     measured[family.name] = Row.refused(family, reason[2] or reason[0])
