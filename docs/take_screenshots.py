@@ -17,11 +17,17 @@ from playwright.sync_api import Browser, sync_playwright
 FOLDER = Path(__file__).parent / "screenshots"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 TRANSLATED = "/?model=translator&stream=cross&text=He+has+been+sick+since+last+week.&layer=1&head=5"
+WRITTEN = "/generate?model=translator&text=The+cat+is+sleeping+on+the+bed."
+REPLAYED = "/training?run=mini-bert"
 # name: path and query of the view, colour scheme, width and height in pixels
 VIEWS = {
     "attention": ("/", "light", 1440, 900),
     "attention-dark": ("/?hide=true&words=true&layer=1&head=7", "dark", 1900, 900),
     "compare": ("/compare", "light", 1440, 1500),
+    "mask": ("/mask?model=mini-bert", "light", 1440, 1500),
+    "generate": (WRITTEN, "dark", 1440, 1500),
+    "training": (REPLAYED, "light", 1440, 2600),
+    "lab": ("/lab", "light", 1440, 1100),
     "cross": (TRANSLATED, "light", 1440, 900),
     "layernorm": ("/layernorm", "light", 1440, 1100),
     "positions": ("/positions", "dark", 1440, 1150),
@@ -34,8 +40,13 @@ def take(browser: Browser, address: str, name: str) -> None:
     path, scheme, width, height = VIEWS[name]
     page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
     page.goto(address + path)
-    page.get_by_text("Exact on this text").first.wait_for(state="attached", timeout=60_000)
-    page.wait_for_timeout(4000)  # charts fade in
+    reads = name not in ("training", "lab")  # these two show nothing of the sidebar's text
+    ready = "Exact on this text" if reads else name.capitalize()
+    page.get_by_text(ready).first.wait_for(state="attached", timeout=60_000)
+    if name == "lab":
+        page.get_by_role("button", name="Start").click()
+        page.get_by_text("One text, and where it was looked").first.wait_for(state="attached", timeout=120_000)
+    page.wait_for_timeout(6000)  # charts fade in
     page.screenshot(path=FOLDER / f"{name}.png")
     page.close()
 
