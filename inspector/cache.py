@@ -13,7 +13,7 @@ V = TypeVar("V")
 class ByteBudgetCache(Generic[V]):
     """Least recently used values leave when their sizes add up to more than `budget` bytes.
 
-    A value larger than the whole budget is handed out and not kept.
+    A value larger than the whole budget is handed out, not kept, and pushes nothing out.
     """
 
     def __init__(self, budget: int) -> None:
@@ -34,11 +34,12 @@ class ByteBudgetCache(Generic[V]):
                 self._values.move_to_end(key)
                 return self._values[key][0]
         value = make()
+        needed = size(value)
         with self._lock:
-            if key not in self._values:
-                self._values[key] = (value, size(value))
-                self.used += self._values[key][1]
-                while self.used > self.budget:
+            if key not in self._values and needed <= self.budget:
+                while self.used + needed > self.budget:
                     _, (_, freed) = self._values.popitem(last=False)
                     self.used -= freed
+                self._values[key] = (value, needed)
+                self.used += needed
         return value

@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # maps alone can be measured without torch, which a trace nee
     from inspector.trace import Trace
 
 Array = NDArray[np.float64]
+Part = tuple[slice, slice, NDArray[np.float32]]  # queries, keys and the weights [H, queries, keys] between them
 
 START_TOKENS = ("[CLS]", "<s>")
 END_TOKENS = ("[SEP]", "</s>")
@@ -52,8 +53,9 @@ def measure(trace: Trace) -> pd.DataFrame:
     """
     tables = []
     for site in trace.sites:
-        blocks = trace.blocks(layer=site.layer, stream=site.stream)
-        table = pd.DataFrame(measure_maps(blocks, keys=site.keys))
+        bands = trace.bands(layer=site.layer, stream=site.stream)
+        parts = ((band.queries, band.keys, band.values) for band in bands)
+        table = pd.DataFrame(_measure(parts, keys=site.keys))
         if site.stream == "cross":
             table[["distance", "self", "previous", "next"]] = np.nan
         table.insert(0, "stream", site.stream)
@@ -67,12 +69,20 @@ def measure_maps(
     blocks: Iterable[tuple[slice, NDArray[np.float32]]], *, keys: Sequence[str]
 ) -> dict[str, NDArray[np.float64]]:
     """The measures of `measure` for the heads of one layer: blocks (rows, weights [H, rows, T]) -> name: [H]."""
+    return _measure(((rows, slice(0, len(keys)), block) for rows, block in blocks), keys=keys)
+
+
+def _measure(parts: Iterable[Part], *, keys: Sequence[str]) -> dict[str, NDArray[np.float64]]:
+    candidates = len(keys) - 1 if keys[-1] in END_TOKENS else len(keys)  # of `confidence`
     sums, received, queries = np.zeros(()), np.zeros(()), 0
-    for rows, block in blocks:
-        weights = block.astype(np.float64)
-        sums = sums + _row_sums(rows.start, weights, end=keys[-1] in END_TOKENS)
-        received = received + weights.sum(axis=1)
-        queries += weights.shape[1]
+    for rows, columns, block in parts:
+        to_keys = np.zeros((len(block), len(keys)))
+        to_keys[:, columns] = block.sum(axis=1, dtype=np.float64)
+        received = received + to_keys
+        # One head at a time: what is computed on the way stays small.
+        heads = [_row_sums(rows.start, columns.start, head.astype(np.float64), candidates=candidates) for head in block]
+        sums = sums + np.stack(heads, axis=1)
+        queries += block.shape[1]
     entropy, distance, own, previous, following, confidence = sums / queries
     mean_row = received / queries  # [H, T]
     return {
@@ -85,7 +95,7 @@ def measure_maps(
         "first": mean_row[:, 0],
         "cls": _share(mean_row, keys, START_TOKENS),
         "sep": _share(mean_row, keys, END_TOKENS),
-        "confidence": confidence,
+        "confidence": confidence if candidates else np.full_like(confidence, np.nan),
         "information": np.maximum(_entropy(mean_row) - entropy, 0.0),  # only rounding takes it below 0
     }
 
@@ -123,19 +133,21 @@ def most_telling(measures: pd.DataFrame) -> tuple[int, int]:
     return int(best["layer"]), int(best["head"])
 
 
-def _row_sums(start: int, weights: Array, *, end: bool) -> Array:
-    """What is measured row by row, summed over a block's queries: weights [H, rows, T] -> [6, H].
+def _row_sums(query: int, key: int, weights: Array, *, candidates: int) -> Array:
+    """What is measured row by row, summed over a block's queries: weights of one head [rows, keys] -> [6].
 
-    start: position of the first query; end: whether the last key is an end token.
+    query, key: positions of the first row and column. candidates: how many keys of the text, from its first on,
+    `confidence` looks at.
     """
-    queries = np.arange(start, start + weights.shape[1])
-    apart = np.abs(queries[:, None] - np.arange(weights.shape[2]))  # [rows, T]
-    return np.stack(
+    ahead = key - query + np.arange(weights.shape[1]) - np.arange(weights.shape[0])[:, None]  # [rows, keys]
+    own = np.arange(weights.shape[0]) + query - key  # the column of each row's own token
+    likely = weights[:, : max(0, candidates - key)]
+    return np.array(
         [
-            _entropy(weights).sum(axis=1),
-            (weights * apart).sum(axis=(1, 2)),
-            *(_offset_mass(weights, queries, offset) for offset in (0, -1, 1)),
-            _largest(weights[:, :, :-1] if end else weights).sum(axis=1),
+            _entropy(weights).sum(),
+            (weights * np.abs(ahead)).sum(),
+            *(_offset_mass(weights, own + offset) for offset in (0, -1, 1)),
+            likely.max(axis=1, initial=0.0).sum(),
         ]
     )
 
@@ -146,18 +158,10 @@ def _entropy(weights: Array) -> Array:
     return entropy
 
 
-def _offset_mass(weights: Array, queries: NDArray[np.intp], offset: int) -> Array:
-    """Weight on the keys `offset` after their query, where there are such keys: [H, rows, T] -> [H]."""
-    keys = queries + offset
-    inside = (keys >= 0) & (keys < weights.shape[2])
-    mass: Array = weights[:, np.flatnonzero(inside), keys[inside]].sum(axis=1)
-    return mass
-
-
-def _largest(weights: Array) -> Array:
-    """The largest weight of each row: [H, rows, T] -> [H, rows], NaN where there is no key."""
-    largest: Array = weights.max(axis=2) if weights.shape[2] else np.full(weights.shape[:2], np.nan)
-    return largest
+def _offset_mass(weights: Array, keys: NDArray[np.intp]) -> float:
+    """Weight of each row on the column that `keys` names for it, where there is one: [rows, keys] -> a sum."""
+    inside = (keys >= 0) & (keys < weights.shape[1])
+    return float(weights[np.flatnonzero(inside), keys[inside]].sum())
 
 
 def _share(mean_row: Array, keys: Sequence[str], tokens: Sequence[str]) -> Array:

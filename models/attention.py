@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-import torch
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
@@ -114,11 +113,14 @@ def attend(
     if _fused.get() or training:
         return _attend_fused(function, query, key, value, mask)
     queries = query.shape[2]
-    blocks = []
+    if queries <= BLOCK:
+        return attend_rows(function, query, key, value, mask=mask, rows=slice(0, queries)).output
+    # Made before the blocks: a small tensor that stays, between large ones that go, leaves holes in memory.
+    output = value.new_empty(*query.shape[:3], value.shape[3])
     for start in range(0, queries, BLOCK):
         rows = slice(start, min(start + BLOCK, queries))
-        blocks.append(attend_rows(function, query[:, :, rows], key, value, mask=mask, rows=rows).output)
-    return blocks[0] if len(blocks) == 1 else torch.cat(blocks, dim=2)
+        output[:, :, rows] = attend_rows(function, query[:, :, rows], key, value, mask=mask, rows=rows).output
+    return output
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from models.config import Shape, TiedEmbeddings, TransformerConfig
+from models.initialisation import initialise
 from models.transformer import Decoder, Encoder, EncoderDecoder, build
 
 TIED: dict[Shape, TiedEmbeddings] = {"encoder": "none", "decoder": "output", "encoder-decoder": "three-way"}
@@ -30,6 +31,7 @@ def config(shape: Shape, *, vocabulary: int) -> TransformerConfig:
 
 def network(shape: Shape, *, tokenizer: Any) -> Encoder | Decoder | EncoderDecoder:
     """In eval mode, with the same random weights every time."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        return build(config(shape, vocabulary=len(tokenizer))).eval().requires_grad_(False)
+    own = build(config(shape, vocabulary=len(tokenizer)))
+    # Not torch.manual_seed: two threads that build at once would draw from one generator, each other's numbers.
+    initialise(own, own.config, generator=torch.Generator().manual_seed(0))
+    return own.eval().requires_grad_(False)

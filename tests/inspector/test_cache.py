@@ -24,8 +24,10 @@ def test_keeps_within_its_budget_and_drops_what_was_used_longest_ago() -> None:
 
 def test_a_value_larger_than_the_budget_is_handed_out_and_not_kept() -> None:
     cache: ByteBudgetCache[bytes] = ByteBudgetCache(3)
+    assert cache.get("b", lambda: b"12", size=len) == b"12"
     assert cache.get("a", lambda: b"1234", size=len) == b"1234"
-    assert cache.used == 0
+    assert cache.used == 2
+    assert cache.get("b", lambda: b"made again", size=len) == b"12"
 
 
 def test_threads_see_one_value_each_key() -> None:
