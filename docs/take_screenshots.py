@@ -27,7 +27,7 @@ VIEWS = {
     "mask": ("/mask?model=mini-bert", "light", 1440, 1500),
     "generate": (WRITTEN, "dark", 1440, 1500),
     "training": (REPLAYED, "light", 1440, 2600),
-    "lab": ("/lab", "light", 1440, 1100),
+    "lab": ("/lab", "light", 1440, 2000),
     "cross": (TRANSLATED, "light", 1440, 900),
     "layernorm": ("/layernorm", "light", 1440, 1100),
     "positions": ("/positions", "dark", 1440, 1150),

@@ -49,6 +49,7 @@ _IGNORED = {
 _WITHOUT_A_WORD = {"dtype", "torch_dtype", "name_or_path", "output_attentions", "output_hidden_states", "torchscript"}
 _READING_FAILS = (OSError, ValueError, TypeError, KeyError, AttributeError, ZeroDivisionError, ImportError)
 _QUANTISED = ("quantization_config", "compression_config", "quantization")
+_NOT_FINITE = "__float__"  # how transformers writes an infinity in JSON
 _BACKBONES = ("backbone", "backbone_config", "use_timm_backbone", "use_pretrained_backbone")
 
 
@@ -154,7 +155,8 @@ def _described(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     out = _IGNORED.keys() | _WITHOUT_A_WORD
-    return {key: _described(one) for key, one in value.items() if not key.startswith("_") and key not in out}
+    own = (key for key in value if key not in out and (key == _NOT_FINITE or not key.startswith("_")))
+    return {key: _described(value[key]) for key in own}
 
 
 def _architecture(config: Any, raw: Mapping[str, Any]) -> type[PreTrainedModel]:
