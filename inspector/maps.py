@@ -17,6 +17,9 @@ from inspector.pooling import MaxPool
 from inspector.trace import Array, AttentionSite, Trace
 from models.tokenizers import Encoding
 
+WHOLE = 768  # groups: a longer text's map is shown in windows, for a browser holds no more at once
+WINDOW = 512  # groups of queries, and of keys, in a window
+
 
 @dataclass(frozen=True)
 class Groups:
@@ -61,6 +64,11 @@ class Arrangement:
     renormalise: bool = False
 
     @property
+    def is_long(self) -> bool:
+        """Whether a map is too large to be shown whole."""
+        return max(len(self.queries.members), len(self.keys.members)) > WHOLE
+
+    @property
     def is_plain(self) -> bool:
         """Whether every token is shown, alone and as it is."""
         sides = (self.queries.members, self.keys.members)
@@ -69,7 +77,7 @@ class Arrangement:
 
     def apply(self, weights: Array) -> Array:
         """Attention between the groups: [..., Q, T] between tokens -> [..., query groups, key groups]."""
-        return self._between(weights, self.queries, first=0)
+        return self.of_rows(weights, self.queries, first=0)
 
     def blocks(self, blocks: Iterable[tuple[slice, Array]]) -> Iterator[tuple[slice, Array]]:
         """`apply` in blocks of query rows: (rows, [..., rows, T]) -> (query groups, [..., groups, key groups]).
@@ -84,13 +92,13 @@ class Arrangement:
             ready = bisect_right(ends, rows.stop)
             if ready > done:
                 groups = Groups(self.queries.labels[done:ready], self.queries.members[done:ready])
-                yield slice(done, ready), self._between(held, groups, first=first)
+                yield slice(done, ready), self.of_rows(held, groups, first=first)
             begun = ready < len(ends) and self.queries.members[ready][0] < rows.stop
             waiting = held[..., self.queries.members[ready][0] - first :, :] if begun else None
             done = ready
 
-    def _between(self, weights: Array, queries: Groups, *, first: int) -> Array:
-        """Of some groups of queries; `first` is the query of the weights' first row."""
+    def of_rows(self, weights: Array, queries: Groups, *, first: int) -> Array:
+        """`apply` to some groups of queries: weights [..., rows, T], the first row that of the query `first`."""
         between = weights[..., queries.positions[:, None] - first, self.keys.positions]
         sums = np.add.reduceat(between, self.keys.starts, axis=-1)
         grouped = np.add.reduceat(sums, queries.starts, axis=-2) / queries.sizes[:, None]
@@ -132,6 +140,19 @@ def pooled(trace: Trace, shown: Arrangement, *, layer: int, stream: str, side: i
     for groups, block in shown.blocks(trace.blocks(layer=layer, stream=stream)):
         pool.add(block, queries=groups, keys=slice(0, keys))
     return pool.cells
+
+
+def rows(
+    trace: Trace, shown: Arrangement, *, layer: int, head: int, stream: str, queries: slice
+) -> tuple[Groups, Array]:
+    """Some rows of a head's map as they are shown: the groups `queries` of all, and float32 [queries, key groups].
+
+    Only these rows are computed, so that a long text takes no more memory than they do.
+    """
+    groups = Groups(shown.queries.labels[queries], shown.queries.members[queries])
+    tokens = slice(groups.members[0][0], groups.members[-1][-1] + 1)
+    weights = trace.window(layer=layer, head=head, stream=stream, queries=tokens, keys=slice(None))
+    return groups, shown.of_rows(weights, groups, first=tokens.start)
 
 
 def _groups(encoding: Encoding, *, hide_special: bool, merge_words: bool) -> Groups:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import streamlit as st
 
 from inspector import heads, maps
@@ -10,6 +12,9 @@ from inspector.plots import packing, theme
 from inspector.views import downloads, link, parts, session
 from inspector.views.components.grid import grid
 from inspector.views.components.head import Choice, Step, head
+
+if TYPE_CHECKING:
+    from inspector.trace import Array
 
 st.title("Attention")
 inspected = session.inspected()
@@ -53,6 +58,29 @@ def follow(event: Choice | Step, queries: maps.Groups) -> None:
 if st.session_state.setdefault("pinned_in", trace.text) != trace.text:
     link.choose("query", None)  # another text, other tokens
 st.session_state["pinned_in"] = trace.text
+
+
+def whole(shown: maps.Arrangement, layer: int, number: int) -> tuple[maps.Arrangement, Array, Array]:
+    """What is seen of the open head, its weights, and the rows that the caption speaks of: all of them."""
+    weights = shown.apply(trace.attention(layer=layer, head=number, stream=stream))
+    return shown, weights, weights
+
+
+def windowed(shown: maps.Arrangement, layer: int, number: int) -> tuple[maps.Arrangement, Array, Array]:
+    """The same for a long text: a window that the reader moves, exact; the grid shows the whole."""
+    queries, keys = (len(side.members) for side in (shown.queries, shown.keys))
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        row = parts.number("Queries from", "row", default=0, last=max(queries - maps.WINDOW, 0), step=maps.WINDOW // 2)
+        column = parts.number("Keys from", "column", default=0, last=max(keys - maps.WINDOW, 0), step=maps.WINDOW // 2)
+    down, across = slice(row, row + maps.WINDOW), slice(column, column + maps.WINDOW)
+    st.caption(
+        f"A window of this long text: queries {row} to {min(down.stop, queries) - 1} of {queries:,}, keys {column} to "
+        f"{min(across.stop, keys) - 1} of {keys:,}, exact. The small pictures show the whole, each cell the largest "
+        "weight of its tile."
+    )
+    groups, rows = maps.rows(trace, shown, layer=layer, head=number, stream=stream, queries=down)
+    part = maps.Groups(shown.keys.labels[across], shown.keys.members[across])
+    return maps.Arrangement(groups, part, shown.renormalise), rows[:, across], rows
 
 
 @st.fragment
@@ -107,25 +135,25 @@ def explorer() -> None:
             "with Enter; [ and ] open the head before and after. In the open head a click pins a token."
         )
     with right:
-        weights = shown.apply(trace.attention(layer=layer, head=number, stream=stream))
+        seen, weights, caption = windowed(shown, layer, number) if shown.is_long else whole(shown, layer, number)
         head(
             packing.head_bytes(
                 weights,
-                queries=shown.queries.labels,
-                keys=shown.keys.labels,
+                queries=seen.queries.labels,
+                keys=seen.keys.labels,
                 colours=theme.SEQUENTIAL,
                 layer=layer,
                 head=number,
                 title=draw.title(layer, number, named),
                 scale=scale,
-                chosen=shown.queries.containing(pinned),
+                chosen=seen.queries.containing(pinned),
                 vmax=float(weights.max()) or 1.0,
             ),
             key="head-view",
-            on_event=lambda event: follow(event, shown.queries),
+            on_event=lambda event: follow(event, seen.queries),
         )
-        st.caption(parts.what_is_drawn(trace, shown, weights, stream=stream, hide=hide, words=words))
-        downloads.head(trace, shown, weights, layer=layer, head=number, stream=stream, scale=scale)
+        st.caption(parts.what_is_drawn(trace, shown, caption, stream=stream, hide=hide, words=words))
+        downloads.head(trace, seen, weights, layer=layer, head=number, stream=stream, scale=scale)
 
 
 explorer()

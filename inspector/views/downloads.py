@@ -13,6 +13,7 @@ import numpy as np
 import streamlit as st
 
 from inspector import export
+from inspector.maps import WHOLE
 from inspector.plots import attention, raster
 from inspector.views import chosen_models, session
 
@@ -30,7 +31,7 @@ def head(trace: Trace, shown: Arrangement, weights: Array, *, layer: int, head: 
     queries, keys = shown.queries.labels, shown.keys.labels
     title, mode = f"{trace.model}: {attention.title(layer, head, stream).lower()}", session.mode()
     title += "" if chosen_models.trained(trace.model) else ", untrained"
-    title += "" if len(queries) == len(trace.read_by(stream).tokens) else ", tokens hidden or merged"
+    title += "" if len(queries) == len(trace.read_by(stream).tokens) else ", a part, or tokens hidden or merged"
     with st.container(horizontal=True, gap="small"):
         _button(
             f"{name}.png",
@@ -44,12 +45,13 @@ def head(trace: Trace, shown: Arrangement, weights: Array, *, layer: int, head: 
             "text/csv",
             "The weights as you see them, to the last digit",
         )
-        _button(
-            f"{name}.html",
-            lambda: export.html(trace, layer=layer, head=head, stream=stream, scale=scale).encode(),
-            "text/html",
-            "An interactive page that works offline: the heads as recorded, nothing hidden or merged",
-        )
+        if len(trace.read_by(stream).tokens) <= WHOLE:
+            _button(
+                f"{name}.html",
+                lambda: export.html(trace, layer=layer, head=head, stream=stream, scale=scale).encode(),
+                "text/html",
+                "An interactive page that works offline: the heads as recorded, nothing hidden or merged",
+            )
         _button(
             f"{trace.model.replace('/', '-')}.npz",
             lambda: _npz(trace),

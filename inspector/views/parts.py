@@ -27,12 +27,20 @@ def untrained() -> None:
 
 
 def number(
-    label: str, name: str, *, default: int, last: int, first: int = 0, width: int = 140, help: str | None = None
+    label: str,
+    name: str,
+    *,
+    default: int,
+    last: int,
+    first: int = 0,
+    step: int = 1,
+    width: int = 140,
+    help: str | None = None,
 ) -> int:
     """A number from `first` to `last`, kept in the link as `name`; a link out of range is said, and `default` shown."""
     link.check_number(name, default=default, last=last, first=first)
     return st.number_input(
-        label, first, max(last, first), default, key=name, bind="query-params", width=width, help=help
+        label, first, max(last, first), default, step, key=name, bind="query-params", width=width, help=help
     )
 
 
