@@ -195,7 +195,7 @@ def test_a_local_layer_multiplies_its_band_alone(save: Callable[[torch.nn.Module
         local = sum((stop - start) * (min(tokens, stop + WINDOW) - max(0, start - WINDOW)) for start, stop in blocks)
         return 2 * 2 * heads * width * (tokens**2 + 2 * local)  # QK and AV: one global layer, two local ones
 
-    for tokens in (300, 600):
+    for tokens in (200, 500):
         assert products(lambda tokens=tokens: record(loaded, "word " * (tokens - 2))) == expected(tokens)
 
 
