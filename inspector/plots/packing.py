@@ -118,11 +118,13 @@ def head_bytes(
     chosen: int | None = None,
     vmax: float = 1.0,
     diverging: bool = False,
+    first: tuple[int, int] = (0, 0),
 ) -> bytes:
     """One head's weights float32 [Q, T] with its tokens -> the head's message, every value exact.
 
     NaN is a masked cell. chosen: the pinned query. vmax: top of the colour scale. diverging: the values are signed
-    differences in [-vmax, vmax], and `colours` has an odd number of stops with zero in the middle.
+    differences in [-vmax, vmax], and `colours` has an odd number of stops with zero in the middle. first: query and key
+    that a window of a long text begins with.
     """
     if weights.shape != (len(queries), len(keys)):
         raise ValueError(f"weights of shape {weights.shape} don't fit {len(queries)} queries and {len(keys)} keys")
@@ -143,6 +145,7 @@ def head_bytes(
         "chosen": chosen,
         "vmax": vmax,
         "diverging": diverging,
+        "first": list(first),
     }
     return pack(header, np.asarray(weights, np.float32))
 

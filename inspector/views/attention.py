@@ -68,19 +68,31 @@ def whole(shown: maps.Arrangement, layer: int, number: int) -> tuple[maps.Arrang
 
 def windowed(shown: maps.Arrangement, layer: int, number: int) -> tuple[maps.Arrangement, Array, Array]:
     """The same for a long text: a window that the reader moves, exact; the grid shows the whole."""
-    queries, keys = (len(side.members) for side in (shown.queries, shown.keys))
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        row = parts.number("Queries from", "row", default=0, last=max(queries - maps.WINDOW, 0), step=maps.WINDOW // 2)
-        column = parts.number("Keys from", "column", default=0, last=max(keys - maps.WINDOW, 0), step=maps.WINDOW // 2)
-    down, across = slice(row, row + maps.WINDOW), slice(column, column + maps.WINDOW)
-    st.caption(
-        f"A window of this long text: queries {row} to {min(down.stop, queries) - 1} of {queries:,}, keys {column} to "
-        f"{min(across.stop, keys) - 1} of {keys:,}, exact. The small pictures show the whole, each cell the largest "
-        "weight of its tile."
-    )
+    down, across = window(shown)
     groups, rows = maps.rows(trace, shown, layer=layer, head=number, stream=stream, queries=down)
     part = maps.Groups(shown.keys.labels[across], shown.keys.members[across])
     return maps.Arrangement(groups, part, shown.renormalise), rows[:, across], rows
+
+
+def window(shown: maps.Arrangement) -> tuple[slice, slice]:
+    """The queries and keys that the reader chose to see of a long text: along the diagonal, or anywhere."""
+    queries, keys = (len(side.members) for side in (shown.queries, shown.keys))
+    step = maps.WINDOW // 2
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        row = parts.number("Queries from", "row", default=0, last=max(queries - maps.WINDOW, 0), step=step)
+        apart = st.toggle(
+            "Keys apart", key="apart", bind="query-params", help="Keys from another place than the queries."
+        )
+        column = row
+        if apart or stream == "cross":
+            column = parts.number("Keys from", "column", default=0, last=max(keys - maps.WINDOW, 0), step=step)
+    down, across = slice(row, min(row + maps.WINDOW, queries)), slice(column, min(column + maps.WINDOW, keys))
+    st.caption(
+        f"A window of this long text: queries {row} to {down.stop - 1} of {queries:,}, keys {column} to "
+        f"{across.stop - 1} of {keys:,}, exact. The small pictures show the whole, each cell the largest weight of its "
+        "tile."
+    )
+    return down, across
 
 
 @st.fragment
@@ -136,6 +148,8 @@ def explorer() -> None:
         )
     with right:
         seen, weights, caption = windowed(shown, layer, number) if shown.is_long else whole(shown, layer, number)
+        first_query = shown.queries.members.index(seen.queries.members[0])
+        first_key = shown.keys.members.index(seen.keys.members[0])
         head(
             packing.head_bytes(
                 weights,
@@ -147,6 +161,7 @@ def explorer() -> None:
                 title=draw.title(layer, number, named),
                 scale=scale,
                 chosen=seen.queries.containing(pinned),
+                first=(first_query, first_key),
                 vmax=float(weights.max()) or 1.0,
             ),
             key="head-view",

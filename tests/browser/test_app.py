@@ -78,12 +78,12 @@ def test_the_example_is_drawn_and_nothing_leaves_the_machine(page: Page, server:
 def test_a_click_opens_a_head_and_the_link_restores_it(page: Page, server: Any, browser: Browser) -> None:
     ready(page, server)
     page.get_by_role("gridcell", name="layer 3, head 5").click()
-    expect(page.get_by_text("Layer 3, head 5")).to_be_visible()
+    expect(page.get_by_text("Layer 3, head 5", exact=True)).to_be_visible()
     page.get_by_text("Merge word pieces").click()
     expect(page).to_have_url(re.compile("(?=.*layer=3)(?=.*head=5)(?=.*words=true)"))
     other = page.context.new_page()
     ready(other, server, page.url.removeprefix(server.url))
-    expect(other.get_by_text("Layer 3, head 5")).to_be_visible()
+    expect(other.get_by_text("Layer 3, head 5", exact=True)).to_be_visible()
     expect(other.get_by_role("switch", name="Merge word pieces")).to_be_checked()
     expect(other.get_by_role("gridcell", name="layer 3, head 5")).to_have_attribute("aria-selected", "true")
 
@@ -93,13 +93,13 @@ def test_the_keyboard_walks_and_steps(page: Page, server: Any) -> None:
     page.get_by_role("gridcell", name="layer 2, head 10").focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    expect(page.get_by_text("Layer 3, head 10")).to_be_visible()
+    expect(page.get_by_text("Layer 3, head 10", exact=True)).to_be_visible()
     page.keyboard.press("]")
-    expect(page.get_by_text("Layer 3, head 11")).to_be_visible()
+    expect(page.get_by_text("Layer 3, head 11", exact=True)).to_be_visible()
     page.keyboard.press("]")
-    expect(page.get_by_text("Layer 4, head 0")).to_be_visible()
+    expect(page.get_by_text("Layer 4, head 0", exact=True)).to_be_visible()
     page.keyboard.press("[")
-    expect(page.get_by_text("Layer 3, head 11")).to_be_visible()
+    expect(page.get_by_text("Layer 3, head 11", exact=True)).to_be_visible()
 
 
 def test_the_open_head_waits_while_other_pages_are_used(page: Page, server: Any) -> None:

@@ -49,6 +49,8 @@ def test_the_window_is_exact_and_moves(minilm: LoadedModel) -> None:
     np.testing.assert_array_equal(head(app), weights[:6, :6].ravel())
     assert "queries 0 to 5 of 13, keys 0 to 5 of 13" in captions(app)
     app.number_input(key="row").set_value(5).run()
+    np.testing.assert_array_equal(head(app), weights[5:11, 5:11].ravel())
+    app.toggle(key="apart").set_value(True).run()
     app.number_input(key="column").set_value(7).run()
     np.testing.assert_array_equal(head(app), weights[5:11, 7:13].ravel())
     assert "queries 5 to 10 of 13, keys 7 to 12 of 13" in captions(app)
@@ -56,7 +58,7 @@ def test_the_window_is_exact_and_moves(minilm: LoadedModel) -> None:
 
 def test_a_link_restores_the_window_and_a_wrong_one_is_a_sentence(minilm: LoadedModel) -> None:
     weights = record(minilm, TEXT).attention(layer=1, head=7)
-    np.testing.assert_array_equal(head(opened(row="3", column="2")), weights[3:9, 2:8].ravel())
+    np.testing.assert_array_equal(head(opened(row="3", apart="true", column="2")), weights[3:9, 2:8].ravel())
     app = opened(row="99")
     assert not app.exception
     assert any("they go from 0 to 7" in warning.value for warning in app.warning)
@@ -66,7 +68,7 @@ def test_hidden_and_renormalised_rows_are_those_of_the_whole_map(minilm: LoadedM
     trace = record(minilm, TEXT)
     shown = maps.arrange(trace, hide_special=True, renormalise=True)
     whole = shown.apply(trace.attention(layer=1, head=7))
-    app = opened(hide="true", renormalise="true", row="2", column="4")
+    app = opened(hide="true", renormalise="true", row="2", apart="true", column="4")
     np.testing.assert_allclose(head(app), whole[2:8, 4:10].ravel(), rtol=0, atol=1e-7)
 
 
@@ -75,5 +77,5 @@ def test_word_pieces_are_merged_within_a_window(minilm: LoadedModel) -> None:
     trace = record(minilm, text)
     shown = maps.arrange(trace, merge_words=True)
     whole = shown.apply(trace.attention(layer=1, head=7))
-    app = opened(text=text, words="true", row="1")
+    app = opened(text=text, words="true", row="1", apart="true")
     np.testing.assert_allclose(head(app), whole[1:7, :6].ravel(), rtol=0, atol=1e-7)

@@ -132,7 +132,7 @@ export class Heatmap {
       if (index % step) return [];
       const mark = element("div", longest ? "label" : "tick");
       mark.style[edge] = `${(index + 0.5) * cell}px`;
-      if (!longest) return [Object.assign(mark, { textContent: index })];
+      if (!longest) return [Object.assign(mark, { textContent: this.matrix.first[edge] + index })];
       fillToken(mark, token);
       mark.dataset.index = index;
       mark.style.maxWidth = `${longest}px`;

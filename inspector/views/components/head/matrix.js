@@ -6,7 +6,8 @@ const WORTH_PRINTING = 0.05; // of the colour scale's top
 
 export class Matrix {
   constructor(header, data) {
-    const { queries, keys, vmax, diverging, scale } = header;
+    const { queries, keys, vmax, diverging, scale, first } = header;
+    this.first = { top: first[0], left: first[1] }; // the query and the key of the first cell, in a window
     Object.assign(this, { queries, keys, vmax, diverging, scale });
     this.values = new Float32Array(data.buffer, data.byteOffset, data.byteLength / 4);
   }
