@@ -32,6 +32,7 @@ from transformers.utils.logging import disable_progress_bar
 from models.candidates import Candidate
 from models.config import Shape
 from models.eager_attention import IMPLEMENTATION, name_streams
+from models.loading_lock import LOADING
 from models.pretrained import Pretrained, try_out
 
 disable_progress_bar()  # the page and the command line say for themselves that a model loads
@@ -122,16 +123,17 @@ def model_class(config: Any) -> Any:
 
 
 def _loaded(source: _Source, implementation: str) -> Pretrained:
-    network: nn.Module = model_class(source.config).from_pretrained(
-        source.folder,
-        config=deepcopy(source.config),
-        attn_implementation=implementation,
-        dtype=source.dtype,
-        use_safetensors=True,
-        trust_remote_code=False,
-        local_files_only=True,
-        **({"device_map": "auto"} if source.device == "auto" else {}),
-    )
+    with LOADING:
+        network: nn.Module = model_class(source.config).from_pretrained(
+            source.folder,
+            config=deepcopy(source.config),
+            attn_implementation=implementation,
+            dtype=source.dtype,
+            use_safetensors=True,
+            trust_remote_code=False,
+            local_files_only=True,
+            **({"device_map": "auto"} if source.device == "auto" else {}),
+        )
     network = network if source.device == "auto" else network.to(source.device)
     network.eval().requires_grad_(False)
     name_streams(network, decoder=source.shape == "decoder")

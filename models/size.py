@@ -17,6 +17,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.modules.module import register_module_module_registration_hook
 
+from models.loading_lock import LOADING
 from models.wording import said
 
 SECONDS = 30.0  # for laying out one model; the largest published ones take under 5
@@ -72,7 +73,7 @@ def measure(config: Any, *, architecture: type[nn.Module], seconds: float = SECO
     """
     name = architecture.__name__
     try:
-        with _until(time.monotonic() + seconds), torch.device("meta"):
+        with LOADING, _until(time.monotonic() + seconds), torch.device("meta"):
             network = architecture(config)
     except _TooLargeError:
         raise
