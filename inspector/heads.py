@@ -132,8 +132,8 @@ def label(measures: pd.DataFrame) -> pd.Series[str]:
 
     "[SEP]", "[CLS]", "first": more than 0.6 of the weight goes there; "previous", "next", "self": more than 0.5;
     "broad": entropy above 3.8 nats or, as short texts cannot have that, above 0.8 of the most that their length allows;
-    "induction", "word": more than 0.5 goes there, from the tokens that have such keys. Where two hold (in texts of a
-    few tokens) the one named first here wins.
+    "induction", "same word": more than 0.5 goes there, from the tokens that have such keys. Where two hold (in texts of
+    a few tokens) the one named first here wins.
     """
     conditions = {
         "[SEP]": measures["sep"] > SPECIAL_SHARE,
@@ -144,7 +144,7 @@ def label(measures: pd.DataFrame) -> pd.Series[str]:
         "self": measures["self"] > OFFSET_SHARE,
         "broad": (measures["entropy"] > BROAD_ENTROPY) | (measures["relative_entropy"] > BROAD_RELATIVE_ENTROPY),
         "induction": measures["induction"] > OFFSET_SHARE,
-        "word": measures["word"] > OFFSET_SHARE,
+        "same word": measures["word"] > OFFSET_SHARE,
     }
     labels = np.select(list(conditions.values()), list(conditions), default="other")
     return pd.Series(labels, index=measures.index, name="label")

@@ -172,7 +172,7 @@ def a_head(**values: float) -> pd.DataFrame:
         ({"entropy": 3.9, "relative_entropy": 0.7}, "broad"),
         ({"entropy": 3.7, "relative_entropy": 0.7}, "other"),
         ({"induction": 0.51, "word": math.nan}, "induction"),
-        ({"induction": math.nan, "word": 0.51}, "word"),
+        ({"induction": math.nan, "word": 0.51}, "same word"),
         ({"entropy": 2.0, "relative_entropy": 0.81}, "broad"),
     ],
 )
@@ -185,7 +185,7 @@ def test_labels_of_the_real_model(measures: pd.DataFrame):
     assert (labels.name, list(labels.index)) == ("label", list(measures.index))
     # Head 0-2 gives 0.92 of its weight to the previous token; the label is not more than a threshold on that.
     assert labels[2] == "previous"
-    known = {"[SEP]", "[CLS]", "first", "previous", "next", "self", "broad", "induction", "word", "other"}
+    known = {"[SEP]", "[CLS]", "first", "previous", "next", "self", "broad", "induction", "same word", "other"}
     assert set(labels) <= known
 
 
