@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         plots,
         positional,
     )
+    from inspector.notebook import show
     from inspector.probe import record, record_batch
     from inspector.trace import AttentionSite, Trace
     from inspector.trace_file import open
@@ -42,6 +43,7 @@ __all__ = [
     "positional",
     "record",
     "record_batch",
+    "show",
 ]
 
 _HOMES = {
@@ -50,6 +52,7 @@ _HOMES = {
     "AttentionSite": "inspector.trace",
     "Trace": "inspector.trace",
     "open": "inspector.trace_file",
+    "show": "inspector.notebook",
 }
 
 

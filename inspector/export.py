@@ -79,13 +79,29 @@ def csv(weights: Weights, *, queries: Sequence[str], keys: Sequence[str]) -> str
     return file.getvalue()
 
 
-def html(trace: Trace, *, layer: int, head: int | None, stream: str | None = None, scale: Scale = "linear") -> str:
+def html(
+    trace: Trace,
+    *,
+    layer: int,
+    head: int | None,
+    stream: str | None = None,
+    scale: Scale = "linear",
+    window: tuple[slice, slice] | None = None,
+) -> str:
     """One HTML file without server or network: the head's exact weights, and the grid of its stream's heads.
 
     A click on the grid opens another head where all of them fit the file; else it says that it is not in there.
+    window: the queries and keys of one head that the file holds of a long text, each start:stop; the grid shows all.
     """
-    weights, queries, keys = attention.chosen(trace, layer=layer, head=head, stream=stream)
     site = attention.site(trace, layer=layer, stream=stream)
+    if window is None or head is None:
+        weights, queries, keys = attention.chosen(trace, layer=layer, head=head, stream=stream)
+        first = (0, 0)
+    else:
+        down, across = window
+        weights = trace.window(layer=layer, head=head, stream=stream, queries=down, keys=across)
+        queries, keys = site.queries[down], site.keys[across]
+        first = (down.start, across.start)
     layers = [other for other in trace.sites if other.stream == site.stream]
 
     def message(weights: Weights, layer: int, head: int | None) -> bytes:
@@ -99,6 +115,7 @@ def html(trace: Trace, *, layer: int, head: int | None, stream: str | None = Non
             title=title,
             scale=scale,
             colours=theme.SEQUENTIAL,
+            first=first,
         )
 
     facts = {"model": trace.model, "text": _quote(trace.text)}
@@ -118,7 +135,7 @@ def html(trace: Trace, *, layer: int, head: int | None, stream: str | None = Non
     measures = measures.assign(label=heads.label(measures))
     grid = packing.grid_bytes(
         pictures,
-        tokens=len(queries),
+        tokens=len(site.queries),
         colours=theme.SEQUENTIAL,
         scale=scale,
         selected=(layer, head),
@@ -131,7 +148,7 @@ def html(trace: Trace, *, layer: int, head: int | None, stream: str | None = Non
         for index in range(other.heads)
         if (other.layer, index) != (layer, head)
     ]
-    if weights.nbytes * len(others) > _OTHERS:
+    if window is not None or weights.nbytes * len(others) > _OTHERS:
         others = []
     more = [message(trace.attention(layer=at, head=index, stream=site.stream), at, index) for at, index in others]
     return standalone.page(title, open_head, grid_bytes=grid, others=more, facts=facts)

@@ -8,27 +8,44 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
 import numpy as np
 import streamlit as st
 
-from inspector import export
-from inspector.maps import WHOLE
-from inspector.plots import attention, raster
+from inspector import export, reproduce
+from inspector.plots import attention, raster, vector
 from inspector.views import chosen_models, session
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from inspector.maps import Arrangement
+    from inspector.maps import Arrangement, Groups
     from inspector.plots.theme import Scale
     from inspector.trace import Array, Trace
 
 
-def head(trace: Trace, shown: Arrangement, weights: Array, *, layer: int, head: int, stream: str, scale: Scale) -> None:
-    """Buttons for the open head: `weights` [Q, T] as the reader arranged them, between the groups of `shown`."""
+def head(
+    trace: Trace,
+    shown: Arrangement,
+    weights: Array,
+    *,
+    whole: Arrangement,
+    layer: int,
+    head: int,
+    stream: str,
+    scale: Scale,
+) -> None:
+    """Files of the open head, and Python lines and a link that give the same view.
+
+    weights: [Q, T] as the reader arranged them, between the groups of `shown`: all of `whole`, or of a long text the
+    window in sight.
+    """
     name = f"{trace.model.replace('/', '-')}-{stream}-layer{layer}-head{head}"
     queries, keys = shown.queries.labels, shown.keys.labels
+    window = _tokens(shown) if whole.is_long else None
+    part = _groups(whole, shown) if whole.is_long else None
+    python = reproduce.lines(trace, whole, layer=layer, head=head, stream=stream, window=part)
     title, mode = f"{trace.model}: {attention.title(layer, head, stream).lower()}", session.mode()
     title += "" if chosen_models.trained(trace.model) else ", untrained"
     title += "" if len(queries) == len(trace.read_by(stream).tokens) else ", a part, or tokens hidden or merged"
@@ -40,24 +57,42 @@ def head(trace: Trace, shown: Arrangement, weights: Array, *, layer: int, head: 
             "The map as you see it",
         )
         _button(
+            f"{name}.svg",
+            lambda: vector.svg(weights, queries=queries, keys=keys, title=title, mode=mode, scale=scale).encode(),
+            "image/svg+xml",
+            "The map as you see it, sharp at any size",
+        )
+        _button(
             f"{name}.csv",
             partial(_csv, weights, queries, keys),
             "text/csv",
             "The weights as you see them, to the last digit",
         )
-        if len(trace.read_by(stream).tokens) <= WHOLE:
-            _button(
-                f"{name}.html",
-                lambda: export.html(trace, layer=layer, head=head, stream=stream, scale=scale).encode(),
-                "text/html",
-                "An interactive page that works offline: the heads as recorded, nothing hidden or merged",
-            )
+        _button(
+            f"{name}.npz",
+            lambda: _arrays({"weights": weights, "queries": np.array(queries), "keys": np.array(keys)}),
+            "application/octet-stream",
+            "The weights as you see them, bit by bit: numpy.load() gives weights, queries, keys",
+        )
+        _button(
+            f"{name}.html",
+            lambda: export.html(trace, layer=layer, head=head, stream=stream, scale=scale, window=window).encode(),
+            "text/html",
+            "An interactive page that works offline: heads as recorded, nothing hidden or merged"
+            + ("; of this long text the window that you see" if window else ""),
+        )
         _button(
             f"{trace.model.replace('/', '-')}.npz",
             lambda: _npz(trace),
             "application/octet-stream",
             "The whole trace: opens here again, or with inspector.open()",
+            label="Trace",
         )
+        with st.popover("Python, link", icon=":material/code:"):
+            st.caption("The same numbers without the page:")
+            st.code(python, language="python")
+            st.caption("This view as a link; a text over 1,000 characters is not in it:")
+            st.code(_link(), language=None)
 
 
 def comparison(maps: Mapping[str, tuple[Array, Sequence[str], Sequence[str]]]) -> None:
@@ -104,6 +139,27 @@ def _button(file: str, make: Callable[[], bytes], mime: str, meaning: str, *, la
         on_click="ignore",
         key=f"download {label or ending}",
     )
+
+
+def _tokens(shown: Arrangement) -> tuple[slice, slice]:
+    """The tokens of the text from the first to the last that are seen."""
+    down, across = shown.queries.positions, shown.keys.positions
+    return slice(int(down[0]), int(down[-1]) + 1), slice(int(across[0]), int(across[-1]) + 1)
+
+
+def _groups(whole: Arrangement, shown: Arrangement) -> tuple[slice, slice]:
+    """Which groups of the whole are seen."""
+
+    def part(every: Groups, seen: Groups) -> slice:
+        first = every.members.index(seen.members[0])
+        return slice(first, first + len(seen.members))
+
+    return part(whole.queries, shown.queries), part(whole.keys, shown.keys)
+
+
+def _link() -> str:
+    """The address of this view."""
+    return f"{st.context.url}?{urlencode(st.query_params.to_dict())}"
 
 
 def _csv(weights: Array, queries: Sequence[str], keys: Sequence[str]) -> bytes:

@@ -54,7 +54,7 @@ def draw(
     )
     head(data, key="head-view", on_event=lambda event: follow(event, seen.queries))
     st.caption(parts.what_is_drawn(trace, shown, rows, stream=stream))
-    downloads.head(trace, seen, weights, layer=layer, head=number, stream=stream, scale=scale)
+    downloads.head(trace, seen, weights, whole=shown, layer=layer, head=number, stream=stream, scale=scale)
 
 
 def _whole(

@@ -1,0 +1,45 @@
+"""A trace in a notebook cell: the page's own grid and open head, drawn by the same code, with no server."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+
+from inspector import export, heads
+from inspector.plots.theme import Scale
+from inspector.trace import Trace
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a notebook draws as a cell's output. page: the whole HTML document; height: CSS pixels."""
+
+    page: str
+    height: int
+
+    def _repr_html_(self) -> str:
+        # A frame of its own: the page's styles and scripts and the notebook's do not meet.
+        return (
+            f'<iframe srcdoc="{html.escape(self.page)}" title="Headlight" '
+            f'style="width: 100%; height: {self.height}px; border: 0"></iframe>'
+        )
+
+
+def show(
+    trace: Trace,
+    *,
+    layer: int | None = None,
+    head: int | None = None,
+    stream: str | None = None,
+    scale: Scale = "linear",
+    height: int = 900,
+) -> Shown:
+    """The trace as the output of a notebook cell: all heads and one open, the most telling where none is named.
+
+    Raises ValueError for a layer, head or stream out of range.
+    """
+    stream = trace.sites[0].stream if stream is None else stream
+    if layer is None and head is None:
+        layer, head = heads.most_telling(heads.measure(trace).query("stream == @stream"))
+    page = export.html(trace, layer=layer or 0, head=head or 0, stream=stream, scale=scale)
+    return Shown(page, height)

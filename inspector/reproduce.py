@@ -1,0 +1,43 @@
+"""A view of the page as Python: the lines that give the same numbers without it."""
+
+from __future__ import annotations
+
+from inspector.maps import Arrangement
+from inspector.trace import Trace
+
+
+def lines(
+    trace: Trace, shown: Arrangement, *, layer: int, head: int, stream: str, window: tuple[slice, slice] | None = None
+) -> str:
+    """Python lines after which `weights` holds one head's weights as the page shows them, [Q, T].
+
+    shown: which tokens are hidden or merged; window: the queries and keys in sight of a long text. The model has to be
+    at hand under its id.
+    """
+    source = trace.encoding if stream == "cross" else trace.read_by(stream)
+    switches = {
+        "hide_special": len(shown.keys.positions) < len(source),
+        "merge_words": max(shown.keys.sizes.max(), shown.queries.sizes.max()) > 1,
+        "renormalise": shown.renormalise,
+    }
+    chosen = "".join(f", {name}=True" for name, on in switches.items() if on)
+    more = {"text_pair": trace.text_pair, "target": trace.target_text}
+    given = "".join(f", {name}={text!r}" for name, text in more.items() if text is not None)
+    place = f'layer={layer}, head={head}, stream="{stream}"'
+    if window is None:
+        numbers = [f"weights = shown.apply(trace.attention({place}))"]
+    else:
+        down, across = (f"slice({part.start}, {part.stop})" for part in window)
+        rows = f"inspector.maps.rows(trace, shown, {place}, queries={down})"
+        numbers = [f"queries, rows = {rows}", f"weights = rows[:, {across}]"]
+    return "\n".join(
+        [
+            "import inspector, models",
+            "",
+            f"loaded = models.load({trace.model!r})",
+            f"trace = inspector.record(loaded, {trace.text!r}{given})",
+            f'shown = inspector.maps.arrange(trace, stream="{stream}"{chosen})',
+            *numbers,
+            f"inspector.show(trace, {place})  # in a notebook: all heads, and this one open",
+        ]
+    )

@@ -1,0 +1,45 @@
+"""What a notebook cell gets: the exported page, whole, in a frame."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+
+import pytest
+
+import inspector
+from inspector import export, heads
+from inspector.trace import Trace
+from models import LoadedModel
+
+
+@pytest.fixture(scope="module")
+def trace(minilm: LoadedModel) -> Trace:
+    return inspector.record(minilm, 'He said "<script>alert(1)</script>" & left.')
+
+
+class _Frames(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+
+def test_the_cell_holds_one_frame_with_the_exported_page(trace: Trace) -> None:
+    parser = _Frames()
+    parser.feed(inspector.show(trace, layer=2, head=1, height=500)._repr_html_())
+    [(tag, attributes)] = parser.found
+    assert tag == "iframe"
+    assert attributes["srcdoc"] == export.html(trace, layer=2, head=1, stream="encoder")
+    assert "height: 500px" in (attributes["style"] or "")
+
+
+def test_without_a_head_the_most_telling_is_open(trace: Trace) -> None:
+    layer, head = heads.most_telling(heads.measure(trace))
+    assert inspector.show(trace).page == export.html(trace, layer=layer, head=head, stream="encoder")
+
+
+def test_what_is_not_there_is_refused(trace: Trace) -> None:
+    with pytest.raises(ValueError, match="head 99 is out of range"):
+        inspector.show(trace, layer=0, head=99)
