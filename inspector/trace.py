@@ -26,10 +26,10 @@ from inspector.cache import ByteBudgetCache
 from inspector.recompute import Array, AttentionRecord, AttentionSite, Band, Kind
 from models.tokenizers import Cut, Encoding
 
-__all__ = ["Array", "AttentionRecord", "AttentionSite", "NormRecord", "Trace", "read_only"]
+__all__ = ["Array", "AttentionRecord", "AttentionSite", "Band", "NormRecord", "Trace", "read_only"]
 
 _LARGEST_LAYER = 64 * 2**20  # bytes; above it a single head is computed instead of its whole layer
-_maps: ByteBudgetCache[Array] = ByteBudgetCache(256 * 2**20)
+_maps: ByteBudgetCache[Array] = ByteBudgetCache(int(os.environ.get("HEADLIGHT_MAPS_MB", "512")) * 2**20)
 
 
 @dataclass(frozen=True)
