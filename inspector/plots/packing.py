@@ -35,13 +35,20 @@ def pack(header: Mapping[str, object], data: NDArray[np.float32] | NDArray[np.ui
 
 
 def thumbnails(
-    layers: Iterable[NDArray[np.float32] | Blocks], *, count: int, heads: int, queries: int, keys: int
+    layers: Iterable[NDArray[np.float32] | Blocks],
+    *,
+    count: int,
+    heads: int,
+    queries: int,
+    keys: int,
+    top: float = 1.0,
 ) -> NDArray[np.uint8]:
     """Attention weights of `count` layers -> uint8 [L, H, rows, cols], small pictures of every head.
 
     A layer is float32 [H, Q, T], or an iterator over (rows, float32 [H, rows, T]) as Trace.blocks gives; or it was made
     small already, to `side` cells, and Q and T are what that left. Larger maps are max-pooled, so that a single bright
-    cell stays visible; a value is round(255 sqrt(a)), which keeps the small weights of a long text apart.
+    cell stays visible; a value is round(255 sqrt(a / top)), which keeps the small weights of a long text apart, and 255
+    for what is over `top`.
     """
     pools: list[MaxPool] = []
     for layer in layers:
@@ -56,8 +63,21 @@ def thumbnails(
     if len(pools) < count:
         raise ValueError(f"there are {len(pools)} layers, fewer than the {count} announced")
     cells = np.stack([pool.cells for pool in pools])
-    levels: NDArray[np.float32] = np.rint(255 * np.sqrt(np.clip(cells, 0, 1)))
+    levels: NDArray[np.float32] = np.rint(255 * np.sqrt(np.clip(cells / np.float32(top), 0, 1)))
     return levels.astype(np.uint8)
+
+
+def readable_top(cells: NDArray[np.float32]) -> float:
+    """A top of the colours that shows a long text's weights: 99 of 100 cells that are not 0 lie below.
+
+    Rounded up to two digits, so that it can be said as it is; 1 at most, and where every cell is 0.
+    """
+    seen = cells[cells > 0]
+    if not seen.size:
+        return 1.0
+    largest = float(np.quantile(seen, 0.99))
+    digits = 1 - math.floor(math.log10(largest))
+    return float(min(1.0, math.ceil(largest * 10.0**digits) / 10.0**digits))
 
 
 def side(count: int, heads: int) -> int:

@@ -28,14 +28,21 @@ def draw(
     on_open: Callable[[int, int], None],
 ) -> None:
     """The grid of the stream's heads; `measures` of session.measures, those of this stream."""
+    pictures, top = session.thumbnails(trace, shown, stream=stream)
     data = packing.grid_bytes(
-        session.thumbnails(trace, shown, stream=stream),
+        pictures,
         tokens=len(shown.keys.labels),
         colours=theme.SEQUENTIAL,
         scale=scale,
         notes=parts.head_notes(measures),
     )
     grid(data, key="grid-view", on_open=on_open)
+    if shown.is_long:
+        st.caption(
+            f"Each cell is the largest weight of its tile. All share one colour scale, from 0 to {top:g}"
+            f"{' by square root' if scale == 'sqrt' else ''}: of a long text the weights are small. "
+            "The 1 cell in 100 that is over it has the last colour."
+        )
     st.caption(
         "Rows are layers, columns heads; each picture is one map. Click one, or walk with the arrow keys and open "
         "with Enter; [ and ] open the head before and after. In the open head a click pins a token."
