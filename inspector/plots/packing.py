@@ -100,17 +100,20 @@ def grid_bytes(
     scale: Scale = "linear",
     selected: tuple[int, int] | None = None,
     notes: Sequence[Sequence[str]] | None = None,
+    names: Sequence[str] | None = None,
 ) -> bytes:
     """Thumbnails uint8 [L, H, rows, cols] -> the grid's message.
 
     tokens: the text's length. selected: the open (layer, head). notes: a short text for each layer and head, shown with
-    the enlarged thumbnail, "entropy 1.23 nats".
+    the enlarged thumbnail, "entropy 1.23 nats". names: of the rows; "layer 0" and so on where left out.
     """
     layers, heads, rows, cols = pictures.shape
     if selected is not None and not (0 <= selected[0] < layers and 0 <= selected[1] < heads):
         raise ValueError(f"selected head {selected} is outside {layers} layers of {heads} heads")
     if notes is not None and [len(row) for row in notes] != [heads] * layers:
         raise ValueError(f"notes need a text for each of {layers} layers of {heads} heads")
+    if names is not None and len(names) != layers:
+        raise ValueError(f"{len(names)} names don't fit {layers} layers; give one for each")
     header = {
         "layers": layers,
         "heads": heads,
@@ -121,6 +124,7 @@ def grid_bytes(
         "scale": scale,
         "colours": _stops(colours),
         "notes": notes,
+        "names": list(names) if names is not None else [f"layer {layer}" for layer in range(layers)],
     }
     return pack(header, pictures)
 

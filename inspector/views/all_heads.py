@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from inspector.plots import packing, theme
-from inspector.views import parts, session
+from inspector.views import parts, session, site_words
 from inspector.views.components.grid import grid
 
 if TYPE_CHECKING:
@@ -28,13 +28,15 @@ def draw(
     on_open: Callable[[int, int], None],
 ) -> None:
     """The grid of the stream's heads; `measures` of session.measures, those of this stream."""
+    sites = [site for site in trace.sites if site.stream == stream]
     pictures, top = session.thumbnails(trace, shown, stream=stream)
     data = packing.grid_bytes(
         pictures,
         tokens=len(shown.keys.labels),
         colours=theme.SEQUENTIAL,
         scale=scale,
-        notes=parts.head_notes(measures),
+        notes=site_words.notes(sites, parts.head_notes(measures)),
+        names=site_words.layer_names(sites),
     )
     grid(data, key="grid-view", on_open=on_open)
     if shown.is_long:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from inspector import heads, maps
-from inspector.views import all_heads, link, parts, session
+from inspector.views import all_heads, link, parts, session, site_words
 from inspector.views import open_head as one_head
 from inspector.views.components.head import Choice, Step
 
@@ -77,7 +77,7 @@ def explorer() -> None:
         session.show_problem(str(error))
         return
     row = measures.set_index(["layer", "head"]).loc[(layer, number)]
-    parts.cards(parts.head_numbers(row, tokens=len(sites[0].keys)))
+    parts.cards(parts.head_numbers(row, tokens=len(sites[0].keys)) + site_words.cards(sites[layer], number))
     if hide or words:
         st.caption("These numbers describe the whole map, with nothing hidden or merged.")
     left, right = st.columns([2, 3], gap="medium")

@@ -59,7 +59,7 @@ class Grid {
 
   update(bytes, emit) {
     const { header, data } = unpack(bytes);
-    const rebuild = this.header?.layers !== header.layers || this.header?.heads !== header.heads;
+    const rebuild = String(this.header?.names) !== String(header.names) || this.header?.heads !== header.heads;
     Object.assign(this, { header, data, emit });
     this.levels = this.toLevels();
     if (rebuild) this.build();
@@ -77,7 +77,8 @@ class Grid {
   }
 
   build() {
-    const { layers, heads } = this.header;
+    const { layers, heads, names } = this.header;
+    this.box.style.setProperty("--side", `${Math.max(46, 6 * Math.max(...names.map((name) => name.length)))}px`);
     const row = (first, others) => {
       const made = element("div", "row", { role: "row" });
       made.append(first, ...others);
@@ -86,7 +87,7 @@ class Grid {
     const cell = (layer, head) => element("div", "cell", { role: "gridcell", "data-layer": layer, "data-head": head });
     const side = (layer) => {
       const name = element("span", "side", { role: "rowheader" });
-      name.textContent = `layer ${layer}`;
+      name.textContent = names[layer];
       return name;
     };
     this.cells = times(layers, (layer) => times(heads, (head) => cell(layer, head)));
