@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from inspector.trace import Trace
+from inspector.trace import AttentionSite, Band, Trace
 
 ROW_SUM_TOLERANCE = 1e-5
 HIDDEN_TOLERANCE = 5e-5  # float32, a stack of layers, up to 512 tokens
@@ -62,6 +62,40 @@ class Exactness:
         return "; ".join(sentences) + "."
 
 
+class WeightChecks:
+    """What every weight of a trace is held to, block by block as they come."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._to_sinks = {(record.site.stream, record.site.layer): record.function.sinks for record in trace.attentions}
+        self._error, self._finite = 0.0, True
+        self._future = 0.0 if any(site.stream == "decoder" for site in trace.sites) else None
+
+    def see(self, site: AttentionSite, band: Band) -> None:
+        """Look at a block of a layer's weights."""
+        self._finite = self._finite and bool(np.isfinite(band.values).all())
+        over = band.values.sum(axis=-1, dtype=np.float64) - 1
+        over = over if self._to_sinks[site.stream, site.layer] else np.abs(over)
+        self._error = max(self._error, float(over.max()))
+        if self._future is not None and site.stream == "decoder":
+            coming = np.triu(band.values, k=1 + band.queries.start - band.keys.start)
+            self._future = max(self._future, float(coming.max(initial=0.0)))
+
+    def result(
+        self, *, expected_layers: int, hidden_difference: float | None, unchecked: str = "the model was not at hand"
+    ) -> Exactness:
+        """What was found in all that was seen. The arguments are those of `check`."""
+        return Exactness(
+            len(self._to_sinks),
+            expected_layers,
+            self._error,
+            self._finite,
+            hidden_difference,
+            self._future,
+            any(self._to_sinks.values()),
+            unchecked,
+        )
+
+
 def check(
     trace: Trace, *, expected_layers: int, hidden_difference: float | None, unchecked: str = "the model was not at hand"
 ) -> Exactness:
@@ -69,15 +103,8 @@ def check(
 
     hidden_difference: what `inspector.probe.fused_difference` measured; unchecked: why it could not.
     """
-    error, finite, future, sinks = 0.0, True, None, False
-    for record in trace.attentions:
-        site = record.site
-        sinks = sinks or record.function.sinks
+    checks = WeightChecks(trace)
+    for site in trace.sites:
         for band in trace.bands(layer=site.layer, stream=site.stream):
-            finite = finite and bool(np.isfinite(band.values).all())
-            over = band.values.sum(axis=-1, dtype=np.float64) - 1
-            error = max(error, float((over if record.function.sinks else np.abs(over)).max()))
-            if site.stream == "decoder":
-                coming = np.triu(band.values, k=1 + band.queries.start - band.keys.start)
-                future = max(future or 0.0, float(coming.max(initial=0.0)))
-    return Exactness(len(trace.sites), expected_layers, error, finite, hidden_difference, future, sinks, unchecked)
+            checks.see(site, band)
+    return checks.result(expected_layers=expected_layers, hidden_difference=hidden_difference, unchecked=unchecked)

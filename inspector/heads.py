@@ -8,7 +8,7 @@ Shapes: H heads, Q query positions, T key positions; n tokens in a text that att
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from inspector.related import after_the_same, in_the_same_word
 
 if TYPE_CHECKING:  # maps alone can be measured without torch, which a trace needs
-    from inspector.trace import Trace
+    from inspector.trace import AttentionSite, Band, Trace
 
 Array = NDArray[np.float64]
 Part = tuple[slice, slice, NDArray[np.float32]]  # queries, keys and the weights [H, queries, keys] between them
@@ -33,8 +33,11 @@ OFFSET_SHARE = 0.5
 SPECIAL_SHARE = 0.6
 
 
-def measure(trace: Trace) -> pd.DataFrame:
+def measure(trace: Trace, *, on_band: Callable[[AttentionSite, Band], None] | None = None) -> pd.DataFrame:
     """Every head of a trace, a row per stream, layer and head; each measure is a mean over the queries.
+
+    on_band: called with each block of weights once it is measured, for those who need all weights too: to compute them
+    takes longer than to look at them. What it raises ends the measuring.
 
     Between two texts (stream "cross") distance, self, previous, next, induction and word mean nothing and are NaN.
 
@@ -59,10 +62,9 @@ def measure(trace: Trace) -> pd.DataFrame:
     """
     tables = []
     for site in trace.sites:
-        bands = trace.bands(layer=site.layer, stream=site.stream)
-        parts = ((band.queries, band.keys, band.values) for band in bands)
         words = None if site.stream == "cross" else trace.read_by(site.stream).words
         causal = site.predicts is not None
+        parts = _parts(trace, site, on_band)
         table = pd.DataFrame(_measure(parts, keys=site.keys, words=words, causal=causal))
         if site.stream == "cross":
             table[["distance", "self", "previous", "next"]] = np.nan
@@ -87,6 +89,13 @@ def measure_maps(
     """
     parts = ((rows, slice(0, len(keys)), block) for rows, block in blocks)
     return _measure(parts, keys=keys, words=words, causal=causal)
+
+
+def _parts(trace: Trace, site: AttentionSite, on_band: Callable[[AttentionSite, Band], None] | None) -> Iterator[Part]:
+    for band in trace.bands(layer=site.layer, stream=site.stream):
+        yield band.queries, band.keys, band.values
+        if on_band is not None:
+            on_band(site, band)
 
 
 def _measure(

@@ -1,25 +1,22 @@
-"""The only place that hooks: run a model on a text and record what its attention and its norms were given.
+"""The only place that watches: run a model on a text and record what its attention and its norms were given.
 
-Attention is seen through `models.attention.watch`, the seam that every model's attention goes through. Norms get one
-forward hook each, the first time that their model is recorded, and keep it: hooks that come and go with each request
-mix up the records of two visitors. What is seen goes to a context variable, so each thread collects its own.
+Attention is seen through `models.attention.watch`, the seam that every model's attention goes through, norms through
+the hooks of norm_hooks.py. What is seen goes to a context variable, so each thread collects its own.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
-from threading import Lock
-from typing import Any, Literal
-from weakref import WeakSet
+from typing import Literal
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from inspector.norm_kinds import NormParameters, is_norm, parameters
+from inspector.norm_hooks import install, watch_norms
+from inspector.norm_kinds import NormParameters, parameters
 from inspector.norm_places import NormCall, places
 from inspector.reading import Reading, read
 from inspector.trace import AttentionRecord, AttentionSite, NormRecord, Trace, read_only
@@ -29,6 +26,8 @@ from models.masks import DenseMask, Mask, window_of
 from models.tokenizers import Encoding
 
 Side = Literal["right", "left"]
+Progress = Callable[[float, int], None]
+"""Called with how many attention calls are done, a part of one included, and how many there will be. It may raise."""
 
 
 @dataclass(frozen=True)
@@ -40,23 +39,37 @@ class _Run:
     hidden: Tensor
 
 
-def record(loaded: LoadedModel, text: str, *, text_pair: str | None = None, target: str | None = None) -> Trace:
+def record(
+    loaded: LoadedModel,
+    text: str,
+    *,
+    text_pair: str | None = None,
+    target: str | None = None,
+    on_progress: Progress | None = None,
+) -> Trace:
     """Run the model on a text (or a pair of texts) and record every layer and head of every stream.
 
     A decoder is teacher-forced: each token that it reads has the next one to predict. target: what an encoder-decoder
-    is given to write; without one it writes by itself first.
+    is given to write; without one it writes by itself first. on_progress: called as the model goes, see Progress; what
+    it raises ends the recording, of which nothing stays.
 
     Raises ValueError where there is nothing to read. What does not fit the model is cut: see `trace.cut`.
     """
     reading = read(loaded, text, text_pair=text_pair, target=target)
-    return record_reading(loaded, reading, text=text, text_pair=text_pair, target=target)
+    return record_reading(loaded, reading, text=text, text_pair=text_pair, target=target, on_progress=on_progress)
 
 
 def record_reading(
-    loaded: LoadedModel, reading: Reading, *, text: str, text_pair: str | None = None, target: str | None = None
+    loaded: LoadedModel,
+    reading: Reading,
+    *,
+    text: str,
+    text_pair: str | None = None,
+    target: str | None = None,
+    on_progress: Progress | None = None,
 ) -> Trace:
     """As `record`, of tokens as they are: an intervention changed some of them, or a model has just written them."""
-    run = _run(loaded, [reading], padding="right")
+    run = _run(loaded, [reading], padding="right", on_progress=on_progress)
     return _trace(loaded, run, reading, text=text, text_pair=text_pair, target=target)
 
 
@@ -79,7 +92,7 @@ def record_batch(loaded: LoadedModel, texts: Sequence[str], *, padding: Side = "
     return traces
 
 
-def fused_difference(loaded: LoadedModel, trace: Trace) -> float:
+def fused_difference(loaded: LoadedModel, trace: Trace, *, on_progress: Progress | None = None) -> float:
     """Largest difference between the recorded last hidden state and a run in torch's fused attention kernel.
 
     The fused kernel shares no code with the path that was recorded, so agreement (1e-5 or so in float32) says that
@@ -90,7 +103,7 @@ def fused_difference(loaded: LoadedModel, trace: Trace) -> float:
     """
     if loaded.backend == "eager output":
         raise ValueError("the model does its attention by itself, so no other kernel can be put in its place")
-    with torch.inference_mode(), fused():
+    with torch.inference_mode(), fused(), _watch([], loaded, on_progress):
         hidden = _forward(loaded, [Reading(trace.encoding, trace.target)], padding="right")
     return float((hidden[0] - trace.hidden).abs().max())
 
@@ -122,60 +135,36 @@ def _forward(loaded: LoadedModel, readings: Sequence[Reading], *, padding: Side)
     return loaded.run(ids, keep, segments)
 
 
-def _run(loaded: LoadedModel, readings: Sequence[Reading], *, padding: Side) -> _Run:
-    _install(loaded.network)
+@contextmanager
+def _watch(calls: list[AttentionCall], loaded: LoadedModel, on_progress: Progress | None) -> Iterator[None]:
+    """Put every attention call of the block into `calls`, and tell how far it is."""
+    if on_progress is None:
+        with watch(calls.append):
+            yield
+        return
+    tell, layers = on_progress, loaded.layers
+
+    def begun(call: AttentionCall) -> None:
+        tell(len(calls), layers)
+        calls.append(call)
+
+    with watch(begun, pace=lambda share: tell(len(calls) - 1 + share, layers)):
+        yield
+
+
+def _run(
+    loaded: LoadedModel, readings: Sequence[Reading], *, padding: Side, on_progress: Progress | None = None
+) -> _Run:
+    install(loaded.network)
     attentions: list[AttentionCall] = []
     norms: list[NormCall] = []
-    with torch.inference_mode(), watch(attentions.append), _watch_norms(attentions, norms):
+    with torch.inference_mode(), _watch(attentions, loaded, on_progress), watch_norms(attentions, norms):
         hidden = _forward(loaded, readings, padding=padding)
     if not attentions:
         raise ValueError(
             f"{type(loaded.network).__name__} made no attention call that could be seen, so there is nothing to record"
         )
     return _Run(attentions, norms, hidden)
-
-
-# --- hooks on norms ----------------------------------------------------------------------------------------------
-
-_norms_seen: ContextVar[tuple[list[AttentionCall], list[NormCall]] | None] = ContextVar("norms_seen", default=None)
-_hooked: WeakSet[nn.Module] = WeakSet()
-_hooking = Lock()
-
-
-@contextmanager
-def _watch_norms(attentions: list[AttentionCall], norms: list[NormCall]) -> Iterator[None]:
-    token = _norms_seen.set((attentions, norms))
-    try:
-        yield
-    finally:
-        _norms_seen.reset(token)
-
-
-def _install(network: nn.Module) -> None:
-    """One hook on each norm of the network, once for as long as it lives."""
-    with _hooking:
-        if network in _hooked:
-            return
-        for name, module in network.named_modules():
-            if is_norm(name, module):
-                module.register_forward_pre_hook(_NormHook(name), with_kwargs=True)
-        _hooked.add(network)
-
-
-@dataclass(frozen=True)
-class _NormHook:
-    name: str
-
-    def __call__(self, module: nn.Module, inputs: tuple[Any, ...], named: dict[str, Any]) -> None:
-        seen = _norms_seen.get()
-        x = next(iter((*inputs, *named.values())))
-        if seen is None:
-            return
-        attentions, norms = seen
-        if x.ndim == 2 and norms and x.numel() == norms[-1].input.numel():  # OPT flattens [B, T, D] for its FFN
-            x = x.view_as(norms[-1].input)
-        if x.ndim == 3:
-            norms.append(NormCall(self.name, module, x.detach(), len(attentions)))
 
 
 # --- from a run to a trace ---------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 It keeps the inputs of every attention call (query, key, value, the mask's rule) and of every norm, which is linear in
 the text. Maps are quadratic, so none is kept: each is computed again when asked for (inspector/recompute.py). A cache
-with a byte budget holds the recent ones.
+with a byte budget holds the recent ones: HEADLIGHT_MAPS_MB sets it.
 
 Shapes: H heads, Q query positions, T key positions, D width.
 """
@@ -26,10 +26,11 @@ from inspector.cache import ByteBudgetCache
 from inspector.recompute import Array, AttentionRecord, AttentionSite, Band, Kind
 from models.tokenizers import Cut, Encoding
 
-__all__ = ["Array", "AttentionRecord", "AttentionSite", "NormRecord", "Trace", "read_only"]
+__all__ = ["Array", "AttentionRecord", "AttentionSite", "Band", "NormRecord", "Trace", "read_only"]
 
 _LARGEST_LAYER = 64 * 2**20  # bytes; above it a single head is computed instead of its whole layer
-_maps: ByteBudgetCache[Array] = ByteBudgetCache(256 * 2**20)
+_MAPS_BYTES = int(os.environ.get("HEADLIGHT_MAPS_MB", "512")) * 2**20  # of all traces of a process together
+_maps: ByteBudgetCache[Array] = ByteBudgetCache(_MAPS_BYTES)
 
 
 @dataclass(frozen=True)

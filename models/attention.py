@@ -57,17 +57,22 @@ class AttentionCall:
 
 # Context variables, not globals: two visitors share one loaded model, each thread sees its own.
 _watcher: ContextVar[Callable[[AttentionCall], None] | None] = ContextVar("attention_watcher", default=None)
+_pace: ContextVar[Callable[[float], None] | None] = ContextVar("attention_pace", default=None)
 _fused: ContextVar[bool] = ContextVar("attention_fused", default=False)
 
 
 @contextmanager
-def watch(watcher: Callable[[AttentionCall], None]) -> Iterator[None]:
-    """Call `watcher` with every attention call made inside the block, by this thread alone."""
-    token = _watcher.set(watcher)
+def watch(watcher: Callable[[AttentionCall], None], *, pace: Callable[[float], None] | None = None) -> Iterator[None]:
+    """Call `watcher` with every attention call made inside the block, by this thread alone, before it is computed.
+
+    pace: called with the share of that call that is done, block by block. What either raises ends the model's run.
+    """
+    tokens = _watcher.set(watcher), _pace.set(pace)
     try:
         yield
     finally:
-        _watcher.reset(token)
+        _watcher.reset(tokens[0])
+        _pace.reset(tokens[1])
 
 
 def report(call: AttentionCall) -> None:
@@ -116,10 +121,12 @@ def attend(
     if queries <= BLOCK:
         return attend_rows(function, query, key, value, mask=mask, rows=slice(0, queries)).output
     # Made before the blocks: a small tensor that stays, between large ones that go, leaves holes in memory.
-    output = value.new_empty(*query.shape[:3], value.shape[3])
+    output, pace = value.new_empty(*query.shape[:3], value.shape[3]), _pace.get()
     for start in range(0, queries, BLOCK):
         rows = slice(start, min(start + BLOCK, queries))
         output[:, :, rows] = attend_rows(function, query[:, :, rows], key, value, mask=mask, rows=rows).output
+        if pace is not None:
+            pace(rows.stop / queries)
     return output
 
 

@@ -28,7 +28,7 @@ def room(module: str) -> str:
             return "trace"
         case [("views" | "plots" | "probe") as name]:
             return name
-        case [("norm_places" | "norm_kinds" | "reading" | "interventions" | "generating" | "beams")]:
+        case [("norm_hooks" | "norm_places" | "norm_kinds" | "reading" | "interventions" | "generating" | "beams")]:
             return "probe"
         case [("export" | "notebook" | "__main__")]:
             return "files"

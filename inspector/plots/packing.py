@@ -58,13 +58,20 @@ def pack(header: Mapping[str, object], data: NDArray[np.float32] | NDArray[np.ui
 
 
 def thumbnails(
-    layers: Iterable[NDArray[np.float32] | Blocks], *, count: int, heads: int, queries: int, keys: int
+    layers: Iterable[NDArray[np.float32] | Blocks],
+    *,
+    count: int,
+    heads: int,
+    queries: int,
+    keys: int,
+    top: float = 1.0,
 ) -> NDArray[np.uint8]:
     """Attention weights of `count` layers -> uint8 [L, H, rows, cols], small pictures of every head.
 
     A layer is float32 [H, Q, T], or an iterator over (rows, float32 [H, rows, T]) as Trace.blocks gives; or it was made
     small already, to `side` cells, and Q and T are what that left. Larger maps are max-pooled, so that a single bright
-    cell stays visible; a value is round(255 sqrt(a)), which keeps the small weights of a long text apart.
+    cell stays visible; a value is round(255 sqrt(a / top)), which keeps the small weights of a long text apart, and 255
+    for what is over `top`.
     """
     pools: list[MaxPool] = []
     for layer in layers:
@@ -79,8 +86,21 @@ def thumbnails(
     if len(pools) < count:
         raise ValueError(f"there are {len(pools)} layers, fewer than the {count} announced")
     cells = np.stack([pool.cells for pool in pools])
-    levels: NDArray[np.float32] = np.rint(255 * np.sqrt(np.clip(cells, 0, 1)))
+    levels: NDArray[np.float32] = np.rint(255 * np.sqrt(np.clip(cells / np.float32(top), 0, 1)))
     return levels.astype(np.uint8)
+
+
+def readable_top(cells: NDArray[np.float32]) -> float:
+    """A top of the colours that shows a long text's weights: 99 of 100 cells that are not 0 lie below.
+
+    Rounded up to two digits, so that it can be said as it is; 1 at most, and where every cell is 0.
+    """
+    seen = cells[cells > 0]
+    if not seen.size:
+        return 1.0
+    largest = float(np.quantile(seen, 0.99))
+    digits = 1 - math.floor(math.log10(largest))
+    return float(min(1.0, math.ceil(largest * 10.0**digits) / 10.0**digits))
 
 
 def side(count: int, heads: int) -> int:
@@ -103,6 +123,7 @@ def grid_bytes(
     scale: Scale = "linear",
     selected: tuple[int, int] | None = None,
     notes: Sequence[Sequence[str]] | None = None,
+    names: Sequence[str] | None = None,
     measures: Mapping[str, Sequence[Sequence[float | None]]] | None = None,
     roles: Roles | None = None,
     options: Options | None = None,
@@ -110,13 +131,15 @@ def grid_bytes(
     """Thumbnails uint8 [L, H, rows, cols] -> the grid's message.
 
     tokens: the text's length. selected: the open (layer, head). notes: a short text for each layer and head, shown with
-    the enlarged thumbnail, "entropy 1.23 nats". measures: by what heads can be sorted, each with a number for each
-    layer and head, None where it has none. roles: what each head does. options: how the heads are sorted and which are
-    shown.
+    the enlarged thumbnail, "entropy 1.23 nats". names: of the rows; "layer 0" and so on where left out. measures: by
+    what heads can be sorted, each with a number for each layer and head, None where it has none. roles: what each head
+    does. options: how the heads are sorted and which are shown.
     """
     layers, heads, rows, cols = pictures.shape
     if selected is not None and not (0 <= selected[0] < layers and 0 <= selected[1] < heads):
         raise ValueError(f"selected head {selected} is outside {layers} layers of {heads} heads")
+    if names is not None and len(names) != layers:
+        raise ValueError(f"{len(names)} names don't fit {layers} layers; give one for each")
     tables: dict[str, Sequence[Sequence[object]] | None] = {
         "notes": notes,
         "roles": None if roles is None else roles.names,
@@ -134,6 +157,7 @@ def grid_bytes(
         "scale": scale,
         "colours": _stops(colours),
         "notes": notes,
+        "names": list(names) if names is not None else [f"layer {layer}" for layer in range(layers)],
         "measures": measures,
         "roles": None if roles is None else asdict(roles),
         "options": asdict(options or Options()),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from inspector.plots import packing, roles, theme
-from inspector.views import link, parts, session
+from inspector.views import link, parts, session, site_words
 from inspector.views.components.grid import grid
 
 if TYPE_CHECKING:
@@ -29,17 +29,26 @@ def draw(
     on_open: Callable[[int, int], None],
 ) -> None:
     """The grid of the stream's heads; `measures` of session.measures, those of this stream."""
+    sites = [site for site in trace.sites if site.stream == stream]
+    pictures, top = session.thumbnails(trace, shown, stream=stream)
     data = packing.grid_bytes(
-        session.thumbnails(trace, shown, stream=stream),
+        pictures,
         tokens=len(shown.keys.labels),
         colours=theme.SEQUENTIAL,
         scale=scale,
-        notes=parts.head_notes(measures),
+        notes=site_words.notes(sites, parts.head_notes(measures)),
+        names=site_words.layer_names(sites),
         measures=roles.sortable(measures),
         roles=roles.roles(measures),
         options=options,
     )
     grid(data, key="grid-view", on_open=on_open, on_options=_keep)
+    if shown.is_long:
+        st.caption(
+            f"Each cell is the largest weight of its tile. All share one colour scale, from 0 to {top:g}"
+            f"{' by square root' if scale == 'sqrt' else ''}: of a long text the weights are small. "
+            "The 1 cell in 100 that is over it has the last colour."
+        )
     st.caption(
         "Rows are layers, columns heads; each picture is one map. Click one, or walk with the arrow keys and open "
         "with Enter; [ and ] open the head before and after. In the open head a click pins a token."

@@ -5,8 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from inspector import heads, maps
-from inspector.plots import theme
-from inspector.views import all_heads, link, parts, session
+from inspector.views import all_heads, link, parts, session, site_words
 from inspector.views import open_head as one_head
 from inspector.views.components.head import Choice, Step
 
@@ -18,6 +17,7 @@ sites = [site for site in trace.sites if site.stream == stream]
 last_layer, last_head = len(sites) - 1, sites[0].heads - 1
 measures = session.measures(trace).query("stream == @stream")
 telling = heads.most_telling(measures)
+long = session.is_long(trace)
 
 
 def opened() -> tuple[int, int]:
@@ -53,7 +53,6 @@ if st.session_state.setdefault("pinned_in", trace.text) != trace.text:
 st.session_state["pinned_in"] = trace.text
 
 
-@st.fragment
 def explorer() -> None:
     """Options, numbers, grid and open head: what a click changes, and nothing else."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -72,20 +71,14 @@ def explorer() -> None:
             help="Divide each row by what is left after hiding, so that it sums to 1 again.",
         )
         words = st.toggle("Merge word pieces", key="words", bind="query-params")
-        root = st.toggle(
-            "Square-root colour",
-            key="sqrt",
-            bind="query-params",
-            help="Shows small weights; numbers stay the same.",
-        )
+        scale = parts.colour_scale(long=long)
     try:
         shown = maps.arrange(trace, stream=stream, hide_special=hide, merge_words=words, renormalise=renormalise)
     except ValueError as error:
         session.show_problem(str(error))
         return
-    scale: theme.Scale = "sqrt" if root else "linear"
     row = measures.set_index(["layer", "head"]).loc[(layer, number)]
-    parts.cards(parts.head_numbers(row, tokens=len(sites[0].keys)))
+    parts.cards(parts.head_numbers(row, tokens=len(sites[0].keys)) + site_words.cards(sites[layer], number))
     if hide or words:
         st.caption("These numbers describe the whole map, with nothing hidden or merged.")
     left, right = st.columns([2, 3], gap="medium")
@@ -104,6 +97,9 @@ def explorer() -> None:
         )
 
 
-explorer()
+if long:  # a click in a fragment would have to wait until the pictures of a long text are drawn
+    explorer()
+else:
+    st.fragment(explorer)()
 with st.expander("What every head does, in numbers"):
     parts.table(measures, name="heads", height=420)

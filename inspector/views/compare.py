@@ -12,7 +12,7 @@ from inspector import compare, heads, maps
 from inspector.plots import attention as draw
 from inspector.plots import comparison, packing, theme
 from inspector.trace import Array, Trace
-from inspector.views import chosen_models, downloads, link, parts, session
+from inspector.views import chosen_models, downloads, link, parts, session, site_words
 from inspector.views.components.head import Choice, Step, head
 
 st.title("Compare")
@@ -37,7 +37,9 @@ class Panel:
     def title(self) -> str:
         """What the side shows, in words."""
         several = len({site.stream for site in self.trace.sites}) > 1
-        return f"{self.name}: {draw.title(self.layer, self.head, self.stream if several else None).lower()}"
+        place = draw.title(self.layer, self.head, self.stream if several else None).lower()
+        site = draw.site(self.trace, layer=self.layer, stream=self.stream)
+        return f"{self.name}: {place}{'' if self.head is None else site_words.in_title(site, self.head)}"
 
     @property
     def tokens(self) -> tuple[Sequence[str], Sequence[str]]:

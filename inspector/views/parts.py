@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from inspector.interventions import Guess
     from inspector.maps import Arrangement
+    from inspector.plots.theme import Scale
     from inspector.trace import Array, Trace
     from models.tokenizers import Encoding
 
@@ -66,6 +67,17 @@ def stream(streams: Iterable[str], *, key: str = "stream") -> str:
         required=True,
         label_visibility="collapsed",
     )
+
+
+def colour_scale(*, long: bool) -> Scale:
+    """Linear colour unless the reader chooses the square root; of a long text, whose weights are small, the reverse."""
+    if long:
+        linear = st.toggle("Linear colour", key="linear", bind="query-params", help="Hides small weights.")
+        return "linear" if linear else "sqrt"
+    root = st.toggle(
+        "Square-root colour", key="sqrt", bind="query-params", help="Shows small weights; numbers stay the same."
+    )
+    return "sqrt" if root else "linear"
 
 
 def token_chips(encoding: Encoding, positions: Sequence[int], *, key: str, on_change: Callable[[], None]) -> list[int]:

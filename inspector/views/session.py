@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+from collections import Counter
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,7 @@ import streamlit as st
 
 import models
 from inspector.cache import ByteBudgetCache
-from inspector.views import chosen_models, text_limits
+from inspector.views import about, chosen_models, text_limits, waiting
 
 # torch comes with the first model: the sidebar and the page's frame are drawn before.
 if TYPE_CHECKING:
@@ -28,10 +29,11 @@ if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFile
 
     from inspector.exactness import Exactness
+    from inspector.first_look import FirstLook
     from inspector.interventions import Masked
     from inspector.maps import Arrangement
     from inspector.plots.theme import Mode
-    from inspector.trace import Trace
+    from inspector.trace import Array, Trace
 
 V = TypeVar("V")
 
@@ -82,45 +84,60 @@ def record(model: str, text: str, *, text_pair: str | None = None, target: str |
     """The text's trace in one of the models that can be chosen, recorded once, within the page's limits."""
 
     def make() -> Trace:
-        most = chosen_models.tokens_allowed(model)
-        return text_limits.record(
-            load(model), text, text_pair=text_pair, target=target, tokens=most, limits=chosen_models.limits()
-        )
+        loaded, most = load(model), chosen_models.tokens_allowed(model)
+        with waiting.bar("Reading the text") as on_progress:
+            return text_limits.record(
+                loaded,
+                text,
+                text_pair=text_pair,
+                target=target,
+                tokens=most,
+                limits=chosen_models.limits(),
+                on_progress=on_progress,
+            )
 
     key = ("trace", model, chosen_models.version(model), text, text_pair, target)
     return Inspected(cached(key, make, size=lambda trace: trace.nbytes), model)
 
 
 def exactness(inspected: Inspected) -> Exactness:
-    """The checks of this text, made once."""
-    from inspector.exactness import check
+    """The checks of this text; the run in another kernel, of a long text, only when the reader asked for it."""
+    trace, checks = inspected.trace, _first_look(inspected.trace).checks
+    loaded = inspected.loaded
+    if loaded is None:
+        return checks.result(expected_layers=len(trace.sites), hidden_difference=None)
+    if is_long(trace) and not about.independent_check_asked(trace):
+        difference, unchecked = None, about.NOT_ASKED
+    else:
+        difference, unchecked = _fused_difference(loaded, trace)
+    return checks.result(expected_layers=loaded.layers, hidden_difference=difference, unchecked=unchecked)
+
+
+def _fused_difference(loaded: models.LoadedModel, trace: Trace) -> tuple[float | None, str]:
+    """The difference from torch's fused kernel, or None and why it could not be run; run once."""
     from inspector.probe import fused_difference
 
-    trace = inspected.trace
-
-    def make() -> Exactness:
-        loaded = inspected.loaded
-        if loaded is None:
-            return check(trace, expected_layers=len(trace.sites), hidden_difference=None)
+    def make() -> tuple[float | None, str]:
         try:
-            difference, unchecked = fused_difference(loaded, trace), ""
+            with waiting.bar("Independent check") as on_progress:
+                return fused_difference(loaded, trace, on_progress=on_progress), ""
         except ValueError as error:
-            difference, unchecked = None, str(error)
-        return check(trace, expected_layers=loaded.layers, hidden_difference=difference, unchecked=unchecked)
+            return None, str(error)
 
-    return cached(("exactness", trace.key), make, size=lambda _: 256)
+    return cached(("fused", trace.key), make, size=lambda _: 256)
 
 
 def panel_trace(chosen: Inspected, *, model: str, text: str) -> Trace:
     """The trace of a panel that has its own model and text; an empty text is the sidebar's."""
-    if text.strip():
-        return record(model, text).trace
-    trace = chosen.trace
-    if model == trace.model:
-        return trace
-    shape = chosen_models.shape(model)
-    pair = trace.text_pair if shape == "encoder" else None
-    return record(model, trace.text, text_pair=pair, target=_target() if shape == "encoder-decoder" else None).trace
+    trace, shape = chosen.trace, chosen_models.shape(model)
+    with st.container():
+        if text.strip():
+            return record(model, text).trace
+        if model == trace.model:
+            return trace
+        pair = trace.text_pair if shape == "encoder" else None
+        target = _target() if shape == "encoder-decoder" else None
+        return record(model, trace.text, text_pair=pair, target=target).trace
 
 
 def masked(chosen: Inspected, positions: tuple[int, ...]) -> Masked:
@@ -137,32 +154,67 @@ def masked(chosen: Inspected, positions: tuple[int, ...]) -> Masked:
     )
 
 
+def is_long(trace: Trace) -> bool:
+    """Whether some map of the text is too large to be shown whole."""
+    from inspector.maps import WHOLE
+
+    return max(len(tokens) for site in trace.sites for tokens in (site.queries, site.keys)) > WHOLE
+
+
 def measures(trace: Trace) -> pd.DataFrame:
     """What every head does on this text, a row per head, with its label; measured once."""
-    from inspector import heads
-
-    def make() -> pd.DataFrame:
-        table = heads.measure(trace)
-        return table.assign(label=heads.label(table))
-
-    table: pd.DataFrame = cached_table((trace.key, "measures"), make)
-    return table
+    return _first_look(trace).measures
 
 
-def thumbnails(trace: Trace, shown: Arrangement, *, stream: str) -> NDArray[np.uint8]:
-    """Small pictures of every head of a stream as the reader arranged it, drawn once."""
+def _first_look(trace: Trace) -> FirstLook:
+    """All that is shown first of the text's weights, looked at once."""
+    from inspector import first_look
+    from inspector.plots import packing
+
+    def make() -> FirstLook:
+        layers = Counter(site.stream for site in trace.sites)
+        sides = {site.stream: packing.side(layers[site.stream], site.heads) for site in trace.sites}
+        with waiting.bar("Measuring the heads") as on_progress:
+            return first_look.look(trace, sides=sides, on_progress=on_progress)
+
+    return cached((trace.key, "first look"), make, size=lambda look: look.nbytes)
+
+
+def thumbnails(trace: Trace, shown: Arrangement, *, stream: str) -> tuple[NDArray[np.uint8], float]:
+    """Small pictures of every head of a stream as the reader arranged it, and the weight of their last colour.
+
+    That is 1, and less for a long text, whose weights are spread so thin that nothing would be seen.
+    """
+    from inspector.plots import packing
+
+    with st.container():
+        cells = _cells(trace, shown, stream=stream)
+    count, heads, queries, keys = cells.shape
+    top = packing.readable_top(cells) if shown.is_long else 1.0
+    return packing.thumbnails(cells, count=count, heads=heads, queries=queries, keys=keys, top=top), top
+
+
+def _cells(trace: Trace, shown: Arrangement, *, stream: str) -> Array:
+    """The largest weights of the tiles of every head of a stream, float32 [L, H, rows, cols], computed once."""
+    import numpy as np
+
     from inspector import maps
     from inspector.plots import packing
 
-    def make() -> NDArray[np.uint8]:
-        sites = [site for site in trace.sites if site.stream == stream]
-        count, heads = len(sites), sites[0].heads
-        side = packing.side(count, heads)
-        layers = [maps.pooled(trace, shown, layer=site.layer, stream=stream, side=side) for site in sites]
-        _, queries, keys = layers[0].shape
-        return packing.thumbnails(layers, count=count, heads=heads, queries=queries, keys=keys)
+    if shown.is_plain:
+        return _first_look(trace).pictures[stream]
 
-    return cached(("thumbnails", trace.key, stream, shown), make, size=lambda pictures: pictures.nbytes)
+    def make() -> Array:
+        sites = [site for site in trace.sites if site.stream == stream]
+        side = packing.side(len(sites), sites[0].heads)
+        layers = []
+        with waiting.bar("Drawing the heads") as on_progress:
+            for done, site in enumerate(sites):
+                on_progress(done, len(sites))
+                layers.append(maps.pooled(trace, shown, layer=site.layer, stream=stream, side=side))
+        return np.stack(layers)
+
+    return cached(("cells", trace.key, stream, shown), make, size=lambda cells: cells.nbytes)
 
 
 def mode() -> Mode:
@@ -183,8 +235,12 @@ def inspected() -> Inspected:
 
     Shows what was cut, what the tokenizer does not know, and the exactness badge, in the sidebar.
     """
+    waiting.hold()
     try:
-        with st.spinner("Reading the text with the model (the first time it loads torch, which takes a few seconds)"):
+        with (
+            st.container(),
+            st.spinner("Reading the text with the model (the first time it loads torch, which takes a few seconds)"),
+        ):
             chosen = _chosen()
             checked = exactness(chosen)
     except ValueError as error:
@@ -192,7 +248,7 @@ def inspected() -> Inspected:
         show_problem(str(error))
         st.stop()
     with st.sidebar:
-        _about(chosen, checked)
+        about.draw(chosen, checked)
     return chosen
 
 
@@ -242,21 +298,3 @@ def show_problem(sentence: str, *, what: str = "Cannot be shown") -> None:
     with st.container(border=True):
         st.badge(what, icon=":material/error:", color="red")
         st.text(sentence)
-
-
-def _about(chosen: Inspected, checked: Exactness) -> None:
-    trace, tokens = chosen.trace, len(chosen.trace.tokens)
-    limit = "" if chosen.model is None else f" of at most {chosen_models.tokens_allowed(chosen.model)}"
-    st.caption(f"{tokens} tokens{limit}, special ones included")
-    if chosen.model is not None:
-        st.caption(chosen_models.BACKENDS[chosen_models.facts(chosen.model).backend])
-    if trace.cut is not None:
-        st.warning(str(trace.cut), icon=":material/content_cut:")
-    if trace.unknown:
-        verb = "is" if trace.unknown == 1 else "are"
-        unknown = f"{trace.unknown} of {tokens} tokens {verb} unknown to this model."
-        st.warning(unknown, icon=":material/question_mark:")
-    if checked.holds:
-        st.badge("Exact on this text", icon=":material/verified:", color="green", help=str(checked))
-    else:
-        st.badge("Not exact on this text", icon=":material/warning:", color="red", help=str(checked))

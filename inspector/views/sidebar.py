@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from inspector.views import chosen_models, link, parts, picker
+from inspector.views import chosen_models, link, parts, picker, waiting
 
 if TYPE_CHECKING:
     from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
@@ -57,7 +57,7 @@ def draw(page: str) -> ExpanderContainer:
         if card.shape == "encoder-decoder":
             _text("Target (optional)", key="target", placeholder="Left empty, the model writes its own")
         left, right = st.columns([1, 1.4])
-        left.button("Inspect", type="primary", width="stretch", disabled=opened)
+        left.button("Inspect", type="primary", width="stretch", disabled=opened, on_click=waiting.go_on)
         right.selectbox(
             "Examples",
             list(EXAMPLES),

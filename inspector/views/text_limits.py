@@ -9,6 +9,7 @@ from models.limits import Limits, variable
 
 if TYPE_CHECKING:
     import models
+    from inspector.probe import Progress
     from inspector.trace import Trace
 
 
@@ -20,6 +21,7 @@ def record(
     target: str | None,
     tokens: int,
     limits: Limits,
+    on_progress: Progress,
 ) -> Trace:
     """As inspector.probe.record, of limits.characters of each text and of `tokens` tokens at most; see trace.cut.
 
@@ -35,6 +37,7 @@ def record(
         text[: limits.characters],
         text_pair=None if text_pair is None else text_pair[: limits.characters],
         target=None if target is None else target[: limits.characters],
+        on_progress=on_progress,
     )
     cut = trace.cut
     if cut is not None and cut.unit == "tokens" and tokens < own:

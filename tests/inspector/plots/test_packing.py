@@ -184,3 +184,27 @@ def test_a_page_holds_its_data_and_forbids_the_rest():
         assert f"{tag}-src 'sha256-{digest}'" in policy
     assert policy.startswith("default-src 'none'")
     assert not re.search(r"https?://|\ssrc=|\shref=", page)
+
+
+def test_a_long_text_s_pictures_have_a_top_that_is_said() -> None:
+    cells = np.zeros((1, 2, 50, 50), np.float32)
+    cells[0, 0] = np.linspace(0.0004, 0.0011, 2500, dtype=np.float32).reshape(50, 50)  # the other head is masked
+    cells[0, 0, 0, :5] = 1.0
+    top = packing.readable_top(cells)
+    assert top == 0.0011
+    assert (cells[cells > 0] < top).mean() >= 0.99
+    pictures = packing.thumbnails(cells, count=1, heads=2, queries=50, keys=50, top=top)
+    expected = np.rint(255 * np.sqrt(np.minimum(cells.astype(np.float64) / top, 1)))
+    assert np.abs(pictures - expected).max() <= 1  # a float32 division may round a tie the other way
+    assert pictures[0, 0].min() > 140
+    assert packing.readable_top(np.zeros((1, 1, 2, 2), np.float32)) == 1.0
+    assert packing.readable_top(np.ones((1, 1, 2, 2), np.float32)) == 1.0
+
+
+def test_rows_of_the_grid_can_be_named() -> None:
+    pictures = np.zeros((2, 1, 3, 3), np.uint8)
+    named = packing.grid_bytes(pictures, tokens=3, colours=COLOURS, names=["layer 0", "layer 1 local"])
+    assert b'"names":["layer 0","layer 1 local"]' in named
+    assert b'"names":["layer 0","layer 1"]' in packing.grid_bytes(pictures, tokens=3, colours=COLOURS)
+    with pytest.raises(ValueError, match="1 names don't fit 2 layers"):
+        packing.grid_bytes(pictures, tokens=3, colours=COLOURS, names=["layer 0"])

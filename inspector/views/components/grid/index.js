@@ -83,8 +83,9 @@ class Grid {
   /** Puts the heads in their order, as the options say, and draws. */
   arrange() {
     const order = this.sorted();
-    if (String(order) !== String(this.order)) {
-      this.order = order;
+    const rebuild = String(order) !== String(this.order) || String(this.header.names) !== String(this.names);
+    if (rebuild) {
+      Object.assign(this, { order, names: this.header.names });
       this.build();
       this.select(this.selected && this.cells[this.selected[0]]?.[this.selected[1]] ? this.selected : null);
     }
@@ -125,7 +126,8 @@ class Grid {
   }
 
   build() {
-    const { layers, heads } = this.header;
+    const { layers, heads, names } = this.header;
+    this.box.style.setProperty("--side", `${Math.max(46, 6 * Math.max(...names.map((name) => name.length)))}px`);
     const row = (first, others) => {
       const made = element("div", "row", { role: "row" });
       made.append(first, ...others);
@@ -139,7 +141,7 @@ class Grid {
     const corner = element("span", "corner", { role: "presentation" });
     const rows = times(layers, (index) => {
       const places = this.order.slice(index * heads, (index + 1) * heads);
-      return row(side(this.byLayer ? `layer ${index}` : `rank ${index * heads + 1}`), places.map(this.cell));
+      return row(side(this.byLayer ? names[index] : `rank ${index * heads + 1}`), places.map(this.cell));
     });
     this.table.replaceChildren(row(corner, tops), ...rows);
     this.box.classList.toggle("ranked", !this.byLayer);
