@@ -28,7 +28,10 @@ IMPLEMENTATION = "headlight"
 # Learned tensors that eager functions read from their module (transformers 5.23); beside them they read plain numbers.
 _MODULE_TENSORS = ("sinks",)
 # Given to every attention function, used by none of the eager ones.
-_UNREAD_ARGUMENTS = ("dropout", "position_ids", "cache_position", "output_attentions", "use_cache", "is_causal")
+_UNREAD_ARGUMENTS = (
+    *("dropout", "position_ids", "cache_position", "output_attentions", "use_cache", "is_causal"),
+    "deterministic",  # of ModernBERT, for flash attention alone
+)
 STREAM = "headlight_stream"  # an attribute of each module
 _CROSS = ("encoder_attn", "encdecattention", "crossattention", "cross_attn", "cross_attention")
 # Given to every mask function: how to hand the mask over, not what it is.

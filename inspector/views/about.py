@@ -29,14 +29,14 @@ def draw(chosen: Inspected, checked: Exactness) -> None:
         verb = "is" if trace.unknown == 1 else "are"
         unknown = f"{trace.unknown} of {tokens} tokens {verb} unknown to this model."
         st.warning(unknown, icon=":material/question_mark:")
-    waits = checked.unchecked == NOT_ASKED
+    waits = checked.hidden_difference is None and checked.unchecked == NOT_ASKED
     if not checked.holds:
         st.badge("Not exact on this text", icon=":material/warning:", color="red", help=str(checked))
-    elif waits:
+    elif checked.hidden_difference is None:
         st.badge("Self-checks passed", icon=":material/check:", color="blue", help=str(checked))
     else:
-        within = "" if checked.hidden_difference is None else f", within {checked.hidden_difference:.1e}"
-        st.badge(f"Exact on this text{within}", icon=":material/verified:", color="green", help=str(checked))
+        within = f"within {checked.hidden_difference:.1e}"
+        st.badge(f"Exact on this text, {within}", icon=":material/verified:", color="green", help=str(checked))
     if waits:
         st.caption("Not yet run a second time in torch's fused attention, which shares no code with what you see.")
         st.button("Run the independent check", on_click=_ask, args=(trace.key,), key="independent check")
