@@ -19,6 +19,7 @@ from weakref import WeakSet
 import torch
 from torch import Tensor, nn
 
+from inspector.kept import Keeper
 from inspector.norm_kinds import NormParameters, is_norm, parameters
 from inspector.norm_places import NormCall, places
 from inspector.reading import Reading, read
@@ -82,8 +83,8 @@ def record_batch(loaded: LoadedModel, texts: Sequence[str], *, padding: Side = "
 def fused_difference(loaded: LoadedModel, trace: Trace) -> float:
     """Largest difference between the recorded last hidden state and a run in torch's fused attention kernel.
 
-    The fused kernel shares no code with the path that was recorded, so agreement (1e-5 or so in float32) says that
-    what was recorded is what the model computes.
+    The fused kernel shares no code with the path that was recorded, so agreement says that what was recorded is what
+    the model computes: 1e-5 or so in float32; `exactness.hidden_tolerance` has what rounding explains in each dtype.
 
     Raises ValueError where the fused kernel cannot do that attention (soft-cap, sinks, scores that are no dot product),
     and for a model that does its attention by itself.
@@ -92,7 +93,7 @@ def fused_difference(loaded: LoadedModel, trace: Trace) -> float:
         raise ValueError("the model does its attention by itself, so no other kernel can be put in its place")
     with torch.inference_mode(), fused():
         hidden = _forward(loaded, [Reading(trace.encoding, trace.target)], padding="right")
-    return float((hidden[0] - trace.hidden).abs().max())
+    return float((hidden[0].double() - trace.hidden.double()).abs().max())
 
 
 # --- running -----------------------------------------------------------------------------------------------------
@@ -126,7 +127,12 @@ def _run(loaded: LoadedModel, readings: Sequence[Reading], *, padding: Side) -> 
     _install(loaded.network)
     attentions: list[AttentionCall] = []
     norms: list[NormCall] = []
-    with torch.inference_mode(), watch(attentions.append), _watch_norms(attentions, norms):
+    keeper = Keeper()
+
+    def see(call: AttentionCall) -> None:
+        attentions.append(keeper.call(call))
+
+    with torch.inference_mode(), watch(see), _watch_norms(attentions, norms):
         hidden = _forward(loaded, readings, padding=padding)
     if not attentions:
         raise ValueError(
@@ -175,7 +181,7 @@ class _NormHook:
         if x.ndim == 2 and norms and x.numel() == norms[-1].input.numel():  # OPT flattens [B, T, D] for its FFN
             x = x.view_as(norms[-1].input)
         if x.ndim == 3:
-            norms.append(NormCall(self.name, module, x.detach(), len(attentions)))
+            norms.append(NormCall(self.name, module, x.detach().cpu(), len(attentions)))
 
 
 # --- from a run to a trace ---------------------------------------------------------------------------------------

@@ -28,6 +28,7 @@ from models.tokenizers import Cut, Encoding
 
 __all__ = ["Array", "AttentionRecord", "AttentionSite", "NormRecord", "Trace", "read_only"]
 
+HALF = (torch.bfloat16, torch.float16)  # what numpy or its readers have too few digits for
 _LARGEST_LAYER = 64 * 2**20  # bytes; above it a single head is computed instead of its whole layer
 _maps: ByteBudgetCache[Array] = ByteBudgetCache(256 * 2**20)
 
@@ -210,9 +211,9 @@ class Trace:
 
 
 def read_only(tensor: Tensor) -> NDArray[Any]:
-    """The tensor's values as an array that cannot be written to."""
+    """The tensor's values as an array that cannot be written to; half precision as float32, which holds it exactly."""
     tensor = tensor.detach().cpu()
-    array: NDArray[Any] = (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).numpy()
+    array: NDArray[Any] = (tensor.float() if tensor.dtype in HALF else tensor).numpy()
     array = array.view()
     array.setflags(write=False)
     return array

@@ -24,11 +24,22 @@ def room(module: str) -> str:
     match parts[1:2]:
         case []:
             return "trace"  # inspector itself imports on first use only
-        case [("trace" | "trace_file" | "function_file" | "cache" | "recompute" | "pooling" | "shared_models")]:
+        case [
+            (
+                "trace"
+                | "trace_file"
+                | "function_file"
+                | "tensor_file"
+                | "cache"
+                | "recompute"
+                | "pooling"
+                | "shared_models"
+            )
+        ]:
             return "trace"
         case [("views" | "plots" | "probe") as name]:
             return name
-        case [("norm_places" | "norm_kinds" | "reading" | "interventions" | "generating" | "beams")]:
+        case [("norm_places" | "norm_kinds" | "reading" | "kept" | "interventions" | "generating" | "beams")]:
             return "probe"
         case [("export" | "__main__")]:
             return "files"
