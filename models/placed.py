@@ -69,9 +69,9 @@ def with_weights(module: nn.Module) -> Iterator[None]:
 
 
 def _places(network: nn.Module) -> tuple[str, ...]:
-    """The devices in the order of its modules, and "disk"."""
+    """The devices in the order of its modules, and "disk"; accelerate calls CUDA's by their numbers."""
     spread = getattr(network, "hf_device_map", None) or {"": next(network.parameters()).device}
-    return tuple(dict.fromkeys(str(torch.device(place)) if place != "disk" else "disk" for place in spread.values()))
+    return tuple(dict.fromkeys(f"cuda:{place}" if isinstance(place, int) else str(place) for place in spread.values()))
 
 
 def _uses(network: nn.Module) -> str:

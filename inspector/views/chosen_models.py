@@ -119,7 +119,7 @@ def load(id: str) -> models.LoadedModel:
     else:
         stored = found.candidate.config.dtype
         expected, make = found.candidate.memory_bytes(here.torch_dtype(stored)), partial(_load, id, found)
-    loaded = shelf.weights.get((id, version(id)), make, expected=expected)
+    loaded = shelf.weights.get((id, version(id), here), make, expected=expected)
     shelf.facts[id] = Facts(loaded.card, loaded.max_tokens, loaded.backend, loaded.placed)
     return loaded
 

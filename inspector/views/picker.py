@@ -214,13 +214,13 @@ def _describe(place: DeltaGenerator) -> None:
     from models.candidates import tokens_that_fit
     from models.placement import dtype_name
 
-    candidate, limits, placement = _found(), chosen_models.limits(), chosen_models.placement()
+    candidate, limits = _found(), chosen_models.limits()
     if candidate is None:
         place.empty()
         return
     size, config, fits = candidate.size, candidate.config, tokens_that_fit(candidate, limits)
     tokens = min(fits, len(st.session_state["text"].encode("utf-8", "replace")) + _SPECIAL)  # at most one a byte
-    dtype = placement.torch_dtype(config.dtype)
+    dtype = chosen_models.placement().torch_dtype(config.dtype)
     architecture = f"{config.config.model_type}, {config.architecture.__name__}".replace("_", r"\_")
     lines = [
         architecture,

@@ -27,6 +27,7 @@ from tests.inspector.families import CAPTURED, reference, save
 TEXT, TARGET = "the cat sat on the log because it was tired", "the log sat on it"
 HALF = ("bfloat16", "float16")
 NAMES = ("bert", "llama", "t5", "gptj")
+CASES = [*((name, "bfloat16") for name in NAMES), *((name, "float16") for name in NAMES[1:])]
 FAMILIES = {family.name: family for family in CAPTURED if family.name in NAMES}
 
 
@@ -38,11 +39,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return made
 
 
-@pytest.fixture(
-    scope="module",
-    params=[*((name, "bfloat16") for name in NAMES), ("llama", "float16"), ("t5", "float16"), ("gptj", "float16")],
-    ids="-".join,
-)
+@pytest.fixture(scope="module", params=CASES, ids="-".join)
 def case(request: pytest.FixtureRequest, folders: dict[str, Path]) -> tuple[str, LoadedModel, Trace, Any]:
     """The family, the model, its trace, and transformers' own model in that dtype."""
     name, dtype = request.param

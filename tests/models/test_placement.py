@@ -22,13 +22,9 @@ def test_the_defaults_are_float32_on_the_cpu() -> None:
 def test_the_environment_chooses() -> None:
     chosen = Placement.from_environment({"HEADLIGHT_DTYPE": " bfloat16 ", "HEADLIGHT_DEVICE": "cuda:1"})
     assert chosen == Placement("bfloat16", "cuda:1")
-    with pytest.raises(
-        ValueError, match=r"HEADLIGHT_DTYPE.*dtype is 'int8'; it can be float32, bfloat16, float16, auto"
-    ):
+    with pytest.raises(ValueError, match=r"HEADLIGHT_DTYPE.*dtype is 'int8'; it can be float32, bfloat16"):
         Placement.from_environment({"HEADLIGHT_DTYPE": "int8"})
-    with pytest.raises(
-        ValueError, match=r"HEADLIGHT_DEVICE: device is 'tpu'; it can be cpu, cuda, cuda:1, mps or auto"
-    ):
+    with pytest.raises(ValueError, match=r"HEADLIGHT_DEVICE: device is 'tpu'; it can be cpu, cuda"):
         Placement.from_environment({"HEADLIGHT_DEVICE": "tpu"})
 
 
