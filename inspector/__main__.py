@@ -38,6 +38,8 @@ def _parser() -> argparse.ArgumentParser:
     add("--target", metavar="TEXT", help="what an encoder-decoder is to write (default: what it writes by itself)")
     add("--open", metavar="FILE", help="look at a trace saved as .npz, in place of a text")
     add("--model", metavar="MODEL", help="a model's id or a folder (default: minilm)")
+    add("--dtype", help="float32, bfloat16, float16, or auto: as the weights are stored (default: float32)")
+    add("--device", help="cpu, cuda, cuda:1, mps, or auto: spread over all that there is (default: cpu)")
     add("--layer", type=int, help="the layer to save, from 0 (default: that of the most telling head)")
     add("--head", type=int, help="the head to save, from 0 (with a layer and no head: the mean over its heads)")
     add("--stream", help="encoder, decoder or cross, where the model has several")
@@ -61,8 +63,11 @@ def _run(options: argparse.Namespace) -> None:
 
 def _check(options: argparse.Namespace) -> None:
     """What is wrong in the command itself, said before a model loads."""
-    if options.open is not None and any(given is not None for given in (options.text, options.pair, options.model)):
-        raise ValueError("--open takes its text and its model from the file: leave out TEXT, --pair and --model.")
+    recorded = (options.text, options.pair, options.model, options.dtype, options.device)
+    if options.open is not None and any(given is not None for given in recorded):
+        raise ValueError(
+            "--open takes its text and its model from the file: leave out TEXT, --pair, --model, --dtype and --device."
+        )
     if options.open is None and options.text is None:
         raise ValueError("There is no text: give one, - to read it from standard input, or --open FILE.npz.")
     if options.save is None and any(chosen is not None for chosen in (options.layer, options.head, options.stream)):
@@ -87,7 +92,8 @@ def _trace(options: argparse.Namespace) -> Trace:
     from inspector.probe import record
 
     text = sys.stdin.read() if options.text == "-" else options.text
-    return record(models.load(options.model or "minilm"), text, text_pair=options.pair, target=options.target)
+    loaded = models.load(options.model or "minilm", dtype=options.dtype or "float32", device=options.device or "cpu")
+    return record(loaded, text, text_pair=options.pair, target=options.target)
 
 
 def _print_heads(trace: Trace) -> None:

@@ -10,9 +10,9 @@ from dataclasses import fields
 from typing import Any
 
 import numpy as np
-import torch
 from torch import Tensor
 
+from inspector import tensor_file
 from models import relative, scores
 from models.attention import AttentionFunction, DotProductAttention
 from models.eager_attention import EagerAttention, eager_function
@@ -47,13 +47,14 @@ def write(function: AttentionFunction, arrays: dict[str, np.ndarray], prefix: st
     if isinstance(function, ComposedAttention):
         return {"kind": "composed", "function": _write_part(function, arrays, prefix)}
     if isinstance(function, GivenScores):
-        arrays[prefix + "scores"] = function.scores.numpy()
+        tensor_file.put(arrays, prefix + "scores", function.scores)
         return {"kind": "given"}
     if not isinstance(function, EagerAttention):
         raise ValueError(f"{type(function).__name__} cannot be written to a file")
     values = {**{f"module.{k}": v for k, v in function.module.items()}, **function.arguments}
     tensors = {name: value for name, value in values.items() if isinstance(value, Tensor)}
-    arrays.update({prefix + name: tensor.detach().cpu().numpy() for name, tensor in tensors.items()})
+    for name, tensor in tensors.items():
+        tensor_file.put(arrays, prefix + name, tensor)
     plain = {name: value for name, value in values.items() if name not in tensors}
     return {"kind": "eager", "source": function.source, "values": plain, "tensors": list(tensors)}
 
@@ -63,12 +64,12 @@ def read(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], prefix: st
     if header["kind"] == "dot product":
         return DotProductAttention(scale=float(header["scale"]))
     if header["kind"] == "given":
-        return GivenScores(torch.from_numpy(arrays[prefix + "scores"]))
+        return GivenScores(tensor_file.get(arrays, prefix + "scores"))
     if header["kind"] == "composed":
         composed: ComposedAttention = _read_part(header["function"], arrays)
         return composed
     eager_function(header["source"])  # refuses what is not transformers' own
-    values = {**header["values"], **{name: torch.from_numpy(arrays[prefix + name]) for name in header["tensors"]}}
+    values = {**header["values"], **{name: tensor_file.get(arrays, prefix + name) for name in header["tensors"]}}
     module = {name.removeprefix("module."): value for name, value in values.items() if name.startswith("module.")}
     arguments = {name: value for name, value in values.items() if not name.startswith("module.")}
     return EagerAttention(header["source"], module, arguments)
@@ -76,7 +77,7 @@ def read(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], prefix: st
 
 def _write_part(value: Any, arrays: dict[str, np.ndarray], name: str) -> Any:
     if isinstance(value, Tensor):
-        arrays[name] = value.detach().cpu().numpy()
+        tensor_file.put(arrays, name, value)
         return {"tensor": name}
     if type(value).__name__ in PARTS:
         parts = {f.name: _write_part(getattr(value, f.name), arrays, f"{name}.{f.name}") for f in fields(value)}
@@ -90,5 +91,5 @@ def _read_part(header: Any, arrays: Mapping[str, np.ndarray]) -> Any:
     if not isinstance(header, dict):
         return header
     if "tensor" in header:
-        return torch.from_numpy(arrays[header["tensor"]])
+        return tensor_file.get(arrays, header["tensor"])
     return PARTS[header["part"]](**{name: _read_part(value, arrays) for name, value in header["fields"].items()})

@@ -19,13 +19,15 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from inspector.trace import NormRecord, Trace
+from inspector.trace import HALF, NormRecord, Trace
 
 Array = NDArray[np.floating[Any]]
 Predict = Callable[[Tensor], Tensor]  # last hidden state [B, Q, D] -> logits [B, Q, V]
 
 _ROWS = 128  # positions at once: the logits of each are V numbers
-_TOLERANCE = 1e-3  # of the largest entry; a norm computed again differs by 1e-6, another state by more than this
+# Of the largest entry. A norm computed again differs by 1e-6, in half precision by 2 last digits: its own rounding and
+# that of its gamma's product. Another state differs by more than this.
+_TOLERANCE, _HALF_DIGITS = 1e-3, 2
 
 
 class Residual(NamedTuple):
@@ -162,7 +164,7 @@ def _residuals(trace: Trace, stream: str) -> list[Residual]:
     if final is not None:
         states[last] = final.input
     if stream == _last_stream(trace):
-        if end is not None and not _same(end, trace.output):
+        if end is not None and not _same(end, trace):
             del states[last]  # what was taken for the last norm is none
         elif final is None:
             states[last] = trace.output  # as the model computed it, not computed again
@@ -186,8 +188,11 @@ def _ends(trace: Trace, stream: str) -> Iterator[tuple[int, Tensor]]:
     yield residuals[-1].layer, trace.hidden
 
 
-def _same(one: Array, other: Array) -> bool:
-    return one.shape == other.shape and bool(np.abs(one - other).max() <= _TOLERANCE * np.abs(other).max())
+def _same(end: Array, trace: Trace) -> bool:
+    """Whether this is the last hidden state, but for rounding."""
+    output, dtype = trace.output, trace.hidden.dtype
+    tolerance = _TOLERANCE + (_HALF_DIGITS * torch.finfo(dtype).eps if dtype in HALF else 0.0)
+    return end.shape == output.shape and bool(np.abs(end - output).max() <= tolerance * np.abs(output).max())
 
 
 def _final_norm(trace: Trace, stream: str) -> NormRecord | None:

@@ -59,4 +59,4 @@ class _NormHook:
         if x.ndim == 2 and norms and x.numel() == norms[-1].input.numel():  # OPT flattens [B, T, D] for its FFN
             x = x.view_as(norms[-1].input)
         if x.ndim == 3:
-            norms.append(NormCall(self.name, module, x.detach(), len(attentions)))
+            norms.append(NormCall(self.name, module, x.detach().cpu(), len(attentions)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
@@ -9,6 +10,8 @@ from weakref import WeakKeyDictionary
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import layer_norm, rms_norm
+
+from models.placed import with_weights
 
 _NAMED = re.compile(r"norm", re.IGNORECASE)
 _INSIDE = re.compile(
@@ -67,13 +70,15 @@ def _width(module: nn.Module) -> int | None:
 @torch.inference_mode()
 def _ask(module: nn.Module) -> NormParameters | None:
     """Give the module a few vectors, large ones and some so small that epsilon tells, and see what it makes of them."""
+    with with_weights(module):
+        module = _in_float32(module)
     weight, width = _weight(module), _width(module)
-    kept = torch.ones(width or 0) if weight is None else weight.float()
+    kept = torch.ones(width or 0) if weight is None else weight
     bias = getattr(module, "beta", getattr(module, "bias", None))
-    beta = bias.detach().float() if isinstance(bias, Tensor) else torch.zeros_like(kept)
+    beta = bias.detach() if isinstance(bias, Tensor) else torch.zeros_like(kept)
     x = torch.randn(1, 3, len(kept), generator=torch.Generator().manual_seed(0)) * 2 + 0.5
-    x = (x * torch.tensor([1.0, 1.0, 1e-3])[:, None]).to(kept.device)
-    answer, features_first = _answer(module, x if weight is None else x.to(weight.dtype))
+    x = x * torch.tensor([1.0, 1.0, 1e-3])[:, None]
+    answer, features_first = _answer(module, x)
     named = [float(value) for name in _EPSILONS if (value := getattr(module, name, None)) is not None]
     for epsilon in named[:1] or _USUAL_EPSILONS:
         for kind, gamma in (("layer", kept), ("rms", kept), ("rms", 1 + kept), ("layer", 1 + kept)):
@@ -85,6 +90,20 @@ def _ask(module: nn.Module) -> NormParameters | None:
             if answer is not None and torch.allclose(answer, made, atol=_TOLERANCE, rtol=_TOLERANCE):
                 return NormParameters(kind, gamma.clone(), beta.clone(), epsilon, features_first)
     return None
+
+
+def _in_float32(module: nn.Module) -> nn.Module:
+    """A copy on the CPU in float32, whatever the module's own precision: half of it could not tell its epsilon."""
+    alone = copy.copy(module)
+    for kind in ("_parameters", "_buffers"):
+        own = getattr(module, kind).items()
+        alone.__dict__[kind] = {name: None if tensor is None else _wide(tensor) for name, tensor in own}
+    alone.__dict__.pop("forward", None)  # of accelerate, bound to the module itself
+    return alone
+
+
+def _wide(tensor: Tensor) -> Tensor:
+    return (tensor.detach().float() if tensor.is_floating_point() else tensor).cpu()
 
 
 def _answer(module: nn.Module, x: Tensor) -> tuple[Tensor | None, bool]:

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
+import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from models import positions as encodings
+from models.placed import with_weights
 from models.positions import LearnedPositions, SinusoidalPositions
 
 if TYPE_CHECKING:
@@ -44,7 +46,8 @@ def table(loaded: LoadedModel) -> NDArray[np.float32]:
         if isinstance(module, LearnedPositions | SinusoidalPositions):
             return _copy(module.table)
         if isinstance(module, nn.Embedding) and _is_position_table(name, module, loaded.network):
-            return _copy(module.weight[_first_row(module) :])
+            with with_weights(module):
+                return _copy(module.weight[_first_row(module) :])
     raise ValueError(
         f"{loaded.card.id} has no table of absolute positions: its positions enter in another way; "
         "choose a BERT-like model, or look at positional.sinusoidal(positions, width)"
@@ -105,4 +108,4 @@ def _first_row(embedding: nn.Embedding) -> int:
 
 def _copy(tensor: Tensor) -> NDArray[np.float32]:
     """A copy in float32: what is done to it does not reach the shared model."""
-    return np.array(tensor.detach().cpu().numpy(), dtype=np.float32)
+    return np.array(tensor.detach().to("cpu", torch.float32).numpy())

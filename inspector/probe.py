@@ -15,6 +15,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from inspector.kept import Keeper
 from inspector.norm_hooks import install, watch_norms
 from inspector.norm_kinds import NormParameters, parameters
 from inspector.norm_places import NormCall, places
@@ -95,8 +96,8 @@ def record_batch(loaded: LoadedModel, texts: Sequence[str], *, padding: Side = "
 def fused_difference(loaded: LoadedModel, trace: Trace, *, on_progress: Progress | None = None) -> float:
     """Largest difference between the recorded last hidden state and a run in torch's fused attention kernel.
 
-    The fused kernel shares no code with the path that was recorded, so agreement (1e-5 or so in float32) says that
-    what was recorded is what the model computes.
+    The fused kernel shares no code with the path that was recorded, so agreement says that what was recorded is what
+    the model computes: 1e-5 or so in float32; `exactness.hidden_tolerance` has what rounding explains in each dtype.
 
     Raises ValueError where the fused kernel cannot do that attention (soft-cap, sinks, scores that are no dot product),
     and for a model that does its attention by itself.
@@ -105,7 +106,7 @@ def fused_difference(loaded: LoadedModel, trace: Trace, *, on_progress: Progress
         raise ValueError("the model does its attention by itself, so no other kernel can be put in its place")
     with torch.inference_mode(), fused(), _watch([], loaded, on_progress):
         hidden = _forward(loaded, [Reading(trace.encoding, trace.target)], padding="right")
-    return float((hidden[0] - trace.hidden).abs().max())
+    return float((hidden[0].double() - trace.hidden.double()).abs().max())
 
 
 # --- running -----------------------------------------------------------------------------------------------------
@@ -137,18 +138,18 @@ def _forward(loaded: LoadedModel, readings: Sequence[Reading], *, padding: Side)
 
 @contextmanager
 def _watch(calls: list[AttentionCall], loaded: LoadedModel, on_progress: Progress | None) -> Iterator[None]:
-    """Put every attention call of the block into `calls`, and tell how far it is."""
-    if on_progress is None:
-        with watch(calls.append):
-            yield
-        return
-    tell, layers = on_progress, loaded.layers
+    """Put every attention call of the block into `calls`, on the CPU, and tell how far it is."""
+    keeper = Keeper()
+
+    def tell(done: float) -> None:
+        if on_progress is not None:
+            on_progress(done, loaded.layers)
 
     def begun(call: AttentionCall) -> None:
-        tell(len(calls), layers)
-        calls.append(call)
+        tell(len(calls))
+        calls.append(keeper.call(call))
 
-    with watch(begun, pace=lambda share: tell(len(calls) - 1 + share, layers)):
+    with watch(begun, pace=lambda share: tell(len(calls) - 1 + share)):
         yield
 
 

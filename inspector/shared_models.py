@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from threading import Lock
@@ -58,8 +59,11 @@ class SharedModels:
             return self._models[key][0]
 
     def _make_room(self, size: int) -> None:
+        left = len(self._models)
         while self._models and self.used + size > self.budget:
             self._models.popitem(last=False)
+        if len(self._models) < left:
+            gc.collect()  # a network with accelerate's hooks holds itself, and a device's memory with it
 
 
 def weight_bytes(network: nn.Module) -> int:

@@ -28,6 +28,7 @@ from models.tokenizers import Cut, Encoding
 
 __all__ = ["Array", "AttentionRecord", "AttentionSite", "Band", "NormRecord", "Trace", "read_only"]
 
+HALF = (torch.bfloat16, torch.float16)  # what numpy or its readers have too few digits for
 _LARGEST_LAYER = 64 * 2**20  # bytes; above it a single head is computed instead of its whole layer
 _MAPS_BYTES = int(os.environ.get("HEADLIGHT_MAPS_MB", "512")) * 2**20  # of all traces of a process together
 _maps: ByteBudgetCache[Array] = ByteBudgetCache(_MAPS_BYTES)
@@ -211,9 +212,9 @@ class Trace:
 
 
 def read_only(tensor: Tensor) -> NDArray[Any]:
-    """The tensor's values as an array that cannot be written to."""
+    """The tensor's values as an array that cannot be written to; half precision as float32, which holds it exactly."""
     tensor = tensor.detach().cpu()
-    array: NDArray[Any] = (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).numpy()
+    array: NDArray[Any] = (tensor.float() if tensor.dtype in HALF else tensor).numpy()
     array = array.view()
     array.setflags(write=False)
     return array

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from inspector import function_file
+from inspector import function_file, tensor_file
 from inspector.recompute import AttentionRecord, AttentionSite, blocks
 from inspector.trace import NormRecord, Trace
 from models.attention import BLOCK
@@ -45,12 +45,13 @@ def save(trace: Trace, path: str | os.PathLike[str]) -> None:
     """Write the trace to `path`, which must end in .npz."""
     if Path(path).suffix != ".npz":
         raise ValueError(f"a trace is saved as .npz, not as {Path(path).name!a}")
-    arrays: dict[str, np.ndarray] = {"hidden": trace.hidden.numpy()}
+    arrays: dict[str, np.ndarray] = {}
+    tensor_file.put(arrays, "hidden", trace.hidden)
     masks: dict[int, str] = {}  # models share one mask between layers: so does the file
     sites = []
     for index, record in enumerate(trace.attentions):
         for name in ("query", "key", "value"):
-            arrays[f"attention.{index}.{name}"] = getattr(record, name).numpy()
+            tensor_file.put(arrays, f"attention.{index}.{name}", getattr(record, name))
         if record.mask is not None and id(record.mask) not in masks:
             masks[id(record.mask)] = f"mask.{len(masks)}"
             arrays[masks[id(record.mask)]] = _pack(record.mask, queries=record.query.shape[1])
@@ -135,7 +136,7 @@ def _trace(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Trace
     for index, norm in enumerate(header["norms"]):
         x, gamma, beta = (_frozen(arrays[f"norm.{index}.{name}"]) for name in ("input", "gamma", "beta"))
         norms.append(NormRecord(input=x, gamma=gamma, beta=beta, **norm))
-    hidden = torch.from_numpy(arrays["hidden"])
+    hidden = tensor_file.get(arrays, "hidden")
     return Trace(
         header["model"],
         header["text"],
@@ -152,7 +153,7 @@ def _trace(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Trace
 def _attention(
     site: Mapping[str, Any], arrays: Mapping[str, np.ndarray], prefix: str, encoding: Encoding, target: Encoding | None
 ) -> AttentionRecord:
-    query, key, value = (torch.from_numpy(arrays[prefix + name]) for name in ("query", "key", "value"))
+    query, key, value = (tensor_file.get(arrays, prefix + name) for name in ("query", "key", "value"))
     mask = None if site["mask"] is None else PackedMask(arrays[site["mask"]], keys=key.shape[1])
     stream, predicts = site["stream"], site.get("predicts")
     queries = encoding if target is None or stream == "encoder" else target

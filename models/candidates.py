@@ -11,6 +11,7 @@ from pathlib import Path
 import torch
 
 from models.limits import Limits, variable
+from models.placement import CPU_FLOAT32, Placement, dtype_name
 from models.safe_config import SafeConfig
 from models.size import Size
 from models.wording import bytes_in_words
@@ -84,13 +85,14 @@ class Candidate:
         return self.size.memory_bytes(dtype)
 
 
-def check(candidate: Candidate, limits: Limits) -> None:
+def check(candidate: Candidate, limits: Limits, *, placement: Placement = CPU_FLOAT32) -> None:
     """Raise ValueError, with both numbers and the variable that raises the limit, where a candidate is over a limit."""
+    dtype = placement.torch_dtype(candidate.config.dtype)
     needs = {
         "download_bytes": ("would download", candidate.download_bytes),
         "parameters": ("has parameters:", candidate.size.parameters),
         "layers": ("has attention layers:", candidate.size.layers),
-        "memory_bytes": ("needs memory for its weights in float32:", candidate.memory_bytes()),
+        "memory_bytes": (f"needs memory for its weights in {dtype_name(dtype)}:", candidate.memory_bytes(dtype)),
         "capture_bytes": ("needs memory to record one token:", candidate.size.capture_bytes(1)),
     }
     for field, (what, number) in needs.items():

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from models.cache import KVCache
+from models.placed import input_device
 from models.transformer import Decoder, EncoderDecoder
 
 Ask = Callable[[Tensor, Tensor | None], Tensor]  # ids [B, T], the rows they go on from -> logits [B, V]
@@ -21,6 +22,7 @@ Ask = Callable[[Tensor, Tensor | None], Tensor]  # ids [B, T], the rows they go 
 class NextToken:
     """The logits of the token after `ids`, from a decoder or, with a source [B, T], an encoder-decoder.
 
+    Ids, rows and logits are on the CPU, wherever the model is: what is chosen from them is the same everywhere.
     With `cached` each call works on what is new since the last one alone (models/cache.py), so a NextToken serves one
     decoding; without, on the whole text every time.
     """
@@ -40,6 +42,8 @@ class NextToken:
             )
         self.decoder: Decoder = model.decoder if isinstance(model, EncoderDecoder) else model
         self.source_keep = source_keep
+        self.device = input_device(model)
+        source = None if source is None else source.to(self.device)
         self.source = model.encoder(source, keep=source_keep) if isinstance(model, EncoderDecoder) else None
         self.cache = KVCache(len(self.decoder.layers)) if cached else None
 
@@ -48,8 +52,9 @@ class NextToken:
         if rows is not None:
             self._take(rows)
         new = ids if self.cache is None else ids[:, self.cache.length :]
-        hidden = self.decoder(new, source=self.source, source_keep=self.source_keep, cache=self.cache)
-        return self.decoder.logits(hidden[:, -1:])[:, 0]
+        hidden = self.decoder(new.to(self.device), source=self.source, source_keep=self.source_keep, cache=self.cache)
+        logits = self.decoder.logits(hidden[:, -1:])[:, 0]
+        return logits.to("cpu", torch.promote_types(logits.dtype, torch.float32))
 
     def _take(self, rows: Tensor) -> None:
         if self.cache is not None:

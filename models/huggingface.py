@@ -12,7 +12,9 @@ import os
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from tempfile import TemporaryDirectory
+from typing import Any
+from weakref import finalize
 
 # A repository without safetensors would start a conversion thread that talks to the hub: never.
 os.environ.setdefault("DISABLE_SAFETENSORS_CONVERSION", "1")
@@ -33,11 +35,12 @@ from models.candidates import Candidate
 from models.config import Shape
 from models.eager_attention import IMPLEMENTATION, name_streams
 from models.loading_lock import LOADING
+from models.placement import CPU_FLOAT32, Placement
 from models.pretrained import Pretrained, try_out
+from models.wording import bytes_in_words
 
 disable_progress_bar()  # the page and the command line say for themselves that a model loads
 
-Device = Literal["cpu", "cuda", "mps", "auto"]
 _BOTH_WAYS = ("xlnet",)  # listed as causal, and yet every token sees every token unless it is told otherwise
 _CANNOT_LOAD = (OSError, KeyError, ImportError, ValueError, RuntimeError, TypeError, AttributeError, SafetensorError)
 
@@ -48,18 +51,17 @@ class _Source:
     config: Any
     tokenizer: Any
     shape: Shape
-    dtype: torch.dtype
-    device: Device
+    placement: Placement
+    stored: torch.dtype | None
 
 
-def load_candidate(
-    candidate: Candidate, folder: Path, *, dtype: torch.dtype = torch.float32, device: Device = "cpu"
-) -> Pretrained:
+def load_candidate(candidate: Candidate, folder: Path, *, placement: Placement = CPU_FLOAT32) -> Pretrained:
     """Load a model that was looked at (models/folders.py, models/hub.py) from the folder that holds its files.
 
-    device: "auto" spreads a model larger than one device over all of them (needs the package accelerate).
-    Raises ValueError with the way out where it has no tokenizer, or its attention cannot be captured.
+    Raises ValueError with the way out where it has no tokenizer, its attention cannot be captured, the device is not
+    there, or has too little memory.
     """
+    placement.torch_device()  # said before anything is read
     config = candidate.config.config
     shape = shape_of(config)
     if candidate.tokenizer is None:
@@ -72,11 +74,17 @@ def load_candidate(
         raise ValueError(
             f"{candidate.name} has no fast tokenizer (tokenizer.json); save it with a fast tokenizer first"
         )
-    source = _Source(folder, config, tokenizer, shape, dtype, device)
+    source = _Source(folder, config, tokenizer, shape, placement, candidate.config.dtype)
     try:
         return _loaded(source, IMPLEMENTATION)
     except SafetensorError as error:
         raise ValueError(f"the weights of {candidate.name} are damaged: {error}; get them again") from error
+    except torch.OutOfMemoryError as error:
+        needed = bytes_in_words(candidate.memory_bytes(placement.torch_dtype(candidate.config.dtype)))
+        raise ValueError(
+            f"{candidate.name} does not fit on {placement.device}: its weights take {needed}. Choose device='auto', "
+            "which spreads it, or a smaller dtype, such as 'bfloat16'."
+        ) from error
     except _CANNOT_LOAD:  # it bypasses the registry, or does not know a name that is not its own
         pass
     try:
@@ -123,18 +131,26 @@ def model_class(config: Any) -> Any:
 
 
 def _loaded(source: _Source, implementation: str) -> Pretrained:
+    placement = source.placement
+    spread: dict[str, Any] = {}
+    if placement.spread:
+        on_disk = TemporaryDirectory(prefix="headlight-")  # for weights that are not in the files as they are used
+        spread = {"device_map": "auto", "max_memory": placement.max_memory, "offload_folder": on_disk.name}
     with LOADING:
         network: nn.Module = model_class(source.config).from_pretrained(
             source.folder,
             config=deepcopy(source.config),
             attn_implementation=implementation,
-            dtype=source.dtype,
+            dtype=placement.torch_dtype(source.stored),
             use_safetensors=True,
             trust_remote_code=False,
             local_files_only=True,
-            **({"device_map": "auto"} if source.device == "auto" else {}),
+            **spread,
         )
-    network = network if source.device == "auto" else network.to(source.device)
+    if placement.spread:
+        finalize(network, on_disk.cleanup)
+    else:
+        network.to(placement.torch_device())
     network.eval().requires_grad_(False)
     name_streams(network, decoder=source.shape == "decoder")
     return try_out(network, source.tokenizer, shape=source.shape)

@@ -28,8 +28,8 @@ _YES, _NO = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 class Limits:
     """Upper limits, each inclusive.
 
-    download_bytes: of one model's files. memory_bytes: of its weights in float32, and in the page of all weights that
-    are in memory together. parameters, layers: of one model.
+    download_bytes: of one model's files. memory_bytes: of its weights, wherever they are, and in the page of all that
+    are loaded together. parameters, layers: of one model.
     characters, tokens: of one text. capture_bytes: of what a recording keeps.
     root: the only folder under which local models may lie; None where none may be loaded. hub: whether models may be
     fetched from the Hugging Face hub.

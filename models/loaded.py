@@ -76,6 +76,13 @@ class LoadedModel:
         return int(self.config.layers + cross_and_own)
 
     @property
+    def placed(self) -> str:
+        """The dtype and the devices of its weights, such as "float32 on cpu"."""
+        from models.placed import in_words
+
+        return in_words(self.network)
+
+    @property
     def fills_masks(self) -> bool:
         """Whether it guesses hidden tokens from both sides: a masked language model."""
         return self.shape == "encoder" and self.predict is not None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import layer_norm
+from torch.nn.functional import layer_norm, rms_norm
 
 from models.config import Norm
 
@@ -32,7 +32,9 @@ class LayerNorm(nn.Module):
 
     def forward(self, x: Tensor, *, keep: Tensor | None = None) -> Tensor:
         """x [..., D] -> [..., D]."""
-        if x.requires_grad:  # training: the same function in one kernel, which keeps less for the backward pass
+        # Training: the same function in one kernel, which keeps less for the backward pass. Half precision: that kernel
+        # sums in float32, and squares do not overflow.
+        if x.requires_grad or x.dtype.itemsize < 4:
             return layer_norm(x, self.gamma.shape, self.gamma, self.beta, self.epsilon)
         centred = x - x.mean(dim=-1, keepdim=True)  # [..., D]
         variance = centred.square().mean(dim=-1, keepdim=True)  # [..., 1]; x.var is several times slower
@@ -52,6 +54,8 @@ class RMSNorm(nn.Module):
 
     def forward(self, x: Tensor, *, keep: Tensor | None = None) -> Tensor:
         """x [..., D] -> [..., D]."""
+        if x.dtype.itemsize < 4:  # half precision: the same function, summed in float32
+            return rms_norm(x, self.gamma.shape, self.gamma, self.epsilon)
         mean_square = x.square().mean(dim=-1, keepdim=True)  # [..., 1]
         return x * torch.rsqrt(mean_square + self.epsilon) * self.gamma
 

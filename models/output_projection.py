@@ -29,6 +29,7 @@ Place = tuple[str, int]  # stream and layer, counted within the stream in call o
 
 _TOKENS = 4  # of the text that is run: enough for heads to differ
 _TOLERANCE = 1e-5  # of the largest entry; float32 keeps seven digits
+_HALF_TOLERANCE = 2  # of a half precision's last digit, at the largest entry
 
 _found: WeakKeyDictionary[nn.Module, Mapping[Place, OutputProjection]] = WeakKeyDictionary()
 _finding = Lock()
@@ -36,7 +37,10 @@ _finding = Lock()
 
 @dataclass(frozen=True)
 class OutputProjection:
-    """output_i = sum_h head_h,i W_O^h + b_O: weight [H, E, D], bias [D] or None; views of the model's parameters."""
+    """output_i = sum_h head_h,i W_O^h + b_O: weight [H, E, D], bias [D] or None, on the CPU.
+
+    Where the model is on the CPU they are views of its parameters.
+    """
 
     weight: Tensor
     bias: Tensor | None
@@ -131,7 +135,8 @@ class _MatrixProducts(TorchFunctionMode):
         for call, heads in self._waiting.items():
             projection = _projection(heads, x, weight.detach(), None if bias is None else bias.detach())
             if projection is not None:
-                self.found[call] = projection
+                bias = None if projection.bias is None else projection.bias.cpu()
+                self.found[call] = OutputProjection(projection.weight.cpu(), bias)
                 del self._waiting[call]
                 return
 
@@ -148,9 +153,10 @@ def _projection(heads: Tensor, x: Tensor, weight: Tensor, bias: Tensor | None) -
 
 def _same(x: Tensor, merged: Tensor) -> bool:
     """Whether x [..., I] is merged [B, Q, I], but for rounding."""
-    if x.shape[-1] != merged.shape[-1] or x.numel() != merged.numel():
+    if x.shape[-1] != merged.shape[-1] or x.numel() != merged.numel() or x.device != merged.device:
         return False
-    return bool((x.reshape(merged.shape) - merged).abs().max() <= _TOLERANCE * merged.abs().max())
+    tolerance = max(_TOLERANCE, _HALF_TOLERANCE * torch.finfo(merged.dtype).eps if merged.dtype.itemsize < 4 else 0)
+    return bool((x.reshape(merged.shape) - merged).abs().max() <= tolerance * merged.abs().max())
 
 
 def _linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> tuple[Tensor, Tensor, Tensor | None]:

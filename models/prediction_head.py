@@ -56,6 +56,7 @@ def predict(network: Any, hidden: Tensor, *, shape: Shape) -> Tensor:
     """Last hidden state [B, T, D] -> logits [B, T, V]."""
     shell = copy.copy(network)
     shell._modules = dict(network._modules)
+    shell.__dict__.pop("forward", None)  # of accelerate, bound to the network itself; its modules have their own hooks
     together = ("encoder", "decoder", "model")  # body and head are one module (T5), or its name is not said (Llama 4)
     names = (network.base_model_prefix,) if network.base_model is not network else together
     for name in set(names) & set(network._modules):

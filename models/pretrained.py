@@ -19,6 +19,7 @@ from models.config import Shape, Stream
 from models.eager_attention import IMPLEMENTATION
 from models.eager_output import Expected, WatchedSoftmax
 from models.loaded import Backend
+from models.placed import dtype_of, input_device, turn
 from models.prediction_head import predict, usual_logits
 
 _TRIED = 5  # tokens
@@ -29,6 +30,7 @@ _NO_LIMIT = 2**17  # tokens, for models whose positions have no end (T5, ALiBi) 
 class Pretrained:
     """A network of transformers in eval mode with its configuration and tokenizer.
 
+    What goes in and what comes out is on the CPU, wherever the network is.
     backend: how its attention is seen. head: whether it predicts tokens, and the head gives alone what the whole model
     gives.
     """
@@ -59,18 +61,21 @@ class Pretrained:
 
     def predict(self, hidden: Tensor) -> Tensor:
         """Last hidden state [B, T, D] -> logits [B, T, V], by the model's own head."""
-        return predict(self.network, hidden.to(self.device), shape=self.shape)
+        with turn(self.network):
+            there = hidden.to(self.device, dtype_of(self.network))
+            return predict(self.network, there, shape=self.shape).cpu()
 
     def write(self, ids: Tensor, new_tokens: int) -> Tensor:
         """ids [1, T], a source or the beginning of a text -> [1, N], greedily: the likeliest token each time."""
         ids = ids.to(self.device)
-        written: Tensor = self.network.generate(
-            input_ids=ids,
-            attention_mask=torch.ones_like(ids),
-            max_new_tokens=new_tokens,
-            do_sample=False,
-            num_beams=1,
-        )
+        with turn(self.network):
+            written: Tensor = self.network.generate(
+                input_ids=ids,
+                attention_mask=torch.ones_like(ids),
+                max_new_tokens=new_tokens,
+                do_sample=False,
+                num_beams=1,
+            )
         return written.cpu()
 
     @property
@@ -86,8 +91,7 @@ class Pretrained:
     @property
     def device(self) -> torch.device:
         """Where its inputs go."""
-        device: torch.device = next(self.network.parameters()).device
-        return device
+        return input_device(self.network)
 
     def _body(self) -> nn.Module:
         """The network without its head; itself where the two are one module (T5)."""
@@ -103,12 +107,13 @@ class Pretrained:
         given |= {"use_cache": False} if "use_cache" in takes else {}
         # Where body and head are one module, the last hidden state is the last of a list.
         given |= {"output_hidden_states": True} if hasattr(network, "lm_head") else {}
-        if self.backend == "probe" or not watched():
-            return _hidden(network(**given, return_dict=True))
-        with WatchedSoftmax(self._expected(given)) as softmaxes:
-            out = network(**given, return_dict=True, output_attentions=True)
+        with turn(self.network):
+            if self.backend == "probe" or not watched():
+                return _hidden(network(**given, return_dict=True)).cpu()
+            with WatchedSoftmax(self._expected(given)) as softmaxes:
+                out = network(**given, return_dict=True, output_attentions=True)
         softmaxes.agree(_handed_out(out))
-        return _hidden(out)
+        return _hidden(out).cpu()
 
     def _expected(self, given: dict[str, Tensor]) -> Expected:
         texts = [given[name] for name in ("input_ids", "decoder_input_ids") if name in given]
@@ -201,8 +206,9 @@ def _agrees(tried: Pretrained, ids: Tensor, hidden: Tensor) -> bool:
     whole = usual_logits(tried.network, ids.to(tried.device), shape=tried.shape)
     if whole is None:
         return False
-    alone = predict(tried.network, hidden, shape=tried.shape)
-    return alone.shape == whole.shape and torch.allclose(alone, whole, atol=1e-4, rtol=1e-4)
+    alone = tried.predict(hidden)
+    tolerance = max(1e-4, 4 * torch.finfo(whole.dtype).eps)
+    return alone.shape == whole.shape and torch.allclose(alone, whole.cpu(), atol=tolerance, rtol=tolerance)
 
 
 def attention_count(config: Any, *, shape: Shape) -> int:

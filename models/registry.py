@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from models.loaded import Card, LoadedModel
+from models.placement import CPU_FLOAT32, DtypeName, Placement
 
 # torch and transformers take seconds to import: they come with the first model, so that the page is drawn before.
 if TYPE_CHECKING:
-    from torch import Tensor
+    import torch
+    from torch import nn
 
     from models.candidates import Candidate
     from models.config import Shape
@@ -88,36 +90,54 @@ def catalogue() -> tuple[Card, ...]:
     return (_MINILM, _MINILM_OWN, _TRANSLATOR, _MINI_BERT, *_UNTRAINED.values())
 
 
-def load(id: str | os.PathLike[str]) -> LoadedModel:
+def load(
+    id: str | os.PathLike[str],
+    *,
+    dtype: DtypeName = "float32",
+    device: str = "cpu",
+    max_memory: Mapping[int | str, int | str] | None = None,
+) -> LoadedModel:
     """Load a model: of the catalogue by its id, a transformers model from a local folder, or one of the Hugging Face
     hub by "org/name" or "org/name@revision".
 
-    Raises ValueError where there is no such model, it cannot be loaded safely, or its package is not installed.
+    dtype: "float32", "bfloat16", "float16", or "auto", as the weights are stored. device: "cpu", "cuda", "cuda:1",
+    "mps", or "auto": a transformers model is spread over all that there is, within max_memory (see
+    `models.placement.Placement`); an own model, which is small, goes to the first accelerator, else to the CPU.
+
+    Raises ValueError where there is no such model, it cannot be loaded safely, its package is not installed, or this
+    machine lacks the device.
     """
-    loaders: dict[str, Callable[[], LoadedModel]] = {
+    placement = Placement(dtype, device, max_memory)
+    loaders: dict[str, Callable[[Placement], LoadedModel]] = {
         _MINILM.id: _load_minilm,
         _MINILM_OWN.id: _load_minilm_own,
-        _TRANSLATOR.id: partial(_load_shipped, _TRANSLATOR, beams=4),
-        _MINI_BERT.id: partial(_load_shipped, _MINI_BERT),
+        _TRANSLATOR.id: partial(_load_shipped, card=_TRANSLATOR, beams=4),
+        _MINI_BERT.id: partial(_load_shipped, card=_MINI_BERT),
     }
-    loaders |= {card.id: partial(_load_untrained, shape) for shape, card in _UNTRAINED.items()}
+    loaders |= {card.id: partial(_load_untrained, shape=shape) for shape, card in _UNTRAINED.items()}
     name = os.fspath(id)
     if name in loaders:
-        return loaders[name]()
+        return loaders[name](placement)
     if _is_folder(name):
-        return _load_folder(Path(name).expanduser().resolve())
+        return _load_folder(Path(name).expanduser().resolve(), placement)
     if name.count("/") == 1 and not name.startswith((".", "/", "~")):
-        return _load_hub(name)
+        return _load_hub(name, placement)
     raise ValueError(unknown_model(name, known=list(loaders)))
 
 
 def own_implementation(loaded: LoadedModel) -> LoadedModel:
     """The same weights in this project's own Transformer: same text, same hidden states, same attention.
 
-    Raises ValueError for an architecture that the own Transformer cannot hold (`models.convert` has the list).
+    Raises ValueError for an architecture that the own Transformer cannot hold (`models.convert` has the list), and for
+    a model that is spread over devices.
     """
     from models.convert import from_transformers
+    from models.placed import in_words, is_spread
 
+    if is_spread(loaded.network):
+        raise ValueError(
+            f"{loaded.card.id} is {in_words(loaded.network)}; load it on one device for its own implementation"
+        )
     network = from_transformers(loaded.network).requires_grad_(False)
     title, summary = f"{loaded.card.title}, own implementation", "The same weights in this project's own Transformer."
     card = replace(loaded.card, title=title, summary=summary)
@@ -139,14 +159,14 @@ def _is_folder(name: str) -> bool:
         return False
 
 
-def load_candidate(candidate: Candidate, folder: Path) -> LoadedModel:
+def load_candidate(candidate: Candidate, folder: Path, *, placement: Placement = CPU_FLOAT32) -> LoadedModel:
     """Load what `models.folders.local` or `models.hub.describe` found, from the folder that holds its files.
 
-    Raises ValueError where it cannot be loaded, or its attention cannot be captured.
+    Raises ValueError where it cannot be loaded, its attention cannot be captured, or this machine lacks the device.
     """
     from models.huggingface import load_candidate
 
-    pretrained = load_candidate(candidate, folder)
+    pretrained = load_candidate(candidate, folder, placement=placement)
     where = f"from the folder {candidate.folder}" if candidate.commit is None else f"commit {candidate.commit[:10]}"
     card = Card(
         candidate.name,
@@ -170,45 +190,48 @@ def load_candidate(candidate: Candidate, folder: Path) -> LoadedModel:
     )
 
 
-def _load_folder(folder: Path) -> LoadedModel:
+def _load_folder(folder: Path, placement: Placement) -> LoadedModel:
     from models.folders import local
 
-    return load_candidate(local(folder), folder)
+    return load_candidate(local(folder), folder, placement=placement)
 
 
-def _load_hub(name: str) -> LoadedModel:
+def _load_hub(name: str, placement: Placement) -> LoadedModel:
     from models.hub import describe, fetch
     from models.hub_id import parse
 
     candidate = describe(parse(name))
-    return load_candidate(candidate, fetch(candidate))
+    return load_candidate(candidate, fetch(candidate), placement=placement)
 
 
-def _load_minilm() -> LoadedModel:
-    return replace(_load_folder(_minilm_folder()), card=_MINILM)
+def _load_minilm(placement: Placement) -> LoadedModel:
+    return replace(_load_folder(_minilm_folder(), placement), card=_MINILM)
 
 
-def _load_minilm_own() -> LoadedModel:
-    return replace(own_implementation(_load_minilm()), card=_MINILM_OWN)
+def _load_minilm_own(placement: Placement) -> LoadedModel:
+    loaded = replace(own_implementation(_load_minilm(CPU_FLOAT32)), card=_MINILM_OWN)
+    _place(loaded.network, placement)
+    return loaded
 
 
-def _load_untrained(shape: Shape) -> LoadedModel:
+def _load_untrained(placement: Placement, *, shape: Shape) -> LoadedModel:
     from models.huggingface import load_tokenizer
     from models.untrained import network
 
     tokenizer = load_tokenizer(_minilm_folder())
     own = network(shape, tokenizer=tokenizer)
+    _place(own, placement)
     return _running(_UNTRAINED[shape], own, tokenizer, max_tokens=own.config.max_positions)
 
 
 def _running(
     card: Card, network: Encoder | Decoder | EncoderDecoder, tokenizer: Any, *, max_tokens: int
 ) -> LoadedModel:
-    from models.running import Running
+    from models.running import Running, predicting
     from models.transformer import Encoder
 
     running, config = Running.of(network, tokenizer), network.config
-    logits = None if isinstance(network, Encoder) or not config.output_head else network.logits
+    predict = None if isinstance(network, Encoder) or not config.output_head else predicting(network)
     return LoadedModel(
         card,
         network,
@@ -217,19 +240,27 @@ def _running(
         running.read,
         max_tokens,
         run_pair=running.read_pair if config.shape == "encoder-decoder" else None,
-        write=running.write if logits else None,
-        predict=logits,
+        write=running.write if predict else None,
+        predict=predict,
     )
 
 
-def _load_shipped(card: Card, *, beams: int = 1) -> LoadedModel:
+def _place(network: nn.Module, placement: Placement, *, stored: torch.dtype | None = None) -> None:
+    """Move an own network, which is never spread."""
+    if placement.max_memory is not None:
+        raise ValueError("max_memory spreads a model of transformers; an own one is small and goes to one device")
+    network.to(placement.torch_device(), placement.torch_dtype(stored))
+
+
+def _load_shipped(placement: Placement, *, card: Card, beams: int = 1) -> LoadedModel:
     """A model trained by models/train.py, from checkpoints/ID/."""
     from models.checkpoints import FOLDER
     from models.masked import MaskedLanguageModel
-    from models.running import Running
-    from models.shipped import read_checkpoint
+    from models.running import Running, predicting
+    from models.shipped import STORED, read_checkpoint
 
     shipped = read_checkpoint(FOLDER / card.id)
+    _place(shipped.network, placement, stored=STORED)
     masked = isinstance(shipped.network, MaskedLanguageModel)
     network: Any = shipped.network.encoder if masked else shipped.network
     running = Running.of(network, shipped.tokenizer, beams=beams)
@@ -242,7 +273,7 @@ def _load_shipped(card: Card, *, beams: int = 1) -> LoadedModel:
         shipped.config.max_positions,
         run_pair=None if masked else running.read_pair,
         write=None if masked else running.write,
-        predict=cast("Callable[[Tensor], Tensor]", shipped.network.logits),
+        predict=predicting(shipped.network),
     )
 
 

@@ -1,13 +1,18 @@
-"""An own Transformer as the inspector runs it: read a text, read a source and a target, write."""
+"""An own Transformer as the inspector runs it: read a text, read a source and a target, write.
+
+What goes in and what comes out is on the CPU, wherever the network is.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
-from torch import Tensor
+from torch import Tensor, nn
 
 from models.generation import NextToken, beam_search, greedy
+from models.placed import dtype_of, input_device
 from models.transformer import Decoder, Encoder, EncoderDecoder
 
 
@@ -31,14 +36,16 @@ class Running:
     def read(self, ids: Tensor, keep: Tensor, segments: Tensor) -> Tensor:
         """ids, keep and segments [B, T] -> last hidden state [B, T, D]; of an encoder-decoder, its encoder's."""
         network = self.network.encoder if isinstance(self.network, EncoderDecoder) else self.network
-        takes = {"segments": segments} if network.config.segments else {}
-        hidden: Tensor = network(ids, keep=keep, **takes)
-        return hidden
+        there = input_device(network)
+        takes = {"segments": segments.to(there)} if network.config.segments else {}
+        hidden: Tensor = network(ids.to(there), keep=keep, **takes)  # masks are rules, and stay where they are
+        return hidden.cpu()
 
     def read_pair(self, ids: Tensor, keep: Tensor, target: Tensor) -> Tensor:
         """ids and keep [B, T] of the source, target [B, Q], what the decoder reads -> last hidden state [B, Q, D]."""
-        hidden: Tensor = self.network(ids, target, source_keep=keep)
-        return hidden
+        there = input_device(self.network)
+        hidden: Tensor = self.network(ids.to(there), target.to(there), source_keep=keep)
+        return hidden.cpu()
 
     def write(self, ids: Tensor, new_tokens: int) -> Tensor:
         """ids [1, T], a source or the beginning of a text -> [1, N]: the start or that beginning, then at most
@@ -58,3 +65,13 @@ class Running:
         if isinstance(self.network, EncoderDecoder):
             return NextToken(self.network, source=ids, cached=cached), ids.new_full((1, 1), self.start)
         return NextToken(self.network, cached=cached), ids
+
+
+def predicting(network: nn.Module) -> Callable[[Tensor], Tensor]:
+    """The head of an own network: hidden states [..., D], in any dtype -> logits [..., V]."""
+    logits = cast("Callable[[Tensor], Tensor]", network.logits)
+
+    def predict(hidden: Tensor) -> Tensor:
+        return logits(hidden.to(input_device(network), dtype_of(network))).cpu()
+
+    return predict

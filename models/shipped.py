@@ -18,6 +18,8 @@ from models.masked import MaskedLanguageModel
 from models.subwords import as_transformers
 from models.transformer import build
 
+STORED = torch.float16  # what weights are written in
+
 
 @dataclass(frozen=True)
 class Shipped:
@@ -62,7 +64,7 @@ def write_checkpoint(folder: Path, network: nn.Module, tokenizer: Tokenizer) -> 
     }
     about = {"masked": isinstance(network, MaskedLanguageModel), "transformer": chosen}
     write_text(folder / CONFIG, json.dumps(about, indent=2) + "\n")
-    write_tensors(folder / WEIGHTS, {name: tensor.half() for name, tensor in unique_weights(network).items()})
+    write_tensors(folder / WEIGHTS, {name: tensor.to(STORED) for name, tensor in unique_weights(network).items()})
     write_text(folder / TOKENIZER, tokenizer.to_str())
 
 

@@ -13,6 +13,14 @@ ROOT = Path(__file__).parents[1]
 FILES = sorted([ROOT / "app.py", *ROOT.glob("models/**/*.py"), *ROOT.glob("inspector/**/*.py")])
 
 RANK = {"models": 0, "trace": 1, "probe": 2, "analysis": 2, "plots": 3, "files": 4, "views": 5}
+ROOMS = {  # of inspector's modules; all others are analysis
+    "trace": {"trace", "trace_file", "function_file", "tensor_file", "cache", "recompute", "pooling", "shared_models"},
+    "probe": {
+        *("probe", "norm_hooks", "norm_places", "norm_kinds", "reading", "kept"),
+        *("interventions", "generating", "beams"),
+    },
+    "files": {"export", "notebook", "__main__"},
+}
 OUTSIDE = {"models": {"streamlit", "plotly", "inspector"}}
 
 
@@ -21,18 +29,10 @@ def room(module: str) -> str:
     parts = module.split(".")
     if parts[0] in ("models", "app"):
         return {"models": "models", "app": "views"}[parts[0]]
-    match parts[1:2]:
-        case []:
-            return "trace"  # inspector itself imports on first use only
-        case [("trace" | "trace_file" | "function_file" | "cache" | "recompute" | "pooling" | "shared_models")]:
-            return "trace"
-        case [("views" | "plots" | "probe") as name]:
-            return name
-        case [("norm_hooks" | "norm_places" | "norm_kinds" | "reading" | "interventions" | "generating" | "beams")]:
-            return "probe"
-        case [("export" | "notebook" | "__main__")]:
-            return "files"
-    return "analysis"
+    name = parts[1] if len(parts) > 1 else "trace"  # inspector itself imports on first use only
+    if name in ("views", "plots"):
+        return name
+    return next((room for room, modules in ROOMS.items() if name in modules), "analysis")
 
 
 def module_of(path: Path) -> str:

@@ -22,7 +22,8 @@ def draw(chosen: Inspected, checked: Exactness) -> None:
     limit = "" if chosen.model is None else f" of at most {chosen_models.tokens_allowed(chosen.model)}"
     st.caption(f"{tokens} tokens{limit}, special ones included")
     if chosen.model is not None:
-        st.caption(chosen_models.BACKENDS[chosen_models.facts(chosen.model).backend])
+        facts = chosen_models.facts(chosen.model)
+        st.caption(f"{chosen_models.BACKENDS[facts.backend]} Weights: {facts.placed}.")
     if trace.cut is not None:
         st.warning(str(trace.cut), icon=":material/content_cut:")
     if trace.unknown:

@@ -16,6 +16,7 @@ import streamlit as st
 import models
 from inspector.shared_models import SharedModels
 from models.limits import Limits
+from models.placement import Placement
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,6 +50,7 @@ class Facts:
     card: models.Card
     max_tokens: int
     backend: Backend
+    placed: str
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,11 @@ def _shelf() -> _Shelf:
 def limits() -> Limits:
     """What one model and one text may take in the page; ValueError where a HEADLIGHT_ variable cannot be read."""
     return Limits.from_environment()
+
+
+def placement() -> Placement:
+    """Where the page's models go, and in which dtype; ValueError where a HEADLIGHT_ variable cannot be read."""
+    return Placement.from_environment()
 
 
 # --- what can be chosen ----------------------------------------------------------------------------------------------
@@ -105,12 +112,15 @@ def version(id: str) -> str:
 
 def load(id: str) -> models.LoadedModel:
     """The model, one copy for all visitors; ValueError where it cannot be loaded."""
-    shelf = _shelf()
+    shelf, here = _shelf(), placement()
     found = shelf.found.get(id)
-    expected = 0 if found is None else found.candidate.memory_bytes()
-    make: Callable[[], models.LoadedModel] = partial(models.load, id) if found is None else partial(_load, id, found)
-    loaded = shelf.weights.get((id, version(id)), make, expected=expected)
-    shelf.facts[id] = Facts(loaded.card, loaded.max_tokens, loaded.backend)
+    if found is None:
+        expected, make = 0, partial(models.load, id, dtype=here.dtype, device=here.device)
+    else:
+        stored = found.candidate.config.dtype
+        expected, make = found.candidate.memory_bytes(here.torch_dtype(stored)), partial(_load, id, found)
+    loaded = shelf.weights.get((id, version(id), here), make, expected=expected)
+    shelf.facts[id] = Facts(loaded.card, loaded.max_tokens, loaded.backend, loaded.placed)
     return loaded
 
 
@@ -134,7 +144,7 @@ def tokens_allowed(id: str) -> int:
 def _load(id: str, found: Found) -> models.LoadedModel:
     from models.registry import load_candidate
 
-    loaded, root = load_candidate(found.candidate, found.folder), limits().root
+    loaded, root = load_candidate(found.candidate, found.folder, placement=placement()), limits().root
     title = id if root is None or found.candidate.commit else f"{found.folder.relative_to(root)} (folder)"
     return replace(loaded, card=replace(loaded.card, id=id, title=title))
 
@@ -161,6 +171,7 @@ def look(name: str) -> str:
     else:
         asked = hub_id.parse(name)
         candidate, id = hub.describe(asked, limits=here), str(asked)
+    placement().torch_dtype(candidate.config.dtype)
     candidates = _shelf().candidates
     candidates[id] = candidate
     for oldest in list(candidates)[:-_REMEMBERED]:
@@ -187,7 +198,7 @@ def add(
     candidate = looked_at(id)
     if candidate is None:
         raise ValueError(f"{id} has not been looked at; press Look first")
-    check(candidate, limits())
+    check(candidate, limits(), placement=placement())
     folder = hub.fetch(candidate, progress=progress, stop=stop)
     before()
     changed = max(int((folder / file.name).stat().st_mtime_ns) for file in candidate.files)

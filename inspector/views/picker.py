@@ -203,7 +203,7 @@ def _over_a_limit() -> str | None:
     candidate = _found()
     try:
         if candidate is not None:
-            check(candidate, chosen_models.limits())
+            check(candidate, chosen_models.limits(), placement=chosen_models.placement())
     except ValueError as error:
         return str(error)
     return None
@@ -212,6 +212,7 @@ def _over_a_limit() -> str | None:
 def _describe(place: DeltaGenerator) -> None:
     """What it is and what it would take, each with its limit."""
     from models.candidates import tokens_that_fit
+    from models.placement import dtype_name
 
     candidate, limits = _found(), chosen_models.limits()
     if candidate is None:
@@ -219,13 +220,14 @@ def _describe(place: DeltaGenerator) -> None:
         return
     size, config, fits = candidate.size, candidate.config, tokens_that_fit(candidate, limits)
     tokens = min(fits, len(st.session_state["text"].encode("utf-8", "replace")) + _SPECIAL)  # at most one a byte
+    dtype = chosen_models.placement().torch_dtype(config.dtype)
     architecture = f"{config.config.model_type}, {config.architecture.__name__}".replace("_", r"\_")
     lines = [
         architecture,
         f"Parameters: {size.parameters:,} (limit {limits.parameters:,})",
         f"Layers of attention: {size.layers} (limit {limits.layers})",
         f"Download: {bytes_in_words(candidate.download_bytes)} (limit {bytes_in_words(limits.download_bytes)})",
-        f"Memory for its weights: {bytes_in_words(candidate.memory_bytes())} in float32 "
+        f"Memory for its weights: {bytes_in_words(candidate.memory_bytes(dtype))} in {dtype_name(dtype)} "
         f"(limit {bytes_in_words(limits.memory_bytes)})",
         f"Recording your text: at most {bytes_in_words(size.capture_bytes(tokens))} "
         f"(limit {bytes_in_words(limits.capture_bytes)}); of a longer one, at most {fits:,} tokens",

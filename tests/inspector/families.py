@@ -275,7 +275,7 @@ def _class(name: str) -> Any:
     return AutoModelForMaskedLM if name in MODEL_FOR_MASKED_LM_MAPPING_NAMES else AutoModelForCausalLM
 
 
-def reference(folder: Path) -> Any:
+def reference(folder: Path, *, dtype: torch.dtype = torch.float32) -> Any:
     """The model as transformers runs it, with its eager attention: nothing of ours."""
     named = AutoConfig.from_pretrained(folder).architectures[0]
-    return getattr(transformers, named).from_pretrained(folder, attn_implementation="eager").eval()
+    return getattr(transformers, named).from_pretrained(folder, attn_implementation="eager", dtype=dtype).eval()

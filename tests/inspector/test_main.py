@@ -21,7 +21,10 @@ TEXT = "The cat sat on the mat."
 def one_load(minilm: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
     """minilm as loaded once for all tests; every other name goes the usual way."""
     load = models.load
-    monkeypatch.setattr(models, "load", lambda name: minilm if name == "minilm" else load(name))
+    plain = {"dtype": "float32", "device": "cpu"}
+    monkeypatch.setattr(
+        models, "load", lambda name, **how: minilm if (name, how) == ("minilm", plain) else load(name, **how)
+    )
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -122,7 +125,7 @@ def test_dark_pictures(tmp_path: Path) -> None:
         ([TEXT, "--save", "x.jpg"], "end it in .html, .png, .csv, .npz"),
         ([TEXT, "--layer", "0", "--save", "no/such/folder/x.csv"], "No such file or directory"),
         (["--open", "missing.npz"], "there is no file 'missing.npz'"),
-        (["--open", "missing.npz", "--model", "minilm"], "leave out TEXT, --pair and --model"),
+        (["--open", "missing.npz", "--model", "minilm"], "leave out TEXT, --pair, --model, --dtype and --device"),
     ],
 )
 def test_a_mistake_is_one_sentence(
