@@ -80,17 +80,21 @@ def grid_bytes(
     scale: Scale = "linear",
     selected: tuple[int, int] | None = None,
     notes: Sequence[Sequence[str]] | None = None,
+    strip: tuple[str, str] | None = None,
 ) -> bytes:
     """Thumbnails uint8 [L, H, rows, cols] -> the grid's message.
 
     tokens: the text's length. selected: the open (layer, head). notes: a short text for each layer and head, shown with
-    the enlarged thumbnail, "entropy 1.23 nats".
+    the enlarged thumbnail, "entropy 1.23 nats". strip: of a single row its name and what its columns count,
+    ("layer 3", "head") or ("head 7", "layer").
     """
     layers, heads, rows, cols = pictures.shape
     if selected is not None and not (0 <= selected[0] < layers and 0 <= selected[1] < heads):
         raise ValueError(f"selected head {selected} is outside {layers} layers of {heads} heads")
     if notes is not None and [len(row) for row in notes] != [heads] * layers:
         raise ValueError(f"notes need a text for each of {layers} layers of {heads} heads")
+    if strip is not None and layers != 1:
+        raise ValueError(f"a strip is one row of pictures, not {layers}")
     header = {
         "layers": layers,
         "heads": heads,
@@ -101,6 +105,7 @@ def grid_bytes(
         "scale": scale,
         "colours": _stops(colours),
         "notes": notes,
+        "strip": strip,
     }
     return pack(header, pictures)
 

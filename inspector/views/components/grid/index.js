@@ -59,8 +59,10 @@ class Grid {
 
   update(bytes, emit) {
     const { header, data } = unpack(bytes);
-    const rebuild = this.header?.layers !== header.layers || this.header?.heads !== header.heads;
-    Object.assign(this, { header, data, emit });
+    const shape = ({ layers, heads, strip }) => String([layers, heads, strip]);
+    const rebuild = !this.header || shape(this.header) !== shape(header);
+    const [row, column] = header.strip ?? [null, "head"];
+    Object.assign(this, { header, data, emit, rowName: (layer) => row ?? `layer ${layer}`, column });
     this.levels = this.toLevels();
     if (rebuild) this.build();
     this.label();
@@ -86,7 +88,7 @@ class Grid {
     const cell = (layer, head) => element("div", "cell", { role: "gridcell", "data-layer": layer, "data-head": head });
     const side = (layer) => {
       const name = element("span", "side", { role: "rowheader" });
-      name.textContent = `layer ${layer}`;
+      name.textContent = this.rowName(layer);
       return name;
     };
     this.cells = times(layers, (layer) => times(heads, (head) => cell(layer, head)));
@@ -104,7 +106,7 @@ class Grid {
     }
   }
 
-  title = (cell) => `layer ${cell.dataset.layer}, head ${cell.dataset.head}`;
+  title = (cell) => `${this.rowName(cell.dataset.layer)}, ${this.column} ${cell.dataset.head}`;
   note = (cell) => this.header.notes?.[cell.dataset.layer]?.[cell.dataset.head] ?? "";
   place = (cell) => [Number(cell.dataset.layer), Number(cell.dataset.head)];
   cell = ([layer, head]) => this.cells[layer][head];
@@ -127,14 +129,14 @@ class Grid {
     this.draw(size, gap, layers, heads);
   }
 
-  /** "head 7" where it fits, else the number alone under one "head", every so many where even numbers do not fit. */
+  /** "head 7" where it fits, else the number alone beside one "head", every so many where even numbers do not fit. */
   nameHeads(size) {
     const words = size >= WORDS;
     const every = size >= 14 ? 1 : size >= 8 ? 2 : 4;
-    this.table.querySelector(".corner").textContent = words ? "" : "head";
+    this.table.querySelector(".corner").textContent = words ? "" : this.column;
     this.table.querySelectorAll(".top").forEach((name, head) => {
-      name.textContent = words ? `head ${head}` : head % every ? "" : head;
-      name.setAttribute("aria-label", `head ${head}`);
+      name.textContent = words ? `${this.column} ${head}` : head % every ? "" : head;
+      name.setAttribute("aria-label", `${this.column} ${head}`);
     });
   }
 
