@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,6 +111,19 @@ def grid_bytes(
     return pack(header, pictures)
 
 
+@dataclass(frozen=True)
+class Linked:
+    """Heads on one page that light up each other's tokens while one is looked at: those with the same name.
+
+    queries, keys: a number for each token; tokens of linked heads belong together where it is equal. None: there is no
+    counterpart.
+    """
+
+    name: str
+    queries: tuple[int | None, ...]
+    keys: tuple[int | None, ...]
+
+
 def head_bytes(
     weights: NDArray[np.float32],
     *,
@@ -124,12 +138,13 @@ def head_bytes(
     vmax: float = 1.0,
     diverging: bool = False,
     first: tuple[int, int] = (0, 0),
+    linked: Linked | None = None,
 ) -> bytes:
     """One head's weights float32 [Q, T] with its tokens -> the head's message, every value exact.
 
     NaN is a masked cell. chosen: the pinned query. vmax: top of the colour scale. diverging: the values are signed
     differences in [-vmax, vmax], and `colours` has an odd number of stops with zero in the middle. first: query and key
-    that a window of a long text begins with.
+    that a window of a long text begins with. linked: the tokens' counterparts in other heads on the page.
     """
     if weights.shape != (len(queries), len(keys)):
         raise ValueError(f"weights of shape {weights.shape} don't fit {len(queries)} queries and {len(keys)} keys")
@@ -139,6 +154,9 @@ def head_bytes(
         raise ValueError(f"vmax {vmax} is no top of a colour scale: it is finite and above 0")
     if chosen is not None and not 0 <= chosen < len(queries):
         raise ValueError(f"chosen query {chosen} is outside {len(queries)} queries")
+    if linked and (len(linked.queries), len(linked.keys)) != weights.shape:
+        numbers = f"{len(linked.queries)} queries and {len(linked.keys)} keys"
+        raise ValueError(f"linked numbers {numbers}; the map has {weights.shape[0]} and {weights.shape[1]}")
     header = {
         "queries": list(queries),
         "keys": list(keys),
@@ -151,6 +169,7 @@ def head_bytes(
         "vmax": vmax,
         "diverging": diverging,
         "first": list(first),
+        "linked": asdict(linked) if linked else None,
     }
     return pack(header, np.asarray(weights, np.float32))
 

@@ -165,8 +165,9 @@ def head_numbers(row: pd.Series, *, tokens: int) -> list[tuple[str, str, str]]:
     return [card for card in cards if not card[1].startswith("nan")]  # without [CLS], or between two texts
 
 
-def what_is_drawn(trace: Trace, shown: Arrangement, weights: Array, *, stream: str, hide: bool, words: bool) -> str:
+def what_is_drawn(trace: Trace, shown: Arrangement, weights: Array, *, stream: str) -> str:
     """One paragraph under a map: the formula with its numbers, and what was hidden or merged."""
+    keys = trace.encoding if stream == "cross" else trace.read_by(stream)
     width = trace.attentions[0].query.shape[-1]
     sentences = [
         rf"$A = \mathrm{{softmax}}(QK^\top / \sqrt{{d_k}})$ with $d_k$ = {width}: row = query, column = key, no unit."
@@ -175,7 +176,7 @@ def what_is_drawn(trace: Trace, shown: Arrangement, weights: Array, *, stream: s
         sentences.append("A row is named by the token read and the token predicted (→).")
     if stream == "cross":
         sentences.append("Keys and values are the source text.")
-    if hide:
+    if len(shown.keys.positions) < len(keys):
         sums = weights.sum(axis=-1)
         left = f"{sums.min():.3g} to {sums.max():.3g}"
         sentences.append(
@@ -185,7 +186,7 @@ def what_is_drawn(trace: Trace, shown: Arrangement, weights: Array, *, stream: s
         )
     else:
         sentences.append("Each row sums to 1.")
-    if words:
+    if max(shown.keys.sizes.max(), shown.queries.sizes.max()) > 1:
         sentences.append("To a word: the sum over its pieces; from a word: the mean (Clark et al. 2019, 4.1).")
     return " ".join(sentences)
 

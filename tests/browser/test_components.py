@@ -2,57 +2,15 @@
 
 from __future__ import annotations
 
-import base64
 import re
 
 import numpy as np
 import pytest
 
 from inspector.plots import packing, standalone, theme
+from tests.browser.drawing import TOKENS, N, events, frame, head_message, pixel, point, show, tooltip, weights
 
 pytestmark = pytest.mark.browser
-
-HOSTILE = (
-    *("<img src=x onerror=alert(1)>", "**b**", "</script><script>alert(2)</script>", "مرحبا", "注意", "", "\u202eevil"),
-    *("👨‍👩‍👧", "a\u200bb", "\n", "##ing", "$x$", "&lt;"),
-)
-TOKENS = ("[CLS]", "the", "cat", "sat", *HOSTILE, "[SEP]")
-N = len(TOKENS)
-HARNESS = """<!doctype html><meta charset="utf-8"><style>
-:root { --st-background-color: #ffffff; --st-text-color: #1c1d22; } body { margin: 20px; background: #ffffff; }
-CSS</style><input id="text"><div id="root"></div><script type="module">SCRIPT
-window.events = [];
-window.show = (data) => window.view =
-  draw(document.querySelector("#root"), Uint8Array.from(atob(data), (c) => c.charCodeAt(0)),
-  (name, value) => events.push([name, value]));
-window.ready = true;
-</script>"""
-
-
-@pytest.fixture
-def tab(browser):
-    """A page of which no request may leave, and on which neither an error nor a dialog may come."""
-    complaints = []
-    page = browser.new_page(viewport={"width": 900, "height": 1200})
-
-    def guard(route):
-        if not route.request.url.startswith(("file:", "data:", "blob:")):
-            complaints.append(f"request to {route.request.url}")
-            route.abort()
-        else:
-            route.continue_()
-
-    page.route("**/*", guard)
-    page.on("pageerror", lambda error: complaints.append(f"error {error}"))
-    page.on("console", lambda message: message.type == "error" and complaints.append(message.text))
-    page.on("dialog", lambda dialog: (complaints.append(f"dialog {dialog.message}"), dialog.dismiss()))
-    yield page
-    page.close()
-    assert complaints == []
-
-
-def weights(queries=N, keys=N, seed=0):
-    return np.random.default_rng(seed).dirichlet(np.full(keys, 0.3), queries).astype(np.float32)
 
 
 def grid_message(scale="linear", selected=(1, 2), layers=3, heads=4):
@@ -61,43 +19,6 @@ def grid_message(scale="linear", selected=(1, 2), layers=3, heads=4):
     notes = [[f"entropy {layer}.{head} nats" for head in range(heads)] for layer in range(layers)]
     look = {"scale": scale, "colours": theme.SEQUENTIAL}
     return packing.grid_bytes(pictures, tokens=N, selected=selected, notes=notes, **look)
-
-
-def head_message(values=None, tokens=TOKENS, **changes):
-    values = weights() if values is None else values
-    return packing.head_bytes(values, queries=tokens, keys=tokens, **{"colours": theme.SEQUENTIAL} | changes)
-
-
-def show(tab, component, message):
-    if not tab.evaluate("window.ready"):
-        page = HARNESS.replace("CSS", standalone.style(component)).replace("SCRIPT", standalone.script(component))
-        tab.set_content(page)
-        tab.wait_for_function("window.ready")
-    tab.evaluate("(data) => void show(data)", base64.b64encode(message).decode())
-
-
-def events(tab):
-    return tab.evaluate("window.events")
-
-
-def frame(tab):
-    tab.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-
-
-def point(tab, query, key, n=N, act="move"):
-    box = tab.locator(".plot").bounding_box()
-    place = box["x"] + (key + 0.5) / n * box["width"], box["y"] + (query + 0.5) / n * box["height"]
-    getattr(tab.mouse, act)(*place)
-    frame(tab)
-
-
-def tooltip(tab):
-    return tab.locator(".tip").inner_text().replace("\n", " ")
-
-
-def pixel(tab, canvas, x, y):
-    script = "(canvas, [x, y]) => [...canvas.getContext('2d').getImageData(x, y, 1, 1).data.slice(0, 3)]"
-    return tab.locator(canvas).evaluate(script, [x, y])
 
 
 # ---- grid -----------------------------------------------------------------------------------------------------------
