@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-TEXTS = ("text", "pair", "target", "a_text", "b_text")  # of the sidebar and of the two panels of Compare
+TEXTS = ("text", "pair", "target", "a_text", "b_text", "c_text", "d_text")  # of the sidebar and of Compare's panels
 CHOSEN = {  # by a page's path (the first page has none): numbers that no widget holds
     "": ("layer", "head", "query"),  # the open head, and the pinned token
+    "compare": ("panels",),  # how many there are
     "generate": ("step",),  # of the text being written
     "mask": ("token", "mask_layer", "mask_head"),  # the masked tokens, one or several, and the open head
     "training": ("replay_layer", "replay_head"),  # the open head of the replay
