@@ -22,6 +22,28 @@ Colours = Mapping[str, Sequence[str]]
 """Hex stops of a colour scale for "light" and "dark", from zero up (or from -vmax to vmax, zero in the middle)."""
 Blocks = Iterable[tuple[slice, NDArray[np.float32]]]
 
+
+@dataclass(frozen=True)
+class Roles:
+    """What each head does: names by layer and head; of the names that are framed, what they mean and in which colour.
+
+    colours: mode -> name -> hex. A name without a meaning ("other") has no frame.
+    """
+
+    names: Sequence[Sequence[str]]
+    meanings: Mapping[str, str]
+    colours: Mapping[str, Mapping[str, str]]
+
+
+@dataclass(frozen=True)
+class Options:
+    """How the reader arranged the grid: sorted by which measure (None: as in the model), and the roles shown (all)."""
+
+    sort: str | None = None
+    rising: bool = False
+    only: tuple[str, ...] = ()
+
+
 SIDE = 96  # cells of a thumbnail, at most, in either direction
 BUDGET = 1_200_000  # bytes of all thumbnails together; more layers and heads make smaller ones
 
@@ -81,19 +103,28 @@ def grid_bytes(
     scale: Scale = "linear",
     selected: tuple[int, int] | None = None,
     notes: Sequence[Sequence[str]] | None = None,
+    measures: Mapping[str, Sequence[Sequence[float | None]]] | None = None,
+    roles: Roles | None = None,
+    options: Options | None = None,
     strip: tuple[str, str] | None = None,
 ) -> bytes:
     """Thumbnails uint8 [L, H, rows, cols] -> the grid's message.
 
     tokens: the text's length. selected: the open (layer, head). notes: a short text for each layer and head, shown with
-    the enlarged thumbnail, "entropy 1.23 nats". strip: of a single row its name and what its columns count,
-    ("layer 3", "head") or ("head 7", "layer").
+    the enlarged thumbnail, "entropy 1.23 nats". measures: by what heads can be sorted, each with a number for each
+    layer and head, None where it has none. roles: what each head does. options: how the heads are sorted and which are
+    shown. strip: of a single row its name and what its columns count, ("layer 3", "head") or ("head 7", "layer").
     """
     layers, heads, rows, cols = pictures.shape
     if selected is not None and not (0 <= selected[0] < layers and 0 <= selected[1] < heads):
         raise ValueError(f"selected head {selected} is outside {layers} layers of {heads} heads")
-    if notes is not None and [len(row) for row in notes] != [heads] * layers:
-        raise ValueError(f"notes need a text for each of {layers} layers of {heads} heads")
+    tables: dict[str, Sequence[Sequence[object]] | None] = {
+        "notes": notes,
+        "roles": None if roles is None else roles.names,
+    }
+    for name, table in {**tables, **(measures or {})}.items():
+        if table is not None and [len(row) for row in table] != [heads] * layers:
+            raise ValueError(f"{name} need an entry for each of {layers} layers of {heads} heads")
     if strip is not None and layers != 1:
         raise ValueError(f"a strip is one row of pictures, not {layers}")
     header = {
@@ -106,6 +137,9 @@ def grid_bytes(
         "scale": scale,
         "colours": _stops(colours),
         "notes": notes,
+        "measures": measures,
+        "roles": None if roles is None else asdict(roles),
+        "options": asdict(options or Options()),
         "strip": strip,
     }
     return pack(header, pictures)

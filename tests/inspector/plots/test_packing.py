@@ -157,7 +157,7 @@ def test_grid_header():
     np.testing.assert_array_equal(values, np.arange(24))
     with pytest.raises(ValueError, match=r"\(2, 0\) is outside 2 layers"):
         packing.grid_bytes(pictures, tokens=9, colours=COLOURS, selected=(2, 0))
-    with pytest.raises(ValueError, match="a text for each of 2 layers of 3 heads"):
+    with pytest.raises(ValueError, match="notes need an entry for each of 2 layers of 3 heads"):
         packing.grid_bytes(pictures, tokens=9, colours=COLOURS, notes=[["a"]])
 
 
