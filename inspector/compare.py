@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -14,17 +15,22 @@ from inspector.trace import Array, Trace
 
 @dataclass(frozen=True)
 class Difference:
-    """The signed difference a - b of two maps, between the tokens that both have.
+    """The signed difference a - b of two maps, between the tokens or words that both have, and numbers of it.
 
     queries, keys: those tokens. values: [queries, keys]. largest: of abs(a - b).
-    jensen_shannon: mean over queries of the Jensen-Shannon divergence in nats (0 for equal rows, at most ln 2; Lin
-    1991), of rows renormalised to the shared tokens.
+    The numbers below are means over queries. Entropy and divergence are of rows renormalised to the shared keys:
+    jensen_shannon: the Jensen-Shannon divergence in nats (0 for equal rows, at most ln 2; Lin 1991).
+    spearman: the rank correlation of a row's cells, -1 .. 1 (Spearman 1904); equal weights share their mean rank. Rows
+        in which either map has one weight everywhere have no ranks and are left out; NaN where no row is left.
+    entropy_change: entropy -sum_j A ln A of a less that of b, nats.
     """
 
     queries: tuple[str, ...]
     keys: tuple[str, ...]
     values: Array
     jensen_shannon: float
+    spearman: float
+    entropy_change: float
     largest: float
 
 
@@ -46,13 +52,31 @@ def difference(
         raise ValueError("these two texts share no token, so there is nothing to subtract; choose texts that overlap")
     rows_a, rows_b = (np.array(side) for side in zip(*query_pairs, strict=True))
     columns_a, columns_b = (np.array(side) for side in zip(*key_pairs, strict=True))
-    part_a, part_b = a[np.ix_(rows_a, columns_a)], b[np.ix_(rows_b, columns_b)]
-    values: Array = part_a - part_b
-    return Difference(
+    return subtract(
+        a[np.ix_(rows_a, columns_a)],
+        b[np.ix_(rows_b, columns_b)],
         queries=tuple(queries[0][position] for position in rows_a),
         keys=tuple(keys[0][position] for position in columns_a),
+    )
+
+
+def subtract(a: Array, b: Array, *, queries: tuple[str, ...], keys: tuple[str, ...]) -> Difference:
+    """Two maps [queries, keys] between the same tokens or words. Raises ValueError where their shapes differ."""
+    if not a.shape == b.shape == (len(queries), len(keys)):
+        raise ValueError(
+            f"maps of shapes {a.shape} and {b.shape} between {len(queries)} queries and {len(keys)} keys cannot be "
+            "subtracted; give two maps of the same tokens"
+        )
+    values: Array = a - b
+    p, q = _rows(a), _rows(b)
+    ranked = _rank_correlation(a, b)
+    return Difference(
+        queries=queries,
+        keys=keys,
         values=values,
-        jensen_shannon=float(_jensen_shannon(_rows(part_a), _rows(part_b)).mean()),
+        jensen_shannon=float(_jensen_shannon(p, q).mean()),
+        spearman=float(np.nanmean(ranked)) if np.isfinite(ranked).any() else math.nan,
+        entropy_change=float((_entropy(p) - _entropy(q)).mean()),
         largest=float(np.abs(values).max()),
     )
 
@@ -120,3 +144,17 @@ def _relative_entropy(p: np.ndarray, q: np.ndarray) -> np.ndarray:
     ratio = np.divide(p, q, out=np.ones_like(p), where=p > 0)
     terms: np.ndarray = (p * np.log(ratio)).sum(axis=-1)
     return terms
+
+
+def _entropy(p: np.ndarray) -> np.ndarray:
+    """-sum p ln p of each row, with 0 ln 0 = 0."""
+    return -_relative_entropy(p, np.ones_like(p))
+
+
+def _rank_correlation(a: Array, b: Array) -> np.ndarray:
+    """Pearson's correlation of the ranks of each row's cells; NaN where a row of either is constant."""
+    x, y = (pd.DataFrame(rows).rank(axis=1).to_numpy() for rows in (a, b))
+    x, y = x - x.mean(axis=1, keepdims=True), y - y.mean(axis=1, keepdims=True)
+    spread = np.sqrt((x**2).sum(axis=1) * (y**2).sum(axis=1))
+    correlation: np.ndarray = np.divide((x * y).sum(axis=1), spread, out=np.full(len(x), np.nan), where=spread > 0)
+    return correlation

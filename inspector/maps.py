@@ -75,6 +75,11 @@ class Arrangement:
         alone = all(members == tuple((token,) for token in range(len(members))) for members in sides)
         return alone and not self.renormalise
 
+    def begin(self, count: int) -> Arrangement:
+        """The first `count` queries and keys alone."""
+        queries, keys = (Groups(side.labels[:count], side.members[:count]) for side in (self.queries, self.keys))
+        return Arrangement(queries, keys, self.renormalise)
+
     def apply(self, weights: Array) -> Array:
         """Attention between the groups: [..., Q, T] between tokens -> [..., query groups, key groups]."""
         return self.of_rows(weights, self.queries, first=0)
@@ -150,9 +155,22 @@ def rows(
     Only these rows are computed, so that a long text takes no more memory than they do.
     """
     groups = Groups(shown.queries.labels[queries], shown.queries.members[queries])
-    tokens = slice(groups.members[0][0], groups.members[-1][-1] + 1)
+    tokens = slice(int(groups.positions.min()), int(groups.positions.max()) + 1)
     weights = trace.window(layer=layer, head=head, stream=stream, queries=tokens, keys=slice(None))
     return groups, shown.of_rows(weights, groups, first=tokens.start)
+
+
+def weights(trace: Trace, shown: Arrangement, *, layer: int, head: int | None, stream: str) -> Array:
+    """A head's map as it is shown, or with head=None the mean over the layer's heads: float32 [queries, keys] groups.
+
+    Only the rows that are shown are computed, one head after the other.
+    """
+    heads = range(trace.record_of(layer, stream).site.heads) if head is None else (head,)
+    total = np.zeros((len(shown.queries.members), len(shown.keys.members)), np.float64)
+    for one in heads:
+        total += rows(trace, shown, layer=layer, head=one, stream=stream, queries=slice(None))[1]
+    mean: Array = (total / len(heads)).astype(np.float32)
+    return mean
 
 
 def _groups(encoding: Encoding, *, hide_special: bool, merge_words: bool) -> Groups:

@@ -183,7 +183,12 @@ def _encoding(fields: Mapping[str, Any]) -> Encoding:
     columns = {name: tuple(fields[name]) for name in ("ids", "tokens", "words", "segments", "special")}
     if len({len(column) for column in columns.values()}) != 1:
         raise ValueError("its tokens and their ids differ in number")
-    return Encoding(**columns, unknown=fields["unknown"], cut=cut)
+    spans = fields.get("spans")  # there are none in files of older versions
+    if spans is not None:
+        spans = tuple((first, last) for first, last in spans)
+        if len(spans) != len(columns["ids"]):
+            raise ValueError(f"its {len(columns['ids'])} tokens have {len(spans)} places in the text")
+    return Encoding(**columns, unknown=fields["unknown"], cut=cut, spans=spans)
 
 
 def _frozen(array: np.ndarray) -> np.ndarray:

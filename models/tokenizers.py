@@ -40,6 +40,8 @@ class Encoding:
     segments: 0 for the text, 1 for its pair.
     special: True for tokens that the tokenizer added ([CLS], [SEP]).
     unknown: how many tokens stand for something the tokenizer does not know.
+    spans: where in the text each token stands, (first, last + 1) characters, of a pair in "text<newline>pair"; (0, 0)
+        for special tokens. None where there was no text: a model wrote the tokens itself.
     """
 
     ids: tuple[int, ...]
@@ -49,6 +51,7 @@ class Encoding:
     special: tuple[bool, ...]
     unknown: int
     cut: Cut | None = None
+    spans: tuple[tuple[int, int], ...] | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -60,7 +63,7 @@ class Encoding:
     def without_last(self) -> Encoding:
         """All but the last token: what a decoder reads when each token predicts the next."""
         columns = {name: getattr(self, name)[:-1] for name in ("ids", "tokens", "words", "segments", "special")}
-        return replace(self, **columns)
+        return replace(self, **columns, spans=None if self.spans is None else self.spans[:-1])
 
 
 def encode(tokenizer: Any, text: str, *, text_pair: str | None = None, max_tokens: int) -> Encoding:
@@ -70,11 +73,12 @@ def encode(tokenizer: Any, text: str, *, text_pair: str | None = None, max_token
     """
     given = len(text) + len(text_pair or "")
     text, text_pair = _valid(text), None if text_pair is None else _valid(text_pair)
-    encoded = tokenizer(text, text_pair, add_special_tokens=True, verbose=False)
+    options = {"add_special_tokens": True, "return_offsets_mapping": True}
+    encoded = tokenizer(text, text_pair, **options, verbose=False)
     total = len(encoded["input_ids"])
     cut = None
     if total > max_tokens:
-        encoded = tokenizer(text, text_pair, add_special_tokens=True, truncation=True, max_length=max_tokens)
+        encoded = tokenizer(text, text_pair, **options, truncation=True, max_length=max_tokens)
         cut = Cut(len(encoded["input_ids"]), total, "tokens", f"this model takes at most {max_tokens:,}")
     if given > len(text) + len(text_pair or ""):
         cut = Cut(min(given, MAX_CHARACTERS), given, "characters", f"a text is read up to {MAX_CHARACTERS:,}")
@@ -95,6 +99,7 @@ def encode(tokenizer: Any, text: str, *, text_pair: str | None = None, max_token
         special=special,
         unknown=0 if unknown is None else ids.count(unknown),
         cut=cut,
+        spans=_spans(encoded["offset_mapping"], sequences, second=len(text) + 1),
     )
 
 
@@ -182,3 +187,9 @@ def _words(words: list[int | None], sequences: list[int | None]) -> tuple[int | 
         None if word is None else word + first * (sequence == 1)
         for word, sequence in zip(words, sequences, strict=True)
     )
+
+
+def _spans(offsets: list[tuple[int, int]], sequences: list[int | None], *, second: int) -> tuple[tuple[int, int], ...]:
+    """A pair's second text counts on from `second`."""
+    shifts = [second if sequence == 1 else 0 for sequence in sequences]
+    return tuple((first + shift, last + shift) for (first, last), shift in zip(offsets, shifts, strict=True))

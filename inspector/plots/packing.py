@@ -127,13 +127,14 @@ def grid_bytes(
     measures: Mapping[str, Sequence[Sequence[float | None]]] | None = None,
     roles: Roles | None = None,
     options: Options | None = None,
+    columns: str = "head",
 ) -> bytes:
     """Thumbnails uint8 [L, H, rows, cols] -> the grid's message.
 
     tokens: the text's length. selected: the open (layer, head). notes: a short text for each layer and head, shown with
-    the enlarged thumbnail, "entropy 1.23 nats". names: of the rows; "layer 0" and so on where left out. measures: by
-    what heads can be sorted, each with a number for each layer and head, None where it has none. roles: what each head
-    does. options: how the heads are sorted and which are shown.
+    the enlarged thumbnail, "entropy 1.23 nats". names: of the rows; "layer 0" and so on where left out; columns: what
+    they count. measures: by what heads can be sorted, each with a number for each layer and head, None where it has
+    none. roles: what each head does. options: how the heads are sorted and which are shown.
     """
     layers, heads, rows, cols = pictures.shape
     if selected is not None and not (0 <= selected[0] < layers and 0 <= selected[1] < heads):
@@ -161,6 +162,7 @@ def grid_bytes(
         "measures": measures,
         "roles": None if roles is None else asdict(roles),
         "options": asdict(options or Options()),
+        "columns": columns,
     }
     return pack(header, pictures)
 

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-TEXTS = ("text", "pair", "target", "a_text", "b_text")  # of the sidebar and of the two panels of Compare
+TEXTS = ("text", "pair", "target", "a_text", "b_text", "c_text", "d_text")  # of the sidebar and of Compare's panels
 Value = int | tuple[int, ...] | tuple[str, ...]
 CHOSEN = {  # by a page's path (the first page has none): what no widget holds
     "": ("layer", "head", "query", "sort", "only"),  # the open head, the pinned token, the order and choice of heads
+    "compare": ("panels",),  # how many there are
     "generate": ("step",),  # of the text being written
     "mask": ("token", "mask_layer", "mask_head"),  # the masked tokens, one or several, and the open head
     "training": ("replay_layer", "replay_head"),  # the open head of the replay

@@ -3,9 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.spatial.distance import cosine, jensenshannon
+from scipy.stats import entropy, spearmanr
 
 from inspector import record
-from inspector.compare import changed_heads, difference, moved, shared
+from inspector.compare import changed_heads, difference, moved, shared, subtract
 from models import LoadedModel
 
 CHANCE = np.random.default_rng(0)
@@ -80,3 +81,26 @@ def test_hidden_states_turn_by_their_cosine(minilm: LoadedModel) -> None:
 def test_traces_of_different_lengths_are_a_sentence(minilm: LoadedModel) -> None:
     with pytest.raises(ValueError, match="with 4 tokens and minilm with 5 cannot be compared head by head"):
         changed_heads(record(minilm, "A cat"), record(minilm, "A black cat"), queries=[1])
+
+
+def test_the_numbers_of_a_difference_against_scipy() -> None:
+    a, b = rows(7), rows(7)
+    a[:, 2:4] = b[:, 1:4] = 0.0  # ties
+    a[5], b[6] = 1 / 7, 1 / 7  # no ranks in these two
+    found = subtract(a, b, queries=tuple("abcdefg"), keys=tuple("abcdefg"))
+    p, q = (side.astype(np.float64) / side.sum(axis=1, dtype=np.float64, keepdims=True) for side in (a, b))
+    assert found.jensen_shannon == pytest.approx(np.mean(jensenshannon(p, q, axis=1) ** 2), rel=1e-9)
+    assert found.entropy_change == pytest.approx(np.mean(entropy(p, axis=1) - entropy(q, axis=1)), rel=1e-9)
+    ranked = [spearmanr(x, y).statistic for x, y in zip(a[:5], b[:5], strict=True)]
+    assert found.spearman == pytest.approx(np.mean(ranked), rel=1e-12)
+
+
+def test_maps_of_one_weight_have_no_ranks() -> None:
+    flat = np.full((3, 3), 1 / 3, np.float32)
+    assert np.isnan(subtract(flat, rows(3), queries=tuple("abc"), keys=tuple("abc")).spearman)
+    assert subtract(rows(3), flat, queries=tuple("abc"), keys=tuple("abc")).entropy_change < 0
+
+
+def test_maps_of_other_shapes_are_a_sentence() -> None:
+    with pytest.raises(ValueError, match=r"shapes \(3, 3\) and \(2, 2\) between 3 queries and 3 keys"):
+        subtract(rows(3), rows(2), queries=tuple("abc"), keys=tuple("abc"))

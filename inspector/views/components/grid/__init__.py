@@ -14,7 +14,7 @@ from inspector.plots.standalone import script, style
 _ADAPTER = """
 export default ({ data, parentElement, setTriggerValue }) => {
   const view = draw(parentElement, data, setTriggerValue);
-  const follow = () => globalThis.headlightOpen && view.follow(globalThis.headlightOpen);
+  const follow = () => globalThis.headlightOpen && !view.header.strip && view.follow(globalThis.headlightOpen);
   follow();
   document.addEventListener("headlight-open", follow);
   return () => {

@@ -83,9 +83,9 @@ class Grid {
   /** Puts the heads in their order, as the options say, and draws. */
   arrange() {
     const order = this.sorted();
-    const rebuild = String(order) !== String(this.order) || String(this.header.names) !== String(this.names);
-    if (rebuild) {
-      Object.assign(this, { order, names: this.header.names });
+    const built = String([order, this.header.names, this.header.columns]);
+    if (built !== this.built) {
+      Object.assign(this, { order, built });
       this.build();
       this.select(this.selected && this.cells[this.selected[0]]?.[this.selected[1]] ? this.selected : null);
     }
@@ -163,7 +163,7 @@ class Grid {
   }
 
   role = (cell) => this.header.roles?.names[cell.dataset.layer]?.[cell.dataset.head];
-  title = (cell) => `layer ${cell.dataset.layer}, head ${cell.dataset.head}`;
+  title = (cell) => `${this.header.names[cell.dataset.layer]}, ${this.header.columns} ${cell.dataset.head}`;
   note = (cell) => [this.header.notes?.[cell.dataset.layer]?.[cell.dataset.head], this.sortedBy(cell)].filter(Boolean).join(", ");
   place = (cell) => [Number(cell.dataset.layer), Number(cell.dataset.head)];
   cell = ([layer, head]) => this.cells[layer][head];
@@ -192,10 +192,10 @@ class Grid {
   nameHeads(size) {
     const words = size >= WORDS || !this.byLayer;
     const every = size >= 14 ? 1 : size >= 8 ? 2 : 4;
-    this.table.querySelector(".corner").textContent = words ? "" : "head";
+    this.table.querySelector(".corner").textContent = words ? "" : this.header.columns;
     this.table.querySelectorAll(".top").forEach((name, head) => {
-      name.textContent = !this.byLayer ? "" : words ? `head ${head}` : head % every ? "" : head;
-      if (this.byLayer) name.setAttribute("aria-label", `head ${head}`);
+      name.textContent = !this.byLayer ? "" : words ? `${this.header.columns} ${head}` : head % every ? "" : head;
+      if (this.byLayer) name.setAttribute("aria-label", `${this.header.columns} ${head}`);
     });
   }
 

@@ -1,0 +1,203 @@
+"""The same word in several maps: which tokens of one stand for what tokens of another do.
+
+Texts of one model are cut alike, so their tokens are matched by name. Two tokenizers cut a word each in its own way:
+then every token is laid on the words of the reader's text that it stands on, and what stands on the same words belongs
+together. Words are those of the text, not of a tokenizer: a run of letters and digits, an ideograph, or any other mark.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from inspector.compare import shared
+from inspector.heads import END_TOKENS, START_TOKENS
+from inspector.maps import Arrangement, Groups
+from inspector.trace import Trace
+from models.tokenizers import Encoding
+
+WORD = re.compile(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff]+|[^\w\s]")
+ROLES = dict.fromkeys(START_TOKENS, "start") | dict.fromkeys(END_TOKENS, "end")
+
+Atom = tuple[str, int]  # ("word", its number), or a special token's role and its how-manieth
+Number = int | None
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One side of a map: a text as a model cut it into tokens, and the groups of them that are shown."""
+
+    model: str
+    text: str
+    encoding: Encoding
+    groups: Groups
+
+
+@dataclass(frozen=True)
+class Common:
+    """What two axes have in common: row i of one stands for row i of the other.
+
+    a, b: its tokens in either. unit: what a row is. alone: the names of the rest, in a and in b.
+    """
+
+    a: Groups
+    b: Groups
+    unit: Literal["tokens", "words"]
+    alone: tuple[tuple[str, ...], tuple[str, ...]]
+
+
+def axes(trace: Trace, shown: Arrangement, *, stream: str) -> tuple[Axis, Axis]:
+    """Queries and keys of a stream's maps, as they are shown."""
+    own = trace.read_by(stream)
+    source = trace.encoding if stream == "cross" else own
+    queries, keys = (_placed(trace, encoding) for encoding in (own, source))
+    return Axis(trace.model, *queries, shown.queries), Axis(trace.model, *keys, shown.keys)
+
+
+def numbers(axes: Sequence[Axis]) -> list[tuple[Number, ...]]:
+    """A number for each group of each axis: groups with equal numbers belong together; None has no counterpart.
+
+    Several axes are matched with the first: a word that it lacks has no number.
+    """
+    found = _by_tokens(axes) if _cut_alike(axes) else _by_words(axes)
+    times = Counter(number for one in found for number in set(one))
+    return [tuple(number if times[number] > 1 else None for number in one) for one in found]
+
+
+def common(a: Axis, b: Axis) -> Common:
+    """The tokens, or where two tokenizers cut the texts the words, that both axes have.
+
+    Raises ValueError where there are none.
+    """
+    of_a, of_b = numbers([a, b])
+    both = [number for number in dict.fromkeys(of_a) if number is not None]
+    if not both:
+        raise ValueError("these two texts share no token, so there is nothing to subtract; choose texts that overlap")
+    unit: Literal["tokens", "words"] = "tokens" if _cut_alike([a, b]) else "words"
+    alone = tuple(
+        tuple(label for label, number in zip(axis.groups.labels, own, strict=True) if number is None)
+        for axis, own in ((a, of_a), (b, of_b))
+    )
+    return Common(_merged(a, of_a, both, unit), _merged(b, of_b, both, unit), unit, (alone[0], alone[1]))
+
+
+def _placed(trace: Trace, encoding: Encoding) -> tuple[str, Encoding]:
+    """The text that an encoding's spans point into."""
+    if encoding is trace.encoding:
+        return trace.text if trace.text_pair is None else f"{trace.text}\n{trace.text_pair}", encoding
+    return trace.target_text or "", encoding
+
+
+def _cut_alike(axes: Sequence[Axis]) -> bool:
+    return len({axis.model for axis in axes}) == 1 or len({axis.encoding.tokens for axis in axes}) == 1
+
+
+def _by_tokens(axes: Sequence[Axis]) -> list[tuple[Number, ...]]:
+    first = axes[0].groups.labels
+    places = [{own: number for number, own in shared(first, axis.groups.labels)} for axis in axes]
+    return [tuple(map(found.get, range(len(axis.groups.labels)))) for axis, found in zip(axes, places, strict=True)]
+
+
+def _merged(axis: Axis, numbers: Sequence[Number], both: Sequence[int], unit: str) -> Groups:
+    """The groups of an axis that have a number, one for each; words are named as the text writes them."""
+    members: dict[int, list[int]] = {number: [] for number in both}
+    names: dict[int, str] = {}
+    for label, group, number in zip(axis.groups.labels, axis.groups.members, numbers, strict=True):
+        if number is not None:
+            members[number] += group
+            names.setdefault(number, label)
+    if unit == "words":
+        names |= {number: _written(axis, group) or names[number] for number, group in members.items()}
+    return Groups(tuple(names[number] for number in both), tuple(tuple(members[number]) for number in both))
+
+
+# --- by words ----------------------------------------------------------------------------------------------------
+
+
+def _by_words(axes: Sequence[Axis]) -> list[tuple[Number, ...]]:
+    held = [_atoms(axis, ids) for axis, ids in zip(axes, _numbered_words(axes), strict=True)]
+    whole = _glued(atoms for groups in held for atoms in groups)
+    order: dict[frozenset[Atom], int] = {}
+    result = []
+    for groups in held:
+        there = frozenset[Atom]().union(*groups)
+        units = [whole[min(atoms)] if atoms else frozenset() for atoms in groups]
+        # A unit of which this text has a part only (the rest was cut, or is hidden) is not the same thing.
+        result.append(tuple(order.setdefault(unit, len(order)) if unit and unit <= there else None for unit in units))
+    return result
+
+
+def _numbered_words(axes: Sequence[Axis]) -> list[list[int]]:
+    """For each axis the numbers of its text's words: the place in the first text, or a number of their own."""
+    first, *_ = texts = [_text_and_spans(axis)[0] for axis in axes]
+    known = {first: list(range(len(WORD.findall(first))))}
+    named = [word.casefold() for word in WORD.findall(first)]
+    following = len(named)
+    for text in texts:
+        if text not in known:
+            own = [word.casefold() for word in WORD.findall(text)]
+            same = {place: number for number, place in shared(named, own)}
+            known[text] = [same.get(place, following + place) for place in range(len(own))]
+            following += len(own)
+    return [known[text] for text in texts]
+
+
+def _atoms(axis: Axis, ids: Sequence[int]) -> list[frozenset[Atom]]:
+    """The words of the text that each group of tokens stands on, whole or in part, or the special token it is."""
+    text, spans = _text_and_spans(axis)
+    ends = [match.end() for match in WORD.finditer(text)]
+    starts = [match.start() for match in WORD.finditer(text)]
+    count: Counter[str] = Counter()
+    tokens: list[frozenset[Atom]] = []
+    for token, special, (start, end) in zip(axis.encoding.tokens, axis.encoding.special, spans, strict=True):
+        if special:
+            role = ROLES.get(token, token)
+            tokens.append(frozenset({(role, count[role])}))
+            count[role] += 1
+        else:
+            over = range(bisect_right(ends, start), len(ends))
+            tokens.append(frozenset(("word", ids[word]) for word in _until(over, starts, end)))
+    for place in range(len(tokens) - 2, -1, -1):  # a space that is a token goes with what follows it
+        if not tokens[place] and not axis.encoding.special[place + 1]:
+            tokens[place] = tokens[place + 1]
+    return [frozenset[Atom]().union(*(tokens[place] for place in group)) for group in axis.groups.members]
+
+
+def _until(words: Iterable[int], starts: Sequence[int], end: int) -> Iterable[int]:
+    for word in words:
+        if starts[word] >= end:
+            return
+        yield word
+
+
+def _glued(groups: Iterable[frozenset[Atom]]) -> dict[Atom, frozenset[Atom]]:
+    """For each atom all those that it cannot be told from: a group that stands on two words makes them one."""
+    whole: dict[Atom, frozenset[Atom]] = {}
+    for atoms in groups:
+        one = atoms.union(*(whole.get(atom, frozenset()) for atom in atoms))
+        whole |= dict.fromkeys(one, one)
+    return whole
+
+
+def _written(axis: Axis, tokens: Sequence[int]) -> str:
+    """What these tokens stand on, as the text writes it; "" for special tokens."""
+    text, spans = _text_and_spans(axis)
+    places = [spans[token] for token in tokens if not axis.encoding.special[token]]
+    return text[min(start for start, _ in places) : max(end for _, end in places)].strip() if places else ""
+
+
+def _text_and_spans(axis: Axis) -> tuple[str, Sequence[tuple[int, int]]]:
+    """The text, and where in it each token stands; tokens that a model wrote are spelled, a space before each word."""
+    if axis.encoding.spans is not None:
+        return axis.text, axis.encoding.spans
+    text, spans, before = "", list[tuple[int, int]](), None
+    for token, word, special in zip(axis.encoding.tokens, axis.encoding.words, axis.encoding.special, strict=True):
+        piece = "" if special else token.removeprefix("##").lstrip("▁Ġ")
+        text += "" if special or word == before else " "
+        spans.append((len(text), len(text) + len(piece)))
+        text, before = text + piece, word
+    return text, spans

@@ -1,0 +1,247 @@
+"""Two to four panels, each with its own model, text, stream, layer and head; what is chosen lives in the link."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import pairwise
+from typing import Literal
+
+import streamlit as st
+
+from inspector import alignment, heads, maps
+from inspector.alignment import Axis, Number
+from inspector.plots import attention, packing, theme
+from inspector.trace import Array, Trace
+from inspector.views import chosen_models, link, parts, session, site_words
+from inspector.views.components.head import Choice, Step, head
+from inspector.views.session import Inspected
+from inspector.views.sidebar import EXAMPLES
+
+NAMES = ("A", "B", "C", "D")
+SETTINGS = ("model", "text", "stream", "layer", "head", "mean")  # of a panel, in the link as a_model, a_text, ...
+LONG = (
+    f"A text of more than {maps.WHOLE} tokens is compared by its first {maps.WINDOW} queries and keys; the numbers are "
+    "theirs. The small pictures further down show the whole."
+)
+Preset = Literal["layers", "heads", "models", "texts"]
+PRESETS: dict[Preset, str] = {
+    "layers": "One head position, layer after layer",
+    "heads": "Heads beside each other in one layer",
+    "models": "Several models on one text, the mean over the heads of a layer",
+    "texts": "One head on several texts",
+}
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One map to compare. whole: how the trace is arranged; shown: what of that is compared, a part of a long text."""
+
+    name: str
+    trace: Trace
+    whole: maps.Arrangement
+    stream: str
+    layer: int
+    head: int | None
+
+    @property
+    def is_long(self) -> bool:
+        """Whether only the beginning is compared."""
+        return self.whole.is_long
+
+    @cached_property
+    def shown(self) -> maps.Arrangement:
+        """The groups of tokens that are compared."""
+        return self.whole.begin(maps.WINDOW) if self.is_long else self.whole
+
+    @cached_property
+    def weights(self) -> Array:
+        """The map [queries, keys]."""
+        return self.between(self.shown)
+
+    def between(self, shown: maps.Arrangement) -> Array:
+        """The map between other groups of the same tokens."""
+        return maps.weights(self.trace, shown, layer=self.layer, head=self.head, stream=self.stream)
+
+    @property
+    def top(self) -> float:
+        """The end of the map's own colour scale."""
+        return float(self.weights.max()) or 1.0
+
+    @property
+    def axes(self) -> tuple[Axis, Axis]:
+        """Queries and keys, to be aligned with those of other panels."""
+        return alignment.axes(self.trace, self.shown, stream=self.stream)
+
+    @property
+    def title(self) -> str:
+        """What the panel shows, in words."""
+        several = len({site.stream for site in self.trace.sites}) > 1
+        place = attention.title(self.layer, self.head, self.stream if several else None).lower()
+        site = attention.site(self.trace, layer=self.layer, stream=self.stream)
+        return f"{self.name}: {place}{'' if self.head is None else site_words.in_title(site, self.head)}"
+
+
+def key(name: str, setting: str) -> str:
+    """Of a panel's widget, and in the link."""
+    return f"{name.lower()}_{setting}"
+
+
+def opened_elsewhere(inspected: Inspected) -> tuple[int, int]:
+    """(layer, head) that the Attention page shows: where this page begins."""
+    telling = heads.most_telling(session.measures(inspected.trace))
+    return link.kept("layer", telling[0]), link.kept("head", telling[1])
+
+
+# --- which panels ------------------------------------------------------------------------------------------------
+
+
+def names() -> tuple[str, ...]:
+    """The panels that are there."""
+    count = link.chosen("panels", default=2, first=2, last=len(NAMES)) or 2
+    link.keep()
+    return NAMES[:count]
+
+
+def presets(inspected: Inspected, names: Sequence[str], *, opened: tuple[int, int]) -> None:
+    """Buttons that fill all panels at once, and one for another panel."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption("Fill the panels with", width="content")
+        for preset, meaning in PRESETS.items():
+            fill = partial(_fill, preset, inspected, names, opened)
+            st.button(preset.capitalize(), key=f"fill-{preset}", on_click=fill, help=meaning)
+        if len(names) < len(NAMES):
+            more = partial(link.choose, "panels", len(names) + 1)
+            st.button("Add a panel", icon=":material/add:", key="add-panel", on_click=more)
+
+
+def _fill(preset: Preset, inspected: Inspected, names: Sequence[str], opened: tuple[int, int]) -> None:
+    trace, (layer, number) = inspected.trace, opened
+    sites = [site for site in trace.sites if site.stream == trace.sites[0].stream]
+    known = chosen_models.ids()
+    model = trace.model if trace.model in known else known[0]
+    models = [model, *_others(model)]
+    texts = ["", *(text for text in EXAMPLES.values() if text != trace.text)]
+    for place, name in enumerate(names):
+        settings = {
+            "model": models[place] if preset == "models" else model,
+            "text": texts[place] if preset == "texts" else "",
+            "layer": (layer + place) % len(sites) if preset == "layers" else layer,
+            "head": (number + place) % sites[0].heads if preset == "heads" else number,
+            "mean": preset == "models",
+        }
+        for setting, value in settings.items():
+            st.session_state[key(name, setting)] = value
+
+
+def _others(model: str) -> list[str]:
+    """All other models, those first that are trained and of the same shape; of these the last of the list first."""
+    shape = chosen_models.shape(model)
+    others = [id for id in reversed(chosen_models.ids()) if id != model]
+    return sorted(others, key=lambda id: (not chosen_models.trained(id), chosen_models.shape(id) != shape))
+
+
+def _remove(name: str, names: Sequence[str]) -> None:
+    """The panels behind it move up."""
+    state = st.session_state
+    for here, following in pairwise(names[names.index(name) :]):
+        for setting in SETTINGS:
+            if key(following, setting) in state:
+                state[key(here, setting)] = state[key(following, setting)]
+    state[key(names[-1], "text")] = ""
+    link.choose("panels", len(names) - 1)
+
+
+# --- one panel ---------------------------------------------------------------------------------------------------
+
+
+def controls(
+    name: str,
+    names: Sequence[str],
+    inspected: Inspected,
+    *,
+    opened: tuple[int, int],
+    hide: bool,
+    words: bool,
+) -> Panel | None:
+    """What a panel shows; None, with the reason in the page, where its text cannot be read."""
+    known = chosen_models.ids()
+    current = inspected.trace.model if inspected.trace.model in known else known[0]
+    link.check_choice(key(name, "model"), default=current, options=known)
+    model = st.selectbox(
+        f"Model {name}", known, index=known.index(current), key=key(name, "model"), bind="query-params"
+    )
+    if not chosen_models.trained(model):
+        parts.untrained()
+    text = st.text_area(
+        f"Text {name}", key=key(name, "text"), height=68, placeholder="The sidebar's text", persist_state="session"
+    )
+    try:
+        trace = session.panel_trace(inspected, model=model, text=text)
+        stream = parts.stream((site.stream for site in trace.sites), key=key(name, "stream"))
+        whole = maps.arrange(trace, stream=stream, hide_special=hide, merge_words=words)
+    except ValueError as error:
+        session.show_problem(str(error))
+        whole = None
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        panel = None
+        if whole is not None:
+            layer, number = _place(name, trace, stream, opened)
+            mean = st.toggle("Mean over heads", key=key(name, "mean"), bind="query-params")
+            panel = Panel(name, trace, whole, stream, layer, None if mean else number)
+        if len(names) > 2:
+            st.button(
+                f"Remove {name}",
+                icon=":material/close:",
+                type="tertiary",
+                key=f"remove-{name}",
+                on_click=_remove,
+                args=(name, names),
+            )
+    if panel is not None and text.strip() and trace.cut is not None:
+        st.warning(str(trace.cut), icon=":material/content_cut:")
+    return panel
+
+
+def _place(name: str, trace: Trace, stream: str, opened: tuple[int, int]) -> tuple[int, int]:
+    """Layer and head; at first those that are open, each panel a layer further than the one before."""
+    sites = [site for site in trace.sites if site.stream == stream]
+    layer = (min(opened[0], len(sites) - 1) + NAMES.index(name)) % len(sites)
+    last = sites[0].heads - 1
+    return (
+        parts.number("Layer", key(name, "layer"), default=layer, last=len(sites) - 1, width=110),
+        parts.number("Head", key(name, "head"), default=min(opened[1], last), last=last, width=110),
+    )
+
+
+def draw(
+    panel: Panel, *, top: float, scale: theme.Scale, numbers: tuple[tuple[Number, ...], tuple[Number, ...]]
+) -> None:
+    """The panel's map, its colours from 0 to `top`; numbers: of its queries and keys, see alignment.numbers."""
+    data = packing.head_bytes(
+        panel.weights,
+        queries=panel.shown.queries.labels,
+        keys=panel.shown.keys.labels,
+        colours=theme.SEQUENTIAL,
+        title=panel.title,
+        scale=scale,
+        vmax=top,
+        linked=packing.Linked("compare", *numbers),
+    )
+    head(data, key=f"map-{panel.name}", on_event=partial(_step, panel))
+
+
+def formula(panels: Sequence[Panel]) -> str:
+    """What is drawn, with the width of a key in each panel."""
+    widths = {panel.name: panel.trace.record_of(panel.layer, panel.stream).query.shape[-1] for panel in panels}
+    alike = len(set(widths.values())) == 1
+    where = f"{widths['A']}" if alike else ", ".join(f"{width} in {name}" for name, width in widths.items())
+    return rf"$A = \mathrm{{softmax}}(QK^\top / \sqrt{{d_k}})$ with $d_k$ = {where}."
+
+
+def _step(panel: Panel, event: Choice | Step) -> None:
+    """The keys [ and ] take a panel to the head before or after."""
+    if isinstance(event, Step) and panel.head is not None:
+        count = panel.trace.record_of(panel.layer, panel.stream).site.heads
+        st.session_state[key(panel.name, "head")] = (panel.head + event.by) % count

@@ -1,0 +1,81 @@
+"""Compare in a real Chromium: what is looked at in one panel lights up in the others, and a click opens a pair."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+pytestmark = pytest.mark.browser
+SLOW = 60_000  # ms: the first view loads torch on a busy machine
+WORDS = "/compare?b_model=mini-bert&text=Antidisestablishmentarianism+is+long."
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    errors: list[str] = []
+    context = browser.new_context(viewport={"width": 1280, "height": 1400})
+    page = context.new_page()
+    page.set_default_timeout(SLOW)
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    yield page
+    context.close()
+    assert errors == []
+
+
+def ready(page: Page, server: Any, path: str) -> None:
+    page.goto(server.url + path)
+    expect(page.locator(".hl-pairs .plot")).to_be_visible(timeout=SLOW)
+    expect(page.get_by_test_id("stSpinner")).to_have_count(0, timeout=SLOW)
+
+
+def test_a_click_in_the_matrix_opens_the_pair(page: Page, server: Any) -> None:
+    ready(page, server, "/compare?a_layer=1&a_head=7")
+    plot = page.locator(".hl-pairs .plot")
+    plot.scroll_into_view_if_needed()
+    box = plot.bounding_box()
+    assert box is not None
+    cell = box["width"] / 72
+    at = {"x": (3 * 12 + 5 + 0.5) * cell, "y": (2 * 12 + 4 + 0.5) * cell}  # down: layer 2, head 4; across: 3, 5
+    plot.hover(position=at)
+    expect(page.locator(".hl-pairs .tip")).to_contain_text("layer 2, head 4 and layer 3, head 5")
+    plot.click(position=at)
+    expect(page.get_by_text("A: layer 2, head 4", exact=True)).to_be_visible(timeout=SLOW)
+    expect(page.get_by_text("B: layer 3, head 5", exact=True)).to_be_visible(timeout=SLOW)
+    expect(page).to_have_url(re.compile("(?=.*a_layer=2)(?=.*a_head=4)(?=.*b_layer=3)(?=.*b_head=5)"))
+    page.locator(".hl-pairs").focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("A: layer 2, head 5", exact=True)).to_be_visible(timeout=SLOW)
+
+
+def test_a_click_on_a_strip_opens_the_head(page: Page, server: Any) -> None:
+    ready(page, server, "/compare?a_layer=1&a_head=7")
+    page.get_by_role("gridcell", name="head 7, layer 4").click()
+    expect(page.get_by_text("A: layer 4, head 7", exact=True)).to_be_visible(timeout=SLOW)
+    page.get_by_role("gridcell", name="layer 4, head 2").click()
+    expect(page.get_by_text("A: layer 4, head 2", exact=True)).to_be_visible(timeout=SLOW)
+
+
+def test_a_piece_lights_up_its_whole_word_in_the_other_panel(page: Page, server: Any) -> None:
+    ready(page, server, WORDS)
+    a, b, apart = (page.locator(".hl-head").nth(place) for place in range(3))
+    a.locator(".left .label", has_text="##ism").hover()
+    lit = b.locator(".left .label.on")
+    expect(lit).to_have_count(b.locator(".left .label").count() - 5)  # all pieces but [CLS] is long . [SEP]
+    expect(apart.locator(".left .label.on")).to_have_text(["Antidisestablishmentarianism"])
+
+
+def test_two_panels_a_row_and_one_on_a_phone(page: Page, server: Any) -> None:
+    ready(page, server, "/compare?panels=3")
+    boxes = [page.locator(".hl-head").nth(place).bounding_box() for place in range(3)]
+    (a, b, c) = (box for box in boxes if box is not None)
+    assert abs(a["y"] - b["y"]) < 2
+    assert b["x"] > a["x"] + a["width"]
+    assert c["y"] > a["y"] + a["height"]
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.wait_for_timeout(1500)
+    assert page.get_by_test_id("stMain").evaluate("e => e.scrollWidth - e.clientWidth") <= 1
