@@ -17,6 +17,7 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from models.cache import KeyValue
 from models.config import Merge, Stream, TransformerConfig
+from models.dropping import without_dropped
 from models.functions import AttentionFunction, DotProductAttention, PlainAttention, make_function
 from models.masks import CausalMask, Mask, band
 from models.positions import Rotary, unturned
@@ -105,10 +106,15 @@ def attend(
 
     query [B, H, Q, E], key and value [B, K, T, E] -> [B, H, Q, E].
 
-    Where a gradient is wanted and nobody watches, plain attention runs in torch's fused kernel: the same function, of
-    which the backward pass needs no map.
+    Heads that are dropped (models/dropping.py) give 0; what they attended to is reported as ever. Where a gradient is
+    wanted and nobody watches, plain attention runs in torch's fused kernel: the same function, of which the backward
+    pass needs no map.
     """
     report(AttentionCall(function, query, key, value, mask, stream))
+    return without_dropped(_mixed(function, query, key, value, mask), stream)
+
+
+def _mixed(function: AttentionFunction, query: Tensor, key: Tensor, value: Tensor, mask: Mask | None) -> Tensor:
     training = query.requires_grad and not watched() and isinstance(function, DotProductAttention)
     if _fused.get() or training:
         return _attend_fused(function, query, key, value, mask)

@@ -30,7 +30,7 @@ def room(module: str) -> str:
             return name
         case [("norm_places" | "norm_kinds" | "reading" | "interventions" | "generating" | "beams")]:
             return "probe"
-        case [("export" | "__main__")]:
+        case [("export" | "importance" | "__main__")]:
             return "files"
     return "analysis"
 
