@@ -5,7 +5,7 @@ recording before and the one after. `predict` and `surprises` say what it did to
 """
 
 from inspector.interventions.change import Change
-from inspector.interventions.dropping import Dropped, drop, drop_each
+from inspector.interventions.dropping import Dropped, drop, drop_each, every_head
 from inspector.interventions.guesses import TOP, Guess, Prediction, predict, prediction_table, surprises
 from inspector.interventions.masking import (
     Masked,
@@ -15,7 +15,7 @@ from inspector.interventions.masking import (
     predictions,
     whole_words,
 )
-from inspector.interventions.swapping import Swapped, swap
+from inspector.interventions.swapping import Swapped, first_to_swap, swap
 
 __all__ = [
     "TOP",
@@ -27,6 +27,8 @@ __all__ = [
     "Swapped",
     "drop",
     "drop_each",
+    "every_head",
+    "first_to_swap",
     "mask",
     "maskable",
     "most_telling",

@@ -72,6 +72,14 @@ def swap(
     )
 
 
+def first_to_swap(encoding: Encoding) -> int:
+    """The position of the word to swap first: of three letters or more, and not the first, where there is one."""
+    places = [place for place, special in enumerate(encoding.special) if not special]
+    first = encoding.words[places[0]]
+    longer = [place for place in places if sum(map(str.isalpha, encoding.tokens[place])) > 2]
+    return next((place for place in longer if encoding.words[place] != first), places[0])
+
+
 def _pieces(encoding: Encoding, position: int) -> range:
     """The positions of all pieces of the word at `position`."""
     word = encoding.words[position]

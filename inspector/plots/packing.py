@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,11 +80,13 @@ def grid_bytes(
     scale: Scale = "linear",
     selected: tuple[int, int] | None = None,
     notes: Sequence[Sequence[str]] | None = None,
+    crossed: Collection[tuple[int, int]] | None = None,
 ) -> bytes:
     """Thumbnails uint8 [L, H, rows, cols] -> the grid's message.
 
     tokens: the text's length. selected: the open (layer, head). notes: a short text for each layer and head, shown with
-    the enlarged thumbnail, "entropy 1.23 nats".
+    the enlarged thumbnail, "entropy 1.23 nats". crossed: (layer, head) of all that are crossed out, where a click
+    crosses out or takes that back instead of opening; None where it opens.
     """
     layers, heads, rows, cols = pictures.shape
     if selected is not None and not (0 <= selected[0] < layers and 0 <= selected[1] < heads):
@@ -101,6 +103,7 @@ def grid_bytes(
         "scale": scale,
         "colours": _stops(colours),
         "notes": notes,
+        "crossed": None if crossed is None else sorted(crossed),
     }
     return pack(header, pictures)
 

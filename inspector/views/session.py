@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFile
 
     from inspector.exactness import Exactness
-    from inspector.interventions import Masked
     from inspector.maps import Arrangement
     from inspector.plots.theme import Mode
     from inspector.trace import Trace
@@ -121,20 +120,6 @@ def panel_trace(chosen: Inspected, *, model: str, text: str) -> Trace:
     shape = chosen_models.shape(model)
     pair = trace.text_pair if shape == "encoder" else None
     return record(model, trace.text, text_pair=pair, target=_target() if shape == "encoder-decoder" else None).trace
-
-
-def masked(chosen: Inspected, positions: tuple[int, ...]) -> Masked:
-    """The text read again with these tokens masked, recorded once; ValueError where that is not possible."""
-    from inspector.interventions import mask
-
-    trace, loaded = chosen.trace, chosen.loaded
-    if loaded is None:
-        raise ValueError(f"The model {trace.model!r} of this saved trace is not at hand, so it cannot guess.")
-    return cached(
-        ("masked", trace.model, trace.text, trace.text_pair, positions),
-        lambda: mask(loaded, trace.text, positions=positions, text_pair=trace.text_pair),
-        size=lambda masked: masked.before.nbytes + masked.after.nbytes,
-    )
 
 
 def measures(trace: Trace) -> pd.DataFrame:

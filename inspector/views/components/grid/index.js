@@ -64,6 +64,7 @@ class Grid {
     this.levels = this.toLevels();
     if (rebuild) this.build();
     this.label();
+    this.cross(header.crossed);
     this.follow(header.selected);
     this.layout();
     if (this.hovered) this.hover(this.hovered);
@@ -157,6 +158,15 @@ class Grid {
     this.canvas.getContext("2d").putImageData(image, 0, 0);
   }
 
+  /** Which heads are crossed out; null where a click opens instead. */
+  cross(places) {
+    if (places) this.table.setAttribute("aria-multiselectable", "true");
+    else this.table.removeAttribute("aria-multiselectable");
+    for (const cell of this.table.querySelectorAll("[aria-selected]")) cell.removeAttribute("aria-selected");
+    for (const place of places ?? []) this.cell(place).setAttribute("aria-selected", "true");
+    if (places) this.selected = null;
+  }
+
   // ---- choosing -------------------------------------------------------------------------------------------------
 
   hover(cell) {
@@ -183,6 +193,7 @@ class Grid {
 
   /** What the host says is open; a click that it has not answered yet comes before. */
   follow(place) {
+    if (this.header.crossed) return;
     if (place && !this.cells[place[0]]?.[place[1]]) return; // the open head of another page, whose model is larger
     this.header.selected = place;
     if (String(place) === String(this.selected)) this.settle();
@@ -201,9 +212,11 @@ class Grid {
 
   /** The frame moves at once; should the host not follow in time, it moves back to what the host says. */
   open(place) {
-    this.select(place);
     this.rove(place);
-    this.waiting = setTimeout(() => this.select(this.header.selected), ANSWER);
+    if (!this.header.crossed) {
+      this.select(place);
+      this.waiting = setTimeout(() => this.select(this.header.selected), ANSWER);
+    }
     const [layer, head] = place;
     this.emit("open", { layer, head });
   }
@@ -215,7 +228,7 @@ class Grid {
     const [down, across] = WALKS[event.key] ?? [];
     const step = { "[": -1, PageUp: -1, "]": 1, PageDown: 1 }[event.key];
     if (event.key in WALKS) this.focus([clamp(layer + down, 0, layers - 1), clamp(head + across, 0, heads - 1)]);
-    else if (step) this.step(step);
+    else if (step && !this.header.crossed) this.step(step);
     else if (event.key === "Enter" || event.key === " ") this.open([layer, head]);
     else if (event.key === "Escape") this.hover(null);
     else return;
