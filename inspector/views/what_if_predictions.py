@@ -11,6 +11,7 @@ from inspector import interventions
 from inspector.interventions import Change, Guess, Prediction
 from inspector.plots import masking as draw
 from inspector.plots import theme
+from inspector.plots.importance import bits
 from inspector.views import link, parts, session
 from models import LoadedModel
 
@@ -104,7 +105,7 @@ def _numbers(found: Prediction) -> list[tuple[str, str, str]]:
         ),
         (
             "More surprise",
-            f"{found.surprise:+.3g} bits",
+            bits(found.surprise),
             f"log2(p / p') of the {whose}; below 0 it surprises less",
         ),
         (
