@@ -33,7 +33,7 @@ def explorer(trace: Trace, loaded: LoadedModel) -> None:
         names = {name_of(head, trace): head for head in interventions.every_head(trace)}
         chosen = link.chosen_several("drop", default=_first(trace), allowed=list(names), but="")
         dropped = _dropped(trace, loaded, tuple(names[one] for one in chosen), hidden=hidden)
-        _choice(dropped, trace, stream=stream)
+        _choice(dropped, first=_first(trace), stream=stream)
         predictions = what_if_predictions.show(loaded, dropped)
         drawn = before_after.maps_of(dropped, stream=stream)
         before_after.hidden_states(dropped)
@@ -84,8 +84,9 @@ def _dropped(trace: Trace, loaded: LoadedModel, heads: tuple[Head, ...], *, hidd
     )
 
 
-def _choice(dropped: Dropped, trace: Trace, *, stream: str) -> None:
-    """Every head to click, whole layers, and what is dropped in words."""
+def _choice(dropped: Dropped, *, first: str, stream: str) -> None:
+    """Every head to click, whole layers, and what is dropped in words; first: the head that is dropped by default."""
+    trace = dropped.before
     sites = [site for site in trace.sites if site.stream == stream]
     crossed = [(layer, head) for of, layer, head in dropped.heads if of == stream]
     left, right = st.columns([2, 3], gap="medium")
@@ -119,7 +120,7 @@ def _choice(dropped: Dropped, trace: Trace, *, stream: str) -> None:
             "Only the head that is open on the Attention page",
             icon=":material/restart_alt:",
             on_click=_reset,
-            disabled=[name_of(head, trace) for head in dropped.heads] == [_first(trace)],
+            disabled=[name_of(head, trace) for head in dropped.heads] == [first],
         )
 
 

@@ -32,7 +32,7 @@ def explorer(trace: Trace, loaded: LoadedModel) -> None:
         masked = _masked(trace, loaded, _chosen_tokens(trace, loaded))
         guesses = _guesses(loaded, masked)
         stream = parts.stream(site.stream for site in trace.sites)
-        about = masked.positions if trace.read_by(stream) is trace.encoding and stream != "cross" else ()
+        about = masked.positions if trace.read_by(stream) is trace.encoding else ()
         drawn = before_after.maps_of(masked, stream=stream, about=about)
         before_after.hidden_states(masked, positions=masked.positions if trace.target is None else ())
         link.keep()

@@ -160,11 +160,10 @@ class Grid {
 
   /** Which heads are crossed out; null where a click opens instead. */
   cross(places) {
-    if (places) this.table.setAttribute("aria-multiselectable", "true");
-    else this.table.removeAttribute("aria-multiselectable");
-    for (const cell of this.table.querySelectorAll("[aria-selected]")) cell.removeAttribute("aria-selected");
-    for (const place of places ?? []) this.cell(place).setAttribute("aria-selected", "true");
-    if (places) this.selected = null;
+    if (!places) return;
+    this.table.setAttribute("aria-multiselectable", "true");
+    const crossed = new Set(places.map(String));
+    for (const cell of this.cells.flat()) cell.setAttribute("aria-selected", crossed.has(String(this.place(cell))));
   }
 
   // ---- choosing -------------------------------------------------------------------------------------------------
