@@ -8,11 +8,11 @@ from typing import TypeVar
 import streamlit as st
 
 T = TypeVar("T", int, str)
-Value = int | tuple[int, ...] | tuple[str, ...]
 
 TEXTS = ("text", "pair", "target", "a_text", "b_text")  # of the sidebar and of the two panels of Compare
-CHOSEN = {  # by a page's path (the first page has none): numbers that no widget holds
-    "": ("layer", "head", "query"),  # the open head, and the pinned token
+Value = int | tuple[int, ...] | tuple[str, ...]
+CHOSEN = {  # by a page's path (the first page has none): what no widget holds
+    "": ("layer", "head", "query", "sort", "only"),  # the open head, the pinned token, the order and choice of heads
     "generate": ("step",),  # of the text being written
     # The masked tokens, one or several; the swapped word; the token that is predicted; what is dropped; the open head.
     "what_if": ("token", "word", "ask", "drop", "mask_layer", "mask_head"),
@@ -121,7 +121,7 @@ def chosen(name: str, *, default: int | None, last: int, first: int = 0) -> int 
 def chosen_several(
     name: str, *, default: T, allowed: Sequence[T], but: str = ", without special tokens"
 ) -> tuple[T, ...]:
-    """As `chosen`, of one or several among `allowed`; in the link they stand with a space between.
+    """As `chosen`, of one or several among `allowed`; in the link they stand with a space or a comma between.
 
     but: what a link out of range is told of those that are left out.
     """
@@ -130,7 +130,7 @@ def chosen_several(
     if name in linked:
         raw = linked.pop(name)
         kept.pop(name, None)
-        asked = set() if raw is None else set(raw.split())
+        asked = set() if raw is None else set(raw.replace(",", " ").split())
         if asked and asked <= set(map(str, allowed)):
             kept[name] = tuple(one for one in allowed if str(one) in asked)
         elif raw is not None:
@@ -142,14 +142,30 @@ def chosen_several(
     return value if set(value) <= set(allowed) else (default,)
 
 
+def chosen_words(name: str, *, allowed: Sequence[str]) -> tuple[str, ...]:
+    """As `chosen`, of words among `allowed`, by default none; in the link they stand with a comma between."""
+    kept, linked = st.session_state["chosen"], st.session_state["linked"]
+    st.session_state["clicked"].discard(name)
+    if name in linked:
+        raw = linked.pop(name)
+        kept.pop(name, None)
+        words = tuple(raw.split(",")) if raw else ()
+        if set(words) <= set(allowed):
+            kept[name] = words
+        else:
+            _complain(f"The link asks for {name} {_plain(raw)}; it can be {', '.join(allowed)}. You see all instead.")
+    value: tuple[str, ...] = kept.get(name, ())
+    return value if set(value) <= set(allowed) else ()
+
+
 def keep() -> None:
     """Put what was chosen of this page into the link, at once: one step of the browser's Back."""
     chosen: dict[str, Value] = st.session_state["chosen"]
     names = CHOSEN[st.session_state["page"]]
     for name in names:
-        if name not in chosen:
+        if not _written(chosen.get(name, ())):
             _put(name, "", "")
-    wanted = {name: _written(chosen[name]) for name in names if name in chosen}
+    wanted = {name: _written(chosen[name]) for name in names if _written(chosen.get(name, ()))}
     if any(st.query_params.get(name) != value for name, value in wanted.items()):
         st.query_params.update(wanted)
 
@@ -161,7 +177,7 @@ def kept(name: str, default: int) -> int:
 
 
 def choose(name: str, value: Value | None) -> None:
-    """Keep a number for `chosen`, or several for `chosen_several`; None goes back to the default."""
+    """Keep a number for `chosen`, or several, or words, for their like; None goes back to the default."""
     st.session_state["linked"].pop(name, None)
     st.session_state["clicked"].add(name)
     if value is None:
@@ -171,7 +187,9 @@ def choose(name: str, value: Value | None) -> None:
 
 
 def _written(value: Value) -> str:
-    return " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    if isinstance(value, int):
+        return str(value)
+    return (" " if all(isinstance(one, int) for one in value) else ",").join(map(str, value))
 
 
 def _in_range(raw: str, last: float, *, first: float = 0, whole: bool = True) -> bool:

@@ -100,7 +100,7 @@ def chart(figure: go.Figure, *, alt: str, key: str) -> None:
     st.plotly_chart(figure, width="stretch", theme=None, key=key, alt=alt, config=config)
 
 
-def cards(numbers: Iterable[tuple[str, str, str]], *, width: int = 150) -> None:
+def cards(numbers: Iterable[tuple[str, str, str]], *, width: int = 134) -> None:
     """A row of (name, number with its unit, what it means), `width` pixels each, wrapping where the page is narrow."""
     with st.container(horizontal=True, gap="small"):
         for name, number, meaning in numbers:
@@ -140,12 +140,13 @@ def download(label: str, make: Callable[[], bytes], *, file: str, mime: str, mea
 
 def head_numbers(row: pd.Series, *, tokens: int) -> list[tuple[str, str, str]]:
     """The open head's measures as cards; `row` of heads.measure with its label."""
+    from inspector.plots.roles import MEANINGS
+
     cards = [
         (
             "Mostly",
             row["label"],
-            "previous, next, self: over 0.5 of the weight; first, [CLS], [SEP]: over 0.6; broad: entropy "
-            "over 3.8 nats, or over 0.8 of the most possible (Clark et al. 2019)",
+            MEANINGS.get(row["label"], "No threshold is reached; they stand in the names above the grid."),
         ),
         (
             "Entropy",
@@ -165,8 +166,9 @@ def head_numbers(row: pd.Series, *, tokens: int) -> list[tuple[str, str, str]]:
     return [card for card in cards if not card[1].startswith("nan")]  # without [CLS], or between two texts
 
 
-def what_is_drawn(trace: Trace, shown: Arrangement, weights: Array, *, stream: str, hide: bool, words: bool) -> str:
+def what_is_drawn(trace: Trace, shown: Arrangement, weights: Array, *, stream: str) -> str:
     """One paragraph under a map: the formula with its numbers, and what was hidden or merged."""
+    keys = trace.encoding if stream == "cross" else trace.read_by(stream)
     width = trace.attentions[0].query.shape[-1]
     sentences = [
         rf"$A = \mathrm{{softmax}}(QK^\top / \sqrt{{d_k}})$ with $d_k$ = {width}: row = query, column = key, no unit."
@@ -175,7 +177,7 @@ def what_is_drawn(trace: Trace, shown: Arrangement, weights: Array, *, stream: s
         sentences.append("A row is named by the token read and the token predicted (→).")
     if stream == "cross":
         sentences.append("Keys and values are the source text.")
-    if hide:
+    if len(shown.keys.positions) < len(keys):
         sums = weights.sum(axis=-1)
         left = f"{sums.min():.3g} to {sums.max():.3g}"
         sentences.append(
@@ -185,12 +187,20 @@ def what_is_drawn(trace: Trace, shown: Arrangement, weights: Array, *, stream: s
         )
     else:
         sentences.append("Each row sums to 1.")
-    if words:
+    if max(shown.keys.sizes.max(), shown.queries.sizes.max()) > 1:
         sentences.append("To a word: the sum over its pieces; from a word: the mean (Clark et al. 2019, 4.1).")
     return " ".join(sentences)
 
 
 def head_notes(measures: pd.DataFrame) -> list[list[str]]:
-    """A line for each thumbnail, by layer and head: what the head mostly does, and its entropy."""
-    lines = measures["label"].str.cat(measures["entropy"].map("entropy {:.3g} nats".format), sep=", ")
+    """A line for each thumbnail, by layer and head: what the head mostly does, and its numbers."""
+    import pandas as pd
+
+    numbers = [
+        measures["label"],
+        measures["entropy"].map("entropy {:.3g} nats".format),
+        measures["distance"].map(lambda tokens: "" if math.isnan(tokens) else f"distance {tokens:.3g} tokens"),
+        measures["confidence"].map("confidence {:.3g}".format),
+    ]
+    lines = pd.concat(numbers, axis=1).apply(lambda row: ", ".join(filter(None, row)), axis=1)
     return [rows.tolist() for _, rows in lines.groupby(measures["layer"])]

@@ -135,14 +135,14 @@ def test_several_heads_of_a_link_are_dropped_at_once() -> None:
     expected = dropped.after.attention(layer=header["layer"], head=header["head"])
     np.testing.assert_allclose(maps(app)[1], expected, rtol=0, atol=1e-7)
     assert "2 of 72 heads dropped" in said(app)
-    assert app.query_params["drop"] == "3.7 4.1"
+    assert app.query_params["drop"] == "3.7,4.1"
 
 
 def test_a_whole_layer_goes_and_comes_back() -> None:
     app = opened("own-encoder-decoder", DROP, drop="cross.0.1", stream="cross")
     app.pills(key="whole-layers").set_value([1]).run()
     assert not app.exception
-    assert app.query_params["drop"] == "cross.0.1 cross.1.0 cross.1.1 cross.1.2 cross.1.3"
+    assert app.query_params["drop"] == "cross.0.1,cross.1.0,cross.1.1,cross.1.2,cross.1.3"
     assert app.pills(key="whole-layers").value == [1]
     app.pills(key="whole-layers").set_value([]).run()
     assert app.query_params["drop"] == "cross.0.1"
