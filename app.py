@@ -16,13 +16,14 @@ page = st.navigation(
     [
         st.Page("inspector/views/attention.py", title="Attention", icon=":material/grid_view:", default=True),
         st.Page("inspector/views/compare.py", title="Compare", icon=":material/compare:"),
-        st.Page("inspector/views/mask.py", title="Mask", icon=":material/visibility_off:"),
+        st.Page("inspector/views/what_if.py", title="What if", icon=":material/alt_route:"),
         st.Page("inspector/views/generate.py", title="Generate", icon=":material/edit_note:"),
         st.Page("inspector/views/layernorm.py", title="LayerNorm", icon=":material/equalizer:"),
         st.Page("inspector/views/positions.py", title="Positions", icon=":material/waves:"),
         st.Page("inspector/views/costs.py", title="Costs", icon=":material/calculate:"),
         st.Page("inspector/views/lab.py", title="Lab", icon=":material/science:"),
         st.Page("inspector/views/training.py", title="Training", icon=":material/timeline:"),
+        st.Page("inspector/views/mask.py", title="Mask", visibility="hidden"),  # links of before go on
     ],
     position="top",
 )

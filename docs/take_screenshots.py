@@ -17,6 +17,7 @@ from playwright.sync_api import Browser, sync_playwright
 FOLDER = Path(__file__).parent / "screenshots"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 TRANSLATED = "/?model=translator&stream=cross&text=He+has+been+sick+since+last+week.&layer=1&head=5"
+SWAPPED = "/what_if?model=translator&part=Swap+a+word&text=The+cat+is+sleeping+on+the+bed."
 WRITTEN = "/generate?model=translator&text=The+cat+is+sleeping+on+the+bed."
 REPLAYED = "/training?run=mini-bert"
 # name: path and query of the view, colour scheme, width and height in pixels
@@ -24,7 +25,9 @@ VIEWS = {
     "attention": ("/", "light", 1440, 900),
     "attention-dark": ("/?hide=true&words=true&layer=1&head=7", "dark", 1900, 900),
     "compare": ("/compare", "light", 1440, 1500),
-    "mask": ("/mask?model=mini-bert", "light", 1440, 1500),
+    "hide": ("/what_if?model=mini-bert", "light", 1440, 1500),
+    "swap": (SWAPPED, "dark", 1440, 1700),
+    "drop": ("/what_if?model=mini-bert&part=Drop+heads", "light", 1440, 1700),
     "generate": (WRITTEN, "dark", 1440, 1500),
     "training": (REPLAYED, "light", 1440, 2600),
     "lab": ("/lab", "light", 1440, 2000),

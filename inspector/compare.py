@@ -10,6 +10,7 @@ from difflib import SequenceMatcher
 import numpy as np
 import pandas as pd
 
+from inspector.maps import Arrangement, Groups
 from inspector.trace import Array, Trace
 
 
@@ -81,26 +82,42 @@ def subtract(a: Array, b: Array, *, queries: tuple[str, ...], keys: tuple[str, .
     )
 
 
-def changed_heads(before: Trace, after: Trace, *, queries: Sequence[int]) -> pd.DataFrame:
+def changed_heads(
+    before: Trace,
+    after: Trace,
+    *,
+    queries: Sequence[int] | None = None,
+    stream: str | None = None,
+    shown: tuple[Arrangement, Arrangement] | None = None,
+) -> pd.DataFrame:
     """How much every head looks elsewhere in the second recording of a text, the most changed first.
 
-    Both traces have the same positions. Each number is a mean over the rows of `queries`:
+    Each number is a mean over the rows of `queries`, by default all:
     jensen_shannon: of the row before and after, nats, 0 (equal) .. ln 2 (no key in common) (Lin 1991).
     total_variation: 1/2 sum_j |after - before|, the share of the weight that went to other keys, 0..1.
 
+    stream: whose heads; may be left out where there is one. shown: how tokens are put together before and after, where
+    the two texts are cut into different numbers of them; `queries` then count groups.
+
     Raises ValueError where the traces are of different lengths or models.
     """
-    if [(site.stream, site.layer, site.heads) for site in before.sites] != [
-        (site.stream, site.layer, site.heads) for site in after.sites
-    ] or len(before.tokens) != len(after.tokens):
+    sides = before.sites, after.sites
+    if [(site.stream, site.layer, site.heads) for site in sides[0]] != [
+        (site.stream, site.layer, site.heads) for site in sides[1]
+    ] or (shown is None and len(before.tokens) != len(after.tokens)):
         raise ValueError(
             f"traces of {before.model} with {len(before.tokens)} tokens and {after.model} with {len(after.tokens)} "
             "cannot be compared head by head; record one model on texts of one length"
         )
     tables = []
     for site in before.sites:
-        a, b = (trace.attention(layer=site.layer, stream=site.stream)[:, list(queries)] for trace in (before, after))
-        p, q = _rows(a), _rows(b)
+        if stream not in (None, site.stream):
+            continue
+        a, b = (trace.attention(layer=site.layer, stream=stream) for trace in (before, after))
+        if shown is not None:
+            a, b = shown[0].apply(a), shown[1].apply(b)
+        rows = slice(None) if queries is None else list(queries)
+        p, q = _rows(a[:, rows]), _rows(b[:, rows])
         tables.append(
             pd.DataFrame(
                 {
@@ -116,9 +133,14 @@ def changed_heads(before: Trace, after: Trace, *, queries: Sequence[int]) -> pd.
     return table.sort_values("jensen_shannon", ascending=False, kind="stable", ignore_index=True)
 
 
-def moved(before: Trace, after: Trace) -> np.ndarray:
-    """How far each token's last hidden state turned: 1 - cosine, [T], 0 (same direction) .. 2 (opposite)."""
+def moved(before: Trace, after: Trace, *, groups: tuple[Groups, Groups] | None = None) -> np.ndarray:
+    """How far each token's last hidden state turned: 1 - cosine, [T], 0 (same direction) .. 2 (opposite).
+
+    groups: tokens that are put together before and after; the mean of their states is compared, [groups].
+    """
     a, b = (trace.output.astype(np.float64) for trace in (before, after))
+    if groups is not None:
+        a, b = groups[0].mean(a), groups[1].mean(b)
     lengths = np.linalg.norm(a, axis=-1) * np.linalg.norm(b, axis=-1)
     cosine: np.ndarray = (a * b).sum(axis=-1) / lengths
     turned: np.ndarray = np.maximum(1 - cosine, 0.0)  # only rounding takes it below 0

@@ -35,6 +35,12 @@ class Groups:
         if not self.members:
             raise ValueError("nothing is left to show: every token is special; show special tokens again")
 
+    def mean(self, rows: np.ndarray) -> np.ndarray:
+        """The mean of each group's rows: [tokens, ...] -> float64 [groups, ...]."""
+        sums: np.ndarray = np.add.reduceat(rows[self.positions].astype(np.float64), self.starts, axis=0)
+        means: np.ndarray = sums / self.sizes.reshape(-1, *[1] * (rows.ndim - 1))
+        return means
+
     def containing(self, position: int | None) -> int | None:
         """The index of the group that has the token at `position`; None where it is hidden."""
         return next((index for index, group in enumerate(self.members) if position in group), None)
@@ -121,18 +127,27 @@ def arrange(
     hide_special: bool = False,
     merge_words: bool = False,
     renormalise: bool = False,
+    block: range = range(0),
 ) -> Arrangement:
     """The groups that a reader chose to see of one stream (the first where none is named).
 
     Hiding special tokens takes their attention away, so rows sum to less than 1 unless they are renormalised; without
     hidden tokens there is nothing to renormalise. A decoder's query is named by the token that it reads and the one
-    that it predicts. Raises ValueError where nothing is left.
+    that it predicts. block: positions of the text that are one group whatever was chosen, the pieces of a swapped word.
+    Raises ValueError where nothing is left.
     """
     site = next(site for site in trace.sites if stream in (None, site.stream))
     own = trace.read_by(site.stream)
     source = trace.encoding if site.stream == "cross" else own
-    queries = _groups(own, hide_special=hide_special, merge_words=merge_words)
-    keys = _groups(source, hide_special=hide_special, merge_words=merge_words)
+    queries, keys = (
+        _groups(
+            side,
+            hide_special=hide_special,
+            merge_words=merge_words,
+            block=block if side is trace.encoding else range(0),
+        )
+        for side in (own, source)
+    )
     return Arrangement(_with_predictions(queries, site), keys, renormalise=renormalise and hide_special)
 
 
@@ -173,12 +188,16 @@ def weights(trace: Trace, shown: Arrangement, *, layer: int, head: int | None, s
     return mean
 
 
-def _groups(encoding: Encoding, *, hide_special: bool, merge_words: bool) -> Groups:
+def _groups(encoding: Encoding, *, hide_special: bool, merge_words: bool, block: range) -> Groups:
     shown = [position for position, special in enumerate(encoding.special) if not (hide_special and special)]
-    # A special token has no word: its position keeps it apart from its neighbours.
-    words = {position: (word, position if word is None else -1) for position, word in enumerate(encoding.words)}
-    groups = groupby(shown, key=words.__getitem__) if merge_words else ((position, [position]) for position in shown)
-    members = tuple(tuple(group) for _, group in groups)
+
+    def together(position: int) -> tuple[int | None, int]:
+        if position in block:
+            return None, -1
+        word = encoding.words[position] if merge_words else None  # a special token has no word: its position keeps it
+        return (None, position) if word is None else (word, -1)
+
+    members = tuple(tuple(group) for _, group in groupby(shown, key=together))
     return Groups(tuple(_join([encoding.tokens[position] for position in group]) for group in members), members)
 
 

@@ -13,12 +13,13 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 
 from torch import Tensor, nn
-from torch.nn.functional import scaled_dot_product_attention
 
 from models.cache import KeyValue
 from models.config import Merge, Stream, TransformerConfig
+from models.dropping import without_dropped
 from models.functions import AttentionFunction, DotProductAttention, PlainAttention, make_function
-from models.masks import CausalMask, Mask, band
+from models.fused_kernel import attend_fused
+from models.masks import Mask, band
 from models.positions import Rotary, unturned
 from models.relative import Bias
 
@@ -110,13 +111,18 @@ def attend(
 
     query [B, H, Q, E], key and value [B, K, T, E] -> [B, H, Q, E].
 
-    Where a gradient is wanted and nobody watches, plain attention runs in torch's fused kernel: the same function, of
-    which the backward pass needs no map.
+    Heads that are dropped (models/dropping.py) give 0; what they attended to is reported as ever. Where a gradient is
+    wanted and nobody watches, plain attention runs in torch's fused kernel: the same function, of which the backward
+    pass needs no map.
     """
     report(AttentionCall(function, query, key, value, mask, stream))
+    return without_dropped(_mixed(function, query, key, value, mask), stream)
+
+
+def _mixed(function: AttentionFunction, query: Tensor, key: Tensor, value: Tensor, mask: Mask | None) -> Tensor:
     training = query.requires_grad and not watched() and isinstance(function, DotProductAttention)
     if _fused.get() or training:
-        return _attend_fused(function, query, key, value, mask)
+        return attend_fused(function, query, key, value, mask)
     queries = query.shape[2]
     if queries <= BLOCK:
         return attend_rows(function, query, key, value, mask=mask, rows=slice(0, queries)).output
@@ -159,31 +165,6 @@ def attend_rows(
         keys, allowed = seen.keys, seen.allowed.to(query.device)
     output, weights = function(query, key[:, :, keys], value[:, :, keys], allowed, rows=rows)
     return Attended(output, weights, keys, allowed)
-
-
-def _attend_fused(function: AttentionFunction, query: Tensor, key: Tensor, value: Tensor, mask: Mask | None) -> Tensor:
-    if function.scale is None:
-        raise ValueError(
-            f"{type(function).__name__} is more than a scaled dot product with a bias, so torch's fused kernel cannot "
-            "check it"
-        )
-    rows = slice(0, query.shape[2])
-    causal = mask == CausalMask(keys=query.shape[2])  # the kernel then skips the half that is masked
-    added = function.added(rows, key.shape[2])
-    allowed = None if mask is None or (causal and added is None) else mask.rows(0, rows.stop).to(query.device)
-    if added is not None:
-        added = added.to(query)
-        allowed = added if allowed is None else added.masked_fill(~allowed, float("-inf"))
-    return scaled_dot_product_attention(
-        query,
-        key,
-        value,
-        attn_mask=allowed,
-        dropout_p=function.dropout if isinstance(function, DotProductAttention) else 0.0,
-        is_causal=causal and added is None,
-        scale=function.scale,
-        enable_gqa=key.shape[1] != query.shape[1],
-    )
 
 
 class MultiHeadAttention(nn.Module):

@@ -18,6 +18,7 @@ from torch.overrides import TorchFunctionMode
 
 from models.attention import AttentionCall, report
 from models.config import Stream
+from models.dropping import without_dropped
 from models.masks import DenseMask
 
 _SOFTMAX = (torch.softmax, torch.nn.functional.softmax, Tensor.softmax)
@@ -96,19 +97,21 @@ class WatchedSoftmax(TorchFunctionMode):
         self.seen: list[tuple[Tensor, Tensor]] = []  # scores and weights
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        result = func(*args, **(kwargs or {}))
+        result: Tensor = func(*args, **(kwargs or {}))
         if func in _SOFTMAX and (scores := self.expected.scores(args[0])) is not None:
-            self.seen.append((scores.detach().clone(), result.reshape(scores.shape)))
-            self._report(self.seen[-1][0])
+            stream = self.expected.stream(len(self.seen))
+            weights = without_dropped(result.reshape(scores.shape), stream)
+            self.seen.append((scores.detach().clone(), weights))
+            self._report(self.seen[-1][0], stream)
+            return weights.reshape(result.shape)
         return result
 
-    def _report(self, scores: Tensor) -> None:
+    def _report(self, scores: Tensor, stream: Stream) -> None:
         batch, heads, queries, keys = scores.shape
         kv_heads = self.expected.kv_heads
         key_heads = heads if kv_heads is None or heads % kv_heads else kv_heads
         query = scores.new_zeros(batch, heads, queries, 0)
         key = scores.new_zeros(batch, key_heads, keys, 0)
-        stream = self.expected.stream(len(self.seen) - 1)
         report(AttentionCall(GivenScores(scores), query, key, key, DenseMask(scores), stream))
 
     def agree(self, handed_out: Sequence[Tensor]) -> None:

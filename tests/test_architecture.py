@@ -19,7 +19,7 @@ ROOMS = {  # of inspector's modules; all others are analysis
         *("probe", "norm_hooks", "norm_places", "norm_kinds", "reading", "kept"),
         *("interventions", "generating", "beams"),
     },
-    "files": {"export", "notebook", "__main__"},
+    "files": {"export", "importance", "notebook", "__main__"},
 }
 OUTSIDE = {"models": {"streamlit", "plotly", "inspector"}}
 

@@ -1,14 +1,15 @@
-"""What masking a token does: the guesses in its place, what each head changes, how far each hidden state turned."""
+"""What a change does: guesses in a hidden token's place, predictions, every head, how far each hidden state turned."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from inspector.interventions import Guess
+from inspector.interventions import Guess, Prediction
 from inspector.plots import theme
 from inspector.plots.attention import Weights
 from inspector.plots.packing import thumbnails
@@ -40,26 +41,63 @@ def guesses(guess: Guess, *, mode: Mode = "light") -> go.Figure:
         customdata=[[theme.literal(token), f"{rank:,}"] for rank, token, _ in candidates],
         hovertemplate="%{customdata[0]}<br>rank %{customdata[1]}<br>probability %{x:.6~g}<extra></extra>",
     )
-    names = [_name(token, rank, own) for (rank, token, _), own in zip(candidates, true, strict=True)]
+    names = [_name(token, *([rank] if own else ())) for (rank, token, _), own in zip(candidates, true, strict=True)]
     return go.Figure(
-        drawn,
-        layout={
-            "template": theme.template(mode),
-            "title": {"text": f"Guesses for token {guess.position}"},
-            "xaxis": {"title": {"text": "probability"}, "range": [0, 1.2 * max(shares)], "tickformat": ".3~g"},
-            "yaxis": {
-                "tickmode": "array",
-                "tickvals": rows,
-                "ticktext": names,
-                "tickfont": {"family": theme.TOKEN_FONT, "size": 13, "color": theme.TEXT[mode]},
-                "autorange": "reversed",
-                "showgrid": False,
-                "ticks": "",
-            },
-            "bargap": 0.25,
-            "height": 120 + _ROW * len(candidates),
-        },
+        drawn, layout=_bars(names, title=f"Guesses for token {guess.position}", longest=max(shares), mode=mode)
     )
+
+
+def predictions(found: Prediction, *, mode: Mode = "light") -> go.Figure:
+    """The likeliest tokens before and after a change, the likeliest before on top, as pairs of bars (no unit).
+
+    Before is pale and hatched, after is solid; the token asked about is named with its two ranks.
+    """
+    colour, rows = theme.PART[mode]["prediction"], list(range(len(found.candidates)))
+    tokens = [token for token, _, _ in found.candidates]
+    drawn = [
+        go.Bar(
+            name=name,
+            x=shares,
+            y=rows,
+            orientation="h",
+            marker={"color": colour, "opacity": opacity, "pattern": {"shape": hatch}},
+            text=[theme.number(share) for share in shares],
+            textposition="outside",
+            cliponaxis=False,
+            customdata=[theme.literal(token) for token in tokens],
+            hovertemplate="%{customdata}<br>" + name + " %{x:.6~g}<extra></extra>",
+        )
+        for name, shares, opacity, hatch in (
+            ("before", [before for _, before, _ in found.candidates], _OTHERS, "/"),
+            ("after", [after for _, _, after in found.candidates], 1.0, ""),
+        )
+    ]
+    ranks = found.before.rank, found.after.rank
+    names = [_name(token, *(ranks if token == found.before.token else ()), true=found.true) for token in tokens]
+    longest = max(max(before, after) for _, before, after in found.candidates)
+    layout = _bars(names, title="Before and after", longest=longest, mode=mode)
+    legend = {**theme.LEGEND_ABOVE, "traceorder": "normal"}
+    return go.Figure(drawn, layout=layout | {"height": 130 + 46 * len(rows), "legend": legend, "margin": {"t": 76}})
+
+
+def _bars(names: Sequence[str], *, title: str, longest: float, mode: Mode) -> dict[str, Any]:
+    """The layout of bars of probability, one under the other."""
+    return {
+        "template": theme.template(mode),
+        "title": {"text": title},
+        "xaxis": {"title": {"text": "probability"}, "range": [0, 1.2 * longest], "tickformat": ".3~g"},
+        "yaxis": {
+            "tickmode": "array",
+            "tickvals": list(range(len(names))),
+            "ticktext": names,
+            "tickfont": {"family": theme.TOKEN_FONT, "size": 13, "color": theme.TEXT[mode]},
+            "autorange": "reversed",
+            "showgrid": False,
+            "ticks": "",
+        },
+        "bargap": 0.25,
+        "height": 120 + _ROW * len(names),
+    }
 
 
 def changes(layers: Sequence[tuple[Weights, Weights]]) -> tuple[NDArray[np.uint8], float]:
@@ -72,8 +110,17 @@ def changes(layers: Sequence[tuple[Weights, Weights]]) -> tuple[NDArray[np.uint8
     return thumbnails(scaled, count=len(layers), heads=heads, queries=queries, keys=keys), top
 
 
-def moved(turned: np.ndarray, *, tokens: Sequence[str], masked: Collection[int], mode: Mode = "light") -> go.Figure:
+def moved(
+    turned: np.ndarray,
+    *,
+    tokens: Sequence[str],
+    masked: Collection[int],
+    names: tuple[str, str] = ("seen", "masked"),
+    mode: Mode = "light",
+) -> go.Figure:
     """How far each token's last hidden state turned, 1 - cosine [T], as bars; the masked tokens stand out in rose.
+
+    names: of the other tokens, and of those that stand out.
 
     Raises ValueError where there are not as many values as tokens.
     """
@@ -82,7 +129,7 @@ def moved(turned: np.ndarray, *, tokens: Sequence[str], masked: Collection[int],
     part = theme.PART[mode]
     places = np.arange(len(tokens))
     figure = go.Figure()
-    for name, colour, hidden in (("seen", part["residual"], False), ("masked", part["prediction"], True)):
+    for name, colour, hidden in ((names[0], part["residual"], False), (names[1], part["prediction"], True)):
         chosen = np.isin(places, list(masked)) == hidden
         figure.add_bar(
             x=[theme.token_names(tokens)[place] for place in places[chosen]],
@@ -102,13 +149,18 @@ def moved(turned: np.ndarray, *, tokens: Sequence[str], masked: Collection[int],
         },
         yaxis={"title": {"text": "1 − cosine"}, "rangemode": "tozero", "tickformat": ".3~g"},
         legend=theme.LEGEND_ABOVE,
+        showlegend=len(masked) > 0,
         margin={"t": 76},
         bargap=0.2,
         height=340,
     )
 
 
-def _name(token: str, rank: int, true: bool) -> str:
+def _name(token: str, *ranks: int, true: bool = True) -> str:
+    """A token as the name of a bar; of the one asked about with its ranks."""
     shown = theme.visible(token)
     shown = shown if len(shown) <= theme.LONGEST_TICK else f"{shown[: theme.LONGEST_TICK - 1]}…"
-    return f"<b>{theme.literal(shown)}</b> <br>true, rank {rank:,} " if true else f"{theme.literal(shown)} "
+    if not ranks:
+        return f"{theme.literal(shown)} "
+    places = " → ".join(f"{rank:,}" for rank in ranks)
+    return f"<b>{theme.literal(shown)}</b> <br>{'true, ' if true else ''}rank {places} "

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -124,6 +124,7 @@ def grid_bytes(
     selected: tuple[int, int] | None = None,
     notes: Sequence[Sequence[str]] | None = None,
     names: Sequence[str] | None = None,
+    crossed: Collection[tuple[int, int]] | None = None,
     measures: Mapping[str, Sequence[Sequence[float | None]]] | None = None,
     roles: Roles | None = None,
     options: Options | None = None,
@@ -133,8 +134,9 @@ def grid_bytes(
 
     tokens: the text's length. selected: the open (layer, head). notes: a short text for each layer and head, shown with
     the enlarged thumbnail, "entropy 1.23 nats". names: of the rows; "layer 0" and so on where left out; columns: what
-    they count. measures: by what heads can be sorted, each with a number for each layer and head, None where it has
-    none. roles: what each head does. options: how the heads are sorted and which are shown.
+    they count. crossed: (layer, head) of all that are crossed out, where a click crosses out or takes that back instead
+    of opening; None where it opens. measures: by what heads can be sorted, each with a number for each layer and head,
+    None where it has none. roles: what each head does. options: how the heads are sorted and which are shown.
     """
     layers, heads, rows, cols = pictures.shape
     if selected is not None and not (0 <= selected[0] < layers and 0 <= selected[1] < heads):
@@ -159,6 +161,7 @@ def grid_bytes(
         "colours": _stops(colours),
         "notes": notes,
         "names": list(names) if names is not None else [f"layer {layer}" for layer in range(layers)],
+        "crossed": None if crossed is None else sorted(crossed),
         "measures": measures,
         "roles": None if roles is None else asdict(roles),
         "options": asdict(options or Options()),

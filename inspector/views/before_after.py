@@ -2,115 +2,180 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import pandas as pd
 import streamlit as st
 
 from inspector import compare, maps
+from inspector.interventions import Change
 from inspector.plots import attention, masking, packing, theme
 from inspector.trace import Array, Trace
-from inspector.views import parts, session
+from inspector.views import link, parts, session
 from inspector.views.components.grid import grid
 from inspector.views.components.head import Choice, Step, head
 
 MOST = 8  # heads in the table
 
-Open = Callable[[int, int], None]
+
+@dataclass(frozen=True)
+class Drawn:
+    """What is drawn of the open head: before, after and their difference, [Q, T], and the names of the keys."""
+
+    maps: dict[str, Array]
+    keys: Sequence[str]
 
 
-def maps_of(
-    before: Trace,
-    after: Trace,
-    changed: pd.DataFrame,
-    *,
-    opened: tuple[int, int],
-    open_head: Open,
-    pinned: int | None,
-) -> tuple[dict[str, Array], Sequence[str]]:
-    """Every head by how much it changed, and one head before, after and their difference; what is drawn of it.
+def open_head(layer: int | None, number: int | None) -> None:
+    """Called before the run that follows a click, so that this run draws the answer; None: the most changed one."""
+    link.choose("mask_layer", layer)
+    link.choose("mask_head", number)
 
-    changed: of compare.changed_heads. opened: (layer, head); open_head is called before the run that follows a click.
-    pinned: the position of the query whose lines are drawn; None for all.
+
+def maps_of(change: Change, *, stream: str, about: Sequence[int] = ()) -> Drawn | None:
+    """Every head by how much it changed, and one head before, after and their difference.
+
+    stream: whose heads. about: positions of the queries that the order of the heads is about, the first of them pinned
+    where it is alone; none for all. None where the text is too long for whole maps.
     """
+    st.subheader("Where does the model look now?")
+    before, after = change.before, change.after
     with st.container(horizontal=True, vertical_alignment="bottom"):
         hide = st.toggle("Hide special tokens", key="hide", bind="query-params", help="Rows then sum to what is left.")
         words = st.toggle("Merge word pieces", key="words", bind="query-params")
         root = st.toggle("Square-root colour", key="sqrt", bind="query-params", help="Shows small weights.")
-    shown = maps.arrange(before, hide_special=hide, merge_words=words)
-    renamed = maps.arrange(after, hide_special=hide, merge_words=words)
+    shown, now = _arranged(change, stream=stream, hide=hide, words=words)
+    if shown.is_long:
+        st.info(
+            f"The text has {len(shown.keys.members):,} keys, and maps before and after are compared whole, up to "
+            f"{maps.WHOLE}. Choose a shorter text to see them."
+        )
+        return None
+    changed = _changed(change, stream=stream, about=about)
+    sites = [site for site in before.sites if site.stream == stream]
+    layer = link.chosen("mask_layer", default=int(changed["layer"][0]), last=len(sites) - 1) or 0
+    number = link.chosen("mask_head", default=int(changed["head"][0]), last=sites[0].heads - 1) or 0
+    opened = layer, number
     left, right = st.columns(2, gap="medium")
     with left:
-        _grid(before, after, shown, changed, opened, open_head)
+        _grid(change, (shown, now), changed, opened, stream=stream)
     with right:
-        _table(changed)
+        _table(changed, about=about)
 
-    layer, number = opened
-    a, b = (shown.apply(trace.attention(layer=layer, head=number)) for trace in (before, after))
-    names = shown.queries.labels, shown.keys.labels
-    apart = compare.difference(b, a, queries=(names[0], names[0]), keys=(names[1], names[1]))
-    top = max(float(a.max()), float(b.max())) or 1.0
-    title = attention.title(layer, number).lower()
-    follow = partial(_step, before, opened, open_head)
-    draw = partial(_map, opened=opened, pinned=shown.queries.containing(pinned), on_event=follow)
+    a = shown.apply(before.attention(layer=layer, head=number, stream=stream))
+    b = now.apply(after.attention(layer=layer, head=number, stream=stream))
+    apart: Array = b - a
+    top, largest = max(float(a.max()), float(b.max())) or 1.0, float(abs(apart).max())
+    named = stream if len({site.stream for site in before.sites}) > 1 else None
+    title = attention.title(layer, number, named).lower()
+    pinned = shown.queries.containing(about[0]) if len(about) == 1 else None
+    follow = partial(_step, opened, layers=len(sites), heads=sites[0].heads)
+    draw = partial(_map, opened=opened, pinned=pinned, on_event=follow)
     scale: theme.Scale = "sqrt" if root else "linear"
     left, right = st.columns(2, gap="medium")
     with left:
         draw(f"Before: {title}", a, shown, key="map-before", top=top, scale=scale)
     with right:
-        draw(f"After: {title}", b, renamed, key="map-after", top=top, scale=scale)
-    draw(f"After minus before: {title}", apart.values, shown, key="map-change", top=apart.largest or 1.0, signed=True)
+        draw(f"After: {title}", b, now, key="map-after", top=top, scale=scale)
+    draw(f"After minus before: {title}", apart, shown, key="map-change", top=largest or 1.0, signed=True)
     st.caption(
-        rf"$A' - A$, weight after minus before, no unit, at most {theme.number(apart.largest)}: indigo where the head "
+        rf"$A' - A$, weight after minus before, no unit, at most {theme.number(largest)}: indigo where the head "
         f"looks more now, amber where less. Before and after share one scale, from 0 to {theme.number(top)}. "
         f"Row = query, column = key{'.' if pinned is None else '; the row of the changed token is pinned.'}"
     )
-    return {"before": a, "after": b, "difference": apart.values}, names[1]
+    return Drawn({"before": a, "after": b, "difference": apart}, shown.keys.labels)
 
 
-def hidden_states(before: Trace, after: Trace, *, positions: Collection[int]) -> None:
-    """How far each token's last hidden state turned; `positions` are the tokens that were changed."""
+def hidden_states(change: Change, *, positions: Sequence[int] = (), name: str = "masked") -> None:
+    """How far each token's last hidden state turned; those at `positions` stand out under `name`."""
+    stream = change.before.sites[-1].stream
+    stream = "decoder" if stream == "cross" else stream
+    groups = [side.queries for side in _arranged(change, stream=stream, hide=False, words=False)]
+    tokens = [_joined(change.before, group) for group in groups[0].members]
+    turned = compare.moved(change.before, change.after, groups=(groups[0], groups[1]))
+    changed = [index for index, group in enumerate(groups[0].members) if set(group) & set(positions)]
     parts.chart(
-        masking.moved(compare.moved(before, after), tokens=before.tokens, masked=positions, mode=session.mode()),
+        masking.moved(turned, tokens=tokens, masked=changed, names=("seen", name), mode=session.mode()),
         alt="1 - cosine of each token's last hidden state before and after",
         key="moved",
     )
     st.caption(
         r"$1 - \cos(h_i, h'_i)$ of each token's last hidden state, $h_i$ before and $h'_i$ after: 0 where both point "
-        "the same way, 1 at a right angle. No unit."
+        f"the same way, 1 at a right angle. No unit; the mean is {theme.number(float(turned.mean()))}."
     )
 
 
+def _joined(trace: Trace, group: Sequence[int]) -> str:
+    encoding = trace.target or trace.encoding
+    return " ".join(encoding.tokens[position] for position in group)
+
+
+def _arranged(change: Change, *, stream: str, hide: bool, words: bool) -> tuple[maps.Arrangement, maps.Arrangement]:
+    """How tokens are put together before and after: what was replaced is one group in both."""
+    shown, now = (
+        maps.arrange(trace, stream=stream, hide_special=hide, merge_words=words, block=block)
+        for trace, block in zip((change.before, change.after), change.replaced, strict=True)
+    )
+    return shown, now
+
+
+def _changed(change: Change, *, stream: str, about: Sequence[int]) -> pd.DataFrame:
+    shown, now = _arranged(change, stream=stream, hide=False, words=False)
+    groups = sorted({group for place in about if (group := shown.queries.containing(place)) is not None})
+    table: pd.DataFrame = session.cached_table(
+        (change.before.key, change.after.key, "changed heads", stream),
+        lambda: compare.changed_heads(
+            change.before, change.after, stream=stream, shown=(shown, now), queries=groups or None
+        ),
+    )
+    return table
+
+
 def _grid(
-    before: Trace, after: Trace, shown: maps.Arrangement, changed: pd.DataFrame, opened: tuple[int, int], open_: Open
+    change: Change,
+    shown: tuple[maps.Arrangement, maps.Arrangement],
+    changed: pd.DataFrame,
+    opened: tuple[int, int],
+    *,
+    stream: str,
 ) -> None:
     """|after - before| of every head as thumbnails; a click opens one."""
+    before, after = change.before, change.after
 
-    def apply(trace: Trace) -> list[Array]:
-        return [shown.apply(trace.attention(layer=site.layer)) for site in trace.sites]
+    def apply(trace: Trace, how: maps.Arrangement) -> list[Array]:
+        sites = [site for site in trace.sites if site.stream == stream]
+        return [how.apply(trace.attention(layer=site.layer, stream=stream)) for site in sites]
 
     pictures, largest = session.cached(
-        ("changes", before.key, after.key, shown),
-        lambda: masking.changes(list(zip(apply(before), apply(after), strict=True))),
+        ("changes", before.key, after.key, stream, shown),
+        lambda: masking.changes(list(zip(apply(before, shown[0]), apply(after, shown[1]), strict=True))),
         size=lambda made: made[0].nbytes,
     )
     data = packing.grid_bytes(
         pictures,
-        tokens=len(shown.keys.labels),
+        tokens=len(shown[0].keys.labels),
         colours=theme.SEQUENTIAL,
         scale="sqrt",
         selected=opened,
-        notes=parts.change_notes(changed),
+        notes=_notes(changed),
     )
-    grid(data, key="grid-change", on_open=open_)
+    grid(data, key="grid-change", on_open=open_head)
     st.caption(
         f"Rows are layers, columns heads: |after − before| of each cell, from 0 to {theme.number(largest)}, on a "
         "square-root scale. Click a head to open it, or walk with the arrow keys; first open is the most changed one."
     )
 
 
-def _table(changed: pd.DataFrame) -> None:
+def _notes(changed: pd.DataFrame) -> list[list[str]]:
+    """A line for each head, by layer and head: how much of it changed; `changed` of compare.changed_heads."""
+    ordered = changed.sort_values(["layer", "head"])
+    lines = ordered["jensen_shannon"].map("divergence {:.3g} nats".format)
+    return [rows.tolist() for _, rows in lines.groupby(ordered["layer"])]
+
+
+def _table(changed: pd.DataFrame, *, about: Sequence[int]) -> None:
     """The heads that changed most."""
     st.dataframe(
         changed.head(MOST)[["layer", "head", "jensen_shannon", "total_variation"]],
@@ -120,9 +185,10 @@ def _table(changed: pd.DataFrame) -> None:
             "total_variation": st.column_config.NumberColumn("weight moved, share", format="%.3g"),
         },
     )
+    which = "whose row of the changed token differs most (of several tokens: the mean)" if about else "that differ most"
+    over = "the row before and after" if about else "each row before and after, mean over the rows"
     st.caption(
-        "The heads whose row of the changed token differs most (of several tokens: the mean). Jensen-Shannon "
-        "divergence of the row before and after (Lin 1991), 0 to ln 2 = 0.693 nats; weight moved "
+        f"The heads {which}. Jensen-Shannon divergence of {over} (Lin 1991), 0 to ln 2 = 0.693 nats; weight moved "
         r"$\frac{1}{2}\sum_j |A'_{ij} - A_{ij}|$, 0 to 1."
     )
 
@@ -157,8 +223,7 @@ def _map(
     head(data, key=key, on_event=on_event)
 
 
-def _step(trace: Trace, opened: tuple[int, int], open_head: Open, event: Choice | Step) -> None:
+def _step(opened: tuple[int, int], event: Choice | Step, *, layers: int, heads: int) -> None:
     """The keys [ and ] in a map open the head before or after, over the ends of the layers."""
     if isinstance(event, Step):
-        layers, heads = len(trace.sites), trace.sites[0].heads
         open_head(*divmod((opened[0] * heads + opened[1] + event.by) % (layers * heads), heads))

@@ -52,5 +52,5 @@ if any(panel.is_long for panel in panels):
 compare_difference.section(panels, numbers)
 compare_heads.section(panels, scale=scale)
 st.page_link(
-    "inspector/views/mask.py", label="One text before and after a change: see Mask", icon=":material/visibility_off:"
+    "inspector/views/what_if.py", label="One text before and after a change: see What if", icon=":material/alt_route:"
 )

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from inspector.maps import Arrangement, Groups
     from inspector.plots.theme import Scale
     from inspector.trace import Array, Trace
+    from inspector.views.before_after import Drawn
 
 
 def head(
@@ -108,23 +109,25 @@ def comparison(maps: Mapping[str, tuple[Array, Sequence[str], Sequence[str]]]) -
             )
 
 
-def masking(predictions: pd.DataFrame, maps: Mapping[str, Array], tokens: Sequence[str], *, name: str) -> None:
-    """Buttons for a masked text: every guess as CSV; the open head's maps [Q, T] and their tokens as NPZ."""
+def change(predictions: pd.DataFrame | None, drawn: Drawn | None, *, name: str) -> None:
+    """Buttons for a changed text: what is predicted as CSV; the open head's maps [Q, T] and their keys as NPZ."""
     with st.container(horizontal=True, gap="small"):
-        _button(
-            f"{name}-guesses.csv",
-            lambda: predictions.to_csv(index=False).encode(),
-            "text/csv",
-            "The likeliest tokens and the true one, masked and seen, to the last digit",
-            label="Guesses, CSV",
-        )
-        _button(
-            f"{name}-attention.npz",
-            lambda: _arrays({**maps, "tokens": np.array(tokens)}),
-            "application/octet-stream",
-            "The open head between the tokens as you see them: numpy.load() gives " + ", ".join(maps),
-            label="Maps, NPZ",
-        )
+        if predictions is not None:
+            _button(
+                f"{name}-guesses.csv",
+                lambda: predictions.to_csv(index=False).encode(),
+                "text/csv",
+                "The likeliest tokens and the true one, before and after, to the last digit",
+                label="Guesses, CSV",
+            )
+        if drawn is not None:
+            _button(
+                f"{name}-attention.npz",
+                lambda: _arrays({**drawn.maps, "tokens": np.array(drawn.keys)}),
+                "application/octet-stream",
+                "The open head between the tokens as you see them: numpy.load() gives " + ", ".join(drawn.maps),
+                label="Maps, NPZ",
+            )
 
 
 def _button(file: str, make: Callable[[], bytes], mime: str, meaning: str, *, label: str = "") -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 import streamlit as st
+
+T = TypeVar("T", int, str)
 
 TEXTS = ("text", "pair", "target", "a_text", "b_text", "c_text", "d_text")  # of the sidebar and of Compare's panels
 Value = int | tuple[int, ...] | tuple[str, ...]
@@ -12,7 +15,8 @@ CHOSEN = {  # by a page's path (the first page has none): what no widget holds
     "": ("layer", "head", "query", "sort", "only"),  # the open head, the pinned token, the order and choice of heads
     "compare": ("panels",),  # how many there are
     "generate": ("step",),  # of the text being written
-    "mask": ("token", "mask_layer", "mask_head"),  # the masked tokens, one or several, and the open head
+    # The masked tokens, one or several; the swapped word; the token that is predicted; what is dropped; the open head.
+    "what_if": ("token", "word", "ask", "drop", "mask_layer", "mask_head"),
     "training": ("replay_layer", "replay_head"),  # the open head of the replay
 }
 MAX_NAME = 300  # characters of the name of another model
@@ -115,22 +119,27 @@ def chosen(name: str, *, default: int | None, last: int, first: int = 0) -> int 
     return default if value is not None and value > last else value
 
 
-def chosen_several(name: str, *, default: int, allowed: Sequence[int]) -> tuple[int, ...]:
-    """As `chosen`, of one number or several among `allowed`; in the link they stand with a space between."""
+def chosen_several(
+    name: str, *, default: T, allowed: Sequence[T], but: str = ", without special tokens"
+) -> tuple[T, ...]:
+    """As `chosen`, of one or several among `allowed`; in the link they stand with a space or a comma between.
+
+    but: what a link out of range is told of those that are left out.
+    """
     kept, linked = st.session_state["chosen"], st.session_state["linked"]
     st.session_state["clicked"].discard(name)
     if name in linked:
         raw = linked.pop(name)
         kept.pop(name, None)
-        numbers = [] if raw is None else raw.split()
-        if numbers and all(number.isdecimal() and int(number) in allowed for number in numbers):
-            kept[name] = tuple(sorted({int(number) for number in numbers}))
+        asked = set() if raw is None else set(raw.replace(",", " ").split())
+        if asked and asked <= set(map(str, allowed)):
+            kept[name] = tuple(one for one in allowed if str(one) in asked)
         elif raw is not None:
             _complain(
-                f"The link asks for {name} {_plain(raw)}; they go from {allowed[0]} to {allowed[-1]}, without special "
-                f"tokens. You see {default} instead."
+                f"The link asks for {name} {_plain(raw)}; they go from {allowed[0]} to {allowed[-1]}{but}. "
+                f"You see {default} instead."
             )
-    value: tuple[int, ...] = kept.get(name, (default,))
+    value: tuple[T, ...] = kept.get(name, (default,))
     return value if set(value) <= set(allowed) else (default,)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import string
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -15,11 +15,9 @@ if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
 
-    from inspector.interventions import Guess
     from inspector.maps import Arrangement
     from inspector.plots.theme import Scale
     from inspector.trace import Array, Trace
-    from models.tokenizers import Encoding
 
 
 def untrained() -> None:
@@ -80,14 +78,16 @@ def colour_scale(*, long: bool) -> Scale:
     return "sqrt" if root else "linear"
 
 
-def token_chips(encoding: Encoding, positions: Sequence[int], *, key: str, on_change: Callable[[], None]) -> list[int]:
-    """A row of the text's tokens to click or to reach with Tab, any number of them chosen; their positions.
+def token_chips(
+    tokens: Mapping[int, str], *, key: str, on_change: Callable[[], None], label: str = "Tokens"
+) -> list[int]:
+    """A row of tokens by position to click or to reach with Tab, any number of them chosen; their positions.
 
     The marks of word pieces are dimmed, and a small number, the position, tells tokens that repeat apart.
     """
 
     def name(position: int) -> str:
-        token = visible(encoding.tokens[position])
+        token = visible(tokens[position])
         shown = token if len(token) <= LONGEST_TICK else f"{token[: LONGEST_TICK - 1]}…"
         mark = next((mark for mark in ("##", "▁", "Ġ") if shown.startswith(mark) and shown != mark), "")
         dimmed = f":gray[{plain(mark)}]" if mark else ""
@@ -96,7 +96,7 @@ def token_chips(encoding: Encoding, positions: Sequence[int], *, key: str, on_ch
     from inspector.plots.theme import LONGEST_TICK, visible
 
     chosen: list[int] = st.pills(
-        "Tokens", positions, format_func=name, selection_mode="multi", key=key, on_change=on_change
+        label, list(tokens), format_func=name, selection_mode="multi", key=key, on_change=on_change
     )
     return chosen
 
@@ -216,32 +216,3 @@ def head_notes(measures: pd.DataFrame) -> list[list[str]]:
     ]
     lines = pd.concat(numbers, axis=1).apply(lambda row: ", ".join(filter(None, row)), axis=1)
     return [rows.tolist() for _, rows in lines.groupby(measures["layer"])]
-
-
-def change_notes(changed: pd.DataFrame) -> list[list[str]]:
-    """A line for each head, by layer and head: how much of it changed; `changed` of compare.changed_heads."""
-    ordered = changed.sort_values(["layer", "head"])
-    lines = ordered["jensen_shannon"].map("divergence {:.3g} nats".format)
-    return [rows.tolist() for _, rows in lines.groupby(ordered["layer"])]
-
-
-def guess_numbers(guess: Guess, seen: Guess) -> list[tuple[str, str, str]]:
-    """A guess as cards: how the true token fares, and how it did when the model could see it."""
-    return [
-        (
-            "True token's rank",
-            f"{guess.rank:,} of {guess.vocabulary:,}",
-            "1: the model's first guess. Tokens of the vocabulary by probability",
-        ),
-        ("Its probability", f"{guess.probability:.3g}", "Of the true token, when it is masked"),
-        (
-            "Surprise",
-            f"{-math.log2(guess.probability):.3g} bits" if guess.probability else "–",
-            "-log2 of that probability: 1 bit is a coin's toss",
-        ),
-        (
-            "When seen",
-            f"{seen.probability:.3g}",
-            f"The true token's probability when it is not masked; rank {seen.rank:,}",
-        ),
-    ]

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from inspector.exactness import Exactness
     from inspector.first_look import FirstLook
-    from inspector.interventions import Masked
     from inspector.maps import Arrangement
     from inspector.plots.theme import Mode
     from inspector.trace import Array, Trace
@@ -138,20 +137,6 @@ def panel_trace(chosen: Inspected, *, model: str, text: str) -> Trace:
         pair = trace.text_pair if shape == "encoder" else None
         target = _target() if shape == "encoder-decoder" else None
         return record(model, trace.text, text_pair=pair, target=target).trace
-
-
-def masked(chosen: Inspected, positions: tuple[int, ...]) -> Masked:
-    """The text read again with these tokens masked, recorded once; ValueError where that is not possible."""
-    from inspector.interventions import mask
-
-    trace, loaded = chosen.trace, chosen.loaded
-    if loaded is None:
-        raise ValueError(f"The model {trace.model!r} of this saved trace is not at hand, so it cannot guess.")
-    return cached(
-        ("masked", trace.model, trace.text, trace.text_pair, positions),
-        lambda: mask(loaded, trace.text, positions=positions, text_pair=trace.text_pair),
-        size=lambda masked: masked.before.nbytes + masked.after.nbytes,
-    )
 
 
 def is_long(trace: Trace) -> bool:

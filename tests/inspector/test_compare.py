@@ -5,8 +5,10 @@ import pytest
 from scipy.spatial.distance import cosine, jensenshannon
 from scipy.stats import entropy, spearmanr
 
+import models
 from inspector import record
 from inspector.compare import changed_heads, difference, moved, shared, subtract
+from inspector.maps import arrange
 from models import LoadedModel
 
 CHANCE = np.random.default_rng(0)
@@ -104,3 +106,29 @@ def test_maps_of_one_weight_have_no_ranks() -> None:
 def test_maps_of_other_shapes_are_a_sentence() -> None:
     with pytest.raises(ValueError, match=r"shapes \(3, 3\) and \(2, 2\) between 3 queries and 3 keys"):
         subtract(rows(3), rows(2), queries=tuple("abc"), keys=tuple("abc"))
+
+
+def test_texts_of_different_lengths_are_compared_between_groups(minilm: LoadedModel) -> None:
+    before, after = record(minilm, "The cat sat."), record(minilm, "The old dog sat.")
+    shown = arrange(before, block=range(2, 3)), arrange(after, block=range(2, 4))
+    row = changed_heads(before, after, shown=shown, queries=[3]).iloc[5]
+    p = before.attention(layer=row["layer"], head=row["head"])[3].astype(float)
+    q = after.attention(layer=row["layer"], head=row["head"])[4].astype(float)
+    q = np.array([*q[:2], q[2:4].sum(), *q[4:]])
+    assert row["jensen_shannon"] == pytest.approx(jensenshannon(p, q) ** 2, abs=1e-6)
+    a, b = before.output.astype(float), after.output.astype(float)
+    b = np.stack([*b[:2], b[2:4].mean(axis=0), *b[4:]])
+    expected = [cosine(one, other) for one, other in zip(a, b, strict=True)]
+    np.testing.assert_allclose(moved(before, after, groups=(shown[0].queries, shown[1].queries)), expected, atol=1e-6)
+
+
+def test_heads_of_one_stream_alone() -> None:
+    loaded = models.load("own-encoder-decoder")
+    before, after = (record(loaded, text, target="Die Katze.") for text in ("A cat sat", "A dog sat"))
+    table = changed_heads(before, after, stream="cross")
+    assert set(table["stream"]) == {"cross"}
+    assert len(table) == 8
+    weights = [trace.attention(layer=1, head=2, stream="cross").astype(float) for trace in (before, after)]
+    row = table.query("layer == 1 and head == 2").iloc[0]
+    expected = np.mean(jensenshannon(*weights, axis=1) ** 2)
+    assert row["jensen_shannon"] == pytest.approx(expected, abs=1e-6)

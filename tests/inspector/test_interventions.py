@@ -11,7 +11,7 @@ from transformers import BertConfig, BertForMaskedLM
 
 import models
 from inspector import record
-from inspector.interventions import mask, maskable, most_telling, predictions, whole_words
+from inspector.interventions import mask, maskable, most_telling, predict, predictions, whole_words
 from models import LoadedModel
 from models.convert import from_transformers
 from models.masked import MaskedLanguageModel
@@ -159,7 +159,7 @@ def test_the_first_view_hides_the_longest_word_that_is_guessed(text: str) -> Non
         ([], "no token is masked; name one position or more"),
         ([99], "position 99 is out of range: the text has positions 0 to 8"),
         ([-1], "position -1 is out of range"),
-        ([0], r"position 0 is \[CLS\], which the tokenizer added: mask a token of the text"),
+        ([0], r"position 0 is \[CLS\], which the tokenizer added: choose a token of the text"),
     ],
 )
 def test_a_wrong_position_is_a_sentence(positions: list[int], sentence: str, loaded: LoadedModel) -> None:
@@ -167,10 +167,15 @@ def test_a_wrong_position_is_a_sentence(positions: list[int], sentence: str, loa
         mask(loaded, "The cat sat on the mat.", positions=positions)
 
 
-def test_a_model_that_cannot_guess_is_a_sentence(loaded: LoadedModel, minilm: LoadedModel) -> None:
-    with pytest.raises(ValueError, match=r"minilm gives hidden states and has no masked-language head.*mini-bert"):
-        mask(minilm, TEXT, positions=[2])
+def test_a_model_that_cannot_guess_is_compared_all_the_same(minilm: LoadedModel) -> None:
+    masked = mask(minilm, TEXT, positions=[2])
+    assert masked.after.tokens == (*masked.before.tokens[:2], "[MASK]", *masked.before.tokens[3:])
+    assert (masked.guesses, masked.unmasked, masked.truths) == ((), (), {})
+    with pytest.raises(ValueError, match="minilm has no head that predicts tokens"):
+        predict(minilm, masked)
 
+
+def test_a_tokenizer_without_a_mask_token_is_a_sentence(loaded: LoadedModel, minilm: LoadedModel) -> None:
     class Without:
         """A tokenizer without a mask token."""
 
@@ -182,5 +187,19 @@ def test_a_model_that_cannot_guess_is_a_sentence(loaded: LoadedModel, minilm: Lo
         def __call__(self, *given: object, **options: object) -> object:
             return minilm.tokenizer(*given, **options)
 
-    with pytest.raises(ValueError, match="the tokenizer of tiny has no mask token"):
+    with pytest.raises(ValueError, match=r"the tokenizer of tiny has no mask token.*swap a word"):
         mask(replace(loaded, tokenizer=Without()), TEXT, positions=[2])
+
+
+def test_a_recording_is_not_made_again_and_must_be_of_the_model(loaded: LoadedModel, minilm: LoadedModel) -> None:
+    trace = record(loaded, TEXT)
+    assert mask(loaded, trace, positions=[2]).before is trace
+    with pytest.raises(ValueError, match="the trace is of tiny and the model is minilm"):
+        mask(minilm, trace, positions=[2])
+
+
+def test_what_a_mask_changes_is_a_prediction(loaded: LoadedModel) -> None:
+    masked = mask(loaded, TEXT, positions=[2])
+    found = predict(loaded, masked)
+    assert (found.before, found.after) == (masked.unmasked[0], masked.guesses[0])
+    assert found.true

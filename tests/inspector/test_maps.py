@@ -87,3 +87,16 @@ def test_cross_attention_has_two_texts_and_rows_name_what_they_predict() -> None
     assert hidden.keys.labels == trace.tokens[1:-1]
     assert hidden.apply(weights).shape == (4, len(hidden.queries.labels), len(hidden.keys.labels))
     assert arrange(trace, stream="encoder").queries.labels == trace.tokens
+
+
+def test_a_block_is_one_group_whatever_was_chosen(minilm: LoadedModel) -> None:
+    trace = record(minilm, "The old unbelievable cat.")
+    last = trace.tokens.index("cat")
+    for words in (False, True):
+        shown = arrange(trace, merge_words=words, block=range(2, last))
+        assert shown.keys.members == ((0,), (1,), tuple(range(2, last)), (last,), (last + 1,), (last + 2,))
+        mean = trace.attention(layer=0, head=0)[2:last, 1].mean()
+        assert shown.apply(trace.attention(layer=0, head=0))[2, 1] == pytest.approx(mean, abs=1e-7)
+    rows = np.arange(2 * len(trace.tokens), dtype=np.float32).reshape(-1, 2)
+    expected = [rows[0], rows[1], rows[2:last].mean(axis=0), *rows[last:]]
+    np.testing.assert_allclose(shown.queries.mean(rows), expected)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from inspector.interventions import Guess
+from inspector.interventions import Guess, Prediction
 from inspector.plots import masking, theme
 
 TOP = (("mat", 0.5), ('"', 0.2), ("<b>$x$", 0.1))
@@ -31,6 +31,20 @@ def test_a_true_token_that_is_not_likely_comes_last_with_its_rank() -> None:
     assert list(figure.data[0].x) == [0.5, 0.2, 0.1, 1e-6]
     assert figure.layout.yaxis.ticktext[-1] == "<b>sofa</b> <br>true, rank 1,234 "
     assert figure.data[0].customdata[-1][1] == "1,234"
+
+
+def test_before_and_after_are_pairs_of_bars_with_both_ranks() -> None:
+    candidates = (("mat", 0.5, 0.1), ('"', 0.2, 0.6), ("sofa", 0.01, 0.02))
+    found = Prediction(guess("sofa", 0.01, 40), guess("sofa", 0.02, 30), True, 0.5, candidates)
+    figure = masking.predictions(found)
+    before, after = figure.data
+    assert (before.name, list(before.x)) == ("before", [0.5, 0.2, 0.01])
+    assert (after.name, list(after.x)) == ("after", [0.1, 0.6, 0.02])
+    assert (before.marker.pattern.shape, after.marker.pattern.shape) == ("/", "")  # never by colour alone
+    assert list(figure.layout.yaxis.ticktext) == ["mat ", '" ', "<b>sofa</b> <br>true, rank 40 → 30 "]
+    assert found.surprise == pytest.approx(-1)
+    unknown = Prediction(guess("mat", 0.5, 1), guess("mat", 0.1, 2), False, 0.5, candidates)
+    assert masking.predictions(unknown).layout.yaxis.ticktext[0] == "<b>mat</b> <br>rank 1 → 2 "
 
 
 def test_changes_are_absolute_over_the_largest() -> None:

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[3]
 PAGES = {
     "Attention": "inspector/views/attention.py",
     "Compare": "inspector/views/compare.py",
-    "Mask": "inspector/views/mask.py",
+    "What if": "inspector/views/what_if.py",
     "Generate": "inspector/views/generate.py",
     "LayerNorm": "inspector/views/layernorm.py",
     "Positions": "inspector/views/positions.py",

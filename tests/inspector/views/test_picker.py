@@ -98,7 +98,7 @@ def test_a_folder_is_looked_at_loaded_and_used_on_other_pages(root: Path, bert: 
     assert "Exact on this text" in said(app)
     assert "Attention is seen through transformers' registry." in said(app)
     assert str(bert) in app.query_params["model"]
-    for page in ("compare", "layernorm", "positions", "costs", "mask"):
+    for page in ("compare", "layernorm", "positions", "costs", "what_if"):
         app.switch_page(f"{VIEWS}/{page}.py").run()
         assert not app.exception, page
         assert "Cannot be shown" not in said(app), page
@@ -336,7 +336,7 @@ def test_pages_say_what_a_model_does_not_have(root: Path, bert: Path) -> None:
     app.switch_page(f"{VIEWS}/costs.py").run()
     assert not app.exception
     assert "no cost formulas for the model type 'llama'" in said(app)
-    for page in ("layernorm", "compare", "mask"):
+    for page in ("layernorm", "compare", "what_if"):
         app.switch_page(f"{VIEWS}/{page}.py").run()
         assert not app.exception, page
         assert "Cannot be shown" not in said(app), page

@@ -69,6 +69,7 @@ class Grid {
     Object.assign(this, { header, data, emit });
     this.levels = this.toLevels();
     this.arrange();
+    this.cross(header.crossed);
     this.follow(header.selected);
     if (this.hovered) this.hover(this.hovered);
   }
@@ -215,6 +216,14 @@ class Grid {
     this.canvas.getContext("2d").putImageData(image, 0, 0);
   }
 
+  /** Which heads are crossed out; null where a click opens instead. */
+  cross(places) {
+    if (!places) return;
+    this.table.setAttribute("aria-multiselectable", "true");
+    const crossed = new Set(places.map(String));
+    for (const cell of this.cells.flat()) cell.setAttribute("aria-selected", crossed.has(String(this.place(cell))));
+  }
+
   // ---- choosing -------------------------------------------------------------------------------------------------
 
   hover(cell) {
@@ -241,6 +250,7 @@ class Grid {
 
   /** What the host says is open; a click that it has not answered yet comes before. */
   follow(place) {
+    if (this.header.crossed) return;
     if (place && !this.cells[place[0]]?.[place[1]]) return; // the open head of another page, whose model is larger
     this.header.selected = place;
     if (String(place) === String(this.selected)) this.settle();
@@ -259,9 +269,11 @@ class Grid {
 
   /** The frame moves at once; should the host not follow in time, it moves back to what the host says. */
   open(place) {
-    this.select(place);
     this.rove(place);
-    this.waiting = setTimeout(() => this.select(this.header.selected), ANSWER);
+    if (!this.header.crossed) {
+      this.select(place);
+      this.waiting = setTimeout(() => this.select(this.header.selected), ANSWER);
+    }
     const [layer, head] = place;
     this.emit("open", { layer, head });
   }
@@ -275,7 +287,7 @@ class Grid {
     const walk = () => this.order[clamp(row + down, 0, layers - 1) * heads + clamp(column + across, 0, heads - 1)];
     const step = { "[": -1, PageUp: -1, "]": 1, PageDown: 1 }[event.key];
     if (event.key in WALKS) this.focus(walk());
-    else if (step) this.step(step);
+    else if (step && !this.header.crossed) this.step(step);
     else if (event.key === "Enter" || event.key === " ") this.open(this.order[at]);
     else if (event.key === "Escape") this.hover(null);
     else return;

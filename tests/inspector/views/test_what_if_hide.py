@@ -1,4 +1,4 @@
-"""The page Mask in all its states, with a tiny stand-in for mini-bert."""
+"""The page What if where a token is hidden, with a tiny stand-in for mini-bert."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from models.shipped import write_checkpoint
 from models.subwords import train_subwords
 
 ROOT = Path(__file__).parents[3]
-PAGE = "inspector/views/mask.py"
+PAGE = "inspector/views/what_if.py"
 EXAMPLE = "The cat sat on the mat because it was tired."
 
 
@@ -166,6 +166,16 @@ def test_a_whole_word_is_masked_with_all_its_pieces() -> None:
     assert not app.exception
 
 
+def test_a_link_of_the_page_mask_goes_on() -> None:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app.query_params["model"], app.query_params["token"], app.query_params["mask_layer"] = "mini-bert", "5", "1"
+    app.switch_page("inspector/views/mask.py").run()
+    assert not app.exception
+    assert app.title[0].value == "What if"
+    assert chips(app) == [5]
+    assert messages(app)[0][0]["layer"] == 1
+
+
 def test_a_link_restores_the_view(standin: models.LoadedModel) -> None:
     link = {"token": "6", "mask_layer": "1", "mask_head": "0", "hide": "true", "words": "true", "sqrt": "true"}
     app = opened(**link)
@@ -205,15 +215,18 @@ def test_another_text_starts_with_its_own_telling_token(standin: models.LoadedMo
 
 @pytest.mark.parametrize("model", ["minilm", "own-encoder", "translator"])
 def test_a_model_that_cannot_guess_says_so_and_offers_one_that_can(model: str) -> None:
-    app = opened(model, text="The cat sat.")
+    app = opened(model, text="The cat sat.", token="2")
     assert not app.exception
     assert "This model does not guess words" in said(app)
     assert "Cannot be shown" not in said(app)
+    assert "____" in said(app)
+    assert len(messages(app)) == 3
+    assert ("has no head that predicts tokens" in said(app)) == (model != "translator")
     next(button for button in app.button if "Switch" in button.label).click().run()
     assert not app.exception
     assert app.selectbox(key="model").value == "mini-bert"
     assert app.text_area(key="text").value == "The cat sat."
-    assert "____" in said(app)
+    assert "What stands in the gap?" in said(app)
 
 
 @pytest.mark.parametrize("text", ["", " \n "])
@@ -266,7 +279,7 @@ def test_a_saved_trace_of_an_unknown_model_is_a_sentence(standin: models.LoadedM
     content = (tmp_path / "t.npz").read_bytes()
     app.file_uploader(key="file").set_value(("t.npz", content, "application/octet-stream")).run()
     assert not app.exception
-    assert "The model 'org/other' of this saved trace is not at hand, so it cannot guess." in said(app)
+    assert "The model 'org/other' of this saved trace is not at hand, so it cannot be run again." in said(app)
 
 
 def test_a_saved_trace_of_a_model_that_cannot_guess(minilm: models.LoadedModel, tmp_path: Path) -> None:

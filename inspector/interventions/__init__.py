@@ -1,0 +1,41 @@
+"""Run a model again, changed, and record what that does: a part of the probe.
+
+`mask` hides tokens, `swap` puts another word in the place of one, `drop` leaves heads out. Each gives a Change: the
+recording before and the one after. `predict` and `surprises` say what it did to what the model expects.
+"""
+
+from inspector.interventions.change import Change
+from inspector.interventions.dropping import Dropped, drop, drop_each, every_head
+from inspector.interventions.guesses import TOP, Guess, Prediction, predict, prediction_table, surprises
+from inspector.interventions.masking import (
+    Masked,
+    mask,
+    maskable,
+    most_telling,
+    predictions,
+    whole_words,
+)
+from inspector.interventions.swapping import Swapped, first_to_swap, swap
+
+__all__ = [
+    "TOP",
+    "Change",
+    "Dropped",
+    "Guess",
+    "Masked",
+    "Prediction",
+    "Swapped",
+    "drop",
+    "drop_each",
+    "every_head",
+    "first_to_swap",
+    "mask",
+    "maskable",
+    "most_telling",
+    "predict",
+    "prediction_table",
+    "predictions",
+    "surprises",
+    "swap",
+    "whole_words",
+]

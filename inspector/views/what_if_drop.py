@@ -1,0 +1,154 @@
+"""Heads are dropped, one or any set: what the rest of the model makes of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import partial
+
+import streamlit as st
+
+from inspector import heads as measures
+from inspector import interventions, maps
+from inspector.interventions import Dropped
+from inspector.plots import packing, theme
+from inspector.trace import Trace
+from inspector.views import before_after, downloads, link, parts, session, what_if_alone, what_if_predictions
+from inspector.views.components.grid import grid
+from inspector.views.what_if_swap import guessed_token
+from models import LoadedModel
+from models.dropping import Head
+
+
+@st.fragment
+def explorer(trace: Trace, loaded: LoadedModel) -> None:
+    """What a click changes, and nothing else."""
+    st.caption(
+        r"A dropped head says nothing: its output $A V$, before $W_O$, is set to zero, $\xi_h = 0$ in "
+        r"$\mathrm{MHAtt}(x) = \sum_h \xi_h \, \mathrm{Att}_h(x)$ (Michel et al. 2019, 2.3). Its own map is still "
+        "computed; what comes after it changes."
+    )
+    try:
+        stream = parts.stream(site.stream for site in trace.sites)
+        hidden = guessed_token(trace, loaded)
+        names = {name_of(head, trace): head for head in interventions.every_head(trace)}
+        chosen = link.chosen_several("drop", default=_first(trace), allowed=list(names), but="")
+        dropped = _dropped(trace, loaded, tuple(names[one] for one in chosen), hidden=hidden)
+        _choice(dropped, first=_first(trace), stream=stream)
+        predictions = what_if_predictions.show(loaded, dropped)
+        drawn = before_after.maps_of(dropped, stream=stream)
+        before_after.hidden_states(dropped)
+        link.keep()
+    except ValueError as error:
+        session.show_problem(str(error))
+        return
+    downloads.change(predictions, drawn, name=f"{trace.model.replace('/', '-')}-dropped")
+    toggle = partial(_toggle, dropped=dropped, stream=stream)
+    what_if_alone.show(trace, loaded, dropped, stream=stream, hidden=hidden, toggle=toggle)
+
+
+def name_of(head: Head, trace: Trace) -> str:
+    """A head in the link: "1.5", or where there are several streams "cross.1.5"."""
+    stream, layer, number = head
+    several = len({site.stream for site in trace.sites}) > 1
+    return f"{stream}.{layer}.{number}" if several else f"{layer}.{number}"
+
+
+def _toggle(layer: int, number: int, *, dropped: Dropped, stream: str) -> None:
+    """A head was clicked: it is dropped too, or speaks again; one stays dropped."""
+    _choose(set(dropped.heads) ^ {(stream, layer, number)}, dropped)
+
+
+def _choose(heads: set[Head], dropped: Dropped) -> None:
+    every = interventions.every_head(dropped.before)
+    kept = [head for head in every if head in (heads or set(dropped.heads))]
+    link.choose("drop", tuple(name_of(head, dropped.before) for head in kept))
+    before_after.open_head(None, None)
+
+
+def _first(trace: Trace) -> str:
+    """The head that is open on the Attention page."""
+    first = trace.sites[0]
+    table = session.measures(trace).query("stream == @first.stream")
+    layer, number = measures.most_telling(table)
+    layer, number = link.kept("layer", layer), link.kept("head", number)
+    there = [site for site in trace.sites if site.stream == first.stream and site.layer == layer]
+    known = bool(there) and number < there[0].heads
+    return name_of((first.stream, layer, number) if known else (first.stream, 0, 0), trace)
+
+
+def _dropped(trace: Trace, loaded: LoadedModel, heads: tuple[Head, ...], *, hidden: tuple[int, ...]) -> Dropped:
+    return session.cached(
+        ("dropped", trace.key, heads, hidden),
+        lambda: interventions.drop(loaded, trace, heads=heads, hidden=hidden),
+        size=lambda dropped: dropped.before.nbytes + dropped.after.nbytes,
+    )
+
+
+def _choice(dropped: Dropped, *, first: str, stream: str) -> None:
+    """Every head to click, whole layers, and what is dropped in words; first: the head that is dropped by default."""
+    trace = dropped.before
+    sites = [site for site in trace.sites if site.stream == stream]
+    crossed = [(layer, head) for of, layer, head in dropped.heads if of == stream]
+    left, right = st.columns([2, 3], gap="medium")
+    with left:
+        shown = maps.arrange(trace, stream=stream)
+        pictures, _ = session.thumbnails(trace, shown, stream=stream)
+        data = packing.grid_bytes(
+            pictures,
+            tokens=len(shown.keys.labels),
+            colours=theme.SEQUENTIAL,
+            scale="sqrt",
+            notes=parts.head_notes(session.measures(trace).query("stream == @stream")),
+            crossed=crossed,
+        )
+        grid(data, key="grid-drop", on_open=partial(_toggle, dropped=dropped, stream=stream))
+        st.caption("Rows are layers, columns heads. A click drops a head, another lets it speak again.")
+    with right:
+        layers = [site.layer for site in sites]
+        whole = [layer for layer, count in Counter(layer for layer, _ in crossed).items() if count == sites[0].heads]
+        if st.session_state.get("whole-layers") != whole:
+            st.session_state["whole-layers"] = whole
+        st.pills(
+            "Whole layers",
+            layers,
+            format_func="layer {}".format,
+            selection_mode="multi",
+            key="whole-layers",
+            on_change=partial(_toggle_layers, dropped=dropped, stream=stream, before=whole),
+        )
+        st.text(_in_words(dropped))
+        st.button(
+            "Only the head that is open on the Attention page",
+            icon=":material/restart_alt:",
+            on_click=_reset,
+            disabled=[name_of(head, trace) for head in dropped.heads] == [first],
+        )
+
+
+def _toggle_layers(dropped: Dropped, stream: str, before: list[int]) -> None:
+    """A layer was clicked: all its heads are dropped, or all speak again."""
+    now, heads = set(st.session_state["whole-layers"]), set(dropped.heads)
+    for site in dropped.before.sites:
+        if site.stream == stream and site.layer in now ^ set(before):
+            all_of_it = {(stream, site.layer, head) for head in range(site.heads)}
+            heads = heads | all_of_it if site.layer in now else heads - all_of_it
+    _choose(heads, dropped)
+
+
+def _reset() -> None:
+    link.choose("drop", None)
+    before_after.open_head(None, None)
+
+
+def _in_words(dropped: Dropped) -> str:
+    """How many of all heads are dropped, and which, by stream and layer."""
+    every = len(interventions.every_head(dropped.before))
+    by_layer: dict[tuple[str, int], list[str]] = {}
+    for stream, layer, head in dropped.heads:
+        by_layer.setdefault((stream, layer), []).append(str(head))
+    several = len({site.stream for site in dropped.before.sites}) > 1
+    lines = [
+        f"{f'{stream}, ' * several}layer {layer}: head{'s' * (len(heads) > 1)} {', '.join(heads)}"
+        for (stream, layer), heads in sorted(by_layer.items())
+    ]
+    return "\n".join([f"{len(dropped.heads)} of {every} heads dropped", *lines])

@@ -1,0 +1,38 @@
+"""An attention call in torch's fused kernel, which shares no code with the functions that are recorded."""
+
+from __future__ import annotations
+
+from torch import Tensor
+from torch.nn.functional import scaled_dot_product_attention
+
+from models.functions import AttentionFunction, DotProductAttention
+from models.masks import CausalMask, Mask
+
+
+def attend_fused(function: AttentionFunction, query: Tensor, key: Tensor, value: Tensor, mask: Mask | None) -> Tensor:
+    """query [B, H, Q, E], key and value [B, K, T, E] -> output [B, H, Q, E].
+
+    Raises ValueError for a function that is more than a scaled dot product with a bias.
+    """
+    if function.scale is None:
+        raise ValueError(
+            f"{type(function).__name__} is more than a scaled dot product with a bias, so torch's fused kernel cannot "
+            "check it"
+        )
+    rows = slice(0, query.shape[2])
+    causal = mask == CausalMask(keys=query.shape[2])  # the kernel then skips the half that is masked
+    added = function.added(rows, key.shape[2])
+    allowed = None if mask is None or (causal and added is None) else mask.rows(0, rows.stop).to(query.device)
+    if added is not None:
+        added = added.to(query)
+        allowed = added if allowed is None else added.masked_fill(~allowed, float("-inf"))
+    return scaled_dot_product_attention(
+        query,
+        key,
+        value,
+        attn_mask=allowed,
+        dropout_p=function.dropout if isinstance(function, DotProductAttention) else 0.0,
+        is_causal=causal and added is None,
+        scale=function.scale,
+        enable_gqa=key.shape[1] != query.shape[1],
+    )

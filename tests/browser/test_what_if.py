@@ -1,0 +1,39 @@
+"""Heads are dropped by a click on the grid, crossed out, and kept in the link."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.conftest import Server
+
+
+@pytest.fixture
+def page(browser: Browser, server: Server) -> Iterator[Page]:
+    tab = browser.new_page(viewport={"width": 1440, "height": 1000})
+    tab.set_default_timeout(60_000)
+    tab.goto(f"{server.url}/what_if?model=own-decoder&part=Drop+heads&drop=0.2")
+    yield tab
+    tab.close()
+
+
+def test_a_click_crosses_a_head_out_and_another_takes_that_back(page: Page) -> None:
+    grid = page.get_by_role("grid").first
+    expect(grid.locator("[aria-selected=true]")).to_have_count(1, timeout=60_000)
+    cell = grid.locator("[data-layer='1'][data-head='3']")
+    cell.click()
+    expect(cell).to_have_attribute("aria-selected", "true", timeout=30_000)
+    expect(page.get_by_text("2 of 8 heads dropped")).to_be_visible()
+    assert parse_qs(urlsplit(page.url).query)["drop"] == ["0.2,1.3"]
+    cell.press("Enter")
+    expect(cell).to_have_attribute("aria-selected", "false", timeout=30_000)
+    expect(page.get_by_text("1 of 8 heads dropped")).to_be_visible()
+
+
+def test_the_page_does_not_scroll_sideways_on_a_phone(page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.get_by_text("of each token's last hidden state").first.wait_for(state="attached")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
