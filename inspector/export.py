@@ -11,6 +11,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from inspector import maps, rows
 from inspector.plots import attention, packing, raster, standalone, theme
 from inspector.plots.attention import Weights
 from inspector.plots.theme import Mode, Scale
@@ -70,9 +71,9 @@ def csv(weights: Weights, *, queries: Sequence[str], keys: Sequence[str]) -> str
     """
     names = [[f"{position} {theme.visible(token)}" for position, token in enumerate(side)] for side in (queries, keys)]
     file = io.StringIO()
-    rows = csv_format.writer(file)
-    rows.writerow(["query / key", *names[1]])
-    rows.writerows(
+    table = csv_format.writer(file)
+    table.writerow(["query / key", *names[1]])
+    table.writerows(
         [name, *(f"{weight:.9g}" for weight in row)] for name, row in zip(names[0], weights.tolist(), strict=True)
     )
     return file.getvalue()
@@ -86,9 +87,11 @@ def html(trace: Trace, *, layer: int, head: int | None, stream: str | None = Non
     weights, queries, keys = attention.chosen(trace, layer=layer, head=head, stream=stream)
     site = attention.site(trace, layer=layer, stream=stream)
     layers = [other for other in trace.sites if other.stream == site.stream]
+    whole = maps.arrange(trace, stream=site.stream)
 
     def message(weights: Weights, layer: int, head: int | None) -> bytes:
         title = attention.title(layer, head, stream)
+        told = None if head is None else rows.of_head(trace, whole, layer=layer, head=head, stream=site.stream)
         return packing.head_bytes(
             weights,
             queries=queries,
@@ -98,6 +101,7 @@ def html(trace: Trace, *, layer: int, head: int | None, stream: str | None = Non
             title=title,
             scale=scale,
             colours=theme.SEQUENTIAL,
+            rows=told,
         )
 
     facts = {"model": trace.model, "text": _quote(trace.text)}
@@ -111,8 +115,8 @@ def html(trace: Trace, *, layer: int, head: int | None, stream: str | None = Non
         return standalone.page(title, open_head, facts=facts)
     side = packing.side(len(layers), site.heads)
     pooled = [trace.pooled(layer=other.layer, stream=other.stream, side=side) for other in layers]
-    _, rows, cols = pooled[0].shape
-    pictures = packing.thumbnails(pooled, count=len(layers), heads=site.heads, queries=rows, keys=cols)
+    _, tall, wide = pooled[0].shape
+    pictures = packing.thumbnails(pooled, count=len(layers), heads=site.heads, queries=tall, keys=wide)
     grid = packing.grid_bytes(
         pictures, tokens=len(queries), colours=theme.SEQUENTIAL, scale=scale, selected=(layer, head)
     )

@@ -11,12 +11,16 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from inspector.plots.theme import Scale
 from inspector.pooling import MaxPool
+
+if TYPE_CHECKING:
+    from inspector.rows import Rows
 
 Colours = Mapping[str, Sequence[str]]
 """Hex stops of a colour scale for "light" and "dark", from zero up (or from -vmax to vmax, zero in the middle)."""
@@ -134,12 +138,16 @@ def head_bytes(
     diverging: bool = False,
     first: tuple[int, int] = (0, 0),
     linked: Linked | None = None,
+    quantity: str = "weight",
+    rows: Rows | None = None,
 ) -> bytes:
     """One head's weights float32 [Q, T] with its tokens -> the head's message, every value exact.
 
-    NaN is a masked cell. chosen: the pinned query. vmax: top of the colour scale. diverging: the values are signed
-    differences in [-vmax, vmax], and `colours` has an odd number of stops with zero in the middle. first: query and key
-    that a window of a long text begins with. linked: the tokens' counterparts in other heads on the page.
+    NaN is a masked cell. chosen: the pinned query. vmax: top of the colour scale. diverging: the values are signed, in
+    [-vmax, vmax], and `colours` has an odd number of stops with zero in the middle. first: query and key that a window
+    of a long text begins with. linked: the tokens' counterparts in other heads on the page. quantity: what the values
+    are, in the singular ("score", "difference of weights"). rows: what is told of each query's whole row, and its
+    scores, on hover.
     """
     if weights.shape != (len(queries), len(keys)):
         raise ValueError(f"weights of shape {weights.shape} don't fit {len(queries)} queries and {len(keys)} keys")
@@ -152,6 +160,8 @@ def head_bytes(
     if linked and (len(linked.queries), len(linked.keys)) != weights.shape:
         numbers = f"{len(linked.queries)} queries and {len(linked.keys)} keys"
         raise ValueError(f"linked numbers {numbers}; the map has {weights.shape[0]} and {weights.shape[1]}")
+    if rows and len(rows.entropy) != len(queries):
+        raise ValueError(f"there are {len(rows.entropy)} rows' numbers for {len(queries)} queries")
     header = {
         "queries": list(queries),
         "keys": list(keys),
@@ -165,8 +175,16 @@ def head_bytes(
         "diverging": diverging,
         "first": list(first),
         "linked": asdict(linked) if linked else None,
+        "quantity": quantity,
+        "rows": _of_rows(rows) if rows else None,
     }
     return pack(header, np.asarray(weights, np.float32))
+
+
+def _of_rows(rows: Rows) -> dict[str, int | list[float] | None]:
+    """To a millionth of a nat: more than is printed."""
+    offset = None if rows.offset is None else [round(number, 6) for number in rows.offset]
+    return {"keys": rows.keys, "entropy": [round(number, 6) for number in rows.entropy], "offset": offset}
 
 
 def _stops(colours: Colours, *, odd: bool = False) -> dict[str, list[str]]:

@@ -144,6 +144,7 @@ else:
         title="A minus B",
         vmax=apart.largest or 1.0,
         diverging=True,
+        quantity="difference of weights",
     )
     head(data, key="difference")
     st.caption("Indigo where A attends more, amber where B does, drawn between the tokens that both texts have.")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from inspector import maps
+from inspector import maps, rows
 from inspector.plots import attention as draw_attention
 from inspector.plots import packing, theme
 from inspector.views import downloads, parts
@@ -35,7 +35,7 @@ def draw(
     follow(event, the queries in sight) is called before the run that the reader's act causes.
     """
     see = _window_of if shown.is_long else _whole
-    seen, weights, rows = see(trace, shown, stream=stream, layer=layer, number=number)
+    seen, weights, whole_rows = see(trace, shown, stream=stream, layer=layer, number=number)
     named = stream if len({site.stream for site in trace.sites}) > 1 else None
     first_query = shown.queries.members.index(seen.queries.members[0])
     first_key = shown.keys.members.index(seen.keys.members[0])
@@ -51,9 +51,10 @@ def draw(
         chosen=seen.queries.containing(pinned),
         first=(first_query, first_key),
         vmax=float(weights.max()) or 1.0,
+        rows=rows.of_head(trace, seen, layer=layer, head=number, stream=stream),
     )
     head(data, key="head-view", on_event=lambda event: follow(event, seen.queries))
-    st.caption(parts.what_is_drawn(trace, shown, rows, stream=stream))
+    st.caption(parts.what_is_drawn(trace, shown, whole_rows, stream=stream))
     downloads.head(trace, seen, weights, layer=layer, head=number, stream=stream, scale=scale)
 
 
@@ -70,9 +71,9 @@ def _window_of(
 ) -> tuple[maps.Arrangement, Array, Array]:
     """The same for a long text: a window that the reader moves, exact; the grid shows the whole."""
     down, across = _window(shown, stream=stream)
-    groups, rows = maps.rows(trace, shown, layer=layer, head=number, stream=stream, queries=down)
+    groups, whole_rows = maps.rows(trace, shown, layer=layer, head=number, stream=stream, queries=down)
     part = maps.Groups(shown.keys.labels[across], shown.keys.members[across])
-    return maps.Arrangement(groups, part, shown.renormalise), rows[:, across], rows
+    return maps.Arrangement(groups, part, shown.renormalise), whole_rows[:, across], whole_rows
 
 
 def _window(shown: maps.Arrangement, *, stream: str) -> tuple[slice, slice]:

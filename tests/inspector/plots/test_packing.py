@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from inspector.plots import packing, standalone
+from inspector.rows import Rows
 
 COLOURS = {"light": ("#ffffff", "#8888ff", "#000044"), "dark": ("#101018", "#7070c0", "#f0f0ff")}
 
@@ -60,6 +61,17 @@ def test_head_of_a_transposed_view_keeps_rows_and_columns():
     np.testing.assert_array_equal(unpack(message, "<f4")[1].reshape(5, 3), weights.T)
 
 
+def test_rows_travel_to_a_millionth_and_512_tokens_stay_small():
+    weights = attention(1, 1, 512, 512)[0, 0]
+    tokens = [f"##token{position}" for position in range(512)]
+    rows = Rows(512, (1.23456789,) * 512, (-12.3456789,) * 512)
+    message = packing.head_bytes(weights, queries=tokens, keys=tokens, colours=COLOURS, rows=rows, quantity="score")
+    assert len(message) <= 1_200_000
+    header, _ = unpack(message, "<f4")
+    assert header["rows"] == {"keys": 512, "entropy": [1.234568] * 512, "offset": [-12.345679] * 512}
+    assert header["quantity"] == "score"
+
+
 def test_linked_tokens_travel_with_their_numbers():
     linked = packing.Linked("pair", (None, 3), (0, None))
     weights = np.eye(2, dtype=np.float32)
@@ -77,6 +89,7 @@ def test_linked_tokens_travel_with_their_numbers():
         ({"vmax": 0.0}, "vmax 0.0"),
         ({"diverging": True, "colours": dict.fromkeys(COLOURS, ("#fff", "#000"))}, "odd number"),
         ({"colours": {"light": ("#fff", "#000")}}, "'dark'; it has 0"),
+        ({"rows": Rows(2, (0.1,), None)}, "1 rows' numbers for 2 queries"),
         ({"linked": packing.Linked("pair", (0,), (0, 1))}, "1 queries and 2 keys; the map has 2 and 2"),
     ],
 )

@@ -1,13 +1,14 @@
 // The heatmap: queries down, keys across, a colour bar below. Pixels lie on one canvas; crosshair and labels are
 // elements over it, so that moving the crosshair repaints nothing.
 import { clamp, element, fillToken, paint, plain, sizeCanvas } from "../shared.js";
+import { ColourBar } from "./colourbar.js";
 
 const LABELLED = 11; // pixels a cell needs for its token to be legible beside it
 const SLANTED = 18; // pixels a column needs for slanted labels; below, they stand upright
 const LARGEST = 40; // pixels of a cell
 const TALLEST = 560; // pixels of the plot
 const LONGEST = 92; // pixels of a label before it is cut
-const NARROW = 170; // pixels of the colour bar; on less its numbers would touch
+const SIDE = { top: "query", left: "key" }; // what a place along an edge is
 
 export class Heatmap {
   /** `hover(spot, anchor)` with spot { query, key }, one of them or null; `pick(query)` on a click. */
@@ -64,7 +65,7 @@ export class Heatmap {
   update(matrix, name) {
     Object.assign(this, { matrix, levels: matrix.levels() });
     const shape = `${matrix.queries.length} queries by ${matrix.keys.length} keys`;
-    this.canvas.setAttribute("aria-label", `heatmap of attention weights${name && `, ${name}`}, ${shape}`);
+    this.canvas.setAttribute("aria-label", `heatmap, ${matrix.quantity}${name && `, ${name}`}, ${shape}`);
   }
 
   // ---- layout ---------------------------------------------------------------------------------------------------
@@ -132,7 +133,7 @@ export class Heatmap {
       if (index % step) return [];
       const mark = element("div", longest ? "label" : "tick");
       mark.style[edge] = `${(index + 0.5) * cell}px`;
-      if (!longest) return [Object.assign(mark, { textContent: this.matrix.first[edge] + index })];
+      if (!longest) return [Object.assign(mark, { textContent: this.matrix.first[SIDE[edge]] + index })];
       fillToken(mark, token);
       mark.dataset.index = index;
       mark.style.maxWidth = `${longest}px`;
@@ -172,42 +173,8 @@ export class Heatmap {
   crossMark(edge, index, cell) {
     const mark = this.crossMarks[edge];
     mark.hidden = index === undefined || mark.parentElement.classList.contains("labelled");
-    mark.textContent = index ?? "";
+    mark.textContent = index === undefined ? "" : this.matrix.first[SIDE[edge]] + index;
     mark.style[edge] = `${((index ?? 0) + 0.5) * cell}px`;
-  }
-}
-
-class ColourBar {
-  constructor() {
-    this.box = element("div", "bar");
-    this.canvas = element("canvas", "", { "aria-hidden": "true" });
-    this.ticks = element("div", "ticks");
-    this.caption = element("div", "caption");
-    this.box.append(this.canvas, this.ticks, this.caption);
-  }
-
-  draw({ vmax, diverging, scale }, palette, length) {
-    const { width, height } = sizeCanvas(this.canvas, length, 8);
-    const image = new ImageData(width, height);
-    const top = palette.colours.length - 1;
-    const levels = Int16Array.from({ length: width }, (_, x) => Math.round((x / (width - 1)) * top));
-    paint(image, { x: 0, y: 0, width, height }, levels, 0, 1, width, palette);
-    this.canvas.getContext("2d").putImageData(image, 0, 0);
-    const place = (part) => (scale === "sqrt" ? Math.sqrt(part) : part);
-    const parts = scale === "sqrt" ? [0, 0.1, 0.25, 0.5, 1] : [0, 0.25, 0.5, 0.75, 1];
-    const signed = [-1, -0.5, 0, 0.5, 1].map((part) => [part, (1 + Math.sign(part) * place(Math.abs(part))) / 2]);
-    const all = diverging ? signed : parts.map((part) => [part, place(part)]);
-    const marks = length < NARROW ? all.filter(([part]) => Number.isInteger(part)) : all; // the ends, and zero
-    this.ticks.style.width = `${length}px`;
-    this.ticks.replaceChildren(
-      ...marks.map(([part, at]) => {
-        const tick = titled("", String(Number((part * vmax).toPrecision(3))).replace("-", "−"));
-        tick.style.left = `${at * 100}%`;
-        return tick;
-      }),
-    );
-    const what = diverging ? "difference of weights" : "weight";
-    this.caption.textContent = `${what}, ${scale === "sqrt" ? "square-root" : "linear"} scale`;
   }
 }
 
