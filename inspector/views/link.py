@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import streamlit as st
 
 TEXTS = ("text", "pair", "target", "a_text", "b_text")  # of the sidebar and of the two panels of Compare
-CHOSEN = {  # by a page's path (the first page has none): numbers that no widget holds
-    "": ("layer", "head", "query"),  # the open head, and the pinned token
+CHOSEN = {  # by a page's path (the first page has none): numbers and short texts that no widget holds
+    "": ("layer", "head", "query", "lines", "between", "tokens"),  # the open head, pinned tokens, what is drawn of it
     "generate": ("step",),  # of the text being written
     "mask": ("token", "mask_layer", "mask_head"),  # the masked tokens, one or several, and the open head
     "training": ("replay_layer", "replay_head"),  # the open head of the replay
 }
+Chosen = int | str | tuple[int, ...]
 MAX_NAME = 300  # characters of the name of another model
 MAX_TEXT = 1_000  # characters; a link is a header of a request, and servers refuse long ones
 
@@ -113,7 +115,22 @@ def chosen(name: str, *, default: int | None, last: int, first: int = 0) -> int 
     return default if value is not None and value > last else value
 
 
-def chosen_several(name: str, *, default: int, allowed: Sequence[int]) -> tuple[int, ...]:
+def chosen_text(name: str, *, pattern: str) -> str:
+    """As `chosen`, of a short text that matches the whole `pattern`; "" where nothing was chosen."""
+    kept, linked = st.session_state["chosen"], st.session_state["linked"]
+    st.session_state["clicked"].discard(name)
+    if name in linked:
+        raw = linked.pop(name)
+        kept.pop(name, None)
+        if raw and re.fullmatch(pattern, raw, re.DOTALL):
+            kept[name] = raw
+        elif raw:
+            _complain(f"The link asks for {name} {_plain(raw)}, which there is not. You see all instead.")
+    value: str = kept.get(name, "")
+    return value
+
+
+def chosen_several(name: str, *, default: int | None, allowed: Sequence[int]) -> tuple[int, ...]:
     """As `chosen`, of one number or several among `allowed`; in the link they stand with a space between."""
     kept, linked = st.session_state["chosen"], st.session_state["linked"]
     st.session_state["clicked"].discard(name)
@@ -124,17 +141,20 @@ def chosen_several(name: str, *, default: int, allowed: Sequence[int]) -> tuple[
         if numbers and all(number.isdecimal() and int(number) in allowed for number in numbers):
             kept[name] = tuple(sorted({int(number) for number in numbers}))
         elif raw is not None:
+            gaps = "" if len(allowed) == allowed[-1] - allowed[0] + 1 else ", without special tokens"
+            shown = "none" if default is None else default
             _complain(
-                f"The link asks for {name} {_plain(raw)}; they go from {allowed[0]} to {allowed[-1]}, without special "
-                f"tokens. You see {default} instead."
+                f"The link asks for {name} {_plain(raw)}; they go from {allowed[0]} to {allowed[-1]}{gaps}. You see "
+                f"{shown} instead."
             )
-    value: tuple[int, ...] = kept.get(name, (default,))
-    return value if set(value) <= set(allowed) else (default,)
+    otherwise = () if default is None else (default,)
+    value: tuple[int, ...] = kept.get(name, otherwise)
+    return value if set(value) <= set(allowed) else otherwise
 
 
 def keep() -> None:
     """Put what was chosen of this page into the link, at once: one step of the browser's Back."""
-    chosen: dict[str, int | tuple[int, ...]] = st.session_state["chosen"]
+    chosen: dict[str, Chosen] = st.session_state["chosen"]
     names = CHOSEN[st.session_state["page"]]
     for name in names:
         if name not in chosen:
@@ -150,8 +170,8 @@ def kept(name: str, default: int) -> int:
     return value
 
 
-def choose(name: str, value: int | tuple[int, ...] | None) -> None:
-    """Keep a number for `chosen`, or several for `chosen_several`; None goes back to the default."""
+def choose(name: str, value: Chosen | None) -> None:
+    """Keep a number for `chosen`, several for `chosen_several`, a text for `chosen_text`; None: the default again."""
     st.session_state["linked"].pop(name, None)
     st.session_state["clicked"].add(name)
     if value is None:
@@ -160,7 +180,7 @@ def choose(name: str, value: int | tuple[int, ...] | None) -> None:
         st.session_state["chosen"][name] = value
 
 
-def _written(value: int | tuple[int, ...]) -> str:
+def _written(value: Chosen) -> str:
     return " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 

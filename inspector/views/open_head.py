@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -10,7 +11,7 @@ import streamlit as st
 from inspector import maps, rows
 from inspector.plots import attention as draw_attention
 from inspector.plots import packing, theme
-from inspector.views import downloads, parts
+from inspector.views import downloads, link, parts
 from inspector.views.components.head import Choice, Step, head
 
 if TYPE_CHECKING:
@@ -26,11 +27,12 @@ def draw(
     stream: str,
     layer: int,
     number: int,
-    pinned: int | None,
+    pinned: Sequence[int],
+    options: packing.HeadOptions,
     scale: theme.Scale,
     follow: Follow,
 ) -> None:
-    """Map, lines, caption and files of one head as `shown`; pinned: the position of a query, None for none.
+    """Map, lines, caption and files of one head as `shown`; pinned: the positions of queries; options: of `options`.
 
     follow(event, the queries in sight) is called before the run that the reader's act causes.
     """
@@ -48,14 +50,36 @@ def draw(
         head=number,
         title=draw_attention.title(layer, number, named),
         scale=scale,
-        chosen=seen.queries.containing(pinned),
+        chosen=[at for at in map(seen.queries.containing, pinned) if at is not None],
         first=(first_query, first_key),
         vmax=float(weights.max()) or 1.0,
         rows=rows.of_head(trace, seen, layer=layer, head=number, stream=stream),
+        segments=_segments(trace, seen, stream=stream),
+        options=options,
     )
-    head(data, key="head-view", on_event=lambda event: follow(event, seen.queries))
+    head(data, key="head-view", on_event=lambda event: follow(event, seen.queries), on_options=_keep)
     st.caption(parts.what_is_drawn(trace, shown, whole_rows, stream=stream))
     downloads.head(trace, seen, weights, layer=layer, head=number, stream=stream, scale=scale)
+
+
+def options() -> packing.HeadOptions:
+    """What the reader, or the link, chose to see of a head."""
+    patterns = packing.HeadOptions.PATTERNS.items()
+    return packing.HeadOptions(**{name: link.chosen_text(name, pattern=pattern) for name, pattern in patterns})
+
+
+def _keep(options: packing.HeadOptions) -> None:
+    for name, value in asdict(options).items():
+        link.choose(name, value or None)
+
+
+def _segments(trace: Trace, seen: maps.Arrangement, *, stream: str) -> packing.Segments | None:
+    """Which of two texts each token in sight belongs to; None of a text without a pair."""
+    if trace.text_pair is None or stream == "cross":
+        return None
+    of_token = trace.read_by(stream).segments
+    queries, keys = (tuple(of_token[group[0]] for group in side.members) for side in (seen.queries, seen.keys))
+    return packing.Segments(queries, keys)
 
 
 def _whole(

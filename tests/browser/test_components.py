@@ -152,19 +152,26 @@ def test_lines_show_what_a_query_looks_at_and_who_looks_at_a_key(tab):
     assert tab.locator(".item.key.on").inner_text() == "the"
 
 
-def test_a_click_pins_and_the_pin_outlives_the_next_head(tab):
+def test_clicks_pin_and_the_pins_outlive_the_next_head(tab):
+    pinned = tab.locator(".item.chosen")
     show(tab, "head", head_message())
     point(tab, 3, 5, act="click")
+    point(tab, 1, 4, act="click")
     tab.mouse.move(5, 5)
-    assert events(tab) == [["choose", {"query": 3}]]
-    assert tab.locator(".item.chosen").inner_text() == "sat"
+    frame(tab)
+    assert events(tab) == [["choose", {"queries": [3]}], ["choose", {"queries": [1, 3]}]]
+    assert pinned.all_inner_texts() == ["the", "sat"]
+    assert tab.locator(".pinned:visible").count() == 2
     show(tab, "head", head_message(weights(seed=4)))
-    assert tab.locator(".item.chosen").inner_text() == "sat"
-    show(tab, "head", head_message(chosen=1))
-    assert tab.locator(".item.chosen").inner_text() == "the"
+    assert pinned.all_inner_texts() == ["the", "sat"]
+    show(tab, "head", head_message(chosen=[2, 1]))
+    assert pinned.all_inner_texts() == ["the", "cat"]
     tab.locator(".item.query .label").nth(1).click()
-    assert tab.locator(".item.chosen").count() == 0
-    assert events(tab)[1:] == [["choose", {"query": None}]]
+    assert pinned.all_inner_texts() == ["cat"]
+    tab.locator(".hl-head").focus()
+    tab.keyboard.press("Escape")
+    assert pinned.count() == 0
+    assert events(tab)[2:] == [["choose", {"queries": [2]}], ["choose", {"queries": []}]]
 
 
 def test_head_by_keyboard(tab):
@@ -180,11 +187,10 @@ def test_head_by_keyboard(tab):
         tab.keyboard.press(key)
     frame(tab)
     assert f"query 1 ‘the’ → key 2 ‘cat’ weight {values[1, 2]!s}, rank " in tooltip(tab)
-    tab.wait_for_function("window.events.length")
-    for key in (",", ".", "[", "]", "Escape"):
+    for key in ("Enter", ",", ".", "[", "]", "Escape"):
         tab.keyboard.press(key)
-    expected = [["step", -1], ["step", 1], ["step", -1], ["step", 1], ["choose", {"query": None}]]
-    assert events(tab) == [["choose", {"query": 1}], *expected]  # two arrow keys in a row are one choice
+    steps = [["step", -1], ["step", 1], ["step", -1], ["step", 1]]
+    assert events(tab) == [["choose", {"queries": [1]}], *steps, ["choose", {"queries": []}]]
 
 
 @pytest.mark.parametrize("width", [358, 900])

@@ -7,10 +7,14 @@ const FULL = 2 ** -126; // smaller float32 numbers have fewer digits, and so has
 
 export class Matrix {
   constructor(header, data) {
-    const { queries, keys, vmax, diverging, scale, first, quantity, rows } = header;
+    const { queries, keys, vmax, diverging, scale, first, quantity, rows, segments, parts, whole } = header;
     this.first = { query: first[0], key: first[1] }; // of the first cell, in a window
-    Object.assign(this, { queries, keys, vmax, diverging, scale, quantity, rows });
-    this.values = new Float32Array(data.buffer, data.byteOffset, data.byteLength / 4);
+    Object.assign(this, { queries, keys, vmax, diverging, scale, quantity, rows, segments });
+    this.size = queries.length * keys.length;
+    const numbers = (map) => new Float32Array(data.buffer, data.byteOffset + 4 * map * this.size, this.size);
+    this.values = numbers(0);
+    this.parts = parts.map((part, at) => ({ ...part, values: numbers(at + 1) })); // heads of which this is the mean
+    this.whole = whole && { ...whole, picture: data.subarray(4 * (1 + parts.length) * this.size) };
   }
 
   at(query, key) {
@@ -77,7 +81,12 @@ export class Matrix {
     const names = [...this.query(query), " → ", ...this.key(key)];
     if (Number.isNaN(value)) return [names, [`${this.quantity}: `, { value: "masked" }]];
     const told = [`${this.quantity} `, { value: this.exact(value) }, `, ${this.rank(query, value)}`];
-    return [names, told, ...this.aboutRow(query, value)];
+    return [names, told, ...this.ofParts(query, key), ...this.aboutRow(query, value)];
+  }
+
+  ofParts(query, key) {
+    const place = query * this.keys.length + key;
+    return this.parts.map(({ name, values }) => [`${name} `, { value: this.exact(values[place]) }]);
   }
 
   /** The softmax's input behind a weight, and the entropy of the whole row: ln(weight) + offset is the score. */
