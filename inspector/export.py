@@ -11,8 +11,8 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from inspector import maps, rows
-from inspector.plots import attention, packing, raster, standalone, theme
+from inspector import heads, maps, rows
+from inspector.plots import attention, packing, raster, roles, standalone, theme
 from inspector.plots.attention import Weights
 from inspector.plots.theme import Mode, Scale
 from inspector.trace import Trace
@@ -88,6 +88,8 @@ def html(trace: Trace, *, layer: int, head: int | None, stream: str | None = Non
     site = attention.site(trace, layer=layer, stream=stream)
     layers = [other for other in trace.sites if other.stream == site.stream]
     whole = maps.arrange(trace, stream=site.stream)
+    of_token = trace.read_by(site.stream).segments
+    two_texts = trace.text_pair is not None and site.stream != "cross"
 
     def message(weights: Weights, layer: int, head: int | None) -> bytes:
         title = attention.title(layer, head, stream)
@@ -102,6 +104,7 @@ def html(trace: Trace, *, layer: int, head: int | None, stream: str | None = Non
             scale=scale,
             colours=theme.SEQUENTIAL,
             rows=told,
+            segments=packing.Segments(of_token, of_token) if two_texts else None,
         )
 
     facts = {"model": trace.model, "text": _quote(trace.text)}
@@ -117,8 +120,16 @@ def html(trace: Trace, *, layer: int, head: int | None, stream: str | None = Non
     pooled = [trace.pooled(layer=other.layer, stream=other.stream, side=side) for other in layers]
     _, tall, wide = pooled[0].shape
     pictures = packing.thumbnails(pooled, count=len(layers), heads=site.heads, queries=tall, keys=wide)
+    measures = heads.measure(trace).query("stream == @site.stream")
+    measures = measures.assign(label=heads.label(measures))
     grid = packing.grid_bytes(
-        pictures, tokens=len(queries), colours=theme.SEQUENTIAL, scale=scale, selected=(layer, head)
+        pictures,
+        tokens=len(queries),
+        colours=theme.SEQUENTIAL,
+        scale=scale,
+        selected=(layer, head),
+        measures=roles.sortable(measures),
+        roles=roles.roles(measures),
     )
     others = [
         (other.layer, index)

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from inspector.plots.theme import HEADS
+
+if TYPE_CHECKING:
+    from inspector.rows import Rows
 
 
 @dataclass(frozen=True)
@@ -74,3 +80,34 @@ class Whole:
     queries: int
     keys: int
     picture: NDArray[np.uint8]
+
+    @property
+    def header(self) -> dict[str, int]:
+        """Its sizes; the picture travels behind the weights."""
+        rows, cols = self.picture.shape
+        return {"queries": self.queries, "keys": self.keys, "rows": rows, "cols": cols}
+
+
+def check_parts(parts: Sequence[Part], mean: NDArray[np.float32], *, budget: int) -> None:
+    """ValueError where there are more heads than colours or than fit `budget` bytes, or one has another shape."""
+    most, size = len(HEADS["light"]), 4 * mean.size * (1 + len(parts))
+    if parts and (len(parts) > most or size > budget):
+        raise ValueError(
+            f"{len(parts)} heads in colours, {mean.shape[0]} by {mean.shape[1]} tokens, are {size:,} bytes for the "
+            f"browser; there is room for {most} heads and {budget:,} bytes. Choose fewer heads, or their mean."
+        )
+    for part in parts:
+        if part.weights.shape != mean.shape:
+            raise ValueError(f"{part.name} has the shape {part.weights.shape}, the mean {mean.shape}")
+
+
+def of_parts(parts: Sequence[Part]) -> list[dict[str, Any]]:
+    """Names and colours of several heads, as the header holds them."""
+    colours = [dict(zip(HEADS, pair, strict=True)) for pair in zip(*HEADS.values(), strict=True)]
+    return [{"name": part.name, "colours": colours[at]} for at, part in enumerate(parts)]
+
+
+def of_rows(rows: Rows) -> dict[str, int | list[float] | None]:
+    """The numbers of rows as the header holds them, to a millionth of a nat: more than is printed."""
+    offset = None if rows.offset is None else [round(number, 6) for number in rows.offset]
+    return {"keys": rows.keys, "entropy": [round(number, 6) for number in rows.entropy], "offset": offset}

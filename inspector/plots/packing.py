@@ -10,14 +10,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from inspector.plots.head_parts import HeadOptions, Linked, Part, Segments, Whole
-from inspector.plots.theme import HEADS, Scale
+from inspector.plots.head_parts import HeadOptions, Linked, Part, Segments, Whole, check_parts, of_parts, of_rows
+from inspector.plots.theme import Scale
 from inspector.pooling import MaxPool
 
 if TYPE_CHECKING:
@@ -30,9 +30,11 @@ Blocks = Iterable[tuple[slice, NDArray[np.float32]]]
 __all__ = [
     "Blocks",
     "Colours",
-    "Linked",
-    "Part",
     "HeadOptions",
+    "Linked",
+    "Options",
+    "Part",
+    "Roles",
     "Segments",
     "Whole",
     "grid_bytes",
@@ -41,6 +43,28 @@ __all__ = [
     "side",
     "thumbnails",
 ]
+
+
+@dataclass(frozen=True)
+class Roles:
+    """What each head does: names by layer and head; of the names that are framed, what they mean and in which colour.
+
+    colours: mode -> name -> hex. A name without a meaning ("other") has no frame.
+    """
+
+    names: Sequence[Sequence[str]]
+    meanings: Mapping[str, str]
+    colours: Mapping[str, Mapping[str, str]]
+
+
+@dataclass(frozen=True)
+class Options:
+    """How the reader arranged the grid: sorted by which measure (None: as in the model), and the roles shown (all)."""
+
+    sort: str | None = None
+    rising: bool = False
+    only: tuple[str, ...] = ()
+
 
 SIDE = 96  # cells of a thumbnail, at most, in either direction
 BUDGET = 1_200_000  # bytes of all thumbnails together; more layers and heads make smaller ones
@@ -101,17 +125,27 @@ def grid_bytes(
     scale: Scale = "linear",
     selected: tuple[int, int] | None = None,
     notes: Sequence[Sequence[str]] | None = None,
+    measures: Mapping[str, Sequence[Sequence[float | None]]] | None = None,
+    roles: Roles | None = None,
+    options: Options | None = None,
 ) -> bytes:
     """Thumbnails uint8 [L, H, rows, cols] -> the grid's message.
 
     tokens: the text's length. selected: the open (layer, head). notes: a short text for each layer and head, shown with
-    the enlarged thumbnail, "entropy 1.23 nats".
+    the enlarged thumbnail, "entropy 1.23 nats". measures: by what heads can be sorted, each with a number for each
+    layer and head, None where it has none. roles: what each head does. options: how the heads are sorted and which are
+    shown.
     """
     layers, heads, rows, cols = pictures.shape
     if selected is not None and not (0 <= selected[0] < layers and 0 <= selected[1] < heads):
         raise ValueError(f"selected head {selected} is outside {layers} layers of {heads} heads")
-    if notes is not None and [len(row) for row in notes] != [heads] * layers:
-        raise ValueError(f"notes need a text for each of {layers} layers of {heads} heads")
+    tables: dict[str, Sequence[Sequence[object]] | None] = {
+        "notes": notes,
+        "roles": None if roles is None else roles.names,
+    }
+    for name, table in {**tables, **(measures or {})}.items():
+        if table is not None and [len(row) for row in table] != [heads] * layers:
+            raise ValueError(f"{name} need an entry for each of {layers} layers of {heads} heads")
     header = {
         "layers": layers,
         "heads": heads,
@@ -122,6 +156,9 @@ def grid_bytes(
         "scale": scale,
         "colours": _stops(colours),
         "notes": notes,
+        "measures": measures,
+        "roles": None if roles is None else asdict(roles),
+        "options": asdict(options or Options()),
     }
     return pack(header, pictures)
 
@@ -174,7 +211,7 @@ def head_bytes(
             raise ValueError(f"{name} of {given}; the map has {weights.shape[0]} and {weights.shape[1]}")
     if rows and len(rows.entropy) != len(queries):
         raise ValueError(f"there are {len(rows.entropy)} rows' numbers for {len(queries)} queries")
-    _check_parts(parts, weights)
+    check_parts(parts, weights, budget=BUDGET)
     header = {
         "queries": list(queries),
         "keys": list(keys),
@@ -189,40 +226,14 @@ def head_bytes(
         "first": list(first),
         "linked": asdict(linked) if linked else None,
         "quantity": quantity,
-        "rows": _of_rows(rows) if rows else None,
+        "rows": of_rows(rows) if rows else None,
         "segments": asdict(segments) if segments else None,
         "options": asdict(options) if options else None,
-        "parts": [
-            {"name": part.name, "colours": {mode: colours[at] for mode, colours in HEADS.items()}}
-            for at, part in enumerate(parts)
-        ],
-        "whole": _of_whole(whole) if whole else None,
+        "parts": of_parts(parts),
+        "whole": whole.header if whole else None,
     }
     maps = np.stack([np.asarray(one, np.float32) for one in (weights, *(part.weights for part in parts))])
     return pack(header, maps) + (whole.picture.tobytes() if whole else b"")
-
-
-def _check_parts(parts: Sequence[Part], mean: NDArray[np.float32]) -> None:
-    most, size = len(HEADS["light"]), 4 * mean.size * (1 + len(parts))
-    if parts and (len(parts) > most or size > BUDGET):
-        raise ValueError(
-            f"{len(parts)} heads in colours, {mean.shape[0]} by {mean.shape[1]} tokens, are {size:,} bytes for the "
-            f"browser; there is room for {most} heads and {BUDGET:,} bytes. Choose fewer heads, or their mean."
-        )
-    for part in parts:
-        if part.weights.shape != mean.shape:
-            raise ValueError(f"{part.name} has the shape {part.weights.shape}, the mean {mean.shape}")
-
-
-def _of_whole(whole: Whole) -> dict[str, int]:
-    rows, cols = whole.picture.shape
-    return {"queries": whole.queries, "keys": whole.keys, "rows": rows, "cols": cols}
-
-
-def _of_rows(rows: Rows) -> dict[str, int | list[float] | None]:
-    """To a millionth of a nat: more than is printed."""
-    offset = None if rows.offset is None else [round(number, 6) for number in rows.offset]
-    return {"keys": rows.keys, "entropy": [round(number, 6) for number in rows.entropy], "offset": offset}
 
 
 def _stops(colours: Colours, *, odd: bool = False) -> dict[str, list[str]]:

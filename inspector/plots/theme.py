@@ -73,6 +73,12 @@ PART: dict[Mode, dict[str, str]] = {
 }
 """What a part or component of a model is drawn in, by its name in costs.py."""
 
+HEADS: dict[Mode, tuple[str, ...]] = {
+    "light": ("#0072b2", "#d55e00", "#009e73", "#b0508a", "#b58900", "#3fa7e0"),
+    "dark": ("#3d9be0", "#ff8033", "#2fc797", "#e58fc0", "#f2c744", "#a9dcff"),
+}
+"""Of several heads in one picture, after Okabe & Ito 2008: every kind of colour vision tells them apart."""
+
 MOST_TICKS = 40
 LONGEST_TICK = 16  # characters
 

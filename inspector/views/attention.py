@@ -59,7 +59,8 @@ def explorer() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         layer, number = opened()
         pinned = link.chosen_several("query", default=None, allowed=range(len(sites[0].queries)))
-        options = one_head.options()
+        drawn = one_head.options()
+        arranged = all_heads.options(measures)
         link.keep()
         st.button("Previous head", icon=":material/chevron_left:", on_click=step, args=(-1,), help="Key [ in the views")
         st.button("Next head", icon=":material/chevron_right:", on_click=step, args=(1,), help="Key ] in the views")
@@ -90,7 +91,7 @@ def explorer() -> None:
         st.caption("These numbers describe the whole map, with nothing hidden or merged.")
     left, right = st.columns([2, 3], gap="medium")
     with left:
-        all_heads.draw(trace, shown, measures, stream=stream, scale=scale, on_open=open_head)
+        all_heads.draw(trace, shown, measures, stream=stream, scale=scale, options=arranged, on_open=open_head)
     with right:
         one_head.draw(
             trace,
@@ -99,7 +100,7 @@ def explorer() -> None:
             layer=layer,
             number=number,
             pinned=pinned,
-            options=options,
+            options=drawn,
             scale=scale,
             follow=follow,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -25,11 +26,25 @@ if TYPE_CHECKING:
     from inspector.trace import Array, Trace
 
 
-def head(trace: Trace, shown: Arrangement, weights: Array, *, layer: int, head: int, stream: str, scale: Scale) -> None:
-    """Buttons for the open head: `weights` [Q, T] as the reader arranged them, between the groups of `shown`."""
-    name = f"{trace.model.replace('/', '-')}-{stream}-layer{layer}-head{head}"
+def head(
+    trace: Trace,
+    shown: Arrangement,
+    weights: Array,
+    *,
+    layer: int,
+    head: int,
+    stream: str,
+    scale: Scale,
+    mean: str = "",
+) -> None:
+    """Buttons for the open head: `weights` [Q, T] as the reader arranged them, between the groups of `shown`.
+
+    mean: what the weights are a mean of, where they are; then there is no page of the one head.
+    """
+    which = re.sub(r"\W+", "-", mean.lower()) if mean else f"layer{layer}-head{head}"
+    name = f"{trace.model.replace('/', '-')}-{stream}-{which}"
     queries, keys = shown.queries.labels, shown.keys.labels
-    title, mode = f"{trace.model}: {attention.title(layer, head, stream).lower()}", session.mode()
+    title, mode = f"{trace.model}: {(mean or attention.title(layer, head, stream)).lower()}", session.mode()
     title += "" if chosen_models.trained(trace.model) else ", untrained"
     title += "" if len(queries) == len(trace.read_by(stream).tokens) else ", a part, or tokens hidden or merged"
     with st.container(horizontal=True, gap="small"):
@@ -45,7 +60,7 @@ def head(trace: Trace, shown: Arrangement, weights: Array, *, layer: int, head: 
             "text/csv",
             "The weights as you see them, to the last digit",
         )
-        if len(trace.read_by(stream).tokens) <= WHOLE:
+        if not mean and len(trace.read_by(stream).tokens) <= WHOLE:
             _button(
                 f"{name}.html",
                 lambda: export.html(trace, layer=layer, head=head, stream=stream, scale=scale).encode(),

@@ -72,6 +72,49 @@ def test_grid_by_keyboard(tab):
     assert places == [(1, 0), (1, 3), (2, 0), (1, 3), (1, 2)]
 
 
+def test_grid_sorts_by_a_measure_and_shows_some_heads_alone(tab):
+    names = [["broad", "other", "other", "next"], ["other", "next", "other", "other"], ["other"] * 4]
+    look = {"colours": {"light": ["#ffffff", "#0000ff"], "dark": ["#000000", "#0000ff"]}}
+    frames = {"broad": "#808080", "next": "#00ff00"}
+    roles = packing.Roles(names, {"next": "over 0.5", "broad": "high"}, {"light": frames, "dark": frames})
+    entropy = [[0.1, 0.2, 0.3, 0.4], [0.5, None, 0.7, 0.8], [1.2, 1.1, 1.0, 0.9]]
+    pictures = np.zeros((3, 4, 2, 2), np.uint8)
+    message = packing.grid_bytes(pictures, tokens=2, measures={"entropy": entropy}, roles=roles, **look)
+    show(tab, "grid", message)
+    cells = tab.get_by_role("gridcell")
+    order = "(cells) => cells.map((cell) => cell.dataset.tag)"
+    assert cells.evaluate_all(order)[:5] == ["0.0", "0.1", "0.2", "0.3", "1.0"]
+    tab.get_by_role("combobox").select_option("entropy")
+    ranked = ["2.0", "2.1", "2.2", "2.3", "1.3", "1.2", "1.0", "0.3", "0.2", "0.1", "0.0", "1.1"]
+    assert cells.evaluate_all(order) == ranked  # the one without a value last
+    assert events(tab)[-1] == ["options", {"sort": "entropy", "rising": False, "only": []}]
+    tab.get_by_role("button", name="largest first").click()
+    assert cells.evaluate_all(order)[:3] == ["0.0", "0.1", "0.2"]
+    assert cells.evaluate_all(order)[-1] == "1.1"
+    tab.get_by_role("gridcell", name="layer 0, head 1").focus()
+    tab.keyboard.press("ArrowRight")
+    tab.keyboard.press("Enter")
+    assert events(tab)[-1] == ["open", {"layer": 0, "head": 2}]  # the next in this order
+
+    chip = tab.get_by_role("button", name="next 2")
+    assert chip.get_attribute("title") == "over 0.5"
+    chip.click()
+    dimmed = "(cells) => cells.filter((cell) => !cell.classList.contains('dim')).map((cell) => cell.dataset.tag)"
+    assert sorted(cells.evaluate_all(dimmed)) == ["0.3", "1.1"]
+    show(tab, "grid", message)  # the host sends the same again: what was chosen here stays
+    assert sorted(cells.evaluate_all(dimmed)) == ["0.3", "1.1"]
+    tab.get_by_role("button", name="show all").click()
+    assert len(cells.evaluate_all(dimmed)) == 12
+    options = packing.Options("entropy", only=("broad",))
+    show(
+        tab,
+        "grid",
+        packing.grid_bytes(pictures, tokens=2, measures={"entropy": entropy}, roles=roles, options=options, **look),
+    )
+    assert cells.evaluate_all(dimmed) == ["0.0"]
+    assert cells.evaluate_all(order)[0] == "2.0"
+
+
 @pytest.mark.parametrize("width", [358, 420, 900, 1240])
 def test_twelve_heads_fit_any_width(tab, width):
     tab.set_viewport_size({"width": width + 40, "height": 1200})
@@ -88,8 +131,8 @@ def test_grid_pixels_are_the_weights_on_the_scale(tab, scale):
     pictures = packing.thumbnails(list(maps), count=1, heads=1, queries=2, keys=2)
     colours = dict.fromkeys(("light", "dark"), ("#ff0000", "#0000c8"))  # zero gives way to the page's background
     show(tab, "grid", packing.grid_bytes(pictures, tokens=2, colours=colours, scale=scale))
-    size = tab.locator(".hl-grid > canvas").evaluate("(canvas) => canvas.width")
-    corners = [pixel(tab, ".hl-grid > canvas", x, y) for y in (1, size - 2) for x in (1, size - 2)]
+    size = tab.locator(".hl-grid .field canvas").evaluate("(canvas) => canvas.width")
+    corners = [pixel(tab, ".hl-grid .field canvas", x, y) for y in (1, size - 2) for x in (1, size - 2)]
     part = np.sqrt([1, 0, 0.25, 0.75]) if scale == "sqrt" else np.array([1, 0, 0.25, 0.75])
     expected = np.outer(1 - part, [255, 255, 255]) + np.outer(part, [0, 0, 200])
     assert np.abs(corners - expected).max() <= 2

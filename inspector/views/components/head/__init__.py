@@ -33,6 +33,14 @@ class Choice:
 
 
 @dataclass(frozen=True)
+class Pan:
+    """The reader asked for the window of a long text that begins at this query and key."""
+
+    query: int
+    key: int
+
+
+@dataclass(frozen=True)
 class Step:
     """The reader asked for the head before (-1) or after (1)."""
 
@@ -46,12 +54,13 @@ def head(
     height: int | Literal["content", "stretch"] = "content",
     on_event: Callable[[Choice | Step], None] | None = None,
     on_options: Callable[[HeadOptions], None] | None = None,
+    on_pan: Callable[[Pan], None] | None = None,
 ) -> Choice | Step | None:
     """Draws `data` (packing.head_bytes); what the reader did to cause this run, None where it was something else.
 
     on_event is called before the run that follows, so that the run can already draw the answer. A pin lives in the
     component as long as the tokens stay the same; a page that puts it into a link gives it back as `chosen`. So do
-    `options`, which on_options is told of.
+    `options`, which on_options is told of. on_pan: where `data` is a window of a long text.
     """
 
     def chosen() -> None:
@@ -69,6 +78,11 @@ def head(
         if on_options and options:
             on_options(options)
 
+    def panned() -> None:
+        event = _pan(st.session_state[key].get("pan"))
+        if on_pan and event:
+            on_pan(event)
+
     result = _mount(
         key=key,
         data=data,
@@ -76,6 +90,7 @@ def head(
         on_choose_change=chosen,
         on_step_change=stepped,
         on_options_change=switched,
+        on_pan_change=panned,
     )
     return _step(result.get("step")) or _choice(result.get("choose"))
 
@@ -91,6 +106,13 @@ def _options(value: object) -> HeadOptions | None:
     match value:
         case {"lines": str() as lines, "between": str() as between, "tokens": str() as tokens}:
             return HeadOptions(lines, between, tokens)
+    return None
+
+
+def _pan(value: object) -> Pan | None:
+    match value:
+        case {"query": int() as query, "key": int() as key}:
+            return Pan(query, key)
     return None
 
 
