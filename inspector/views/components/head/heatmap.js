@@ -90,12 +90,12 @@ export class Heatmap {
   }
 
   update(matrix, name) {
-    const { size, first } = this.matrix ?? {};
-    const before = this.sight;
+    const before = this.matrix?.first;
+    const [rows, cols] = [matrix.queries.length, matrix.keys.length];
     Object.assign(this, { matrix, levels: matrix.levels() });
-    if (size !== matrix.size) this.sight = new Sight(matrix.queries.length, matrix.keys.length);
     // In a window that moved, what was in sight stays there.
-    else before.move(first.query - matrix.first.query, first.key - matrix.first.key);
+    if (this.sight?.isOf(rows, cols)) this.sight.move(before.query - matrix.first.query, before.key - matrix.first.key);
+    else this.sight = new Sight(rows, cols);
     const shape = `${matrix.queries.length} queries by ${matrix.keys.length} keys`;
     this.canvas.setAttribute("aria-label", `heatmap, ${matrix.quantity}${name && `, ${name}`}, ${shape}`);
   }

@@ -14,6 +14,10 @@ export class Sight {
     Object.assign(this, { query: 0, key: 0, ...this.all });
   }
 
+  isOf(rows, cols) {
+    return rows === this.all.rows && cols === this.all.cols;
+  }
+
   get isWhole() {
     return this.rows === this.all.rows && this.cols === this.all.cols;
   }
