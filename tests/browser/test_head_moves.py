@@ -39,7 +39,8 @@ def drag(tab, cells_right, cells_down):
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     tab.mouse.move(x, y)
     tab.mouse.down()
-    tab.mouse.move(x + cells_right * cell + 0.5, y + cells_down * cell + 0.5, steps=3)
+    across, down = (cells * cell + 0.5 * np.sign(cells) for cells in (cells_right, cells_down))
+    tab.mouse.move(x + across, y + down, steps=3)
     tab.mouse.up()
     frame(tab)
 
