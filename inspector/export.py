@@ -11,7 +11,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from inspector import heads
+from inspector import heads, maps, rows
 from inspector.plots import attention, packing, raster, roles, standalone, theme
 from inspector.plots.attention import Weights
 from inspector.plots.theme import Mode, Scale
@@ -71,9 +71,9 @@ def csv(weights: Weights, *, queries: Sequence[str], keys: Sequence[str]) -> str
     """
     names = [[f"{position} {theme.visible(token)}" for position, token in enumerate(side)] for side in (queries, keys)]
     file = io.StringIO()
-    rows = csv_format.writer(file)
-    rows.writerow(["query / key", *names[1]])
-    rows.writerows(
+    table = csv_format.writer(file)
+    table.writerow(["query / key", *names[1]])
+    table.writerows(
         [name, *(f"{weight:.9g}" for weight in row)] for name, row in zip(names[0], weights.tolist(), strict=True)
     )
     return file.getvalue()
@@ -103,9 +103,13 @@ def html(
         queries, keys = site.queries[down], site.keys[across]
         first = (down.start, across.start)
     layers = [other for other in trace.sites if other.stream == site.stream]
+    whole = maps.arrange(trace, stream=site.stream)
+    of_token = trace.read_by(site.stream).segments
+    two_texts = trace.text_pair is not None and site.stream != "cross"
 
     def message(weights: Weights, layer: int, head: int | None) -> bytes:
         title = attention.title(layer, head, stream)
+        told = None if head is None else rows.of_head(trace, whole, layer=layer, head=head, stream=site.stream)
         return packing.head_bytes(
             weights,
             queries=queries,
@@ -116,6 +120,8 @@ def html(
             scale=scale,
             colours=theme.SEQUENTIAL,
             first=first,
+            rows=told,
+            segments=packing.Segments(of_token, of_token) if two_texts else None,
         )
 
     facts = {"model": trace.model, "text": _quote(trace.text)}
@@ -129,8 +135,8 @@ def html(
         return standalone.page(title, open_head, facts=facts)
     side = packing.side(len(layers), site.heads)
     pooled = [trace.pooled(layer=other.layer, stream=other.stream, side=side) for other in layers]
-    _, rows, cols = pooled[0].shape
-    pictures = packing.thumbnails(pooled, count=len(layers), heads=site.heads, queries=rows, keys=cols)
+    _, tall, wide = pooled[0].shape
+    pictures = packing.thumbnails(pooled, count=len(layers), heads=site.heads, queries=tall, keys=wide)
     measures = heads.measure(trace).query("stream == @site.stream")
     measures = measures.assign(label=heads.label(measures))
     grid = packing.grid_bytes(

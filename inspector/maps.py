@@ -162,6 +162,13 @@ def pooled(trace: Trace, shown: Arrangement, *, layer: int, stream: str, side: i
     return pool.cells
 
 
+def part(shown: Arrangement, *, queries: slice, keys: slice) -> Arrangement:
+    """The groups of a window."""
+    sides = ((shown.queries, queries), (shown.keys, keys))
+    down, across = (Groups(side.labels[which], side.members[which]) for side, which in sides)
+    return Arrangement(down, across, shown.renormalise)
+
+
 def rows(
     trace: Trace, shown: Arrangement, *, layer: int, head: int, stream: str, queries: slice
 ) -> tuple[Groups, Array]:

@@ -11,16 +11,38 @@ import json
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from inspector.plots.head_parts import HeadOptions, Linked, Part, Segments, Whole, check_parts, of_parts, of_rows
 from inspector.plots.theme import Scale
 from inspector.pooling import MaxPool
+
+if TYPE_CHECKING:
+    from inspector.rows import Rows
 
 Colours = Mapping[str, Sequence[str]]
 """Hex stops of a colour scale for "light" and "dark", from zero up (or from -vmax to vmax, zero in the middle)."""
 Blocks = Iterable[tuple[slice, NDArray[np.float32]]]
+
+__all__ = [
+    "Blocks",
+    "Colours",
+    "HeadOptions",
+    "Linked",
+    "Options",
+    "Part",
+    "Roles",
+    "Segments",
+    "Whole",
+    "grid_bytes",
+    "head_bytes",
+    "pack",
+    "side",
+    "thumbnails",
+]
 
 
 @dataclass(frozen=True)
@@ -170,19 +192,6 @@ def grid_bytes(
     return pack(header, pictures)
 
 
-@dataclass(frozen=True)
-class Linked:
-    """Heads on one page that light up each other's tokens while one is looked at: those with the same name.
-
-    queries, keys: a number for each token; tokens of linked heads belong together where it is equal. None: there is no
-    counterpart.
-    """
-
-    name: str
-    queries: tuple[int | None, ...]
-    keys: tuple[int | None, ...]
-
-
 def head_bytes(
     weights: NDArray[np.float32],
     *,
@@ -193,17 +202,27 @@ def head_bytes(
     head: int | None = None,
     title: str = "",
     scale: Scale = "linear",
-    chosen: int | None = None,
+    chosen: int | Sequence[int] | None = None,
     vmax: float = 1.0,
     diverging: bool = False,
     first: tuple[int, int] = (0, 0),
     linked: Linked | None = None,
+    quantity: str = "weight",
+    rows: Rows | None = None,
+    segments: Segments | None = None,
+    options: HeadOptions | None = None,
+    parts: Sequence[Part] = (),
+    whole: Whole | None = None,
 ) -> bytes:
     """One head's weights float32 [Q, T] with its tokens -> the head's message, every value exact.
 
-    NaN is a masked cell. chosen: the pinned query. vmax: top of the colour scale. diverging: the values are signed
-    differences in [-vmax, vmax], and `colours` has an odd number of stops with zero in the middle. first: query and key
-    that a window of a long text begins with. linked: the tokens' counterparts in other heads on the page.
+    NaN is a masked cell. chosen: the pinned query, or several. vmax: top of the colour scale. diverging: the values are
+    signed, in [-vmax, vmax], and `colours` has an odd number of stops with zero in the middle. first: query and key
+    that a window of a long text begins with. linked: the tokens' counterparts in other heads on the page. quantity:
+    what the values are, in the singular ("score", "difference of weights"). rows: what is told of each query's whole
+    row, and its scores, on hover. segments: of a text and its pair. options: what the reader switched, of a page that
+    keeps it. parts: the heads of which `weights` is the mean, for lines in a colour each. whole: the map that this is a
+    window of. Raises ValueError for what does not fit together, and for more parts than fit a message.
     """
     if weights.shape != (len(queries), len(keys)):
         raise ValueError(f"weights of shape {weights.shape} don't fit {len(queries)} queries and {len(keys)} keys")
@@ -211,11 +230,17 @@ def head_bytes(
         raise ValueError("there is no weight to draw: the text has no tokens")
     if not (math.isfinite(vmax) and vmax > 0):
         raise ValueError(f"vmax {vmax} is no top of a colour scale: it is finite and above 0")
-    if chosen is not None and not 0 <= chosen < len(queries):
-        raise ValueError(f"chosen query {chosen} is outside {len(queries)} queries")
-    if linked and (len(linked.queries), len(linked.keys)) != weights.shape:
-        numbers = f"{len(linked.queries)} queries and {len(linked.keys)} keys"
-        raise ValueError(f"linked numbers {numbers}; the map has {weights.shape[0]} and {weights.shape[1]}")
+    pins = [] if chosen is None else [chosen] if isinstance(chosen, int) else sorted(set(chosen))
+    for pin in pins:
+        if not 0 <= pin < len(queries):
+            raise ValueError(f"chosen query {pin} is outside {len(queries)} queries")
+    for name, numbers in (("linked numbers", linked), ("segments", segments)):
+        if numbers and (len(numbers.queries), len(numbers.keys)) != weights.shape:
+            given = f"{len(numbers.queries)} queries and {len(numbers.keys)} keys"
+            raise ValueError(f"{name} of {given}; the map has {weights.shape[0]} and {weights.shape[1]}")
+    if rows and len(rows.entropy) != len(queries):
+        raise ValueError(f"there are {len(rows.entropy)} rows' numbers for {len(queries)} queries")
+    check_parts(parts, weights, budget=BUDGET)
     header = {
         "queries": list(queries),
         "keys": list(keys),
@@ -224,13 +249,20 @@ def head_bytes(
         "title": title,
         "scale": scale,
         "colours": _stops(colours, odd=diverging),
-        "chosen": chosen,
+        "chosen": pins,
         "vmax": vmax,
         "diverging": diverging,
         "first": list(first),
         "linked": asdict(linked) if linked else None,
+        "quantity": quantity,
+        "rows": of_rows(rows) if rows else None,
+        "segments": asdict(segments) if segments else None,
+        "options": asdict(options) if options else None,
+        "parts": of_parts(parts),
+        "whole": whole.header if whole else None,
     }
-    return pack(header, np.asarray(weights, np.float32))
+    maps = np.stack([np.asarray(one, np.float32) for one in (weights, *(part.weights for part in parts))])
+    return pack(header, maps) + (whole.picture.tobytes() if whole else b"")
 
 
 def _stops(colours: Colours, *, odd: bool = False) -> dict[str, list[str]]:

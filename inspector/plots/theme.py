@@ -73,6 +73,12 @@ PART: dict[Mode, dict[str, str]] = {
 }
 """What a part or component of a model is drawn in, by its name in costs.py."""
 
+HEADS: dict[Mode, tuple[str, ...]] = {
+    "light": ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#5c3a00", "#56b4e9"),
+    "dark": ("#2f86d0", "#ff7a2e", "#35d0a0", "#d070b0", "#f7d85a", "#a9dcff"),
+}
+"""Of several heads in one picture, after Okabe & Ito 2008: every kind of colour vision tells them apart."""
+
 MOST_TICKS = 40
 LONGEST_TICK = 16  # characters
 

@@ -41,9 +41,9 @@ def step(by: int) -> None:
 
 
 def follow(event: Choice | Step, queries: maps.Groups) -> None:
-    """What the reader did in the open head: pinned a query (kept by its token), or asked for another head."""
+    """What the reader did in the open head: pinned queries (kept by their tokens), or asked for another head."""
     if isinstance(event, Choice):
-        link.choose("query", None if event.query is None else queries.members[event.query][0])
+        link.choose("query", tuple(queries.members[query][0] for query in event.queries) or None)
     else:
         step(event.by)
 
@@ -57,7 +57,8 @@ def explorer() -> None:
     """Options, numbers, grid and open head: what a click changes, and nothing else."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         layer, number = opened()
-        pinned = link.chosen("query", default=None, last=len(sites[0].queries) - 1)
+        pinned = link.chosen_several("query", default=None, allowed=range(len(sites[0].queries)), but="")
+        drawn = one_head.options()
         arranged = all_heads.options(measures)
         link.keep()
         st.button("Previous head", icon=":material/chevron_left:", on_click=step, args=(-1,), help="Key [ in the views")
@@ -92,6 +93,7 @@ def explorer() -> None:
             layer=layer,
             number=number,
             pinned=pinned,
+            options=drawn,
             scale=scale,
             follow=follow,
         )

@@ -219,6 +219,7 @@ def _map(
         chosen=pinned,
         vmax=top,
         diverging=signed,
+        quantity="difference of weights" if signed else "weight",
     )
     head(data, key=key, on_event=on_event)
 

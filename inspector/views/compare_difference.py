@@ -56,6 +56,7 @@ def section(panels: Sequence[Panel], numbers: Sequence[Numbers]) -> None:
         title=named,
         vmax=apart.largest or 1.0,
         diverging=True,
+        quantity="difference of weights",
         linked=packing.Linked(
             "compare", _numbers(queries.a, a.shown.queries, own[0]), _numbers(keys.a, a.shown.keys, own[1])
         ),

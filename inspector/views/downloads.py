@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -36,18 +37,18 @@ def head(
     head: int,
     stream: str,
     scale: Scale,
+    mean: str = "",
 ) -> None:
     """Files of the open head, and Python lines and a link that give the same view.
 
     weights: [Q, T] as the reader arranged them, between the groups of `shown`: all of `whole`, or of a long text the
-    window in sight.
+    window in sight. mean: what they are a mean of, where they are; then there is no page and no Python of the one head.
     """
-    name = f"{trace.model.replace('/', '-')}-{stream}-layer{layer}-head{head}"
+    which = re.sub(r"\W+", "-", mean.lower()) if mean else f"layer{layer}-head{head}"
+    name = f"{trace.model.replace('/', '-')}-{stream}-{which}"
     queries, keys = shown.queries.labels, shown.keys.labels
     window = _tokens(shown) if whole.is_long else None
-    part = _groups(whole, shown) if whole.is_long else None
-    python = reproduce.lines(trace, whole, layer=layer, head=head, stream=stream, window=part)
-    title, mode = f"{trace.model}: {attention.title(layer, head, stream).lower()}", session.mode()
+    title, mode = f"{trace.model}: {(mean or attention.title(layer, head, stream)).lower()}", session.mode()
     title += "" if chosen_models.trained(trace.model) else ", untrained"
     title += "" if len(queries) == len(trace.read_by(stream).tokens) else ", a part, or tokens hidden or merged"
     with st.container(horizontal=True, gap="small"):
@@ -75,13 +76,14 @@ def head(
             "application/octet-stream",
             "The weights as you see them, bit by bit: numpy.load() gives weights, queries, keys",
         )
-        _button(
-            f"{name}.html",
-            lambda: export.html(trace, layer=layer, head=head, stream=stream, scale=scale, window=window).encode(),
-            "text/html",
-            "An interactive page that works offline: heads as recorded, nothing hidden or merged"
-            + ("; of this long text the window that you see" if window else ""),
-        )
+        if not mean:
+            _button(
+                f"{name}.html",
+                lambda: export.html(trace, layer=layer, head=head, stream=stream, scale=scale, window=window).encode(),
+                "text/html",
+                "An interactive page that works offline: heads as recorded, nothing hidden or merged"
+                + ("; of this long text the window that you see" if window else ""),
+            )
         _button(
             f"{trace.model.replace('/', '-')}.npz",
             lambda: _npz(trace),
@@ -90,8 +92,11 @@ def head(
             label="Trace",
         )
         with st.popover("Python, link", icon=":material/code:"):
-            st.caption("The same numbers without the page:")
-            st.code(python, language="python")
+            if not mean:
+                st.caption("The same numbers without the page:")
+                part = _groups(whole, shown) if whole.is_long else None
+                lines = reproduce.lines(trace, whole, layer=layer, head=head, stream=stream, window=part)
+                st.code(lines, language="python")
             st.caption("This view as a link; a text over 1,000 characters is not in it:")
             st.code(_link(), language=None)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TypeVar
 
@@ -10,9 +11,10 @@ import streamlit as st
 T = TypeVar("T", int, str)
 
 TEXTS = ("text", "pair", "target", "a_text", "b_text", "c_text", "d_text")  # of the sidebar and of Compare's panels
-Value = int | tuple[int, ...] | tuple[str, ...]
+Value = int | str | tuple[int, ...] | tuple[str, ...]
 CHOSEN = {  # by a page's path (the first page has none): what no widget holds
-    "": ("layer", "head", "query", "sort", "only"),  # the open head, the pinned token, the order and choice of heads
+    # The open head and its pinned tokens, what is drawn of it, the order and choice of heads.
+    "": ("layer", "head", "query", "lines", "between", "tokens", "sort", "only"),
     "compare": ("panels",),  # how many there are
     "generate": ("step",),  # of the text being written
     # The masked tokens, one or several; the swapped word; the token that is predicted; what is dropped; the open head.
@@ -119,12 +121,27 @@ def chosen(name: str, *, default: int | None, last: int, first: int = 0) -> int 
     return default if value is not None and value > last else value
 
 
+def chosen_text(name: str, *, pattern: str) -> str:
+    """As `chosen`, of a short text that matches the whole `pattern`; "" where nothing was chosen."""
+    kept, linked = st.session_state["chosen"], st.session_state["linked"]
+    st.session_state["clicked"].discard(name)
+    if name in linked:
+        raw = linked.pop(name)
+        kept.pop(name, None)
+        if raw and re.fullmatch(pattern, raw, re.DOTALL):
+            kept[name] = raw
+        elif raw:
+            _complain(f"The link asks for {name} {_plain(raw)}, which there is not. You see all instead.")
+    value: str = kept.get(name, "")
+    return value
+
+
 def chosen_several(
-    name: str, *, default: T, allowed: Sequence[T], but: str = ", without special tokens"
+    name: str, *, default: T | None, allowed: Sequence[T], but: str = ", without special tokens"
 ) -> tuple[T, ...]:
     """As `chosen`, of one or several among `allowed`; in the link they stand with a space or a comma between.
 
-    but: what a link out of range is told of those that are left out.
+    default: what is chosen at first, None for nothing. but: what a link out of range is told of those left out.
     """
     kept, linked = st.session_state["chosen"], st.session_state["linked"]
     st.session_state["clicked"].discard(name)
@@ -137,10 +154,11 @@ def chosen_several(
         elif raw is not None:
             _complain(
                 f"The link asks for {name} {_plain(raw)}; they go from {allowed[0]} to {allowed[-1]}{but}. "
-                f"You see {default} instead."
+                f"You see {'none' if default is None else default} instead."
             )
-    value: tuple[T, ...] = kept.get(name, (default,))
-    return value if set(value) <= set(allowed) else (default,)
+    otherwise: tuple[T, ...] = () if default is None else (default,)
+    value: tuple[T, ...] = kept.get(name, otherwise)
+    return value if set(value) <= set(allowed) else otherwise
 
 
 def chosen_words(name: str, *, allowed: Sequence[str]) -> tuple[str, ...]:
@@ -178,7 +196,7 @@ def kept(name: str, default: int) -> int:
 
 
 def choose(name: str, value: Value | None) -> None:
-    """Keep a number for `chosen`, or several, or words, for their like; None goes back to the default."""
+    """Keep a number for `chosen`, or several, words or a text, for their like; None goes back to the default."""
     st.session_state["linked"].pop(name, None)
     st.session_state["clicked"].add(name)
     if value is None:
@@ -188,7 +206,7 @@ def choose(name: str, value: Value | None) -> None:
 
 
 def _written(value: Value) -> str:
-    if isinstance(value, int):
+    if isinstance(value, int | str):
         return str(value)
     return (" " if all(isinstance(one, int) for one in value) else ",").join(map(str, value))
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
 import streamlit as st
 
-from inspector import maps
+from inspector import maps, rows
 from inspector.plots import attention as draw_attention
 from inspector.plots import packing, theme
-from inspector.views import downloads, parts
-from inspector.views.components.head import Choice, Step, head
+from inspector.views import downloads, link, parts, session, which_heads
+from inspector.views.components.head import Choice, Pan, Step, head
 
 if TYPE_CHECKING:
     from inspector.trace import Array, Trace
@@ -26,53 +29,97 @@ def draw(
     stream: str,
     layer: int,
     number: int,
-    pinned: int | None,
+    pinned: Sequence[int],
+    options: packing.HeadOptions,
     scale: theme.Scale,
     follow: Follow,
 ) -> None:
-    """Map, lines, caption and files of one head as `shown`; pinned: the position of a query, None for none.
+    """Map, lines, caption and files of one head as `shown`; pinned: the positions of queries; options: of `options`.
 
     follow(event, the queries in sight) is called before the run that the reader's act causes.
     """
-    see = _window_of if shown.is_long else _whole
-    seen, weights, rows = see(trace, shown, stream=stream, layer=layer, number=number)
+    sites = [site for site in trace.sites if site.stream == stream]
+    which = which_heads.choose(sites, layer=layer, number=number)
+    down, across = _window(shown, stream=stream) if shown.is_long else (slice(None), slice(None))
+    seen = maps.part(shown, queries=down, keys=across)
+    each = [_rows(trace, shown, at, number, stream=stream, queries=down) for at, number in which.places]
+    mean: Array = each[0] if len(each) == 1 else np.stack(each).mean(axis=0, dtype=np.float64).astype(np.float32)
+    weights = mean[:, across]
+    coloured = [
+        packing.Part(f"head {number}", one[:, across])
+        for (_, number), one in zip(which.places, each, strict=True)
+        if which.in_colours
+    ]
     named = stream if len({site.stream for site in trace.sites}) > 1 else None
-    first_query = shown.queries.members.index(seen.queries.members[0])
-    first_key = shown.keys.members.index(seen.keys.members[0])
-    data = packing.head_bytes(
-        weights,
-        queries=seen.queries.labels,
-        keys=seen.keys.labels,
-        colours=theme.SEQUENTIAL,
-        layer=layer,
-        head=number,
-        title=draw_attention.title(layer, number, named),
-        scale=scale,
-        chosen=seen.queries.containing(pinned),
-        first=(first_query, first_key),
-        vmax=float(weights.max()) or 1.0,
+    top = max(float(one.max()) for one in (weights, *(part.weights for part in coloured)))
+    try:
+        data = packing.head_bytes(
+            weights,
+            queries=seen.queries.labels,
+            keys=seen.keys.labels,
+            colours=theme.SEQUENTIAL,
+            layer=layer,
+            head=number,
+            title=which.name or draw_attention.title(layer, number, named),
+            scale=scale,
+            chosen=[at for at in map(seen.queries.containing, pinned) if at is not None],
+            first=(down.start or 0, across.start or 0),
+            vmax=top or 1.0,
+            quantity="mean weight" if which.name else "weight",
+            rows=None if which.name else rows.of_head(trace, seen, layer=layer, head=number, stream=stream),
+            segments=_segments(trace, seen, stream=stream),
+            options=options,
+            parts=coloured,
+            whole=_whole(trace, shown, which, stream=stream) if shown.is_long else None,
+        )
+    except ValueError as error:  # more heads in colours than fit
+        session.show_problem(str(error))
+        return
+    head(
+        data,
+        key="head-view",
+        on_event=lambda event: follow(event, seen.queries),
+        on_options=_keep,
+        on_pan=partial(_move, stream=stream),
     )
-    head(data, key="head-view", on_event=lambda event: follow(event, seen.queries))
-    st.caption(parts.what_is_drawn(trace, shown, rows, stream=stream))
-    downloads.head(trace, seen, weights, whole=shown, layer=layer, head=number, stream=stream, scale=scale)
+    st.caption(parts.what_is_drawn(trace, shown, mean, stream=stream))
+    downloads.head(
+        trace, seen, weights, whole=shown, layer=layer, head=number, stream=stream, scale=scale, mean=which.name
+    )
 
 
-def _whole(
-    trace: Trace, shown: maps.Arrangement, *, stream: str, layer: int, number: int
-) -> tuple[maps.Arrangement, Array, Array]:
-    """What is seen of the head, its weights, and the rows that the caption speaks of: all of them."""
-    weights = shown.apply(trace.attention(layer=layer, head=number, stream=stream))
-    return shown, weights, weights
+def options() -> packing.HeadOptions:
+    """What the reader, or the link, chose to see of a head."""
+    patterns = packing.HeadOptions.PATTERNS.items()
+    return packing.HeadOptions(**{name: link.chosen_text(name, pattern=pattern) for name, pattern in patterns})
 
 
-def _window_of(
-    trace: Trace, shown: maps.Arrangement, *, stream: str, layer: int, number: int
-) -> tuple[maps.Arrangement, Array, Array]:
-    """The same for a long text: a window that the reader moves, exact; the grid shows the whole."""
-    down, across = _window(shown, stream=stream)
-    groups, rows = maps.rows(trace, shown, layer=layer, head=number, stream=stream, queries=down)
-    part = maps.Groups(shown.keys.labels[across], shown.keys.members[across])
-    return maps.Arrangement(groups, part, shown.renormalise), rows[:, across], rows
+def _keep(options: packing.HeadOptions) -> None:
+    for name, value in asdict(options).items():
+        link.choose(name, value or None)
+
+
+def _segments(trace: Trace, seen: maps.Arrangement, *, stream: str) -> packing.Segments | None:
+    """Which of two texts each token in sight belongs to; None of a text without a pair."""
+    if trace.text_pair is None or stream == "cross":
+        return None
+    of_token = trace.read_by(stream).segments
+    queries, keys = (tuple(of_token[group[0]] for group in side.members) for side in (seen.queries, seen.keys))
+    return packing.Segments(queries, keys)
+
+
+def _rows(trace: Trace, shown: maps.Arrangement, layer: int, number: int, *, stream: str, queries: slice) -> Array:
+    """A head's rows as shown, with all their keys: of a long text those in its window alone."""
+    if not shown.is_long:
+        return shown.apply(trace.attention(layer=layer, head=number, stream=stream))
+    return maps.rows(trace, shown, layer=layer, head=number, stream=stream, queries=queries)[1]
+
+
+def _whole(trace: Trace, shown: maps.Arrangement, which: which_heads.WhichHeads, *, stream: str) -> packing.Whole:
+    """The small picture beside a window; of several heads the brightest of each cell."""
+    pictures, _ = session.thumbnails(trace, shown, stream=stream)
+    picture = np.max([pictures[place] for place in which.places], axis=0)
+    return packing.Whole(len(shown.queries.members), len(shown.keys.members), picture)
 
 
 def _window(shown: maps.Arrangement, *, stream: str) -> tuple[slice, slice]:
@@ -90,7 +137,14 @@ def _window(shown: maps.Arrangement, *, stream: str) -> tuple[slice, slice]:
     down, across = slice(row, min(row + maps.WINDOW, queries)), slice(column, min(column + maps.WINDOW, keys))
     st.caption(
         f"A window of this long text: queries {row} to {down.stop - 1} of {queries:,}, keys {column} to "
-        f"{across.stop - 1} of {keys:,}, exact. The small pictures show the whole, each cell the largest weight of its "
-        "tile."
+        f"{across.stop - 1} of {keys:,}, exact. Drag the map, or click the small picture of the whole below it, in "
+        "which each cell is the largest weight of its tile."
     )
     return down, across
+
+
+def _move(pan: Pan, *, stream: str) -> None:
+    """The window goes where the reader dragged it; off the diagonal, its keys stand apart."""
+    st.session_state["row"], st.session_state["column"] = pan.query, pan.key
+    if stream != "cross":
+        st.session_state["apart"] = pan.query != pan.key

@@ -59,6 +59,7 @@ def tab(browser: Browser) -> Iterator[Page]:
     """A page of which no request may leave, and on which neither an error nor a dialog may come."""
     complaints: list[str] = []
     page = browser.new_page(viewport={"width": 900, "height": 1200})
+    page.set_default_timeout(20_000)
 
     def guard(route: Route) -> None:
         if not route.request.url.startswith(("file:", "data:", "blob:")):

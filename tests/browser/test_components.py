@@ -146,9 +146,9 @@ def test_the_tooltip_tells_the_value(tab):
     show(tab, "head", head_message(values))
     for query, key in np.random.default_rng(1).integers(0, N, (12, 2)):
         point(tab, query, key)
-        found = re.search(r"query (\d+) .* → key (\d+) .*: (\S+) \(rank (\d+) of (\d+) in its row\)", tooltip(tab))
+        found = re.search(r"query (\d+) .* → key (\d+) .* weight (\S+), rank (\d+) of (\d+) in its row", tooltip(tab))
         assert (int(found[1]), int(found[2])) == (query, key)
-        assert float(found[3]) == pytest.approx(float(values[query, key]), rel=5.1e-4, abs=0)
+        assert np.float32(found[3]) == values[query, key]
         assert int(found[4]) == 1 + np.sum(values[query] > values[query, key])
         assert int(found[5]) == N
         assert tab.locator(".live").text_content() == tab.locator(".tip").text_content()
@@ -163,10 +163,10 @@ def test_a_long_text_is_exact_and_draws_only_what_is_in_sight(tab):
     for x, y in ((0.11, 0.92), (0.5, 0.5), (0.98, 0.03)):
         tab.mouse.move(box["x"] + box["width"] * x, box["y"] + box["height"] * y)
         frame(tab)
-        query, key, value = re.search(r"query (\d+) .* → key (\d+) .*: (\S+) \(", tooltip(tab)).groups()
+        query, key, value = re.search(r"query (\d+) .* → key (\d+) .* weight (\S+), ", tooltip(tab)).groups()
         assert abs(int(query) - y * n) <= 2
         assert abs(int(key) - x * n) <= 2
-        assert float(value) == pytest.approx(float(values[int(query), int(key)]), rel=5.1e-4, abs=0)
+        assert np.float32(value) == values[int(query), int(key)]
     assert tab.locator(".item").count() < 100  # of 1024: only what is in sight
 
 
@@ -195,19 +195,26 @@ def test_lines_show_what_a_query_looks_at_and_who_looks_at_a_key(tab):
     assert tab.locator(".item.key.on").inner_text() == "the"
 
 
-def test_a_click_pins_and_the_pin_outlives_the_next_head(tab):
+def test_clicks_pin_and_the_pins_outlive_the_next_head(tab):
+    pinned = tab.locator(".item.chosen")
     show(tab, "head", head_message())
     point(tab, 3, 5, act="click")
+    point(tab, 1, 4, act="click")
     tab.mouse.move(5, 5)
-    assert events(tab) == [["choose", {"query": 3}]]
-    assert tab.locator(".item.chosen").inner_text() == "sat"
+    frame(tab)
+    assert events(tab) == [["choose", {"queries": [3]}], ["choose", {"queries": [1, 3]}]]
+    assert pinned.all_inner_texts() == ["the", "sat"]
+    assert tab.locator(".pinned:visible").count() == 2
     show(tab, "head", head_message(weights(seed=4)))
-    assert tab.locator(".item.chosen").inner_text() == "sat"
-    show(tab, "head", head_message(chosen=1))
-    assert tab.locator(".item.chosen").inner_text() == "the"
+    assert pinned.all_inner_texts() == ["the", "sat"]
+    show(tab, "head", head_message(chosen=[2, 1]))
+    assert pinned.all_inner_texts() == ["the", "cat"]
     tab.locator(".item.query .label").nth(1).click()
-    assert tab.locator(".item.chosen").count() == 0
-    assert events(tab)[1:] == [["choose", {"query": None}]]
+    assert pinned.all_inner_texts() == ["cat"]
+    tab.locator(".hl-head").focus()
+    tab.keyboard.press("Escape")
+    assert pinned.count() == 0
+    assert events(tab)[2:] == [["choose", {"queries": [2]}], ["choose", {"queries": []}]]
 
 
 def test_head_by_keyboard(tab):
@@ -222,12 +229,11 @@ def test_head_by_keyboard(tab):
     for key in ("ArrowDown", "ArrowDown", "ArrowRight", "ArrowRight"):
         tab.keyboard.press(key)
     frame(tab)
-    assert f"query 1 ‘the’ → key 2 ‘cat’: {values[1, 2]:#.4g}" in tooltip(tab)
-    tab.wait_for_function("window.events.length")
-    for key in (",", ".", "[", "]", "Escape"):
+    assert f"query 1 ‘the’ → key 2 ‘cat’ weight {values[1, 2]!s}, rank " in tooltip(tab)
+    for key in ("Enter", ",", ".", "[", "]", "Escape"):
         tab.keyboard.press(key)
-    expected = [["step", -1], ["step", 1], ["step", -1], ["step", 1], ["choose", {"query": None}]]
-    assert events(tab) == [["choose", {"query": 1}], *expected]  # two arrow keys in a row are one choice
+    steps = [["step", -1], ["step", 1], ["step", -1], ["step", 1]]
+    assert events(tab) == [["choose", {"queries": [1]}], *steps, ["choose", {"queries": []}]]
 
 
 @pytest.mark.parametrize("width", [358, 900])
@@ -248,12 +254,15 @@ def test_hostile_tokens_are_text(tab, width):
 def test_masked_cells_and_differences(tab):
     values = weights() - weights(seed=2)
     values[np.triu_indices_from(values, 1)] = np.nan
-    show(tab, "head", head_message(values, diverging=True, vmax=0.5, colours=theme.DIVERGING))
+    look = {"diverging": True, "vmax": 0.5, "colours": theme.DIVERGING}
+    show(tab, "head", head_message(values, quantity="difference of weights", **look))
     point(tab, 2, 9)
-    assert tooltip(tab) == "query 2 ‘cat’ → key 9 ‘’: masked".replace("‘’", "‘(empty)’")
+    assert tooltip(tab) == "query 2 ‘cat’ → key 9 ‘’ difference of weights: masked".replace("‘’", "‘(empty)’")
     point(tab, 4, 1)
     sign = "−" if values[4, 1] < 0 else "+"
-    assert f": {sign}{abs(values[4, 1]):#.4g} (rank " in tooltip(tab)
+    assert f"difference of weights {sign}{abs(values[4, 1])!s}, rank " in tooltip(tab)
+    assert tab.locator(".caption").inner_text() == "difference of weights, linear scale"
+    assert tab.get_by_role("img", name="heatmap, difference of weights, 18 queries by 18 keys").count() == 1
     assert tab.locator(".ticks div").all_inner_texts() == ["−0.5", "−0.25", "0", "0.25", "0.5"]
 
 

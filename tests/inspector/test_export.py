@@ -93,6 +93,9 @@ def test_html_holds_the_head_the_grid_and_the_other_heads(trace: Trace, tmp_path
     for other, data in others:
         expected = trace.attention(layer=other["layer"], head=other["head"])
         np.testing.assert_array_equal(np.frombuffer(data, "<f4"), expected.ravel())
+        scores = trace.scores(layer=other["layer"], head=other["head"])
+        told = np.log(expected.astype(np.float64)) + np.array(other["rows"]["offset"])[:, None]
+        np.testing.assert_allclose(told, scores, atol=1e-5)
 
 
 def test_html_shows_the_text_as_text_and_asks_for_nothing(trace: Trace) -> None:

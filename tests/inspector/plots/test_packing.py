@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from inspector.plots import packing, standalone
+from inspector.rows import Rows
 
 COLOURS = {"light": ("#ffffff", "#8888ff", "#000044"), "dark": ("#101018", "#7070c0", "#f0f0ff")}
 
@@ -60,6 +61,17 @@ def test_head_of_a_transposed_view_keeps_rows_and_columns():
     np.testing.assert_array_equal(unpack(message, "<f4")[1].reshape(5, 3), weights.T)
 
 
+def test_rows_travel_to_a_millionth_and_512_tokens_stay_small():
+    weights = attention(1, 1, 512, 512)[0, 0]
+    tokens = [f"##token{position}" for position in range(512)]
+    rows = Rows(512, (1.23456789,) * 512, (-12.3456789,) * 512)
+    message = packing.head_bytes(weights, queries=tokens, keys=tokens, colours=COLOURS, rows=rows, quantity="score")
+    assert len(message) <= 1_200_000
+    header, _ = unpack(message, "<f4")
+    assert header["rows"] == {"keys": 512, "entropy": [1.234568] * 512, "offset": [-12.345679] * 512}
+    assert header["quantity"] == "score"
+
+
 def test_linked_tokens_travel_with_their_numbers():
     linked = packing.Linked("pair", (None, 3), (0, None))
     weights = np.eye(2, dtype=np.float32)
@@ -69,15 +81,60 @@ def test_linked_tokens_travel_with_their_numbers():
     assert unpack(packing.head_bytes(weights, **arguments), "<f4")[0]["linked"] is None
 
 
+def test_several_heads_and_the_whole_travel_behind_their_mean():
+    maps = attention(1, 2, 3, 5)[0]
+    picture = np.arange(6, dtype=np.uint8).reshape(2, 3)
+    message = packing.head_bytes(
+        maps.mean(axis=0),
+        queries=list("abc"),
+        keys=list("vwxyz"),
+        colours=COLOURS,
+        parts=[packing.Part("head 3", maps[0]), packing.Part("head 7", maps[1])],
+        whole=packing.Whole(900, 800, picture),
+        options=packing.HeadOptions(lines="top3", tokens="\n"),
+        segments=packing.Segments((0, 0, 1), (0, 0, 0, 1, 1)),
+    )
+    header, data = unpack(message, "u1")
+    assert [part["name"] for part in header["parts"]] == ["head 3", "head 7"]
+    assert set(header["parts"][0]["colours"]) == {"light", "dark"}
+    assert header["whole"] == {"queries": 900, "keys": 800, "rows": 2, "cols": 3}
+    assert header["options"] == {"lines": "top3", "between": "", "tokens": "\n"}
+    assert header["segments"] == {"queries": [0, 0, 1], "keys": [0, 0, 0, 1, 1]}
+    numbers = data[: 3 * 60].view("<f4").reshape(3, 3, 5)
+    np.testing.assert_array_equal(numbers, [maps.mean(axis=0), *maps])
+    np.testing.assert_array_equal(data[3 * 60 :], picture.ravel())
+
+
+def test_more_heads_than_fit_are_refused_with_the_way_out():
+    small, large = np.eye(2, dtype=np.float32), np.zeros((400, 400), np.float32)
+    for weights, count in ((small, 7), (large, 2)):
+        tokens = ["a"] * len(weights)
+        parts = [packing.Part("head", weights)] * count
+        with pytest.raises(ValueError, match=r"room for 6 heads and 1,200,000 bytes\. Choose fewer"):
+            packing.head_bytes(weights, queries=tokens, keys=tokens, colours=COLOURS, parts=parts)
+
+
+@pytest.mark.parametrize("option", [{"lines": "top11"}, {"lines": "above-1"}, {"between": "c"}, {"tokens": "a" * 41}])
+def test_options_that_there_are_not_are_refused(option):
+    with pytest.raises(ValueError, match="is none of"):
+        packing.HeadOptions(**option)
+
+
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
+        ({"parts": [packing.Part("head 3", np.zeros((2, 3), np.float32))]}, "head 3 has the shape"),
+        ({"segments": packing.Segments((0,), (0, 1))}, "segments of 1 queries and 2 keys"),
         ({"keys": ["a"]}, "2 queries and 1 keys"),
         ({"chosen": 2}, "chosen query 2"),
         ({"vmax": 0.0}, "vmax 0.0"),
         ({"diverging": True, "colours": dict.fromkeys(COLOURS, ("#fff", "#000"))}, "odd number"),
         ({"colours": {"light": ("#fff", "#000")}}, "'dark'; it has 0"),
-        ({"linked": packing.Linked("pair", (0,), (0, 1))}, "1 queries and 2 keys; the map has 2 and 2"),
+        ({"rows": Rows(2, (0.1,), None)}, "1 rows' numbers for 2 queries"),
+        (
+            {"linked": packing.Linked("pair", (0,), (0, 1))},
+            "linked numbers of 1 queries and 2 keys; the map has 2 and 2",
+        ),
     ],
 )
 def test_head_names_what_does_not_fit(change, complaint):

@@ -55,6 +55,15 @@ def test_the_sequential_scale_keeps_one_hue(mode: str) -> None:
     assert np.ptp(np.degrees(np.arctan2(b, a))) < 35  # CIELAB bends blues by as much; a rainbow turns by 270
 
 
+@pytest.mark.parametrize("vision", VISION)
+@pytest.mark.parametrize("mode", MODES)
+def test_several_heads_are_told_apart_by_every_eye(mode: str, vision: str) -> None:
+    seen = cielab(theme.HEADS[mode], vision)
+    apart = np.linalg.norm(seen[:, None] - seen[None], axis=-1)[~np.eye(len(seen), dtype=bool)]
+    assert apart.min() > 15  # where 2 or 3 can just be seen
+    assert min(contrast(colour, theme.BACKGROUND[mode]) for colour in theme.HEADS[mode]) > 2
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_zero_is_the_background(mode: str) -> None:
     assert theme.SEQUENTIAL[mode][0] == theme.BACKGROUND[mode]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -34,7 +35,10 @@ def head(app: AppTest) -> np.ndarray:
         if element.proto.component_name == "headlight_head":
             data = element.proto.bytes
             start = 4 + int.from_bytes(data[:4], "little")
-            return np.frombuffer(data[start + -start % 4 :], "<f4")
+            header = json.loads(data[4:start])
+            assert header["whole"] is not None
+            cells = len(header["queries"]) * len(header["keys"])
+            return np.frombuffer(data, "<f4", count=cells, offset=start + -start % 4)
     raise AssertionError("no head was drawn")
 
 

@@ -264,12 +264,12 @@ def test_without_a_target_the_model_writes_its_own() -> None:
 
 def test_a_pin_follows_its_token_and_leaves_with_its_text() -> None:
     app = opened(query="9")
-    assert component(app, "headlight_head")[0]["chosen"] == 9
+    assert component(app, "headlight_head")[0]["chosen"] == [9]
     app.toggle(key="hide").set_value(True).run()
     header = component(app, "headlight_head")[0]
-    assert (header["chosen"], header["queries"][8]) == (8, "was")
+    assert (header["chosen"], header["queries"][8]) == ([8], "was")
     app.text_area(key="text").set_value("Another text with just as many tokens as before here.").run()
-    assert component(app, "headlight_head")[0]["chosen"] is None
+    assert component(app, "headlight_head")[0]["chosen"] == []
     assert "query" not in app.query_params
 
 

@@ -315,6 +315,6 @@ def test_the_downloads_hold_what_is_seen(monkeypatch: pytest.MonkeyPatch, standi
 
 def test_the_row_of_a_single_masked_token_is_pinned_where_it_is_shown() -> None:
     app = opened(token="2", hide="true")
-    assert [header["chosen"] for header, _ in messages(app)] == [1, 1, 1]
+    assert [header["chosen"] for header, _ in messages(app)] == [[1], [1], [1]]
     app = opened(token="2 3", several="true")
-    assert [header["chosen"] for header, _ in messages(app)] == [None] * 3
+    assert [header["chosen"] for header, _ in messages(app)] == [[]] * 3

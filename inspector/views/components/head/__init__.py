@@ -8,6 +8,7 @@ from typing import Literal
 
 import streamlit as st
 
+from inspector.plots.packing import HeadOptions
 from inspector.plots.standalone import script, style
 
 # A grid on the same page frames the head that is open here.
@@ -26,9 +27,17 @@ _mount = st.components.v2.component("headlight_head", css=style("head"), js=scri
 
 @dataclass(frozen=True)
 class Choice:
-    """The reader pinned a query, or with None took the pin away."""
+    """The reader pinned a query or took a pin away: the queries that are pinned now, in order."""
 
-    query: int | None
+    queries: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Pan:
+    """The reader asked for the window of a long text that begins at this query and key."""
+
+    query: int
+    key: int
 
 
 @dataclass(frozen=True)
@@ -44,11 +53,14 @@ def head(
     key: str,
     height: int | Literal["content", "stretch"] = "content",
     on_event: Callable[[Choice | Step], None] | None = None,
+    on_options: Callable[[HeadOptions], None] | None = None,
+    on_pan: Callable[[Pan], None] | None = None,
 ) -> Choice | Step | None:
     """Draws `data` (packing.head_bytes); what the reader did to cause this run, None where it was something else.
 
     on_event is called before the run that follows, so that the run can already draw the answer. A pin lives in the
-    component as long as the tokens stay the same; a page that puts it into a link gives it back as `chosen`.
+    component as long as the tokens stay the same; a page that puts it into a link gives it back as `chosen`. So do
+    `options`, which on_options is told of. on_pan: where `data` is a window of a long text.
     """
 
     def chosen() -> None:
@@ -61,14 +73,46 @@ def head(
         if on_event and event:
             on_event(event)
 
-    result = _mount(key=key, data=data, height=height, on_choose_change=chosen, on_step_change=stepped)
+    def switched() -> None:
+        options = _options(st.session_state[key].get("options"))
+        if on_options and options:
+            on_options(options)
+
+    def panned() -> None:
+        event = _pan(st.session_state[key].get("pan"))
+        if on_pan and event:
+            on_pan(event)
+
+    result = _mount(
+        key=key,
+        data=data,
+        height=height,
+        on_choose_change=chosen,
+        on_step_change=stepped,
+        on_options_change=switched,
+        on_pan_change=panned,
+    )
     return _step(result.get("step")) or _choice(result.get("choose"))
 
 
 def _choice(value: object) -> Choice | None:
     match value:
-        case {"query": int() | None as query}:
-            return Choice(query)
+        case {"queries": [*queries]} if all(isinstance(query, int) for query in queries):
+            return Choice(tuple(queries))
+    return None
+
+
+def _options(value: object) -> HeadOptions | None:
+    match value:
+        case {"lines": str() as lines, "between": str() as between, "tokens": str() as tokens}:
+            return HeadOptions(lines, between, tokens)
+    return None
+
+
+def _pan(value: object) -> Pan | None:
+    match value:
+        case {"query": int() as query, "key": int() as key}:
+            return Pan(query, key)
     return None
 
 

@@ -1,31 +1,42 @@
 // The heatmap: queries down, keys across, a colour bar below. Pixels lie on one canvas; crosshair and labels are
 // elements over it, so that moving the crosshair repaints nothing.
-import { clamp, element, fillToken, paint, plain, sizeCanvas } from "../shared.js";
+import { clamp, element, paint, plain, sizeCanvas } from "../shared.js";
+import { Axis } from "./axis.js";
+import { ColourBar } from "./colourbar.js";
+import { listenToHand } from "./hand.js";
+import { Minimap } from "./minimap.js";
+import { Sight } from "./sight.js";
 
 const LABELLED = 11; // pixels a cell needs for its token to be legible beside it
 const SLANTED = 18; // pixels a column needs for slanted labels; below, they stand upright
 const LARGEST = 40; // pixels of a cell
 const TALLEST = 560; // pixels of the plot
+const VEIL = 205; // opacity of 255 of what lies over a cell that is left out
 const LONGEST = 92; // pixels of a label before it is cut
-const NARROW = 170; // pixels of the colour bar; on less its numbers would touch
 
 export class Heatmap {
-  /** `hover(spot, anchor)` with spot { query, key }, one of them or null; `pick(query)` on a click. */
-  constructor(parent, { hover, pick }) {
+  /** `hover(spot, anchor)` with spot { query, key }, one of them or null; `pick(query)` on a click; `pan(queries, keys)`
+   * where a window of a long text is to move; `redraw()` where another part is in sight. */
+  constructor(parent, { hover, pick, pan, redraw }) {
     this.box = element("div", "map");
     this.queryTitle = titled("axis-title query", "query (attends)");
     this.keyTitle = titled("axis-title key", "key (attended to)");
-    this.top = element("div", "top");
-    this.left = element("div", "left");
+    this.left = new Axis("top", "left"); // queries, along the left side
+    this.top = new Axis("left", "top"); // keys
     this.plot = element("div", "plot");
     this.canvas = element("canvas", "cells", { role: "img" });
-    const marks = ["pinned", "band", "band", "spot"].map((name) => element("div", name));
-    [this.pinned, this.rowBand, this.colBand, this.spot] = marks;
-    this.plot.append(this.canvas, ...marks);
-    this.crossMarks = { top: element("div", "tick cross"), left: element("div", "tick cross") };
+    this.veil = element("canvas", "veil", { "aria-hidden": "true" });
+    this.pins = element("div", "pins");
+    const marks = ["band", "band", "spot"].map((name) => element("div", name));
+    [this.rowBand, this.colBand, this.spot] = marks;
+    this.plot.append(this.canvas, this.veil, this.pins, ...marks);
     this.bar = new ColourBar();
-    this.box.append(this.queryTitle, this.keyTitle, this.top, this.left, this.plot, this.bar.box);
+    this.minimap = new Minimap((query, key) => this.centre(query, key));
+    this.below = element("div", "below");
+    this.below.append(this.bar.box, this.minimap.box);
+    this.box.append(this.queryTitle, this.keyTitle, this.top.box, this.left.box, this.plot, this.below);
     parent.append(this.box);
+    Object.assign(this, { pan, redraw });
     this.listen(hover, pick);
   }
 
@@ -34,7 +45,7 @@ export class Heatmap {
     const spotOf = (event) => {
       if (this.plot.contains(event.target)) return this.spotAt(event);
       if (index(event) === undefined) return null;
-      return this.left.contains(event.target) ? { query: Number(index(event)) } : { key: Number(index(event)) };
+      return this.left.box.contains(event.target) ? { query: Number(index(event)) } : { key: Number(index(event)) };
     };
     this.box.addEventListener("pointermove", (event) => hover(spotOf(event), pointer(event)));
     this.box.addEventListener("pointerleave", (event) => event.pointerType !== "touch" && hover(null));
@@ -43,35 +54,63 @@ export class Heatmap {
       hover(spot, pointer(event));
       if (spot?.query !== undefined) pick(spot.query);
     });
+    listenToHand(this.plot, {
+      cell: () => [this.cellWidth, this.cellHeight],
+      spotAt: (event) => this.spotAt(event),
+      canMove: () => !this.sight.isWhole || Boolean(this.matrix.whole),
+      move: (queries, keys) => this.move(queries, keys),
+      zoom: (times, spot) => this.zoom(times, spot),
+      reset: () => this.reset(),
+    });
   }
 
   spotAt(event) {
     const { left, top, width, height } = this.plot.getBoundingClientRect();
-    const { queries, keys } = this.matrix;
+    const { query, key, rows, cols } = this.sight;
     return {
-      query: clamp(Math.floor(((event.clientY - top) / height) * queries.length), 0, queries.length - 1),
-      key: clamp(Math.floor(((event.clientX - left) / width) * keys.length), 0, keys.length - 1),
+      query: query + clamp(Math.floor(((event.clientY - top) / height) * rows), 0, rows - 1),
+      key: key + clamp(Math.floor(((event.clientX - left) / width) * cols), 0, cols - 1),
     };
   }
 
   /** Where a cell lies in the window. */
-  anchor({ query = 0, key = 0 }) {
+  anchor({ query, key }) {
     const plot = this.plot.getBoundingClientRect();
-    const [x, y] = [plot.left + key * this.cellWidth, plot.top + query * this.cellHeight];
+    const [x, y] = [plot.left + this.across(key), plot.top + this.down(query)];
     return { left: x, right: x + this.cellWidth, top: y, bottom: y + this.cellHeight };
   }
 
+  /** Pixels from the plot's edge to a query or a key. */
+  down(query) {
+    return (query - this.sight.query) * this.cellHeight;
+  }
+
+  across(key) {
+    return (key - this.sight.key) * this.cellWidth;
+  }
+
   update(matrix, name) {
+    const before = this.matrix?.first;
+    const [rows, cols] = [matrix.queries.length, matrix.keys.length];
     Object.assign(this, { matrix, levels: matrix.levels() });
+    // In a window that moved, what was in sight stays there.
+    if (this.sight?.isOf(rows, cols)) this.sight.move(before.query - matrix.first.query, before.key - matrix.first.key);
+    else this.sight = new Sight(rows, cols);
     const shape = `${matrix.queries.length} queries by ${matrix.keys.length} keys`;
-    this.canvas.setAttribute("aria-label", `heatmap of attention weights${name && `, ${name}`}, ${shape}`);
+    this.canvas.setAttribute("aria-label", `heatmap, ${matrix.quantity}${name && `, ${name}`}, ${shape}`);
   }
 
   // ---- layout ---------------------------------------------------------------------------------------------------
 
+  /** The tokens in sight. */
+  tokens() {
+    const { query, key, rows, cols } = this.sight;
+    return { queries: this.matrix.queries.slice(query, query + rows), keys: this.matrix.keys.slice(key, key + cols) };
+  }
+
   /** Fits the plot into `width`. Afterwards plotTop, plotHeight and cellHeight say where its rows lie. */
   layout(width, theme, palette) {
-    const { queries, keys } = this.matrix;
+    const { queries, keys } = this.tokens();
     const fits = ({ cell, least }) => cell.every((length, axis) => length >= least[axis]);
     const frame = this.frames(width, theme.tokenFont).find(fits);
     const [cellWidth, cellHeight] = frame.cell;
@@ -85,10 +124,18 @@ export class Heatmap {
     this.box.classList.toggle("slanted", slanted);
     this.box.classList.toggle("indexed", !labelledQueries);
     Object.assign(this.plot.style, { width: `${plotWidth}px`, height: `${this.plotHeight}px` });
-    this.labelAxis(this.left, queries, cellHeight, "top", labelledQueries && frame.side - 8);
-    this.labelAxis(this.top, keys, cellWidth, "left", labelledKeys && (slanted ? LONGEST : frame.above - 6));
+    const { sight } = this;
+    const { first } = this.matrix;
+    const down = { start: sight.query, first: first.query, cell: cellHeight, longest: labelledQueries && frame.side - 8 };
+    const longest = labelledKeys && (slanted ? LONGEST : frame.above - 6);
+    this.left.label(queries, down);
+    this.top.label(keys, { start: sight.key, first: first.key, cell: cellWidth, longest });
     this.drawCells(plotWidth, palette);
+    this.paper = theme.paper;
+    this.drawVeil();
     this.bar.draw(this.matrix, palette, clamp(plotWidth, 120, 240));
+    this.minimap.draw(this.matrix.whole, palette);
+    this.frameSight();
   }
 
   /** The ways to label the axes, best first: the room each takes and the least [width, height] of a cell it needs. */
@@ -99,8 +146,9 @@ export class Heatmap {
       if (tokens.length > Math.max(width, TALLEST) / LABELLED) return 0; // then no label is shown
       return Math.min(LONGEST, Math.max(...tokens.map((token) => context.measureText(plain(token)).width)));
     };
-    const key = longest(this.matrix.keys);
-    const side = clamp(longest(this.matrix.queries) + 10, 62, Math.max(62, width * 0.28));
+    const { queries, keys } = this.tokens();
+    const key = longest(keys);
+    const side = clamp(longest(queries) + 10, 62, Math.max(62, width * 0.28));
     const across = [
       { above: Math.max(key * 0.71 + 16, 34), overhang: key * 0.71, least: SLANTED },
       { above: Math.max(key + 8, 34), overhang: 0, least: LABELLED },
@@ -117,97 +165,123 @@ export class Heatmap {
 
   /** The largest cell that fits, in whole pixels or a fraction of one; square unless the texts' lengths differ much. */
   fit(width) {
-    const { queries, keys } = this.matrix;
-    const across = Math.min(LARGEST, width / keys.length);
-    const down = Math.min(LARGEST, TALLEST / queries.length);
+    const { rows, cols } = this.sight;
+    const across = Math.min(LARGEST, width / cols);
+    const down = Math.min(LARGEST, TALLEST / rows);
     const alike = Math.max(across, down) < 3 * Math.min(across, down);
     const whole = (length) => (length >= 4 ? Math.floor(length) : length);
     return alike ? Array(2).fill(whole(Math.min(across, down))) : [whole(across), whole(down)];
   }
 
-  /** Tokens cut at `longest` pixels; where that is 0, indices at round steps. */
-  labelAxis(axis, tokens, cell, edge, longest) {
-    const step = longest ? 1 : roundStep(tokens.length, (cell * tokens.length) / (edge === "top" ? 28 : 44));
-    const marks = tokens.flatMap((token, index) => {
-      if (index % step) return [];
-      const mark = element("div", longest ? "label" : "tick");
-      mark.style[edge] = `${(index + 0.5) * cell}px`;
-      if (!longest) return [Object.assign(mark, { textContent: this.matrix.first[edge] + index })];
-      fillToken(mark, token);
-      mark.dataset.index = index;
-      mark.style.maxWidth = `${longest}px`;
-      return [mark];
-    });
-    axis.style.setProperty("--label", `${clamp(cell - 1, 10, 13)}px`);
-    axis.replaceChildren(...marks, this.crossMarks[edge]);
-    axis.classList.toggle("labelled", longest > 0);
-  }
-
   drawCells(plotWidth, palette) {
     const { width, height } = sizeCanvas(this.canvas, plotWidth, this.plotHeight);
     const image = new ImageData(width, height);
-    const { queries, keys } = this.matrix;
-    paint(image, { x: 0, y: 0, width, height }, this.levels, 0, queries.length, keys.length, palette);
+    const { rows, cols } = this.sight;
+    paint(image, { x: 0, y: 0, width, height }, this.inSight(this.levels), 0, rows, cols, palette);
     this.canvas.getContext("2d").putImageData(image, 0, 0);
+  }
+
+  /** What the filter leaves out recedes into the page's background. */
+  fade(filter) {
+    this.filter = filter;
+    this.left.dim(filter.named.queries);
+    this.top.dim(filter.named.keys);
+    this.drawVeil();
+  }
+
+  /** One pixel a cell, as large as the plot. */
+  drawVeil() {
+    const bright = this.filter?.bright;
+    this.veil.hidden = !bright;
+    if (!bright || !this.paper) return;
+    const { rows, cols } = this.sight;
+    Object.assign(this.veil, { width: cols, height: rows });
+    const image = new ImageData(cols, rows);
+    const colour = [...this.paper, VEIL];
+    this.inSight(bright).forEach((is, at) => is || image.data.set(colour, 4 * at));
+    this.veil.getContext("2d").putImageData(image, 0, 0);
+  }
+
+  /** The cells in sight, of an array with one entry for each cell. */
+  inSight(cells) {
+    const { query, key, rows, cols, isWhole } = this.sight;
+    if (isWhole) return cells;
+    const seen = new cells.constructor(rows * cols);
+    for (let row = 0; row < rows; row++) {
+      const start = (query + row) * this.matrix.keys.length + key;
+      seen.set(cells.subarray(start, start + cols), row * cols);
+    }
+    return seen;
+  }
+
+  // ---- what is in sight -----------------------------------------------------------------------------------------
+
+  /** Moves what is in sight, and asks for another window beyond the edges of this one. */
+  move(queries, keys) {
+    const { query, key } = this.sight;
+    const beyond = this.sight.move(queries, keys);
+    if (this.sight.query !== query || this.sight.key !== key) this.redraw();
+    if (this.matrix.whole && (beyond.queries || beyond.keys)) this.pan(beyond.queries, beyond.keys);
+  }
+
+  zoom(times, at) {
+    this.sight.zoom(times, at);
+    this.redraw();
+  }
+
+  reset() {
+    if (this.sight.isWhole) return;
+    this.sight.reset();
+    this.redraw();
+  }
+
+  /** What the keyboard goes to comes into sight. */
+  reveal(spot) {
+    if (this.sight.holds(spot)) return;
+    this.sight.reveal(spot);
+    this.redraw();
+  }
+
+  /** A query and a key of the whole text come to the middle of sight. */
+  centre(query, key) {
+    const { first, whole } = this.matrix;
+    const { rows, cols } = this.sight;
+    const start = (at, length, all) => clamp(at - Math.floor(length / 2), 0, all - length);
+    const to = { query: start(query, rows, whole.queries), key: start(key, cols, whole.keys) };
+    this.move(to.query - first.query - this.sight.query, to.key - first.key - this.sight.key);
+  }
+
+  /** The frame in the small picture; `ahead` by what was asked for and is not here yet. */
+  frameSight(ahead = { queries: 0, keys: 0 }) {
+    const { first } = this.matrix;
+    const { query, key, rows, cols } = this.sight;
+    const [down, across] = [first.query + query + ahead.queries, first.key + key + ahead.keys];
+    this.minimap.show({ query: down, key: across, rows, cols });
   }
 
   // ---- crosshair ------------------------------------------------------------------------------------------------
 
   show({ query, key, queries, keys, chosen }) {
-    const { cellWidth, cellHeight } = this;
-    const across = { left: 0, width: this.matrix.keys.length * cellWidth };
-    const down = { top: 0, height: this.matrix.queries.length * cellHeight };
-    const row = query !== undefined && { top: query * cellHeight, height: Math.max(cellHeight, 1) };
-    const col = key !== undefined && { left: key * cellWidth, width: Math.max(cellWidth, 1) };
-    position(this.pinned, chosen !== null && { ...across, top: chosen * cellHeight, height: Math.max(cellHeight, 2) });
+    const { cellWidth, cellHeight, sight } = this;
+    const across = { left: 0, width: sight.cols * cellWidth };
+    const down = { top: 0, height: sight.rows * cellHeight };
+    const inRow = query !== undefined && sight.holds({ query });
+    const inCol = key !== undefined && sight.holds({ key });
+    const row = inRow && { top: this.down(query), height: Math.max(cellHeight, 1) };
+    const col = inCol && { left: this.across(key), width: Math.max(cellWidth, 1) };
+    while (this.pins.children.length < chosen.length) this.pins.append(element("div", "pinned"));
+    for (const [at, pin] of [...this.pins.children].entries()) {
+      const height = Math.max(cellHeight, 2);
+      const seen = at < chosen.length && sight.holds({ query: chosen[at] });
+      position(pin, seen && { ...across, top: this.down(chosen[at]), height });
+    }
     position(this.rowBand, row && { ...across, ...row });
     position(this.colBand, col && { ...down, ...col });
     position(this.spot, row && col && { ...row, ...col });
-    light(this.left, queries, chosen);
-    light(this.top, keys, null);
-    this.crossMark("top", query, cellHeight);
-    this.crossMark("left", key, cellWidth);
-  }
-
-  crossMark(edge, index, cell) {
-    const mark = this.crossMarks[edge];
-    mark.hidden = index === undefined || mark.parentElement.classList.contains("labelled");
-    mark.textContent = index ?? "";
-    mark.style[edge] = `${((index ?? 0) + 0.5) * cell}px`;
-  }
-}
-
-class ColourBar {
-  constructor() {
-    this.box = element("div", "bar");
-    this.canvas = element("canvas", "", { "aria-hidden": "true" });
-    this.ticks = element("div", "ticks");
-    this.caption = element("div", "caption");
-    this.box.append(this.canvas, this.ticks, this.caption);
-  }
-
-  draw({ vmax, diverging, scale }, palette, length) {
-    const { width, height } = sizeCanvas(this.canvas, length, 8);
-    const image = new ImageData(width, height);
-    const top = palette.colours.length - 1;
-    const levels = Int16Array.from({ length: width }, (_, x) => Math.round((x / (width - 1)) * top));
-    paint(image, { x: 0, y: 0, width, height }, levels, 0, 1, width, palette);
-    this.canvas.getContext("2d").putImageData(image, 0, 0);
-    const place = (part) => (scale === "sqrt" ? Math.sqrt(part) : part);
-    const parts = scale === "sqrt" ? [0, 0.1, 0.25, 0.5, 1] : [0, 0.25, 0.5, 0.75, 1];
-    const signed = [-1, -0.5, 0, 0.5, 1].map((part) => [part, (1 + Math.sign(part) * place(Math.abs(part))) / 2]);
-    const all = diverging ? signed : parts.map((part) => [part, place(part)]);
-    const marks = length < NARROW ? all.filter(([part]) => Number.isInteger(part)) : all; // the ends, and zero
-    this.ticks.style.width = `${length}px`;
-    this.ticks.replaceChildren(
-      ...marks.map(([part, at]) => {
-        const tick = titled("", String(Number((part * vmax).toPrecision(3))).replace("-", "−"));
-        tick.style.left = `${at * 100}%`;
-        return tick;
-      }),
-    );
-    const what = diverging ? "difference of weights" : "weight";
-    this.caption.textContent = `${what}, ${scale === "sqrt" ? "square-root" : "linear"} scale`;
+    this.left.light(queries, chosen);
+    this.top.light(keys, []);
+    this.left.cross(query, row && row.top + cellHeight / 2);
+    this.top.cross(key, col && col.left + cellWidth / 2);
   }
 }
 
@@ -222,17 +296,4 @@ function titled(className, text) {
 function position(band, place) {
   band.hidden = !place;
   for (const [side, length] of Object.entries(place || {})) band.style[side] = `${length}px`;
-}
-
-function light(axis, on, chosen) {
-  for (const label of axis.querySelectorAll(".on, .chosen")) label.classList.remove("on", "chosen");
-  for (const index of on) axis.querySelector(`[data-index="${index}"]`)?.classList.add("on");
-  axis.querySelector(`[data-index="${chosen}"]`)?.classList.add("chosen");
-}
-
-/** The smallest of 1, 2, 5, 10, 20, ... that leaves at most `most` ticks on `count` cells. */
-function roundStep(count, most) {
-  for (let step = 1; ; step *= 10) {
-    for (const times of [1, 2, 5]) if (count / (step * times) <= Math.max(1, most)) return step * times;
-  }
 }

@@ -1,17 +1,25 @@
 // One head: a heatmap and lines, linked. What is looked at in one is looked at in the other.
 import { Floating, clamp, element, fillToken, unpack } from "../shared.js";
 import { makePalette, onColourSchemeChange, readTheme } from "../shared.js";
+import { Filter } from "./filter.js";
 import { Heatmap } from "./heatmap.js";
 import { Lines } from "./lines.js";
 import { Linked } from "./linked.js";
 import { Matrix } from "./matrix.js";
+import { Toolbar } from "./toolbar.js";
 
 const SIDE_BY_SIDE = 720; // pixels of the container
 const MAP_SHARE = 0.53; // of the width, as in style.css
 const ALIGNED = 18; // pixels of a heatmap row from which the lines use the same rows
-const PAUSE = 200; // milliseconds without a key press before a row chosen by keyboard is reported
+const PAUSE = 250; // milliseconds without a move before another window is asked for
+const CLOSER = 1.5; // of one press of + or -
+const SEVERAL = 4; // pinned rows of which the panel tells
 
-const HOW_TO = ["up and down choose a query", "left and right a key", "comma and full stop the head before and after"];
+const HOW_TO = [
+  ...["up and down go to a query", "left and right to a key", "Enter pins the query", "Escape takes pins away"],
+  ...["comma and full stop go to the head before and after", "plus and minus zoom, zero shows all again"],
+  "Shift and arrows move what is in sight",
+];
 const MOVES = {
   ...{ ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] },
   ...{ Home: [0, -Infinity], End: [0, Infinity] },
@@ -19,8 +27,10 @@ const MOVES = {
 
 const views = new WeakMap();
 
-/** Draws a packed head into `root`, in place if it was drawn there before. emit("choose", { query }) on a pin, with null
- * when it is taken away; emit("step", -1 | 1) for the head before or after. The view that comes back has close(). */
+/** Draws a packed head into `root`, in place if it was drawn there before. emit("choose", { queries }) when a pin comes
+ * or goes, with all that are there; emit("step", -1 | 1) for the head before or after; emit("options", { lines, between,
+ * tokens }) when the reader changed what is drawn; emit("pan", { query, key }) for the window of a long text that begins
+ * there. The view that comes back has close(). */
 export function draw(root, bytes, emit) {
   if (!views.has(root)) views.set(root, new Head(root));
   const view = views.get(root);
@@ -33,17 +43,26 @@ class Head {
     this.root = root;
     this.box = element("div", "hl-head", { tabindex: "0", role: "application" });
     this.title = element("div", "head-title");
+    this.toolbar = new Toolbar({
+      change: (options) => this.filterBy(options),
+      report: (options) => this.header.options && this.emit("options", options),
+    });
     this.panes = element("div", "panes");
     this.live = element("div", "live", { "aria-live": "polite" });
-    this.box.append(this.title, this.panes, this.live);
+    this.box.append(this.title, this.toolbar.box, this.panes, this.live);
     root.append(this.box);
     this.tip = new Floating(this.box, "tip");
-    const pick = (query) => this.choose(query === this.chosen ? null : query);
-    this.map = new Heatmap(this.panes, { hover: (spot, anchor) => this.look(spot, anchor, true), pick });
+    const pick = (query) => this.toggle(query);
+    this.map = new Heatmap(this.panes, {
+      hover: (spot, anchor) => this.look(spot, anchor, true),
+      pick,
+      pan: (queries, keys) => this.pan(queries, keys),
+      redraw: () => this.layout(),
+    });
     this.lines = new Lines(this.panes, { hover: (spot, anchor) => this.look(spot, anchor, false), pick });
     this.spot = null; // { query, key }, one of them or null: what the pointer or the keyboard is at
     this.echo = null; // { queries, keys } that a linked head is looked at
-    this.chosen = null;
+    this.chosen = []; // pinned queries, in order
     this.linked = new Linked((echo) => this.light(echo));
     this.listen();
   }
@@ -57,7 +76,8 @@ class Head {
   }
 
   close() {
-    clearTimeout(this.reporting);
+    this.toolbar.close();
+    clearTimeout(this.panning);
     this.resizing.disconnect();
     this.ignoreColourScheme();
     this.linked.close();
@@ -70,16 +90,20 @@ class Head {
     const { header, data } = unpack(bytes);
     const before = this.header;
     Object.assign(this, { header, emit, matrix: new Matrix(header, data) });
+    this.ahead = { queries: 0, keys: 0 }; // cells by which the next window was asked to lie elsewhere
     const fresh = String([before?.queries, before?.keys]) !== String([header.queries, header.keys]);
     if (fresh) this.spot = this.cursor = this.echo = null;
     this.linked.update(header.linked);
-    // A host that does not follow the pin sends the same `chosen` again: then the pin outlives a step to another head.
-    if (fresh || before.chosen !== header.chosen) this.chosen = header.chosen;
+    // A host that does not follow what the reader does sends the same again: then it outlives a step to another head.
+    const same = (name) => JSON.stringify(before?.[name]) === JSON.stringify(header[name]);
+    if (fresh || !same("chosen")) this.chosen = header.chosen;
+    this.toolbar.update(same("options") ? null : header.options, this.matrix);
+    this.filter = new Filter(this.matrix, this.toolbar.options);
     const name = header.title || (header.layer == null ? "" : `layer ${header.layer}, head ${header.head}`);
     this.box.setAttribute("aria-label", [name || "attention", ...HOW_TO].join(", "));
     this.title.textContent = header.title;
     this.map.update(this.matrix, name);
-    this.lines.update(this.matrix, fresh);
+    this.lines.update(this.matrix, this.filter, fresh);
     this.reveal = fresh;
     this.layout();
   }
@@ -93,9 +117,11 @@ class Head {
     const { colours, diverging } = this.header;
     const palette = makePalette(colours[theme.mode], theme, diverging);
     const mapWidth = wide ? Math.floor(this.width * MAP_SHARE) : this.width;
+    this.toolbar.explain(this.matrix.parts, theme.mode);
     this.map.layout(mapWidth, theme, palette);
+    this.map.fade(this.filter);
     const { plotTop, plotHeight, cellHeight } = this.map;
-    const aligned = wide && cellHeight >= ALIGNED;
+    const aligned = wide && cellHeight >= ALIGNED && this.map.sight.isWhole;
     const place = { width: wide ? this.width - mapWidth - 20 : this.width, top: wide ? plotTop - 22 : 0 };
     this.lines.layout({ ...place, rowHeight: aligned ? cellHeight : undefined, height: plotHeight, theme, palette });
     this.show();
@@ -130,8 +156,7 @@ class Head {
     const focus = this.focus();
     this.map.show(focus);
     this.lines.show(focus, this.reveal);
-    const pair = this.spot?.key !== undefined && this.chosen !== null;
-    if (this.spot) this.say(pair ? { query: this.chosen, ...this.spot } : this.spot);
+    if (this.spot) this.say();
     else this.tip.hide();
   }
 
@@ -142,13 +167,17 @@ class Head {
       const { queries, keys } = this.echo;
       return { query: queries[0], key: keys[0], queries, keys, chosen };
     }
-    const { query, key } = this.spot ?? { query: chosen ?? undefined };
+    const { query, key } = this.spot ?? (chosen.length === 1 ? { query: chosen[0] } : {});
     const only = (place) => (place === undefined ? [] : [place]);
     return { query, key, queries: only(query), keys: only(key), chosen };
   }
 
-  say(spot) {
-    const lines = this.matrix.describe(spot).map((parts) => {
+  /** The panel: of a key alone, what the pinned queries give it. */
+  say() {
+    const pins = this.spot.query === undefined ? this.chosen : [];
+    const spots = pins.length ? pins.slice(0, SEVERAL).map((query) => ({ ...this.spot, query })) : [this.spot];
+    const told = spots.flatMap((spot) => this.matrix.describe(spot).slice(0, spots.length > 1 ? 2 : undefined));
+    const lines = told.map((parts) => {
       const line = element("span", "line");
       line.append(...parts.flatMap(written));
       return line;
@@ -159,23 +188,49 @@ class Head {
     else this.tip.hide();
   }
 
-  /** Pins a query, null to unpin. Shown at once, reported after `pause` milliseconds without another choice. */
-  choose(query, pause = 0) {
-    if (query === this.chosen) return;
-    this.chosen = query;
+  /** Pins a query, or takes its pin away. */
+  toggle(query) {
+    const others = this.chosen.filter((other) => other !== query);
+    this.choose(others.length < this.chosen.length ? others : [...others, query].sort((a, b) => a - b));
+  }
+
+  choose(queries) {
+    this.chosen = queries;
     this.show();
-    clearTimeout(this.reporting);
-    const report = () => this.emit("choose", { query });
-    if (pause) this.reporting = setTimeout(report, pause);
-    else report();
+    this.emit("choose", { queries });
+  }
+
+  filterBy(options) {
+    this.filter = new Filter(this.matrix, options);
+    this.lines.choose(this.filter);
+    this.map.fade(this.filter);
+    this.show();
+  }
+
+  /** Asks for the window of a long text so many cells further, within the text. */
+  pan(queries, keys) {
+    const { first, whole } = this.matrix;
+    const further = (start, by, length, all) => clamp(start + by, 0, all - length) - start;
+    const { ahead } = this;
+    ahead.queries = further(first.query, ahead.queries + queries, this.matrix.queries.length, whole.queries);
+    ahead.keys = further(first.key, ahead.keys + keys, this.matrix.keys.length, whole.keys);
+    this.map.frameSight(ahead);
+    clearTimeout(this.panning);
+    const report = () => this.emit("pan", { query: first.query + ahead.queries, key: first.key + ahead.keys });
+    if (ahead.queries || ahead.keys) this.panning = setTimeout(report, PAUSE);
   }
 
   press(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const step = { ",": -1, "[": -1, ".": 1, "]": 1 }[event.key];
-    if (event.key in MOVES) this.move(...MOVES[event.key]);
+    const times = { "+": CLOSER, "=": CLOSER, "-": 1 / CLOSER }[event.key];
+    if (event.shiftKey && event.key in MOVES) this.shift(...MOVES[event.key]);
+    else if (times) this.map.zoom(times, this.spot ?? undefined);
+    else if (event.key === "0") this.map.reset();
+    else if (event.key in MOVES) this.move(...MOVES[event.key]);
     else if (step) this.emit("step", step);
-    else if (event.key === "Escape" && (this.spot || this.chosen !== null)) this.escape();
+    else if (["Enter", " "].includes(event.key) && this.spot?.query !== undefined) this.toggle(this.spot.query);
+    else if (event.key === "Escape" && (this.spot || this.chosen.length)) this.escape();
     else return;
     event.preventDefault();
     event.stopPropagation(); // the page has shortcuts of its own
@@ -183,15 +238,23 @@ class Head {
 
   move(rows, cols) {
     const { queries, keys } = this.matrix;
-    const { query, key } = this.cursor ?? { query: this.chosen ?? -1, key: -1 };
+    const { query, key } = this.cursor ?? { query: this.chosen[0] ?? -1, key: -1 };
     const spot = { query: clamp(query + rows, 0, queries.length - 1), key: clamp(key + cols, 0, keys.length - 1) };
+    this.map.reveal(spot);
     this.look(spot, this.map.anchor(spot), true);
-    if (rows) this.choose(spot.query, PAUSE);
+  }
+
+  /** Moves what is in sight by a quarter of it, and to the ends with Home and End. */
+  shift(rows, cols) {
+    const { sight } = this.map;
+    const { queries, keys } = this.matrix.whole ?? { queries: sight.all.rows, keys: sight.all.cols };
+    const by = (steps, length, all) => clamp(steps * Math.max(1, Math.round(length / 4)), -all, all);
+    this.map.move(by(rows, sight.rows, queries), by(cols, sight.cols, keys));
   }
 
   escape() {
     this.look(null);
-    this.choose(null);
+    if (this.chosen.length) this.choose([]);
   }
 }
 

@@ -2,8 +2,9 @@
 import { clamp, element, fillToken, plain, sizeCanvas } from "../shared.js";
 
 const ROW = 22; // pixels, unless the heatmap beside it has rows of a legible height
-const ALL_AT_ONCE = 64; // tokens up to which all lines are drawn while no token is looked at
+const ALL_AT_ONCE = 64 * 64; // lines at most that are drawn while no token is looked at
 const INVISIBLE = 0.004; // of the colour scale's top; a line below it could not be seen
+const ASIDE = 2; // pixels between the lines of several heads
 const NUMBER = 40; // pixels that a printed weight needs
 const SHORTEST = 440; // pixels of height that a long text gets at least
 
@@ -24,7 +25,7 @@ export class Lines {
     this.box.append(this.names, this.frame);
     parent.append(this.box);
     this.slots = [];
-    this.focus = { queries: [], keys: [], chosen: null };
+    this.focus = { queries: [], keys: [], chosen: [] };
     this.listen(hover, pick);
   }
 
@@ -39,7 +40,7 @@ export class Lines {
       const item = event.target.closest(".item");
       const label = item?.querySelector(".label");
       const cut = label?.scrollWidth > label?.clientWidth;
-      const pair = item?.matches(".key") && this.focus.chosen !== null;
+      const pair = item?.matches(".key") && this.focus.chosen.length > 0;
       return cut || pair ? label.getBoundingClientRect() : undefined;
     };
     this.view.addEventListener("pointermove", (event) => hover(spotOf(event), anchor(event)));
@@ -55,15 +56,23 @@ export class Lines {
     }
   }
 
-  update(matrix, fresh) {
+  update(matrix, filter, fresh) {
     this.matrix = matrix;
+    this.choose(filter);
     this.count = Math.max(matrix.queries.length, matrix.keys.length);
     for (const slot of this.slots) slot.row = null; // the same place may hold another token now
     if (fresh) this.view.scrollTop = 0;
   }
 
+  /** Which lines are drawn. */
+  choose(filter) {
+    this.filter = filter;
+    this.every = null;
+  }
+
   layout({ width, top, rowHeight, height, theme, palette }) {
     this.palette = palette;
+    this.mode = theme.mode;
     this.rowHeight = rowHeight ?? ROW;
     this.height = Math.min(this.count * this.rowHeight, Math.max(height, SHORTEST));
     this.box.style.paddingTop = `${top}px`;
@@ -101,12 +110,13 @@ export class Lines {
 
   draw() {
     if (!this.matrix || !this.rowHeight) return;
-    const { query, key } = this.focus;
-    const quiet = query === undefined && key === undefined;
-    const tooMany = quiet && this.count > ALL_AT_ONCE;
-    const entries = this.entries(tooMany);
-    const printed = quiet ? [] : this.matrix.strongest(entries);
-    const cell = query !== undefined && key !== undefined && entries.find((entry) => entry.key === key);
+    const { query, key, chosen } = this.focus;
+    const alone = query !== undefined || key !== undefined;
+    const quiet = !alone && !chosen.length;
+    const tooMany = quiet && this.filter.count > ALL_AT_ONCE;
+    const entries = tooMany ? [] : this.entries();
+    const printed = alone ? this.matrix.strongest(entries) : [];
+    const cell = query !== undefined && key !== undefined && this.cell(entries);
     if (cell && !printed.includes(cell)) printed.push(cell);
     this.hint.hidden = !tooMany;
     this.drawLines(entries, quiet, cell);
@@ -114,11 +124,26 @@ export class Lines {
     this.drawEdges(printed);
   }
 
-  entries(tooMany) {
+  entries() {
+    const { query, key, chosen } = this.focus;
+    if (query !== undefined) return this.kept(this.matrix.row(query));
+    if (key !== undefined) return this.kept(this.matrix.column(key));
+    if (chosen.length) return chosen.flatMap((pin) => this.kept(this.matrix.row(pin)));
+    this.every ??= this.kept(this.matrix.all());
+    return this.every;
+  }
+
+  /** What is pointed at, which is drawn though the filter leaves it out. */
+  cell(entries) {
     const { query, key } = this.focus;
-    if (query !== undefined) return this.matrix.row(query);
-    if (key !== undefined) return this.matrix.column(key);
-    return tooMany ? [] : this.matrix.all();
+    const found = entries.find((entry) => entry.key === key);
+    if (found || Number.isNaN(this.matrix.at(query, key))) return found;
+    entries.push({ query, key, value: this.matrix.at(query, key) });
+    return entries.at(-1);
+  }
+
+  kept(entries) {
+    return entries.filter((entry) => this.filter.keeps(entry));
   }
 
   drawLines(entries, quiet, cell) {
@@ -126,18 +151,28 @@ export class Lines {
     context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
     context.clearRect(0, 0, this.width, this.height);
     context.lineCap = "round";
-    for (const entry of entries) this.drawLine(context, entry, quiet || cell ? 0.6 : 1, entry === cell);
+    for (const entry of entries) this.drawEntry(context, entry, quiet || cell ? 0.6 : 1, entry === cell);
   }
 
-  drawLine(context, { query, key, value }, strength, pointedAt) {
-    const part = this.matrix.part(value);
-    if (part < INVISIBLE && !pointedAt) return;
+  /** Of several heads a line each, beside one another in their colours. */
+  drawEntry(context, { query, key, value }, strength, pointedAt) {
+    const { parts, diverging, keys } = this.matrix;
     const from = (query + 0.5) * this.rowHeight - this.view.scrollTop;
     const to = (key + 0.5) * this.rowHeight - this.view.scrollTop;
     if (Math.max(from, to) < 0 || Math.min(from, to) > this.height) return;
+    const draw = (of, colour, aside) => this.drawLine(context, from + aside, to + aside, of, colour, strength, pointedAt);
+    if (!parts.length) return draw(value, this.palette.css(diverging ? (value < 0 ? 0.1 : 0.9) : 0.65), 0);
+    for (const [at, { colours, values }] of parts.entries()) {
+      draw(values[query * keys.length + key], colours[this.mode], (at - (parts.length - 1) / 2) * ASIDE);
+    }
+  }
+
+  drawLine(context, from, to, value, colour, strength, pointedAt) {
+    const part = this.matrix.part(value);
+    if (part < INVISIBLE && !pointedAt) return;
     const [left, right] = [this.side + 4, this.width - this.side - 4];
     const middle = (left + right) / 2;
-    context.strokeStyle = this.palette.css(this.matrix.diverging ? (value < 0 ? 0.1 : 0.9) : 0.65);
+    context.strokeStyle = colour;
     context.globalAlpha = pointedAt ? 1 : strength * (0.1 + 0.9 * part);
     context.lineWidth = (pointedAt ? 1.2 : 0.6) + 3.4 * part * strength;
     context.beginPath();
@@ -179,8 +214,9 @@ export class Lines {
         item.dataset[`${name}Token`] = row;
         if (!item.hidden) fillToken(item.firstChild, tokens[row]);
       }
+      item.classList.toggle("dim", this.filter.named[{ query: "queries", key: "keys" }[name]][row] === false);
       item.classList.toggle("on", on.includes(row));
-      item.classList.toggle("chosen", name === "query" && row === chosen);
+      item.classList.toggle("chosen", name === "query" && chosen.includes(row));
       item.lastChild.textContent = entry && name === side ? this.matrix.format(entry.value, 3) : "";
       item.classList.toggle("strong", Boolean(entry) && name === side);
     }

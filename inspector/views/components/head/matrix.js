@@ -3,13 +3,18 @@ import { LEVELS, MASKED, clamp } from "../shared.js";
 
 const PRINTED = 5; // weights printed beside their tokens, at most
 const WORTH_PRINTING = 0.05; // of the colour scale's top
+const FULL = 2 ** -126; // smaller float32 numbers have fewer digits, and so has their logarithm
 
 export class Matrix {
   constructor(header, data) {
-    const { queries, keys, vmax, diverging, scale, first } = header;
-    this.first = { top: first[0], left: first[1] }; // the query and the key of the first cell, in a window
-    Object.assign(this, { queries, keys, vmax, diverging, scale });
-    this.values = new Float32Array(data.buffer, data.byteOffset, data.byteLength / 4);
+    const { queries, keys, vmax, diverging, scale, first, quantity, rows, segments, parts, whole } = header;
+    this.first = { query: first[0], key: first[1] }; // of the first cell, in a window
+    Object.assign(this, { queries, keys, vmax, diverging, scale, quantity, rows, segments });
+    this.size = queries.length * keys.length;
+    const numbers = (map) => new Float32Array(data.buffer, data.byteOffset + 4 * map * this.size, this.size);
+    this.values = numbers(0);
+    this.parts = parts.map((part, at) => ({ ...part, values: numbers(at + 1) })); // heads of which this is the mean
+    this.whole = whole && { ...whole, picture: data.subarray(4 * (1 + parts.length) * this.size) };
   }
 
   at(query, key) {
@@ -52,45 +57,90 @@ export class Matrix {
   }
 
   format(value, digits) {
+    return this.signed(value, (size) => size.toPrecision(digits));
+  }
+
+  /** All the digits that a float32 has, and no more. */
+  exact(value) {
+    return this.signed(value, shortest);
+  }
+
+  signed(value, print) {
     if (Number.isNaN(value)) return "masked";
     if (value === 0) return "0";
     const sign = value < 0 ? "−" : this.diverging ? "+" : "";
-    return sign + Math.abs(value).toPrecision(digits);
+    return sign + print(Math.abs(value));
   }
 
-  // ---- sentences: two lines, each a list of text, { token } and { value } ----------------------------------------
+  // ---- sentences: lines, each a list of text, { token } and { value } --------------------------------------------
 
   describe({ query, key }) {
     if (key === undefined) return this.describeRow(query);
     if (query === undefined) return this.describeColumn(key);
     const value = this.at(query, key);
-    const [from, to] = [{ token: this.queries[query] }, { token: this.keys[key] }];
-    const names = [`query ${query} `, from, ` → key ${key} `, to, ": "];
-    return [names, [{ value: this.format(value, 4) }, Number.isNaN(value) ? "" : ` (${this.rank(query, value)})`]];
+    const names = [...this.query(query), " → ", ...this.key(key)];
+    if (Number.isNaN(value)) return [names, [`${this.quantity}: `, { value: "masked" }]];
+    const told = [`${this.quantity} `, { value: this.exact(value) }, `, ${this.rank(query, value)}`];
+    return [names, told, ...this.ofParts(query, key), ...this.aboutRow(query, value)];
+  }
+
+  ofParts(query, key) {
+    const place = query * this.keys.length + key;
+    return this.parts.map(({ name, values }) => [`${name} `, { value: this.exact(values[place]) }]);
+  }
+
+  /** The softmax's input behind a weight, and the entropy of the whole row: ln(weight) + offset is the score. */
+  aboutRow(query, value) {
+    if (!this.rows) return [];
+    const { entropy, offset } = this.rows;
+    const spread = [`entropy of the row ${number(entropy[query], 4)} nats`];
+    if (!offset) return [spread];
+    if (value === 0) return [["masked, or its score is too low for a weight"], spread];
+    const digits = value < FULL ? 2 : 5;
+    return [["score ", { value: number(Math.log(value) + offset[query], digits) }, " before softmax"], spread];
+  }
+
+  query(at) {
+    return [`query ${this.first.query + at} `, { token: this.queries[at] }];
+  }
+
+  key(at) {
+    return [`key ${this.first.key + at} `, { token: this.keys[at] }];
   }
 
   describeRow(query) {
-    const name = [`query ${query} `, { token: this.queries[query] }, ": "];
+    const name = [...this.query(query), ": "];
     const best = strongestOf(this.row(query));
     if (!best) return [name, ["all masked"]];
-    const value = { value: this.format(best.value, 4) };
-    return [name, [`attends most to key ${best.key} `, { token: this.keys[best.key] }, ", ", value]];
+    const most = ["attends most to ", ...this.key(best.key), ", "];
+    const spread = this.rows ? [[`entropy of the row ${number(this.rows.entropy[query], 4)} nats`]] : [];
+    return [name, [...most, { value: this.format(best.value, 4) }], ...spread];
   }
 
   describeColumn(key) {
-    const name = [`key ${key} `, { token: this.keys[key] }, ": "];
+    const name = [...this.key(key), ": "];
     const best = strongestOf(this.column(key));
     if (!best) return [name, ["all masked"]];
     const value = { value: this.format(best.value, 4) };
-    return [name, [`gets most from query ${best.query} `, { token: this.queries[best.query] }, ", ", value]];
+    return [name, ["gets most from ", ...this.query(best.query), ", ", value]];
   }
 
   rank(query, value) {
     const row = this.row(query);
     const stronger = row.filter((other) => Math.abs(other.value) > Math.abs(value)).length;
-    return `rank ${stronger + 1} of ${row.length} in its row`;
+    const whole = !this.rows || this.rows.keys === this.keys.length;
+    return `rank ${stronger + 1} of ${row.length} ${whole ? "in its row" : "in sight"}`;
   }
 }
 
 const isNumber = ({ value }) => !Number.isNaN(value);
 const strongestOf = (entries) => entries.reduce((a, b) => (Math.abs(b.value) > Math.abs(a.value) ? b : a), entries[0]);
+const number = (value, digits) => value.toPrecision(digits).replace("-", "−");
+
+/** The fewest digits that read back as the same float32. */
+function shortest(value) {
+  for (let digits = 1; digits < 9; digits++) {
+    if (Math.fround(Number(value.toPrecision(digits))) === value) return value.toPrecision(digits);
+  }
+  return value.toPrecision(9);
+}

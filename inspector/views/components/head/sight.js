@@ -1,0 +1,57 @@
+// The part of a map that is in sight: how far it is zoomed in and where it stands, in whole cells.
+import { clamp } from "../shared.js";
+
+const LEAST = 6; // cells in sight, either way, however far it is zoomed in
+
+export class Sight {
+  /** All of rows x cols. */
+  constructor(rows, cols) {
+    Object.assign(this, { all: { rows, cols } });
+    this.reset();
+  }
+
+  reset() {
+    Object.assign(this, { query: 0, key: 0, ...this.all });
+  }
+
+  isOf(rows, cols) {
+    return rows === this.all.rows && cols === this.all.cols;
+  }
+
+  get isWhole() {
+    return this.rows === this.all.rows && this.cols === this.all.cols;
+  }
+
+  /** `times` closer (below 1: farther), so that the cell `at` stays where it is. */
+  zoom(times, at = {}) {
+    const resize = (start, length, all, fixed) => {
+      const wanted = Math.round(length / times);
+      const now = clamp(wanted === length ? length - Math.sign(times - 1) : wanted, Math.min(LEAST, all), all);
+      const part = (fixed - start) / length;
+      return [clamp(Math.round(fixed - part * now), 0, all - now), now];
+    };
+    const { query = this.query + this.rows / 2, key = this.key + this.cols / 2 } = at;
+    [this.query, this.rows] = resize(this.query, this.rows, this.all.rows, query);
+    [this.key, this.cols] = resize(this.key, this.cols, this.all.cols, key);
+  }
+
+  /** Moves by whole cells; returns what of the move lies beyond the map's edges. */
+  move(queries, keys) {
+    const query = clamp(this.query + queries, 0, this.all.rows - this.rows);
+    const key = clamp(this.key + keys, 0, this.all.cols - this.cols);
+    const beyond = { queries: this.query + queries - query, keys: this.key + keys - key };
+    Object.assign(this, { query, key });
+    return beyond;
+  }
+
+  holds({ query = this.query, key = this.key }) {
+    const down = query >= this.query && query < this.query + this.rows;
+    return down && key >= this.key && key < this.key + this.cols;
+  }
+
+  /** Moves as little as brings the cell into sight. */
+  reveal({ query = this.query, key = this.key }) {
+    const step = (at, start, length) => Math.min(0, at - start) + Math.max(0, at - (start + length - 1));
+    this.move(step(query, this.query, this.rows), step(key, this.key, this.cols));
+  }
+}
