@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from inspector import score_steps
@@ -173,3 +174,18 @@ def _why_hidden(site: AttentionSite, allowed: NDArray[np.bool_], *, query: int, 
 def _more(function: AttentionFunction) -> tuple[str, ...]:
     known = {"scaling", "softcap", "position_bias", "sliding_window", "s_aux"}
     return tuple(sorted(set(function.arguments) - known)) if isinstance(function, EagerAttention) else ()
+
+
+# --- as tables -----------------------------------------------------------------------------------------------------
+
+
+def way(cell: Explanation) -> pd.DataFrame:
+    """A row per step: step, operand (NaN for none), value."""
+    steps = [(step.name, np.nan if step.operand is None else step.operand, step.value) for step in cell.steps]
+    return pd.DataFrame(steps, columns=["step", "operand", "value"])
+
+
+def dimensions(cell: Explanation) -> pd.DataFrame:
+    """A row per dimension of the head: dimension, q, k, product."""
+    numbers = {"q": cell.q, "k": cell.k, "product": cell.products}
+    return pd.DataFrame({"dimension": np.arange(len(cell.products)), **numbers})

@@ -7,7 +7,7 @@ the mean over its query tokens (Clark et al. 2019, section 4.1), so that rows ke
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -142,17 +142,15 @@ def pooled(trace: Trace, shown: Arrangement, *, layer: int, stream: str, side: i
     return pool.cells
 
 
-def rows(
-    trace: Trace, shown: Arrangement, *, layer: int, head: int, stream: str, queries: slice
-) -> tuple[Groups, Array]:
-    """Some rows of a head's map as they are shown: the groups `queries` of all, and float32 [queries, key groups].
+def rows(shown: Arrangement, read: Callable[[slice], Array], *, queries: slice) -> tuple[Groups, Array]:
+    """Some rows of a map as they are shown: the groups `queries` of all, and float32 [queries, key groups].
 
-    Only these rows are computed, so that a long text takes no more memory than they do.
+    read: token rows of the map -> float32 [rows, T]. Only these rows are asked for, so that a long text takes no more
+    memory than they do.
     """
     groups = Groups(shown.queries.labels[queries], shown.queries.members[queries])
     tokens = slice(groups.members[0][0], groups.members[-1][-1] + 1)
-    weights = trace.window(layer=layer, head=head, stream=stream, queries=tokens, keys=slice(None))
-    return groups, shown.of_rows(weights, groups, first=tokens.start)
+    return groups, shown.of_rows(read(tokens), groups, first=tokens.start)
 
 
 def _groups(encoding: Encoding, *, hide_special: bool, merge_words: bool) -> Groups:

@@ -165,8 +165,8 @@ class Trace:
         a layer, head or stream out of range, and for a window that holds nothing.
         """
         record = self.record_of_head(layer, head, stream)
-        rows = _places(queries, "queries", count=len(record.site.queries))
-        columns = _places(keys, "keys", count=len(record.site.keys))
+        rows = places(queries, "queries", count=len(record.site.queries))
+        columns = places(keys, "keys", count=len(record.site.keys))
         chosen: Array = recompute.window(record, kind, queries=rows, keys=columns)[0]
         return chosen
 
@@ -238,8 +238,8 @@ def _whole(record: AttentionRecord, kind: Kind) -> Array:
     return recompute.window(record, kind, queries=slice(0, queries), keys=slice(0, keys))
 
 
-def _places(chosen: slice, what: str, *, count: int) -> slice:
-    """The slice with its start and stop counted from 0; ValueError where it holds nothing or leaves some out."""
+def places(chosen: slice, what: str, *, count: int) -> slice:
+    """A numpy slice with its start and stop counted from 0; ValueError where it holds nothing or leaves some out."""
     start, stop, step = chosen.indices(count)
     if step != 1 or start >= stop:
         raise ValueError(

@@ -6,7 +6,7 @@ import streamlit as st
 
 from inspector import heads, maps
 from inspector.plots import theme
-from inspector.views import all_heads, link, parts, session
+from inspector.views import all_heads, link, parts, session, why
 from inspector.views import open_head as one_head
 from inspector.views.components.head import Choice, Step
 
@@ -44,12 +44,14 @@ def follow(event: Choice | Step, queries: maps.Groups) -> None:
     """What the reader did in the open head: pinned a query (kept by its token), or asked for another head."""
     if isinstance(event, Choice):
         link.choose("query", None if event.query is None else queries.members[event.query][0])
+        link.choose("key", None)
     else:
         step(event.by)
 
 
 if st.session_state.setdefault("pinned_in", trace.text) != trace.text:
     link.choose("query", None)  # another text, other tokens
+    link.choose("key", None)
 st.session_state["pinned_in"] = trace.text
 
 
@@ -59,6 +61,7 @@ def explorer() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         layer, number = opened()
         pinned = link.chosen("query", default=None, last=len(sites[0].queries) - 1)
+        key = link.chosen("key", default=None, last=len(sites[0].keys) - 1)
         link.keep()
         st.button("Previous head", icon=":material/chevron_left:", on_click=step, args=(-1,), help="Key [ in the views")
         st.button("Next head", icon=":material/chevron_right:", on_click=step, args=(1,), help="Key ] in the views")
@@ -101,6 +104,7 @@ def explorer() -> None:
             scale=scale,
             follow=follow,
         )
+    why.draw(inspected, stream=stream, layer=layer, number=number, query=pinned, key=key)
 
 
 explorer()

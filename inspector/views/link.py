@@ -8,7 +8,7 @@ import streamlit as st
 
 TEXTS = ("text", "pair", "target", "a_text", "b_text")  # of the sidebar and of the two panels of Compare
 CHOSEN = {  # by a page's path (the first page has none): numbers that no widget holds
-    "": ("layer", "head", "query"),  # the open head, and the pinned token
+    "": ("layer", "head", "query", "key"),  # the open head, the pinned query, and the key that it is explained with
     "generate": ("step",),  # of the text being written
     "mask": ("token", "mask_layer", "mask_head"),  # the masked tokens, one or several, and the open head
     "training": ("replay_layer", "replay_head"),  # the open head of the replay
