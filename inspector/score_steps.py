@@ -5,6 +5,7 @@ Shapes: T key positions, E head width.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from models.eager_attention import EagerAttention
 from models.eager_output import GivenScores
 from models.functions import AttentionFunction, ComposedAttention, DotProductAttention
 from models.relative import AlibiBias, ShawScore, T5Bias, clipped
-from models.scores import AdditiveScore, CosineScore, DotScore, GeneralScore, ScoreFunction
+from models.scores import AdditiveScore, CosineScore, DotScore, GeneralScore, NaiveAdditiveScore, ScoreFunction
 
 Array = NDArray[np.float64]
 
@@ -113,6 +114,30 @@ def _scale(function: AttentionFunction, *, width: int) -> float:
         case DotProductAttention():
             return function.scale
     raise ValueError(f"{type(function).__name__} is no attention function that can be taken apart")
+
+
+def formula(record: AttentionRecord) -> str:
+    """The scores of a call as LaTeX, "QK^T / sqrt(32) + B": its own scale, soft-cap and bias."""
+    function, width = record.function, record.query.shape[-1]
+    if isinstance(function, GivenScores):
+        return r"\mathrm{score}(Q, K)"
+    score = function.score if isinstance(function, ComposedAttention) else DotScore()
+    written = {
+        CosineScore: r"\cos(Q, K)",
+        GeneralScore: r"QWK^\top",
+        AdditiveScore: r"v^\top\tanh(QW_q + KW_k + b)",
+        NaiveAdditiveScore: r"v^\top\tanh(QW_q + KW_k + b)",
+        ShawScore: r"Q(K + a)^\top",
+    }.get(type(score), r"QK^\top")
+    factor = _scale(function, width=width)
+    if math.isclose(factor, width**-0.5, rel_tol=1e-6):
+        written += r" / \sqrt{d_k}"
+    elif factor != 1:
+        written += rf" \times {factor:.3g}"
+    cap = function.arguments.get("softcap") if isinstance(function, EagerAttention) else None
+    if cap is not None:
+        written = rf"{cap:g}\tanh({written} / {cap:g})"
+    return written + (" + B" if bias_name(function) else "")
 
 
 def sink(function: AttentionFunction) -> float | None:

@@ -54,7 +54,7 @@ def png(
         raise ValueError(f"weights of shape {weights.shape} do not fit {len(queries)} queries and {len(keys)} keys")
     cell = max(1, min(_CELL, _SIDE // max(weights.shape)))
     width, height = cell * len(keys), cell * len(queries)
-    top = _top(weights) if top is None else top
+    top = _top(weights) if top is None else top or 1.0
     colour, muted = theme.TEXT[mode], theme.MUTED[mode]
 
     rows, columns = _labels(queries, cell), _labels(keys, cell)

@@ -6,7 +6,7 @@ import streamlit as st
 
 from inspector import heads, maps
 from inspector.plots import theme
-from inspector.views import all_heads, link, parts, session, why
+from inspector.views import all_heads, kinds, link, parts, rollout, session, why
 from inspector.views import open_head as one_head
 from inspector.views.components.head import Choice, Step
 
@@ -94,16 +94,26 @@ def explorer() -> None:
     with left:
         all_heads.draw(trace, shown, measures, stream=stream, scale=scale, on_open=open_head)
     with right:
-        one_head.draw(
-            trace,
-            shown,
-            stream=stream,
-            layer=layer,
-            number=number,
-            pinned=pinned,
-            scale=scale,
-            follow=follow,
-        )
+        kind = kinds.choose()
+        if kind.name != "weights":
+            shown = maps.arrange(trace, stream=stream, hide_special=hide)
+            if words or renormalise:
+                st.caption(f"Tokens stand alone, and no row is renormalised: a {kind.quantity} is no share to add up.")
+        if kind.name == "rollout":
+            token = why.telling_query(trace, stream) if pinned is None else pinned
+            rollout.draw(trace, shown, stream=stream, token=token, scale=scale)
+        else:
+            one_head.draw(
+                inspected,
+                shown,
+                kind=kind,
+                stream=stream,
+                layer=layer,
+                number=number,
+                pinned=pinned,
+                scale=scale,
+                follow=follow,
+            )
     why.draw(inspected, stream=stream, layer=layer, number=number, query=pinned, key=key)
 
 

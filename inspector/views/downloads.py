@@ -23,29 +23,42 @@ if TYPE_CHECKING:
     from inspector.maps import Arrangement
     from inspector.plots.theme import Scale
     from inspector.trace import Array, Trace
+    from inspector.views.kinds import Kind
 
 
-def head(trace: Trace, shown: Arrangement, weights: Array, *, layer: int, head: int, stream: str, scale: Scale) -> None:
-    """Buttons for the open head: `weights` [Q, T] as the reader arranged them, between the groups of `shown`."""
-    name = f"{trace.model.replace('/', '-')}-{stream}-layer{layer}-head{head}"
+def head(
+    trace: Trace, shown: Arrangement, values: Array, *, layer: int, head: int, stream: str, scale: Scale, kind: Kind
+) -> None:
+    """Buttons for the open head: `values` [Q, T] as the reader sees them, between the groups of `shown`."""
+    name = f"{trace.model.replace('/', '-')}-{stream}-layer{layer}-head{head}{kind.suffix}"
     queries, keys = shown.queries.labels, shown.keys.labels
     title, mode = f"{trace.model}: {attention.title(layer, head, stream).lower()}", session.mode()
+    title += "" if kind.name == "weights" else f", {kind.quantity}"
     title += "" if chosen_models.trained(trace.model) else ", untrained"
     title += "" if len(queries) == len(trace.read_by(stream).tokens) else ", a part, or tokens hidden or merged"
     with st.container(horizontal=True, gap="small"):
         _button(
             f"{name}.png",
-            lambda: raster.png(weights, queries=queries, keys=keys, title=title, mode=mode, scale=scale),
+            lambda: raster.png(
+                values,
+                queries=queries,
+                keys=keys,
+                title=title,
+                mode=mode,
+                scale=scale,
+                quantity=kind.quantity,
+                diverging=kind.signed,
+            ),
             "image/png",
             "The map as you see it",
         )
         _button(
             f"{name}.csv",
-            partial(_csv, weights, queries, keys),
+            partial(_csv, values, queries, keys),
             "text/csv",
-            "The weights as you see them, to the last digit",
+            f"{kind.title} as you see them, to the last digit",
         )
-        if len(trace.read_by(stream).tokens) <= WHOLE:
+        if kind.name == "weights" and len(trace.read_by(stream).tokens) <= WHOLE:
             _button(
                 f"{name}.html",
                 lambda: export.html(trace, layer=layer, head=head, stream=stream, scale=scale).encode(),

@@ -5,24 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+import numpy as np
 import streamlit as st
 
 from inspector import maps
 from inspector.plots import attention as draw_attention
+from inspector.plots import flow as draw_flow
 from inspector.plots import packing, theme
-from inspector.views import downloads, parts
+from inspector.views import downloads, kinds, parts, session
 from inspector.views.components.head import Choice, Step, head
 
 if TYPE_CHECKING:
-    from inspector.trace import Array, Trace
+    from inspector.trace import Array
 
 Follow = Callable[[Choice | Step, maps.Groups], None]
+Read = Callable[[slice], "Array"]  # token rows of a map -> float32 [rows, T]
 
 
 def draw(
-    trace: Trace,
+    inspected: session.Inspected,
     shown: maps.Arrangement,
     *,
+    kind: kinds.Kind,
     stream: str,
     layer: int,
     number: int,
@@ -34,43 +38,65 @@ def draw(
 
     follow(event, the queries in sight) is called before the run that the reader's act causes.
     """
+    trace = inspected.trace
     see = _window_of if shown.is_long else _whole
-    seen, weights, rows = see(trace, shown, stream=stream, layer=layer, number=number)
+    try:
+        read = kinds.reader(inspected, kind, stream=stream, layer=layer, number=number)
+        seen, values, rows = see(shown, read, stream=stream)
+    except ValueError as error:
+        session.show_problem(str(error))
+        return
     named = stream if len({site.stream for site in trace.sites}) > 1 else None
     first_query = shown.queries.members.index(seen.queries.members[0])
     first_key = shown.keys.members.index(seen.keys.members[0])
+    drawn = np.where(np.isneginf(values), np.float32(np.nan), values)
     data = packing.head_bytes(
-        weights,
+        drawn,
         queries=seen.queries.labels,
         keys=seen.keys.labels,
-        colours=theme.SEQUENTIAL,
+        colours=theme.DIVERGING if kind.signed else theme.SEQUENTIAL,
         layer=layer,
         head=number,
         title=draw_attention.title(layer, number, named),
         scale=scale,
         chosen=seen.queries.containing(pinned),
         first=(first_query, first_key),
-        vmax=float(weights.max()) or 1.0,
+        vmax=float(np.nanmax(np.abs(drawn))) or 1.0,
+        diverging=kind.signed,
     )
     head(data, key="head-view", on_event=lambda event: follow(event, seen.queries))
-    st.caption(parts.what_is_drawn(trace, shown, rows, stream=stream))
-    downloads.head(trace, seen, weights, layer=layer, head=number, stream=stream, scale=scale)
+    if kind.name == "weights":
+        st.caption(parts.what_is_drawn(trace, shown, rows, stream=stream, layer=layer))
+    else:
+        st.caption(kinds.caption(kind, trace, values, stream=stream, layer=layer))
+    downloads.head(trace, seen, values, layer=layer, head=number, stream=stream, scale=scale, kind=kind)
+    if kind.name == "norms":
+        _handed_over(inspected, seen.keys, stream=stream, layer=layer, number=number)
 
 
-def _whole(
-    trace: Trace, shown: maps.Arrangement, *, stream: str, layer: int, number: int
-) -> tuple[maps.Arrangement, Array, Array]:
-    """What is seen of the head, its weights, and the rows that the caption speaks of: all of them."""
-    weights = shown.apply(trace.attention(layer=layer, head=number, stream=stream))
-    return shown, weights, weights
+def _handed_over(inspected: session.Inspected, keys: maps.Groups, *, stream: str, layer: int, number: int) -> None:
+    norms = kinds.handed_over(inspected, stream=stream, layer=layer, number=number)[keys.positions]
+    parts.chart(
+        draw_flow.handed_over(norms, keys=keys.labels, mode=session.mode()),
+        alt="the length of what each key hands over in this head",
+        key="handed-over",
+    )
+    st.caption(
+        r"What each key hands over in this head: $\|v_j W_O\|$, the length that a weight of 1 would move, in the unit "
+        "of the residual stream."
+    )
 
 
-def _window_of(
-    trace: Trace, shown: maps.Arrangement, *, stream: str, layer: int, number: int
-) -> tuple[maps.Arrangement, Array, Array]:
+def _whole(shown: maps.Arrangement, read: Read, *, stream: str) -> tuple[maps.Arrangement, Array, Array]:
+    """What is seen of the head, its values, and the rows that the caption speaks of: all of them."""
+    _, values = maps.rows(shown, read, queries=slice(0, len(shown.queries.members)))
+    return shown, values, values
+
+
+def _window_of(shown: maps.Arrangement, read: Read, *, stream: str) -> tuple[maps.Arrangement, Array, Array]:
     """The same for a long text: a window that the reader moves, exact; the grid shows the whole."""
     down, across = _window(shown, stream=stream)
-    groups, rows = maps.rows(trace, shown, layer=layer, head=number, stream=stream, queries=down)
+    groups, rows = maps.rows(shown, read, queries=down)
     part = maps.Groups(shown.keys.labels[across], shown.keys.members[across])
     return maps.Arrangement(groups, part, shown.renormalise), rows[:, across], rows
 
