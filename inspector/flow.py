@@ -51,9 +51,9 @@ def norm_weighted(
     """Norm-weighted attention, float32 [queries, keys]: the length of what query i takes from token j.
 
     Of a head: ||alpha_ij f_h(x_j)|| (Kobayashi et al. 2020). Without a head, of the layer:
-    ||sum_h alpha_h,ij f_h(x_j)||, where heads may add up or cancel out. Its square is sum_g sum_h alpha_g,ij alpha_h,ij <f_g(x_j), f_h(x_j)>, so that
-    the inner products of each key's H vectors are enough, and no [H, Q, T, D] tensor is made. The unit is that of the
-    residual stream.
+    ||sum_h alpha_h,ij f_h(x_j)||, where heads may add up or cancel out. Its square is
+    sum_g sum_h alpha_g,ij alpha_h,ij <f_g(x_j), f_h(x_j)>, so that the inner products of each key's H vectors are
+    enough, and no [H, Q, T, D] tensor is made. The unit is that of the residual stream.
 
     projections: of the recorded model, by `models.output_projection.find`. queries and keys: some rows and columns, the
     same bits as in the whole; no others are computed. Raises ValueError for a layer, head or stream out of range, for
