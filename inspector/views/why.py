@@ -109,7 +109,7 @@ def _equation(cell: Explanation) -> str:
             case "bias":
                 numbers = f"{numbers} + {operand}" if step.operand and step.operand >= 0 else f"{numbers} {operand}"
     score = f"$s = {numbers} = {_tex(cell.score)}$" if numbers else f"$s = {_tex(cell.score)}$"
-    if cell.hidden is not None and np.isinf(cell.score):
+    if cell.hidden is not None:
         score += f" (masked: {cell.hidden})"
     total = r"\log\sum_j e^{s_j}" if cell.sink is None else r"\log(\sum_j e^{s_j} + e^{\mathrm{sink}})"
     less = f"- {_tex(cell.normaliser)}" if cell.normaliser >= 0 else f"+ {_tex(-cell.normaliser)}"
