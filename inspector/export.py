@@ -11,7 +11,8 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from inspector.plots import attention, packing, raster, standalone, theme
+from inspector import heads
+from inspector.plots import attention, packing, raster, roles, standalone, theme
 from inspector.plots.attention import Weights
 from inspector.plots.theme import Mode, Scale
 from inspector.trace import Trace
@@ -113,8 +114,16 @@ def html(trace: Trace, *, layer: int, head: int | None, stream: str | None = Non
     pooled = [trace.pooled(layer=other.layer, stream=other.stream, side=side) for other in layers]
     _, rows, cols = pooled[0].shape
     pictures = packing.thumbnails(pooled, count=len(layers), heads=site.heads, queries=rows, keys=cols)
+    measures = heads.measure(trace).query("stream == @site.stream")
+    measures = measures.assign(label=heads.label(measures))
     grid = packing.grid_bytes(
-        pictures, tokens=len(queries), colours=theme.SEQUENTIAL, scale=scale, selected=(layer, head)
+        pictures,
+        tokens=len(queries),
+        colours=theme.SEQUENTIAL,
+        scale=scale,
+        selected=(layer, head),
+        measures=roles.sortable(measures),
+        roles=roles.roles(measures),
     )
     others = [
         (other.layer, index)

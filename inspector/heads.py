@@ -15,6 +15,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from inspector.related import after_the_same, in_the_same_word
+
 if TYPE_CHECKING:  # maps alone can be measured without torch, which a trace needs
     from inspector.trace import Trace
 
@@ -24,7 +26,7 @@ Part = tuple[slice, slice, NDArray[np.float32]]  # queries, keys and the weights
 START_TOKENS = ("[CLS]", "<s>")
 END_TOKENS = ("[SEP]", "</s>")
 
-# Thresholds of Clark et al. 2019, figure 6; `self` and `first` are held to those of their like.
+# Thresholds of Clark et al. 2019, figure 6; self, first, induction and word are held to those of their like.
 BROAD_ENTROPY = 3.8  # nats
 BROAD_RELATIVE_ENTROPY = 0.8  # for short texts: below 45 tokens no entropy can reach 3.8
 OFFSET_SHARE = 0.5
@@ -34,7 +36,7 @@ SPECIAL_SHARE = 0.6
 def measure(trace: Trace) -> pd.DataFrame:
     """Every head of a trace, a row per stream, layer and head; each measure is a mean over the queries.
 
-    Between two texts (stream "cross") distance, self, previous and next mean nothing and are NaN.
+    Between two texts (stream "cross") distance, self, previous, next, induction and word mean nothing and are NaN.
 
     entropy: -sum_j A ln A, nats, 0 (one key) .. ln T (all alike) (Clark et al. 2019, figure 4).
     relative_entropy: entropy / ln T, 0..1; 0 for a text of one token.
@@ -50,12 +52,18 @@ def measure(trace: Trace) -> pd.DataFrame:
     information: what the query tells about the key, nats, 0 (every query looks at the same keys) .. ln n (each at one
         of its own): the entropy of the mean row less the mean entropy of the rows, which is the Jensen-Shannon
         divergence of all rows (Lin 1991, section 5).
+    induction: weight on the keys whose token before is the query's own token at another place, share 0..1 (Olsson et
+        al. 2022), mean over the queries that have such keys; NaN where the text repeats no token.
+    word: weight on the other pieces of the query's own word, share 0..1, mean over the pieces of words of several; NaN
+        where there are none.
     """
     tables = []
     for site in trace.sites:
         bands = trace.bands(layer=site.layer, stream=site.stream)
         parts = ((band.queries, band.keys, band.values) for band in bands)
-        table = pd.DataFrame(_measure(parts, keys=site.keys))
+        words = None if site.stream == "cross" else trace.read_by(site.stream).words
+        causal = site.predicts is not None
+        table = pd.DataFrame(_measure(parts, keys=site.keys, words=words, causal=causal))
         if site.stream == "cross":
             table[["distance", "self", "previous", "next"]] = np.nan
         table.insert(0, "stream", site.stream)
@@ -66,13 +74,28 @@ def measure(trace: Trace) -> pd.DataFrame:
 
 
 def measure_maps(
-    blocks: Iterable[tuple[slice, NDArray[np.float32]]], *, keys: Sequence[str]
+    blocks: Iterable[tuple[slice, NDArray[np.float32]]],
+    *,
+    keys: Sequence[str],
+    words: Sequence[int | None] | None = None,
+    causal: bool = False,
 ) -> dict[str, NDArray[np.float64]]:
-    """The measures of `measure` for the heads of one layer: blocks (rows, weights [H, rows, T]) -> name: [H]."""
-    return _measure(((rows, slice(0, len(keys)), block) for rows, block in blocks), keys=keys)
+    """The measures of `measure` for the heads of one layer: blocks (rows, weights [H, rows, T]) -> name: [H].
+
+    words: for each token its word, None for special ones; left out, induction and word are NaN. causal: whether queries
+    see earlier keys alone, so that a token that comes again later counts for nothing.
+    """
+    parts = ((rows, slice(0, len(keys)), block) for rows, block in blocks)
+    return _measure(parts, keys=keys, words=words, causal=causal)
 
 
-def _measure(parts: Iterable[Part], *, keys: Sequence[str]) -> dict[str, NDArray[np.float64]]:
+def _measure(
+    parts: Iterable[Part], *, keys: Sequence[str], words: Sequence[int | None] | None, causal: bool
+) -> dict[str, NDArray[np.float64]]:
+    known = [None] * len(keys) if words is None else words
+    related = {"induction": after_the_same(keys, known), "word": in_the_same_word(known)}
+    counts = {name: belonging.queries(causal=causal) for name, belonging in related.items()}
+    masses: dict[str, Array] = dict.fromkeys(related, np.zeros(()))
     candidates = len(keys) - 1 if keys[-1] in END_TOKENS else len(keys)  # of `confidence`
     sums, received, queries = np.zeros(()), np.zeros(()), 0
     for rows, columns, block in parts:
@@ -82,9 +105,12 @@ def _measure(parts: Iterable[Part], *, keys: Sequence[str]) -> dict[str, NDArray
         # One head at a time: what is computed on the way stays small.
         heads = [_row_sums(rows.start, columns.start, head.astype(np.float64), candidates=candidates) for head in block]
         sums = sums + np.stack(heads, axis=1)
+        for name, belonging in related.items():
+            masses[name] = masses[name] + belonging.mass(block, queries=rows, keys=columns)
         queries += block.shape[1]
     entropy, distance, own, previous, following, confidence = sums / queries
     mean_row = received / queries  # [H, T]
+    none = np.full_like(entropy, np.nan)
     return {
         "entropy": entropy,
         "relative_entropy": entropy / np.log(len(keys)) if len(keys) > 1 else np.zeros_like(entropy),
@@ -97,6 +123,7 @@ def _measure(parts: Iterable[Part], *, keys: Sequence[str]) -> dict[str, NDArray
         "sep": _share(mean_row, keys, END_TOKENS),
         "confidence": confidence if candidates else np.full_like(confidence, np.nan),
         "information": np.maximum(_entropy(mean_row) - entropy, 0.0),  # only rounding takes it below 0
+        **{name: masses[name] / count if count else none for name, count in counts.items()},
     }
 
 
@@ -104,8 +131,9 @@ def label(measures: pd.DataFrame) -> pd.Series[str]:
     """A word for what each head mostly does, after Clark et al. 2019, figure 6; "other" where nothing stands out.
 
     "[SEP]", "[CLS]", "first": more than 0.6 of the weight goes there; "previous", "next", "self": more than 0.5;
-    "broad": entropy above 3.8 nats or, as short texts cannot have that, above 0.8 of the most that their length allows.
-    Where two hold (in texts of a few tokens) the one named first here wins.
+    "broad": entropy above 3.8 nats or, as short texts cannot have that, above 0.8 of the most that their length allows;
+    "induction", "same word": more than 0.5 goes there, from the tokens that have such keys. Where two hold (in texts of
+    a few tokens) the one named first here wins.
     """
     conditions = {
         "[SEP]": measures["sep"] > SPECIAL_SHARE,
@@ -115,6 +143,8 @@ def label(measures: pd.DataFrame) -> pd.Series[str]:
         "next": measures["next"] > OFFSET_SHARE,
         "self": measures["self"] > OFFSET_SHARE,
         "broad": (measures["entropy"] > BROAD_ENTROPY) | (measures["relative_entropy"] > BROAD_RELATIVE_ENTROPY),
+        "induction": measures["induction"] > OFFSET_SHARE,
+        "same word": measures["word"] > OFFSET_SHARE,
     }
     labels = np.select(list(conditions.values()), list(conditions), default="other")
     return pd.Series(labels, index=measures.index, name="label")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,28 @@ from inspector.pooling import MaxPool
 Colours = Mapping[str, Sequence[str]]
 """Hex stops of a colour scale for "light" and "dark", from zero up (or from -vmax to vmax, zero in the middle)."""
 Blocks = Iterable[tuple[slice, NDArray[np.float32]]]
+
+
+@dataclass(frozen=True)
+class Roles:
+    """What each head does: names by layer and head; of the names that are framed, what they mean and in which colour.
+
+    colours: mode -> name -> hex. A name without a meaning ("other") has no frame.
+    """
+
+    names: Sequence[Sequence[str]]
+    meanings: Mapping[str, str]
+    colours: Mapping[str, Mapping[str, str]]
+
+
+@dataclass(frozen=True)
+class Options:
+    """How the reader arranged the grid: sorted by which measure (None: as in the model), and the roles shown (all)."""
+
+    sort: str | None = None
+    rising: bool = False
+    only: tuple[str, ...] = ()
+
 
 SIDE = 96  # cells of a thumbnail, at most, in either direction
 BUDGET = 1_200_000  # bytes of all thumbnails together; more layers and heads make smaller ones
@@ -80,17 +103,27 @@ def grid_bytes(
     scale: Scale = "linear",
     selected: tuple[int, int] | None = None,
     notes: Sequence[Sequence[str]] | None = None,
+    measures: Mapping[str, Sequence[Sequence[float | None]]] | None = None,
+    roles: Roles | None = None,
+    options: Options | None = None,
 ) -> bytes:
     """Thumbnails uint8 [L, H, rows, cols] -> the grid's message.
 
     tokens: the text's length. selected: the open (layer, head). notes: a short text for each layer and head, shown with
-    the enlarged thumbnail, "entropy 1.23 nats".
+    the enlarged thumbnail, "entropy 1.23 nats". measures: by what heads can be sorted, each with a number for each
+    layer and head, None where it has none. roles: what each head does. options: how the heads are sorted and which are
+    shown.
     """
     layers, heads, rows, cols = pictures.shape
     if selected is not None and not (0 <= selected[0] < layers and 0 <= selected[1] < heads):
         raise ValueError(f"selected head {selected} is outside {layers} layers of {heads} heads")
-    if notes is not None and [len(row) for row in notes] != [heads] * layers:
-        raise ValueError(f"notes need a text for each of {layers} layers of {heads} heads")
+    tables: dict[str, Sequence[Sequence[object]] | None] = {
+        "notes": notes,
+        "roles": None if roles is None else roles.names,
+    }
+    for name, table in {**tables, **(measures or {})}.items():
+        if table is not None and [len(row) for row in table] != [heads] * layers:
+            raise ValueError(f"{name} need an entry for each of {layers} layers of {heads} heads")
     header = {
         "layers": layers,
         "heads": heads,
@@ -101,8 +134,24 @@ def grid_bytes(
         "scale": scale,
         "colours": _stops(colours),
         "notes": notes,
+        "measures": measures,
+        "roles": None if roles is None else asdict(roles),
+        "options": asdict(options or Options()),
     }
     return pack(header, pictures)
+
+
+@dataclass(frozen=True)
+class Linked:
+    """Heads on one page that light up each other's tokens while one is looked at: those with the same name.
+
+    queries, keys: a number for each token; tokens of linked heads belong together where it is equal. None: there is no
+    counterpart.
+    """
+
+    name: str
+    queries: tuple[int | None, ...]
+    keys: tuple[int | None, ...]
 
 
 def head_bytes(
@@ -119,12 +168,13 @@ def head_bytes(
     vmax: float = 1.0,
     diverging: bool = False,
     first: tuple[int, int] = (0, 0),
+    linked: Linked | None = None,
 ) -> bytes:
     """One head's weights float32 [Q, T] with its tokens -> the head's message, every value exact.
 
     NaN is a masked cell. chosen: the pinned query. vmax: top of the colour scale. diverging: the values are signed
     differences in [-vmax, vmax], and `colours` has an odd number of stops with zero in the middle. first: query and key
-    that a window of a long text begins with.
+    that a window of a long text begins with. linked: the tokens' counterparts in other heads on the page.
     """
     if weights.shape != (len(queries), len(keys)):
         raise ValueError(f"weights of shape {weights.shape} don't fit {len(queries)} queries and {len(keys)} keys")
@@ -134,6 +184,9 @@ def head_bytes(
         raise ValueError(f"vmax {vmax} is no top of a colour scale: it is finite and above 0")
     if chosen is not None and not 0 <= chosen < len(queries):
         raise ValueError(f"chosen query {chosen} is outside {len(queries)} queries")
+    if linked and (len(linked.queries), len(linked.keys)) != weights.shape:
+        numbers = f"{len(linked.queries)} queries and {len(linked.keys)} keys"
+        raise ValueError(f"linked numbers {numbers}; the map has {weights.shape[0]} and {weights.shape[1]}")
     header = {
         "queries": list(queries),
         "keys": list(keys),
@@ -146,6 +199,7 @@ def head_bytes(
         "vmax": vmax,
         "diverging": diverging,
         "first": list(first),
+        "linked": asdict(linked) if linked else None,
     }
     return pack(header, np.asarray(weights, np.float32))
 

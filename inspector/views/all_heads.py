@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from inspector.plots import packing, theme
-from inspector.views import parts, session
+from inspector.plots import packing, roles, theme
+from inspector.views import link, parts, session
 from inspector.views.components.grid import grid
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ def draw(
     *,
     stream: str,
     scale: theme.Scale,
+    options: packing.Options,
     on_open: Callable[[int, int], None],
 ) -> None:
     """The grid of the stream's heads; `measures` of session.measures, those of this stream."""
@@ -34,9 +35,27 @@ def draw(
         colours=theme.SEQUENTIAL,
         scale=scale,
         notes=parts.head_notes(measures),
+        measures=roles.sortable(measures),
+        roles=roles.roles(measures),
+        options=options,
     )
-    grid(data, key="grid-view", on_open=on_open)
+    grid(data, key="grid-view", on_open=on_open, on_options=_keep)
     st.caption(
         "Rows are layers, columns heads; each picture is one map. Click one, or walk with the arrow keys and open "
         "with Enter; [ and ] open the head before and after. In the open head a click pins a token."
     )
+
+
+def options(measures: pd.DataFrame) -> packing.Options:
+    """How the reader or the link sorted the heads, a minus before what rises, and which are shown."""
+    known = roles.sortable(measures)
+    falling_and_rising = [*known, *(f"-{name}" for name in known)]
+    sort = next(iter(link.chosen_words("sort", allowed=falling_and_rising)), "")
+    only = link.chosen_words("only", allowed=list(roles.MEANINGS))
+    return packing.Options(sort.removeprefix("-") or None, sort.startswith("-"), only)
+
+
+def _keep(options: packing.Options) -> None:
+    """Called before the run that follows a choice in the grid."""
+    link.choose("sort", (f"{'-' if options.rising else ''}{options.sort}",) if options.sort else None)
+    link.choose("only", options.only)

@@ -62,6 +62,7 @@ def explorer() -> None:
         layer, number = opened()
         pinned = link.chosen("query", default=None, last=len(sites[0].queries) - 1)
         key = link.chosen("key", default=None, last=len(sites[0].keys) - 1)
+        arranged = all_heads.options(measures)
         link.keep()
         st.button("Previous head", icon=":material/chevron_left:", on_click=step, args=(-1,), help="Key [ in the views")
         st.button("Next head", icon=":material/chevron_right:", on_click=step, args=(1,), help="Key ] in the views")
@@ -92,7 +93,7 @@ def explorer() -> None:
         st.caption("These numbers describe the whole map, with nothing hidden or merged.")
     left, right = st.columns([2, 3], gap="medium")
     with left:
-        all_heads.draw(trace, shown, measures, stream=stream, scale=scale, on_open=open_head)
+        all_heads.draw(trace, shown, measures, stream=stream, scale=scale, options=arranged, on_open=open_head)
     with right:
         kind = kinds.choose()
         if kind.name != "weights":

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 import streamlit as st
 
 TEXTS = ("text", "pair", "target", "a_text", "b_text")  # of the sidebar and of the two panels of Compare
-CHOSEN = {  # by a page's path (the first page has none): numbers that no widget holds
-    "": ("layer", "head", "query", "key"),  # the open head, the pinned query, and the key that it is explained with
+Value = int | tuple[int, ...] | tuple[str, ...]
+CHOSEN = {  # by a page's path (the first page has none): what no widget holds
+    # The open head, the pinned query, the key that it is explained with, the order and choice of heads.
+    "": ("layer", "head", "query", "key", "sort", "only"),
     "generate": ("step",),  # of the text being written
     "mask": ("token", "mask_layer", "mask_head"),  # the masked tokens, one or several, and the open head
     "training": ("replay_layer", "replay_head"),  # the open head of the replay
@@ -132,14 +134,30 @@ def chosen_several(name: str, *, default: int, allowed: Sequence[int]) -> tuple[
     return value if set(value) <= set(allowed) else (default,)
 
 
+def chosen_words(name: str, *, allowed: Sequence[str]) -> tuple[str, ...]:
+    """As `chosen`, of words among `allowed`, by default none; in the link they stand with a comma between."""
+    kept, linked = st.session_state["chosen"], st.session_state["linked"]
+    st.session_state["clicked"].discard(name)
+    if name in linked:
+        raw = linked.pop(name)
+        kept.pop(name, None)
+        words = tuple(raw.split(",")) if raw else ()
+        if set(words) <= set(allowed):
+            kept[name] = words
+        else:
+            _complain(f"The link asks for {name} {_plain(raw)}; it can be {', '.join(allowed)}. You see all instead.")
+    value: tuple[str, ...] = kept.get(name, ())
+    return value if set(value) <= set(allowed) else ()
+
+
 def keep() -> None:
     """Put what was chosen of this page into the link, at once: one step of the browser's Back."""
-    chosen: dict[str, int | tuple[int, ...]] = st.session_state["chosen"]
+    chosen: dict[str, Value] = st.session_state["chosen"]
     names = CHOSEN[st.session_state["page"]]
     for name in names:
-        if name not in chosen:
+        if not _written(chosen.get(name, ())):
             _put(name, "", "")
-    wanted = {name: _written(chosen[name]) for name in names if name in chosen}
+    wanted = {name: _written(chosen[name]) for name in names if _written(chosen.get(name, ()))}
     if any(st.query_params.get(name) != value for name, value in wanted.items()):
         st.query_params.update(wanted)
 
@@ -150,8 +168,8 @@ def kept(name: str, default: int) -> int:
     return value
 
 
-def choose(name: str, value: int | tuple[int, ...] | None) -> None:
-    """Keep a number for `chosen`, or several for `chosen_several`; None goes back to the default."""
+def choose(name: str, value: Value | None) -> None:
+    """Keep a number for `chosen`, or several, or words, for their like; None goes back to the default."""
     st.session_state["linked"].pop(name, None)
     st.session_state["clicked"].add(name)
     if value is None:
@@ -160,8 +178,10 @@ def choose(name: str, value: int | tuple[int, ...] | None) -> None:
         st.session_state["chosen"][name] = value
 
 
-def _written(value: int | tuple[int, ...]) -> str:
-    return " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+def _written(value: Value) -> str:
+    if isinstance(value, int):
+        return str(value)
+    return (" " if all(isinstance(one, int) for one in value) else ",").join(map(str, value))
 
 
 def _in_range(raw: str, last: float, *, first: float = 0, whole: bool = True) -> bool:

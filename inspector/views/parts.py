@@ -100,7 +100,7 @@ def chart(figure: go.Figure, *, alt: str, key: str) -> None:
     st.plotly_chart(figure, width="stretch", theme=None, key=key, alt=alt, config=config)
 
 
-def cards(numbers: Iterable[tuple[str, str, str]], *, width: int = 150) -> None:
+def cards(numbers: Iterable[tuple[str, str, str]], *, width: int = 134) -> None:
     """A row of (name, number with its unit, what it means), `width` pixels each, wrapping where the page is narrow."""
     with st.container(horizontal=True, gap="small"):
         for name, number, meaning in numbers:
@@ -140,12 +140,13 @@ def download(label: str, make: Callable[[], bytes], *, file: str, mime: str, mea
 
 def head_numbers(row: pd.Series, *, tokens: int) -> list[tuple[str, str, str]]:
     """The open head's measures as cards; `row` of heads.measure with its label."""
+    from inspector.plots.roles import MEANINGS
+
     cards = [
         (
             "Mostly",
             row["label"],
-            "previous, next, self: over 0.5 of the weight; first, [CLS], [SEP]: over 0.6; broad: entropy "
-            "over 3.8 nats, or over 0.8 of the most possible (Clark et al. 2019)",
+            MEANINGS.get(row["label"], "No threshold is reached; they stand in the names above the grid."),
         ),
         (
             "Entropy",
@@ -196,8 +197,16 @@ def what_is_drawn(trace: Trace, shown: Arrangement, weights: Array, *, stream: s
 
 
 def head_notes(measures: pd.DataFrame) -> list[list[str]]:
-    """A line for each thumbnail, by layer and head: what the head mostly does, and its entropy."""
-    lines = measures["label"].str.cat(measures["entropy"].map("entropy {:.3g} nats".format), sep=", ")
+    """A line for each thumbnail, by layer and head: what the head mostly does, and its numbers."""
+    import pandas as pd
+
+    numbers = [
+        measures["label"],
+        measures["entropy"].map("entropy {:.3g} nats".format),
+        measures["distance"].map(lambda tokens: "" if math.isnan(tokens) else f"distance {tokens:.3g} tokens"),
+        measures["confidence"].map("confidence {:.3g}".format),
+    ]
+    lines = pd.concat(numbers, axis=1).apply(lambda row: ", ".join(filter(None, row)), axis=1)
     return [rows.tolist() for _, rows in lines.groupby(measures["layer"])]
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, Route, sync_playwright
 
 ROOT = Path(__file__).parents[2]
 FLAGS = [
@@ -52,6 +52,28 @@ def browser() -> Iterator[Browser]:
         chromium = driver.chromium.launch(executable_path=path, args=FLAGS)
         yield chromium
         chromium.close()
+
+
+@pytest.fixture
+def tab(browser: Browser) -> Iterator[Page]:
+    """A page of which no request may leave, and on which neither an error nor a dialog may come."""
+    complaints: list[str] = []
+    page = browser.new_page(viewport={"width": 900, "height": 1200})
+
+    def guard(route: Route) -> None:
+        if not route.request.url.startswith(("file:", "data:", "blob:")):
+            complaints.append(f"request to {route.request.url}")
+            route.abort()
+        else:
+            route.continue_()
+
+    page.route("**/*", guard)
+    page.on("pageerror", lambda error: complaints.append(f"error {error}"))
+    page.on("console", lambda message: message.type == "error" and complaints.append(message.text))
+    page.on("dialog", lambda dialog: (complaints.append(f"dialog {dialog.message}"), dialog.dismiss()))
+    yield page
+    page.close()
+    assert complaints == []
 
 
 @pytest.fixture(scope="session")

@@ -2,57 +2,15 @@
 
 from __future__ import annotations
 
-import base64
 import re
 
 import numpy as np
 import pytest
 
 from inspector.plots import packing, standalone, theme
+from tests.browser.drawing import TOKENS, N, events, frame, head_message, pixel, point, show, tooltip, weights
 
 pytestmark = pytest.mark.browser
-
-HOSTILE = (
-    *("<img src=x onerror=alert(1)>", "**b**", "</script><script>alert(2)</script>", "مرحبا", "注意", "", "\u202eevil"),
-    *("👨‍👩‍👧", "a\u200bb", "\n", "##ing", "$x$", "&lt;"),
-)
-TOKENS = ("[CLS]", "the", "cat", "sat", *HOSTILE, "[SEP]")
-N = len(TOKENS)
-HARNESS = """<!doctype html><meta charset="utf-8"><style>
-:root { --st-background-color: #ffffff; --st-text-color: #1c1d22; } body { margin: 20px; background: #ffffff; }
-CSS</style><input id="text"><div id="root"></div><script type="module">SCRIPT
-window.events = [];
-window.show = (data) => window.view =
-  draw(document.querySelector("#root"), Uint8Array.from(atob(data), (c) => c.charCodeAt(0)),
-  (name, value) => events.push([name, value]));
-window.ready = true;
-</script>"""
-
-
-@pytest.fixture
-def tab(browser):
-    """A page of which no request may leave, and on which neither an error nor a dialog may come."""
-    complaints = []
-    page = browser.new_page(viewport={"width": 900, "height": 1200})
-
-    def guard(route):
-        if not route.request.url.startswith(("file:", "data:", "blob:")):
-            complaints.append(f"request to {route.request.url}")
-            route.abort()
-        else:
-            route.continue_()
-
-    page.route("**/*", guard)
-    page.on("pageerror", lambda error: complaints.append(f"error {error}"))
-    page.on("console", lambda message: message.type == "error" and complaints.append(message.text))
-    page.on("dialog", lambda dialog: (complaints.append(f"dialog {dialog.message}"), dialog.dismiss()))
-    yield page
-    page.close()
-    assert complaints == []
-
-
-def weights(queries=N, keys=N, seed=0):
-    return np.random.default_rng(seed).dirichlet(np.full(keys, 0.3), queries).astype(np.float32)
 
 
 def grid_message(scale="linear", selected=(1, 2), layers=3, heads=4):
@@ -61,43 +19,6 @@ def grid_message(scale="linear", selected=(1, 2), layers=3, heads=4):
     notes = [[f"entropy {layer}.{head} nats" for head in range(heads)] for layer in range(layers)]
     look = {"scale": scale, "colours": theme.SEQUENTIAL}
     return packing.grid_bytes(pictures, tokens=N, selected=selected, notes=notes, **look)
-
-
-def head_message(values=None, tokens=TOKENS, **changes):
-    values = weights() if values is None else values
-    return packing.head_bytes(values, queries=tokens, keys=tokens, **{"colours": theme.SEQUENTIAL} | changes)
-
-
-def show(tab, component, message):
-    if not tab.evaluate("window.ready"):
-        page = HARNESS.replace("CSS", standalone.style(component)).replace("SCRIPT", standalone.script(component))
-        tab.set_content(page)
-        tab.wait_for_function("window.ready")
-    tab.evaluate("(data) => void show(data)", base64.b64encode(message).decode())
-
-
-def events(tab):
-    return tab.evaluate("window.events")
-
-
-def frame(tab):
-    tab.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-
-
-def point(tab, query, key, n=N, act="move"):
-    box = tab.locator(".plot").bounding_box()
-    place = box["x"] + (key + 0.5) / n * box["width"], box["y"] + (query + 0.5) / n * box["height"]
-    getattr(tab.mouse, act)(*place)
-    frame(tab)
-
-
-def tooltip(tab):
-    return tab.locator(".tip").inner_text().replace("\n", " ")
-
-
-def pixel(tab, canvas, x, y):
-    script = "(canvas, [x, y]) => [...canvas.getContext('2d').getImageData(x, y, 1, 1).data.slice(0, 3)]"
-    return tab.locator(canvas).evaluate(script, [x, y])
 
 
 # ---- grid -----------------------------------------------------------------------------------------------------------
@@ -151,6 +72,49 @@ def test_grid_by_keyboard(tab):
     assert places == [(1, 0), (1, 3), (2, 0), (1, 3), (1, 2)]
 
 
+def test_grid_sorts_by_a_measure_and_shows_some_heads_alone(tab):
+    names = [["broad", "other", "other", "next"], ["other", "next", "other", "other"], ["other"] * 4]
+    look = {"colours": {"light": ["#ffffff", "#0000ff"], "dark": ["#000000", "#0000ff"]}}
+    frames = {"broad": "#808080", "next": "#00ff00"}
+    roles = packing.Roles(names, {"next": "over 0.5", "broad": "high"}, {"light": frames, "dark": frames})
+    entropy = [[0.1, 0.2, 0.3, 0.4], [0.5, None, 0.7, 0.8], [1.2, 1.1, 1.0, 0.9]]
+    pictures = np.zeros((3, 4, 2, 2), np.uint8)
+    message = packing.grid_bytes(pictures, tokens=2, measures={"entropy": entropy}, roles=roles, **look)
+    show(tab, "grid", message)
+    cells = tab.get_by_role("gridcell")
+    order = "(cells) => cells.map((cell) => cell.dataset.tag)"
+    assert cells.evaluate_all(order)[:5] == ["0.0", "0.1", "0.2", "0.3", "1.0"]
+    tab.get_by_role("combobox").select_option("entropy")
+    ranked = ["2.0", "2.1", "2.2", "2.3", "1.3", "1.2", "1.0", "0.3", "0.2", "0.1", "0.0", "1.1"]
+    assert cells.evaluate_all(order) == ranked  # the one without a value last
+    assert events(tab)[-1] == ["options", {"sort": "entropy", "rising": False, "only": []}]
+    tab.get_by_role("button", name="largest first").click()
+    assert cells.evaluate_all(order)[:3] == ["0.0", "0.1", "0.2"]
+    assert cells.evaluate_all(order)[-1] == "1.1"
+    tab.get_by_role("gridcell", name="layer 0, head 1").focus()
+    tab.keyboard.press("ArrowRight")
+    tab.keyboard.press("Enter")
+    assert events(tab)[-1] == ["open", {"layer": 0, "head": 2}]  # the next in this order
+
+    chip = tab.get_by_role("button", name="next 2")
+    assert chip.get_attribute("title") == "over 0.5"
+    chip.click()
+    dimmed = "(cells) => cells.filter((cell) => !cell.classList.contains('dim')).map((cell) => cell.dataset.tag)"
+    assert sorted(cells.evaluate_all(dimmed)) == ["0.3", "1.1"]
+    show(tab, "grid", message)  # the host sends the same again: what was chosen here stays
+    assert sorted(cells.evaluate_all(dimmed)) == ["0.3", "1.1"]
+    tab.get_by_role("button", name="show all").click()
+    assert len(cells.evaluate_all(dimmed)) == 12
+    options = packing.Options("entropy", only=("broad",))
+    show(
+        tab,
+        "grid",
+        packing.grid_bytes(pictures, tokens=2, measures={"entropy": entropy}, roles=roles, options=options, **look),
+    )
+    assert cells.evaluate_all(dimmed) == ["0.0"]
+    assert cells.evaluate_all(order)[0] == "2.0"
+
+
 @pytest.mark.parametrize("width", [358, 420, 900, 1240])
 def test_twelve_heads_fit_any_width(tab, width):
     tab.set_viewport_size({"width": width + 40, "height": 1200})
@@ -167,8 +131,8 @@ def test_grid_pixels_are_the_weights_on_the_scale(tab, scale):
     pictures = packing.thumbnails(list(maps), count=1, heads=1, queries=2, keys=2)
     colours = dict.fromkeys(("light", "dark"), ("#ff0000", "#0000c8"))  # zero gives way to the page's background
     show(tab, "grid", packing.grid_bytes(pictures, tokens=2, colours=colours, scale=scale))
-    size = tab.locator(".hl-grid > canvas").evaluate("(canvas) => canvas.width")
-    corners = [pixel(tab, ".hl-grid > canvas", x, y) for y in (1, size - 2) for x in (1, size - 2)]
+    size = tab.locator(".hl-grid .field canvas").evaluate("(canvas) => canvas.width")
+    corners = [pixel(tab, ".hl-grid .field canvas", x, y) for y in (1, size - 2) for x in (1, size - 2)]
     part = np.sqrt([1, 0, 0.25, 0.75]) if scale == "sqrt" else np.array([1, 0, 0.25, 0.75])
     expected = np.outer(1 - part, [255, 255, 255]) + np.outer(part, [0, 0, 200])
     assert np.abs(corners - expected).max() <= 2

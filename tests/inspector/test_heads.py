@@ -90,7 +90,7 @@ def test_blocks_of_a_long_text_against_whole_maps(minilm: LoadedModel):
 
 
 def test_layout(trace: Trace, measures: pd.DataFrame):
-    assert list(measures.columns) == ["stream", "layer", "head", *MEASURES, "information"]
+    assert list(measures.columns) == ["stream", "layer", "head", *MEASURES, "information", "induction", "word"]
     assert set(measures.stream) == {"encoder"}
     assert list(zip(measures["layer"], measures["head"], strict=True)) == [
         (la, h) for la in range(6) for h in range(12)
@@ -152,7 +152,8 @@ def test_a_text_of_one_token():
 
 
 def a_head(**values: float) -> pd.DataFrame:
-    plain = {"entropy": 1.5, "relative_entropy": 0.5, **dict.fromkeys(MEASURES[2:], 0.1), "information": 0.5}
+    others = dict.fromkeys([*MEASURES[2:], "induction", "word"], 0.1)
+    plain = {"entropy": 1.5, "relative_entropy": 0.5, **others, "information": 0.5}
     return pd.DataFrame([{"stream": "encoder", "layer": 0, "head": 0, **plain, **values}])
 
 
@@ -170,6 +171,8 @@ def a_head(**values: float) -> pd.DataFrame:
         ({"self": 0.5}, "other"),
         ({"entropy": 3.9, "relative_entropy": 0.7}, "broad"),
         ({"entropy": 3.7, "relative_entropy": 0.7}, "other"),
+        ({"induction": 0.51, "word": math.nan}, "induction"),
+        ({"induction": math.nan, "word": 0.51}, "same word"),
         ({"entropy": 2.0, "relative_entropy": 0.81}, "broad"),
     ],
 )
@@ -182,7 +185,8 @@ def test_labels_of_the_real_model(measures: pd.DataFrame):
     assert (labels.name, list(labels.index)) == ("label", list(measures.index))
     # Head 0-2 gives 0.92 of its weight to the previous token; the label is not more than a threshold on that.
     assert labels[2] == "previous"
-    assert set(labels) <= {"[SEP]", "[CLS]", "first", "previous", "next", "self", "broad", "other"}
+    known = {"[SEP]", "[CLS]", "first", "previous", "next", "self", "broad", "induction", "same word", "other"}
+    assert set(labels) <= known
 
 
 def test_most_telling_looks_at_words_and_tells_them_apart():

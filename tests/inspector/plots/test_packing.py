@@ -60,6 +60,15 @@ def test_head_of_a_transposed_view_keeps_rows_and_columns():
     np.testing.assert_array_equal(unpack(message, "<f4")[1].reshape(5, 3), weights.T)
 
 
+def test_linked_tokens_travel_with_their_numbers():
+    linked = packing.Linked("pair", (None, 3), (0, None))
+    weights = np.eye(2, dtype=np.float32)
+    arguments = {"queries": ["a", "b"], "keys": ["a", "b"], "colours": COLOURS}
+    header, _ = unpack(packing.head_bytes(weights, linked=linked, **arguments), "<f4")
+    assert header["linked"] == {"name": "pair", "queries": [None, 3], "keys": [0, None]}
+    assert unpack(packing.head_bytes(weights, **arguments), "<f4")[0]["linked"] is None
+
+
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
@@ -68,6 +77,7 @@ def test_head_of_a_transposed_view_keeps_rows_and_columns():
         ({"vmax": 0.0}, "vmax 0.0"),
         ({"diverging": True, "colours": dict.fromkeys(COLOURS, ("#fff", "#000"))}, "odd number"),
         ({"colours": {"light": ("#fff", "#000")}}, "'dark'; it has 0"),
+        ({"linked": packing.Linked("pair", (0,), (0, 1))}, "1 queries and 2 keys; the map has 2 and 2"),
     ],
 )
 def test_head_names_what_does_not_fit(change, complaint):
@@ -147,7 +157,7 @@ def test_grid_header():
     np.testing.assert_array_equal(values, np.arange(24))
     with pytest.raises(ValueError, match=r"\(2, 0\) is outside 2 layers"):
         packing.grid_bytes(pictures, tokens=9, colours=COLOURS, selected=(2, 0))
-    with pytest.raises(ValueError, match="a text for each of 2 layers of 3 heads"):
+    with pytest.raises(ValueError, match="notes need an entry for each of 2 layers of 3 heads"):
         packing.grid_bytes(pictures, tokens=9, colours=COLOURS, notes=[["a"]])
 
 

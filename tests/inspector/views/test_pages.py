@@ -295,3 +295,19 @@ def test_the_same_example_can_be_taken_again() -> None:
     app.text_area(key="text").set_value("edited").run()
     app.selectbox(key="example").select("Word pieces").run()
     assert app.text_area(key="text").value.startswith("Antidisestablishmentarianism")
+
+
+def test_the_grids_order_and_choice_are_a_link() -> None:
+    app = opened(sort="-entropy", only="previous,same word")
+    header, _ = component(app, "headlight_grid")
+    assert header["options"] == {"sort": "entropy", "rising": True, "only": ["previous", "same word"]}
+    assert app.query_params["only"] == "previous,same word"
+    assert not app.warning
+
+
+def test_an_unknown_order_in_a_link_is_said() -> None:
+    app = opened(sort="beauty", only="<script>")
+    header, _ = component(app, "headlight_grid")
+    assert header["options"] == {"sort": None, "rising": False, "only": []}
+    assert len(app.warning) == 2
+    assert "beauty" in app.warning[0].value

@@ -7,6 +7,7 @@ from typing import Literal
 
 import streamlit as st
 
+from inspector.plots.packing import Options
 from inspector.plots.standalone import script, style
 
 # Which head is open the head itself says (its adapter does), so that opening one does not send all pictures again.
@@ -32,11 +33,13 @@ def grid(
     key: str,
     height: int | Literal["content", "stretch"] = "content",
     on_open: Callable[[int, int], None] | None = None,
+    on_options: Callable[[Options], None] | None = None,
 ) -> tuple[int, int] | None:
     """Draws `data` (packing.grid_bytes); the (layer, head) that the reader opened in this run, None otherwise.
 
     on_open(layer, head) is called before the run that follows the click, so that the run can already draw the new head:
-    with it one run answers a click, with the returned value alone it takes a second.
+    with it one run answers a click, with the returned value alone it takes a second. on_options: likewise, where the
+    reader sorted the heads or chose which are shown.
     """
 
     def opened() -> None:
@@ -44,11 +47,24 @@ def grid(
         if on_open and place:
             on_open(*place)
 
-    return _place(_mount(key=key, data=data, height=height, on_open_change=opened).get("open"))
+    def arranged() -> None:
+        options = _options(st.session_state[key].get("options"))
+        if on_options and options:
+            on_options(options)
+
+    drawn = _mount(key=key, data=data, height=height, on_open_change=opened, on_options_change=arranged)
+    return _place(drawn.get("open"))
 
 
 def _place(value: object) -> tuple[int, int] | None:
     match value:
         case {"layer": int(layer), "head": int(head)}:
             return layer, head
+    return None
+
+
+def _options(value: object) -> Options | None:
+    match value:
+        case {"sort": str() | None as sort, "rising": bool(rising), "only": [*only]}:
+            return Options(sort, rising, tuple(map(str, only)))
     return None

@@ -1,11 +1,13 @@
 // Every head of every layer at once, as thumbnails of their attention maps. One canvas holds all pixels; the cells over
 // it are plain elements, so that keyboard, screen reader and theme come from the browser.
-import { Floating, LEVELS, clamp, element, makePalette, onColourSchemeChange } from "../shared.js";
+import { LEVELS, clamp, element, makePalette, onColourSchemeChange } from "../shared.js";
 import { paint, readTheme, sizeCanvas, unpack } from "../shared.js";
+import { LARGEST, Preview } from "./preview.js";
+import { Toolbar } from "./toolbar.js";
 
-const LARGEST = 96; // pixels; larger than its data a thumbnail says no more
 const ANSWER = 5000; // milliseconds that the host has to follow a click before its own selection counts again
 const WORDS = 48; // pixels that "head 11" needs
+const TAG = 13; // pixels of the name under a picture, where rows are not layers
 const WALKS = {
   ...{ ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] },
   ...{ Home: [0, -Infinity], End: [0, Infinity] },
@@ -14,8 +16,8 @@ const WALKS = {
 const views = new WeakMap();
 const times = (count, make) => Array.from({ length: count }, (_, index) => make(index));
 
-/** Draws the packed grid into `root`, in place if it was drawn there before; emit("open", { layer, head }) on a choice.
- * The view that comes back has select([layer, head]) and follow([layer, head]), for a host that opens a head by other means, and close(). */
+/** Draws the packed grid into `root`, in place if it was drawn there before; emit("open", { layer, head }) on a choice,
+ * emit("options", { sort, rising, only }) when heads are sorted by a measure or only some shown. The view that comes back has select([layer, head]) and follow([layer, head]), for a host that opens a head by other means, and close(). */
 export function draw(root, bytes, emit) {
   if (!views.has(root)) views.set(root, new Grid(root));
   const view = views.get(root);
@@ -29,7 +31,10 @@ class Grid {
     this.box = element("div", "hl-grid");
     this.canvas = element("canvas", "", { "aria-hidden": "true" });
     this.table = element("div", "table", { role: "grid", "aria-label": "attention of every layer and head" });
-    this.box.append(this.canvas, this.table);
+    this.toolbar = new Toolbar(this.box, (options) => this.choose(options));
+    this.field = element("div", "field");
+    this.field.append(this.canvas, this.table);
+    this.box.append(this.field);
     root.append(this.box);
     this.preview = new Preview(this.box);
     this.listen();
@@ -59,14 +64,57 @@ class Grid {
 
   update(bytes, emit) {
     const { header, data } = unpack(bytes);
-    const rebuild = this.header?.layers !== header.layers || this.header?.heads !== header.heads;
+    const given = JSON.stringify(header.options);
+    if (given !== JSON.stringify(this.header?.options)) this.options = header.options; // else what was chosen here
     Object.assign(this, { header, data, emit });
     this.levels = this.toLevels();
-    if (rebuild) this.build();
-    this.label();
+    this.arrange();
     this.follow(header.selected);
-    this.layout();
     if (this.hovered) this.hover(this.hovered);
+  }
+
+  /** The reader sorted or filtered. */
+  choose(options) {
+    this.options = options;
+    this.arrange();
+    this.emit("options", options);
+  }
+
+  /** Puts the heads in their order, as the options say, and draws. */
+  arrange() {
+    const order = this.sorted();
+    if (String(order) !== String(this.order)) {
+      this.order = order;
+      this.build();
+      this.select(this.selected && this.cells[this.selected[0]]?.[this.selected[1]] ? this.selected : null);
+    }
+    this.label();
+    this.layout();
+  }
+
+  /** The places of all heads: by layer, or by a measure, those without a value last. */
+  sorted() {
+    const { layers, heads, measures } = this.header;
+    const places = times(layers * heads, (index) => [Math.floor(index / heads), index % heads]);
+    const values = measures?.[this.options.sort];
+    if (!values) return places;
+    const sign = this.options.rising ? 1 : -1;
+    const known = places.filter(([layer, head]) => values[layer][head] !== null);
+    known.sort((a, b) => sign * (values[a[0]][a[1]] - values[b[0]][b[1]])); // stable: equals as in the model
+    return [...known, ...places.filter(([layer, head]) => values[layer][head] === null)];
+  }
+
+  /** The number that put a head in its place, where its note does not hold it. */
+  sortedBy(cell) {
+    const { measures, notes } = this.header;
+    const { layer, head } = cell.dataset;
+    const value = measures?.[this.options.sort]?.[layer][head];
+    if (value === undefined || value === null || notes?.[layer]?.[head]?.includes(this.options.sort)) return "";
+    return `${this.options.sort} ${value.toPrecision(3)}`;
+  }
+
+  get byLayer() {
+    return !this.header.measures?.[this.options.sort];
   }
 
   /** A byte is 255 sqrt(weight): the square-root scale as it is, the linear scale after squaring. */
@@ -84,28 +132,37 @@ class Grid {
       return made;
     };
     const cell = (layer, head) => element("div", "cell", { role: "gridcell", "data-layer": layer, "data-head": head });
-    const side = (layer) => {
-      const name = element("span", "side", { role: "rowheader" });
-      name.textContent = `layer ${layer}`;
-      return name;
-    };
-    this.cells = times(layers, (layer) => times(heads, (head) => cell(layer, head)));
-    const tops = times(heads, () => element("span", "top", { role: "columnheader" }));
+    const side = (name) => Object.assign(element("span", "side", { role: "rowheader" }), { textContent: name });
+    this.cells = times(layers, () => []);
+    for (const [layer, head] of this.order) this.cells[layer][head] = cell(layer, head);
+    const tops = times(heads, () => element("span", "top", { role: this.byLayer ? "columnheader" : "presentation" }));
     const corner = element("span", "corner", { role: "presentation" });
-    this.table.replaceChildren(row(corner, tops), ...this.cells.map((cells, layer) => row(side(layer), cells)));
+    const rows = times(layers, (index) => {
+      const places = this.order.slice(index * heads, (index + 1) * heads);
+      return row(side(this.byLayer ? `layer ${index}` : `rank ${index * heads + 1}`), places.map(this.cell));
+    });
+    this.table.replaceChildren(row(corner, tops), ...rows);
+    this.box.classList.toggle("ranked", !this.byLayer);
     this.hovered = null;
-    this.selected = undefined;
-    this.rove([0, 0]);
+    this.rove(this.order[0]);
   }
 
   label() {
+    const colours = this.header.roles?.colours[readTheme(this.box).mode] ?? {};
     for (const cell of this.cells.flat()) {
+      const role = this.role(cell);
       cell.setAttribute("aria-label", [this.title(cell), this.note(cell)].filter(Boolean).join(", "));
+      cell.style.setProperty("--role", colours[role] ?? "");
+      cell.classList.toggle("framed", role in colours);
+      cell.classList.toggle("dim", this.options.only.length > 0 && !this.options.only.includes(role));
+      cell.dataset.tag = this.place(cell).join(".");
     }
+    this.toolbar.update(this.header, this.options, colours);
   }
 
+  role = (cell) => this.header.roles?.names[cell.dataset.layer]?.[cell.dataset.head];
   title = (cell) => `layer ${cell.dataset.layer}, head ${cell.dataset.head}`;
-  note = (cell) => this.header.notes?.[cell.dataset.layer]?.[cell.dataset.head] ?? "";
+  note = (cell) => [this.header.notes?.[cell.dataset.layer]?.[cell.dataset.head], this.sortedBy(cell)].filter(Boolean).join(", ");
   place = (cell) => [Number(cell.dataset.layer), Number(cell.dataset.head)];
   cell = ([layer, head]) => this.cells[layer][head];
 
@@ -122,38 +179,37 @@ class Grid {
     this.box.style.setProperty("--size", `${size}px`);
     this.box.style.setProperty("--gap", `${gap}px`);
     this.nameHeads(size);
-    const origin = this.cell([0, 0]);
+    const tagged = this.byLayer ? 0 : TAG;
+    this.box.style.setProperty("--tag", `${tagged}px`);
+    const origin = this.cell(this.order[0]);
     Object.assign(this.canvas.style, { left: `${origin.offsetLeft}px`, top: `${origin.offsetTop}px` });
-    this.draw(size, gap, layers, heads);
+    this.draw(size, gap, tagged);
   }
 
   /** "head 7" where it fits, else the number alone under one "head", every so many where even numbers do not fit. */
   nameHeads(size) {
-    const words = size >= WORDS;
+    const words = size >= WORDS || !this.byLayer;
     const every = size >= 14 ? 1 : size >= 8 ? 2 : 4;
     this.table.querySelector(".corner").textContent = words ? "" : "head";
     this.table.querySelectorAll(".top").forEach((name, head) => {
-      name.textContent = words ? `head ${head}` : head % every ? "" : head;
-      name.setAttribute("aria-label", `head ${head}`);
+      name.textContent = !this.byLayer ? "" : words ? `head ${head}` : head % every ? "" : head;
+      if (this.byLayer) name.setAttribute("aria-label", `head ${head}`);
     });
   }
 
-  draw(size, gap, layers, heads) {
-    const { rows, cols, colours } = this.header;
+  draw(size, gap, tagged) {
+    const { layers, heads, rows, cols, colours } = this.header;
     const theme = readTheme(this.box);
     this.palette = makePalette(colours[theme.mode], theme);
-    const pitch = size + gap;
-    const shape = sizeCanvas(this.canvas, heads * pitch - gap, layers * pitch - gap);
+    const [across, down] = [size + gap, size + gap + tagged];
+    const shape = sizeCanvas(this.canvas, heads * across - gap, layers * down - gap);
     const image = new ImageData(shape.width, shape.height);
     const device = (length) => Math.round(length * devicePixelRatio);
-    for (let layer = 0; layer < layers; layer++) {
-      for (let head = 0; head < heads; head++) {
-        const [x, y] = [device(head * pitch), device(layer * pitch)];
-        const [width, height] = [Math.min(device(size), shape.width - x), Math.min(device(size), shape.height - y)];
-        const box = { x, y, width, height };
-        paint(image, box, this.levels, (layer * heads + head) * rows * cols, rows, cols, this.palette);
-      }
-    }
+    this.order.forEach(([layer, head], rank) => {
+      const [x, y] = [device((rank % heads) * across), device(Math.floor(rank / heads) * down)];
+      const [width, height] = [Math.min(device(size), shape.width - x), Math.min(device(size), shape.height - y)];
+      paint(image, { x, y, width, height }, this.levels, (layer * heads + head) * rows * cols, rows, cols, this.palette);
+    });
     this.canvas.getContext("2d").putImageData(image, 0, 0);
   }
 
@@ -211,12 +267,14 @@ class Grid {
   press(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || !event.target.matches("[role=gridcell]")) return;
     const { layers, heads } = this.header;
-    const [layer, head] = this.place(event.target);
+    const at = this.rank(this.place(event.target));
+    const [row, column] = [Math.floor(at / heads), at % heads];
     const [down, across] = WALKS[event.key] ?? [];
+    const walk = () => this.order[clamp(row + down, 0, layers - 1) * heads + clamp(column + across, 0, heads - 1)];
     const step = { "[": -1, PageUp: -1, "]": 1, PageDown: 1 }[event.key];
-    if (event.key in WALKS) this.focus([clamp(layer + down, 0, layers - 1), clamp(head + across, 0, heads - 1)]);
+    if (event.key in WALKS) this.focus(walk());
     else if (step) this.step(step);
-    else if (event.key === "Enter" || event.key === " ") this.open([layer, head]);
+    else if (event.key === "Enter" || event.key === " ") this.open(this.order[at]);
     else if (event.key === "Escape") this.hover(null);
     else return;
     event.preventDefault();
@@ -228,35 +286,12 @@ class Grid {
     this.roving.focus();
   }
 
+  rank = ([layer, head]) => this.order.findIndex((place) => place[0] === layer && place[1] === head);
+
   step(by) {
-    const { layers, heads } = this.header;
-    const [layer, head] = this.selected ?? this.place(this.roving);
-    const next = layer * heads + head + by;
-    if (next < 0 || next >= layers * heads) return;
-    const place = [Math.floor(next / heads), next % heads];
+    const place = this.order[this.rank(this.selected ?? this.place(this.roving)) + by];
+    if (!place) return;
     this.focus(place);
     this.open(place);
-  }
-}
-
-/** The enlarged thumbnail that floats beside the one under the pointer. */
-class Preview extends Floating {
-  constructor(parent) {
-    super(parent, "preview");
-    this.canvas = element("canvas");
-    this.title = element("div", "title");
-    this.note = element("div", "note");
-    this.panel.append(this.canvas, this.title, this.note);
-  }
-
-  show(anchor, title, note, { levels, offset, rows, cols, palette }) {
-    const side = clamp(anchor.width * 4, 144, 2 * LARGEST);
-    const { width, height } = sizeCanvas(this.canvas, side, side);
-    const image = new ImageData(width, height);
-    paint(image, { x: 0, y: 0, width, height }, levels, offset, rows, cols, palette);
-    this.canvas.getContext("2d").putImageData(image, 0, 0);
-    this.title.textContent = title;
-    this.note.textContent = note;
-    super.show(anchor);
   }
 }

@@ -153,7 +153,7 @@ export class Heatmap {
 
   // ---- crosshair ------------------------------------------------------------------------------------------------
 
-  show({ query, key, chosen }) {
+  show({ query, key, queries, keys, chosen }) {
     const { cellWidth, cellHeight } = this;
     const across = { left: 0, width: this.matrix.keys.length * cellWidth };
     const down = { top: 0, height: this.matrix.queries.length * cellHeight };
@@ -163,8 +163,8 @@ export class Heatmap {
     position(this.rowBand, row && { ...across, ...row });
     position(this.colBand, col && { ...down, ...col });
     position(this.spot, row && col && { ...row, ...col });
-    light(this.left, query, chosen);
-    light(this.top, key, null);
+    light(this.left, queries, chosen);
+    light(this.top, keys, null);
     this.crossMark("top", query, cellHeight);
     this.crossMark("left", key, cellWidth);
   }
@@ -226,7 +226,7 @@ function position(band, place) {
 
 function light(axis, on, chosen) {
   for (const label of axis.querySelectorAll(".on, .chosen")) label.classList.remove("on", "chosen");
-  axis.querySelector(`[data-index="${on}"]`)?.classList.add("on");
+  for (const index of on) axis.querySelector(`[data-index="${index}"]`)?.classList.add("on");
   axis.querySelector(`[data-index="${chosen}"]`)?.classList.add("chosen");
 }
 

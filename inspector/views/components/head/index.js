@@ -3,6 +3,7 @@ import { Floating, clamp, element, fillToken, unpack } from "../shared.js";
 import { makePalette, onColourSchemeChange, readTheme } from "../shared.js";
 import { Heatmap } from "./heatmap.js";
 import { Lines } from "./lines.js";
+import { Linked } from "./linked.js";
 import { Matrix } from "./matrix.js";
 
 const SIDE_BY_SIDE = 720; // pixels of the container
@@ -41,7 +42,9 @@ class Head {
     this.map = new Heatmap(this.panes, { hover: (spot, anchor) => this.look(spot, anchor, true), pick });
     this.lines = new Lines(this.panes, { hover: (spot, anchor) => this.look(spot, anchor, false), pick });
     this.spot = null; // { query, key }, one of them or null: what the pointer or the keyboard is at
+    this.echo = null; // { queries, keys } that a linked head is looked at
     this.chosen = null;
+    this.linked = new Linked((echo) => this.light(echo));
     this.listen();
   }
 
@@ -57,6 +60,7 @@ class Head {
     clearTimeout(this.reporting);
     this.resizing.disconnect();
     this.ignoreColourScheme();
+    this.linked.close();
     this.tip.hide();
     this.box.remove();
     views.delete(this.root);
@@ -67,7 +71,8 @@ class Head {
     const before = this.header;
     Object.assign(this, { header, emit, matrix: new Matrix(header, data) });
     const fresh = String([before?.queries, before?.keys]) !== String([header.queries, header.keys]);
-    if (fresh) this.spot = this.cursor = null;
+    if (fresh) this.spot = this.cursor = this.echo = null;
+    this.linked.update(header.linked);
     // A host that does not follow the pin sends the same `chosen` again: then the pin outlives a step to another head.
     if (fresh || before.chosen !== header.chosen) this.chosen = header.chosen;
     const name = header.title || (header.layer == null ? "" : `layer ${header.layer}, head ${header.head}`);
@@ -103,19 +108,43 @@ class Head {
     this.anchor = anchor;
     if (spot?.query !== undefined && spot.key !== undefined) this.cursor = spot;
     this.reveal = reveal;
-    this.frame ??= requestAnimationFrame(() => this.show()); // many moves, one drawing a frame
+    this.drawSoon();
+  }
+
+  /** A linked head is looked at, or no longer. */
+  light(echo) {
+    this.echo = echo;
+    this.reveal = echo !== null;
+    this.drawSoon();
+  }
+
+  /** Many moves, one drawing a frame. */
+  drawSoon() {
+    this.frame ??= requestAnimationFrame(() => this.show());
   }
 
   show() {
     if (this.frame) cancelAnimationFrame(this.frame);
     this.frame = null;
-    const { query, key } = this.spot ?? {};
-    const focus = { query: this.spot ? query : (this.chosen ?? undefined), key, chosen: this.chosen };
+    this.linked.tell(this.spot);
+    const focus = this.focus();
     this.map.show(focus);
     this.lines.show(focus, this.reveal);
-    const pair = key !== undefined && this.chosen !== null;
+    const pair = this.spot?.key !== undefined && this.chosen !== null;
     if (this.spot) this.say(pair ? { query: this.chosen, ...this.spot } : this.spot);
     else this.tip.hide();
+  }
+
+  /** What is drawn as looked at: here, else in a linked head, else the pin. `queries` and `keys` are all that light up. */
+  focus() {
+    const { chosen } = this;
+    if (!this.spot && this.echo) {
+      const { queries, keys } = this.echo;
+      return { query: queries[0], key: keys[0], queries, keys, chosen };
+    }
+    const { query, key } = this.spot ?? { query: chosen ?? undefined };
+    const only = (place) => (place === undefined ? [] : [place]);
+    return { query, key, queries: only(query), keys: only(key), chosen };
   }
 
   say(spot) {

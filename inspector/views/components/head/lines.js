@@ -24,7 +24,7 @@ export class Lines {
     this.box.append(this.names, this.frame);
     parent.append(this.box);
     this.slots = [];
-    this.focus = { chosen: null };
+    this.focus = { queries: [], keys: [], chosen: null };
     this.listen(hover, pick);
   }
 
@@ -168,10 +168,10 @@ export class Lines {
   }
 
   fillSlot(slot, row, entry) {
-    const { query, key, chosen } = this.focus;
+    const { query, chosen } = this.focus;
     const { queries, keys } = this.matrix;
     const side = query !== undefined ? "key" : "query"; // the numbers stand beside what is not looked at
-    for (const [name, tokens, on] of [["query", queries, query], ["key", keys, key]]) {
+    for (const [name, tokens, on] of [["query", queries, this.focus.queries], ["key", keys, this.focus.keys]]) {
       const item = slot[name];
       if (slot.row !== row) {
         item.hidden = row >= tokens.length;
@@ -179,7 +179,7 @@ export class Lines {
         item.dataset[`${name}Token`] = row;
         if (!item.hidden) fillToken(item.firstChild, tokens[row]);
       }
-      item.classList.toggle("on", row === on);
+      item.classList.toggle("on", on.includes(row));
       item.classList.toggle("chosen", name === "query" && row === chosen);
       item.lastChild.textContent = entry && name === side ? this.matrix.format(entry.value, 3) : "";
       item.classList.toggle("strong", Boolean(entry) && name === side);

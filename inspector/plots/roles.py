@@ -1,0 +1,68 @@
+"""What each head does, for the grid of all heads: the frames' colours and meanings, and what heads can be sorted by."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from inspector.heads import BROAD_ENTROPY, BROAD_RELATIVE_ENTROPY, OFFSET_SHARE, SPECIAL_SHARE
+from inspector.plots.packing import Roles
+
+# After Okabe & Ito 2008, told apart by every kind of colour vision; darker on white, lighter on black.
+COLOURS = {
+    "light": {
+        **{"previous": "#0072b2", "next": "#41a4dd", "self": "#009e73", "[CLS]": "#e69f00", "[SEP]": "#d55e00"},
+        **{"first": "#b09a00", "broad": "#8a8c96", "induction": "#cc5fa0", "same word": "#7d4a12"},
+    },
+    "dark": {
+        **{"previous": "#3f9fe0", "next": "#9bd3f5", "self": "#23bf93", "[CLS]": "#f5b731", "[SEP]": "#f0814a"},
+        **{"first": "#dccb4e", "broad": "#9c9ea8", "induction": "#e99ccb", "same word": "#c9995c"},
+    },
+}
+
+_SPECIAL = f"over {SPECIAL_SHARE:g} of the weight, mean over queries, goes to"
+_OFFSET = f"over {OFFSET_SHARE:g} of the weight, mean over queries, goes to"
+MEANINGS = {
+    "previous": f"{_OFFSET} the token before (Clark et al. 2019)",
+    "next": f"{_OFFSET} the token after (Clark et al. 2019)",
+    "self": f"{_OFFSET} the token itself",
+    "[CLS]": f"{_SPECIAL} [CLS] (Clark et al. 2019)",
+    "[SEP]": f"{_SPECIAL} [SEP] (Clark et al. 2019)",
+    "first": f"{_SPECIAL} the first token, a sink (Xiao et al. 2023)",
+    "broad": f"entropy over {BROAD_ENTROPY:g} nats, or over {BROAD_RELATIVE_ENTROPY:g} of the most (Clark et al. 2019)",
+    "induction": f"over {OFFSET_SHARE:g} goes to what followed the same token elsewhere, mean over tokens that repeat "
+    "(Olsson et al. 2022)",
+    "same word": f"over {OFFSET_SHARE:g} goes to the other pieces of the word; mean over pieces",
+}
+
+SORTED_BY = {
+    "entropy": "entropy",
+    "distance": "distance",
+    "confidence": "confidence",
+    "information": "information",
+    "self": "weight on itself",
+    "previous": "weight on the token before",
+    "next": "weight on the token after",
+    "first": "weight on the first token",
+    "cls": "weight on [CLS]",
+    "sep": "weight on [SEP]",
+    "induction": "induction",
+    "word": "weight within the word",
+}
+
+
+def roles(measures: pd.DataFrame) -> Roles:
+    """The roles of one stream's heads: `measures` of heads.measure, a row per layer and head, with their label."""
+    return Roles(_by_layer(measures, measures["label"]), MEANINGS, COLOURS)
+
+
+def sortable(measures: pd.DataFrame) -> dict[str, list[list[float | None]]]:
+    """The measures that some head has a number for, by their name in the page; None where a head has none."""
+    known = {column: name for column, name in SORTED_BY.items() if measures[column].notna().any()}
+    return {
+        name: _by_layer(measures, measures[column].astype(object).where(measures[column].notna(), None))
+        for column, name in known.items()
+    }
+
+
+def _by_layer(measures: pd.DataFrame, column: pd.Series) -> list[list]:  # type: ignore[type-arg]
+    return [rows.tolist() for _, rows in column.groupby(measures["layer"])]

@@ -1,0 +1,71 @@
+// Above the grid: what the heads are sorted by, and a chip for each thing that heads do, which shows those alone.
+import { element } from "../shared.js";
+
+const MODEL = "as in the model";
+
+export class Toolbar {
+  /** `change(options)` with { sort, rising, only } on every choice. */
+  constructor(parent, change) {
+    this.box = element("div", "toolbar");
+    this.sorting = element("label", "sorting");
+    this.select = element("select");
+    this.direction = element("button", "direction", { type: "button" });
+    this.sorting.append("Sorted", this.select, this.direction);
+    this.chips = element("div", "chips", { role: "group", "aria-label": "show only heads that attend to" });
+    this.box.append(this.sorting, this.chips);
+    parent.append(this.box);
+    const choose = (part) => change({ ...this.options, ...part });
+    this.select.addEventListener("change", () => choose({ sort: this.select.value || null, rising: false }));
+    this.direction.addEventListener("click", () => choose({ rising: !this.options.rising }));
+    this.chips.addEventListener("click", ({ target }) => {
+      const chosen = target.closest("button");
+      if (!chosen) return;
+      const { role } = chosen.dataset;
+      const { only } = this.options;
+      if (role === undefined) choose({ only: [] });
+      else choose({ only: only.includes(role) ? only.filter((other) => other !== role) : [...only, role] });
+    });
+    // The page has shortcuts of its own.
+    this.box.addEventListener("keydown", (event) => event.stopPropagation());
+  }
+
+  update({ measures, roles }, options, colours) {
+    this.options = options;
+    this.box.hidden = !measures && !roles;
+    this.sorting.hidden = !measures;
+    this.fillSelect(Object.keys(measures ?? {}));
+    this.direction.hidden = !options.sort;
+    this.direction.textContent = options.rising ? "smallest first" : "largest first";
+    this.fillChips(roles?.names.flat() ?? [], roles?.meanings ?? {}, colours);
+  }
+
+  fillSelect(names) {
+    if (this.select.options.length !== names.length + 1) {
+      const choice = (text, value) => Object.assign(element("option"), { textContent: text, value });
+      this.select.replaceChildren(choice(MODEL, ""), ...names.map((name) => choice(`by ${name}`, name)));
+    }
+    this.select.value = this.options.sort ?? "";
+  }
+
+  /** A chip for each role that some head has, as the host orders them, with how many heads have it. */
+  fillChips(roles, meanings, colours) {
+    const focused = this.chips.getRootNode().activeElement?.dataset?.role;
+    const present = Object.keys(meanings).filter((role) => roles.includes(role));
+    const chips = present.map((role) => {
+      const chip = element("button", "chip", { type: "button", "data-role": role, title: meanings[role] });
+      const pressed = this.options.only.includes(role);
+      chip.setAttribute("aria-pressed", pressed);
+      const dot = element("span", "dot");
+      dot.style.background = colours[role] ?? "transparent";
+      const count = element("span", "count");
+      count.textContent = roles.filter((other) => other === role).length;
+      chip.append(dot, role, count);
+      return chip;
+    });
+    if (this.options.only.length) {
+      chips.push(Object.assign(element("button", "chip all", { type: "button" }), { textContent: "show all" }));
+    }
+    this.chips.replaceChildren(...chips);
+    if (focused) this.chips.querySelector(`[data-role="${CSS.escape(focused)}"]`)?.focus();
+  }
+}
