@@ -24,7 +24,7 @@ VIEWS = {
     "attention": ("/", "light", 1440, 900),
     "attention-dark": ("/?hide=true&words=true&layer=1&head=7", "dark", 1900, 900),
     "why": ("/?layer=1&head=7&query=5&key=6&why=true&why_sorted=true", "light", 1440, 1900),
-    "norms": ("/?kind=norms&layer=1&head=7", "dark", 1440, 1300),
+    "norms": ("/?kind=norm-weighted&layer=1&head=7", "dark", 1440, 1300),
     "compare": ("/compare", "light", 1440, 1500),
     "mask": ("/mask?model=mini-bert", "light", 1440, 1500),
     "generate": (WRITTEN, "dark", 1440, 1500),

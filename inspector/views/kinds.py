@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Kind:
-    """name: in the link. quantity: what a cell is, in the singular. differs: one line on what sets it apart."""
+    """name: in the switch and in the link. quantity: what a cell is, in the singular. differs: one line on what sets it apart."""
 
     name: str
     title: str
@@ -48,7 +48,7 @@ KINDS = {
             signed=True,
         ),
         Kind(
-            "norms",
+            "norm-weighted",
             "Norm-weighted",
             "norm",
             "A weight says what share is taken, the norm how much that is: a key that hands over next to nothing "
@@ -58,8 +58,8 @@ KINDS = {
             "rollout",
             "Rollout from a token",
             "share",
-            "A map is one head of one layer; rollout follows one token back through all of them: from which tokens its "
-            "last state came (Abnar & Zuidema 2020).",
+            "From the pinned token: a map is one head of one layer; rollout follows one token back through all of them, "
+            "to the tokens that its last state came from (Abnar & Zuidema 2020).",
         ),
     )
 }
@@ -72,7 +72,6 @@ def choose() -> Kind:
         "What is shown",
         list(KINDS),
         default="weights",
-        format_func=lambda name: KINDS[name].title,
         key="kind",
         bind="query-params",
         required=True,
@@ -89,7 +88,7 @@ def reader(inspected: Inspected, kind: Kind, *, stream: str, layer: int, number:
     Raises ValueError where the kind needs the model and it is not at hand, or its projections are not found.
     """
     trace = inspected.trace
-    if kind.name == "norms":
+    if kind.name == "norm-weighted":
         from inspector import flow
         from models.output_projection import find
 
@@ -114,7 +113,7 @@ def caption(kind: Kind, trace: Trace, values: Array, *, stream: str, layer: int)
     from inspector.score_steps import formula
 
     finite = values[np.isfinite(values)]
-    if kind.name == "norms":
+    if kind.name == "norm-weighted":
         return (
             rf"$\|A_{{ij}}\,v_j W_O\|$: the length of what query $i$ (row) takes from key $j$ (column), in the unit of "
             rf"the residual stream; at most {theme.number(finite.max())} here. A weight times a vector's length: rows "

@@ -70,7 +70,7 @@ def draw(
     else:
         st.caption(kinds.caption(kind, trace, values, stream=stream, layer=layer))
     downloads.head(trace, seen, values, layer=layer, head=number, stream=stream, scale=scale, kind=kind)
-    if kind.name == "norms":
+    if kind.name == "norm-weighted":
         _handed_over(inspected, seen.keys, stream=stream, layer=layer, number=number)
 
 

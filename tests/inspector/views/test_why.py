@@ -71,7 +71,7 @@ def test_what_a_link_asks_for_in_vain_is_said() -> None:
     app = opened(why="true", key="99", kind="colours")
     assert not app.exception
     assert 'The link asks for key "99"; they go from 0 to 12' in said(app)
-    assert 'The link asks for kind "colours"; it can be weights, scores, norms, rollout' in said(app)
+    assert 'The link asks for kind "colours"; it can be weights, scores, norm-weighted, rollout' in said(app)
 
 
 def test_scores_are_sent_with_their_masked_cells() -> None:
@@ -87,7 +87,7 @@ def test_scores_are_sent_with_their_masked_cells() -> None:
 
 
 def test_norms_are_those_of_the_model(minilm: LoadedModel) -> None:
-    app = opened(kind="norms", hide="true", words="true", **PLACE)
+    app = opened(kind="norm-weighted", hide="true", words="true", **PLACE)
     expected = flow.norm_weighted(record(minilm, EXAMPLE), find(minilm), layer=1, head=7)[1:-1, 1:-1]
     numbers = component(app, "headlight_head")[1]
     np.testing.assert_array_equal(numbers.reshape(expected.shape), expected)
@@ -108,4 +108,4 @@ def test_norms_of_a_trace_without_its_model_are_a_sentence(minilm: LoadedModel, 
 
     lone = session.Inspected(replace(record(minilm, EXAMPLE), model="somebody/else"), None)
     with pytest.raises(ValueError, match=r"'somebody/else' of this saved trace is not at hand"):
-        kinds.reader(lone, kinds.KINDS["norms"], stream="encoder", layer=0, number=0)
+        kinds.reader(lone, kinds.KINDS["norm-weighted"], stream="encoder", layer=0, number=0)
