@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Kind:
-    """name: in the switch and in the link. quantity: what a cell is, in the singular. differs: one line on what sets it apart."""
+    """name: in the switch and the link. quantity: what a cell is, in the singular. differs: what sets it apart."""
 
     name: str
     title: str
@@ -58,8 +58,8 @@ KINDS = {
             "rollout",
             "Rollout from a token",
             "share",
-            "From the pinned token: a map is one head of one layer; rollout follows one token back through all of them, "
-            "to the tokens that its last state came from (Abnar & Zuidema 2020).",
+            "From the pinned token: a map is one head of one layer; rollout follows one token back through all of "
+            "them, to the tokens that its last state came from (Abnar & Zuidema 2020).",
         ),
     )
 }
