@@ -24,6 +24,8 @@ REPLAYED = "/training?run=mini-bert"
 VIEWS = {
     "attention": ("/", "light", 1440, 900),
     "attention-dark": ("/?hide=true&words=true&layer=1&head=7", "dark", 1900, 900),
+    "why": ("/?layer=1&head=7&query=5&key=6&why=true&why_sorted=true", "light", 1440, 1900),
+    "norms": ("/?kind=norm-weighted&layer=1&head=7", "dark", 1440, 1300),
     "compare": ("/compare", "light", 1440, 1500),
     "hide": ("/what_if?model=mini-bert", "light", 1440, 1500),
     "swap": (SWAPPED, "dark", 1440, 1700),

@@ -19,7 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from inspector.trace import AttentionRecord, Trace
+from inspector import recompute
+from inspector.trace import AttentionRecord, Trace, places
+from models.attention import BLOCK
 from models.functions import ComposedAttention, WeightedSum
 from models.output_projection import OutputProjection, Place
 
@@ -43,25 +45,31 @@ def norm_weighted(
     layer: int,
     head: int | None = None,
     stream: str | None = None,
+    queries: slice = slice(None),
+    keys: slice = slice(None),
 ) -> NDArray[np.float32]:
-    """Norm-weighted attention, float32 [Q, T]: the length of what query i takes from token j (Kobayashi et al. 2020).
+    """Norm-weighted attention, float32 [queries, keys]: the length of what query i takes from token j.
 
-    Of a head: ||alpha_ij f_h(x_j)||. Without a head, of the layer: ||sum_h alpha_h,ij f_h(x_j)||, where heads may add
-    up or cancel out. Its square is sum_g sum_h alpha_g,ij alpha_h,ij <f_g(x_j), f_h(x_j)>, so that the inner products
-    of each key's H vectors are enough, and no [H, Q, T, D] tensor is made. The unit is that of the residual stream.
+    Of a head: ||alpha_ij f_h(x_j)|| (Kobayashi et al. 2020). Without a head, of the layer:
+    ||sum_h alpha_h,ij f_h(x_j)||, where heads may add up or cancel out. Its square is
+    sum_g sum_h alpha_g,ij alpha_h,ij <f_g(x_j), f_h(x_j)>, so that the inner products of each key's H vectors are
+    enough, and no [H, Q, T, D] tensor is made. The unit is that of the residual stream.
 
-    projections: of the recorded model, by `models.output_projection.find`. Raises ValueError for a layer, head or
-    stream out of range, for projections of another model, and where positions add to the values (Shaw).
+    projections: of the recorded model, by `models.output_projection.find`. queries and keys: some rows and columns, the
+    same bits as in the whole; no others are computed. Raises ValueError for a layer, head or stream out of range, for
+    a window that holds nothing, for projections of another model, and where positions add to the values (Shaw).
     """
     record = trace.record_of(layer, stream)
-    site = record.site
-    if head is not None and not 0 <= head < site.heads:
-        raise ValueError(f"head {head} is out of range: layer {layer} has heads 0 to {site.heads - 1}")
+    chosen = record if head is None else trace.record_of_head(layer, head, stream)
+    rows = places(queries, "queries", count=len(record.site.queries))
+    columns = places(keys, "keys", count=len(record.site.keys))
     heads = slice(None) if head is None else slice(head, head + 1)
-    products = _inner_products(record, _projection(record, projections), heads)
-    norms = np.empty((len(site.queries), len(site.keys)), np.float32)
-    for rows, block in trace.blocks(layer=layer, stream=stream):
-        norms[rows] = _length(block[heads], products)
+    products = _inner_products(record, _projection(record, projections), heads, columns)
+    norms = np.empty((rows.stop - rows.start, columns.stop - columns.start), np.float32)
+    for start in range(rows.start // BLOCK * BLOCK, rows.stop, BLOCK):
+        part = slice(max(start, rows.start), min(start + BLOCK, rows.stop))
+        weights = recompute.window(chosen, "weights", queries=part, keys=columns)
+        norms[part.start - rows.start : part.stop - rows.start] = _length(weights, products)
     return norms
 
 
@@ -75,7 +83,8 @@ def value_norms(
     """
     record = trace.record_of(layer, stream)
     projection = _projection(record, projections)
-    projected = [np.linalg.norm(vectors, axis=2) for vectors in _vectors(record, projection, slice(None))]
+    every = slice(0, len(record.site.keys))
+    projected = [np.linalg.norm(vectors, axis=2) for vectors in _vectors(record, projection, slice(None), every)]
     return ValueNorms(np.linalg.norm(_values(record), axis=2), np.concatenate(projected).T)
 
 
@@ -141,16 +150,17 @@ def _values(record: AttentionRecord) -> Array:
     return values.repeat(record.site.heads // len(values), axis=0)
 
 
-def _vectors(record: AttentionRecord, weight: Array, heads: slice) -> Iterator[Array]:
-    """f_h(x_j) of the chosen heads, in blocks of keys: [keys, H, D]."""
+def _vectors(record: AttentionRecord, weight: Array, heads: slice, keys: slice) -> Iterator[Array]:
+    """f_h(x_j) of the chosen heads and keys, in blocks of keys: [keys, H, D]; the same blocks whichever keys."""
     values = _values(record)[heads]
-    for start in range(0, values.shape[1], _KEYS):
-        yield (values[:, start : start + _KEYS] @ weight[heads]).swapaxes(0, 1)
+    for start in range(keys.start // _KEYS * _KEYS, keys.stop, _KEYS):
+        vectors = (values[:, start : start + _KEYS] @ weight[heads]).swapaxes(0, 1)
+        yield vectors[max(keys.start - start, 0) : keys.stop - start]
 
 
-def _inner_products(record: AttentionRecord, weight: Array, heads: slice) -> Array:
-    """<f_g(x_j), f_h(x_j)> of the chosen heads, for each key: [H, H, T]."""
-    blocks = [vectors @ vectors.swapaxes(1, 2) for vectors in _vectors(record, weight, heads)]
+def _inner_products(record: AttentionRecord, weight: Array, heads: slice, keys: slice) -> Array:
+    """<f_g(x_j), f_h(x_j)> of the chosen heads, for each of the keys: [H, H, keys]."""
+    blocks = [vectors @ vectors.swapaxes(1, 2) for vectors in _vectors(record, weight, heads, keys)]
     return np.ascontiguousarray(np.concatenate(blocks).transpose(1, 2, 0))
 
 

@@ -7,7 +7,7 @@ the mean over its query tokens (Clark et al. 2019, section 4.1), so that rows ke
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -169,17 +169,15 @@ def part(shown: Arrangement, *, queries: slice, keys: slice) -> Arrangement:
     return Arrangement(down, across, shown.renormalise)
 
 
-def rows(
-    trace: Trace, shown: Arrangement, *, layer: int, head: int, stream: str, queries: slice
-) -> tuple[Groups, Array]:
-    """Some rows of a head's map as they are shown: the groups `queries` of all, and float32 [queries, key groups].
+def rows(shown: Arrangement, read: Callable[[slice], Array], *, queries: slice) -> tuple[Groups, Array]:
+    """Some rows of a map as they are shown: the groups `queries` of all, and float32 [queries, key groups].
 
-    Only these rows are computed, so that a long text takes no more memory than they do.
+    read: token rows of the map -> float32 [rows, T]. Only these rows are asked for, so that a long text takes no more
+    memory than they do.
     """
     groups = Groups(shown.queries.labels[queries], shown.queries.members[queries])
     tokens = slice(int(groups.positions.min()), int(groups.positions.max()) + 1)
-    weights = trace.window(layer=layer, head=head, stream=stream, queries=tokens, keys=slice(None))
-    return groups, shown.of_rows(weights, groups, first=tokens.start)
+    return groups, shown.of_rows(read(tokens), groups, first=tokens.start)
 
 
 def weights(trace: Trace, shown: Arrangement, *, layer: int, head: int | None, stream: str) -> Array:
@@ -190,7 +188,11 @@ def weights(trace: Trace, shown: Arrangement, *, layer: int, head: int | None, s
     heads = range(trace.record_of(layer, stream).site.heads) if head is None else (head,)
     total = np.zeros((len(shown.queries.members), len(shown.keys.members)), np.float64)
     for one in heads:
-        total += rows(trace, shown, layer=layer, head=one, stream=stream, queries=slice(None))[1]
+
+        def read(tokens: slice, head: int = one) -> Array:
+            return trace.window(layer=layer, head=head, stream=stream, queries=tokens, keys=slice(None))
+
+        total += rows(shown, read, queries=slice(None))[1]
     mean: Array = (total / len(heads)).astype(np.float32)
     return mean
 

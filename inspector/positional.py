@@ -54,6 +54,12 @@ def table(loaded: LoadedModel) -> NDArray[np.float32]:
     )
 
 
+def rotates(config: Any) -> bool:
+    """Whether a model of this configuration turns queries and keys by their positions (RoPE, Su et al. 2021)."""
+    named = getattr(config, "positions", "") == "rope" or getattr(config, "position_embedding_type", "") == "rotary"
+    return named or bool(getattr(config, "rope_parameters", None))
+
+
 def similarity(table: NDArray[np.floating[Any]], *, measure: Measure = "cosine") -> NDArray[np.float64]:
     """How alike each pair of positions is: table [T, D] -> float64 [T, T].
 

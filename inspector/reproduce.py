@@ -24,12 +24,11 @@ def lines(
     more = {"text_pair": trace.text_pair, "target": trace.target_text}
     given = "".join(f", {name}={text!r}" for name, text in more.items() if text is not None)
     place = f'layer={layer}, head={head}, stream="{stream}"'
-    if window is None:
-        numbers = [f"weights = shown.apply(trace.attention({place}))"]
-    else:
+    numbers = [f"weights = inspector.maps.weights(trace, shown, {place})"]
+    if window is not None:
         down, across = (f"slice({part.start}, {part.stop})" for part in window)
-        rows = f"inspector.maps.rows(trace, shown, {place}, queries={down})"
-        numbers = [f"queries, rows = {rows}", f"weights = rows[:, {across}]"]
+        rows = f"shown = inspector.maps.part(shown, queries={down}, keys=slice(None))"
+        numbers = [rows, *numbers, f"weights = weights[:, {across}]"]
     return "\n".join(
         [
             "import inspector, models",

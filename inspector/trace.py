@@ -151,16 +151,25 @@ class Trace:
         """The same without the keys that a mask hides from a whole block: in a local layer, work linear in the text."""
         return recompute.bands(self.record_of(layer, stream))
 
-    def window(self, *, layer: int, head: int, queries: slice, keys: slice, stream: str | None = None) -> Array:
-        """Some rows and columns of a head's weights, the same bits as in `attention`: float32 [queries, keys].
+    def window(
+        self,
+        *,
+        layer: int,
+        head: int,
+        queries: slice,
+        keys: slice,
+        stream: str | None = None,
+        kind: Kind = "weights",
+    ) -> Array:
+        """Some rows and columns of a head's weights or scores, the same bits as in the whole: float32 [queries, keys].
 
         Only these rows are computed, and of that head alone. Slices are numpy's, without a step. Raises ValueError for
         a layer, head or stream out of range, and for a window that holds nothing.
         """
-        record = self._record_of_head(layer, head, stream)
-        rows = _places(queries, "queries", count=len(record.site.queries))
-        columns = _places(keys, "keys", count=len(record.site.keys))
-        chosen: Array = recompute.window(record, "weights", queries=rows, keys=columns)[0]
+        record = self.record_of_head(layer, head, stream)
+        rows = places(queries, "queries", count=len(record.site.queries))
+        columns = places(keys, "keys", count=len(record.site.keys))
+        chosen: Array = recompute.window(record, kind, queries=rows, keys=columns)[0]
         return chosen
 
     def pooled(self, *, layer: int, side: int, stream: str | None = None) -> Array:
@@ -183,18 +192,12 @@ class Trace:
         layer_bytes = 4 * site.heads * len(site.queries) * len(site.keys)
         if head is None:
             return _maps.get(name, lambda: _whole(record, kind), size=_size)
-        alone = self._record_of_head(layer, head, stream)
+        alone = self.record_of_head(layer, head, stream)
         if layer_bytes <= _LARGEST_LAYER:  # the other heads of a short text are soon asked for too
             chosen: Array = _maps.get(name, lambda: _whole(record, kind), size=_size)[head]
         else:
             chosen = _maps.get((*name, head), lambda: _whole(alone, kind), size=_size)[0]
         return chosen
-
-    def _record_of_head(self, layer: int, head: int, stream: str | None) -> AttentionRecord:
-        record = self.record_of(layer, stream)
-        if not 0 <= head < record.site.heads:
-            raise ValueError(f"head {head} is out of range: layer {layer} has heads 0 to {record.site.heads - 1}")
-        return record.of_head(head)
 
     def record_of(self, layer: int, stream: str | None) -> AttentionRecord:
         """The inputs of one attention call; ValueError for a layer or stream that there is not."""
@@ -209,6 +212,13 @@ class Trace:
         if layer not in records:
             raise ValueError(f"layer {layer} is out of range: {stream} has layers 0 to {max(records)}")
         return records[layer]
+
+    def record_of_head(self, layer: int, head: int, stream: str | None) -> AttentionRecord:
+        """The same of one head alone; ValueError for a head that there is not, too."""
+        record = self.record_of(layer, stream)
+        if not 0 <= head < record.site.heads:
+            raise ValueError(f"head {head} is out of range: layer {layer} has heads 0 to {record.site.heads - 1}")
+        return record.of_head(head)
 
 
 def read_only(tensor: Tensor) -> NDArray[Any]:
@@ -230,8 +240,8 @@ def _whole(record: AttentionRecord, kind: Kind) -> Array:
     return recompute.window(record, kind, queries=slice(0, queries), keys=slice(0, keys))
 
 
-def _places(chosen: slice, what: str, *, count: int) -> slice:
-    """The slice with its start and stop counted from 0; ValueError where it holds nothing or leaves some out."""
+def places(chosen: slice, what: str, *, count: int) -> slice:
+    """A numpy slice with its start and stop counted from 0; ValueError where it holds nothing or leaves some out."""
     start, stop, step = chosen.indices(count)
     if step != 1 or start >= stop:
         raise ValueError(

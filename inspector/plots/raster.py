@@ -40,27 +40,31 @@ def png(
     mode: Mode = "light",
     scale: Scale = "linear",
     top: float | None = None,
+    quantity: str = "weight",
+    diverging: bool = False,
 ) -> bytes:
     """A map [Q, T] as a PNG file with token labels, axis titles and a colour bar.
 
-    Colours are those of `attention.heatmap`, from 0 (the background) to `top` (the largest weight where None); every
+    Colours are those of `attention.heatmap`, from 0 (the background) to `top` (the largest value where None); every
     cell has the same whole number of pixels. Labels are thinned where cells are smaller than letters.
+    quantity: what the values are, beside the colour bar. diverging: they are signed, from -top to top. NaN and -inf are
+    masked cells.
     """
     if weights.shape != (len(queries), len(keys)):
         raise ValueError(f"weights of shape {weights.shape} do not fit {len(queries)} queries and {len(keys)} keys")
     cell = max(1, min(_CELL, _SIDE // max(weights.shape)))
     width, height = cell * len(keys), cell * len(queries)
-    top = (float(weights.max()) if top is None else top) or 1.0
+    top = largest(weights) if top is None else top or 1.0
     colour, muted = theme.TEXT[mode], theme.MUTED[mode]
 
     rows, columns = _labels(queries, cell), _labels(keys, cell)
-    values = [(value / top, text_line(f"{value:.3g}", _LABEL)) for value in ticks(top)]
+    values = [(share, text_line(f"{value:.3g}", _LABEL)) for share, value in bar_ticks(top, diverging=diverging)]
     heading, query, key = (
         text_line(title, _TITLE),
         text_line("query", _AXIS).rotate(90, expand=True),
         text_line("key", _AXIS),
     )
-    weight = text_line("weight", _AXIS).rotate(90, expand=True)
+    weight = text_line(quantity, _AXIS).rotate(90, expand=True)
 
     left = _MARGIN + query.width + _GAP + max(label.width for _, label in rows) + _GAP
     upper = _MARGIN + heading.height + 2 * _GAP
@@ -72,7 +76,10 @@ def png(
     image = Image.new("RGB", size, theme.BACKGROUND[mode])
 
     image.paste(
-        Image.fromarray(paint(weights, mode=mode, scale=scale, top=top)).resize((width, height), 0), (left, upper)
+        Image.fromarray(paint(weights, mode=mode, scale=scale, top=top, diverging=diverging)).resize(
+            (width, height), 0
+        ),
+        (left, upper),
     )
     ImageDraw.Draw(image).rectangle((left - 2, upper - 2, left + width + 1, upper + height + 1), outline=muted, width=2)
     image.paste(colour, (left, _MARGIN), heading)
@@ -85,9 +92,12 @@ def png(
         image.paste(colour, (left + position * cell + cell // 2 - upright.width // 2, upper + height + _GAP), upright)
     image.paste(colour, (left + (width - key.width) // 2, size[1] - _MARGIN - key.height), key)
 
-    ramp = np.linspace(1, 0, lower - upper)[:, None]
+    ramp = np.linspace(1, -1 if diverging else 0, lower - upper)[:, None]
     image.paste(
-        Image.fromarray(paint(ramp, mode=mode, scale=scale, top=1)).resize((_BAR, lower - upper), 0), (bar, upper)
+        Image.fromarray(paint(ramp, mode=mode, scale=scale, top=1, diverging=diverging)).resize(
+            (_BAR, lower - upper), 0
+        ),
+        (bar, upper),
     )
     ImageDraw.Draw(image).rectangle((bar - 2, upper - 2, bar + _BAR + 1, lower + 1), outline=muted, width=2)
     for share, value in values:
@@ -98,14 +108,34 @@ def png(
     return file.getvalue()
 
 
-def paint(weights: Weights, *, mode: Mode, scale: Scale = "linear", top: float | None = None) -> NDArray[np.uint8]:
-    """Weights [..., Q, T] -> colours [..., Q, T, 3], red, green, blue; `top` (the largest where None) gets the last."""
-    top = (float(weights.max()) if top is None else top) or 1.0
-    share = np.clip(np.asarray(weights, dtype=np.float64) / top, 0, 1)
-    share = np.sqrt(share) if scale == "sqrt" else share
-    stops = np.array([[int(stop[at : at + 2], 16) for at in (1, 3, 5)] for stop in theme.SEQUENTIAL[mode]])
-    places = np.linspace(0, 1, len(stops))
-    return np.stack([np.interp(share, places, stops[:, c]) for c in range(3)], axis=-1).round().astype(np.uint8)
+def paint(
+    weights: Weights, *, mode: Mode, scale: Scale = "linear", top: float | None = None, diverging: bool = False
+) -> NDArray[np.uint8]:
+    """Weights [..., Q, T] -> colours [..., Q, T, 3], red, green, blue; `top` (the largest where None) gets the last.
+
+    diverging: signed values, -top gets the first. Masked cells (NaN, -inf) are grey.
+    """
+    top = largest(weights) if top is None else top or 1.0
+    values = np.asarray(weights, dtype=np.float64)
+    masked = ~np.isfinite(values)
+    share = np.clip(np.where(masked, 0, values) / top, -1 if diverging else 0, 1)
+    share = np.sign(share) * np.sqrt(np.abs(share)) if scale == "sqrt" else share
+    colours = theme.DIVERGING[mode] if diverging else theme.SEQUENTIAL[mode]
+    stops = np.array([_channels(stop) for stop in colours])
+    places = np.linspace(-1 if diverging else 0, 1, len(stops))
+    painted = np.stack([np.interp(share, places, stops[:, c]) for c in range(3)], axis=-1).round()
+    painted[masked] = _channels(theme.GRID[mode])
+    return painted.astype(np.uint8)
+
+
+def largest(weights: Weights) -> float:
+    """The largest finite size of a value, where a colour scale ends; 1 where all are 0."""
+    finite = np.abs(weights[np.isfinite(weights)])
+    return float(finite.max(initial=0)) or 1.0
+
+
+def _channels(stop: str) -> list[int]:
+    return [int(stop[at : at + 2], 16) for at in (1, 3, 5)]
 
 
 def drawable(text: str) -> str:
@@ -119,6 +149,13 @@ def ticks(top: float) -> list[float]:
     power = 10.0 ** math.floor(math.log10(top / 2))
     step = max(factor * power for factor in (1, 2, 5) if factor * power <= top / 2)
     return [step * count for count in range(math.floor(top / step + 1e-9) + 1)]
+
+
+def bar_ticks(top: float, *, diverging: bool) -> list[tuple[float, float]]:
+    """What a colour bar is named by: (place from its lower end 0 to its upper 1, value), from 0 or from -top."""
+    least = -top if diverging else 0.0
+    values = ([-value for value in ticks(top)[:0:-1]] if diverging else []) + ticks(top)
+    return [((value - least) / (top - least), value) for value in values]
 
 
 def text_line(text: str, size: int) -> Image.Image:

@@ -12,7 +12,7 @@ from PIL import Image
 
 from inspector.plots import theme
 from inspector.plots.attention import Weights
-from inspector.plots.raster import paint, ticks
+from inspector.plots.raster import bar_ticks, largest, paint
 from inspector.plots.theme import Mode, Scale
 
 _SIDE, _CELL, _BAR = 560, 32, 160  # CSS pixels of the longer side, of a cell at most, of the colour bar at least
@@ -30,17 +30,21 @@ def svg(
     title: str,
     mode: Mode = "light",
     scale: Scale = "linear",
+    quantity: str = "weight",
+    diverging: bool = False,
 ) -> str:
     """A map [Q, T] as an SVG file with token labels, axis titles and a colour bar, in the colours of raster.png.
 
     Each cell of a map of up to 4,096 is a rectangle that names its weight to 9 digits; those of a larger one are pixels
-    of one picture. Raises ValueError where tokens do not fit the weights.
+    of one picture. quantity: what the values are; diverging: they are signed. NaN and -inf are masked cells.
+
+    Raises ValueError where tokens do not fit the weights.
     """
     if weights.shape != (len(queries), len(keys)):
         raise ValueError(f"weights of shape {weights.shape} do not fit {len(queries)} queries and {len(keys)} keys")
     cell = min(_CELL, _SIDE / max(weights.shape))
     width, height = cell * len(keys), cell * len(queries)
-    top = float(weights.max()) or 1.0
+    top = largest(weights)
     side, below = (_room(tokens, cell) for tokens in (queries, keys))
     left, upper = 2 * _GAP + _LABEL + side, 2 * _GAP + _TITLE + _LABEL
     bar = left + width + 2 * _GAP
@@ -51,7 +55,7 @@ def svg(
         f'viewBox="0 0 {right:g} {bottom:g}" font-family="monospace" font-size="{_LABEL}" fill="{theme.TEXT[mode]}">',
         f'<rect width="100%" height="100%" fill="{theme.BACKGROUND[mode]}"/>',
         _text(left, _GAP + _TITLE, title, f'font-family="sans-serif" font-size="{_TITLE}" font-weight="600"'),
-        *_cells(weights, cell, left, upper, paint(weights, mode=mode, scale=scale, top=top)),
+        *_cells(weights, cell, left, upper, paint(weights, mode=mode, scale=scale, top=top, diverging=diverging)),
         _frame(left, upper, width, height, mode),
         *(
             _text(left - 6, upper + (place + 0.5) * cell + 4, name, 'text-anchor="end"')
@@ -63,7 +67,8 @@ def svg(
         ),
         _turned(_GAP + _LABEL, upper + height / 2, "query", "middle"),
         _text(left + width / 2, upper + height + 6 + below + _LABEL, "key", 'text-anchor="middle"'),
-        *_colour_bar(bar, upper, top, mode, scale),
+        *_colour_bar(bar, upper, bar_ticks(top, diverging=diverging), mode, scale),
+        _turned(bar + 18 + 6 * _LABEL * _LETTER + _LABEL, upper + _BAR / 2, quantity, "middle"),
         "</svg>",
     ]
     return "\n".join(parts)
@@ -93,12 +98,13 @@ def _picture(x: float, y: float, width: float, height: float, colours: np.ndarra
     )
 
 
-def _colour_bar(x: float, y: float, top: float, mode: Mode, scale: Scale) -> Iterator[str]:
-    yield _picture(x, y, 12, _BAR, paint(np.linspace(1, 0, 256)[:, None], mode=mode, scale=scale, top=1))
+def _colour_bar(x: float, y: float, named: list[tuple[float, float]], mode: Mode, scale: Scale) -> Iterator[str]:
+    diverging = named[0][1] < 0
+    ramp = np.linspace(1, -1 if diverging else 0, 256)[:, None]
+    yield _picture(x, y, 12, _BAR, paint(ramp, mode=mode, scale=scale, top=1, diverging=diverging))
     yield _frame(x, y, 12, _BAR, mode)
-    for value in ticks(top):
-        yield _text(x + 18, y + _BAR * (1 - value / top) + 4, f"{value:.3g}")
-    yield _turned(x + 18 + 6 * _LABEL * _LETTER + _LABEL, y + _BAR / 2, "weight", "middle")
+    for share, value in named:
+        yield _text(x + 18, y + _BAR * (1 - share) + 4, f"{value:.3g}")
 
 
 def _frame(x: float, y: float, width: float, height: float, mode: Mode) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from inspector import heads, maps
-from inspector.views import all_heads, link, parts, session, site_words
+from inspector.views import all_heads, kinds, link, parts, rollout, session, site_words, why
 from inspector.views import open_head as one_head
 from inspector.views.components.head import Choice, Step
 
@@ -44,12 +44,14 @@ def follow(event: Choice | Step, queries: maps.Groups) -> None:
     """What the reader did in the open head: pinned queries (kept by their tokens), or asked for another head."""
     if isinstance(event, Choice):
         link.choose("query", tuple(queries.members[query][0] for query in event.queries) or None)
+        link.choose("key", None)
     else:
         step(event.by)
 
 
 if st.session_state.setdefault("pinned_in", trace.text) != trace.text:
     link.choose("query", None)  # another text, other tokens
+    link.choose("key", None)
 st.session_state["pinned_in"] = trace.text
 
 
@@ -58,6 +60,7 @@ def explorer() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         layer, number = opened()
         pinned = link.chosen_several("query", default=None, allowed=range(len(sites[0].queries)), but="")
+        key = link.chosen("key", default=None, last=len(sites[0].keys) - 1)
         drawn = one_head.options()
         arranged = all_heads.options(measures)
         link.keep()
@@ -86,17 +89,28 @@ def explorer() -> None:
     with left:
         all_heads.draw(trace, shown, measures, stream=stream, scale=scale, options=arranged, on_open=open_head)
     with right:
-        one_head.draw(
-            trace,
-            shown,
-            stream=stream,
-            layer=layer,
-            number=number,
-            pinned=pinned,
-            options=drawn,
-            scale=scale,
-            follow=follow,
-        )
+        kind = kinds.choose()
+        if kind.name != "weights":
+            shown = maps.arrange(trace, stream=stream, hide_special=hide)
+            if words or renormalise:
+                st.caption(f"Tokens stand alone, and no row is renormalised: a {kind.quantity} is no share to add up.")
+        if kind.name == "rollout":
+            token = pinned[-1] if pinned else why.telling_query(trace, stream)
+            rollout.draw(trace, shown, stream=stream, token=token, scale=scale)
+        else:
+            one_head.draw(
+                inspected,
+                shown,
+                kind=kind,
+                stream=stream,
+                layer=layer,
+                number=number,
+                pinned=pinned,
+                options=drawn,
+                scale=scale,
+                follow=follow,
+            )
+    why.draw(inspected, stream=stream, layer=layer, number=number, query=pinned[-1] if pinned else None, key=key)
 
 
 if long:  # a click in a fragment would have to wait until the pictures of a long text are drawn

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlencode
 
 import numpy as np
@@ -25,58 +25,72 @@ if TYPE_CHECKING:
     from inspector.plots.theme import Scale
     from inspector.trace import Array, Trace
     from inspector.views.before_after import Drawn
+    from inspector.views.kinds import Kind
+
+T = TypeVar("T")
 
 
 def head(
     trace: Trace,
     shown: Arrangement,
-    weights: Array,
+    values: Array,
     *,
     whole: Arrangement,
     layer: int,
     head: int,
     stream: str,
     scale: Scale,
+    kind: Kind,
     mean: str = "",
 ) -> None:
     """Files of the open head, and Python lines and a link that give the same view.
 
-    weights: [Q, T] as the reader arranged them, between the groups of `shown`: all of `whole`, or of a long text the
-    window in sight. mean: what they are a mean of, where they are; then there is no page and no Python of the one head.
+    values: [Q, T] as the reader sees them, between the groups of `shown`: all of `whole`, or of a long text the window
+    in sight. mean: what they are a mean of, where they are; then there is no page and no Python of the one head.
     """
     which = re.sub(r"\W+", "-", mean.lower()) if mean else f"layer{layer}-head{head}"
-    name = f"{trace.model.replace('/', '-')}-{stream}-{which}"
+    name = f"{trace.model.replace('/', '-')}-{stream}-{which}{kind.suffix}"
     queries, keys = shown.queries.labels, shown.keys.labels
     window = _tokens(shown) if whole.is_long else None
+    as_recorded = kind.name == "weights" and not mean
     title, mode = f"{trace.model}: {(mean or attention.title(layer, head, stream)).lower()}", session.mode()
+    title += "" if kind.name == "weights" else f", {kind.quantity}"
     title += "" if chosen_models.trained(trace.model) else ", untrained"
     title += "" if len(queries) == len(trace.read_by(stream).tokens) else ", a part, or tokens hidden or merged"
+
+    def picture(draw: Callable[..., T]) -> T:
+        look = {
+            "queries": queries,
+            "keys": keys,
+            "title": title,
+            "mode": mode,
+            "scale": scale,
+            "quantity": kind.quantity,
+            "diverging": kind.signed,
+        }
+        return draw(values, **look)
+
     with st.container(horizontal=True, gap="small"):
-        _button(
-            f"{name}.png",
-            lambda: raster.png(weights, queries=queries, keys=keys, title=title, mode=mode, scale=scale),
-            "image/png",
-            "The map as you see it",
-        )
+        _button(f"{name}.png", lambda: picture(raster.png), "image/png", "The map as you see it")
         _button(
             f"{name}.svg",
-            lambda: vector.svg(weights, queries=queries, keys=keys, title=title, mode=mode, scale=scale).encode(),
+            lambda: picture(vector.svg).encode(),
             "image/svg+xml",
             "The map as you see it, sharp at any size",
         )
         _button(
             f"{name}.csv",
-            partial(_csv, weights, queries, keys),
+            partial(_csv, values, queries, keys),
             "text/csv",
-            "The weights as you see them, to the last digit",
+            f"{kind.title} as you see them, to the last digit",
         )
         _button(
             f"{name}.npz",
-            lambda: _arrays({"weights": weights, "queries": np.array(queries), "keys": np.array(keys)}),
+            lambda: _arrays({"values": values, "queries": np.array(queries), "keys": np.array(keys)}),
             "application/octet-stream",
-            "The weights as you see them, bit by bit: numpy.load() gives weights, queries, keys",
+            f"{kind.title} as you see them, bit by bit: numpy.load() gives values, queries, keys",
         )
-        if not mean:
+        if as_recorded:
             _button(
                 f"{name}.html",
                 lambda: export.html(trace, layer=layer, head=head, stream=stream, scale=scale, window=window).encode(),
@@ -92,7 +106,7 @@ def head(
             label="Trace",
         )
         with st.popover("Python, link", icon=":material/code:"):
-            if not mean:
+            if as_recorded:
                 st.caption("The same numbers without the page:")
                 part = _groups(whole, shown) if whole.is_long else None
                 lines = reproduce.lines(trace, whole, layer=layer, head=head, stream=stream, window=part)

@@ -13,8 +13,8 @@ T = TypeVar("T", int, str)
 TEXTS = ("text", "pair", "target", "a_text", "b_text", "c_text", "d_text")  # of the sidebar and of Compare's panels
 Value = int | str | tuple[int, ...] | tuple[str, ...]
 CHOSEN = {  # by a page's path (the first page has none): what no widget holds
-    # The open head and its pinned tokens, what is drawn of it, the order and choice of heads.
-    "": ("layer", "head", "query", "lines", "between", "tokens", "sort", "only"),
+    # The open head, its pinned queries, a key to explain, what is drawn, the order and choice of heads.
+    "": ("layer", "head", "query", "key", "lines", "between", "tokens", "sort", "only"),
     "compare": ("panels",),  # how many there are
     "generate": ("step",),  # of the text being written
     # The masked tokens, one or several; the swapped word; the token that is predicted; what is dropped; the open head.

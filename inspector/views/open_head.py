@@ -12,8 +12,9 @@ import streamlit as st
 
 from inspector import maps, rows
 from inspector.plots import attention as draw_attention
+from inspector.plots import flow as draw_flow
 from inspector.plots import packing, theme
-from inspector.views import downloads, link, parts, session, which_heads
+from inspector.views import downloads, kinds, link, parts, session, which_heads
 from inspector.views.components.head import Choice, Pan, Step, head
 
 if TYPE_CHECKING:
@@ -23,9 +24,10 @@ Follow = Callable[[Choice | Step, maps.Groups], None]
 
 
 def draw(
-    trace: Trace,
+    inspected: session.Inspected,
     shown: maps.Arrangement,
     *,
+    kind: kinds.Kind,
     stream: str,
     layer: int,
     number: int,
@@ -38,41 +40,44 @@ def draw(
 
     follow(event, the queries in sight) is called before the run that the reader's act causes.
     """
+    trace = inspected.trace
     sites = [site for site in trace.sites if site.stream == stream]
-    which = which_heads.choose(sites, layer=layer, number=number)
+    weights = kind.name == "weights"
+    which = which_heads.choose(sites, layer=layer, number=number) if weights else which_heads.one(layer, number)
     down, across = _window(shown, stream=stream) if shown.is_long else (slice(None), slice(None))
     seen = maps.part(shown, queries=down, keys=across)
-    each = [_rows(trace, shown, at, number, stream=stream, queries=down) for at, number in which.places]
-    mean: Array = each[0] if len(each) == 1 else np.stack(each).mean(axis=0, dtype=np.float64).astype(np.float32)
-    weights = mean[:, across]
-    coloured = [
-        packing.Part(f"head {number}", one[:, across])
-        for (_, number), one in zip(which.places, each, strict=True)
-        if which.in_colours
-    ]
-    named = stream if len({site.stream for site in trace.sites}) > 1 else None
-    top = max(float(one.max()) for one in (weights, *(part.weights for part in coloured)))
     try:
+        readers = [kinds.reader(inspected, kind, stream=stream, layer=at, number=head) for at, head in which.places]
+        each = [maps.rows(shown, read, queries=down)[1] for read in readers]
+        mean: Array = each[0] if len(each) == 1 else np.stack(each).mean(axis=0, dtype=np.float64).astype(np.float32)
+        values = mean[:, across]
         data = packing.head_bytes(
-            weights,
+            np.where(np.isneginf(values), np.float32(np.nan), values),
             queries=seen.queries.labels,
             keys=seen.keys.labels,
-            colours=theme.SEQUENTIAL,
+            colours=theme.DIVERGING if kind.signed else theme.SEQUENTIAL,
             layer=layer,
             head=number,
-            title=which.name or draw_attention.title(layer, number, named),
+            title=which.name or draw_attention.title(layer, number, stream if _several_streams(trace) else None),
             scale=scale,
             chosen=[at for at in map(seen.queries.containing, pinned) if at is not None],
             first=(down.start or 0, across.start or 0),
-            vmax=top or 1.0,
-            quantity="mean weight" if which.name else "weight",
-            rows=None if which.name else rows.of_head(trace, seen, layer=layer, head=number, stream=stream),
+            vmax=_top([one[:, across] for one in each] if which.in_colours else [values]),
+            diverging=kind.signed,
+            quantity=f"mean {kind.quantity}" if which.name else kind.quantity,
+            rows=rows.of_head(trace, seen, layer=layer, head=number, stream=stream)
+            if weights and not which.name
+            else None,
             segments=_segments(trace, seen, stream=stream),
             options=options,
-            parts=coloured,
+            parts=[
+                packing.Part(f"head {head}", one[:, across])
+                for (_, head), one in zip(which.places, each, strict=True)
+                if which.in_colours
+            ],
             whole=_whole(trace, shown, which, stream=stream) if shown.is_long else None,
         )
-    except ValueError as error:  # more heads in colours than fit
+    except ValueError as error:  # more heads in colours than fit, or a model that is not at hand
         session.show_problem(str(error))
         return
     head(
@@ -82,10 +87,24 @@ def draw(
         on_options=_keep,
         on_pan=partial(_move, stream=stream),
     )
-    st.caption(parts.what_is_drawn(trace, shown, mean, stream=stream))
+    if weights:
+        st.caption(parts.what_is_drawn(trace, shown, mean, stream=stream, layer=layer))
+    else:
+        st.caption(kinds.caption(kind, trace, values, stream=stream, layer=layer))
     downloads.head(
-        trace, seen, weights, whole=shown, layer=layer, head=number, stream=stream, scale=scale, mean=which.name
+        trace,
+        seen,
+        values,
+        whole=shown,
+        layer=layer,
+        head=number,
+        stream=stream,
+        scale=scale,
+        kind=kind,
+        mean=which.name,
     )
+    if kind.name == "norm-weighted":
+        _handed_over(inspected, seen.keys, stream=stream, layer=layer, number=number)
 
 
 def options() -> packing.HeadOptions:
@@ -99,6 +118,15 @@ def _keep(options: packing.HeadOptions) -> None:
         link.choose(name, value or None)
 
 
+def _several_streams(trace: Trace) -> bool:
+    return len({site.stream for site in trace.sites}) > 1
+
+
+def _top(maps: Sequence[Array]) -> float:
+    """The last colour: the value farthest from zero, without masked cells."""
+    return max(float(np.abs(one[np.isfinite(one)]).max(initial=0.0)) for one in maps) or 1.0
+
+
 def _segments(trace: Trace, seen: maps.Arrangement, *, stream: str) -> packing.Segments | None:
     """Which of two texts each token in sight belongs to; None of a text without a pair."""
     if trace.text_pair is None or stream == "cross":
@@ -108,18 +136,24 @@ def _segments(trace: Trace, seen: maps.Arrangement, *, stream: str) -> packing.S
     return packing.Segments(queries, keys)
 
 
-def _rows(trace: Trace, shown: maps.Arrangement, layer: int, number: int, *, stream: str, queries: slice) -> Array:
-    """A head's rows as shown, with all their keys: of a long text those in its window alone."""
-    if not shown.is_long:
-        return shown.apply(trace.attention(layer=layer, head=number, stream=stream))
-    return maps.rows(trace, shown, layer=layer, head=number, stream=stream, queries=queries)[1]
-
-
 def _whole(trace: Trace, shown: maps.Arrangement, which: which_heads.WhichHeads, *, stream: str) -> packing.Whole:
     """The small picture beside a window; of several heads the brightest of each cell."""
     pictures, _ = session.thumbnails(trace, shown, stream=stream)
     picture = np.max([pictures[place] for place in which.places], axis=0)
     return packing.Whole(len(shown.queries.members), len(shown.keys.members), picture)
+
+
+def _handed_over(inspected: session.Inspected, keys: maps.Groups, *, stream: str, layer: int, number: int) -> None:
+    norms = kinds.handed_over(inspected, stream=stream, layer=layer, number=number)[keys.positions]
+    parts.chart(
+        draw_flow.handed_over(norms, keys=keys.labels, mode=session.mode()),
+        alt="the length of what each key hands over in this head",
+        key="handed-over",
+    )
+    st.caption(
+        r"What each key hands over in this head: $\|v_j W_O\|$, the length that a weight of 1 would move, in the unit "
+        "of the residual stream."
+    )
 
 
 def _window(shown: maps.Arrangement, *, stream: str) -> tuple[slice, slice]:

@@ -178,12 +178,16 @@ def head_numbers(row: pd.Series, *, tokens: int) -> list[tuple[str, str, str]]:
     return [card for card in cards if not card[1].startswith("nan")]  # without [CLS], or between two texts
 
 
-def what_is_drawn(trace: Trace, shown: Arrangement, weights: Array, *, stream: str) -> str:
+def what_is_drawn(trace: Trace, shown: Arrangement, weights: Array, *, stream: str, layer: int) -> str:
     """One paragraph under a map: the formula with its numbers, and what was hidden or merged."""
+    from inspector.score_steps import formula
+
     keys = trace.encoding if stream == "cross" else trace.read_by(stream)
-    width = trace.attentions[0].query.shape[-1]
+    record = trace.record_of(layer, stream)
+    width = record.query.shape[-1]
     sentences = [
-        rf"$A = \mathrm{{softmax}}(QK^\top / \sqrt{{d_k}})$ with $d_k$ = {width}: row = query, column = key, no unit."
+        rf"$A = \mathrm{{softmax}}({formula(record)})${f' with $d_k$ = {width}' if width else ''}: row = query, "
+        "column = key, no unit."
     ]
     if stream != "encoder":
         sentences.append("A row is named by the token read and the token predicted (→).")

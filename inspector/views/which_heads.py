@@ -26,6 +26,11 @@ class WhichHeads:
     name: str
 
 
+def one(layer: int, number: int) -> WhichHeads:
+    """The open head alone."""
+    return WhichHeads(((layer, number),), False, "")
+
+
 def choose(sites: Sequence[AttentionSite], *, layer: int, number: int) -> WhichHeads:
     """Widgets for the heads beside the open one; all in the link."""
     state, count = st.session_state, sites[0].heads

@@ -230,3 +230,19 @@ def test_a_trace_from_a_file_flows_the_same(bert: LoadedModel, tmp_path: Path) -
     again = inspector.open(tmp_path / "t.npz")
     expected = flow.norm_weighted(trace, find(bert), layer=1)
     np.testing.assert_array_equal(flow.norm_weighted(again, find(bert), layer=1), expected)
+
+
+@pytest.mark.parametrize("head", [None, 2])
+def test_a_window_has_the_bits_of_the_whole(head: int | None) -> None:
+    trace = synthetic(tokens=400, heads=4)
+    projections = {("decoder", 0): OutputProjection(torch.randn(4, 4, 16), None)}
+    whole = flow.norm_weighted(trace, projections, layer=0, head=head)
+    for queries, keys in (
+        (slice(130, 300), slice(100, 290)),
+        (slice(399, None), slice(0, 1)),
+        (slice(5), slice(-3, None)),
+    ):
+        part = flow.norm_weighted(trace, projections, layer=0, head=head, queries=queries, keys=keys)
+        np.testing.assert_array_equal(part, whole[queries, keys])
+    with pytest.raises(ValueError, match="are no window of 400"):
+        flow.norm_weighted(trace, projections, layer=0, queries=slice(7, 7))

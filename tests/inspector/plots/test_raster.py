@@ -85,3 +85,15 @@ def test_the_colour_bar_has_round_numbers(top: float, expected: list[float]) -> 
 def test_wrong_shapes_are_said() -> None:
     with pytest.raises(ValueError, match=r"\(2, 2\) do not fit 1 queries and 2 keys"):
         raster.png(np.eye(2), queries=["a"], keys=["a", "b"], title="")
+
+
+def test_signed_values_and_masked_cells_have_colours_of_their_own() -> None:
+    values = np.array([[-2.0, 0.0, 2.0], [1.0, np.nan, -np.inf]])
+    painted = raster.paint(values, mode="light", diverging=True)
+    ends, middle = theme.DIVERGING["light"], len(theme.DIVERGING["light"]) // 2
+    colours = ["#" + bytes(colour.tolist()).hex() for colour in painted.reshape(-1, 3)]
+    assert colours[:3] == [ends[0], ends[middle], ends[-1]]
+    assert colours[4] == colours[5] == theme.GRID["light"]
+    assert colours[3] == ends[middle + middle // 2]
+    picture = decode(raster.png(values, queries=["a", "b"], keys=["c", "d", "e"], title="", diverging=True))
+    assert picture.shape[2] == 3

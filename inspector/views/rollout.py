@@ -1,0 +1,68 @@
+"""Rollout from a token: the pinned query followed back through all layers, every head counted alike."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import streamlit as st
+
+from inspector import flow, maps
+from inspector.plots import flow as draw_flow
+from inspector.plots import theme
+from inspector.views import parts, session
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from inspector.trace import Trace
+
+
+def draw(trace: Trace, shown: maps.Arrangement, *, stream: str, token: int, scale: theme.Scale) -> None:
+    """Picture, formula and file; `token` is the position of a query, `shown` the tokens in sight, each alone."""
+    try:
+        shares = session.cached(
+            ("rollout", trace.key, stream, token),
+            lambda: flow.rollout(trace, token=token, stream=stream),
+            size=lambda shares: shares.nbytes,
+        )
+    except ValueError as error:
+        session.show_problem(str(error))
+        return
+    tokens = trace.read_by(stream).tokens
+    across = _columns(len(shown.keys.members))
+    seen = maps.Groups(shown.keys.labels[across], shown.keys.members[across])
+    name = f"{token} {tokens[token]}"
+    st.markdown(f"**Rollout from {parts.plain(name)}**")
+    figure = draw_flow.rollout(
+        shares[:, seen.positions], tokens=seen.labels, token=name, mode=session.mode(), scale=scale
+    )
+    parts.chart(figure, alt=f"where token {name} came from, layer by layer", key="rollout")
+    st.caption(
+        r"Row $l$ = $e_{token}\,A'_{L-1} \cdots A'_l$ with $A' = \frac{1}{2} I + \frac{1}{2}\,\mathrm{mean}_h A_h$: "
+        "half of a state is taken to stay (Abnar & Zuidema 2020). Each row sums to 1 over all tokens, no unit; the top "
+        "row is the token alone. Pin another query in a map, or choose it under Why this weight."
+    )
+    parts.download(
+        "CSV",
+        lambda: _csv(shares[:, seen.positions], seen.labels),
+        file=f"{trace.model.replace('/', '-')}-{stream}-rollout-from{token}.csv",
+        mime="text/csv",
+        meaning="The shares as you see them, a row per layer, to the last digit",
+    )
+
+
+def _columns(count: int) -> slice:
+    """The tokens in sight: all, or of a long text a window that the reader moves."""
+    if count <= maps.WHOLE:
+        return slice(0, count)
+    last = count - maps.WINDOW
+    start = parts.number("Tokens from", "column", default=0, last=last, step=maps.WINDOW // 2)
+    return slice(start, start + maps.WINDOW)
+
+
+def _csv(shares: np.ndarray, tokens: tuple[str, ...]) -> bytes:
+    names = [f"{position} {theme.visible(token)}" for position, token in enumerate(tokens)]
+    table = pd.DataFrame(shares, columns=names)
+    table.insert(0, "before layer", range(len(shares)))
+    return bytes(table.to_csv(index=False).encode())
