@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from inspector import heads, maps
-from inspector.views import all_heads, kinds, link, parts, rollout, session, site_words, why
+from inspector.views import all_heads, kinds, link, parts, rollout, session, site_words, which_heads, why
 from inspector.views import open_head as one_head
 from inspector.views.components.head import Choice, Step
 
@@ -89,7 +89,11 @@ def explorer() -> None:
     with left:
         all_heads.draw(trace, shown, measures, stream=stream, scale=scale, options=arranged, on_open=open_head)
     with right:
-        kind = kinds.choose()
+        with st.container(horizontal=True, vertical_alignment="center"):
+            kind = kinds.choose()
+            alone = which_heads.one(layer, number)
+            which = which_heads.choose(sites, layer=layer, number=number) if kind.name == "weights" else alone
+        st.caption(kind.differs)
         if kind.name != "weights":
             shown = maps.arrange(trace, stream=stream, hide_special=hide)
             if words or renormalise:
@@ -102,6 +106,7 @@ def explorer() -> None:
                 inspected,
                 shown,
                 kind=kind,
+                which=which,
                 stream=stream,
                 layer=layer,
                 number=number,

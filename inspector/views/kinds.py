@@ -66,7 +66,7 @@ KINDS = {
 
 
 def choose() -> Kind:
-    """The switch, and the line that says what differs."""
+    """The switch."""
     link.check_choice("kind", default="weights", options=list(KINDS))
     name = st.segmented_control(
         "What is shown",
@@ -77,9 +77,7 @@ def choose() -> Kind:
         required=True,
         label_visibility="collapsed",
     )
-    kind = KINDS[name]
-    st.caption(kind.differs)
-    return kind
+    return KINDS[name]
 
 
 def reader(inspected: Inspected, kind: Kind, *, stream: str, layer: int, number: int) -> Callable[[slice], Array]:

@@ -28,6 +28,7 @@ def draw(
     shown: maps.Arrangement,
     *,
     kind: kinds.Kind,
+    which: which_heads.WhichHeads,
     stream: str,
     layer: int,
     number: int,
@@ -36,14 +37,14 @@ def draw(
     scale: theme.Scale,
     follow: Follow,
 ) -> None:
-    """Map, lines, caption and files of one head as `shown`; pinned: the positions of queries; options: of `options`.
+    """Map, lines, caption and files of one head as `shown`, or of those in `which`.
+
+    pinned: the positions of queries; options: of `options`.
 
     follow(event, the queries in sight) is called before the run that the reader's act causes.
     """
     trace = inspected.trace
-    sites = [site for site in trace.sites if site.stream == stream]
     weights = kind.name == "weights"
-    which = which_heads.choose(sites, layer=layer, number=number) if weights else which_heads.one(layer, number)
     down, across = _window(shown, stream=stream) if shown.is_long else (slice(None), slice(None))
     seen = maps.part(shown, queries=down, keys=across)
     try:

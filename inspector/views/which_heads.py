@@ -36,14 +36,13 @@ def choose(sites: Sequence[AttentionSite], *, layer: int, number: int) -> WhichH
     state, count = st.session_state, sites[0].heads
     if "heads" in state:  # of another model's heads those that this one has
         state["heads"] = [head for head in state["heads"] if head < count]
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with st.popover("Several heads", icon=":material/stacks:"):
         chosen = st.multiselect(
             "Heads together",
             range(count),
             key="heads",
             bind="query-params",
             placeholder=f"head {number} alone",
-            width=260,
             help="Heads of this layer: the heatmap shows their mean.",
         )
         every = st.toggle(
