@@ -166,7 +166,7 @@ def head_numbers(row: pd.Series, *, tokens: int) -> list[tuple[str, str, str]]:
             f"-Σ A ln A, mean over queries; at most ln {tokens} = "
             f"{math.log(tokens):.3g}, so {row['relative_entropy']:.0%} of it (Clark et al. 2019)",
         ),
-        ("Distance, tokens", f"{row['distance']:.3g}", "Σ A |i - j|, mean over queries (Vig & Belinkov 2019)"),
+        ("Distance", f"{row['distance']:.3g} tok.", "Tokens: Σ A |i - j|, mean over queries (Vig & Belinkov 2019)"),
         (
             "Confidence",
             f"{row['confidence']:.3g}",

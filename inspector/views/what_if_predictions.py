@@ -36,7 +36,7 @@ def show(loaded: LoadedModel, change: Change) -> pd.DataFrame | None:
         lambda: interventions.predict(loaded, change, position=position),
         size=lambda _: 4096,
     )
-    left, right = st.columns([3, 2], gap="medium", vertical_alignment="center")
+    left, right = st.columns([1, 1], gap="medium", vertical_alignment="center")
     with left:
         parts.chart(
             draw.predictions(found, mode=session.mode()),
@@ -44,7 +44,7 @@ def show(loaded: LoadedModel, change: Change) -> pd.DataFrame | None:
             key="predictions",
         )
     with right:
-        parts.cards(_numbers(found), width=170)
+        parts.cards(_numbers(found), width=190)
     st.caption(
         rf"$p = \mathrm{{softmax}}(z)$ over the {found.before.vocabulary:,} tokens of the vocabulary, $z$ the logits "
         f"of the last hidden state at position {position}; no unit. Drawn are the five likeliest before and the five "
