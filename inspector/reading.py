@@ -64,4 +64,5 @@ def _started(loaded: LoadedModel, target: Encoding) -> Encoding:
         words=first.words + target.words,
         segments=first.segments + target.segments,
         special=first.special + target.special,
+        spans=None if target.spans is None else ((0, 0), *target.spans),
     )

