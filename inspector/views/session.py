@@ -100,30 +100,29 @@ def record(model: str, text: str, *, text_pair: str | None = None, target: str |
 
 
 def exactness(inspected: Inspected) -> Exactness:
-    """The checks of this text; the run in another kernel, of a long text, only when the reader asked for it."""
+    """The checks of this text, made once; the run in another kernel, of a long text, only when the reader asked."""
     trace, checks = inspected.trace, _first_look(inspected.trace).checks
-    loaded = inspected.loaded
-    if loaded is None:
-        return checks.result(expected_layers=len(trace.sites), hidden_difference=None)
-    if is_long(trace) and not about.independent_check_asked(trace):
-        difference, unchecked = None, about.NOT_ASKED
-    else:
-        difference, unchecked = _fused_difference(loaded, trace)
-    return checks.result(expected_layers=loaded.layers, hidden_difference=difference, unchecked=unchecked)
+    asked = not is_long(trace) or about.independent_check_asked(trace)
+
+    def make() -> tuple[int, float | None, str]:
+        loaded = inspected.loaded
+        if loaded is None:
+            return len(trace.sites), None, "the model was not at hand"
+        return loaded.layers, *(_fused_difference(loaded, trace) if asked else (None, about.NOT_ASKED))
+
+    layers, difference, unchecked = cached(("exactness", trace.key, asked), make, size=lambda _: 256)
+    return checks.result(expected_layers=layers, hidden_difference=difference, unchecked=unchecked)
 
 
 def _fused_difference(loaded: models.LoadedModel, trace: Trace) -> tuple[float | None, str]:
-    """The difference from torch's fused kernel, or None and why it could not be run; run once."""
+    """The difference from torch's fused kernel, or None and why it could not be run."""
     from inspector.probe import fused_difference
 
-    def make() -> tuple[float | None, str]:
-        try:
-            with waiting.bar("Independent check") as on_progress:
-                return fused_difference(loaded, trace, on_progress=on_progress), ""
-        except ValueError as error:
-            return None, str(error)
-
-    return cached(("fused", trace.key), make, size=lambda _: 256)
+    try:
+        with waiting.bar("Independent check") as on_progress:
+            return fused_difference(loaded, trace, on_progress=on_progress), ""
+    except ValueError as error:
+        return None, str(error)
 
 
 def panel_trace(chosen: Inspected, *, model: str, text: str) -> Trace:

@@ -28,6 +28,9 @@ def explorer(trace: Trace, loaded: LoadedModel) -> None:
     )
     if not loaded.fills_masks:
         _other_model(loaded)
+    if loaded.tokenizer.mask_token_id is None:
+        st.caption("Its tokenizer has no mask token to hide a word behind: swap a word, or drop heads.")
+        return
     try:
         masked = _masked(trace, loaded, _chosen_tokens(trace, loaded))
         guesses = _guesses(loaded, masked)

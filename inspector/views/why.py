@@ -71,7 +71,7 @@ def _choice(trace: Trace, *, stream: str, query: int, key: int) -> None:
     st.session_state["why query"], st.session_state["why key"] = query, key
 
     def choose_query() -> None:
-        link.choose("query", st.session_state["why query"])
+        link.choose("query", (st.session_state["why query"],))
         link.choose("key", None)
 
     def choose_key() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 
 import numpy as np
 
@@ -14,6 +15,11 @@ HOSTILE = (
 )
 TOKENS = ("[CLS]", "the", "cat", "sat", *HOSTILE, "[SEP]")
 N = len(TOKENS)
+# What the tooltip of a cell says: query, key, weight, rank, of how many, score, entropy.
+SAID = re.compile(
+    r"query (\d+) .* → key (\d+) .* weight (\S+), rank (\d+) of (\d+) (?:in its row|in sight) "
+    r"score (\S+) before softmax entropy of the row (\S+) nats"
+)
 HARNESS = """<!doctype html><meta charset="utf-8"><style>
 :root { --st-background-color: #ffffff; --st-text-color: #1c1d22; } body { margin: 20px; background: #ffffff; }
 CSS</style><input id="text"><div id="root"></div><script type="module">SCRIPT

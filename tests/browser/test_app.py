@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from playwright.sync_api import Browser, Page, expect
 import inspector
 from inspector import record
 from models import LoadedModel
+from tests.browser.drawing import SAID, point, tooltip
 
 pytestmark = pytest.mark.browser
 SLOW = 30_000  # ms: the first view loads torch on a busy machine
@@ -176,9 +178,28 @@ def test_each_download_holds_the_numbers(page: Page, server: Any, minilm: Loaded
     expected = trace.attention(layer=3, head=5)
     rows = list(csv.reader(io.StringIO(downloaded(page, "CSV", tmp_path).read_text(encoding="utf-8"))))
     np.testing.assert_array_equal(np.array([row[1:] for row in rows[1:]], np.float32), expected)
-    saved = inspector.open(downloaded(page, "NPZ", tmp_path))
+    with np.load(downloaded(page, "NPZ", tmp_path)) as numbers:
+        np.testing.assert_array_equal(numbers["values"], expected)
+        assert tuple(numbers["keys"]) == trace.tokens
+    saved = inspector.open(downloaded(page, "Trace", tmp_path))
     np.testing.assert_array_equal(saved.attention(layer=3, head=5), expected)
+    svg = ElementTree.parse(downloaded(page, "SVG", tmp_path)).iter("{http://www.w3.org/2000/svg}title")
+    np.testing.assert_array_equal(np.array([cell.text for cell in svg], np.float32), expected.flatten())
     assert downloaded(page, "PNG", tmp_path).read_bytes().startswith(b"\x89PNG")
     exported = page.context.new_page()
     exported.goto(downloaded(page, "HTML", tmp_path).as_uri())
     expect(exported.get_by_role("gridcell")).to_have_count(72)
+    where = {"layer": 3, "head": 5, "stream": "encoder"}
+    for tab in (page, exported):  # the page's own tooltips, and those of the file
+        tab.bring_to_front()
+        tab.locator(".plot").evaluate("(plot) => plot.scrollIntoView({ block: 'center' })")
+        tab.wait_for_timeout(500)
+        cells = np.random.default_rng(1).integers(0, len(trace.tokens), (100, 2))
+        for query, key in cells:
+            point(tab, query, key, n=len(trace.tokens))
+            found = SAID.search(tooltip(tab))
+            assert found is not None, (tab.url, query, key, tooltip(tab))
+            assert (int(found[1]), int(found[2])) == (query, key)
+            assert np.float32(found[3]) == expected[query, key]
+            told = float(found[6].replace("−", "-"))
+            assert told == pytest.approx(trace.scores(**where)[query, key], abs=6e-5 * max(1, abs(told)))  # five digits

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import pytest
 
 from inspector import maps, record, rows
 from inspector.plots import packing, theme
-from tests.browser.drawing import point, show, tooltip
+from tests.browser.drawing import SAID, point, show, tooltip
 
 pytestmark = pytest.mark.browser
-SAID = re.compile(
-    r"query (\d+) .* → key (\d+) .* weight (\S+), rank (\d+) of (\d+) (?:in its row|in sight) "
-    r"score (\S+) before softmax entropy of the row (\S+) nats"
-)
 
 
 def message(trace, shown, weights, **where):

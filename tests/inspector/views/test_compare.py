@@ -146,8 +146,13 @@ def test_texts_that_share_nothing_are_a_sentence(minilm: LoadedModel) -> None:
 def test_a_click_on_a_strip_opens_the_head_in_its_panel(minilm: LoadedModel) -> None:
     app = opened(a_layer="1", a_head="7", heads_of="B", b_layer="4", b_head="3")
     across, within = (header for header, _ in sent(app, "headlight_grid"))
-    assert (across["strip"], across["selected"], across["heads"]) == (["head 3", "layer"], [0, 4], 6)
-    assert (within["strip"], within["selected"], within["heads"]) == (["layer 4", "head"], [0, 3], 12)
+    assert (across["names"], across["columns"], across["selected"], across["heads"]) == (["head 3"], "layer", [0, 4], 6)
+    assert (within["names"], within["columns"], within["selected"], within["heads"]) == (
+        ["layer 4"],
+        "head",
+        [0, 3],
+        12,
+    )
 
 
 def test_the_pair_of_heads_is_framed_in_the_matrix(minilm: LoadedModel) -> None:

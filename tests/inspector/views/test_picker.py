@@ -275,10 +275,11 @@ def test_two_visitors_share_one_copy_and_each_has_a_list_of_their_own(root: Path
     first, second = look(opened(), bert), look(opened(), bert)
     press(first, "load")
     shelf = chosen_models._shelf()
-    held = shelf.weights.get((str(bert), chosen_models._shelf().found[str(bert)].version), pytest.fail)
+    key = str(bert), shelf.found[str(bert)].version, chosen_models.placement()
+    held = shelf.weights.get(key, pytest.fail)
     assert "bert (folder)" not in second.selectbox(key="model").options
     press(second, "load")
-    assert shelf.weights.get((str(bert), chosen_models._shelf().found[str(bert)].version), pytest.fail) is held
+    assert shelf.weights.get((key[0], shelf.found[str(bert)].version, key[2]), pytest.fail) is held
     assert "bert (folder)" in second.selectbox(key="model").options
 
 
@@ -287,8 +288,9 @@ def test_a_trace_outlives_its_model_which_is_loaded_again_where_it_is_needed(
 ) -> None:
     app = press(look(opened(), bert), "load")
     weights = chosen_models._shelf().weights
-    assert [key for key, _ in weights._models] == ["own-encoder", str(bert)]
-    gone = weakref.ref(weights._models[str(bert), chosen_models._shelf().found[str(bert)].version][0].network)
+    assert [key[0] for key in weights._models] == ["own-encoder", str(bert)]
+    key = str(bert), chosen_models._shelf().found[str(bert)].version, chosen_models.placement()
+    gone = weakref.ref(weights._models[key][0].network)
     weights._make_room(weights.budget)
     assert weights.used == 0
     gc.collect()
@@ -300,7 +302,7 @@ def test_a_trace_outlives_its_model_which_is_loaded_again_where_it_is_needed(
     assert weights.used == 0, "the page shows the trace without its model"
     app.switch_page(f"{VIEWS}/positions.py").run()
     assert not app.exception
-    assert [key for key, _ in weights._models] == [str(bert)]
+    assert [key[0] for key in weights._models] == [str(bert)]
     weights._make_room(weights.budget)
     (bert / "model.safetensors").unlink()
     app.switch_page(f"{VIEWS}/costs.py").run()

@@ -28,7 +28,7 @@ def test_rotary_positions_have_no_table_and_the_page_says_so(
     card = replace(minilm.card, id="rotary")
     rotary = _running(card, Encoder(config).eval().requires_grad_(False), minilm.tokenizer, max_tokens=40)
     monkeypatch.setattr(models, "catalogue", lambda: (card,))
-    monkeypatch.setattr(models, "load", lambda id: rotary)
+    monkeypatch.setattr(models, "load", lambda id, **_: rotary)
     st.cache_resource.clear()
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
     app.switch_page("inspector/views/positions.py").run()

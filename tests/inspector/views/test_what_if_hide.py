@@ -17,6 +17,7 @@ import models
 from inspector import interventions, record
 from models.config import TransformerConfig
 from models.masked import MaskedLanguageModel
+from models.placement import Placement
 from models.registry import _load_shipped
 from models.shipped import write_checkpoint
 from models.subwords import train_subwords
@@ -38,7 +39,7 @@ def standin(tmp_path_factory: pytest.TempPathFactory) -> models.LoadedModel:
     write_checkpoint(folder / "mini-bert", MaskedLanguageModel(config), tokenizer)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("models.checkpoints.FOLDER", folder)
-        return _load_shipped(models.Card("mini-bert", "Stand-in", "A test", "MIT"))
+        return _load_shipped(Placement(), card=models.Card("mini-bert", "Stand-in", "A test", "MIT"))
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +47,7 @@ def catalogue(standin: models.LoadedModel, monkeypatch: pytest.MonkeyPatch) -> I
     cards = [card for card in models.catalogue() if card.id != "mini-bert"]
     load = models.load
     monkeypatch.setattr(models, "catalogue", lambda: (*cards, standin.card))
-    monkeypatch.setattr(models, "load", lambda id: standin if id == "mini-bert" else load(id))
+    monkeypatch.setattr(models, "load", lambda id, **placed: standin if id == "mini-bert" else load(id, **placed))
     st.cache_resource.clear()
     yield
     st.cache_resource.clear()
