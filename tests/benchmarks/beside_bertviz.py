@@ -10,8 +10,9 @@ beside it, and are served from there:
 
 Models: MiniLM (6 layers of 12 heads), and a BERT of 12 layers of 12 heads with random weights. Seconds run from the
 click to the second frame after the last change of what is drawn: for Headlight a click on a button (its server has the
-recording, and computes every map anew), for BertViz a click on a link to its finished page. Bytes are what the browser
-was sent after the click (a text of 512 tokens makes BertViz a page of 0.9 GB: it is given up to --largest); memory is what all of Chromium's processes hold more than before it (proportional set size).
+recording, and computes every map anew), for BertViz a click on a link to its finished page, made of texts up to
+--largest: of 512 tokens it takes 0.9 GB. Bytes are what the browser was sent after the click; memory is what all of
+Chromium's processes hold more than before it (proportional set size).
 Targets: 12 x 12 heads at 512 tokens in 0.5 s and 1.2 MB; at 128 tokens 30 times less time than BertViz; 4,096 tokens
 drawn.
 """
