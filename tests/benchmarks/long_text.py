@@ -77,11 +77,10 @@ def load(page: Page, folder: Path) -> None:
     page.goto(f"http://127.0.0.1:{PORT}/")
     page.get_by_role("gridcell").first.wait_for()
     page.get_by_text("Another model").click()
-    page.get_by_label("Name on the hub, or folder").fill(str(folder))
+    page.get_by_role("textbox", name="Name on the hub, or folder").fill(str(folder))
     page.get_by_role("button", name="Look", exact=True).click()
     page.get_by_role("button", name="Load").click()
-    page.get_by_text("modern (folder)").first.wait_for()
-    page.get_by_text("Attention is seen through").wait_for()
+    page.get_by_text("of at most 8192").wait_for()
     page.wait_for_timeout(2000)
 
 
@@ -110,7 +109,7 @@ def measure(page: Page, text: str, arguments: argparse.Namespace) -> None:
     canvas.wait_for()
     print(f"from Inspect to the sidebar's numbers {read:.1f} s, to the head's picture {perf_counter() - start:.1f} s")
     before = canvas.evaluate(PICTURE)
-    field = page.get_by_label("Queries from")
+    field = page.get_by_role("spinbutton", name="Queries from")
     field.fill(str(arguments.tokens // 2))
     start = perf_counter()
     field.press("Enter")
