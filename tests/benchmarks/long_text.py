@@ -20,6 +20,7 @@ from time import perf_counter, sleep
 sys.path.insert(0, str(Path(__file__).parents[2]))
 os.environ["HF_HUB_OFFLINE"] = "1"
 
+import grid
 import modern_bert
 from playwright.sync_api import Page, expect, sync_playwright
 
@@ -68,7 +69,7 @@ def main() -> None:
                 )
                 page.set_default_timeout(300_000)
                 load(page, folder)
-                measure(page, modern_bert.text(arguments.tokens), arguments)
+                measure(page, grid.text_of(arguments.tokens), arguments)
         finally:
             server.terminate()
 
