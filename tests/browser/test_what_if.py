@@ -23,7 +23,8 @@ def page(browser: Browser, server: Server) -> Iterator[Page]:
 def test_a_click_crosses_a_head_out_and_another_takes_that_back(page: Page) -> None:
     grid = page.get_by_role("grid").first
     expect(grid.locator("[aria-selected=true]")).to_have_count(1, timeout=60_000)
-    page.get_by_text("of each token's last hidden state").first.wait_for(state="attached")  # the first run is over
+    page.get_by_text("of each token's last hidden state").first.wait_for(state="attached")
+    page.wait_for_timeout(2000)  # the first run is over, and nothing below moves the grid any more
     cell = grid.locator("[data-layer='1'][data-head='3']")
     cell.click()
     expect(cell).to_have_attribute("aria-selected", "true", timeout=30_000)
