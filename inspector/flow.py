@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from inspector import recompute
 from inspector.trace import AttentionRecord, Trace, places
-from models.attention import BLOCK
+from models.attention import row_blocks
 from models.functions import ComposedAttention, WeightedSum
 from models.output_projection import OutputProjection, Place
 
@@ -66,8 +66,8 @@ def norm_weighted(
     heads = slice(None) if head is None else slice(head, head + 1)
     products = _inner_products(record, _projection(record, projections), heads, columns)
     norms = np.empty((rows.stop - rows.start, columns.stop - columns.start), np.float32)
-    for start in range(rows.start // BLOCK * BLOCK, rows.stop, BLOCK):
-        part = slice(max(start, rows.start), min(start + BLOCK, rows.stop))
+    for block in row_blocks(len(record.site.queries), len(record.site.keys), among=rows):
+        part = slice(max(block.start, rows.start), min(block.stop, rows.stop))
         weights = recompute.window(chosen, "weights", queries=part, keys=columns)
         norms[part.start - rows.start : part.stop - rows.start] = _length(weights, products)
     return norms

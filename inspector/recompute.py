@@ -19,7 +19,7 @@ from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
 from inspector.pooling import MaxPool
-from models.attention import BLOCK, AttentionFunction, attend_rows
+from models.attention import AttentionFunction, attend_rows, row_blocks
 from models.masks import Mask
 
 Array = NDArray[np.float32]
@@ -107,12 +107,10 @@ def bands(record: AttentionRecord, kind: Kind = "weights", *, queries: slice | N
 
     queries: those of interest; the blocks that hold any of them come whole.
     """
-    count = record.query.shape[1]
-    wanted = slice(0, count) if queries is None else queries
     # Contiguous always: the same memory layout gives the same bits, before and after a file.
     key, value = (tensor[None].contiguous() for tensor in (record.key, record.value))
-    for start in range(wanted.start // BLOCK * BLOCK, wanted.stop, BLOCK):
-        yield _band(record, kind, key, value, slice(start, min(start + BLOCK, count)))
+    for rows in row_blocks(record.query.shape[1], record.key.shape[1], among=queries):
+        yield _band(record, kind, key, value, rows)
 
 
 def blocks(record: AttentionRecord, kind: Kind) -> Iterator[tuple[slice, Array]]:

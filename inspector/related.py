@@ -1,49 +1,56 @@
 """Which keys belong to which queries by what the text says: after the same token, or in the same word.
 
-Shapes: H heads, rows and columns of a block of attention weights.
+Shapes: Q query positions, T key positions.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-Positions = NDArray[np.intp]
+Classes = NDArray[np.int32]
+NONE = -1  # of no class
 
 
 @dataclass(frozen=True)
 class Related:
-    """In each class (queries, keys), both rising, every query belongs to every key but the one `offset` after it."""
+    """A query belongs to every key of its class but the one `offset` after it.
 
-    classes: tuple[tuple[Positions, Positions], ...]
+    of_queries, of_keys: int32 [Q] and [T], the class of each; NONE belongs to nothing.
+    """
+
+    of_queries: Classes
+    of_keys: Classes
     offset: int
 
     def queries(self, *, causal: bool) -> int:
         """How many queries have such a key; causal: one that was read before it."""
-        count = 0
-        for queries, keys in self.classes:
-            apart = keys != queries[:, None] + self.offset
-            count += int((apart & (keys <= queries[:, None]) if causal else apart).any(axis=1).sum())
-        return count
+        classes: list[int] = self.of_keys.tolist()
+        places = range(len(classes))
+        first = dict(zip(reversed(classes), reversed(places), strict=True))
+        last = dict(zip(classes, places, strict=True))
 
-    def mass(self, weights: NDArray[np.float32], *, queries: slice, keys: slice) -> NDArray[np.float64]:
-        """The weight on such keys, summed over the queries of a block [H, queries, keys]: [H]."""
-        total = np.zeros(len(weights))
-        heads = np.arange(len(weights))
-        for every_query, every_key in self.classes:
-            rows = _within(every_query, queries)
-            if not rows.size:
-                continue
-            columns = _within(every_key, keys)
-            total += weights[np.ix_(heads, rows, columns)].sum(axis=(1, 2), dtype=np.float64)
-            left_out = rows + queries.start + self.offset - keys.start
-            there = np.isin(left_out, columns)
-            total -= weights[:, rows[there], left_out[there]].sum(axis=1, dtype=np.float64)
-        return np.maximum(total, 0.0)  # only rounding takes it below 0
+        def belongs(query: int, own: int) -> bool:
+            left_out = query + self.offset
+            if causal:
+                return first[own] <= query and first[own] != left_out
+            return first[own] != left_out or last[own] != left_out
+
+        own_class = enumerate(self.of_queries.tolist())
+        return sum(belongs(query, own) for query, own in own_class if own != NONE and own in first)
+
+    def pairs(self, queries: slice, keys: slice) -> NDArray[np.bool_]:
+        """Which of some keys belong to which of some queries: [queries, keys]."""
+        own = self.of_queries[queries, None]
+        same: NDArray[np.bool_] = (own == self.of_keys[None, keys]) & (own != NONE)
+        rows = np.arange(queries.start, queries.stop)
+        left_out = rows + self.offset - keys.start
+        there = (left_out >= 0) & (left_out < same.shape[1])
+        same[rows[there] - queries.start, left_out[there]] = False
+        return same
 
 
 def after_the_same(tokens: Sequence[str], words: Sequence[int | None]) -> Related:
@@ -51,27 +58,17 @@ def after_the_same(tokens: Sequence[str], words: Sequence[int | None]) -> Relate
 
     words: for each token its word, None for special tokens, which belong to nothing.
     """
-    places = _places((token if word is not None else None) for token, word in zip(tokens, words, strict=True))
-    classes = ((queries, queries + 1) for queries in places if queries.size > 1)
-    return Related(tuple((queries, keys[keys < len(tokens)]) for queries, keys in classes), offset=1)
+    own = _classes(token if word is not None else None for token, word in zip(tokens, words, strict=True))
+    return Related(own, np.concatenate([[NONE], own[:-1]]).astype(np.int32), offset=1)
 
 
 def in_the_same_word(words: Sequence[int | None]) -> Related:
     """The other pieces of the query's own word."""
-    return Related(tuple((pieces, pieces) for pieces in _places(words) if pieces.size > 1), offset=0)
+    own = _classes(words)
+    return Related(own, own, offset=0)
 
 
-def _places(names: Iterable[Hashable]) -> list[Positions]:
-    """Where each name stands; None is no name."""
-    found: dict[Hashable, list[int]] = defaultdict(list)
-    for place, name in enumerate(names):
-        if name is not None:
-            found[name].append(place)
-    return [np.array(places, np.intp) for places in found.values()]
-
-
-def _within(places: Positions, part: slice) -> Positions:
-    """Those in the part, counted from its start."""
-    first, last = np.searchsorted(places, (part.start, part.stop))
-    inside: Positions = places[first:last] - part.start
-    return inside
+def _classes(names: Iterable[Hashable]) -> Classes:
+    """A number for each name, the same for the same; NONE for None."""
+    numbers: dict[Hashable, int] = {None: NONE}
+    return np.array([numbers.setdefault(name, len(numbers)) for name in names], np.int32)

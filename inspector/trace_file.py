@@ -20,7 +20,7 @@ from torch import Tensor
 from inspector import function_file, tensor_file
 from inspector.recompute import AttentionRecord, AttentionSite, blocks
 from inspector.trace import NormRecord, Trace
-from models.attention import BLOCK
+from models.attention import row_blocks
 from models.masks import Mask
 from models.tokenizers import Cut, Encoding
 
@@ -54,7 +54,7 @@ def save(trace: Trace, path: str | os.PathLike[str]) -> None:
             tensor_file.put(arrays, f"attention.{index}.{name}", getattr(record, name))
         if record.mask is not None and id(record.mask) not in masks:
             masks[id(record.mask)] = f"mask.{len(masks)}"
-            arrays[masks[id(record.mask)]] = _pack(record.mask, queries=record.query.shape[1])
+            arrays[masks[id(record.mask)]] = _pack(record.mask, queries=record.query.shape[1], keys=record.key.shape[1])
         sites.append(
             {
                 "stream": record.site.stream,
@@ -196,10 +196,9 @@ def _frozen(array: np.ndarray) -> np.ndarray:
     return array
 
 
-def _pack(mask: Mask, *, queries: int) -> np.ndarray:
+def _pack(mask: Mask, *, queries: int, keys: int) -> np.ndarray:
     blocks = []
-    for start in range(0, queries, BLOCK):
-        stop = min(start + BLOCK, queries)
-        rows = mask.rows(start, stop).expand(-1, -1, stop - start, -1)[0]
+    for block in row_blocks(queries, keys):
+        rows = mask.rows(block.start, block.stop).expand(-1, -1, block.stop - block.start, -1)[0]
         blocks.append(np.packbits(rows.cpu().numpy(), axis=-1))
     return np.concatenate(blocks, axis=1)

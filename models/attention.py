@@ -34,11 +34,13 @@ __all__ = [
     "attend_rows",
     "fused",
     "report",
+    "row_blocks",
     "watch",
     "watched",
 ]
 
-BLOCK = 128  # query rows at once: at 128 the scores of a head stay in a core's cache
+BLOCK = 128  # query rows at once, at most: at 128 the scores of a head stay in a core's cache
+_CELLS = 2**18  # of a head's map at once, at most: the allocator keeps what is no larger, and so it is no new page
 
 
 @dataclass(frozen=True)
@@ -124,16 +126,28 @@ def _mixed(function: AttentionFunction, query: Tensor, key: Tensor, value: Tenso
     if _fused.get() or training:
         return attend_fused(function, query, key, value, mask)
     queries = query.shape[2]
-    if queries <= BLOCK:
-        return attend_rows(function, query, key, value, mask=mask, rows=slice(0, queries)).output
+    blocks = list(row_blocks(queries, key.shape[2]))
+    if len(blocks) == 1:
+        return attend_rows(function, query, key, value, mask=mask, rows=blocks[0]).output
     # Made before the blocks: a small tensor that stays, between large ones that go, leaves holes in memory.
     output, pace = value.new_empty(*query.shape[:3], value.shape[3]), _pace.get()
-    for start in range(0, queries, BLOCK):
-        rows = slice(start, min(start + BLOCK, queries))
+    for rows in blocks:
         output[:, :, rows] = attend_rows(function, query[:, :, rows], key, value, mask=mask, rows=rows).output
         if pace is not None:
             pace(rows.stop / queries)
     return output
+
+
+def row_blocks(queries: int, keys: int, *, among: slice | None = None) -> Iterator[slice]:
+    """The query rows of a map that are computed at once, one slice after the other.
+
+    A text has always the same blocks, for the same block gives the same bits. among: rows of interest; the blocks that
+    hold any of them come whole.
+    """
+    rows = max(min(BLOCK, _CELLS // keys), 1)
+    wanted = slice(0, queries) if among is None else among
+    for start in range(wanted.start // rows * rows, wanted.stop, rows):
+        yield slice(start, min(start + rows, queries))
 
 
 @dataclass(frozen=True)

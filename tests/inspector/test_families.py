@@ -20,7 +20,7 @@ import inspector
 import models
 from inspector import Trace, record
 from inspector.trace import NormRecord
-from models.attention import attend_rows
+from models.attention import attend_rows, row_blocks
 from models.loaded import LoadedModel
 from tests.inspector.families import CAPTURED, REFUSED, Family, reference, save
 from tests.inspector.models_table import Row, norms_of, read_rows, write_table
@@ -59,8 +59,14 @@ class Parity:
 @pytest.fixture(scope="module", autouse=True)
 def small_blocks() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("inspector.recompute.BLOCK", BLOCK)
+        patch.setattr("inspector.recompute.row_blocks", _small_blocks)
         yield
+
+
+def _small_blocks(queries: int, keys: int, *, among: slice | None = None) -> Iterator[slice]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("models.attention.BLOCK", BLOCK)
+        return iter(list(row_blocks(queries, keys, among=among)))
 
 
 @pytest.fixture(scope="module")

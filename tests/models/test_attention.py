@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from models import attention
-from models.attention import DotProductAttention, MultiHeadAttention, attend, fused, watch
+from models.attention import DotProductAttention, MultiHeadAttention, attend, fused, row_blocks, watch
 from models.masks import PaddingMask
 
 PRECISIONS = [(torch.float32, 1e-6), (torch.float64, 1e-12)]
@@ -103,6 +103,18 @@ def test_the_scores_of_a_long_text_are_never_whole():
     x = torch.zeros(1, 1, 300, 2)
     attend(Counting(), x, x, x)
     assert seen == [(0, 128, 128), (128, 256, 128), (256, 300, 44)]
+
+
+@pytest.mark.parametrize(("tokens", "rows"), [(1, 1), (300, 128), (2048, 128), (3000, 87), (8192, 32)])
+def test_a_long_text_has_smaller_blocks_and_every_row_once(tokens, rows):
+    blocks = list(row_blocks(tokens, tokens))
+    assert blocks[0] == slice(0, rows)
+    assert [row for block in blocks for row in range(block.start, block.stop)] == list(range(tokens))
+    assert max(block.stop - block.start for block in blocks) * tokens <= 2**18
+    some = list(row_blocks(tokens, tokens, among=slice(tokens // 2, tokens // 2 + 1)))
+    assert len(some) == 1
+    assert some[0] in blocks
+    assert some[0].start <= tokens // 2 < some[0].stop
 
 
 def test_fused_refuses_what_the_kernel_cannot_compute():
