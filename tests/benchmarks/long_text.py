@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import argparse
 import os
-import subprocess
 import sys
-import urllib.request
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter, sleep
@@ -20,13 +18,10 @@ from time import perf_counter, sleep
 sys.path.insert(0, str(Path(__file__).parents[2]))
 os.environ["HF_HUB_OFFLINE"] = "1"
 
-import grid
 import modern_bert
 from playwright.sync_api import Page, expect, sync_playwright
+from running_app import CHROMIUM, FLAGS, serve, text_of
 
-ROOT = Path(__file__).parents[2]
-PORT = 8655
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 LIMITS = {
     "HEADLIGHT_TOKENS": "8192",
     "HEADLIGHT_CHARACTERS": "100000",
@@ -44,38 +39,16 @@ def main() -> None:
     with TemporaryDirectory() as place:
         folder = Path(place) / "modern"
         modern_bert.save(folder, layers=arguments.layers)
-        command = [
-            sys.executable,
-            "-m",
-            "streamlit",
-            "run",
-            "app.py",
-            f"--server.port={PORT}",
-            "--server.headless=true",
-        ]
-        environment = {**os.environ, **LIMITS, "HEADLIGHT_ROOT": place}
-        quiet = subprocess.DEVNULL
-        server = subprocess.Popen(command, cwd=ROOT, stdout=quiet, stderr=quiet, env=environment)
-        try:
-            for _ in range(120):
-                try:
-                    urllib.request.urlopen(f"http://127.0.0.1:{PORT}/_stcore/health", timeout=2)
-                    break
-                except OSError:
-                    sleep(0.5)
-            with sync_playwright() as driver:
-                page = driver.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS).new_page(
-                    viewport={"width": 1440, "height": 1000}
-                )
-                page.set_default_timeout(300_000)
-                load(page, folder)
-                measure(page, grid.text_of(arguments.tokens), arguments)
-        finally:
-            server.terminate()
+        with serve(port=8655, environment={**LIMITS, "HEADLIGHT_ROOT": place}) as address, sync_playwright() as driver:
+            browser = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+            page = browser.new_page(viewport={"width": 1440, "height": 1000})
+            page.set_default_timeout(300_000)
+            page.goto(address)
+            load(page, folder)
+            measure(page, text_of(arguments.tokens), arguments)
 
 
 def load(page: Page, folder: Path) -> None:
-    page.goto(f"http://127.0.0.1:{PORT}/")
     page.get_by_role("gridcell").first.wait_for()
     page.get_by_text("Another model").click()
     page.get_by_role("textbox", name="Name on the hub, or folder").fill(str(folder))

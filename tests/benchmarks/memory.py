@@ -2,8 +2,9 @@
 
     python tests/benchmarks/memory.py [--longest 8192]
 
-Each size runs in three processes of its own, of which the medians are printed: how the allocator cuts up memory differs
-from run to run. Peak is the kernel's own: the process' high-water mark of resident memory
+Each size runs in three processes of its own, of which the medians are printed. Their allocator gives freed memory back
+at once: how much glibc keeps for itself otherwise differs from run to run by as much as a recording needs. "as glibc
+keeps it" is the same peak with its defaults. Peak is the kernel's own: the process' high-water mark of resident memory
 (VmHWM, reset after the model was loaded and a short text recorded) less what it held then. Kept is what a Trace says it
 holds. 12 layers (4 global, 8 local with a window of 128), 12 heads of 8 features: so narrow that heads x n x n are
 far more than all else. Targets: the peak of a recording grows at most 2.2x as the text doubles.
@@ -23,7 +24,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -34,6 +35,7 @@ SIZES = (1024, 2048, 4096, 8192)
 MOST_MAPS = 2 * 2**30  # bytes; above it eager attention is not run
 MB = 1e6
 RUNS = 3
+GIVE_BACK = {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "65536", "MALLOC_TOP_PAD_": "0"}
 
 
 def status(name: str) -> int:
@@ -80,6 +82,8 @@ def measure(folder: str, tokens: int, side: str) -> dict[str, float]:
     record(loaded, modern_bert.text(64)).pooled(layer=0, side=24)
     trace, most, seconds = peak(lambda: record(loaded, text))
     found = {"record": most, "record seconds": seconds, "kept": trace.nbytes}
+    if side == "record alone":
+        return found
     middle = slice(tokens // 2, tokens // 2 + 512)
     shown = maps.arrange(trace)
     side_cells = packing.side(LAYERS, HEADS)
@@ -98,9 +102,10 @@ def measure(folder: str, tokens: int, side: str) -> dict[str, float]:
     return found
 
 
-def in_a_process(folder: str, tokens: int, side: str) -> dict[str, float]:
+def in_a_process(folder: str, tokens: int, side: str, *, settings: Mapping[str, str] = GIVE_BACK) -> dict[str, float]:
     command = [sys.executable, __file__, "--folder", folder, "--tokens", str(tokens), "--side", side]
-    out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    environment = {**os.environ, **settings}
+    out = subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout
     found: dict[str, float] = json.loads(out.splitlines()[-1])
     return found
 
@@ -116,7 +121,9 @@ def table(folder: str, longest: int) -> None:
             found |= in_a_process(folder, tokens, "eager")
         print(f"n={tokens}: all maps {every / MB:.0f} MB", end="")
         print(f", eager's peak {found['eager'] / MB:.0f} MB" if "eager" in found else ", eager not run")
-        print(f"  kept {found['kept'] / MB:.1f} MB")
+        kept_by_glibc = [in_a_process(folder, tokens, "record alone", settings={})["record"] / MB for _ in range(RUNS)]
+        print(f"  kept {found['kept'] / MB:.1f} MB; record's peak as glibc keeps it", end="")
+        print(f" {', '.join(f'{peak:.0f}' for peak in sorted(kept_by_glibc))} MB")
         for name in (name for name in found if f"{name} seconds" in found):
             growth = f", {found[name] / before[name]:.2f}x" if before.get(name) else ""
             print(f"  {name}: peak {found[name] / MB:.1f} MB{growth}, {found[f'{name} seconds']:.2f} s CPU")
