@@ -43,27 +43,13 @@ from inspector import Trace, record
 
 LONGEST = 4096
 SCRIPTS = {"require.min.js": "require.js", "d3.min.js": "d3.min.js", "jquery.min.js": "jquery.min.js"}
-# Runs in the page: seconds from a click to the second frame after the last change, once nothing changes for a second.
+# Runs in the page: a click on a button, until the picture rests for a second.
 WATCH = (
-    "async ({ text, drawn }) => {"
+    "async ({ text, component }) => {"
     + IN_PAGE
     + """
-  const seen = () => deep(document).filter((e) => e.matches(drawn));
-  const state = () => seen().map((e) => (e.tagName === "CANVAS" ? e.toDataURL().length : e.tagName)).join();
   const button = [...document.querySelectorAll("button")].find((e) => e.innerText === text);
-  const start = performance.now();
-  button.click();
-  let last = start;
-  for (let before = ""; !before || performance.now() - last < 1000; await frame()) {
-    const now = state();
-    if (now !== before) {
-      await frame();
-      await frame();
-      last = performance.now();
-    }
-    before = now;
-  }
-  return (last - start) / 1000;
+  return untilDrawn(() => button.click(), component, 1000);
 }
 """
 )
@@ -122,7 +108,7 @@ def headlight(driver: Playwright, trace: Trace, folder: Path) -> dict[str, Cost]
     costs = {}
     page_file = Path(__file__).with_name("grid_page.py")
     with serve(page_file, port=8654, environment={"HEADLIGHT_BENCHMARK": str(saved)}) as address:
-        for what, drawn in (("grid", ".hl-grid canvas"), ("window", ".hl-head canvas")):
+        for what, component in (("grid", ".hl-grid"), ("window", ".hl-head")):
             with chromium(driver) as (context, profile):
                 page = context.new_page()
                 sent: list[int] = []
@@ -133,7 +119,7 @@ def headlight(driver: Playwright, trace: Trace, folder: Path) -> dict[str, Cost]
                 page.get_by_text(f"{len(trace.tokens)} tokens recorded").wait_for(timeout=120_000)
                 page.wait_for_timeout(1500)
                 button = "Draw the grid" if what == "grid" else "Draw a window"
-                costs[what] = measure(page, profile, sent, button, drawn, 60)
+                costs[what] = measure(page, profile, sent, button, component)
     return costs
 
 
@@ -173,11 +159,10 @@ def bertviz(driver: Playwright, trace: Trace, folder: Path, packages: Path, pati
         return Cost(seconds, size, memory(profile) - before)
 
 
-def measure(page: Page, profile: str, sent: list[int], button: str, drawn: str, patience: int) -> Cost:
+def measure(page: Page, profile: str, sent: list[int], button: str, component: str) -> Cost:
     before = memory(profile)
     sent.clear()
-    page.set_default_timeout(1000 * patience)
-    seconds = page.evaluate(WATCH, {"text": button, "drawn": drawn})
+    seconds = page.evaluate(WATCH, {"text": button, "component": component})
     return Cost(seconds, sum(sent), memory(profile) - before)
 
 

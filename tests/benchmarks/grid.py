@@ -16,33 +16,17 @@ import statistics
 from playwright.sync_api import Page, sync_playwright
 from running_app import CHROMIUM, FLAGS, IN_PAGE, serve, text_of
 
-# Runs in the page: click, or press a key in the open head, then watch the canvas until its picture rests.
+# Runs in the page: a click, or a key in the open head; until the picture rests.
 WATCH = (
     "async ({ act, component }) => {"
     + IN_PAGE
     + """
   const find = (test) => deep(document).find(test);
-  const canvases = () => deep(document).filter((e) => e.tagName === "CANVAS" && e.closest(component));
-  const picture = () => canvases().map((c) => c.toDataURL()).join();
-  const before = picture();
+  const press = new KeyboardEvent("keydown", { key: act, bubbles: true, composed: true });
   const label = find((e) => e.tagName === "LABEL" && e.innerText === act);
   const target = label ? label.querySelector("input") : find((e) => e.getAttribute("aria-label")?.startsWith(act));
-  const start = performance.now();
-  if (act.length > 1) target.click();
-  else find((e) => e.matches(".hl-head .plot")).dispatchEvent(
-    new KeyboardEvent("keydown", { key: act, bubbles: true, composed: true }));
-  let seen = before;
-  let last = start;
-  while (performance.now() - (seen === before ? start : last) < (seen === before ? 10_000 : 500)) {
-    await frame();
-    const now = picture();
-    if (now === seen) continue;
-    seen = now;
-    await frame();
-    await frame();
-    last = performance.now();
-  }
-  return (last - start) / 1000;
+  const plot = find((e) => e.matches(".hl-head .plot"));
+  return untilDrawn(() => (act.length > 1 ? target.click() : plot.dispatchEvent(press)), component, 500);
 }
 """
 )

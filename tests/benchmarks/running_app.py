@@ -14,11 +14,37 @@ from time import sleep
 ROOT = Path(__file__).parents[2]
 CHROMIUM = "/usr/bin/chromium"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
-# For scripts that run in the page: all its elements, those of shadow roots too, and the next frame.
+# For scripts that run in the page. deep: all its elements, those of shadow roots too. frame: the next one. untilDrawn:
+# seconds from an act to the second frame after the last drawing on a canvas within what a selector names, once none
+# came for `rest` milliseconds; null where none came. Each drawing notes itself, so that watching costs nothing.
 IN_PAGE = """
 const inside = (e) => (e.shadowRoot ? [e, ...deep(e.shadowRoot)] : [e]);
 const deep = (root) => [...root.querySelectorAll("*")].flatMap(inside);
 const frame = () => new Promise(requestAnimationFrame);
+const untilDrawn = async (act, component, rest) => {
+  const { prototype } = CanvasRenderingContext2D;
+  const originals = ["putImageData", "drawImage", "stroke", "fillRect"].map((name) => [name, prototype[name]]);
+  let drew = false;
+  for (const [name, draw] of originals) {
+    prototype[name] = function (...what) {
+      drew ||= Boolean(this.canvas.closest(component));
+      return draw.apply(this, what);
+    };
+  }
+  const start = performance.now();
+  let last = null;
+  act();
+  while (last === null ? performance.now() - start < 60_000 : performance.now() - last < rest) {
+    await frame();
+    if (!drew) continue;
+    drew = false;
+    await frame();
+    await frame();
+    last = performance.now();
+  }
+  for (const [name, draw] of originals) prototype[name] = draw;
+  return last === null ? null : (last - start) / 1000;
+};
 """
 _WORDS = ("the", "cat", "sat", "on", "a", "mat", "and", "wanted", "milk", "from", "some", "big", "river", "bank")
 
