@@ -102,8 +102,7 @@ def _parts(trace: Trace, site: AttentionSite, on_band: Callable[[AttentionSite, 
 def _measure(
     parts: Iterable[Part], *, keys: Sequence[str], words: Sequence[int | None] | None, causal: bool
 ) -> dict[str, NDArray[np.float64]]:
-    known = [None] * len(keys) if words is None else words
-    related = {"induction": after_the_same(keys, known), "word": in_the_same_word(known)}
+    related = {} if words is None else {"induction": after_the_same(keys, words), "word": in_the_same_word(words)}
     candidates = len(keys) - 1 if keys[-1] in END_TOKENS else len(keys)  # of `confidence`
     entropies, likely, masses, received = np.zeros(()), np.zeros(()), np.zeros(()), np.zeros(())
     queries = 0
@@ -119,8 +118,11 @@ def _measure(
         queries += block.shape[1]
     entropy, mean_row = entropies / queries, received / queries  # [H], [H, T]
     distance, own, previous, following = masses[:4] / queries
-    counts = [belonging.queries(causal=causal) for belonging in related.values()]
     none = np.full_like(entropy, np.nan)
+    shares = {"induction": none, "word": none}
+    for name, mass in zip(related, masses[4:], strict=True):
+        count = related[name].queries(causal=causal)
+        shares[name] = mass / count if count else none
     return {
         "entropy": entropy,
         "relative_entropy": entropy / np.log(len(keys)) if len(keys) > 1 else np.zeros_like(entropy),
@@ -133,9 +135,7 @@ def _measure(
         "sep": _share(mean_row, keys, END_TOKENS),
         "confidence": likely / queries if candidates else none,
         "information": np.maximum(_entropy(mean_row) - entropy, 0.0),  # only rounding takes it below 0
-        **{
-            name: mass / count if count else none for name, mass, count in zip(related, masses[4:], counts, strict=True)
-        },
+        **shares,
     }
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from inspector.heads import BROAD_ENTROPY, BROAD_RELATIVE_ENTROPY, OFFSET_SHARE, SPECIAL_SHARE
 from inspector.plots.packing import Roles
@@ -52,17 +56,21 @@ SORTED_BY = {
 
 def roles(measures: pd.DataFrame) -> Roles:
     """The roles of one stream's heads: `measures` of heads.measure, a row per layer and head, with their label."""
-    return Roles(_by_layer(measures, measures["label"]), MEANINGS, COLOURS)
+    return Roles(by_layer(measures["label"], measures), MEANINGS, COLOURS)
+
+
+def known(measures: pd.DataFrame) -> dict[str, str]:
+    """The measures that some head has a number for: their columns, and their names in the page."""
+    return {column: name for column, name in SORTED_BY.items() if measures[column].notna().any()}
 
 
 def sortable(measures: pd.DataFrame) -> dict[str, list[list[float | None]]]:
-    """The measures that some head has a number for, by their name in the page; None where a head has none."""
-    known = {column: name for column, name in SORTED_BY.items() if measures[column].notna().any()}
-    return {
-        name: _by_layer(measures, measures[column].astype(object).where(measures[column].notna(), None))
-        for column, name in known.items()
-    }
+    """These measures by their name in the page; None where a head has none."""
+    numbers = {name: measures[column].to_numpy() for column, name in known(measures).items()}
+    return {name: by_layer(np.where(np.isnan(values), None, values), measures) for name, values in numbers.items()}
 
 
-def _by_layer(measures: pd.DataFrame, column: pd.Series) -> list[list]:  # type: ignore[type-arg]
-    return [rows.tolist() for _, rows in column.groupby(measures["layer"])]
+def by_layer(column: ArrayLike, measures: pd.DataFrame) -> list[list[Any]]:
+    """A value for each head of a stream, its rows in order, as lists by layer and head."""
+    values: list[list[Any]] = np.asarray(column).reshape(measures["layer"].nunique(), -1).tolist()
+    return values

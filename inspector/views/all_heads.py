@@ -57,7 +57,7 @@ def draw(
 
 def options(measures: pd.DataFrame) -> packing.Options:
     """How the reader or the link sorted the heads, a minus before what rises, and which are shown."""
-    known = roles.sortable(measures)
+    known = roles.known(measures).values()
     falling_and_rising = [*known, *(f"-{name}" for name in known)]
     sort = next(iter(link.chosen_words("sort", allowed=falling_and_rising)), "")
     only = link.chosen_words("only", allowed=list(roles.MEANINGS))

@@ -86,25 +86,24 @@ def explorer() -> None:
     if hide or words:
         st.caption("These numbers describe the whole map, with nothing hidden or merged.")
     left, right = st.columns([2, 3], gap="medium")
-    with left:
-        all_heads.draw(trace, shown, measures, stream=stream, scale=scale, options=arranged, on_open=open_head)
-    with right:
+    with right:  # before the grid, for which a click on a head does not have to wait
         with st.container(horizontal=True, vertical_alignment="center"):
             kind = kinds.choose()
             alone = which_heads.one(layer, number)
             which = which_heads.choose(sites, layer=layer, number=number) if kind.name == "weights" else alone
         st.caption(kind.differs)
+        seen = shown
         if kind.name != "weights":
-            shown = maps.arrange(trace, stream=stream, hide_special=hide)
+            seen = maps.arrange(trace, stream=stream, hide_special=hide)
             if words or renormalise:
                 st.caption(f"Tokens stand alone, and no row is renormalised: a {kind.quantity} is no share to add up.")
         if kind.name == "rollout":
             token = pinned[-1] if pinned else why.telling_query(trace, stream)
-            rollout.draw(trace, shown, stream=stream, token=token, scale=scale)
+            rollout.draw(trace, seen, stream=stream, token=token, scale=scale)
         else:
             one_head.draw(
                 inspected,
-                shown,
+                seen,
                 kind=kind,
                 which=which,
                 stream=stream,
@@ -115,6 +114,8 @@ def explorer() -> None:
                 scale=scale,
                 follow=follow,
             )
+    with left:
+        all_heads.draw(trace, shown, measures, stream=stream, scale=scale, options=arranged, on_open=open_head)
     why.draw(inspected, stream=stream, layer=layer, number=number, query=pinned[-1] if pinned else None, key=key)
 
 

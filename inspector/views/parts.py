@@ -210,13 +210,16 @@ def what_is_drawn(trace: Trace, shown: Arrangement, weights: Array, *, stream: s
 
 def head_notes(measures: pd.DataFrame) -> list[list[str]]:
     """A line for each thumbnail, by layer and head: what the head mostly does, and its numbers."""
-    import pandas as pd
+    from inspector.plots import roles
 
-    numbers = [
-        measures["label"],
-        measures["entropy"].map("entropy {:.3g} nats".format),
-        measures["distance"].map(lambda tokens: "" if math.isnan(tokens) else f"distance {tokens:.3g} tokens"),
-        measures["confidence"].map("confidence {:.3g}".format),
+    numbers = zip(*(measures[name] for name in ("label", "entropy", "distance", "confidence")), strict=True)
+    lines = [
+        [
+            label,
+            f"entropy {entropy:.3g} nats",
+            "" if math.isnan(distance) else f"distance {distance:.3g} tokens",
+            f"confidence {confidence:.3g}",
+        ]
+        for label, entropy, distance, confidence in numbers
     ]
-    lines = pd.concat(numbers, axis=1).apply(lambda row: ", ".join(filter(None, row)), axis=1)
-    return [rows.tolist() for _, rows in lines.groupby(measures["layer"])]
+    return roles.by_layer([", ".join(filter(None, line)) for line in lines], measures)

@@ -85,3 +85,12 @@ def test_a_perfect_induction_head_and_a_perfect_word_head() -> None:
     assert causal["induction"].tolist() == [1]
     assert after_the_same(tokens, words).queries(causal=True) == 1
     assert in_the_same_word(words).queries(causal=False) == 2
+
+
+def test_a_target_longer_than_its_source_is_measured() -> None:
+    trace = record(models.load("own-encoder-decoder"), "A cat.", target=REPEATED)
+    site = trace.sites[-1]
+    assert len(site.queries) > len(site.keys)
+    measures = heads.measure(trace).set_index("stream")
+    assert measures.loc["cross", ["induction", "word"]].isna().all(axis=None)
+    check(trace, measures.reset_index(), stream="decoder")
