@@ -10,7 +10,7 @@ import streamlit as st
 
 from inspector import lab
 from inspector.plots import lab as draw
-from inspector.views import lab_results, lab_settings, parts, session
+from inspector.views import lab_results, lab_settings, parts, process, session
 from models.training.experiments import Experiment
 
 if TYPE_CHECKING:
@@ -35,11 +35,9 @@ def train(attempt: Attempt) -> None:
     """Train A and B, drawing as they go. Streamlit ends this at its next call here when the reader presses Stop,
     changes something or leaves; what was learned by then stays in the attempt."""
     with st.spinner("Starting (the first time it loads torch, which takes a few seconds)"):
-        import torch
-
         from models.training.lab import train_both
 
-        torch.set_num_threads(session.THREADS)
+        process.use_threads()
     experiment, total = attempt.experiment, 2 * attempt.experiment.seeds * attempt.experiment.steps
     bar, figure = st.progress(0.0, "Starting"), st.empty()
     began, due, pictures = perf_counter(), 0.0, 0

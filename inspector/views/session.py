@@ -19,7 +19,7 @@ import streamlit as st
 
 import models
 from inspector.cache import ByteBudgetCache
-from inspector.views import about, chosen_models, text_limits, waiting
+from inspector.views import about, chosen_models, process, text_limits, waiting
 
 # torch comes with the first model: the sidebar and the page's frame are drawn before.
 if TYPE_CHECKING:
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 V = TypeVar("V")
 
 CACHE_BYTES = int(os.environ.get("HEADLIGHT_CACHE_MB", "512")) * 2**20
-THREADS = int(os.environ.get("HEADLIGHT_THREADS", "1"))  # on few cores two threads are slower than one
 
 
 @dataclass(frozen=True)
@@ -73,10 +72,10 @@ def cached_table(key: Hashable, make: Callable[[], Any]) -> Any:
 
 def load(model: str) -> models.LoadedModel:
     """The loaded model, one copy for all visitors; ValueError where it cannot be loaded."""
-    import torch
-
-    torch.set_num_threads(THREADS)
-    return chosen_models.load(model)
+    loaded = chosen_models.load(model)
+    process.use_threads()
+    process.settle()
+    return loaded
 
 
 def record(model: str, text: str, *, text_pair: str | None = None, target: str | None = None) -> Inspected:

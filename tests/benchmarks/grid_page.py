@@ -13,16 +13,17 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import streamlit as st
-import torch
 
 import inspector
 from inspector import maps
 from inspector.plots import packing, theme
+from inspector.views import process
 from inspector.views.components.grid import grid
 from inspector.views.components.head import head
 
 st.set_page_config(layout="wide")
-torch.set_num_threads(1)
+process.use_threads()
+process.settle()
 
 
 @st.cache_resource
@@ -34,15 +35,18 @@ trace = _trace()
 count, heads, tokens = len(trace.sites), trace.sites[0].heads, len(trace.tokens)
 st.caption(f"{tokens} tokens recorded")
 draws_grid, draws_window = st.button("Draw the grid"), st.button("Draw a window")
+number = st.session_state["drawn"] = st.session_state.get("drawn", 0) + 1  # another picture, or nothing would be sent
 if draws_grid:
     shown = maps.arrange(trace)
     side = packing.side(count, heads)
     layers = [maps.pooled(trace, shown, layer=site.layer, stream="encoder", side=side) for site in trace.sites]
     _, queries, keys = layers[0].shape
     pictures = packing.thumbnails(layers, count=count, heads=heads, queries=queries, keys=keys)
-    grid(packing.grid_bytes(pictures, tokens=tokens, colours=theme.SEQUENTIAL), key="grid")
+    scales: tuple[theme.Scale, theme.Scale] = ("linear", "sqrt")
+    data = packing.grid_bytes(pictures, tokens=tokens, colours=theme.SEQUENTIAL, scale=scales[number % 2])
+    grid(data, key="grid")
 if draws_window:
     part = slice(0, min(tokens, maps.WINDOW))
-    weights = trace.window(layer=count - 1, head=0, queries=part, keys=part)
+    weights = trace.window(layer=count - 1, head=number % heads, queries=part, keys=part)
     names = trace.tokens[part]
     head(packing.head_bytes(weights, queries=names, keys=names, colours=theme.SEQUENTIAL), key="head")

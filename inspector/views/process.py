@@ -1,0 +1,42 @@
+"""What the app sets for its process: torch's threads, what becomes of freed memory, where garbage is looked for."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import os
+import sys
+
+import streamlit as st
+
+THREADS = int(os.environ.get("HEADLIGHT_THREADS", "1"))  # on few cores two threads are slower than one
+_KEPT = 256 * 2**20  # bytes of freed memory that may wait to be used again
+_LARGEST_KEPT = 32 * 2**20  # bytes of a block, the most that glibc takes
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # of glibc's malloc.h
+
+
+def use_threads() -> None:
+    """In each thread that runs a model, for torch has a number for each."""
+    import torch
+
+    torch.set_num_threads(THREADS)
+
+
+@st.cache_resource(show_spinner=False)
+def settle() -> None:
+    """Once, when the first model is there."""
+    if sys.platform == "linux":
+        _keep_freed_memory()
+    # Streamlit collects garbage after each run, and meanwhile nothing is sent: a quarter of a second, for it looks
+    # through all that torch and transformers brought. That stays as long as the process, so it is left out.
+    gc.collect()
+    gc.freeze()
+
+
+def _keep_freed_memory() -> None:
+    """The blocks of a long text's maps use the same pages again and again: to be given new ones takes as long as the
+    maps. Without glibc (musl) memory is as ever."""
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None:
+        mallopt(_M_MMAP_THRESHOLD, _LARGEST_KEPT)
+        mallopt(_M_TRIM_THRESHOLD, _KEPT)
