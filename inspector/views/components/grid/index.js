@@ -123,7 +123,9 @@ class Grid {
   toLevels() {
     const step = (byte) => (this.header.scale === "sqrt" ? byte / 255 : (byte / 255) ** 2);
     const table = Uint16Array.from({ length: 256 }, (_, byte) => Math.round(step(byte) * LEVELS));
-    return Int16Array.from(this.data, (byte) => table[byte]);
+    const levels = new Int16Array(this.data.length);
+    for (let cell = 0; cell < levels.length; cell++) levels[cell] = table[this.data[cell]];
+    return levels;
   }
 
   build() {

@@ -27,13 +27,18 @@ export class Matrix {
     return this.scale === "sqrt" ? Math.sqrt(part) : part;
   }
 
+  /** The step of each cell on the colour scale. */
   levels() {
+    const { values, diverging } = this;
+    const middle = diverging ? LEVELS / 2 : 0;
     const level = (value) => {
       if (Number.isNaN(value)) return MASKED;
-      if (!this.diverging) return value > 0 ? Math.round(this.part(value) * LEVELS) : 0;
-      return LEVELS / 2 + Math.sign(value) * Math.round((this.part(value) * LEVELS) / 2);
+      if (!diverging && value <= 0) return 0;
+      return middle + Math.sign(value) * Math.round(this.part(value) * (LEVELS - middle));
     };
-    return Int16Array.from(this.values, level);
+    const levels = new Int16Array(values.length);
+    for (let cell = 0; cell < levels.length; cell++) levels[cell] = level(values[cell]); // ten times from's pace
+    return levels;
   }
 
   /** A query's weights on its keys, without masked ones, as { query, key, value }. */
