@@ -36,14 +36,6 @@ class HeadDistances:
         """Bytes of the matrix."""
         return self.values.nbytes
 
-    def nearest(self, layer: int, head: int) -> tuple[int, int]:
-        """The head that is most like this one; ValueError where there is no other."""
-        if len(self.heads) < 2:
-            raise ValueError("a model of one head has no pair of heads; choose another model")
-        own = self.heads.index((layer, head))
-        others = np.where(np.arange(len(self.heads)) == own, np.inf, self.values[own])
-        return self.heads[int(others.argmin())]
-
 
 def measure(trace: Trace, *, stream: str, work: int = WORK) -> HeadDistances:
     """Every head of a stream against every other, in blocks of query rows.

@@ -51,9 +51,10 @@ def _enclosed(source: str) -> str:
 
 
 @cache
-def style(component: str) -> str:
-    """A component's CSS. All its rules lie under the component's own class."""
-    return (COMPONENTS / component / "style.css").read_text(encoding="utf-8")
+def style(*components: str) -> str:
+    """The CSS of some components, after what all share. All its rules lie under the components' own classes."""
+    files = [COMPONENTS / "shared.css", *(COMPONENTS / component / "style.css" for component in components)]
+    return "\n".join(path.read_text(encoding="utf-8") for path in files)
 
 
 def page(
@@ -77,7 +78,7 @@ def page(
         for message in messages
     )
     rows = "".join(f"<dt>{html.escape(name)}</dt><dd>{html.escape(fact)}</dd>" for name, fact in (facts or {}).items())
-    css = "\n".join([_page_style(), style("grid"), style("head")])
+    css = "\n".join([_page_style(), style("grid", "head")])
     modules = [f"const {name} = {_enclosed(script(name))};" for name in ("grid", "head")]
     code = "\n".join([*modules, _HOST])
     policy = (

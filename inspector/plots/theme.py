@@ -82,9 +82,6 @@ HEADS: dict[Mode, tuple[str, ...]] = {
 MOST_TICKS = 40
 LONGEST_TICK = 16  # characters
 
-DASH = {"encoder": "solid", "decoder": "dash", "cross": "dot"}
-"""Line style of a stream: streams never differ by colour alone."""
-
 
 def template(mode: Mode) -> go.layout.Template:
     """The plotly template of all figures: page background, quiet grid, no chart junk, room for every label."""

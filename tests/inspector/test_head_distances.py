@@ -23,8 +23,6 @@ def test_every_pair_against_scipy(minilm: LoadedModel) -> None:
         np.testing.assert_allclose(found.values[row], np.nan_to_num(expected), atol=2e-9)
     np.testing.assert_array_equal(found.values, found.values.T)
     assert found.heads[17] == (1, 5)
-    nearest = found.heads[int(np.argsort(found.values[17])[1])]
-    assert found.nearest(1, 5) == nearest
 
 
 def test_more_work_than_allowed_compares_evenly_spaced_queries(minilm: LoadedModel) -> None:

@@ -17,6 +17,41 @@ export function unpack(bytes) {
   return { header, data: aligned.subarray((4 + length + 3) & ~3) };
 }
 
+// ---- views ------------------------------------------------------------------------------------------------------
+
+/** A component's draw(root, bytes, emit): a View of that kind in `root`, or the one that is there, updated. */
+export const drawing = (Kind) => {
+  const views = new WeakMap();
+  return (root, bytes, emit) => {
+    if (!views.has(root)) views.set(root, new Kind(root, () => views.delete(root)));
+    const view = views.get(root);
+    view.update(bytes, emit);
+    return view;
+  };
+};
+
+/** What is drawn in a box of its own, anew when the box is wider or narrower and when the page goes dark: layout(). */
+export class View {
+  constructor(root, closed, className, attributes) {
+    Object.assign(this, { root, closed });
+    this.box = element("div", className, attributes);
+    root.append(this.box);
+    this.resizing = new ResizeObserver(() => this.width !== this.box.clientWidth && this.layout());
+    this.resizing.observe(this.box);
+    this.ignoreColourScheme = onColourSchemeChange(() => this.layout());
+  }
+
+  /** Of what takes any width as it comes there is nothing to do. */
+  layout() {}
+
+  close() {
+    this.resizing.disconnect();
+    this.ignoreColourScheme();
+    this.box.remove();
+    this.closed();
+  }
+}
+
 // ---- theme and colour -------------------------------------------------------------------------------------------
 
 const probe = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });

@@ -1,6 +1,6 @@
 // Every head of every layer at once, as thumbnails of their attention maps. One canvas holds all pixels; the cells over
 // it are plain elements, so that keyboard, screen reader and theme come from the browser.
-import { LEVELS, clamp, element, makePalette, onColourSchemeChange } from "../shared.js";
+import { LEVELS, View, clamp, drawing, element, makePalette } from "../shared.js";
 import { paint, readTheme, sizeCanvas, unpack } from "../shared.js";
 import { LARGEST, Preview } from "./preview.js";
 import { Toolbar } from "./toolbar.js";
@@ -13,29 +13,17 @@ const WALKS = {
   ...{ Home: [0, -Infinity], End: [0, Infinity] },
 };
 
-const views = new WeakMap();
 const times = (count, make) => Array.from({ length: count }, (_, index) => make(index));
 
-/** Draws the packed grid into `root`, in place if it was drawn there before; emit("open", { layer, head }) on a choice,
- * emit("options", { sort, rising, only }) when heads are sorted by a measure or only some shown. The view that comes back has select([layer, head]) and follow([layer, head]), for a host that opens a head by other means, and close(). */
-export function draw(root, bytes, emit) {
-  if (!views.has(root)) views.set(root, new Grid(root));
-  const view = views.get(root);
-  view.update(bytes, emit);
-  return view;
-}
-
-class Grid {
-  constructor(root) {
-    this.root = root;
-    this.box = element("div", "hl-grid");
+class Grid extends View {
+  constructor(root, closed) {
+    super(root, closed, "hl-grid");
     this.canvas = element("canvas", "", { "aria-hidden": "true" });
     this.table = element("div", "table", { role: "grid", "aria-label": "attention of every layer and head" });
     this.toolbar = new Toolbar(this.box, (options) => this.choose(options));
     this.field = element("div", "field");
     this.field.append(this.canvas, this.table);
     this.box.append(this.field);
-    root.append(this.box);
     this.preview = new Preview(this.box);
     this.listen();
   }
@@ -48,18 +36,12 @@ class Grid {
     this.table.addEventListener("pointerleave", () => this.hover(null));
     this.table.addEventListener("focusin", ({ target }) => target.matches(":focus-visible") && this.hover(target));
     this.table.addEventListener("focusout", () => this.hover(null));
-    this.resizing = new ResizeObserver(() => this.width !== this.box.clientWidth && this.layout());
-    this.resizing.observe(this.box);
-    this.ignoreColourScheme = onColourSchemeChange(() => this.layout());
   }
 
   close() {
     clearTimeout(this.waiting);
-    this.resizing.disconnect();
-    this.ignoreColourScheme();
     this.preview.hide();
-    this.box.remove();
-    views.delete(this.root);
+    super.close();
   }
 
   update(bytes, emit) {
@@ -311,3 +293,8 @@ class Grid {
     this.open(place);
   }
 }
+
+/** Draws the packed grid into `root`, in place if it was drawn there before; emit("open", { layer, head }) on a choice,
+ * emit("options", { sort, rising, only }) when heads are sorted by a measure or only some shown. The view that comes
+ * back has select([layer, head]) and follow([layer, head]), for a host that opens a head by other means, and close(). */
+export const draw = drawing(Grid);

@@ -1,6 +1,6 @@
 // One head: a heatmap and lines, linked. What is looked at in one is looked at in the other.
-import { Floating, clamp, element, fillToken, unpack } from "../shared.js";
-import { makePalette, onColourSchemeChange, readTheme } from "../shared.js";
+import { Floating, View, clamp, drawing, element, fillToken, unpack } from "../shared.js";
+import { makePalette, readTheme } from "../shared.js";
 import { Filter } from "./filter.js";
 import { Heatmap } from "./heatmap.js";
 import { Lines } from "./lines.js";
@@ -25,23 +25,9 @@ const MOVES = {
   ...{ Home: [0, -Infinity], End: [0, Infinity] },
 };
 
-const views = new WeakMap();
-
-/** Draws a packed head into `root`, in place if it was drawn there before. emit("choose", { queries }) when a pin comes
- * or goes, with all that are there; emit("step", -1 | 1) for the head before or after; emit("options", { lines, between,
- * tokens }) when the reader changed what is drawn; emit("pan", { query, key }) for the window of a long text that begins
- * there. The view that comes back has close(). */
-export function draw(root, bytes, emit) {
-  if (!views.has(root)) views.set(root, new Head(root));
-  const view = views.get(root);
-  view.update(bytes, emit);
-  return view;
-}
-
-class Head {
-  constructor(root) {
-    this.root = root;
-    this.box = element("div", "hl-head", { tabindex: "0", role: "application" });
+class Head extends View {
+  constructor(root, closed) {
+    super(root, closed, "hl-head", { tabindex: "0", role: "application" });
     this.title = element("div", "head-title");
     this.toolbar = new Toolbar({
       change: (options) => this.filterBy(options),
@@ -50,7 +36,6 @@ class Head {
     this.panes = element("div", "panes");
     this.live = element("div", "live", { "aria-live": "polite" });
     this.box.append(this.title, this.toolbar.box, this.panes, this.live);
-    root.append(this.box);
     this.tip = new Floating(this.box, "tip");
     const pick = (query) => this.toggle(query);
     this.map = new Heatmap(this.panes, {
@@ -70,20 +55,14 @@ class Head {
   listen() {
     this.box.addEventListener("keydown", (event) => this.press(event));
     this.box.addEventListener("focusout", () => this.look(null));
-    this.resizing = new ResizeObserver(() => this.width !== this.box.clientWidth && this.layout());
-    this.resizing.observe(this.box);
-    this.ignoreColourScheme = onColourSchemeChange(() => this.layout());
   }
 
   close() {
     this.toolbar.close();
     clearTimeout(this.panning);
-    this.resizing.disconnect();
-    this.ignoreColourScheme();
     this.linked.close();
     this.tip.hide();
-    this.box.remove();
-    views.delete(this.root);
+    super.close();
   }
 
   update(bytes, emit) {
@@ -266,3 +245,9 @@ function written(part) {
   else fillToken(holder, part.token);
   return part.value === undefined ? ["‘", holder, "’"] : [holder];
 }
+
+/** Draws a packed head into `root`, in place if it was drawn there before. emit("choose", { queries }) when a pin comes
+ * or goes, with all that are there; emit("step", -1 | 1) for the head before or after; emit("options", { lines, between,
+ * tokens }) when the reader changed what is drawn; emit("pan", { query, key }) for the window of a long text that begins
+ * there. The view that comes back has close(). */
+export const draw = drawing(Head);

@@ -1,5 +1,5 @@
 // How far apart every two heads are: one canvas, heads by heads, from which a pair is opened.
-import { Floating, LEVELS, clamp, element, makePalette, onColourSchemeChange } from "../shared.js";
+import { Floating, LEVELS, View, clamp, drawing, element, makePalette } from "../shared.js";
 import { paint, readTheme, sizeCanvas, unpack } from "../shared.js";
 
 const LARGEST = 10; // pixels of a cell
@@ -7,22 +7,11 @@ const SIDE = 54; // pixels left of the plot, for "layer 11"
 const WALKS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 const HOW_TO = "arrow keys walk, Enter opens the pair";
 
-const views = new WeakMap();
 const name = ([layer, head]) => `layer ${layer}, head ${head}`;
 
-/** Draws the packed distances into `root`, in place if they were drawn there before; emit("open", { row, column }) on a
- * choice, the places of two heads. The view that comes back has close(). */
-export function draw(root, bytes, emit) {
-  if (!views.has(root)) views.set(root, new Pairs(root));
-  const view = views.get(root);
-  view.update(bytes, emit);
-  return view;
-}
-
-class Pairs {
-  constructor(root) {
-    this.root = root;
-    this.box = element("div", "hl-pairs", { tabindex: "0", role: "application" });
+class Pairs extends View {
+  constructor(root, closed) {
+    super(root, closed, "hl-pairs", { tabindex: "0", role: "application" });
     this.top = element("div", "top");
     this.left = element("div", "left");
     this.plot = element("div", "plot");
@@ -35,7 +24,6 @@ class Pairs {
     this.bar.append(this.scale, this.ticks);
     this.live = element("div", "live", { "aria-live": "polite" });
     this.box.append(this.top, this.left, this.plot, this.bar, this.live);
-    root.append(this.box);
     this.tip = new Floating(this.box, "tip");
     this.spot = null; // [row, column] that the pointer or the keyboard is at
     this.listen();
@@ -47,17 +35,11 @@ class Pairs {
     this.plot.addEventListener("click", (event) => this.choose(this.at(event)));
     this.box.addEventListener("keydown", (event) => this.press(event));
     this.box.addEventListener("focusout", () => this.look(null));
-    this.resizing = new ResizeObserver(() => this.width !== this.box.clientWidth && this.layout());
-    this.resizing.observe(this.box);
-    this.ignoreColourScheme = onColourSchemeChange(() => this.layout());
   }
 
   close() {
-    this.resizing.disconnect();
-    this.ignoreColourScheme();
     this.tip.hide();
-    this.box.remove();
-    views.delete(this.root);
+    super.close();
   }
 
   update(bytes, emit) {
@@ -189,3 +171,7 @@ function place(mark, where) {
   mark.hidden = !where;
   for (const [side, length] of Object.entries(where || {})) mark.style[side] = `${length}px`;
 }
+
+/** Draws the packed distances into `root`, in place if they were drawn there before; emit("open", { row, column }) on a
+ * choice, the places of two heads. The view that comes back has close(). */
+export const draw = drawing(Pairs);

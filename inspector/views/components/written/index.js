@@ -1,35 +1,16 @@
 // The text written so far: as it reads, and token by token. A click on a token goes to the step that wrote it.
-import { clamp, element, fillToken } from "../shared.js";
+import { View, clamp, drawing, element, fillToken } from "../shared.js";
 
 const WALKS = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity };
 
-const views = new WeakMap();
-
-/** Draws { text, before, hidden, tokens, notes, last, colour } into `root`, in place if it was drawn there before; emit("step", n)
- * on a choice. before: tokens that the model began from, `hidden` more stand before them; tokens: written up to now, a
- * step each, counted from 1; notes: a line for each; last: how many steps there are; colour: of the newest token. */
-export function draw(root, data, emit) {
-  if (!views.has(root)) views.set(root, new Written(root));
-  const view = views.get(root);
-  view.update(data, emit);
-  return view;
-}
-
-class Written {
-  constructor(root) {
-    this.root = root;
-    this.box = element("div", "hl-written");
+class Written extends View {
+  constructor(root, closed) {
+    super(root, closed, "hl-written");
     this.text = element("div", "text", { dir: "auto" });
     this.list = element("div", "tokens", { role: "toolbar", "aria-label": "tokens, a step each" });
     this.box.append(this.text, this.list);
-    root.append(this.box);
     this.list.addEventListener("click", (event) => this.choose(event.target.closest("button")));
     this.list.addEventListener("keydown", (event) => this.press(event));
-  }
-
-  close() {
-    this.box.remove();
-    views.delete(this.root);
   }
 
   update(data, emit) {
@@ -68,3 +49,8 @@ class Written {
     this.emit("step", clamp(this.buttons.length + WALKS[event.key], 1, this.data.last));
   }
 }
+
+/** Draws { text, before, hidden, tokens, notes, last, colour } into `root`, in place if it was drawn there before;
+ * emit("step", n) on a choice. before: tokens that the model began from, `hidden` more stand before them; tokens: written up to now, a
+ * step each, counted from 1; notes: a line for each; last: how many steps there are; colour: of the newest token. */
+export const draw = drawing(Written);
