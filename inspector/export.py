@@ -11,7 +11,8 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from inspector import heads, maps, rows
+from inspector import first_look, maps, rows
+from inspector.first_look import FirstLook
 from inspector.plots import attention, packing, raster, roles, standalone, theme
 from inspector.plots.attention import Weights
 from inspector.plots.theme import Mode, Scale
@@ -19,9 +20,8 @@ from inspector.trace import Trace
 
 ENDINGS = (".html", ".png", ".csv", ".npz")
 
-_OTHERS = (
-    4 * 2**20
-)  # bytes of further heads in an HTML file, so that a click on its grid opens them; else the grid alone
+# Bytes of further heads in an HTML file, so that a click on its grid opens them; else the grid alone.
+_OTHERS = 4 * 2**20
 _TEXT = 1000  # characters of the text that a page quotes
 
 
@@ -87,11 +87,13 @@ def html(
     stream: str | None = None,
     scale: Scale = "linear",
     window: tuple[slice, slice] | None = None,
+    look: FirstLook | None = None,
 ) -> str:
     """One HTML file without server or network: the head's exact weights, and the grid of its stream's heads.
 
     A click on the grid opens another head where all of them fit the file; else it says that it is not in there.
     window: the queries and keys of one head that the file holds of a long text, each start:stop; the grid shows all.
+    look: at this trace, for a grid as packing.sides has it; where it is left out the weights are looked at now.
     """
     site = attention.site(trace, layer=layer, stream=stream)
     if window is None or head is None:
@@ -133,12 +135,11 @@ def html(
     title = f"{trace.model}: {attention.title(layer, head, stream)}"
     if head is None:  # a mean is no picture of the grid
         return standalone.page(title, open_head, facts=facts)
-    side = packing.side(len(layers), site.heads)
-    pooled = [trace.pooled(layer=other.layer, stream=other.stream, side=side) for other in layers]
-    _, tall, wide = pooled[0].shape
+    look = look or first_look.look(trace, sides=packing.sides(trace.sites))
+    pooled = look.pictures[site.stream]
+    _, _, tall, wide = pooled.shape
     pictures = packing.thumbnails(pooled, count=len(layers), heads=site.heads, queries=tall, keys=wide)
-    measures = heads.measure(trace).query("stream == @site.stream")
-    measures = measures.assign(label=heads.label(measures))
+    measures = look.measures.query("stream == @site.stream")
     grid = packing.grid_bytes(
         pictures,
         tokens=len(site.queries),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ from inspector.plots.theme import Scale
 from inspector.pooling import MaxPool
 
 if TYPE_CHECKING:
+    from inspector.recompute import AttentionSite
     from inspector.rows import Rows
 
 Colours = Mapping[str, Sequence[str]]
@@ -128,6 +130,12 @@ def readable_top(cells: NDArray[np.float32]) -> float:
 def side(count: int, heads: int) -> int:
     """Cells of a thumbnail, at most, in either direction, where so many layers have so many heads."""
     return max(1, min(SIDE, math.isqrt(BUDGET // (count * heads))))
+
+
+def sides(sites: Sequence[AttentionSite]) -> dict[str, int]:
+    """`side` of each stream."""
+    layers = Counter(site.stream for site in sites)
+    return {site.stream: side(layers[site.stream], site.heads) for site in sites}
 
 
 def _blocks(layer: NDArray[np.float32] | Blocks) -> Iterator[tuple[slice, NDArray[np.float32]]]:

@@ -91,9 +91,12 @@ def head(
             f"{kind.title} as you see them, bit by bit: numpy.load() gives values, queries, keys",
         )
         if as_recorded:
+            look = session.first_look(trace)
             _button(
                 f"{name}.html",
-                lambda: export.html(trace, layer=layer, head=head, stream=stream, scale=scale, window=window).encode(),
+                lambda: export.html(
+                    trace, layer=layer, head=head, stream=stream, scale=scale, window=window, look=look
+                ).encode(),
                 "text/html",
                 "An interactive page that works offline: heads as recorded, nothing hidden or merged"
                 + ("; of this long text the window that you see" if window else ""),

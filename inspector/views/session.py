@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import os
-from collections import Counter
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from pathlib import Path
@@ -100,7 +99,7 @@ def record(model: str, text: str, *, text_pair: str | None = None, target: str |
 
 def exactness(inspected: Inspected) -> Exactness:
     """The checks of this text, made once; the run in another kernel, of a long text, only when the reader asked."""
-    trace, checks = inspected.trace, _first_look(inspected.trace).checks
+    trace, checks = inspected.trace, first_look(inspected.trace).checks
     asked = not is_long(trace) or about.independent_check_asked(trace)
 
     def make() -> tuple[int, float | None, str]:
@@ -146,21 +145,19 @@ def is_long(trace: Trace) -> bool:
 
 def measures(trace: Trace) -> pd.DataFrame:
     """What every head does on this text, a row per head, with its label; measured once."""
-    return _first_look(trace).measures
+    return first_look(trace).measures
 
 
-def _first_look(trace: Trace) -> FirstLook:
+def first_look(trace: Trace) -> FirstLook:
     """All that is shown first of the text's weights, looked at once."""
-    from inspector import first_look
+    from inspector.first_look import look
     from inspector.plots import packing
 
     def make() -> FirstLook:
-        layers = Counter(site.stream for site in trace.sites)
-        sides = {site.stream: packing.side(layers[site.stream], site.heads) for site in trace.sites}
         with waiting.bar("Measuring the heads") as on_progress:
-            return first_look.look(trace, sides=sides, on_progress=on_progress)
+            return look(trace, sides=packing.sides(trace.sites), on_progress=on_progress)
 
-    return cached((trace.key, "first look"), make, size=lambda look: look.nbytes)
+    return cached((trace.key, "first look"), make, size=lambda seen: seen.nbytes)
 
 
 def thumbnails(trace: Trace, shown: Arrangement, *, stream: str) -> tuple[NDArray[np.uint8], float]:
@@ -185,11 +182,11 @@ def _cells(trace: Trace, shown: Arrangement, *, stream: str) -> Array:
     from inspector.plots import packing
 
     if shown.is_plain:
-        return _first_look(trace).pictures[stream]
+        return first_look(trace).pictures[stream]
 
     def make() -> Array:
         sites = [site for site in trace.sites if site.stream == stream]
-        side = packing.side(len(sites), sites[0].heads)
+        side = packing.sides(sites)[stream]
         layers = []
         with waiting.bar("Drawing the heads") as on_progress:
             for done, site in enumerate(sites):
