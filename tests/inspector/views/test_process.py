@@ -1,0 +1,57 @@
+"""What the app sets for its process, tried in one of its own: freed memory is used again, libraries are no garbage."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+FAULTS = """
+import resource, sys
+import torch
+from inspector.views import process
+
+if sys.argv[1] == "settled":
+    process.settle()
+
+def blocks():
+    return [torch.ones(30 * 2**20, dtype=torch.uint8) for _ in range(3)]
+
+blocks()
+before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+for _ in range(10):
+    blocks()
+print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+"""
+
+GARBAGE = """
+import gc
+import torch, transformers.models.bert.modeling_bert
+from inspector.views import process
+
+process.use_threads()
+process.settle()
+print(torch.get_num_threads(), gc.get_freeze_count(), len(gc.get_objects()))
+"""
+
+
+def run(source: str, *arguments: str) -> list[int]:
+    command = [sys.executable, "-c", source, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    return [int(number) for number in done.stdout.split()]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="glibc's allocator")
+def test_freed_memory_is_used_again() -> None:
+    pages = 10 * 3 * 30 * 2**20 // 4096
+    [as_it_comes], [settled] = run(FAULTS, "not"), run(FAULTS, "settled")
+    assert as_it_comes > pages / 2
+    assert settled < pages / 20
+
+
+def test_garbage_is_not_looked_for_in_libraries() -> None:
+    threads, left_out, looked_through = run(GARBAGE)
+    assert threads == 1
+    assert left_out > 100_000
+    assert looked_through < left_out / 20
