@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 import streamlit as st
@@ -105,34 +105,24 @@ def chosen(name: str, *, default: int | None, last: int, first: int = 0) -> int 
     Within a run of a fragment it is not read from the link: a click that comes before the browser has the new address
     would undo the last.
     """
-    kept, linked = st.session_state["chosen"], st.session_state["linked"]
-    st.session_state["clicked"].discard(name)
-    if name in linked:
-        raw = linked.pop(name)
-        kept.pop(name, None)
-        if raw is not None and _in_range(raw, last, first=first):
-            kept[name] = int(raw)
-        elif raw is not None:
-            shown = "none" if default is None else default
-            _complain(
-                f"The link asks for {name} {_plain(raw)}; they go from {first} to {last}. You see {shown} instead."
-            )
-    value: int | None = kept.get(name, default)
+    shown = "none" if default is None else default
+    _take(
+        name,
+        lambda raw: int(raw) if _in_range(raw, last, first=first) else None,
+        but=f"; they go from {first} to {last}. You see {shown} instead.",
+    )
+    value: int | None = st.session_state["chosen"].get(name, default)
     return default if value is not None and value > last else value
 
 
 def chosen_text(name: str, *, pattern: str) -> str:
     """As `chosen`, of a short text that matches the whole `pattern`; "" where nothing was chosen."""
-    kept, linked = st.session_state["chosen"], st.session_state["linked"]
-    st.session_state["clicked"].discard(name)
-    if name in linked:
-        raw = linked.pop(name)
-        kept.pop(name, None)
-        if raw and re.fullmatch(pattern, raw, re.DOTALL):
-            kept[name] = raw
-        elif raw:
-            _complain(f"The link asks for {name} {_plain(raw)}, which there is not. You see all instead.")
-    value: str = kept.get(name, "")
+    _take(
+        name,
+        lambda raw: raw if not raw or re.fullmatch(pattern, raw, re.DOTALL) else None,
+        but=", which there is not. You see all instead.",
+    )
+    value: str = st.session_state["chosen"].get(name, "")
     return value
 
 
@@ -143,38 +133,49 @@ def chosen_several(
 
     default: what is chosen at first, None for nothing. but: what a link out of range is told of those left out.
     """
-    kept, linked = st.session_state["chosen"], st.session_state["linked"]
-    st.session_state["clicked"].discard(name)
-    if name in linked:
-        raw = linked.pop(name)
-        kept.pop(name, None)
-        asked = set() if raw is None else set(raw.replace(",", " ").split())
-        if asked and asked <= set(map(str, allowed)):
-            kept[name] = tuple(one for one in allowed if str(one) in asked)
-        elif raw is not None:
-            _complain(
-                f"The link asks for {name} {_plain(raw)}; they go from {allowed[0]} to {allowed[-1]}{but}. "
-                f"You see {'none' if default is None else default} instead."
-            )
+
+    def read(raw: str) -> tuple[T, ...] | None:
+        asked = set(raw.replace(",", " ").split())
+        known = bool(asked) and asked <= set(map(str, allowed))
+        return tuple(one for one in allowed if str(one) in asked) if known else None
+
+    shown = "none" if default is None else default
+    _take(name, read, but=f"; they go from {allowed[0]} to {allowed[-1]}{but}. You see {shown} instead.")
     otherwise: tuple[T, ...] = () if default is None else (default,)
-    value: tuple[T, ...] = kept.get(name, otherwise)
+    value: tuple[T, ...] = st.session_state["chosen"].get(name, otherwise)
     return value if set(value) <= set(allowed) else otherwise
 
 
 def chosen_words(name: str, *, allowed: Sequence[str]) -> tuple[str, ...]:
     """As `chosen`, of words among `allowed`, by default none; in the link they stand with a comma between."""
+
+    def read(raw: str) -> tuple[str, ...] | None:
+        words = tuple(filter(None, raw.split(",")))
+        return words if set(words) <= set(allowed) else None
+
+    _take(name, read, but=f"; it can be {', '.join(allowed)}. You see all instead.")
+    value: tuple[str, ...] = st.session_state["chosen"].get(name, ())
+    return value if set(value) <= set(allowed) else ()
+
+
+def _take(name: str, read: Callable[[str], Value | None], *, but: str) -> None:
+    """What the link says of `name`, once: kept where `read` makes something of it, else the reader is told, with `but`.
+
+    Within a run of a fragment nothing is left to take, see `chosen`.
+    """
     kept, linked = st.session_state["chosen"], st.session_state["linked"]
     st.session_state["clicked"].discard(name)
-    if name in linked:
-        raw = linked.pop(name)
-        kept.pop(name, None)
-        words = tuple(raw.split(",")) if raw else ()
-        if set(words) <= set(allowed):
-            kept[name] = words
-        else:
-            _complain(f"The link asks for {name} {_plain(raw)}; it can be {', '.join(allowed)}. You see all instead.")
-    value: tuple[str, ...] = kept.get(name, ())
-    return value if set(value) <= set(allowed) else ()
+    if name not in linked:
+        return
+    raw = linked.pop(name)
+    kept.pop(name, None)
+    if raw is None:
+        return
+    value = read(raw)
+    if value is None:
+        _complain(f"The link asks for {name} {_plain(raw)}{but}")
+    else:
+        kept[name] = value
 
 
 def keep() -> None:
