@@ -27,8 +27,12 @@ def draw(
     scale: theme.Scale,
     options: packing.Options,
     on_open: Callable[[int, int], None],
+    selected: tuple[int, int] | None = None,
 ) -> None:
-    """The grid of the stream's heads; `measures` of session.measures, those of this stream."""
+    """The grid of the stream's heads; `measures` of session.measures, those of this stream.
+
+    selected: the head to frame where none is drawn beside the grid, which would say it by itself.
+    """
     sites = [site for site in trace.sites if site.stream == stream]
     pictures, top = session.thumbnails(trace, shown, stream=stream)
     data = packing.grid_bytes(
@@ -41,6 +45,7 @@ def draw(
         measures=roles.sortable(measures),
         roles=roles.roles(measures),
         options=options,
+        selected=selected,
     )
     grid(data, key="grid-view", on_open=on_open, on_options=_keep)
     if shown.is_long:

@@ -115,7 +115,16 @@ def explorer() -> None:
                 follow=follow,
             )
     with left:
-        all_heads.draw(trace, shown, measures, stream=stream, scale=scale, options=arranged, on_open=open_head)
+        all_heads.draw(
+            trace,
+            shown,
+            measures,
+            stream=stream,
+            scale=scale,
+            options=arranged,
+            on_open=open_head,
+            selected=(layer, number) if kind.name == "rollout" else None,
+        )
     why.draw(inspected, stream=stream, layer=layer, number=number, query=pinned[-1] if pinned else None, key=key)
 
 

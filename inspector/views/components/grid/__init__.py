@@ -10,11 +10,13 @@ import streamlit as st
 from inspector.plots.packing import Options
 from inspector.plots.standalone import script, style
 
-# Which head is open the head itself says (its adapter does), so that opening one does not send all pictures again.
+# Which head is open the head itself says (its adapter does), so that opening one does not send all pictures again;
+# `selected` says it where no head is drawn.
 _ADAPTER = """
 export default ({ data, parentElement, setTriggerValue }) => {
   const view = draw(parentElement, data, setTriggerValue);
-  const follow = () => globalThis.headlightOpen && !view.header.strip && view.follow(globalThis.headlightOpen);
+  const { selected } = view.header;
+  const follow = () => globalThis.headlightOpen && !selected && view.follow(globalThis.headlightOpen);
   follow();
   document.addEventListener("headlight-open", follow);
   return () => {

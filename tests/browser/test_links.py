@@ -1,0 +1,109 @@
+"""Whatever is chosen on the Attention page is in its link, which shows the same in a browser that never saw it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.conftest import Server
+
+SLOW = 60_000  # ms: the first view loads torch on a busy machine
+# What the page shows of the reader's choices, and the pictures themselves.
+SHOWN = """() => {
+  const inside = (e) => (e.shadowRoot ? [e, ...deep(e.shadowRoot)] : [e]);
+  const deep = (root) => [...root.querySelectorAll("*")].flatMap(inside);
+  const all = (selector) => deep(document).filter((e) => e.matches(selector));
+  return {
+    switches: all("[data-testid=stCheckbox]").map((e) => [e.innerText, e.querySelector("input").checked]),
+    kind: all("[data-testid*=segmented_controlActive]").map((e) => e.innerText),
+    heads: all(".hl-grid .cell").map((e) => [e.dataset.tag, e.ariaSelected, e.classList.contains("dim")]),
+    sorted: all(".hl-grid select, .hl-grid .direction").map((e) => e.value || e.innerText),
+    chips: all(".hl-grid .chip").map((e) => [e.dataset.role, e.ariaPressed]),
+    tools: all(".hl-head .tools :is(select, input)").filter((e) => !e.hidden).map((e) => e.value),
+    title: all(".hl-head .head-title").map((e) => e.innerText),
+    why: all("[data-testid=stExpander] summary").map((e) => e.innerText),
+    pictures: all(".hl-grid canvas, .hl-head canvas.cells").map((e) => e.toDataURL()),
+  };
+}"""
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    yield from opened(browser)
+
+
+def opened(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context(viewport={"width": 1440, "height": 1400})
+    page = context.new_page()
+    page.set_default_timeout(SLOW)
+    yield page
+    context.close()
+
+
+def shown(page: Page) -> dict[str, object]:
+    """What is shown, once it rests."""
+    before, now = None, page.evaluate(SHOWN)
+    while now != before:
+        page.wait_for_timeout(1500)
+        before, now = now, page.evaluate(SHOWN)
+    return now
+
+
+def in_link(page: Page, *parts: str) -> None:
+    for part in parts:
+        expect(page).to_have_url(re.compile(re.escape(part)), timeout=SLOW)
+
+
+def test_all_that_is_chosen_comes_back(page: Page, browser: Browser, server: Server) -> None:
+    page.goto(f"{server.url}/?pair=It+was+tired+of+unbelievably+long+walks.")
+    expect(page.get_by_role("gridcell")).to_have_count(72, timeout=SLOW)
+    untouched = shown(page)
+    grid, head = page.locator(".hl-grid"), page.locator(".hl-head").first
+    grid.locator("[data-layer='2'][data-head='3']").click()
+    in_link(page, "layer=2", "head=3")
+    for name, key in (("Hide special tokens", "hide"), ("Merge word pieces", "words"), ("Square-root colour", "sqrt")):
+        page.get_by_test_id("stCheckbox").get_by_text(name).click()
+        in_link(page, f"{key}=true")
+    page.get_by_test_id("stCheckbox").get_by_text("Renormalise").click()
+    in_link(page, "renormalise=true")
+    grid.locator("select").select_option("distance")
+    in_link(page, "sort=distance")
+    grid.locator(".direction").click()
+    in_link(page, "sort=-distance")
+    role = grid.locator(".chip").nth(1).get_attribute("data-role")
+    grid.locator(".chip").nth(1).click()
+    in_link(page, f"only={role}")
+    head.get_by_label("Lines", exact=True).select_option("top")
+    head.get_by_label("lines for each query").fill("2")
+    in_link(page, "lines=top2")
+    head.get_by_label("Texts").select_option("ab")
+    in_link(page, "between=ab")
+    head.get_by_label("only tokens that contain").fill("a")
+    in_link(page, "tokens=a")
+    head.locator(".plot").click(position={"x": 60, "y": 60})
+    in_link(page, "query=")
+    here = shown(page)
+    assert here != untouched
+    for another in opened(browser):
+        another.goto(page.url)
+        expect(another.get_by_role("gridcell")).to_have_count(72, timeout=SLOW)
+        there = shown(another)
+        for name, value in here.items():
+            assert there[name] == value, name
+        expect(another.get_by_text("The link asks for")).to_have_count(0)
+
+
+@pytest.mark.parametrize("kind", ["Scores", "Norm-weighted", "Rollout"])
+def test_what_is_drawn_of_a_head_comes_back(page: Page, browser: Browser, server: Server, kind: str) -> None:
+    page.goto(f"{server.url}/?layer=1&head=4")
+    expect(page.get_by_role("gridcell")).to_have_count(72, timeout=SLOW)
+    page.get_by_test_id("stMain").get_by_role("radio", name=kind).click()
+    in_link(page, "kind=")
+    here = shown(page)
+    for another in opened(browser):
+        another.goto(page.url)
+        expect(another.get_by_role("gridcell")).to_have_count(72, timeout=SLOW)
+        assert shown(another) == here
