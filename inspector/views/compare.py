@@ -9,7 +9,7 @@ from inspector.plots import theme
 from inspector.views import compare_difference, compare_heads, compare_panels, session
 
 st.title("Compare")
-inspected = session.inspected()
+inspected = session.inspected(in_panels=True)
 opened = compare_panels.opened_elsewhere(inspected)
 names = compare_panels.names()
 

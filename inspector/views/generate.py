@@ -175,8 +175,6 @@ st.caption(
     "one token at a time: it gives every token that it knows a probability of coming next, one of them is chosen and "
     "added, and it is asked again. Press Play, or walk through the steps."
 )
-if not loaded.card.trained:
-    parts.untrained()
 try:
     room = generating.prompt(loaded, text).room
     with st.container(horizontal=True, vertical_alignment="bottom"):

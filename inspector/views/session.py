@@ -18,7 +18,7 @@ import streamlit as st
 
 import models
 from inspector.cache import ByteBudgetCache
-from inspector.views import about, chosen_models, process, text_limits, waiting
+from inspector.views import about, chosen_models, parts, process, text_limits, waiting
 
 # torch comes with the first model: the sidebar and the page's frame are drawn before.
 if TYPE_CHECKING:
@@ -210,10 +210,12 @@ def _target() -> str | None:
     return target if target.strip() else None
 
 
-def inspected() -> Inspected:
+def inspected(*, in_panels: bool = False) -> Inspected:
     """What the reader chose, recorded; where that is not possible the page says why and stops.
 
-    Shows what was cut, what the tokenizer does not know, and the exactness badge, in the sidebar.
+    Shows what was cut, what the tokenizer does not know, and the exactness badge, in the sidebar; and that a model is
+    untrained in the page too, for on a phone the sidebar is closed. in_panels: the page's panels, which may have other
+    models, say that of each.
     """
     waiting.hold()
     try:
@@ -229,6 +231,8 @@ def inspected() -> Inspected:
         st.stop()
     with st.sidebar:
         about.draw(chosen, checked)
+    if not in_panels and not chosen_models.trained(chosen.trace.model):
+        parts.untrained()
     return chosen
 
 
