@@ -5,7 +5,8 @@ from __future__ import annotations
 import html
 from dataclasses import dataclass
 
-from inspector import export, heads
+from inspector import export, first_look, heads
+from inspector.plots import packing
 from inspector.plots.theme import Scale
 from inspector.trace import Trace
 
@@ -39,7 +40,8 @@ def show(
     Raises ValueError for a layer, head or stream out of range.
     """
     stream = trace.sites[0].stream if stream is None else stream
+    look = first_look.look(trace, sides=packing.sides(trace.sites))
     if layer is None and head is None:
-        layer, head = heads.most_telling(heads.measure(trace).query("stream == @stream"))
-    page = export.html(trace, layer=layer or 0, head=head or 0, stream=stream, scale=scale)
+        layer, head = heads.most_telling(look.measures.query("stream == @stream"))
+    page = export.html(trace, layer=layer or 0, head=head or 0, stream=stream, scale=scale, look=look)
     return Shown(page, height)
