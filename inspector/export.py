@@ -43,7 +43,7 @@ def write(
     """
     path, ending = Path(path), ending_of(path)
     weights, queries, keys = attention.chosen(trace, layer=layer, head=head, stream=stream)
-    title = f"{trace.model}: {attention.title(layer, head, stream)}"
+    title = f"{trace.model}: attention"  # each head has a title of its own
     if ending == ".html":
         page = html(trace, layer=layer, head=head, stream=stream, scale=scale)
         path.write_text(page, encoding="utf-8")
@@ -132,7 +132,7 @@ def html(
     if trace.cut is not None:
         facts["cut"] = str(trace.cut)
     open_head = message(weights, layer, head)
-    title = f"{trace.model}: {attention.title(layer, head, stream)}"
+    title = f"{trace.model}: attention"  # each head has a title of its own
     if head is None:  # a mean is no picture of the grid
         return standalone.page(title, open_head, facts=facts)
     look = look or first_look.look(trace, sides=packing.sides(trace.sites))
@@ -146,6 +146,7 @@ def html(
         colours=theme.SEQUENTIAL,
         scale=scale,
         selected=(layer, head),
+        notes=roles.notes(measures),
         measures=roles.sortable(measures),
         roles=roles.roles(measures),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,21 @@ def sortable(measures: pd.DataFrame) -> dict[str, list[list[float | None]]]:
     """These measures by their name in the page; None where a head has none."""
     numbers = {name: measures[column].to_numpy() for column, name in known(measures).items()}
     return {name: by_layer(np.where(np.isnan(values), None, values), measures) for name, values in numbers.items()}
+
+
+def notes(measures: pd.DataFrame) -> list[list[str]]:
+    """A line for each thumbnail, by layer and head: what the head mostly does, and its numbers."""
+    numbers = zip(*(measures[name] for name in ("label", "entropy", "distance", "confidence")), strict=True)
+    lines = [
+        [
+            label,
+            f"entropy {entropy:.3g} nats",
+            "" if math.isnan(distance) else f"distance {distance:.3g} tokens",
+            f"confidence {confidence:.3g}",
+        ]
+        for label, entropy, distance, confidence in numbers
+    ]
+    return by_layer([", ".join(filter(None, line)) for line in lines], measures)
 
 
 def by_layer(column: ArrayLike, measures: pd.DataFrame) -> list[list[Any]]:

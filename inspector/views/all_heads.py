@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from inspector.plots import packing, roles, theme
-from inspector.views import link, parts, session, site_words
+from inspector.views import link, session, site_words
 from inspector.views.components.grid import grid
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def draw(
         tokens=len(shown.keys.labels),
         colours=theme.SEQUENTIAL,
         scale=scale,
-        notes=site_words.notes(sites, parts.head_notes(measures)),
+        notes=site_words.notes(sites, roles.notes(measures)),
         names=site_words.layer_names(sites),
         measures=roles.sortable(measures),
         roles=roles.roles(measures),

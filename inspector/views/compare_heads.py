@@ -10,8 +10,8 @@ import streamlit as st
 from inspector import head_distances
 from inspector.head_distances import HeadDistances
 from inspector.plots import distances as draw
-from inspector.plots import packing, theme
-from inspector.views import link, parts, session
+from inspector.plots import packing, roles, theme
+from inspector.views import link, session
 from inspector.views.compare_panels import Panel, key
 from inspector.views.components.grid import grid
 from inspector.views.components.pairs import pairs
@@ -43,7 +43,7 @@ def open_in(name: str, layer: int, number: int) -> None:
 def _strips(panel: Panel, scale: theme.Scale) -> None:
     trace, stream = panel.trace, panel.stream
     pictures, top = session.thumbnails(trace, panel.whole, stream=stream)
-    notes = parts.head_notes(session.measures(trace).query("stream == @stream"))
+    notes = roles.notes(session.measures(trace).query("stream == @stream"))
     drawn = partial(packing.grid_bytes, tokens=len(panel.whole.keys.labels), colours=theme.SEQUENTIAL, scale=scale)
     number = 0 if panel.head is None else panel.head
     across = drawn(

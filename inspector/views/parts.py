@@ -206,20 +206,3 @@ def what_is_drawn(trace: Trace, shown: Arrangement, weights: Array, *, stream: s
     if max(shown.keys.sizes.max(), shown.queries.sizes.max()) > 1:
         sentences.append("To a word: the sum over its pieces; from a word: the mean (Clark et al. 2019, 4.1).")
     return " ".join(sentences)
-
-
-def head_notes(measures: pd.DataFrame) -> list[list[str]]:
-    """A line for each thumbnail, by layer and head: what the head mostly does, and its numbers."""
-    from inspector.plots import roles
-
-    numbers = zip(*(measures[name] for name in ("label", "entropy", "distance", "confidence")), strict=True)
-    lines = [
-        [
-            label,
-            f"entropy {entropy:.3g} nats",
-            "" if math.isnan(distance) else f"distance {distance:.3g} tokens",
-            f"confidence {confidence:.3g}",
-        ]
-        for label, entropy, distance, confidence in numbers
-    ]
-    return roles.by_layer([", ".join(filter(None, line)) for line in lines], measures)

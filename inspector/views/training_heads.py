@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from inspector import heads, learning
-from inspector.plots import packing, theme
+from inspector.plots import packing, roles, theme
 from inspector.plots import training as figures
 from inspector.views import link, parts, session
 from inspector.views.components.grid import grid
@@ -42,7 +42,7 @@ def every_head(replay: Replay, measures: pd.DataFrame, *, sentence: int, stream:
                 tokens=len(replay.sentences[sentence].tokens(stream)[1]),
                 colours=theme.SEQUENTIAL,
                 selected=(layer, number),
-                notes=parts.head_notes(now),
+                notes=roles.notes(now),
             ),
             key="replay-grid",
             on_open=_open,

@@ -10,7 +10,7 @@ import streamlit as st
 from inspector import heads as measures
 from inspector import interventions, maps
 from inspector.interventions import Dropped
-from inspector.plots import packing, theme
+from inspector.plots import packing, roles, theme
 from inspector.trace import Trace
 from inspector.views import before_after, downloads, link, parts, session, what_if_alone, what_if_predictions
 from inspector.views.components.grid import grid
@@ -98,7 +98,7 @@ def _choice(dropped: Dropped, *, first: str, stream: str) -> None:
             tokens=len(shown.keys.labels),
             colours=theme.SEQUENTIAL,
             scale="sqrt",
-            notes=parts.head_notes(session.measures(trace).query("stream == @stream")),
+            notes=roles.notes(session.measures(trace).query("stream == @stream")),
             crossed=crossed,
         )
         grid(data, key="grid-drop", on_open=partial(_toggle, dropped=dropped, stream=stream))
