@@ -12,15 +12,16 @@ from numpy.typing import ArrayLike
 from inspector.heads import BROAD_ENTROPY, BROAD_RELATIVE_ENTROPY, OFFSET_SHARE, SPECIAL_SHARE
 from inspector.plots.packing import Roles
 
-# After Okabe & Ito 2008, told apart by every kind of colour vision; darker on white, lighter on black.
+# Near Okabe & Ito 2008, moved apart until every kind of colour vision tells any two from each other, and from the frame
+# of the open head (a test simulates it).
 COLOURS = {
     "light": {
-        **{"previous": "#0072b2", "next": "#41a4dd", "self": "#009e73", "[CLS]": "#e69f00", "[SEP]": "#d55e00"},
-        **{"first": "#b09a00", "broad": "#8a8c96", "induction": "#cc5fa0", "same word": "#7d4a12"},
+        **{"previous": "#0072b2", "next": "#1699f3", "self": "#6da076", "[CLS]": "#c48901", "[SEP]": "#b72c00"},
+        **{"first": "#a09143", "broad": "#8a8c96", "induction": "#a3006c", "same word": "#6d3127"},
     },
     "dark": {
-        **{"previous": "#3f9fe0", "next": "#9bd3f5", "self": "#23bf93", "[CLS]": "#f5b731", "[SEP]": "#f0814a"},
-        **{"first": "#dccb4e", "broad": "#9c9ea8", "induction": "#e99ccb", "same word": "#c9995c"},
+        **{"previous": "#3e9ac1", "next": "#d0f0fc", "self": "#25d28f", "[CLS]": "#d2b744", "[SEP]": "#d88369"},
+        **{"first": "#e8ea70", "broad": "#9c9ea8", "induction": "#d4c1fa", "same word": "#9e792c"},
     },
 }
 
