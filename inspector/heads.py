@@ -1,8 +1,7 @@
 """What each head does on a text, in numbers with a published definition, and which head to look at first.
 
 A[i, j] is the weight from query i to key j; every row sums to 1. The maps are read block by block of query rows and
-never held together. Sums within a block are taken in float32, those over the blocks in float64: right to 1e-6, a
-distance to 1e-6 of its value.
+never held together. Sums are taken in float64, but for the terms of a row's entropy: float32, right to 1e-6.
 
 Shapes: H heads, Q query positions, T key positions; n tokens in a text that attends to itself.
 """
@@ -108,13 +107,14 @@ def _measure(
     queries = 0
     for rows, columns, block in parts:
         to_keys = np.zeros((len(block), len(keys)))
-        to_keys[:, columns] = block.sum(axis=1)
+        exact = block.astype(np.float64)
+        to_keys[:, columns] = exact.sum(axis=1)
         received = received + to_keys
         # One head at a time: what is computed on the way stays small.
         entropies = entropies + np.array([_entropy(head).sum(dtype=np.float64) for head in block])
         most = block[:, :, : max(0, candidates - columns.start)].max(axis=-1, initial=0.0)
         likely = likely + most.sum(axis=-1, dtype=np.float64)
-        masses = masses + _masses(block, _patterns(rows, columns, related.values()))
+        masses = masses + _masses(exact, _patterns(rows, columns, related.values()))
         queries += block.shape[1]
     entropy, mean_row = entropies / queries, received / queries  # [H], [H, T]
     distance, own, previous, following = masses[:4] / queries
@@ -175,17 +175,17 @@ def most_telling(measures: pd.DataFrame) -> tuple[int, int]:
     return int(best["layer"]), int(best["head"])
 
 
-def _patterns(queries: slice, keys: slice, related: Iterable[Related]) -> NDArray[np.float32]:
+def _patterns(queries: slice, keys: slice, related: Iterable[Related]) -> Array:
     """What the weights of a block are summed with: distance, self, previous, next, the related: [P, queries, keys]."""
     ahead = np.arange(keys.start, keys.stop) - np.arange(queries.start, queries.stop)[:, None]
     belonging = [one.pairs(queries, keys) for one in related]
-    return np.stack([np.abs(ahead), ahead == 0, ahead == -1, ahead == 1, *belonging], dtype=np.float32)
+    return np.stack([np.abs(ahead), ahead == 0, ahead == -1, ahead == 1, *belonging], dtype=np.float64)
 
 
-def _masses(block: NDArray[np.float32], patterns: NDArray[np.float32]) -> Array:
+def _masses(block: Array, patterns: Array) -> Array:
     """sum_ij A[i, j] P[i, j] of each head and pattern: [H, rows, keys] and [P, rows, keys] -> [P, H]."""
     by_row = block.transpose(1, 0, 2) @ patterns.transpose(1, 2, 0)  # [rows, H, P]
-    masses: Array = by_row.sum(axis=0, dtype=np.float64).T
+    masses: Array = by_row.sum(axis=0).T
     return masses
 
 

@@ -86,8 +86,7 @@ def test_blocks_of_a_long_text_against_whole_maps(minilm: LoadedModel):
         "confidence": maps[:, :, :-1].max(-1).mean(-1),
     }
     for name, values in expected.items():
-        of_tokens = 1e-6 if name == "distance" else 0  # the others are shares and nats, around 1
-        np.testing.assert_allclose(measures.loc[2, name], values, rtol=of_tokens, atol=1e-6, err_msg=name)
+        np.testing.assert_allclose(measures.loc[2, name], values, rtol=0, atol=1e-6, err_msg=name)
 
 
 def test_layout(trace: Trace, measures: pd.DataFrame):
@@ -107,8 +106,7 @@ def test_uniform_attention(n: int):
     assert found["entropy"] == pytest.approx(math.log(n), abs=1e-6)
     assert found["relative_entropy"] == pytest.approx(1, abs=1e-6)
     assert found["distance"] == pytest.approx((n**2 - 1) / (3 * n), abs=1e-4)  # mean |i - j| of two uniform draws
-    for name in ("self", "first", "cls", "confidence"):
-        assert found[name] == pytest.approx(1 / n, abs=1e-6)
+    assert found["self"] == found["first"] == found["cls"] == found["confidence"] == pytest.approx(1 / n, abs=1e-6)
     assert found["previous"] == found["next"] == pytest.approx((n - 1) / n**2, abs=1e-6)
     assert found["information"] == pytest.approx(0, abs=1e-6)
 
