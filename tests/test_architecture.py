@@ -81,11 +81,6 @@ def test_a_wrong_arrow_would_be_seen(tmp_path: Path) -> None:
     assert room("inspector.probe") == "probe"
 
 
-def test_files_stay_small() -> None:
-    long = {path.name: count for path in FILES if (count := len(path.read_text(encoding="utf-8").splitlines())) > 300}
-    assert long == {}
-
-
 def test_the_page_draws_before_torch_is_there() -> None:
     """What app.py imports for its sidebar brings neither torch nor transformers."""
     code = "import sys, inspector.views.session; sys.exit(str({'torch', 'transformers'} & set(sys.modules)))"
