@@ -89,7 +89,8 @@ def sample(
     """Tokens drawn by their probability: ids [B, T] -> [B, T + at most new_tokens].
 
     temperature divides the logits: below 1 the likely become likelier. top_k: only the k likeliest (Fan et al. 2018);
-    top_p: only the fewest that hold a share p of the probability (Holtzman et al. 2020).
+    top_p: of these the fewest that hold a share p of their probability (Holtzman et al. 2020). The order is that of
+    transformers: temperature, top_k, top_p.
     """
     if not temperature > 0:
         raise ValueError(f"temperature is {temperature}; it must be above 0, and greedy() is its limit at 0")
@@ -110,11 +111,19 @@ def drawn_from(logits: Tensor, *, temperature: float, top_k: int | None, top_p: 
 
 
 def likeliest(logits: Tensor, *, top_k: int | None, top_p: float) -> Tensor:
-    """logits [B, V] -> [B, V], -inf for all but the k likeliest and the fewest that hold a share p."""
+    """Keep the k likeliest tokens, then of these the fewest that hold a share p: logits [B, V] -> [B, V], others -inf.
+
+    The share is that of the tokens that top_k has left, which are renormalised before, as in transformers' `generate`.
+    Tokens that tie with the k-th all stay, as there.
+    """
+    if top_k is not None:
+        last = logits.topk(min(top_k, logits.shape[-1])).values[..., -1:]
+        logits = logits.masked_fill(logits < last, -torch.inf)
+    if top_p == 1:  # rounding of a long sum would drop tokens that are unlikely, not impossible
+        return logits
     ordered, order = logits.sort(dim=-1, descending=True)
     probabilities = torch.softmax(ordered, dim=-1)
     enough_before = probabilities.cumsum(dim=-1) - probabilities >= top_p  # the likeliest alone always stays
-    enough_before[:, slice(top_k, None) if top_k is not None else slice(0, 0)] = True
     ordered = ordered.masked_fill(enough_before, -torch.inf)
     return torch.empty_like(logits).scatter(-1, order, ordered)
 

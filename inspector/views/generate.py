@@ -69,7 +69,7 @@ def chosen_decoding() -> generating.Decoding:
     )
     top_p = parts.decimal(
         "Top-p", "top_p", default=1.0, first=0.05, last=1.0,
-        help="Draw from the fewest tokens that hold this share of the probability (Holtzman et al. 2020).",
+        help="Of the tokens that Top-k leaves, draw from the fewest that hold this share (Holtzman et al. 2020).",
     )  # fmt: skip
     seed = parts.number("Seed", "seed", default=0, last=9999, help="The same seed draws the same text again.")
     return generating.Decoding(True, temperature, top_k or None, top_p, seed)

@@ -7,10 +7,16 @@ from itertools import product
 import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
+from transformers.generation.logits_process import (
+    LogitsProcessorList,
+    TemperatureLogitsWarper,
+    TopKLogitsWarper,
+    TopPLogitsWarper,
+)
 
 from models.cache import KVCache
 from models.config import TransformerConfig
-from models.generation import NextToken, beam_search, greedy, likeliest, sample
+from models.generation import NextToken, beam_search, drawn_from, greedy, likeliest, sample
 from models.transformer import build
 
 CONFIG = {"vocabulary": 12, "layers": 3, "width": 24, "heads": 4, "ffn_width": 40, "max_positions": 150}
@@ -186,6 +192,29 @@ def test_only_the_likeliest_stay():
     assert kept(top_p=0.65) == [False, True, False, True]
     assert kept(top_k=1, top_p=0.01) == [False, True, False, False]
     assert math.isclose(likeliest(logits, top_k=2, top_p=1.0)[0, 1], math.log(0.4), rel_tol=1e-6)
+
+
+@pytest.mark.parametrize("temperature", [0.5, 1.0, 1.7])
+@pytest.mark.parametrize("top_k", [None, 1, 5, 40, 500])
+@pytest.mark.parametrize("top_p", [0.05, 0.5, 0.9, 1.0])
+def test_sampling_draws_from_what_transformers_draws_from(temperature, top_k, top_p):
+    """Its own warpers in its own order; some logits tie, and the vocabulary is smaller than the largest k."""
+    logits = 3 * torch.randn(6, 200, generator=torch.Generator().manual_seed(1))
+    logits[:3] = logits[:3].round()
+    warpers = LogitsProcessorList([TemperatureLogitsWarper(temperature)])
+    warpers += [TopKLogitsWarper(top_k)] if top_k is not None else []
+    warpers += [TopPLogitsWarper(top_p)] if top_p < 1 else []
+    expected = torch.softmax(warpers(torch.zeros(6, 1, dtype=torch.long), logits), dim=-1)
+    # Of tied tokens at the edge of the share either may stay: the probabilities in order are the same.
+    found = drawn_from(logits, temperature=temperature, top_k=top_k, top_p=top_p)
+    torch.testing.assert_close(found[3:], expected[3:], rtol=0, atol=1e-6)
+    torch.testing.assert_close(found.sort().values, expected.sort().values, rtol=0, atol=1e-6)
+
+
+def test_an_unlikely_token_can_be_drawn_unless_a_share_is_asked_for():
+    """Sums of float32 reach 1 before the last of many tokens."""
+    logits = torch.linspace(0, -40, 50_000)[None]
+    assert likeliest(logits, top_k=None, top_p=1.0).isfinite().all()
 
 
 def test_bad_arguments_are_named():
