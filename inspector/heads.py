@@ -8,7 +8,7 @@ Shapes: H heads, Q query positions, T key positions; n tokens in a text that att
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -56,16 +56,18 @@ def measure(trace: Trace, *, on_band: Callable[[AttentionSite, Band], None] | No
         of its own): the entropy of the mean row less the mean entropy of the rows, which is the Jensen-Shannon
         divergence of all rows (Lin 1991, section 5).
     induction: weight on the keys whose token before is the query's own token at another place, share 0..1 (Olsson et
-        al. 2022), mean over the queries that have such keys; NaN where the text repeats no token.
+        al. 2022), mean over the queries that have such keys; NaN where the text repeats no token. Tokens that the
+        tokenizer does not know are left out: they look alike and may stand for different words.
     word: weight on the other pieces of the query's own word, share 0..1, mean over the pieces of words of several; NaN
         where there are none.
     """
     tables = []
     for site in trace.sites:
-        words = None if site.stream == "cross" else trace.read_by(site.stream).words
+        read = trace.read_by(site.stream)
+        related = {} if site.stream == "cross" else _related(site.keys, read.words, known=read.known)
         causal = site.predicts is not None
         parts = _parts(trace, site, on_band)
-        table = pd.DataFrame(_measure(parts, keys=site.keys, words=words, causal=causal))
+        table = pd.DataFrame(_measure(parts, keys=site.keys, related=related, causal=causal))
         if site.stream == "cross":
             table[["distance", "self", "previous", "next"]] = np.nan
         table.insert(0, "stream", site.stream)
@@ -88,7 +90,13 @@ def measure_maps(
     see earlier keys alone, so that a token that comes again later counts for nothing.
     """
     parts = ((rows, slice(0, len(keys)), block) for rows, block in blocks)
-    return _measure(parts, keys=keys, words=words, causal=causal)
+    return _measure(parts, keys=keys, related={} if words is None else _related(keys, words), causal=causal)
+
+
+def _related(
+    tokens: Sequence[str], words: Sequence[int | None], *, known: Sequence[bool] | None = None
+) -> dict[str, Related]:
+    return {"induction": after_the_same(tokens, words, known=known), "word": in_the_same_word(words)}
 
 
 def _parts(trace: Trace, site: AttentionSite, on_band: Callable[[AttentionSite, Band], None] | None) -> Iterator[Part]:
@@ -99,9 +107,8 @@ def _parts(trace: Trace, site: AttentionSite, on_band: Callable[[AttentionSite, 
 
 
 def _measure(
-    parts: Iterable[Part], *, keys: Sequence[str], words: Sequence[int | None] | None, causal: bool
+    parts: Iterable[Part], *, keys: Sequence[str], related: Mapping[str, Related], causal: bool
 ) -> dict[str, NDArray[np.float64]]:
-    related = {} if words is None else {"induction": after_the_same(keys, words), "word": in_the_same_word(words)}
     candidates = len(keys) - 1 if keys[-1] in END_TOKENS else len(keys)  # of `confidence`
     entropies, likely, masses, received = np.zeros(()), np.zeros(()), np.zeros(()), np.zeros(())
     queries = 0

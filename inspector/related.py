@@ -53,12 +53,18 @@ class Related:
         return same
 
 
-def after_the_same(tokens: Sequence[str], words: Sequence[int | None]) -> Related:
+def after_the_same(
+    tokens: Sequence[str], words: Sequence[int | None], *, known: Sequence[bool] | None = None
+) -> Related:
     """Keys whose token before is the query's own, at another place: where an induction head looks (Olsson et al. 2022).
 
-    words: for each token its word, None for special tokens, which belong to nothing.
+    words: for each token its word, None for special tokens, which belong to nothing. known: whether the tokenizer knows
+    each token, all of them where it is left out; two unknown ones look alike and may stand for different words, so they
+    repeat nothing.
     """
-    own = _classes(token if word is not None else None for token, word in zip(tokens, words, strict=True))
+    known = (True,) * len(tokens) if known is None else known
+    every = zip(tokens, words, known, strict=True)
+    own = _classes(token if word is not None and is_known else None for token, word, is_known in every)
     return Related(own, np.concatenate([[NONE], own[:-1]]).astype(np.int32), offset=1)
 
 

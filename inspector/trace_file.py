@@ -25,6 +25,7 @@ from models.masks import Mask
 from models.tokenizers import Cut, Encoding
 
 FORMAT, VERSION = "headlight-trace", 1
+_UNKNOWN = ("[UNK]", "<unk>", "<|unknown|>")
 NORM_FIELDS = ("name", "layer", "part", "placement", "epsilon", "stream", "kind")  # of a norm, what is no array
 
 
@@ -188,7 +189,13 @@ def _encoding(fields: Mapping[str, Any]) -> Encoding:
         spans = tuple((first, last) for first, last in spans)
         if len(spans) != len(columns["ids"]):
             raise ValueError(f"its {len(columns['ids'])} tokens have {len(spans)} places in the text")
-    return Encoding(**columns, unknown=fields["unknown"], cut=cut, spans=spans)
+    unknown = fields["unknown_id"] if "unknown_id" in fields else _unknown_id(columns["ids"], columns["tokens"])
+    return Encoding(**columns, unknown=fields["unknown"], cut=cut, spans=spans, unknown_id=unknown)
+
+
+def _unknown_id(ids: tuple[int, ...], tokens: tuple[str, ...]) -> int | None:
+    """The id of unknown tokens in a file of an older version, which does not say it: by the names that models use."""
+    return next((id for id, token in zip(ids, tokens, strict=True) if token in _UNKNOWN), None)
 
 
 def _frozen(array: np.ndarray) -> np.ndarray:

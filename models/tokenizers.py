@@ -39,7 +39,8 @@ class Encoding:
     words: index of the word that a token belongs to, None for special tokens; a pair's second text counts on.
     segments: 0 for the text, 1 for its pair.
     special: True for tokens that the tokenizer added ([CLS], [SEP]).
-    unknown: how many tokens stand for something the tokenizer does not know.
+    unknown: how many tokens stand for something the tokenizer does not know; unknown_id: the id of such a token, None
+        where the tokenizer has none.
     spans: where in the text each token stands, (first, last + 1) characters, of a pair in "text<newline>pair"; (0, 0)
         for special tokens. None where there was no text: a model wrote the tokens itself.
     """
@@ -52,6 +53,12 @@ class Encoding:
     unknown: int
     cut: Cut | None = None
     spans: tuple[tuple[int, int], ...] | None = None
+    unknown_id: int | None = None
+
+    @property
+    def known(self) -> tuple[bool, ...]:
+        """For each token whether the tokenizer knows what it stands for: two that it does not know may differ."""
+        return tuple(id != self.unknown_id for id in self.ids)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -100,6 +107,7 @@ def encode(tokenizer: Any, text: str, *, text_pair: str | None = None, max_token
         unknown=0 if unknown is None else ids.count(unknown),
         cut=cut,
         spans=_spans(encoded["offset_mapping"], sequences, second=len(text) + 1),
+        unknown_id=unknown,
     )
 
 
@@ -112,8 +120,8 @@ def from_ids(tokenizer: Any, ids: Sequence[int]) -> Encoding:
     special = tuple(token in tokenizer.all_special_ids for token in ids)
     begins = [not token.startswith("##") for token in tokens]
     words = marked_words(tokens, special) if has_marks(tokens) else _numbered(begins, special)
-    unknown = tuple(ids).count(tokenizer.unk_token_id)
-    return Encoding(tuple(ids), tokens, words, (0,) * len(ids), special, unknown)
+    unknown = tokenizer.unk_token_id
+    return Encoding(tuple(ids), tokens, words, (0,) * len(ids), special, tuple(ids).count(unknown), unknown_id=unknown)
 
 
 def substituted(tokenizer: Any, encoding: Encoding, ids: Mapping[int, int]) -> Encoding:

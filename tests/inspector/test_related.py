@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
+import inspector
 import models
 from inspector import heads, record
 from inspector.related import after_the_same, in_the_same_word
@@ -21,7 +24,7 @@ REPEATED = "The antidisestablishmentarian cat saw the dog and the cat ran."
 def by_plain_loops(
     weights: np.ndarray, tokens: Sequence[str], words: Sequence[int | None], *, causal: bool
 ) -> tuple[float, float]:
-    """(induction, word) of one map, one weight at a time."""
+    """(induction, word) of one map, one weight at a time; "[UNK]" is the same as nothing."""
 
     def mean(related: dict[int, list[int]]) -> float:
         rows = [math.fsum(float(weights[i, j]) for j in keys) for i, keys in related.items() if keys]
@@ -30,7 +33,9 @@ def by_plain_loops(
     n = len(tokens)
     own = [i for i in range(n) if words[i] is not None]
     seen = {i: [j for j in range(n) if j <= i or not causal] for i in own}
-    after = {i: [j for j in seen[i] if j - 1 in own and tokens[j - 1] == tokens[i] and j != i + 1] for i in own}
+    after = {
+        i: [j for j in seen[i] if j - 1 in own and tokens[j - 1] == tokens[i] != "[UNK]" and j != i + 1] for i in own
+    }
     within = {i: [j for j in seen[i] if words[j] == words[i] and j != i] for i in own}
     return mean(after), mean(within)
 
@@ -49,6 +54,31 @@ def test_an_encoder_against_plain_loops(minilm: LoadedModel) -> None:
     measures = heads.measure(trace)
     assert measures[["induction", "word"]].notna().all(axis=None)
     check(trace, measures, stream="encoder")
+
+
+def test_unknown_tokens_repeat_nothing(minilm: LoadedModel, tmp_path: Path) -> None:
+    """Two unknown characters look alike and are not the same; a file of an older version knows it too."""
+    trace = record(minilm, "the cat 猫 saw the cat 狗 run")
+    assert trace.tokens.count("[UNK]") == 2
+    check(trace, heads.measure(trace), stream="encoder")
+    trace.save(tmp_path / "t.npz")
+    opened = [inspector.open(tmp_path / "t.npz"), inspector.open(without_unknown_id(tmp_path / "t.npz"))]
+    assert [again.encoding.known for again in opened] == [trace.encoding.known] * 2
+    only_unknown = record(minilm, "猫追老鼠")
+    assert set(only_unknown.tokens) == {"[CLS]", "[UNK]", "[SEP]"}
+    assert heads.measure(only_unknown)["induction"].isna().all()
+    assert "induction" not in set(heads.label(heads.measure(only_unknown)))
+
+
+def without_unknown_id(path: Path) -> Path:
+    """The same file as it was written before it named the id of unknown tokens."""
+    with np.load(path) as archive:
+        arrays = dict(archive)
+    header = json.loads(str(arrays["header"]))
+    del header["encoding"]["unknown_id"]
+    old = path.with_name("old.npz")
+    np.savez(old, **{**arrays, "header": np.array(json.dumps(header))})
+    return old
 
 
 def test_a_text_of_several_blocks_against_plain_loops(minilm: LoadedModel) -> None:
