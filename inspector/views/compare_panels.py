@@ -233,11 +233,11 @@ def draw(
 
 
 def formula(panels: Sequence[Panel]) -> str:
-    """What is drawn, with the width of a key in each panel."""
-    widths = {panel.name: panel.trace.record_of(panel.layer, panel.stream).query.shape[-1] for panel in panels}
-    alike = len(set(widths.values())) == 1
-    where = f"{widths['A']}" if alike else ", ".join(f"{width} in {name}" for name, width in widths.items())
-    return rf"$A = \mathrm{{softmax}}(QK^\top / \sqrt{{d_k}})$ with $d_k$ = {where}."
+    """What is drawn: the formula of the panels' weights, or of each where they differ."""
+    formulas = {panel.name: parts.softmax(panel.trace.record_of(panel.layer, panel.stream)) for panel in panels}
+    if len(set(formulas.values())) == 1:
+        return f"{next(iter(formulas.values()))}."
+    return " ".join(f"{name}: {written}." for name, written in formulas.items())
 
 
 def _step(panel: Panel, event: Choice | Step) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from inspector.maps import Arrangement
     from inspector.plots.theme import Scale
-    from inspector.trace import Array, Trace
+    from inspector.trace import Array, AttentionRecord, Trace
 
 
 def untrained() -> None:
@@ -178,17 +178,19 @@ def head_numbers(row: pd.Series, *, tokens: int) -> list[tuple[str, str, str]]:
     return [card for card in cards if not card[1].startswith("nan")]  # without [CLS], or between two texts
 
 
-def what_is_drawn(trace: Trace, shown: Arrangement, weights: Array, *, stream: str, layer: int) -> str:
-    """One paragraph under a map: the formula with its numbers, and what was hidden or merged."""
+def softmax(record: AttentionRecord) -> str:
+    """The formula of a call's weights as LaTeX with its own numbers: "A = softmax(QK^T / sqrt(d_k)) with d_k = 32"."""
     from inspector.score_steps import formula
 
+    width = record.query.shape[-1]  # 0 where the scores were seen and no query
+    return rf"$A = \mathrm{{softmax}}({formula(record)})$" + (f" with $d_k$ = {width}" if width else "")
+
+
+def what_is_drawn(trace: Trace, shown: Arrangement, weights: Array, *, stream: str, layer: int) -> str:
+    """One paragraph under a map: the formula with its numbers, and what was hidden or merged."""
     keys = trace.encoding if stream == "cross" else trace.read_by(stream)
     record = trace.record_of(layer, stream)
-    width = record.query.shape[-1]
-    sentences = [
-        rf"$A = \mathrm{{softmax}}({formula(record)})${f' with $d_k$ = {width}' if width else ''}: row = query, "
-        "column = key, no unit."
-    ]
+    sentences = [f"{softmax(record)}: row = query, column = key, no unit."]
     if stream != "encoder":
         sentences.append("A row is named by the token read and the token predicted (→).")
     if stream == "cross":
@@ -200,6 +202,12 @@ def what_is_drawn(trace: Trace, shown: Arrangement, weights: Array, *, stream: s
             "Special tokens are hidden and each row is divided by what is left, so it sums to 1 again."
             if shown.renormalise
             else f"Special tokens are hidden with their weight: rows sum to {left}."
+        )
+    elif record.function.sinks:
+        sums = weights.sum(axis=-1)
+        sentences.append(
+            f"A part of each row goes to a learned sink, which is no key: rows sum to {sums.min():.3g} to "
+            f"{sums.max():.3g}."
         )
     else:
         sentences.append("Each row sums to 1.")

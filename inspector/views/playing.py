@@ -187,10 +187,10 @@ def _attention(made: Written, step: int) -> None:
     for place, stream in zip(st.columns(len(streams), gap="medium"), streams, strict=True):
         with place:
             _map(made, step, stream=stream, layer=layer, head=head)
-    width = made.trace.attentions[0].query.shape[-1]
+    formulas = dict.fromkeys(parts.softmax(made.trace.record_of(layer, stream)) for stream in streams)
     st.caption(
-        r"What each new token looked at as it was chosen: $\mathrm{softmax}(q K^\top / \sqrt{d_k})$ with $d_k$ = "
-        f"{width}, no unit; a row sums to 1 and is named by the token it wrote (→). Bars and frame: the newest step."
+        f"What each new token looked at as it was chosen: {' and '.join(formulas)}, no unit; a row sums to 1 and is "
+        "named by the token it wrote (→). Bars and frame: the newest step."
     )
     st.caption(
         "Row $i$ of the finished map is step $i$: an earlier token never sees a later one, so its keys, values and "

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from inspector import maps, record
+from inspector.views import compare_panels
 from models import LoadedModel, load
+from tests.inspector.families import CAPTURED, save
 
 ROOT = Path(__file__).parents[3]
 EXAMPLE = "The cat sat on the mat because it was tired."
@@ -180,3 +184,32 @@ def test_a_long_text_is_compared_by_its_beginning(minilm: LoadedModel, monkeypat
     np.testing.assert_allclose(sent(app)[0][1].reshape(6, 6), weights[:6, :6], rtol=1e-6)
     assert "is compared by its first" in said(app)
     assert metrics(app)["Shared tokens"] == "6"
+
+
+FORMULAS = {  # as the papers have them
+    "bert": r"softmax}(QK^\top / \sqrt{d_k})$ with $d_k$ = 8",
+    "t5": r"softmax}(QK^\top + B)$",  # no scale, a bias (Raffel et al. 2020)
+    "gemma2": r"\tanh(QK^\top / \sqrt{d_k} / 50)",  # soft-cap (Gemma Team 2024)
+}
+
+
+@pytest.fixture(scope="module")
+def panels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """As much of a panel as its caption reads, of a tiny model of each family."""
+    made = {}
+    for family in CAPTURED:
+        if family.name in FORMULAS:
+            folder = tmp_path_factory.mktemp(family.name)
+            save(family, folder)
+            trace = record(load(folder), "the cat sat")
+            made[family.name] = SimpleNamespace(trace=trace, layer=0, stream=trace.sites[0].stream, name=family.name)
+    return made
+
+
+def test_the_caption_is_the_formula_of_the_panels_own_models(panels: dict[str, Any]) -> None:
+    for name, expected in FORMULAS.items():
+        assert expected in compare_panels.formula([panels[name]])
+    assert "sqrt" not in compare_panels.formula([panels["t5"]])
+    both = compare_panels.formula([panels["bert"], panels["t5"]])
+    assert both == " ".join(f"{name}: {compare_panels.formula([panels[name]])}" for name in ("bert", "t5"))
+    assert compare_panels.formula([panels["bert"]] * 2) == compare_panels.formula([panels["bert"]])
