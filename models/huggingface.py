@@ -153,4 +153,7 @@ def _loaded(source: _Source, implementation: str) -> Pretrained:
         network.to(placement.torch_device())
     network.eval().requires_grad_(False)
     name_streams(network, decoder=source.shape == "decoder")
-    return try_out(network, source.tokenizer, shape=source.shape)
+    tried = try_out(network, source.tokenizer, shape=source.shape)
+    if tried.shape != source.shape:  # it does not attend as its configuration made us think
+        name_streams(network, decoder=tried.shape == "decoder")
+    return tried

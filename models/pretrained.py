@@ -14,7 +14,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
-from models.attention import AttentionCall, watch, watched
+from models.attention import AttentionCall, attend_rows, watch, watched
 from models.config import Shape, Stream
 from models.eager_attention import IMPLEMENTATION
 from models.eager_output import Expected, WatchedSoftmax
@@ -138,6 +138,9 @@ class Pretrained:
 def try_out(network: Any, tokenizer: Any, *, shape: Shape) -> Pretrained:
     """Run a few tokens and note what was seen.
 
+    shape: what the configuration says. Whether a stack reads one way or both ways is not taken from it but from what
+    its attention does: Gemma 3 can be told to read both ways, and BertGeneration to read one way.
+
     Raises ValueError where no attention was seen, or the network hands none out.
     """
     own = network.config._attn_implementation == IMPLEMENTATION
@@ -155,8 +158,18 @@ def try_out(network: Any, tokenizer: Any, *, shape: Shape) -> Pretrained:
         with watch(calls.append):
             hidden = _forward(tried, ids)
         _check_whole(calls, tried)
-        head = _agrees(tried, ids, hidden)
+        if shape != "encoder-decoder":
+            tried = replace(tried, shape="encoder" if any(map(_looks_ahead, calls)) else "decoder")
+        # The head of a model that is listed as causal predicts the next token, which one that looks ahead has read.
+        head = (shape, tried.shape) != ("decoder", "encoder") and _agrees(tried, ids, hidden)
     return replace(tried, head=head)
+
+
+def _looks_ahead(call: AttentionCall) -> bool:
+    """Whether any query of a call gives any weight to a later key."""
+    rows = slice(0, call.query.shape[2])
+    seen = attend_rows(call.function, call.query, call.key, call.value, mask=call.mask, rows=rows)
+    return bool(seen.weights.triu(1 - seen.band.start).any())
 
 
 def _hidden(out: Any) -> Tensor:
