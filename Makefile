@@ -1,10 +1,11 @@
 # make app   opens the page
 # make test  lint, types and all tests
 # make setup the environment alone
+# make constraints  resolves constraints.txt anew
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: app test setup clean
+.PHONY: app test setup constraints clean
 .DEFAULT_GOAL := app
 
 app: setup
@@ -19,7 +20,7 @@ test: .venv/.dev
 	$(BIN)/python -m pytest
 
 # Each stamp is renewed when its requirements change, and only then.
-.venv/.app: requirements.txt | .venv/bin/python
+.venv/.app: requirements.txt constraints.txt | .venv/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
 	touch $@
 
@@ -31,6 +32,9 @@ test: .venv/.dev
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Headlight needs Python 3.11 or newer; name one with: make PYTHON=python3.12"; exit 1; }
 	$(PYTHON) -m venv .venv
+
+constraints: | .venv/bin/python
+	$(BIN)/python -m tests.constraints
 
 clean:
 	rm -rf .venv

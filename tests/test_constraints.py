@@ -1,0 +1,63 @@
+"""What is installed is what constraints.txt says, and nothing that the requirements bring is missing there."""
+
+from __future__ import annotations
+
+from importlib.metadata import distribution
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+from tests import constraints
+
+
+def needed() -> dict[str, str]:
+    """Walk from the requirements through all that they need here: the installed version of each, by canonical name."""
+    found: dict[str, str] = {}
+    seen: set[tuple[str, str]] = set()
+    waiting = [Requirement(line) for line in constraints.direct()]
+    while waiting:
+        requirement = waiting.pop()
+        name = constraints.canonical(requirement.name)
+        for extra in {"", *requirement.extras}:
+            if (name, extra) in seen:
+                continue
+            seen.add((name, extra))
+            here = distribution(name)
+            found[name] = constraints.public(here.version)
+            further = [Requirement(line) for line in here.requires or ()]
+            waiting += [one for one in further if one.marker is None or one.marker.evaluate({"extra": extra})]
+    return found
+
+
+def test_what_is_installed_is_what_the_constraints_say() -> None:
+    pinned = constraints.read()
+    assert {name: pinned.get(name) for name in needed()} == needed()
+
+
+def test_the_walk_reaches_what_is_needed_in_turn() -> None:
+    walked = needed()
+    assert {"torch", "jinja2", "markupsafe", "starlette", "tokenizers", "pytest", "pluggy"} <= set(walked)
+    assert set(walked) <= set(constraints.read())
+
+
+def test_every_direct_requirement_is_pinned_to_the_same_version() -> None:
+    pinned = constraints.read()
+    for line in constraints.direct():
+        requirement = Requirement(line)
+        assert str(requirement.specifier) == f"=={pinned[constraints.canonical(requirement.name)]}"
+
+
+@pytest.mark.parametrize("file", ["requirements.txt", "requirements-dev.txt"])
+def test_both_requirements_read_the_constraints(file: str) -> None:
+    """pip heeds the `-c` of a file that another names by `-r`: every install keeps the versions."""
+    text = (constraints.ROOT / file).read_text(encoding="utf-8")
+    assert text.splitlines()[1].split("#")[0].strip() in ("-c constraints.txt", "-r requirements.txt")
+
+
+def test_the_written_list_is_read_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    versions = {"a": "1.0", "b-c": "2.0.post1"}
+    path = tmp_path / "constraints.txt"
+    path.write_text(constraints.written(versions), encoding="utf-8")
+    monkeypatch.setattr(constraints, "PATH", path)
+    assert constraints.read() == versions
