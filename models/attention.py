@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from torch import Tensor, nn
 
@@ -22,6 +22,7 @@ from models.fused_kernel import attend_fused
 from models.masks import Mask, band
 from models.positions import Rotary, unturned
 from models.relative import Bias
+from models.running_layer import following, running_layer
 
 __all__ = [
     "BLOCK",
@@ -47,7 +48,8 @@ _CELLS = 2**18  # of a head's map at once, at most: the allocator keeps what is 
 class AttentionCall:
     """All that one attention call was given, and so all that is needed to compute its weights again.
 
-    query [B, H, Q, E], key and value [B, K, T, E]. stream: whose attention it is.
+    query [B, H, Q, E], key and value [B, K, T, E]. stream: whose attention it is. layer: the model's layer that made
+    the call; None where that is not known, see models/running_layer.py.
     """
 
     function: AttentionFunction
@@ -56,6 +58,7 @@ class AttentionCall:
     value: Tensor
     mask: Mask | None
     stream: Stream = "encoder"
+    layer: int | None = None
 
 
 # Context variables, not globals: two visitors share one loaded model, each thread sees its own.
@@ -72,17 +75,18 @@ def watch(watcher: Callable[[AttentionCall], None], *, pace: Callable[[float], N
     """
     tokens = _watcher.set(watcher), _pace.set(pace)
     try:
-        yield
+        with following():
+            yield
     finally:
         _watcher.reset(tokens[0])
         _pace.reset(tokens[1])
 
 
 def report(call: AttentionCall) -> None:
-    """Tell whoever watches of an attention call that did not come through `attend`."""
+    """Tell whoever watches of an attention call, and which layer makes it."""
     watcher = _watcher.get()
     if watcher is not None:
-        watcher(call)
+        watcher(replace(call, layer=running_layer()))
 
 
 def watched() -> bool:

@@ -31,6 +31,7 @@ from transformers.models.auto.modeling_auto import (
 )
 from transformers.utils.logging import disable_progress_bar
 
+from models import running_layer
 from models.candidates import Candidate
 from models.config import Shape
 from models.eager_attention import IMPLEMENTATION, name_streams
@@ -153,6 +154,7 @@ def _loaded(source: _Source, implementation: str) -> Pretrained:
         network.to(placement.torch_device())
     network.eval().requires_grad_(False)
     name_streams(network, decoder=source.shape == "decoder")
+    running_layer.install(network)
     tried = try_out(network, source.tokenizer, shape=source.shape)
     if tried.shape != source.shape:  # it does not attend as its configuration made us think
         name_streams(network, decoder=tried.shape == "decoder")

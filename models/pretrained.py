@@ -227,13 +227,14 @@ def _agrees(tried: Pretrained, ids: Tensor, hidden: Tensor) -> bool:
 def attention_count(config: Any, *, shape: Shape) -> int:
     """How many attention calls the configuration names for one forward; a decoder's layer makes two beside a source.
 
-    Layers of another kind (state-space, linear attention) have no map and do not count; "hybrid" ones have both.
+    Layers of another kind (state-space, linear attention) have no map and do not count; "hybrid" ones have both. A
+    layer of ALBERT may hold several attentions (inner_group_num).
     """
     if shape == "encoder-decoder":
         return layer_count(config, "encoder") + 2 * layer_count(config, "decoder")
     kinds = getattr(config, "layer_types", None) or getattr(config, "layers_block_type", None)
     if kinds is None:
-        return int(config.num_hidden_layers)
+        return int(config.num_hidden_layers) * int(getattr(config, "inner_group_num", 1))
     return sum(kind.startswith("hybrid") or ("attention" in kind and "linear" not in kind) for kind in kinds)
 
 
