@@ -28,12 +28,6 @@ class FirstLook:
     checks: WeightChecks
     pictures: Mapping[str, Array]
 
-    @property
-    def nbytes(self) -> int:
-        """Bytes that it holds."""
-        table = int(self.measures.memory_usage(deep=True).sum())
-        return table + sum(pictures.nbytes for pictures in self.pictures.values())
-
 
 def look(
     trace: Trace, *, sides: Mapping[str, int], on_progress: Callable[[float, int], None] | None = None

@@ -31,11 +31,6 @@ class HeadDistances:
     queries: int
     of: int
 
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the matrix."""
-        return self.values.nbytes
-
 
 def measure(trace: Trace, *, stream: str, work: int = WORK) -> HeadDistances:
     """Every head of a stream against every other, in blocks of query rows.

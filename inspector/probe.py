@@ -15,6 +15,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from inspector.held import storages
 from inspector.kept import Keeper
 from inspector.norm_hooks import install, watch_norms
 from inspector.norm_kinds import NormParameters, parameters
@@ -238,8 +239,25 @@ def _trace(
         )
     hidden, read_text = own(run.hidden, tokens=0), reading.encoding
     return Trace(
-        loaded.card.id, text, text_pair, read_text, tuple(attentions), tuple(norms), hidden, target, reading.target
+        loaded.card.id,
+        text,
+        text_pair,
+        read_text,
+        tuple(attentions),
+        tuple(norms),
+        hidden,
+        target,
+        reading.target,
+        lent=_lent(loaded, run.norms, attentions),
     )
+
+
+def _lent(loaded: LoadedModel, norms: Sequence[NormCall], attentions: Sequence[AttentionRecord]) -> frozenset[int]:
+    """Addresses of the model's own storages: learned tensors that attention read, each norm's gamma and beta."""
+    network = loaded.network
+    model = storages((*network.parameters(), *network.buffers()))
+    known = storages([parameters(norm.module) for norm in norms])
+    return frozenset(known) | (model.keys() & storages(attentions).keys())
 
 
 def _batch_first(x: Tensor, hidden: Tensor, norm: NormParameters) -> Tensor:

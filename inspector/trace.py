@@ -23,6 +23,7 @@ from torch import Tensor
 
 from inspector import recompute
 from inspector.cache import ByteBudgetCache
+from inspector.held import held_bytes
 from inspector.recompute import Array, AttentionRecord, AttentionSite, Band, Kind
 from models.tokenizers import Cut, Encoding
 
@@ -72,7 +73,7 @@ class Trace:
 
     model: the model's id. hidden: last hidden state [Q, D], of the decoder where there is one.
     target: what the decoder of an encoder-decoder read; target_text: what it was given to write, None where it wrote by
-    itself.
+    itself. lent: addresses of the storages that are the model's own (a norm's gamma), which `nbytes` leaves out.
     """
 
     model: str
@@ -84,6 +85,7 @@ class Trace:
     hidden: Tensor
     target_text: str | None = None
     target: Encoding | None = None
+    lent: frozenset[int] = field(default=frozenset(), repr=False)
     key: str = field(default_factory=lambda: uuid4().hex)
 
     @property
@@ -125,12 +127,10 @@ class Trace:
         """The last hidden state [Q, D]."""
         return read_only(self.hidden)
 
-    @property
+    @cached_property
     def nbytes(self) -> int:
-        """Bytes that the trace holds: linear in the text."""
-        tensors = [t for record in self.attentions for t in (record.query, record.key, record.value)]
-        attention = sum(tensor.nbytes for tensor in [*tensors, self.hidden])
-        return attention + sum(norm.input.nbytes for norm in self.norms)
+        """Bytes that the trace holds: every storage that can be reached from it, once, but for the model's own."""
+        return held_bytes(self)
 
     def attention(self, *, layer: int, head: int | None = None, stream: str | None = None) -> Array:
         """Attention weights: float32 [Q, T] of a head, or [H, Q, T] of a layer; rows sum to 1.
@@ -191,12 +191,12 @@ class Trace:
         site, name = record.site, (self.key, kind, record.site.stream, layer)
         layer_bytes = 4 * site.heads * len(site.queries) * len(site.keys)
         if head is None:
-            return _maps.get(name, lambda: _whole(record, kind), size=_size)
+            return _maps.get(name, lambda: _whole(record, kind), size=held_bytes)
         alone = self.record_of_head(layer, head, stream)
         if layer_bytes <= _LARGEST_LAYER:  # the other heads of a short text are soon asked for too
-            chosen: Array = _maps.get(name, lambda: _whole(record, kind), size=_size)[head]
+            chosen: Array = _maps.get(name, lambda: _whole(record, kind), size=held_bytes)[head]
         else:
-            chosen = _maps.get((*name, head), lambda: _whole(alone, kind), size=_size)[0]
+            chosen = _maps.get((*name, head), lambda: _whole(alone, kind), size=held_bytes)[0]
         return chosen
 
     def record_of(self, layer: int, stream: str | None) -> AttentionRecord:
@@ -228,10 +228,6 @@ def read_only(tensor: Tensor) -> NDArray[Any]:
     array = array.view()
     array.setflags(write=False)
     return array
-
-
-def _size(array: Array) -> int:
-    return array.nbytes
 
 
 def _whole(record: AttentionRecord, kind: Kind) -> Array:

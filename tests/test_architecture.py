@@ -14,7 +14,19 @@ FILES = sorted([ROOT / "app.py", *ROOT.glob("models/**/*.py"), *ROOT.glob("inspe
 
 RANK = {"models": 0, "trace": 1, "probe": 2, "analysis": 2, "plots": 3, "files": 4, "views": 5}
 ROOMS = {  # of inspector's modules; all others are analysis
-    "trace": {"trace", "trace_file", "function_file", "tensor_file", "cache", "recompute", "pooling", "shared_models"},
+    "trace": {
+        *(
+            "trace",
+            "trace_file",
+            "function_file",
+            "tensor_file",
+            "cache",
+            "held",
+            "recompute",
+            "pooling",
+            "shared_models",
+        ),
+    },
     "probe": {
         *("probe", "norm_hooks", "norm_places", "norm_kinds", "reading", "kept"),
         *("interventions", "generating", "beams"),

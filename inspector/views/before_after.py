@@ -124,7 +124,7 @@ def _arranged(change: Change, *, stream: str, hide: bool, words: bool) -> tuple[
 def _changed(change: Change, *, stream: str, about: Sequence[int]) -> pd.DataFrame:
     shown, now = _arranged(change, stream=stream, hide=False, words=False)
     groups = sorted({group for place in about if (group := shown.queries.containing(place)) is not None})
-    table: pd.DataFrame = session.cached_table(
+    table: pd.DataFrame = session.cached(
         (change.before.key, change.after.key, "changed heads", stream),
         lambda: compare.changed_heads(
             change.before, change.after, stream=stream, shown=(shown, now), queries=groups or None
@@ -151,7 +151,6 @@ def _grid(
     pictures, largest = session.cached(
         ("changes", before.key, after.key, stream, shown),
         lambda: masking.changes(list(zip(apply(before, shown[0]), apply(after, shown[1]), strict=True))),
-        size=lambda made: made[0].nbytes,
     )
     data = packing.grid_bytes(
         pictures,

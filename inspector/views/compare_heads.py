@@ -78,7 +78,6 @@ def _distances(panels: Sequence[Panel]) -> None:
         found: HeadDistances = session.cached(
             (a.trace.key, "head distances", a.stream),
             lambda: head_distances.measure(a.trace, stream=a.stream),
-            size=lambda made: made.nbytes,
         )
     open_heads = [(panel.layer, panel.head) for panel in (a, b) if panel.head is not None]
     left, right = st.columns([3, 2], gap="medium")

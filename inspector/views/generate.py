@@ -88,7 +88,6 @@ def written(how: generating.Decoding, new_tokens: int) -> generating.Written:
     made = session.cached(
         key,
         lambda: generating.write(loaded, text, how=how, new_tokens=new_tokens, watch=seen),
-        size=lambda made: made.trace.nbytes + 100 * len(made.steps) ** 2,
     )
     place.empty()
     return made
@@ -99,7 +98,6 @@ def tree(width: int, new_tokens: int) -> beams.Tree:
     return session.cached(
         ("beams", loaded.card.id, text, width, new_tokens),
         lambda: beams.search(loaded, text, beams=width, new_tokens=new_tokens),
-        size=lambda tree: 500 * len(tree.nodes),
     )
 
 

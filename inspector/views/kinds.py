@@ -135,6 +135,6 @@ def handed_over(inspected: Inspected, *, stream: str, layer: int, number: int) -
     def make() -> NDArray[np.float64]:
         return flow.value_norms(trace, find(loaded), layer=layer, stream=stream).projected
 
-    norms = session.cached((trace.key, "value norms", stream, layer), make, size=lambda norms: norms.nbytes)
+    norms = session.cached((trace.key, "value norms", stream, layer), make)
     own: NDArray[np.float64] = norms[number]
     return own

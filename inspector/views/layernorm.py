@@ -23,9 +23,9 @@ if not trace.norms:
     st.stop()
 stream = parts.stream((norm.stream for norm in trace.norms), key="norm_stream")
 norms = [norm for norm in trace.norms if norm.stream == stream]
-statistics = session.cached_table((trace.key, "norms"), lambda: normalization.statistics(trace))
+statistics = session.cached((trace.key, "norms"), lambda: normalization.statistics(trace))
 statistics = statistics[statistics["stream"] == stream]
-learned = session.cached_table((trace.key, "gamma and beta"), lambda: normalization.parameters(trace))
+learned = session.cached((trace.key, "gamma and beta"), lambda: normalization.parameters(trace))
 learned = learned[learned["stream"] == stream]
 names = dict(zip(learned["norm"].unique(), draw.labels(learned), strict=True))
 tokens = trace.read_by(stream).tokens

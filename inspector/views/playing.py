@@ -204,7 +204,6 @@ def _map(made: Written, step: int, *, stream: str, layer: int, head: int | None)
     weights = session.cached(
         (trace.key, "steps", stream, layer, head),
         lambda: attention.chosen(trace, layer=layer, head=head, stream=stream)[0][made.begun - 1 :],
-        size=lambda weights: weights.nbytes,
     )
     keys = attention.site(trace, layer=layer, stream=stream).keys
     parts.chart(

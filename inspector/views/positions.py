@@ -49,7 +49,7 @@ st.caption(
     rf"(Vaswani et al. 2017, 3.5) with $D$ = {width}. {used} No unit."
 )
 by_distance = {
-    name: session.cached_table(("positions", loaded.card.id, name), partial(positional.similarity_by_distance, table))
+    name: session.cached(("positions", loaded.card.id, name), partial(positional.similarity_by_distance, table))
     for name, table in tables.items()
 }
 text = len(inspected.trace.tokens)

@@ -24,7 +24,6 @@ def draw(trace: Trace, shown: maps.Arrangement, *, stream: str, token: int, scal
         shares = session.cached(
             ("rollout", trace.key, stream, token),
             lambda: flow.rollout(trace, token=token, stream=stream),
-            size=lambda shares: shares.nbytes,
         )
     except ValueError as error:
         session.show_problem(str(error))

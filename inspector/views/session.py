@@ -18,6 +18,7 @@ import streamlit as st
 
 import models
 from inspector.cache import ByteBudgetCache
+from inspector.held import held_bytes
 from inspector.views import about, chosen_models, parts, process, text_limits, waiting
 
 # torch comes with the first model: the sidebar and the page's frame are drawn before.
@@ -59,14 +60,9 @@ def _results() -> ByteBudgetCache[Any]:
     return ByteBudgetCache(CACHE_BYTES)
 
 
-def cached(key: Hashable, make: Callable[[], V], *, size: Callable[[V], int]) -> V:
-    """`make()`, or what it gave before for the same key; sizes in bytes count towards one budget for all visitors."""
-    return cast("V", _results().get(key, make, size=size))
-
-
-def cached_table(key: Hashable, make: Callable[[], Any]) -> Any:
-    """The same for a DataFrame."""
-    return cached(key, make, size=lambda table: int(table.memory_usage(deep=True).sum()))
+def cached(key: Hashable, make: Callable[[], V]) -> V:
+    """`make()`, or what it gave before for the same key; what it holds counts towards one budget for all visitors."""
+    return cast("V", _results().get(key, make, size=held_bytes))
 
 
 def load(model: str) -> models.LoadedModel:
@@ -94,7 +90,7 @@ def record(model: str, text: str, *, text_pair: str | None = None, target: str |
             )
 
     key = ("trace", model, chosen_models.version(model), text, text_pair, target)
-    return Inspected(cached(key, make, size=lambda trace: trace.nbytes), model)
+    return Inspected(cached(key, make), model)
 
 
 def exactness(inspected: Inspected) -> Exactness:
@@ -108,7 +104,7 @@ def exactness(inspected: Inspected) -> Exactness:
             return len(trace.sites), None, "the model was not at hand"
         return loaded.layers, *(_fused_difference(loaded, trace) if asked else (None, about.NOT_ASKED))
 
-    layers, difference, unchecked = cached(("exactness", trace.key, asked), make, size=lambda _: 256)
+    layers, difference, unchecked = cached(("exactness", trace.key, asked), make)
     return checks.result(expected_layers=layers, hidden_difference=difference, unchecked=unchecked)
 
 
@@ -157,7 +153,7 @@ def first_look(trace: Trace) -> FirstLook:
         with waiting.bar("Measuring the heads") as on_progress:
             return look(trace, sides=packing.sides(trace.sites), on_progress=on_progress)
 
-    return cached((trace.key, "first look"), make, size=lambda seen: seen.nbytes)
+    return cached((trace.key, "first look"), make)
 
 
 def thumbnails(trace: Trace, shown: Arrangement, *, stream: str) -> tuple[NDArray[np.uint8], float]:
@@ -194,7 +190,7 @@ def _cells(trace: Trace, shown: Arrangement, *, stream: str) -> Array:
                 layers.append(maps.pooled(trace, shown, layer=site.layer, stream=stream, side=side))
         return np.stack(layers)
 
-    return cached(("cells", trace.key, stream, shown), make, size=lambda cells: cells.nbytes)
+    return cached(("cells", trace.key, stream, shown), make)
 
 
 def mode() -> Mode:
@@ -259,7 +255,7 @@ def _opened(upload: UploadedFile) -> Inspected:
             path.write_bytes(upload.getvalue())
             return inspector.open(path)
 
-    trace = cached(("file", upload.file_id), make, size=lambda trace: trace.nbytes)
+    trace = cached(("file", upload.file_id), make)
     return Inspected(trace, trace.model if trace.model in chosen_models.ids() else None)
 
 

@@ -38,9 +38,7 @@ def _panel(
     folder: Path, rows: pd.DataFrame | None, recipe: Recipe | None, vocabulary: int | None, ticking: bool
 ) -> None:
     try:
-        replay = session.cached(
-            ("replay", str(folder)), lambda: history.read_replay(folder), size=lambda replay: replay.nbytes
-        )
+        replay = session.cached(("replay", str(folder)), lambda: history.read_replay(folder))
     except ValueError as error:
         if rows is not None:
             training_curves.curves(rows, recipe=recipe, vocabulary=vocabulary, step=None)
@@ -63,7 +61,7 @@ def _panel(
         with above:
             training_curves.curves(rows, recipe=recipe, vocabulary=vocabulary, step=step)
     sentence, stream = _choices(replay)
-    measures = session.cached_table(
+    measures = session.cached(
         ("replay measures", str(folder), sentence, stream),
         lambda: learning.measures(replay, sentence=sentence, stream=stream),
     )

@@ -80,7 +80,6 @@ def _dropped(trace: Trace, loaded: LoadedModel, heads: tuple[Head, ...], *, hidd
     return session.cached(
         ("dropped", trace.key, heads, hidden),
         lambda: interventions.drop(loaded, trace, heads=heads, hidden=hidden),
-        size=lambda dropped: dropped.before.nbytes + dropped.after.nbytes,
     )
 
 

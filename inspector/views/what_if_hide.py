@@ -53,7 +53,6 @@ def telling(trace: Trace, loaded: LoadedModel) -> int:
     return session.cached(
         ("telling", trace.key),
         partial(interventions.most_telling, loaded, trace.encoding),
-        size=lambda _: 64,
     )
 
 
@@ -109,7 +108,6 @@ def _masked(trace: Trace, loaded: LoadedModel, positions: tuple[int, ...]) -> Ma
     return session.cached(
         ("masked", trace.key, positions),
         lambda: interventions.mask(loaded, trace, positions=positions),
-        size=lambda masked: masked.after.nbytes,
     )
 
 

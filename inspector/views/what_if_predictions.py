@@ -27,14 +27,13 @@ def show(loaded: LoadedModel, change: Change) -> pd.DataFrame | None:
         )
         return None
     st.subheader("What does the model predict now?")
-    everywhere = session.cached_table(
+    everywhere = session.cached(
         (change.before.key, change.after.key, "surprises"), lambda: interventions.surprises(loaded, change)
     )
     position = _position(loaded, everywhere)
     found = session.cached(
         (change.before.key, change.after.key, "prediction", position),
         lambda: interventions.predict(loaded, change, position=position),
-        size=lambda _: 4096,
     )
     left, right = st.columns([1, 1], gap="medium", vertical_alignment="center")
     with left:

@@ -65,7 +65,6 @@ def _swapped(trace: Trace, loaded: LoadedModel, position: int, *, by: str, hidde
     return session.cached(
         ("swapped", trace.key, position, by, hidden),
         lambda: interventions.swap(loaded, trace, position=position, by=by, hidden=hidden),
-        size=lambda swapped: swapped.before.nbytes + swapped.after.nbytes,
     )
 
 

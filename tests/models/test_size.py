@@ -12,6 +12,7 @@ from transformers import AutoModel
 
 import models
 from inspector import record
+from inspector.held import storages
 from models.size import measure
 
 SMALL = {"vocab_size": 50, "hidden_size": 16, "num_hidden_layers": 3, "num_attention_heads": 2, "intermediate_size": 24}
@@ -89,8 +90,9 @@ def test_a_recording_keeps_what_was_foretold(minilm: models.LoadedModel) -> None
     """All but the query, key and value of what is not kept: exact for a BERT, but for the last hidden state."""
     trace = record(minilm, "The cat sat on the mat because it was tired.")
     size = measure(minilm.config, architecture=AutoModel.from_config(minilm.config).__class__)
-    tokens = len(trace.tokens)
-    assert size.capture_bytes(tokens) == trace.nbytes - trace.hidden.nbytes
+    kept = storages([(record.query, record.key, record.value) for record in trace.attentions])
+    kept |= storages([norm.input for norm in trace.norms])
+    assert size.capture_bytes(len(trace.tokens)) == sum(kept.values())
 
 
 @pytest.mark.parametrize(
