@@ -13,7 +13,7 @@ import numpy as np
 from torch import Tensor
 
 from inspector import tensor_file
-from models import relative, scores
+from models import block_sparse, relative, scores
 from models.attention import AttentionFunction, DotProductAttention
 from models.eager_attention import EagerAttention, eager_function
 from models.eager_output import GivenScores
@@ -35,6 +35,7 @@ PARTS: dict[str, type[Any]] = {
         relative.ShawMix,
         relative.T5Bias,
         relative.AlibiBias,
+        block_sparse.RepeatedBlock,
     )
 }
 """All that an own attention function is put together from, by name."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from inspector.trace import AttentionRecord
+from models.block_sparse import RepeatedBlock
 from models.eager_attention import EagerAttention
 from models.eager_output import GivenScores
 from models.functions import AttentionFunction, ComposedAttention, DotProductAttention
@@ -158,5 +159,7 @@ def bias_name(function: AttentionFunction) -> str:
     bias = function.bias if isinstance(function, ComposedAttention) else None
     if isinstance(bias, AlibiBias):
         return "ALiBi: less a slope times the distance (Press et al. 2022)"
+    if isinstance(bias, RepeatedBlock):
+        return f"BigBird: ln {bias.times} for the first block's keys, which most queries meet {bias.times} times"
     given = isinstance(function, EagerAttention) and "position_bias" in function.arguments
     return "T5: a learned number for the distance (Raffel et al. 2020)" if given or isinstance(bias, T5Bias) else ""

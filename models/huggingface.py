@@ -38,6 +38,7 @@ from models.eager_attention import IMPLEMENTATION, name_streams
 from models.loading_lock import LOADING
 from models.placement import CPU_FLOAT32, Placement
 from models.pretrained import Pretrained, try_out
+from models.sparse_attention import replace_sparse
 from models.wording import bytes_in_words
 
 disable_progress_bar()  # the page and the command line say for themselves that a model loads
@@ -153,6 +154,7 @@ def _loaded(source: _Source, implementation: str) -> Pretrained:
     else:
         network.to(placement.torch_device())
     network.eval().requires_grad_(False)
+    replace_sparse(network)
     name_streams(network, decoder=source.shape == "decoder")
     running_layer.install(network)
     tried = try_out(network, source.tokenizer, shape=source.shape)

@@ -94,8 +94,8 @@ ENCODERS = (
     Family(
         "big_bird",
         LEARNED,
-        {"attention_type": "original_full"},
-        note="in full, also where the configuration says block-sparse",
+        {"attention_type": "original_full"},  # of its default, transformers hands out no maps of a short text
+        note="its default, block-sparse, too: in blocks in texts of more than 5 + 2r blocks, else in full",
     ),
     Family("convbert", LEARNED, note="half of the heads are convolutions, which have no map"),
     Family("roformer", ROPE),
@@ -206,7 +206,7 @@ ENCODER_DECODERS = (
     Family("marian", SINUSOIDAL),
     Family("fsmt", SINUSOIDAL, {"langs": ["en", "de"], "src_vocab_size": 300, "tgt_vocab_size": 300}),
     Family("pegasus", SINUSOIDAL),
-    Family("bigbird_pegasus", LEARNED, {"attention_type": "original_full"}, note="as big_bird"),
+    Family("bigbird_pegasus", LEARNED, {"attention_type": "original_full"}, note="its encoder as big_bird"),
     Family("m2m_100", SINUSOIDAL),
     Family("nllb-moe", SINUSOIDAL, note="experts"),
     Family("blenderbot", LEARNED),

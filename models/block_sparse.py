@@ -1,0 +1,57 @@
+"""BigBird's blocks, as they run outside training (Zaheer et al. 2020, section 2; transformers 5.23).
+
+A text is cut into blocks. The first and the last block see all and are seen by all; every other one sees its neighbours
+and, in training, r more that are drawn by chance. Outside training transformers draws none: all r are the first block,
+which a query there meets r + 1 times.
+
+Shapes: H heads, T key positions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class BlockSparseMask:
+    """A query sees its own block, the two beside it, the first and the last; in these two it sees every key.
+
+    keys: T. size: tokens in a block; the last block may have fewer.
+    """
+
+    keys: int
+    size: int
+
+    def rows(self, start: int, stop: int) -> Tensor:
+        """[1, 1, stop - start, T]."""
+        last = (self.keys - 1) // self.size
+        query, key = torch.arange(start, stop)[:, None] // self.size, torch.arange(self.keys) // self.size
+        anywhere = (query == 0) | (query == last) | (key == 0) | (key == last)
+        return (anywhere | ((query - key).abs() <= 1))[None, None]
+
+
+@dataclass(frozen=True)
+class RepeatedBlock:
+    """score + ln(times) for the first block's keys, which stand `times` times among the keys of most queries.
+
+    exp(s + ln n) = n exp(s): the sum of the weights of n equal keys. Queries in the first and the last block meet every
+    key once.
+    """
+
+    keys: int
+    size: int
+    times: int
+
+    def __call__(self, rows: slice, keys: int) -> Tensor:
+        """[1, rows, keys]."""
+        query = torch.arange(rows.start, rows.stop)[:, None] // self.size
+        inner = (query > 0) & (query < (self.keys - 1) // self.size)
+        return log(self.times) * (inner & (torch.arange(keys) < self.size))[None].float()
+
+    def of_head(self, head: int) -> RepeatedBlock:
+        """Itself: it is the same for all heads."""
+        return self
