@@ -5,17 +5,18 @@ Shapes: T positions, D width.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
+from torch.nn import functional
+from torch.overrides import TorchFunctionMode
 
 from models import positions as encodings
-from models.placed import with_weights
-from models.positions import LearnedPositions, SinusoidalPositions
 
 if TYPE_CHECKING:
     from models import LoadedModel
@@ -34,30 +35,63 @@ def sinusoidal(positions: int, width: int) -> NDArray[np.float64]:
     return table
 
 
-def table(loaded: LoadedModel) -> NDArray[np.float32]:
-    """The model's own position table, float32 [T, D]: row p is what the embedding of position p gets added.
+@dataclass(frozen=True, eq=False)
+class PositionTable:
+    """A table of absolute positions that a model adds to its token vectors: row p of `values` [T, D] for position p.
 
-    Rows that no position uses are left out: RoBERTa's kind counts positions from padding_idx + 1. Of a model with
-    several tables it is the first, in the order of its modules.
-
-    Raises ValueError for a model without one (its positions are relative, or rotate queries and keys).
+    kind: "sinusoidal" where every column is a sine or cosine wave, else "learned". own_waves: what sets sinusoidal
+    waves apart from the paper's table, as a clause for a sentence; "" where nothing does.
     """
-    for name, module in loaded.network.named_modules():
-        if isinstance(module, LearnedPositions | SinusoidalPositions):
-            return _copy(module.table)
-        if isinstance(module, nn.Embedding) and _is_position_table(name, module, loaded.network):
-            with with_weights(module):
-                return _copy(module.weight[_first_row(module) :])
-    raise ValueError(
-        f"{loaded.card.id} has no table of absolute positions: its positions enter in another way; "
-        "choose a BERT-like model, or look at positional.sinusoidal(positions, width)"
-    )
+
+    values: NDArray[np.float32]
+    kind: Literal["learned", "sinusoidal"]
+    own_waves: str = ""
+
+
+def table(loaded: LoadedModel) -> NDArray[np.float32]:
+    """Return the model's own position table, float32 [T, D]: row p is what position p adds to a token's vector.
+
+    The first of `tables`. Raises ValueError for a model without one (its positions are relative, or rotate queries and
+    keys).
+    """
+    found = tables(loaded)
+    if not found:
+        raise ValueError(
+            f"{loaded.card.id} has no table of absolute positions: its positions enter in another way; "
+            "choose a BERT-like model, or look at positional.sinusoidal(positions, width)"
+        )
+    return found[0].values
+
+
+def tables(loaded: LoadedModel) -> tuple[PositionTable, ...]:
+    """Find the tables of absolute positions of a model, by watching it read a few tokens; equal ones count once.
+
+    A table is what is looked up at rows that follow one another and added to something: that is so whatever its module
+    is called, learned or computed, and wherever its rows begin (RoBERTa's begin at row 2). Of an encoder-decoder the
+    encoder's comes first. Empty for a model whose positions enter in another way (RoPE, ALiBi, T5's buckets).
+    """
+    ids = _tokens(loaded)
+    keep = torch.ones_like(ids, dtype=torch.bool)
+    watched = _Lookups(ids.shape[1])
+    with torch.inference_mode(), watched:
+        if loaded.run_pair is None:
+            loaded.run(ids, keep, torch.zeros_like(ids))
+        else:
+            loaded.run_pair(ids, keep, ids)
+    distinct: list[PositionTable] = []
+    for rows in watched.added:
+        if not any(np.array_equal(rows, found.values) for found in distinct):
+            distinct.append(_described(rows))
+    return tuple(distinct)
 
 
 def rotates(config: Any) -> bool:
-    """Whether a model of this configuration turns queries and keys by their positions (RoPE, Su et al. 2021)."""
+    """Tell whether a model of this configuration turns queries and keys by their positions (RoPE, Su et al. 2021)."""
+    if getattr(config, "alibi", False):  # Falcon's configuration names both
+        return False
     named = getattr(config, "positions", "") == "rope" or getattr(config, "position_embedding_type", "") == "rotary"
-    return named or bool(getattr(config, "rope_parameters", None))
+    given = any(getattr(config, name, None) for name in ("rope_parameters", "rotary_dim"))
+    return named or given or getattr(config, "model_type", "") == "roformer"
 
 
 def similarity(table: NDArray[np.floating[Any]], *, measure: Measure = "cosine") -> NDArray[np.float64]:
@@ -95,21 +129,99 @@ def similarity_by_distance(table: NDArray[np.floating[Any]]) -> pd.DataFrame:
     )
 
 
-def _is_position_table(name: str, embedding: nn.Embedding, network: Any) -> bool:
-    """Named so in transformers (position_embeddings, embed_positions, GPT-2's wpe) and as wide as a token's vector.
+# --- a model's tables --------------------------------------------------------------------------------------------
 
-    RoFormer's embed_positions are as wide as a head: they turn queries and keys and are added to nothing.
-    """
-    leaf = name.rpartition(".")[2]
-    named = leaf == "wpe" or ("position" in leaf and "relative" not in leaf)
-    return named and bool(embedding.embedding_dim == network.get_input_embeddings().embedding_dim)
+_TRIED = 5  # tokens; rows of a lookup that follow one another by chance are less likely than one in a million
+_LOOKUPS = (functional.embedding, torch.embedding, torch.index_select, Tensor.index_select, Tensor.__getitem__)
+_SUMS = (torch.add, Tensor.add, Tensor.add_, Tensor.__add__, Tensor.__radd__, Tensor.__iadd__)
+_CASTS = (Tensor.to, Tensor.type, Tensor.type_as, Tensor.float, Tensor.half, Tensor.bfloat16, Tensor.contiguous)
 
 
-def _first_row(embedding: nn.Embedding) -> int:
-    """The row of position 0; OPT and BART keep their first rows free by an `offset`."""
-    if embedding.padding_idx is not None:
-        return embedding.padding_idx + 1
-    return int(getattr(embedding, "offset", 0))
+def _tokens(loaded: LoadedModel) -> Tensor:
+    """Choose ids [1, T] that are no padding and fall from one to the next: no lookup of tokens looks like positions."""
+    usable = [id for id in range(len(loaded.tokenizer)) if id != loaded.tokenizer.pad_token_id]
+    return torch.tensor([usable[: -_TRIED - 1 : -1]])
+
+
+class _Lookups(TorchFunctionMode):
+    """The tables that are looked up at rows in order and then added to something; a mode acts on its thread alone."""
+
+    def __init__(self, tokens: int) -> None:
+        super().__init__()
+        self.tokens = tokens
+        self.added: list[NDArray[np.float32]] = []
+        self._looked_up: dict[int, tuple[Tensor, NDArray[np.float32]]] = {}  # by storage; results are held, so that no
+        # other tensor gets their memory
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        result = func(*args, **(kwargs or {}))
+        if func in _LOOKUPS and isinstance(result, Tensor):
+            if (rows := self._rows(func, args, result)) is not None:
+                self._looked_up[_storage(result)] = result, rows
+        elif func in _CASTS and isinstance(result, Tensor) and _storage(args[0]) in self._looked_up:
+            self._looked_up[_storage(result)] = result, self._looked_up[_storage(args[0])][1]
+        elif func in _SUMS:
+            for part in args:
+                if isinstance(part, Tensor) and (found := self._looked_up.pop(_storage(part), None)) is not None:
+                    self.added.append(found[1])
+        return result
+
+    def _rows(self, func: Any, args: Any, result: Tensor) -> NDArray[np.float32] | None:
+        """The rows of a table [T, D] from the first that was looked up on; None for any other lookup."""
+        table, index = self._table_and_index(func, args)
+        if table is None or table.ndim != 2 or result.numel() != self.tokens * table.shape[1]:
+            return None
+        if len(table) <= self.tokens:  # a matrix between the tokens, such as scores
+            return None
+        if isinstance(index, slice):
+            first, stop, step = index.indices(len(table))
+            return _copy(table[first:]) if (stop - first, step) == (self.tokens, 1) else None
+        if not isinstance(index, Tensor) or index.is_floating_point() or index.numel() != self.tokens:
+            return None
+        first = int(index.flatten()[0])
+        in_order = torch.arange(first, first + self.tokens, device=index.device)
+        return _copy(table[first:]) if torch.equal(index.flatten().long(), in_order) else None
+
+    @staticmethod
+    def _table_and_index(func: Any, args: Any) -> tuple[Tensor | None, Any]:
+        if func is functional.embedding:
+            return args[1], args[0]
+        if func is torch.embedding:
+            return args[0], args[1]
+        if func is Tensor.__getitem__:
+            index = args[1]
+            return args[0], index[0] if isinstance(index, tuple) and index else index
+        return (args[0], args[2]) if len(args) == 3 and args[1] == 0 else (None, None)
+
+
+def _storage(tensor: Tensor) -> int:
+    return tensor.untyped_storage().data_ptr()
+
+
+def _described(values: NDArray[np.float32]) -> PositionTable:
+    positions, width = values.shape
+    if not _are_waves(values):
+        return PositionTable(values, "learned")
+    paper = sinusoidal(positions, width)
+    halves = np.concatenate([paper[:, 0::2], paper[:, 1::2]], axis=1)
+    for table, named in ((paper, ""), (halves, "in another order: all sines before all cosines")):
+        if np.allclose(values, table, rtol=0, atol=_ROUNDED_ANGLE * positions):
+            return PositionTable(values, "sinusoidal", named)
+    return PositionTable(values, "sinusoidal", "with other frequencies or phases")
+
+
+_ROUNDED_ANGLE = 1e-5  # for each position: a float32 angle p w is off by up to 6e-8 p, and some models round w too
+
+
+def _are_waves(values: NDArray[np.float32]) -> bool:
+    """Whether every column obeys c[p + 1] + c[p - 1] = 2 cos(w) c[p], as a sine or cosine of one frequency w does."""
+    exact = values.astype(np.float64)
+    if len(exact) < 5 or np.abs(exact).max() > 1 + 1e-5:
+        return False
+    here, around = exact[1:-1], exact[2:] + exact[:-2]
+    squares = (here**2).sum(axis=0)
+    ratio = np.divide((here * around).sum(axis=0), squares, out=np.zeros_like(squares), where=squares > 0)
+    return bool(np.abs(around - ratio * here).max() <= _ROUNDED_ANGLE * len(exact))
 
 
 def _copy(tensor: Tensor) -> NDArray[np.float32]:

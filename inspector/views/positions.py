@@ -9,7 +9,7 @@ import streamlit as st
 
 from inspector import positional
 from inspector.plots import positions as draw
-from inspector.views import parts, session
+from inspector.views import chosen_models, parts, session
 
 PAPER = "sinusoidal"
 MOST = 512  # positions drawn where the model has no table
@@ -19,42 +19,53 @@ st.title("Positions")
 inspected = session.inspected()
 mode = session.mode()
 loaded = session.at_hand(inspected, so="its table is not")
-kind = getattr(loaded.config, "positions", "learned")  # an own Transformer says which, a BERT learns
-own, table = f"{loaded.card.id}, {kind}", None
-if kind != "rope":
-    try:
-        table = positional.table(loaded)
-    except ValueError:
-        st.info(
-            "The model has no table of absolute positions: its positions enter in another way, such as a bias by "
-            "distance or a turn of queries and keys. You see the paper's table alone."
-        )
-width = inspected.trace.output.shape[1]
-positions, width = (min(loaded.max_tokens, MOST), width) if table is None else table.shape
+name = loaded.card.id
+found = session.cached(
+    ("position tables", name, chosen_models.version(name)),
+    lambda: positional.tables(loaded),
+)
+width = min((table.values.shape[1] for table in found), default=inspected.trace.output.shape[1])
+positions = max((len(table.values) for table in found), default=min(loaded.max_tokens, MOST))
+stacks = ("",) if len(found) == 1 else (" encoder", " decoder")
+own = {f"{name}{stack}, {table.kind}": table for stack, table in zip(stacks, found, strict=False)}
 tables: dict[str, draw.Table] = {PAPER: positional.sinusoidal(positions, width)}
-if table is not None:
-    tables[own] = table
-origin = "uses this very table" if kind == PAPER else "learned a table of its own"
-used = f"{loaded.card.id} {origin}, {positions} positions, added to the token's embedding."
-if kind == "rope":
-    used = (
-        f"{loaded.card.id} has no table: it turns pairs of dimensions of every query and key by angles that grow with "
-        "the position, with the frequencies of the paper's waves for its head width (RoPE, Su et al. 2021)."
+tables |= {named: table.values for named, table in own.items()}
+if found:
+    origins = dict.fromkeys(
+        "learned a table of its own"
+        if table.kind == "learned"
+        else f"uses the paper's sines and cosines {table.own_waves}"
+        if table.own_waves
+        else "uses this very table"
+        for table in found
     )
-elif table is None:
+    used = f"{name} {' and '.join(origins)}, {positions} positions, added to the token's vector."
+elif positional.rotates(loaded.config):
+    used = (
+        f"{name} has no table: it turns pairs of dimensions of every query and key by angles that grow with the "
+        "position, with the frequencies of the paper's waves for its head width (RoPE, Su et al. 2021)."
+    )
+else:
     used = ""
+    st.info(
+        "The model adds no table of absolute positions to its tokens: its positions enter in another way, such as a "
+        "bias by distance. You see the paper's table alone."
+    )
 
 st.caption(
     r"The paper's encoding is $PE(p, 2i) = \sin(p / 10000^{2i/D})$, $PE(p, 2i+1) = \cos(p / 10000^{2i/D})$ "
     rf"(Vaswani et al. 2017, 3.5) with $D$ = {width}. {used} No unit."
 )
 by_distance = {
-    name: session.cached(("positions", loaded.card.id, name), partial(positional.similarity_by_distance, table))
-    for name, table in tables.items()
+    named: session.cached(
+        ("positions", chosen_models.version(name), named, table.shape),
+        partial(positional.similarity_by_distance, table),
+    )
+    for named, table in tables.items()
 }
 text = len(inspected.trace.tokens)
 cards = [
-    ("Positions", f"{loaded.max_tokens if table is None else positions:,}", "No text can be longer"),
+    ("Positions", f"{loaded.max_tokens:,}", "No text can be longer"),
     ("Used by the text", f"{text}", "One position for each token, special ones included"),
     (
         "Neighbours, paper",
@@ -62,8 +73,10 @@ cards = [
         "Mean cosine similarity of positions 1 apart, sinusoidal",
     ),
 ]
-if table is not None:
-    cards.append((f"1 apart, {kind}", f"{by_distance[own]['mean'][1]:.3g}", f"The same, {loaded.card.id}"))
+cards += [
+    (f"1 apart, {table.kind}", f"{by_distance[named]['mean'][1]:.3g}", f"The same, {named.partition(',')[0]}")
+    for named, table in own.items()
+]
 parts.cards(cards, width=170)
 
 telling = [dimension for dimension in (4, 5, 20, 21) if dimension < width]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import inspect
 import math
 from types import SimpleNamespace
 from typing import Any
@@ -8,18 +9,36 @@ import numpy as np
 import pytest
 import torch
 from transformers import (
+    BartConfig,
+    BartModel,
+    CTRLConfig,
+    CTRLModel,
     DistilBertConfig,
     DistilBertModel,
     ElectraConfig,
     ElectraModel,
     GPT2Config,
     GPT2Model,
+    IBertConfig,
+    IBertModel,
+    LlamaConfig,
+    LlamaModel,
+    M2M100Config,
+    M2M100Model,
+    MarianConfig,
+    MarianModel,
+    MobileBertConfig,
+    MobileBertModel,
     OPTConfig,
     OPTModel,
+    PegasusConfig,
+    PegasusModel,
     RobertaConfig,
     RobertaModel,
     RoFormerConfig,
     RoFormerModel,
+    XGLMConfig,
+    XGLMModel,
 )
 
 from inspector import positional
@@ -28,9 +47,33 @@ from models.loaded import LoadedModel
 from models.transformer import Encoder
 
 
+class Vocabulary(list[int]):
+    """As much of a tokenizer as the analysis reads."""
+
+    pad_token_id = 1
+
+
 def loaded(network: torch.nn.Module) -> Any:
     """As much of a LoadedModel as the analysis reads."""
-    return SimpleNamespace(card=SimpleNamespace(id="tiny"), network=network)
+    network.eval()
+
+    def run(ids: torch.Tensor, keep: torch.Tensor, segments: torch.Tensor) -> Any:
+        if isinstance(network, Encoder):
+            return network(ids, keep=keep)
+        return network(input_ids=ids, attention_mask=keep.long())
+
+    def run_pair(ids: torch.Tensor, keep: torch.Tensor, target: torch.Tensor) -> Any:
+        return network(input_ids=ids, attention_mask=keep.long(), decoder_input_ids=target)
+
+    both = getattr(network.config, "is_encoder_decoder", False)
+    return SimpleNamespace(
+        card=SimpleNamespace(id="tiny"),
+        network=network,
+        config=network.config,
+        tokenizer=Vocabulary(range(9)),
+        run=run,
+        run_pair=run_pair if both else None,
+    )
 
 
 def own_encoder(positions: str) -> Encoder:
@@ -121,6 +164,70 @@ def test_tables_under_other_names():
     electra = ElectraModel(ElectraConfig(**sizes, embedding_size=4, hidden_size=8, intermediate_size=8))
     for network, shape in ((distilbert, (512, 8)), (gpt2, (12, 8)), (opt, (12, 8)), (electra, (512, 4))):
         assert positional.table(loaded(network)).shape == shape
+
+
+FIXED = {"vocab_size": 20, "d_model": 8, "max_position_embeddings": 12, "pad_token_id": 1}
+STACKS = {f"{stack}_{size}": 8 for stack in ("encoder", "decoder") for size in ("layers", "ffn_dim", "attention_heads")}
+STACKS |= {"encoder_layers": 1, "decoder_layers": 1}
+HEADED = {"vocab_size": 20, "hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 8}
+CTRL = CTRLConfig(vocab_size=20, n_embd=8, n_layer=1, n_head=2, dff=8, n_positions=12)
+HALVES, OTHERS = "all sines before all cosines", "other frequencies"  # tensor2tensor's are 10000^(-i / (D/2 - 1))
+SINUSOIDAL = {
+    "marian": (lambda: MarianModel(MarianConfig(**FIXED, **STACKS, decoder_start_token_id=1)), HALVES),
+    "pegasus": (lambda: PegasusModel(PegasusConfig(**FIXED, **STACKS)), HALVES),
+    "m2m_100": (lambda: M2M100Model(M2M100Config(**FIXED, **STACKS)), OTHERS),
+    "ctrl": (
+        lambda: CTRLModel(CTRLConfig(vocab_size=20, n_embd=8, n_layer=1, n_head=2, dff=8, n_positions=12)),
+        HALVES,
+    ),
+    "xglm": (lambda: XGLMModel(XGLMConfig(**FIXED, num_layers=1, attention_heads=2, ffn_dim=8)), OTHERS),
+}
+
+
+@pytest.mark.parametrize("name", SINUSOIDAL)
+def test_fixed_sinusoids_are_found_and_not_called_learned(name: str):
+    """The rows are what the first layer's input changes by from position to position while the token stays the same."""
+    make, waves = SINUSOIDAL[name]
+    network = make().eval()
+    (found,) = positional.tables(loaded(network))  # encoder and decoder have the same
+    assert found.kind == "sinusoidal"
+    assert waves in found.own_waves
+    assert len(found.values) >= 12
+    ids = torch.full((1, 10), 5)
+    stack = network.encoder if "decoder_input_ids" in inspect.signature(network.forward).parameters else network
+    sums: list[torch.Tensor] = []
+
+    def see(_module: torch.nn.Module, inputs: tuple[Any, ...], named: dict[str, Any]) -> None:
+        sums.append((*inputs, *named.values())[0])
+
+    (stack.h if name == "ctrl" else stack.layers)[0].register_forward_pre_hook(see, with_kwargs=True)
+    with torch.no_grad():
+        stack(input_ids=ids)
+    changes = (sums[0][0] - sums[0][0, 0]).numpy()
+    np.testing.assert_allclose(found.values[:10] - found.values[0], changes, rtol=0, atol=1e-6)
+
+
+def test_learned_tables_wherever_they_are_added():
+    """A quantisable embedding, an embedding wider than the tokens', and a table for each stack."""
+    ibert = IBertModel(IBertConfig(**HEADED, max_position_embeddings=12))
+    narrow = {"embedding_size": 4, "true_hidden_size": 8, "intra_bottleneck_size": 8, "max_position_embeddings": 12}
+    mobile = MobileBertModel(MobileBertConfig(**HEADED, **narrow))
+    bart = BartModel(BartConfig(**FIXED, **STACKS))
+    for network, embeddings, first in (
+        (ibert, [ibert.embeddings.position_embeddings], 2),
+        (mobile, [mobile.embeddings.position_embeddings], 0),
+        (bart, [bart.encoder.embed_positions, bart.decoder.embed_positions], 2),
+    ):
+        found = positional.tables(loaded(network))
+        assert [table.kind for table in found] == ["learned"] * len(embeddings)
+        for table, embedding in zip(found, embeddings, strict=True):
+            np.testing.assert_array_equal(table.values, embedding.weight.detach()[first:].numpy())
+
+
+def test_a_table_that_no_forward_uses_is_none():
+    network = LlamaModel(LlamaConfig(**HEADED))
+    network.position_embeddings = torch.nn.Embedding(12, 8)
+    assert positional.tables(loaded(network)) == ()
 
 
 def test_a_model_without_a_table_is_said():
