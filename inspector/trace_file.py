@@ -18,9 +18,11 @@ import torch
 from torch import Tensor
 
 from inspector import function_file, tensor_file
+from inspector.archive import Archive, OverLimitError
 from inspector.recompute import AttentionRecord, AttentionSite, blocks
 from inspector.trace import NormRecord, Trace
 from models.attention import row_blocks
+from models.limits import Limits, variable
 from models.masks import Mask
 from models.tokenizers import Cut, Encoding
 
@@ -88,18 +90,28 @@ def save(trace: Trace, path: str | os.PathLike[str]) -> None:
 
 
 open_file = open  # the builtin, under a name that `open` below does not hide
-_LARGEST = 2**30  # bytes once unpacked: a small file can claim to hold terabytes
+_LARGEST = 2**30  # bytes once unpacked, for callers who set no limits of their own
 
 
-def open(path: str | os.PathLike[str]) -> Trace:
+def open(path: str | os.PathLike[str], *, limits: Limits | None = None) -> Trace:
     """Read a trace that `save` wrote; its maps equal those of the trace that was saved.
 
-    Raises ValueError for a file that is missing, damaged or something else.
+    limits: on its tokens, its layers and the bytes that it takes once unpacked. Raises ValueError for a file that is
+    over one of them, missing, damaged or something else.
     """
     if not Path(path).is_file():
         raise ValueError(f"there is no file {str(path)!a}")
     try:
-        return _trace(*_read(path))
+        with zipfile.ZipFile(path) as file:
+            archive = Archive(file, most=_LARGEST if limits is None else limits.capture_bytes)
+            header = archive.header()
+            if header["format"] != FORMAT or header["version"] != VERSION:
+                raise ValueError(f"it says {header['format']!a} version {header['version']!a}")
+            if limits is not None:
+                _check(header, limits)
+            return _trace(header, archive)
+    except OverLimitError as error:
+        raise ValueError(f"{Path(path).name!a} is too large: {error}{_way_out(limits)}") from error
     except Exception as error:  # whatever a damaged file makes numpy, json or torch raise
         raise ValueError(
             f"{Path(path).name!a} is damaged or was not saved by this version of Headlight ({error}); "
@@ -107,17 +119,23 @@ def open(path: str | os.PathLike[str]) -> Trace:
         ) from error
 
 
-def _read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    with zipfile.ZipFile(path) as archive:
-        unpacked = sum(entry.file_size for entry in archive.infolist())
-    if unpacked > _LARGEST:
-        raise ValueError(f"it unpacks to {unpacked:,} bytes, more than {_LARGEST:,}")
-    with np.load(path, allow_pickle=False) as archive:
-        arrays = {key: archive[key] for key in archive.files}
-    header = json.loads(str(arrays["header"]))
-    if header["format"] != FORMAT or header["version"] != VERSION:
-        raise ValueError(f"it says {header['format']!a} version {header['version']!a}")
-    return header, arrays
+def _check(header: Mapping[str, Any], limits: Limits) -> None:
+    """Hold what the header says to the limits, before any array is unpacked."""
+    read = [header["encoding"], *([header["target"]] if header.get("target") else [])]
+    tokens = max(len(encoding["tokens"]) for encoding in read)
+    layers = sum(site["stream"] != "cross" for site in header["sites"])
+    for field, what, number in (("tokens", "tokens", tokens), ("layers", "attention layers", layers)):
+        if number > getattr(limits, field):
+            raise OverLimitError(
+                f"it has {number:,} {what}, more than the {getattr(limits, field):,} of {variable(field)}"
+            )
+
+
+def _way_out(limits: Limits | None) -> str:
+    shorter = "; record a shorter text"
+    return (
+        shorter if limits is None else f"{shorter}, or start Headlight with larger limits ({variable('capture_bytes')})"
+    )
 
 
 def _trace(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Trace:

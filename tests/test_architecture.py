@@ -18,6 +18,7 @@ ROOMS = {  # of inspector's modules; all others are analysis
         *(
             "trace",
             "trace_file",
+            "archive",
             "function_file",
             "tensor_file",
             "cache",

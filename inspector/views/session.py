@@ -253,7 +253,7 @@ def _opened(upload: UploadedFile) -> Inspected:
         with TemporaryDirectory() as folder:
             path = Path(folder) / Path(upload.name).name  # its own name, for the sentence about a damaged file
             path.write_bytes(upload.getvalue())
-            return inspector.open(path)
+            return inspector.open(path, limits=chosen_models.limits())
 
     trace = cached(("file", upload.file_id), make)
     return Inspected(trace, trace.model if trace.model in chosen_models.ids() else None)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
+import tracemalloc
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +15,7 @@ import pytest
 import inspector
 from inspector import Trace, record, record_batch
 from models import LoadedModel
+from models.limits import Limits
 
 TEXT = "The cat sat on the mat because it was tired."
 
@@ -138,4 +143,66 @@ def test_a_damaged_file_is_a_sentence(saved: Path, how: str) -> None:
 def test_a_small_file_cannot_unpack_to_gigabytes(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("inspector.trace_file._LARGEST", 1000)
     with pytest.raises(ValueError, match=r"it unpacks to [\d,]+ bytes, more than 1,000"):
+        inspector.open(saved)
+
+
+def test_over_a_limit_names_both_numbers_and_the_way_out(trace: Trace, saved: Path) -> None:
+    tokens, unpacked = len(trace.tokens), sum(entry.file_size for entry in zipfile.ZipFile(saved).infolist())
+    inspector.open(saved, limits=Limits(tokens=tokens, layers=6, capture_bytes=unpacked))
+    for limits, sentence in (
+        (Limits(tokens=tokens - 1), f"it has {tokens} tokens, more than the {tokens - 1} of HEADLIGHT_TOKENS"),
+        (Limits(layers=5), "it has 6 attention layers, more than the 5 of HEADLIGHT_LAYERS"),
+        (
+            Limits(capture_bytes=100_000),
+            rf"it unpacks to {unpacked:,} bytes, more than 100,000.*HEADLIGHT_CAPTURE_BYTES",
+        ),
+    ):
+        with pytest.raises(ValueError, match=rf"'trace.npz' is too large: {sentence}"):
+            inspector.open(saved, limits=limits)
+
+
+def most_allocated(path: Path) -> int:
+    """Bytes that numpy held at most while the file was opened, whether it could be or not."""
+    tracemalloc.start()
+    with contextlib.suppress(ValueError):
+        inspector.open(path)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return most
+
+
+def repacked(saved: Path, **added: np.ndarray) -> Path:
+    with np.load(saved) as archive:
+        arrays = {key: archive[key] for key in archive.files}
+    np.savez_compressed(saved, **arrays | added)
+    return saved
+
+
+def test_what_nobody_asks_for_is_not_unpacked(saved: Path, trace: Trace) -> None:
+    usual = most_allocated(saved)
+    path = repacked(saved, unused=np.zeros(10_000_000))  # 80 MB in 80 kB
+    assert most_allocated(path) < usual + 2_000_000
+    equal(inspector.open(path), trace)
+
+
+def test_a_header_over_its_limit_is_not_unpacked(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("inspector.archive.MOST_HEADER", 1_000_000)
+    path = repacked(saved, header=np.array("a" * 5_000_000))
+    assert most_allocated(path) < 1_000_000
+    with pytest.raises(ValueError, match=r"its header unpacks to 20,000,\d+ bytes, more than 1,000,000"):
+        inspector.open(path)
+
+
+def test_an_array_that_claims_more_than_it_has_is_not_made(saved: Path) -> None:
+    shape = io.BytesIO()
+    np.lib.format.write_array_header_1_0(shape, {"descr": "<f4", "fortran_order": False, "shape": (10**7, 10)})
+    with zipfile.ZipFile(saved) as archive:
+        entries = {entry.filename: archive.read(entry) for entry in archive.infolist()}
+    with zipfile.ZipFile(saved, "w") as archive:
+        for name, content in entries.items():
+            archive.writestr(name, shape.getvalue() if name == "attention.0.query.npy" else content)
+    assert most_allocated(saved) < 10_000_000
+    with pytest.raises(
+        ValueError, match=r"attention.0.query has \d+ bytes, and its shape \(10000000, 10\) takes 400,000"
+    ):
         inspector.open(saved)
