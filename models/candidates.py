@@ -26,8 +26,7 @@ MOST_INDEX_BYTES = 50 * 2**20
 _MOST_TOKENIZER_BYTES = 200 * 2**20  # the largest published ones have some 40 MB
 _SETTINGS = ("generation_config.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json")
 
-# What a tokenizer can be read from, the best first: each is data, none is code.
-_TOKENIZERS = (
+TOKENIZERS = (
     ("tokenizer.json",),
     ("vocab.txt",),
     ("vocab.json", "merges.txt"),
@@ -37,6 +36,8 @@ _TOKENIZERS = (
     ("sentencepiece.bpe.model",),
     ("spm.model",),
 )
+"""What a tokenizer is kept in, the best first: each is data, none is code."""
+
 _PICKLED = re.compile(r".*\.(bin|pt|pth|pkl|ckpt|h5|msgpack|ot)")
 _SHARD = re.compile(r"[\w-][\w.-]*\.safetensors", re.ASCII)
 
@@ -137,7 +138,7 @@ def choose_files(sizes: Mapping[str, int], shards: Iterable[str] = ()) -> tuple[
     for name in weights:
         if name not in sizes or (name != INDEX and not _SHARD.fullmatch(name)):
             raise ValueError(f"{INDEX} names {name[:100]!a}, which is no weight file of this model")
-    small = [*_SETTINGS, *(name for kind in _TOKENIZERS for name in kind)]
+    small = [*_SETTINGS, *(name for kind in TOKENIZERS for name in kind)]
     for name in small:
         if sizes.get(name, 0) > _MOST_TOKENIZER_BYTES:
             most = bytes_in_words(_MOST_TOKENIZER_BYTES)
@@ -149,7 +150,7 @@ def choose_files(sizes: Mapping[str, int], shards: Iterable[str] = ()) -> tuple[
 def tokenizer_of(names: Iterable[str]) -> str | None:
     """The file that the tokenizer is read from; None where there is none."""
     there = set(names)
-    return next((kind[-1] for kind in _TOKENIZERS if there.issuperset(kind)), None)
+    return next((kind[-1] for kind in TOKENIZERS if there.issuperset(kind)), None)
 
 
 def notes_on(config: SafeConfig, tokenizer: str | None) -> tuple[str, ...]:

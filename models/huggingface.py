@@ -23,7 +23,7 @@ import torch
 import transformers
 from safetensors import SafetensorError
 from torch import nn
-from transformers import AutoModel, AutoTokenizer
+from transformers import AutoModel, GenerationConfig
 from transformers.models.auto.modeling_auto import (
     MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
     MODEL_FOR_MASKED_LM_MAPPING_NAMES,
@@ -39,6 +39,8 @@ from models.loading_lock import LOADING
 from models.placement import CPU_FLOAT32, Placement
 from models.pretrained import Pretrained, try_out
 from models.sparse_attention import replace_sparse
+from models.untrusted.settings import generation_ids, known_ids
+from models.untrusted.tokenizer import load_tokenizer
 from models.wording import bytes_in_words
 
 disable_progress_bar()  # the page and the command line say for themselves that a model loads
@@ -70,12 +72,8 @@ def load_candidate(candidate: Candidate, folder: Path, *, placement: Placement =
         raise ValueError(f"{candidate.name} has no tokenizer, so no text can be given to it; add its tokenizer.json")
     try:
         tokenizer = load_tokenizer(folder)
-    except _CANNOT_LOAD as error:
+    except ValueError as error:
         raise ValueError(f"transformers cannot load the tokenizer of {candidate.name}: {error}") from error
-    if not tokenizer.is_fast:
-        raise ValueError(
-            f"{candidate.name} has no fast tokenizer (tokenizer.json); save it with a fast tokenizer first"
-        )
     source = _Source(folder, config, tokenizer, shape, placement, candidate.config.dtype)
     try:
         return _loaded(source, IMPLEMENTATION)
@@ -95,11 +93,6 @@ def load_candidate(candidate: Candidate, folder: Path, *, placement: Placement =
         raise ValueError(
             f"the attention of {candidate.name} ({config.model_type}) cannot be captured: {error}"
         ) from error
-
-
-def load_tokenizer(folder: Path) -> Any:
-    """The tokenizer of a folder, without its model."""
-    return AutoTokenizer.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
 
 
 def shape_of(config: Any) -> Shape:
@@ -132,6 +125,19 @@ def model_class(config: Any) -> Any:
     return getattr(transformers, named) if predicts else AutoModel
 
 
+def _generation(source: _Source) -> GenerationConfig:
+    """The token ids that a text begins, ends and is padded with, as far as the vocabulary has them; nothing else.
+
+    Handed to from_pretrained, so that it does not read generation_config.json by itself, which can choose caches,
+    other models and code.
+    """
+    described = source.config.get_text_config().to_dict()
+    sizes = [value for name, value in described.items() if name.endswith("vocab_size") and isinstance(value, int)]
+    vocabulary = max(sizes, default=0)
+    config = known_ids(source.config.to_dict(), vocabulary=vocabulary)
+    return GenerationConfig(**config | generation_ids(source.folder, vocabulary=vocabulary))
+
+
 def _loaded(source: _Source, implementation: str) -> Pretrained:
     placement = source.placement
     spread: dict[str, Any] = {}
@@ -147,6 +153,7 @@ def _loaded(source: _Source, implementation: str) -> Pretrained:
             use_safetensors=True,
             trust_remote_code=False,
             local_files_only=True,
+            generation_config=_generation(source),
             **spread,
         )
     if placement.spread:

@@ -215,8 +215,8 @@ def _load_minilm_own(placement: Placement) -> LoadedModel:
 
 
 def _load_untrained(placement: Placement, *, shape: Shape) -> LoadedModel:
-    from models.huggingface import load_tokenizer
     from models.untrained import network
+    from models.untrusted.tokenizer import load_tokenizer
 
     tokenizer = load_tokenizer(_minilm_folder())
     own = network(shape, tokenizer=tokenizer)

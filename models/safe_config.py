@@ -7,6 +7,7 @@ model (transformers_weights, backbone), and any number. Only what describes the 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,8 +21,10 @@ from torch import nn
 from transformers import CONFIG_MAPPING, MODEL_MAPPING, AutoConfig, PreTrainedModel
 
 from models.limits import UNLIMITED, Limits, variable
+from models.untrusted.files import exists, read_fields
 from models.wording import said
 
+_NAME = "config.json"
 MOST_BYTES = 2**20  # of one config.json; the longest published ones (thousands of labels) have some 200 kB
 _MOST_LABELS = 100_000
 _MOST_EXPERTS = 4096
@@ -50,6 +53,7 @@ _WITHOUT_A_WORD = {"dtype", "torch_dtype", "name_or_path", "output_attentions", 
 _READING_FAILS = (OSError, ValueError, TypeError, KeyError, AttributeError, ZeroDivisionError, ImportError)
 _QUANTISED = ("quantization_config", "compression_config", "quantization")
 _NOT_FINITE = "__float__"  # how transformers writes an infinity in JSON
+_ENDLESS = ("time_step_limit", "mamba_dt_limit")  # an upper bound, of state spaces, which may be none
 _BACKBONES = ("backbone", "backbone_config", "use_timm_backbone", "use_pretrained_backbone")
 
 
@@ -73,7 +77,7 @@ def safe_config(folder: Path, *, limits: Limits = UNLIMITED) -> SafeConfig:
     Raises ValueError for a file that is missing or damaged, an architecture that is not transformers' own, quantised
     weights, and numbers over the limits.
     """
-    raw = _read(folder / "config.json")
+    raw = _read(folder)
     _refuse(raw)
     _check_numbers(raw, limits=limits)
     kind = raw.get("model_type")
@@ -84,24 +88,26 @@ def safe_config(folder: Path, *, limits: Limits = UNLIMITED) -> SafeConfig:
         config = _as_transformers_reads(_described(raw))
     except (*_READING_FAILS, StrictDataclassError) as error:
         raise ValueError(f"config.json is no configuration of {kind}: {said(error)}") from error
+    _check_finite(config)
     architecture = _architecture(config, raw)
     if (reads := architecture.main_input_name) != "input_ids":
         raise ValueError(f"{architecture.__name__} reads {reads}, not text; choose a text model")
     return SafeConfig(config, architecture, _dtype(raw), tuple(ignored))
 
 
-def _read(path: Path) -> dict[str, Any]:
-    if not path.is_file():
-        raise ValueError(f"{path.parent} holds no config.json; choose the folder of a transformers model")
-    if (size := path.stat().st_size) > MOST_BYTES:
-        raise ValueError(f"config.json has {size:,} bytes, over {MOST_BYTES:,}; that is no model's configuration")
-    try:
-        raw = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:  # not UTF-8, not JSON, nested too deep
-        raise ValueError(f"config.json is damaged: {said(error)}") from error
-    if not isinstance(raw, dict):
-        raise ValueError(f"config.json holds a {type(raw).__name__}, not the fields of a configuration")
-    return raw
+def described(folder: Path) -> dict[str, Any]:
+    """Read what a model's config.json says of its architecture: none of its private fields, code, files or devices.
+
+    Raises ValueError for a file that is missing or damaged.
+    """
+    fields: dict[str, Any] = _described(_read(folder))
+    return fields
+
+
+def _read(folder: Path) -> dict[str, Any]:
+    if not exists(folder, _NAME):
+        raise ValueError(f"{folder} holds no config.json; choose the folder of a transformers model")
+    return read_fields(folder, _NAME, most=MOST_BYTES, linked=True)  # links: models/folders.py knows the root
 
 
 def _as_transformers_reads(described: Mapping[str, Any]) -> Any:
@@ -123,6 +129,8 @@ def _refuse(raw: Mapping[str, Any]) -> None:
                 f"The weights are quantised ({str(method or key)[:60]!a}), and every quantised format is refused: each "
                 "brings kernels of its own. Choose the model it was made from, in float32, float16 or bfloat16."
             )
+        if key.endswith("_config") and not isinstance(value, dict | list | None):
+            raise ValueError(f"config.json has {key[:60]!a} = {ascii(value)[:60]}, which is no configuration of a part")
         if key in _BACKBONES and value:
             raise ValueError(
                 f"config.json builds on another model ({key}), which would be fetched; choose a text model"
@@ -142,6 +150,13 @@ def _check_numbers(raw: Mapping[str, Any], *, limits: Limits) -> None:
             most = _MOST_EXPERTS
         if value > most:
             raise ValueError(f"config.json has {key[:60]!a} = {_short(value)}, over {most:,}{way_out}")
+
+
+def _check_finite(config: Any) -> None:
+    """Raise ValueError for a number that is infinite or none: what is computed with it would be none either."""
+    for key, value in _items(config.to_dict()):
+        if isinstance(value, float) and not math.isfinite(value) and key not in _ENDLESS:
+            raise ValueError(f"config.json has {key[:60]!a} = {value}, and a model computes with finite numbers")
 
 
 def _short(number: int) -> str:
@@ -200,9 +215,9 @@ def _items(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
             yield name, one
             if name not in ("label2id", "id2label"):
                 yield from _items(one, name)
-    elif isinstance(value, list):
+    elif isinstance(value, list | tuple):
         for one in value:
-            if not isinstance(one, dict | list):
+            if not isinstance(one, dict | list | tuple):
                 yield key, one
             yield from _items(one, key)
 

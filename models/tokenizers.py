@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
+from models.untrusted.panics import spoken
+
 SPACE = "▁"  # how Metaspace writes it
 BYTE = re.compile("<0x[0-9A-F]{2}>")  # a byte of a character that is not in the vocabulary
 MAX_CHARACTERS = 200_000  # a tokenizer takes seconds for millions; no model here reads that far
@@ -81,11 +83,13 @@ def encode(tokenizer: Any, text: str, *, text_pair: str | None = None, max_token
     given = len(text) + len(text_pair or "")
     text, text_pair = _valid(text), None if text_pair is None else _valid(text_pair)
     options = {"add_special_tokens": True, "return_offsets_mapping": True}
-    encoded = tokenizer(text, text_pair, **options, verbose=False)
+    with spoken("The tokenizer of this model cannot read this text"):
+        encoded = tokenizer(text, text_pair, **options, verbose=False)
     total = len(encoded["input_ids"])
     cut = None
     if total > max_tokens:
-        encoded = tokenizer(text, text_pair, **options, truncation=True, max_length=max_tokens)
+        with spoken(f"The tokenizer of this model cannot cut this text to {max_tokens:,} tokens"):
+            encoded = tokenizer(text, text_pair, **options, truncation=True, max_length=max_tokens)
         cut = Cut(len(encoded["input_ids"]), total, "tokens", f"this model takes at most {max_tokens:,}")
     if given > len(text) + len(text_pair or ""):
         cut = Cut(min(given, MAX_CHARACTERS), given, "characters", f"a text is read up to {MAX_CHARACTERS:,}")

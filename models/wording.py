@@ -11,6 +11,6 @@ def bytes_in_words(count: int) -> str:
     return f"{count} bytes"
 
 
-def said(error: Exception) -> str:
+def said(error: BaseException) -> str:
     """An error's own words in one printable line of at most 300 characters: they may quote a stranger's file."""
     return "".join(letter if letter.isprintable() else " " for letter in " ".join(str(error).split()))[:300]
