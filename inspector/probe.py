@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import inf
 from typing import Literal
 
 import torch
@@ -23,8 +24,11 @@ from inspector.norm_places import NormCall, places
 from inspector.reading import Reading, read
 from inspector.trace import AttentionRecord, AttentionSite, NormRecord, Trace, read_only
 from models import LoadedModel
-from models.attention import AttentionCall, fused, watch
+from models.attention import AttentionCall, attend_rows, fused, row_blocks, watch
+from models.eager_attention import EagerAttention
+from models.functions import AttentionFunction, ComposedAttention, DotProductAttention
 from models.masks import DenseMask, Mask, window_of
+from models.scores import FillWith
 from models.tokenizers import Encoding
 
 Side = Literal["right", "left"]
@@ -186,6 +190,45 @@ class _SequenceMask:
         return rows[self.row if rows.shape[0] > 1 else 0, :, :, self.real][None]
 
 
+def _to_padding(call: AttentionCall, row: int, real: slice) -> Tensor | None:
+    """The share of each row's weight that goes to padding, [H, Q] of the real tokens; None where it is nothing.
+
+    A mask that fills with a finite number leaves masked keys a weight, and a model may not mask its padding at all.
+    """
+    keys = call.key.shape[2]
+    padding = torch.ones(keys, dtype=torch.bool)
+    padding[real] = False
+    if not padding.any() or (_hides(call, row, real, padding) and _masks_with_nothing(call.function)):
+        return None
+    shares = []
+    for rows in row_blocks(call.query.shape[2], keys, among=real):
+        query = call.query[:, :, rows]
+        seen = attend_rows(call.function, query, call.key, call.value, mask=call.mask, rows=rows)
+        shares.append(seen.weights[row][..., padding[seen.band]].sum(dim=-1))
+    first = real.start - next(row_blocks(call.query.shape[2], keys, among=real)).start
+    share = torch.cat(shares, dim=-1)[:, first : first + real.stop - real.start].clone()
+    return share if bool(share.any()) else None
+
+
+def _hides(call: AttentionCall, row: int, real: slice, padding: Tensor) -> bool:
+    """Whether the mask hides all padding from every real query."""
+    if call.mask is None:
+        return False
+    for rows in row_blocks(call.query.shape[2], call.key.shape[2], among=real):
+        own = slice(max(rows.start, real.start), min(rows.stop, real.stop))
+        allowed = call.mask.rows(own.start, own.stop)
+        allowed = allowed[row if len(allowed) > 1 else 0].expand(-1, -1, len(padding))
+        if bool(allowed[..., padding].any()):
+            return False
+    return True
+
+
+def _masks_with_nothing(function: AttentionFunction) -> bool:
+    """Whether a masked key weighs exactly nothing."""
+    filled = isinstance(function, ComposedAttention) and function.fill == FillWith(-inf)
+    return filled or isinstance(function, DotProductAttention | EagerAttention)
+
+
 def _of_sequence(mask: Mask | None, row: int, real: slice) -> Mask | None:
     if mask is None or isinstance(mask, DenseMask):
         return mask and mask.of_sequence(row, real)
@@ -216,7 +259,8 @@ def _trace(
     for call, mask, site in zip(run.attentions, masks, _sites(run.attentions, masks, reading), strict=True):
         query, key, value = (own(tensor, tokens=1) for tensor in (call.query, call.key, call.value))
         function = call.function.of_sequence(row, real)
-        attentions.append(AttentionRecord(site, function, query, key, value, mask))
+        to_padding = None if alone else _to_padding(call, row, real)
+        attentions.append(AttentionRecord(site, function, query, key, value, mask, to_padding))
     sites = [(record.site.stream, record.site.layer) for record in attentions]
     norms = []
     for norm, place in zip(run.norms, places(run.norms, loaded.config, shape=loaded.shape, sites=sites), strict=True):

@@ -58,7 +58,11 @@ class AttentionSite:
 
 @dataclass(frozen=True)
 class AttentionRecord:
-    """The inputs of one attention call: query [H, Q, E], key and value [K, T, E]."""
+    """The inputs of one attention call: query [H, Q, E], key and value [K, T, E].
+
+    to_padding: [H, Q], the share of each row that went to the padding of its batch, which is no key here; None where
+    that is nothing, as it should be.
+    """
 
     site: AttentionSite
     function: AttentionFunction
@@ -66,6 +70,7 @@ class AttentionRecord:
     key: Tensor
     value: Tensor
     mask: Mask | None
+    to_padding: Tensor | None = None
 
     def of_head(self, head: int) -> AttentionRecord:
         """The call with that head alone: its maps are computed without the others'."""
@@ -78,6 +83,7 @@ class AttentionRecord:
             key=self.key[own],
             value=self.value[own],
             mask=None if self.mask is None else _HeadMask(self.mask, head),
+            to_padding=None if self.to_padding is None else self.to_padding[head : head + 1],
         )
 
 
@@ -164,6 +170,8 @@ def _band(record: AttentionRecord, kind: Kind, key: Tensor, value: Tensor, rows:
         attended = attend_rows(record.function, query, key, value, mask=record.mask, rows=rows)
     if kind == "weights":
         block = attended.weights
+        if record.to_padding is not None:
+            block = block * (1 - record.to_padding[None, :, rows, None])
     else:
         block = _scores(record, softmax.scores, keys=attended.weights.shape[-1])
         if attended.allowed is not None:  # a masked score is no score; one that a wrong mask leaves finite is shown

@@ -55,6 +55,8 @@ def save(trace: Trace, path: str | os.PathLike[str]) -> None:
     for index, record in enumerate(trace.attentions):
         for name in ("query", "key", "value"):
             tensor_file.put(arrays, f"attention.{index}.{name}", getattr(record, name))
+        if record.to_padding is not None:
+            tensor_file.put(arrays, f"attention.{index}.to_padding", record.to_padding)
         if record.mask is not None and id(record.mask) not in masks:
             masks[id(record.mask)] = f"mask.{len(masks)}"
             arrays[masks[id(record.mask)]] = _pack(record.mask, queries=record.query.shape[1], keys=record.key.shape[1])
@@ -66,6 +68,7 @@ def save(trace: Trace, path: str | os.PathLike[str]) -> None:
                 "window": record.site.window,
                 "function": function_file.write(record.function, arrays, f"attention.{index}.argument."),
                 "mask": None if record.mask is None else masks[id(record.mask)],
+                "to_padding": record.to_padding is not None,
             }
         )
     norms = []
@@ -194,6 +197,7 @@ def _attention(
         key,
         value,
         mask,
+        tensor_file.get(arrays, prefix + "to_padding") if site.get("to_padding") else None,  # older files have none
     )
 
 
