@@ -6,7 +6,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.runtime.scriptrunner import StopException
 
-from inspector.views import link, picker, sidebar
+from inspector.views import boundary, link, picker, sidebar
 
 ICON = Path(__file__).parent / "inspector/views/icon.png"  # a named icon would be fetched from a CDN
 
@@ -29,8 +29,9 @@ page = st.navigation(
 )
 another = sidebar.draw(page.url_path)
 notices = st.container()
-with suppress(StopException):  # the page stops at a text that cannot be read
+with suppress(StopException), boundary.drawn("This page"):  # the page stops at a text that cannot be read
     page.run()
 with notices:
     link.show_problems()
-picker.draw(another)  # last: what it fetches must not keep the page waiting
+with boundary.drawn("Another model"):
+    picker.draw(another)  # last: what it fetches must not keep the page waiting

@@ -11,7 +11,7 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import torch
@@ -25,6 +25,7 @@ from models.attention import row_blocks
 from models.limits import Limits, variable
 from models.masks import Mask
 from models.tokenizers import Cut, Encoding
+from models.wording import said
 
 FORMAT, VERSION = "headlight-trace", 1
 _UNKNOWN = ("[UNK]", "<unk>", "<|unknown|>")
@@ -104,9 +105,15 @@ def open(path: str | os.PathLike[str], *, limits: Limits | None = None) -> Trace
     """
     if not Path(path).is_file():
         raise ValueError(f"there is no file {str(path)!a}")
+    with open_file(path, "rb") as file:
+        return read(file, name=Path(path).name, limits=limits)
+
+
+def read(file: BinaryIO, *, name: str, limits: Limits | None = None) -> Trace:
+    """Read a trace from an open file, as `open` does; name: what the sentence about a damaged file calls it."""
     try:
-        with zipfile.ZipFile(path) as file:
-            archive = Archive(file, most=_LARGEST if limits is None else limits.capture_bytes)
+        with zipfile.ZipFile(file) as zipped:
+            archive = Archive(zipped, most=_LARGEST if limits is None else limits.capture_bytes)
             header = archive.header()
             if header["format"] != FORMAT or header["version"] != VERSION:
                 raise ValueError(f"it says {header['format']!a} version {header['version']!a}")
@@ -114,11 +121,10 @@ def open(path: str | os.PathLike[str], *, limits: Limits | None = None) -> Trace
                 _check(header, limits)
             return _trace(header, archive)
     except OverLimitError as error:
-        raise ValueError(f"{Path(path).name!a} is too large: {error}{_way_out(limits)}") from error
+        raise ValueError(f"{name!a} is too large: {error}{_way_out(limits)}") from error
     except Exception as error:  # whatever a damaged file makes numpy, json or torch raise
         raise ValueError(
-            f"{Path(path).name!a} is damaged or was not saved by this version of Headlight ({error}); "
-            "save the trace again"
+            f"{name!a} is damaged or was not saved by this version of Headlight ({said(error)}); save the trace again"
         ) from error
 
 

@@ -13,4 +13,14 @@ def bytes_in_words(count: int) -> str:
 
 def said(error: BaseException) -> str:
     """An error's own words in one printable line of at most 300 characters: they may quote a stranger's file."""
-    return "".join(letter if letter.isprintable() else " " for letter in " ".join(str(error).split()))[:300]
+    return _printable(str(error))[:300]
+
+
+def shortened(name: str, most: int = 60) -> str:
+    """Cut a name of a stranger's choice to one printable line of at most `most` characters, its end kept."""
+    line = _printable(name)
+    return line if len(line) <= most else f"{line[: most - 13]}…{line[-12:]}"
+
+
+def _printable(text: str) -> str:
+    return "".join(letter if letter.isprintable() else " " for letter in " ".join(text.split()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from inspector import heads, maps
-from inspector.views import all_heads, kinds, link, parts, rollout, session, site_words, which_heads, why
+from inspector.views import all_heads, boundary, kinds, link, parts, rollout, session, site_words, which_heads, why
 from inspector.views import open_head as one_head
 from inspector.views.components.head import Choice, Step
 
@@ -66,15 +66,15 @@ def explorer() -> None:
         link.keep()
         st.button("Previous head", icon=":material/chevron_left:", on_click=step, args=(-1,), help="Key [ in the views")
         st.button("Next head", icon=":material/chevron_right:", on_click=step, args=(1,), help="Key ] in the views")
-        hide = st.toggle("Hide special tokens", key="hide", bind="query-params")
+        hide = st.toggle("Hide special tokens", key="hide", bind=link.switch("hide"))
         renormalise = st.toggle(
             "Renormalise",
             key="renormalise",
-            bind="query-params",
+            bind=link.switch("renormalise"),
             disabled=not hide,
             help="Divide each row by what is left after hiding, so that it sums to 1 again.",
         )
-        words = st.toggle("Merge word pieces", key="words", bind="query-params")
+        words = st.toggle("Merge word pieces", key="words", bind=link.switch("words"))
         scale = parts.colour_scale(long=long)
     try:
         shown = maps.arrange(trace, stream=stream, hide_special=hide, merge_words=words, renormalise=renormalise)
@@ -131,6 +131,6 @@ def explorer() -> None:
 if long:  # a click in a fragment would have to wait until the pictures of a long text are drawn
     explorer()
 else:
-    st.fragment(explorer)()
+    st.fragment(boundary.part(explorer))()
 with st.expander("What every head does, in numbers"):
     parts.table(measures, name="heads", height=420)

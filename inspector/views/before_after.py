@@ -43,9 +43,11 @@ def maps_of(change: Change, *, stream: str, about: Sequence[int] = ()) -> Drawn 
     st.subheader("Where does the model look now?")
     before, after = change.before, change.after
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        hide = st.toggle("Hide special tokens", key="hide", bind="query-params", help="Rows then sum to what is left.")
-        words = st.toggle("Merge word pieces", key="words", bind="query-params")
-        root = st.toggle("Square-root colour", key="sqrt", bind="query-params", help="Shows small weights.")
+        hide = st.toggle(
+            "Hide special tokens", key="hide", bind=link.switch("hide"), help="Rows then sum to what is left."
+        )
+        words = st.toggle("Merge word pieces", key="words", bind=link.switch("words"))
+        root = st.toggle("Square-root colour", key="sqrt", bind=link.switch("sqrt"), help="Shows small weights.")
     shown, now = _arranged(change, stream=stream, hide=hide, words=words)
     if shown.is_long:
         st.info(

@@ -6,7 +6,7 @@ import streamlit as st
 
 from inspector import alignment
 from inspector.plots import theme
-from inspector.views import compare_difference, compare_heads, compare_panels, session
+from inspector.views import compare_difference, compare_heads, compare_panels, link, session
 
 st.title("Compare")
 inspected = session.inspected(in_panels=True)
@@ -14,10 +14,12 @@ opened = compare_panels.opened_elsewhere(inspected)
 names = compare_panels.names()
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
-    hide = st.toggle("Hide special tokens", key="hide", bind="query-params", help="Rows then sum to what is left.")
-    words = st.toggle("Merge word pieces", key="words", bind="query-params")
-    scale: theme.Scale = "sqrt" if st.toggle("Square-root colour", key="sqrt", bind="query-params") else "linear"
-    own = st.toggle("Own colour scale each", key="own_scale", bind="query-params", help="Else one for all panels.")
+    hide = st.toggle("Hide special tokens", key="hide", bind=link.switch("hide"), help="Rows then sum to what is left.")
+    words = st.toggle("Merge word pieces", key="words", bind=link.switch("words"))
+    scale: theme.Scale = "sqrt" if st.toggle("Square-root colour", key="sqrt", bind=link.switch("sqrt")) else "linear"
+    own = st.toggle(
+        "Own colour scale each", key="own_scale", bind=link.switch("own_scale"), help="Else one for all panels."
+    )
 compare_panels.presets(inspected, names, opened=opened)
 
 places = [place for _ in range(0, len(names), 2) for place in st.columns(2, gap="medium")]

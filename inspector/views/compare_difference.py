@@ -24,12 +24,11 @@ def section(panels: Sequence[Panel], numbers: Sequence[Numbers]) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.subheader("What differs", width="content")
         first = next(iter(choices))
-        link.check_choice("difference", default=first, options=list(choices))
         named = st.selectbox(
             "Difference",
             list(choices),
             key="difference",
-            bind="query-params",
+            bind=link.choice("difference", default=first, options=list(choices)),
             label_visibility="collapsed",
             width=160,
         )

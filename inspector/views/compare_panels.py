@@ -168,10 +168,8 @@ def controls(
     """What a panel shows; None, with the reason in the page, where its text cannot be read."""
     known = chosen_models.ids()
     current = inspected.trace.model if inspected.trace.model in known else known[0]
-    link.check_choice(key(name, "model"), default=current, options=known)
-    model = st.selectbox(
-        f"Model {name}", known, index=known.index(current), key=key(name, "model"), bind="query-params"
-    )
+    bind = link.choice(key(name, "model"), default=current, options=known)
+    model = st.selectbox(f"Model {name}", known, index=known.index(current), key=key(name, "model"), bind=bind)
     if not chosen_models.trained(model):
         parts.untrained()
     text = st.text_area(
@@ -188,7 +186,7 @@ def controls(
         panel = None
         if whole is not None:
             layer, number = _place(name, trace, stream, opened)
-            mean = st.toggle("Mean over heads", key=key(name, "mean"), bind="query-params")
+            mean = st.toggle("Mean over heads", key=key(name, "mean"), bind=link.switch(key(name, "mean")))
             panel = Panel(name, trace, whole, stream, layer, None if mean else number)
         if len(names) > 2:
             st.button(

@@ -7,7 +7,7 @@ import streamlit as st
 from inspector import costs
 from inspector.plots import costs as draw
 from inspector.plots import theme
-from inspector.views import parts, session
+from inspector.views import link, parts, session
 
 VALUES: dict[draw.Value, str] = {
     "parameters": "Parameters",
@@ -62,7 +62,7 @@ with st.container(horizontal=True):
         default="flops",
         format_func=VALUES.__getitem__,
         key="counted",
-        bind="query-params",
+        bind=link.choice("counted", default="flops", options=list(VALUES), label=VALUES.__getitem__),
         required=True,
         label_visibility="collapsed",
     )

@@ -11,7 +11,8 @@ from inspector import beams, decoding_costs, generating
 from inspector.plots import beams as draw_beams
 from inspector.plots import generation as draw
 from inspector.plots import theme
-from inspector.views import parts, playing, session
+from inspector.views import link, parts, playing, session
+from models import failures
 
 TRANSLATOR = "translator"
 GREEDY, SAMPLE = "greedy", "sample"
@@ -55,7 +56,8 @@ def only_reads() -> None:
 def chosen_decoding() -> generating.Decoding:
     """How the next token is chosen: greedy, or drawn in a way that the reader sets."""
     how = st.segmented_control(
-        "Next token", [GREEDY, SAMPLE], default=GREEDY, key="decoding", bind="query-params", required=True,
+        "Next token", [GREEDY, SAMPLE], default=GREEDY, key="decoding", required=True,
+        bind=link.choice("decoding", default=GREEDY, options=[GREEDY, SAMPLE]),
         help="greedy: the likeliest each time. sample: drawn by its probability.",
     )  # fmt: skip
     if how != SAMPLE:
@@ -126,7 +128,8 @@ def what_the_cache_saves(made: generating.Written, table: pd.DataFrame) -> None:
             "without."
         )
     amount = st.segmented_control(
-        "FLOPs of", list(AMOUNTS), default="each step", key="flops_of", bind="query-params", required=True
+        "FLOPs of", list(AMOUNTS), default="each step", key="flops_of", required=True,
+        bind=link.choice("flops_of", default="each step", options=list(AMOUNTS)),
     )  # fmt: skip
     left, right = st.columns(2, gap="medium")
     with left:
@@ -181,7 +184,8 @@ try:
             help="A text ends earlier where the model writes its end token.",
         )  # fmt: skip
         how = chosen_decoding()
-    made = written(how, new_tokens)
+    with failures.told("Writing the text", instead="It is kept: change it, or choose another model."):
+        made = written(how, new_tokens)
 except ValueError as error:
     session.show_problem(str(error))
     st.stop()

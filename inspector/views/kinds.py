@@ -67,13 +67,12 @@ KINDS = {
 
 def choose() -> Kind:
     """The switch."""
-    link.check_choice("kind", default="weights", options=list(KINDS))
     name = st.segmented_control(
         "What is shown",
         list(KINDS),
         default="weights",
         key="kind",
-        bind="query-params",
+        bind=link.choice("kind", default="weights", options=list(KINDS)),
         required=True,
         label_visibility="collapsed",
     )

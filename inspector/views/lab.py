@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -11,6 +13,7 @@ import streamlit as st
 from inspector import lab
 from inspector.plots import lab as draw
 from inspector.views import lab_results, lab_settings, parts, process, session
+from models import failures
 from models.training.experiments import Experiment
 
 if TYPE_CHECKING:
@@ -87,6 +90,18 @@ def finish(attempt: Attempt) -> None:
     attempt.courses = {}
 
 
+@contextmanager
+def gone_where_it_fails() -> Iterator[None]:
+    """Say what fails in the block, forget the attempt, which would fail again, and stop."""
+    try:
+        with failures.told("The training", instead="Choose other settings and press Start."):
+            yield
+    except ValueError as error:
+        state.pop("lab", None)
+        session.show_problem(str(error), what="Cannot be trained")
+        st.stop()
+
+
 def show(attempt: Attempt, *, chosen: Experiment | None) -> None:
     """Curves, accuracy by length, one text in full; `chosen` is what the widgets say by now."""
     if attempt.experiment != chosen:
@@ -134,10 +149,12 @@ if experiment is not None:
 if experiment is not None and started:
     state["lab"] = Attempt(experiment)
     stop.button("Stop", icon=":material/stop:", key="lab_stop")
-    train(state["lab"])
+    with gone_where_it_fails():
+        train(state["lab"])
 attempt: Attempt | None = state.get("lab")
 if attempt is not None and attempt.courses:
-    finish(attempt)
+    with gone_where_it_fails():
+        finish(attempt)
     if started:
         st.rerun()  # without the Stop button and the bar
 if attempt is not None and attempt.results:

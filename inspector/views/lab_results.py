@@ -54,13 +54,12 @@ def example(experiment: Experiment, results: Sequence[Result]) -> None:
         st.caption("Neither side can be asked: their weights are no numbers any more.")
         return
     names = list(NAMES.values())
-    link.check_choice("lab_times", default=names[0], options=names)
     length = st.segmented_control(
         "Length of the text",
         names,
         default=names[0],
         key="lab_times",
-        bind="query-params",
+        bind=link.choice("lab_times", default=names[0], options=names),
         persist_state="session",
         required=True,
     )

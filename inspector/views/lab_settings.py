@@ -127,13 +127,12 @@ def _switches(side: Side, default: Switches) -> Switches:
 
 def _choice(label: str, name: str, options: Sequence[str], *, default: str) -> str:
     key = f"lab_{name}"
-    link.check_choice(key, default=default, options=options)
     return st.selectbox(
         label,
         options,
         options.index(default),
         key=key,
-        bind="query-params",
+        bind=link.choice(key, default=default, options=options),
         persist_state="session",
         width=128,
     )
@@ -141,18 +140,18 @@ def _choice(label: str, name: str, options: Sequence[str], *, default: str) -> s
 
 def _number(label: str, name: str, *, default: int, span: tuple[int, int], step: int = 1) -> int:
     key = f"lab_{name}"
-    link.check_number(key, default=default, first=span[0], last=span[1])
     return st.number_input(
         label,
         *span,
         default,
         step,
         key=key,
-        bind="query-params",
+        bind=link.number(key, default=default, first=span[0], last=span[1]),
         persist_state="session",
         width=128,
     )
 
 
 def _switch(label: str, name: str, *, default: bool) -> bool:
-    return st.toggle(label, default, key=f"lab_{name}", bind="query-params", persist_state="session")
+    key = f"lab_{name}"
+    return st.toggle(label, default, key=key, bind=link.switch(key, default=default), persist_state="session")

@@ -6,7 +6,7 @@ import streamlit as st
 
 from inspector import normalization
 from inspector.plots import normalization as draw
-from inspector.views import parts, session
+from inspector.views import link, parts, session
 
 VALUES: dict[draw.Value, str] = {
     "std_before": "deviation before",
@@ -60,11 +60,15 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
         default="std_before",
         format_func=VALUES.__getitem__,
         key="statistic",
-        bind="query-params",
+        bind=link.choice("statistic", default="std_before", options=list(VALUES), label=VALUES.__getitem__),
         required=True,
     )
     root = st.toggle(
-        "Square-root colour", True, key="norm_sqrt", bind="query-params", help="One token can outshine the rest."
+        "Square-root colour",
+        True,
+        key="norm_sqrt",
+        bind=link.switch("norm_sqrt", default=True),
+        help="One token can outshine the rest.",
     )
 parts.chart(
     draw.heatmap(statistics, value=value, mode=mode, scale="sqrt" if root else "linear"),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Any, Literal, TypeVar
 
 import streamlit as st
 
 T = TypeVar("T", int, str)
+Option = TypeVar("Option", bound=str)
+Bind = Literal["query-params"] | None
 
 TEXTS = ("text", "pair", "target", "a_text", "b_text", "c_text", "d_text")  # of the sidebar and of Compare's panels
 Value = int | str | tuple[int, ...] | tuple[str, ...]
@@ -22,6 +24,7 @@ CHOSEN = {  # by a page's path (the first page has none): what no widget holds
     "training": ("replay_layer", "replay_head"),  # the open head of the replay
 }
 MAX_NAME = 300  # characters of the name of another model
+_DIGITS = 20  # of a number in a link, at most: Python reads no whole number of thousands of digits
 MAX_TEXT = 1_000  # characters; a link is a header of a request, and servers refuse long ones
 
 
@@ -48,11 +51,11 @@ def read(page: str, *, known_models: Sequence[str], default_text: str) -> None:
         for name in TEXTS:
             state[name] = st.query_params.get(name, default_text if name == "text" else "")
     if first:
-        state["linked"] = {name: st.query_params.get(name) for names in CHOSEN.values() for name in names}
+        state["linked"] = {name: _asked(name) for names in CHOSEN.values() for name in names}
     elif state["page"] == page:
         # What a click just chose leads: it came before the run, and the address is still the old one.
         names = set(CHOSEN.get(page, ())) - state["clicked"]
-        state["linked"] |= {name: st.query_params.get(name) for name in names}
+        state["linked"] |= {name: _asked(name) for name in names}
     state["page"] = page
 
 
@@ -71,32 +74,89 @@ def write(*, default_model: str, default_text: str) -> None:
         )
 
 
-def check_number(name: str, *, default: float, last: float, first: float = 0) -> None:
-    """Before a widget takes the query parameter `name`, `first` to `last`: say it where the link is out of range.
+# --- widgets that stand in the link: st.toggle("Hide", key="hide", bind=link.switch("hide")) --------------------------
 
-    Whole numbers, or any where `default` is a float. A value that the session still holds from a longer text or a
-    larger model goes back to `default` without a word.
+
+def number(name: str, *, default: float, last: float, first: float = 0) -> Bind:
+    """Bind a widget's number from `first` to `last`; whole, or any where `default` is a float.
+
+    A value that the session still holds from a longer text or a larger model goes back to `default` without a word.
     """
-    raw = st.query_params.get(name)
-    if name in st.session_state:
-        if st.session_state[name] > last:
-            st.session_state[name] = default
-    elif raw is not None and not _in_range(raw, last, first=first, whole=isinstance(default, int)):
-        _complain(f"The link asks for {name} {_plain(raw)}; they go from {first} to {last}. You see {default} instead.")
+    _heal(name, lambda value: first <= value <= last, default=default)
+    return _bind(
+        name,
+        lambda asked: len(asked) == 1 and _in_range(asked[0], last, first=first, whole=isinstance(default, int)),
+        but=f"they go from {first} to {last}. You see {default} instead.",
+    )
 
 
-def check_choice(name: str, *, default: str, options: Sequence[str]) -> None:
-    """Before a widget takes the query parameter `name`, one of the options: say it where the link asks for another.
+def choice(name: str, *, default: Option, options: Sequence[Option], label: Callable[[Option], str] = str) -> Bind:
+    """Bind a widget's choice of one of the options, which `label` names in the link as on the page.
 
     A value that the session still holds from another choice of options goes back to `default` without a word.
     """
-    raw = st.query_params.get(name)
-    if name in st.session_state:
-        if st.session_state[name] not in options:
-            st.session_state[name] = default
-    elif raw is not None and raw not in options:
-        known = ", ".join(options)
-        _complain(f"The link asks for {name} {_plain(raw)}; it can be {known}. You see {default} instead.")
+    labels = [label(option) for option in options]
+    _heal(name, options.__contains__, default=default)
+    return _bind(
+        name,
+        lambda asked: len(asked) == 1 and asked[0] in labels,
+        but=f"it can be {', '.join(map(_safe, labels))}. You see {_safe(label(default))} instead.",
+    )
+
+
+def several(name: str, *, options: range, default: Sequence[int] = (), most: int | None = None) -> Bind:
+    """Bind a widget's choice of several numbers, `most` at most; those that the session holds and are gone leave it."""
+    state, shown = st.session_state, ", ".join(map(str, default)) or "none"
+    if any(value not in options for value in state.get(name, ())):
+        state[name] = [value for value in state[name] if value in options] or list(default)
+    labels, limit = set(map(str, options)), len(options) if most is None else most
+    return _bind(
+        name,
+        lambda asked: set(asked) <= labels and len(set(asked)) == len(asked) <= limit,
+        but=f"they go from {options[0]} to {options[-1]}, at most {limit} of them. You see {shown} instead.",
+    )
+
+
+def switch(name: str, *, default: bool = False) -> Bind:
+    """Bind a toggle."""
+    _heal(name, lambda value: isinstance(value, bool), default=default)
+    return _bind(
+        name,
+        lambda asked: len(asked) == 1 and asked[0].lower() in ("true", "false"),
+        but=f"it can be true or false. You see {str(default).lower()} instead.",
+    )
+
+
+def words(name: str, *, default: str, most: int) -> Bind:
+    """Bind a line of text of `most` characters at most."""
+    return _bind(
+        name,
+        lambda asked: len(asked) == 1 and len(asked[0]) <= most,
+        but=f"it has at most {most} characters. You see {_safe(default)} instead.",
+    )
+
+
+def _heal(name: str, fits: Callable[[Any], bool], *, default: object) -> None:
+    state = st.session_state
+    if name in state and (state[name] is None or not fits(state[name])):
+        state[name] = default
+
+
+def _bind(name: str, fits: Callable[[list[str]], bool], *, but: str) -> Bind:
+    """Bind a widget to the query parameter `name`, unless the link asks for what does not fit: then say so, with `but`.
+
+    Streamlit itself would take some of that (an empty choice is None, 1e309 overflows), so it never sees it: the
+    parameter leaves the address, and the widget is bound from its next run on.
+    """
+    asked = st.query_params.get_all(name)
+    if name in st.session_state or not asked or fits(asked):
+        return "query-params"
+    _complain(f"The link asks for {name} {' and '.join(map(_plain, asked[:3]))}; {but}")
+    del st.query_params[name]
+    return None
+
+
+# --- what no widget holds ---------------------------------------------------------------------------------------------
 
 
 def chosen(name: str, *, default: int | None, last: int, first: int = 0) -> int | None:
@@ -213,8 +273,8 @@ def _written(value: Value) -> str:
 
 
 def _in_range(raw: str, last: float, *, first: float = 0, whole: bool = True) -> bool:
-    number = raw if whole else raw.replace(".", "", 1)
-    return number.isdecimal() and first <= float(raw) <= last
+    digits = raw if whole else raw.replace(".", "", 1)
+    return len(raw) <= _DIGITS and digits.isdecimal() and first <= float(raw) <= last
 
 
 def settle(model: str) -> None:
@@ -237,6 +297,11 @@ def _complain(sentence: str) -> None:
         st.session_state["problems"].append(sentence)
 
 
+def _asked(name: str) -> str | None:
+    """What the link says of `name`; said several times, all of it, which only what takes several can read."""
+    return ",".join(st.query_params.get_all(name)) if name in st.query_params else None
+
+
 def _put(name: str, value: str, default: str) -> None:
     if value != default:
         st.query_params[name] = value
@@ -246,5 +311,9 @@ def _put(name: str, value: str, default: str) -> None:
 
 def _plain(value: str) -> str:
     """Quoted for a sentence that is shown as markdown: only letters, digits and a few marks, at most 60."""
-    kept = "".join(character if character.isalnum() or character in "-_@./ " else "?" for character in value[:60])
-    return f'"{kept}"'
+    return f'"{_safe(value[:60])}"'
+
+
+def _safe(value: str) -> str:
+    """`value` where markdown is read: what is no letter, digit or harmless mark is a question mark."""
+    return "".join(character if character.isalnum() or character in "-_@./(), " else "?" for character in value)

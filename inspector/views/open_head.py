@@ -164,7 +164,7 @@ def _window(shown: maps.Arrangement, *, stream: str) -> tuple[slice, slice]:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         row = parts.number("Queries from", "row", default=0, last=max(queries - maps.WINDOW, 0), step=step)
         apart = st.toggle(
-            "Keys apart", key="apart", bind="query-params", help="Keys from another place than the queries."
+            "Keys apart", key="apart", bind=link.switch("apart"), help="Keys from another place than the queries."
         )
         column = row
         if apart or stream == "cross":

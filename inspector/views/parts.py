@@ -37,23 +37,22 @@ def number(
     help: str | None = None,
 ) -> int:
     """A number from `first` to `last`, kept in the link as `name`; a link out of range is said, and `default` shown."""
-    link.check_number(name, default=default, last=last, first=first)
-    return st.number_input(
-        label, first, max(last, first), default, step, key=name, bind="query-params", width=width, help=help
-    )
+    bind = link.number(name, default=default, last=last, first=first)
+    return st.number_input(label, first, max(last, first), default, step, key=name, bind=bind, width=width, help=help)
 
 
 def decimal(
     label: str, name: str, *, default: float, first: float, last: float, width: int = 140, help: str | None = None
 ) -> float:
     """The same for a number with decimals, in steps of 0.05."""
-    link.check_number(name, default=default, last=last, first=first)
-    return st.number_input(label, first, last, default, 0.05, key=name, bind="query-params", width=width, help=help)
+    bind = link.number(name, default=default, last=last, first=first)
+    return st.number_input(label, first, last, default, 0.05, key=name, bind=bind, width=width, help=help)
 
 
 def stream(streams: Iterable[str], *, key: str = "stream") -> str:
     """The stream to look at, of those that something has; a choice where there is more than one."""
     streams = list(dict.fromkeys(streams))
+    bind = link.choice(key, default=streams[0], options=streams)
     if len(streams) == 1:
         return streams[0]
     return st.segmented_control(
@@ -61,7 +60,7 @@ def stream(streams: Iterable[str], *, key: str = "stream") -> str:
         streams,
         default=streams[0],
         key=key,
-        bind="query-params",
+        bind=bind,
         required=True,
         label_visibility="collapsed",
     )
@@ -70,10 +69,10 @@ def stream(streams: Iterable[str], *, key: str = "stream") -> str:
 def colour_scale(*, long: bool) -> Scale:
     """Linear colour unless the reader chooses the square root; of a long text, whose weights are small, the reverse."""
     if long:
-        linear = st.toggle("Linear colour", key="linear", bind="query-params", help="Hides small weights.")
+        linear = st.toggle("Linear colour", key="linear", bind=link.switch("linear"), help="Hides small weights.")
         return "linear" if linear else "sqrt"
     root = st.toggle(
-        "Square-root colour", key="sqrt", bind="query-params", help="Shows small weights; numbers stay the same."
+        "Square-root colour", key="sqrt", bind=link.switch("sqrt"), help="Shows small weights; numbers stay the same."
     )
     return "sqrt" if root else "linear"
 

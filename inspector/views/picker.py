@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from inspector.views import chosen_models, link, session
+from models import failures
 from models.limits import variable
 from models.wording import bytes_in_words
 
@@ -144,19 +145,23 @@ def _stop() -> None:
 
 
 def _work(bar: DeltaGenerator, button: DeltaGenerator) -> None:
-    """Do what was asked for; what goes wrong is kept as a sentence."""
+    """Do what was asked for; what goes wrong is kept as a sentence, and is not asked for again.
+
+    Only where the run is ended in the middle, by Stop or a change of the page, does the wish stay.
+    """
     state = st.session_state
     what, name = state["asked"]
     try:
-        if what == "look":
-            with bar, st.spinner("Looking"):
-                state["seen"] = chosen_models.look(name)
-        else:
-            shown = _Bar(bar)
-            button.button("Stop", icon=":material/stop:", on_click=_stop, key="stop", width="stretch")
-            chosen_models.add(name, progress=shown.progress, stop=shown.stop, before=shown.loading)
-            state["taken"] = name
-            del state["seen"]
+        with failures.told("Looking at it" if what == "look" else "Loading it", instead="Name another model."):
+            if what == "look":
+                with bar, st.spinner("Looking"):
+                    state["seen"] = chosen_models.look(name)
+            else:
+                shown = _Bar(bar)
+                button.button("Stop", icon=":material/stop:", on_click=_stop, key="stop", width="stretch")
+                chosen_models.add(name, progress=shown.progress, stop=shown.stop, before=shown.loading)
+                state["taken"] = name
+                del state["seen"]
     except ValueError as error:
         logging.getLogger(__name__).info("refused: %s", error)
         state["refused"] = str(error)
@@ -203,7 +208,8 @@ def _over_a_limit() -> str | None:
     candidate = _found()
     try:
         if candidate is not None:
-            check(candidate, chosen_models.limits(), placement=chosen_models.placement())
+            with failures.told("Checking the limits", instead="Name another model."):
+                check(candidate, chosen_models.limits(), placement=chosen_models.placement())
     except ValueError as error:
         return str(error)
     return None

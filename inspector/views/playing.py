@@ -12,7 +12,7 @@ import streamlit as st
 
 from inspector.generating import Written
 from inspector.plots import attention, generation, theme
-from inspector.views import link, parts, session
+from inspector.views import boundary, link, parts, session
 from inspector.views.components.written import written
 
 INTERVAL = 1.0  # seconds that a step is seen
@@ -28,7 +28,7 @@ def player(made: Written, table: pd.DataFrame) -> None:
     playing = state.setdefault("playing", False)
     if playing:
         link.choose("step", link.kept("step", last))  # the link waits until it stops
-    st.fragment(_panel, run_every=INTERVAL if playing else None)(made, table, ticking=playing)
+    st.fragment(boundary.part(_panel), run_every=INTERVAL if playing else None)(made, table, ticking=playing)
 
 
 def _panel(made: Written, table: pd.DataFrame, *, ticking: bool) -> None:
@@ -180,7 +180,7 @@ def _attention(made: Written, step: int) -> None:
     sites = [site for site in made.trace.sites if site.stream == "decoder"]
     with st.container(horizontal=True, vertical_alignment="bottom"):
         layer = parts.number("Layer", "gen_layer", default=len(sites) - 1, last=len(sites) - 1)
-        mean = st.toggle("Mean over heads", True, key="gen_mean", bind="query-params")
+        mean = st.toggle("Mean over heads", True, key="gen_mean", bind=link.switch("gen_mean", default=True))
         number = 0 if mean else parts.number("Head", "gen_head", default=0, last=sites[0].heads - 1)
     head = None if mean else number
     streams = [stream for stream in STREAMS if any(site.stream == stream for site in made.trace.sites)]

@@ -9,7 +9,7 @@ import streamlit as st
 
 from inspector import positional
 from inspector.plots import positions as draw
-from inspector.views import chosen_models, parts, session
+from inspector.views import chosen_models, link, parts, session
 
 PAPER = "sinusoidal"
 MOST = 512  # positions drawn where the model has no table
@@ -80,11 +80,8 @@ cards += [
 parts.cards(cards, width=170)
 
 telling = [dimension for dimension in (4, 5, 20, 21) if dimension < width]
-if any(dimension >= width for dimension in st.session_state.get("dimensions", ())):
-    st.session_state["dimensions"] = telling  # chosen in a wider model
-dimensions = st.multiselect(
-    "Dimensions", range(width), default=telling, key="dimensions", max_selections=8, bind="query-params"
-)
+bind = link.several("dimensions", options=range(width), default=telling, most=8)
+dimensions = st.multiselect("Dimensions", range(width), default=telling, key="dimensions", max_selections=8, bind=bind)
 if dimensions:
     parts.chart(
         draw.curves({name: table[:SHOWN] for name, table in tables.items()}, dimensions=dimensions, mode=mode),

@@ -10,8 +10,6 @@ import logging
 import os
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import streamlit as st
@@ -20,6 +18,7 @@ import models
 from inspector.cache import ByteBudgetCache
 from inspector.held import held_bytes
 from inspector.views import about, chosen_models, parts, process, text_limits, waiting
+from models import failures, wording
 
 # torch comes with the first model: the sidebar and the page's frame are drawn before.
 if TYPE_CHECKING:
@@ -67,7 +66,8 @@ def cached(key: Hashable, make: Callable[[], V]) -> V:
 
 def load(model: str) -> models.LoadedModel:
     """The loaded model, one copy for all visitors; ValueError where it cannot be loaded."""
-    loaded = chosen_models.load(model)
+    with failures.told(f"Loading the model {model}", instead="Choose another model."):
+        loaded = chosen_models.load(model)
     process.use_threads()
     process.settle()
     return loaded
@@ -78,7 +78,8 @@ def record(model: str, text: str, *, text_pair: str | None = None, target: str |
 
     def make() -> Trace:
         loaded, most = load(model), chosen_models.tokens_allowed(model)
-        with waiting.bar("Reading the text") as on_progress:
+        told = failures.told("Reading the text", instead="It is kept: change it, or choose another model.")
+        with told, waiting.bar("Reading the text") as on_progress:
             return text_limits.record(
                 loaded,
                 text,
@@ -113,7 +114,8 @@ def _fused_difference(loaded: models.LoadedModel, trace: Trace) -> tuple[float |
     from inspector.probe import fused_difference
 
     try:
-        with waiting.bar("Independent check") as on_progress:
+        told = failures.told("The independent check", instead="Look at another text.")
+        with told, waiting.bar("Independent check") as on_progress:
             return fused_difference(loaded, trace, on_progress=on_progress), ""
     except ValueError as error:
         return None, str(error)
@@ -216,6 +218,7 @@ def inspected(*, in_panels: bool = False) -> Inspected:
     waiting.hold()
     try:
         with (
+            failures.told("Reading the text", instead="It is kept: change it, or choose another model."),
             st.container(),
             st.spinner("Reading the text with the model (the first time it loads torch, which takes a few seconds)"),
         ):
@@ -247,15 +250,11 @@ def _chosen() -> Inspected:
 
 
 def _opened(upload: UploadedFile) -> Inspected:
-    import inspector
+    from inspector import trace_file
 
-    def make() -> Trace:
-        with TemporaryDirectory() as folder:
-            path = Path(folder) / Path(upload.name).name  # its own name, for the sentence about a damaged file
-            path.write_bytes(upload.getvalue())
-            return inspector.open(path, limits=chosen_models.limits())
-
-    trace = cached(("file", upload.file_id), make)
+    name = wording.shortened(upload.name)  # of a stranger's choice: never a path of ours
+    limits = chosen_models.limits()
+    trace = cached(("file", upload.file_id), lambda: trace_file.read(upload, name=name, limits=limits))
     return Inspected(trace, trace.model if trace.model in chosen_models.ids() else None)
 
 

@@ -106,8 +106,9 @@ st.caption(
     "How the models that come with Headlight learned: their learning rate, their losses, and their heads becoming what "
     "they are. The sidebar's model and text play no part here."
 )
-link.check_choice("run", default=names[0], options=names)
-run: str = st.selectbox("Trained model", names, key="run", bind="query-params", width=300)
+run: str = st.selectbox(
+    "Trained model", names, key="run", bind=link.choice("run", default=names[0], options=names), width=300
+)
 folder, recipe = checkpoints.FOLDER / run, RECIPES.get(run)
 rows: pd.DataFrame | None = None
 problem = ""

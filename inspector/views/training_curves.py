@@ -10,7 +10,7 @@ import streamlit as st
 from inspector import learning
 from inspector.plots import theme
 from inspector.plots import training as figures
-from inspector.views import parts, session
+from inspector.views import link, parts, session
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 def curves(rows: pd.DataFrame, *, recipe: Recipe | None, vocabulary: int | None, step: int | None) -> None:
     """Loss, accuracy and gradient norm, the replay's step marked; `rows` of learning.curves."""
     st.subheader("Loss")
-    along: figures.Along = "log" if st.toggle("Logarithmic steps", key="log_steps", bind="query-params") else "linear"
+    logarithmic = st.toggle("Logarithmic steps", key="log_steps", bind=link.switch("log_steps"))
+    along: figures.Along = "log" if logarithmic else "linear"
     smoothing = 0.0 if recipe is None else recipe.label_smoothing
     least = learning.least_loss(smoothing, vocabulary=vocabulary) if vocabulary else 0.0
     parts.chart(

@@ -76,8 +76,8 @@ def _numbers(measures: pd.DataFrame, *, layer: int, number: int, step: int) -> N
 def _measure(measures: pd.DataFrame, *, layer: int, number: int, step: int) -> None:
     """How one measure of the layer's heads went."""
     known = [name for name in figures.MEASURES if measures[name].notna().any()]
-    link.check_choice("replay_measure", default="entropy", options=known)
-    measure: str = st.selectbox("Measure", known, key="replay_measure", bind="query-params", width=200)
+    bind = link.choice("replay_measure", default=known[0], options=known)
+    measure: str = st.selectbox("Measure", known, key="replay_measure", bind=bind, width=200)
     parts.chart(
         figures.head_measures(measures, measure=measure, layer=layer, head=number, step=step, mode=session.mode()),
         alt=f"{measure} of every head of layer {layer} at every moment",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from inspector import learning
-from inspector.views import link, parts, session, training_curves, training_heads
+from inspector.views import boundary, link, parts, session, training_curves, training_heads
 from models.training import history, metrics
 from models.training.replay_file import Place
 
@@ -31,7 +31,8 @@ def draw(folder: Path, rows: pd.DataFrame | None, *, recipe: Recipe | None, voca
     if state.setdefault("replaying_of", folder.name) != folder.name:
         state["replaying_of"], state["replaying"] = folder.name, False
     playing = state.setdefault("replaying", False)
-    st.fragment(_panel, run_every=INTERVAL if playing else None)(folder, rows, recipe, vocabulary, playing)
+    panel = st.fragment(boundary.part(_panel), run_every=INTERVAL if playing else None)
+    panel(folder, rows, recipe, vocabulary, playing)
 
 
 def _panel(
@@ -134,7 +135,6 @@ def _moment(replay: Replay) -> int:
     """Button and slider -> the step of the training that is looked at."""
     moments = [str(step) for step in replay.steps]
     default, playing = moments[len(moments) // 2], st.session_state["replaying"]
-    link.check_choice("moment", default=default, options=moments)
     button, slider = st.columns([1, 6], vertical_alignment="bottom")
     with slider:
         chosen: str = st.select_slider(
@@ -142,7 +142,7 @@ def _moment(replay: Replay) -> int:
             moments,
             default,
             key="moment",
-            bind="query-params",
+            bind=link.choice("moment", default=default, options=moments),
             on_change=_moved,
             args=(moments,),
         )
@@ -161,9 +161,9 @@ def _moment(replay: Replay) -> int:
 def _choices(replay: Replay) -> tuple[int, str]:
     """The sentence, by its number, and the stream."""
     texts = [sentence.source for sentence in replay.sentences]
-    link.check_choice("sentence", default=texts[0], options=texts)
+    bind = link.choice("sentence", default=texts[0], options=texts)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        text: str = st.selectbox("Sentence", texts, key="sentence", bind="query-params", width=420)
+        text: str = st.selectbox("Sentence", texts, key="sentence", bind=bind, width=420)
         stream = parts.stream(replay.streams, key="replay_stream")
     sentence = texts.index(text)
     if replay.sentences[sentence].target:

@@ -47,7 +47,11 @@ class Bar:
 def bar(what: str) -> Iterator[Bar]:
     """A place for a bar that comes where the work in the block takes longer than a moment, and goes when it is done."""
     place = st.empty()
-    yield Bar(place, what)
+    try:
+        yield Bar(place, what)
+    except Exception:  # the end of a run is none: it draws nothing more
+        place.empty()
+        raise
     place.empty()
 
 

@@ -24,13 +24,12 @@ if st.session_state.setdefault("changed_in", trace.tokens) != trace.tokens:
 st.session_state["changed_in"] = trace.tokens
 
 names = list(PARTS)
-link.check_choice("part", default=names[0], options=names)
 part = st.segmented_control(
     "What changes",
     names,
     default=names[0],
     key="part",
-    bind="query-params",
+    bind=link.choice("part", default=names[0], options=names),
     required=True,
     label_visibility="collapsed",
     on_change=lambda: token_choice.choose("ask", None),

@@ -12,7 +12,7 @@ from inspector import interventions, maps
 from inspector.interventions import Dropped
 from inspector.plots import packing, roles, theme
 from inspector.trace import Trace
-from inspector.views import before_after, downloads, link, parts, session, what_if_alone, what_if_predictions
+from inspector.views import before_after, boundary, downloads, link, parts, session, what_if_alone, what_if_predictions
 from inspector.views.components.grid import grid
 from inspector.views.what_if_swap import guessed_token
 from models import LoadedModel
@@ -20,6 +20,7 @@ from models.dropping import Head
 
 
 @st.fragment
+@boundary.part
 def explorer(trace: Trace, loaded: LoadedModel) -> None:
     """What a click changes, and nothing else."""
     st.caption(

@@ -12,7 +12,7 @@ from inspector.interventions import Guess, Masked
 from inspector.plots import masking as draw
 from inspector.plots import theme
 from inspector.trace import Trace
-from inspector.views import before_after, downloads, link, parts, session, token_choice, what_if_predictions
+from inspector.views import before_after, boundary, downloads, link, parts, session, token_choice, what_if_predictions
 from models import LoadedModel
 
 GUESSES = "mini-bert"  # the model of the catalogue that guesses hidden tokens
@@ -20,6 +20,7 @@ SHOWN = 4  # guesses drawn at most
 
 
 @st.fragment
+@boundary.part
 def explorer(trace: Trace, loaded: LoadedModel) -> None:
     """What a click changes, and nothing else."""
     st.caption(
@@ -88,11 +89,11 @@ def _chosen_tokens(trace: Trace, loaded: LoadedModel) -> tuple[int, ...]:
             "Whole word",
             True,
             key="whole",
-            bind="query-params",
+            bind=link.switch("whole", default=True),
             help="Mask all pieces of a word: one gives away others.",
         )
         several = st.toggle(
-            "Several at once", key="several", bind="query-params", help="A click adds to what is masked."
+            "Several at once", key="several", bind=link.switch("several"), help="A click adds to what is masked."
         )
     return token_choice.chosen(
         trace.encoding,

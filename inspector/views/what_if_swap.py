@@ -7,14 +7,16 @@ import streamlit as st
 from inspector import interventions
 from inspector.interventions import Swapped
 from inspector.trace import Trace
-from inspector.views import before_after, downloads, link, parts, session, token_choice, what_if_predictions
+from inspector.views import before_after, boundary, downloads, link, parts, session, token_choice, what_if_predictions
 from inspector.views.what_if_hide import telling
 from models import LoadedModel
 
 BY = "dog"
+LONGEST = 60  # characters of the other word
 
 
 @st.fragment
+@boundary.part
 def explorer(trace: Trace, loaded: LoadedModel) -> None:
     """What a click changes, and nothing else."""
     st.caption(
@@ -26,7 +28,9 @@ def explorer(trace: Trace, loaded: LoadedModel) -> None:
         positions = token_choice.chosen(
             trace.encoding, name="word", key="swapped-chips", default=default, label="Which word"
         )
-        by = st.text_input("Another word", BY, max_chars=60, key="by", bind="query-params", width=280)
+        by = st.text_input(
+            "Another word", BY, max_chars=LONGEST, key="by", bind=link.words("by", default=BY, most=LONGEST), width=280
+        )
         hidden = guessed_token(trace, loaded, without=range(positions[0], positions[-1] + 1))
         swapped = _swapped(trace, loaded, positions[0], by=by, hidden=hidden)
         _texts(swapped)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from inspector.views import link
+
 if TYPE_CHECKING:
     from inspector.trace import AttentionSite
 
@@ -33,29 +35,27 @@ def one(layer: int, number: int) -> WhichHeads:
 
 def choose(sites: Sequence[AttentionSite], *, layer: int, number: int) -> WhichHeads:
     """Widgets for the heads beside the open one; all in the link."""
-    state, count = st.session_state, sites[0].heads
-    if "heads" in state:  # of another model's heads those that this one has
-        state["heads"] = [head for head in state["heads"] if head < count]
+    count = sites[0].heads
     with st.popover("Several heads", icon=":material/stacks:"):
         chosen = st.multiselect(
             "Heads together",
             range(count),
             key="heads",
-            bind="query-params",
+            bind=link.several("heads", options=range(count)),
             placeholder=f"head {number} alone",
             help="Heads of this layer: the heatmap shows their mean.",
         )
         every = st.toggle(
             "All layers",
             key="layers",
-            bind="query-params",
+            bind=link.switch("layers"),
             help="The mean over all layers. Training aligns no heads: a number means nothing across layers.",
         )
         few = 2 <= len(chosen) <= IN_COLOURS and not every
         colours = st.toggle(
             "In colours",
             key="colours",
-            bind="query-params",
+            bind=link.switch("colours"),
             disabled=not few,
             help=f"Each head's lines in a colour of its own, 2 to {IN_COLOURS} heads of one layer.",
         )

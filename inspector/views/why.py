@@ -27,7 +27,7 @@ def draw(inspected: Inspected, *, stream: str, layer: int, number: int, query: i
     shown = st.toggle(
         "Why this weight",
         key="why",
-        bind="query-params",
+        bind=link.switch("why"),
         help="One cell rebuilt: query and key, their products, scale, bias, mask, softmax.",
     )
     if not shown:
@@ -88,7 +88,7 @@ def _choice(trace: Trace, *, stream: str, query: int, key: int) -> None:
                 on_change=follow,
                 width=170,
             )
-        st.toggle("Largest product first", key="why_sorted", bind="query-params")
+        st.toggle("Largest product first", key="why_sorted", bind=link.switch("why_sorted"))
 
 
 # --- the way from the dot product to the weight -------------------------------------------------------------------
