@@ -134,7 +134,9 @@ def _mixed(function: AttentionFunction, query: Tensor, key: Tensor, value: Tenso
     if len(blocks) == 1:
         return attend_rows(function, query, key, value, mask=mask, rows=blocks[0]).output
     # Made before the blocks: a small tensor that stays, between large ones that go, leaves holes in memory.
-    output, pace = value.new_empty(*query.shape[:3], value.shape[3]), _pace.get()
+    # Laid out by query, for the heads of one query are joined next; some models view them as one without a copy.
+    output = value.new_empty(len(query), queries, query.shape[1], value.shape[3]).transpose(1, 2)  # [B, H, Q, E]
+    pace = _pace.get()
     for rows in blocks:
         output[:, :, rows] = attend_rows(function, query[:, :, rows], key, value, mask=mask, rows=rows).output
         if pace is not None:

@@ -25,8 +25,11 @@ from models.masks import DenseMask, Mask, SharedMask
 
 IMPLEMENTATION = "headlight"
 
+# Arguments of a call that hold something for each query: [B or 1, H, Q, T or 1].
+_PER_QUERY = ("position_bias", "sinks")
 # Learned tensors that eager functions read from their module (transformers 5.23); beside them they read plain numbers.
 _MODULE_TENSORS = ("sinks",)
+_SINKS = ("sinks", "s_aux")
 # Given to every attention function, used by none of the eager ones.
 _UNREAD_ARGUMENTS = (
     *("dropout", "position_ids", "cache_position", "output_attentions", "use_cache", "is_causal"),
@@ -57,8 +60,8 @@ class EagerAttention:
 
     @property
     def sinks(self) -> bool:
-        """Whether it was given sinks (gpt-oss)."""
-        return "sinks" in self.module or "s_aux" in self.arguments
+        """Whether it was given sinks: of each head (gpt-oss), or of each query too (Inkling 2)."""
+        return any(place.get(name) is not None for place in (self.module, self.arguments) for name in _SINKS)
 
     def added(self, rows: slice, keys: int) -> Tensor | None:
         """The position bias [1 or B, H, rows, T] of a T5."""
@@ -71,30 +74,32 @@ class EagerAttention:
         return "position_bias" in self.arguments
 
     def of_sequence(self, row: int, real: slice) -> EagerAttention:
-        """With the position bias [B or 1, H, Q, T] of that sequence alone."""
-        bias = self.arguments.get("position_bias")
-        if bias is None:
-            return self
-        own = bias[row if len(bias) > 1 else 0, :, real, real][None]
-        return replace(self, arguments={**self.arguments, "position_bias": own})
+        """With what that sequence's queries are given alone: [1, H, Q, T or 1]."""
+        own = {
+            name: value[row if len(value) > 1 else 0, :, real, real if value.shape[3] > 1 else slice(None)][None]
+            for name, value in self._per_query.items()
+        }
+        return replace(self, arguments={**self.arguments, **own}) if own else self
 
     def of_head(self, head: int) -> EagerAttention:
         """With that head's position bias and sink alone, and a key of its own."""
         alone = slice(head, head + 1)
-        module = {name: value[alone] if name in _MODULE_TENSORS else value for name, value in self.module.items()}
+        module = dict(self.module)
+        module |= {name: module[name][alone] for name in _MODULE_TENSORS if module.get(name) is not None}
         if "num_key_value_groups" in module:
             module["num_key_value_groups"] = 1
-        bias = self.arguments.get("position_bias")
-        own = {} if bias is None else {"position_bias": bias[:, alone]}
+        own = {name: value[:, alone] for name, value in self._per_query.items()}
         return replace(self, module=module, arguments={**self.arguments, **own})
+
+    @property
+    def _per_query(self) -> dict[str, Tensor]:
+        return {name: value for name in _PER_QUERY if (value := self.arguments.get(name)) is not None}
 
     def __call__(
         self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, *, rows: slice
     ) -> tuple[Tensor, Tensor]:
         """query [B, H, Q, E], key and value [B, K, T, E] -> output [B, H, Q, E], weights [B, H, Q, T]."""
-        arguments = dict(self.arguments)
-        if arguments.get("position_bias") is not None:
-            arguments["position_bias"] = arguments["position_bias"][:, :, rows]
+        arguments = {**self.arguments, **{name: value[:, :, rows] for name, value in self._per_query.items()}}
         bias = None
         if mask is not None:
             bias = torch.zeros_like(mask, dtype=query.dtype).masked_fill_(~mask, torch.finfo(query.dtype).min)
@@ -171,7 +176,8 @@ def name_streams(network: nn.Module, *, decoder: bool) -> None:
         if any(mark in path for mark in _CROSS):
             stream: Stream = "cross"
         else:
-            stream = "decoder" if decoder or "decoder" in path.split(".") else "encoder"
+            part_of_decoder = any(name.endswith("decoder") for name in path.split("."))  # SeamlessM4T: "text_decoder"
+            stream = "decoder" if decoder or part_of_decoder else "encoder"
         setattr(module, STREAM, stream)
 
 

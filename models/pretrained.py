@@ -158,6 +158,8 @@ def try_out(network: Any, tokenizer: Any, *, shape: Shape) -> Pretrained:
         with watch(calls.append):
             hidden = _forward(tried, ids)
         _check_whole(calls, tried)
+        for call in calls:
+            _check_rows(call)
         if shape != "encoder-decoder":
             tried = replace(tried, shape="encoder" if any(map(_looks_ahead, calls)) else "decoder")
         # The head of a model that is listed as causal predicts the next token, which one that looks ahead has read.
@@ -207,6 +209,25 @@ def _check_whole(calls: Sequence[AttentionCall], tried: Pretrained) -> None:
         queries, keys = call.query.shape[2], call.key.shape[2]
         if (queries, keys) != (_TRIED, _TRIED):
             raise ValueError(f"of {_TRIED} tokens it makes {queries} queries and {keys} keys")
+
+
+def _check_rows(call: AttentionCall) -> None:
+    """Raise ValueError where rows of a map, computed alone as those of long texts are, differ from the whole map's."""
+    queries, tolerance = call.query.shape[2], max(1e-5, 8 * torch.finfo(call.query.dtype).eps)
+    whole = attend_rows(call.function, call.query, call.key, call.value, mask=call.mask, rows=slice(0, queries))
+    for rows in (slice(0, queries // 2), slice(queries // 2, queries)):
+        try:
+            part = attend_rows(call.function, call.query[:, :, rows], call.key, call.value, mask=call.mask, rows=rows)
+        except RuntimeError as error:
+            raise ValueError(f"the rows of its maps cannot be computed block by block: {error}") from error
+        band = slice(part.band.start - whole.band.start, part.band.stop - whole.band.start)
+        expected = whole.weights[:, :, rows, band]
+        if not torch.allclose(part.weights, expected, rtol=0, atol=tolerance) or not torch.allclose(
+            part.output, whole.output[:, :, rows], rtol=tolerance, atol=tolerance
+        ):
+            raise ValueError(
+                "the rows of its maps depend on each other, so long texts cannot be computed block by block"
+            )
 
 
 def _forward(tried: Pretrained, ids: Tensor) -> Tensor:

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 import transformers
-from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForSeq2SeqLM
+from transformers import CONFIG_MAPPING, AutoConfig, AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForSeq2SeqLM
 from transformers.models.auto.modeling_auto import (
     MODEL_FOR_MASKED_LM_MAPPING_NAMES,
     MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES,
@@ -28,7 +28,8 @@ class Family:
 
     positions: how it knows where a token stands. sizes: of its tiny configuration, what `SMALL` does not give; None
     leaves one of those out. note: what else is special. kinds: the attention of its layers, where the configuration
-    gives local ones a window; None: all global.
+    gives local ones a window; None: all global. kv_heads: of each layer, where the configuration
+    has no one number for all.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Family:
     sizes: Mapping[str, Any] = field(default_factory=dict)
     note: str = ""
     kinds: tuple[int | None, ...] = ()
+    kv_heads: tuple[int, ...] = ()
 
 
 SMALL: dict[str, Any] = {
@@ -63,7 +65,23 @@ SMALL: dict[str, Any] = {
 """Sizes by whatever names a configuration gives them; one is used where the configuration has it."""
 
 _LATENT = {"q_lora_rank": 16, "kv_lora_rank": 8, "qk_rope_head_dim": 4, "qk_nope_head_dim": 8, "v_head_dim": 8}
-_ROUTED = {"n_group": 1, "topk_group": 1, "first_k_dense_replace": 1, "n_shared_experts": 1, "num_key_value_heads": 4}
+_LATENT |= {"head_dim": 4, "num_key_value_heads": 4}
+_INDEXED = {
+    "index_topk": 64,
+    "index_head_dim": 8,
+    "index_n_heads": 2,
+}  # more keys than these texts have: none is left out
+_ROUTED = {"n_group": 1, "topk_group": 1, "first_k_dense_replace": 1, "n_shared_experts": 1}
+_MAMBA_2 = {"mamba_n_heads": 4, "mamba_d_head": 16, "mamba_d_state": 8, "mamba_chunk_size": 8, "mamba_expand": 2}
+_LINEAR_FIRST = {"layer_types": ["linear_attention", "full_attention"]}
+_DELTA = dict.fromkeys(("linear_key_head_dim", "linear_value_head_dim"), 8) | _LINEAR_FIRST
+_DELTA |= {"linear_num_key_heads": 2, "linear_num_value_heads": 4}
+_INKLING = {
+    "swa_num_attention_heads": 4,
+    "swa_num_key_value_heads": 2,
+    "swa_head_dim": 8,
+    "sliding_window_size": WINDOW,
+}
 _ALTERNATING = {"layer_types": ["sliding_attention", "full_attention"]}
 _BLOCKS = {"block_sizes": [1, 1], "d_head": 8, "num_decoder_layers": 1, "num_hidden_layers": None, "num_layers": None}
 _STARTED = {"decoder_start_token_id": 0}  # T5's configuration has no such name by itself
@@ -118,6 +136,13 @@ ENCODERS = (
     Family("esm", ROPE, {"mask_token_id": 4, "position_embedding_type": "rotary"}),
     Family("xlm", LEARNED, {"mask_token_id": 4, "pad_index": 0}),
     Family("flaubert", LEARNED, {"mask_token_id": 4, "pad_index": 0}),
+    Family("esmc", ROPE, {"num_key_value_heads": 4}),
+    Family("gte", ROPE),
+    Family("jina_embeddings_v3", ROPE),
+    Family("layoutlm", LEARNED, {"max_2d_position_embeddings": 16}, note="boxes on the page are left at 0"),
+    Family("luke", LEARNED, {"entity_vocab_size": 8, "entity_emb_size": 16}, note="no entities are given"),
+    Family("tapas", LEARNED, {"type_vocab_sizes": [3, 8, 8, 2, 8, 8, 4]}, note="places in a table are left at 0"),
+    Family("ultrabert", ROPE, kinds=(5, 5)),
     Family("xlnet", RELATIVE, _UNLIMITED, note="read both ways, without its head"),
 )
 
@@ -178,7 +203,7 @@ DECODERS = (
     ),
     Family("falcon_h1", ROPE, note="a state space beside each attention"),
     Family("exaone4", ROPE, _ALTERNATING, kinds=(WINDOW, None)),
-    Family("deepseek_v3", ROPE, {**_LATENT, **_ROUTED, "head_dim": 4}, note="latent keys and values; experts"),
+    Family("deepseek_v3", ROPE, {**_LATENT, **_ROUTED}, note="latent keys and values; experts"),
     Family("helium", ROPE),
     Family("nemotron", ROPE, note="its gamma is kept less 1"),
     Family("arcee", ROPE),
@@ -192,6 +217,98 @@ DECODERS = (
         {"attn_layer_period": 2, "attn_layer_offset": 1, "mamba_d_state": 4, "mamba_dt_rank": 4},
         note="every second layer is a state-space one, without a map",
     ),
+    Family("afmoe", ROPE, note="experts", kinds=(WINDOW, WINDOW)),
+    Family("aria_text", ROPE, note="experts"),
+    Family(
+        "bailing_hybrid",
+        ROPE,
+        {**_LATENT, **_ROUTED, **_LINEAR_FIRST, "num_mtp_layers": 0},
+        note="latent keys and values; linear attention in other layers, without a map; experts",
+    ),
+    Family("beam", ROPE, kinds=(WINDOW, None)),
+    Family("bert-generation", LEARNED, {"is_decoder": True}),
+    Family("cohere2_moe", ROPE, note="experts", kinds=(WINDOW, WINDOW)),
+    Family("cwm", ROPE, kinds=(None, WINDOW)),
+    Family("deepseek_v2", ROPE, {**_LATENT, **_ROUTED}, note="latent keys and values; experts"),
+    Family(
+        "deepseek_v32",
+        ROPE,
+        {**_LATENT, **_ROUTED, **_INDEXED},
+        note="latent keys and values; an index chooses the keys; experts",
+    ),
+    Family("doge", ROPE, note="a learned mask", kinds=(WINDOW, WINDOW)),
+    Family("dots1", ROPE, _ROUTED, note="experts"),
+    Family("ernie4_5", ROPE),
+    Family("ernie4_5_moe", ROPE, note="experts"),
+    Family("exaone_moe", ROPE, note="experts", kinds=(WINDOW, WINDOW)),
+    Family("flex_olmo", ROPE, note="experts"),
+    Family("flint", ROPE),
+    Family("git", LEARNED, note="no picture is given"),
+    Family("glm4_moe_lite", ROPE, {**_LATENT, **_ROUTED}, note="latent keys and values; experts"),
+    Family(
+        "glm_moe_dsa",
+        ROPE,
+        {**_LATENT, **_ROUTED, **_INDEXED},
+        note="latent keys and values; an index chooses the keys; experts",
+    ),
+    Family("gpt-sw3", LEARNED),
+    Family("gpt_neox_japanese", ROPE),
+    Family("granite_swa", ROPE, kinds=(None, WINDOW)),
+    Family("granitemoe_swa", ROPE, note="experts", kinds=(None, WINDOW)),
+    Family("granitemoeshared", ROPE, note="experts"),
+    Family("hunyuan_v1_moe", ROPE, note="experts"),
+    Family("hy_v3", ROPE, note="experts"),
+    Family("hyperclovax", ROPE),
+    Family("inkling_text", RELATIVE, _INKLING, kinds=(WINDOW, WINDOW)),
+    Family("internlm3", ROPE),
+    Family("iquestcoder", ROPE),
+    Family("jais2", ROPE),
+    Family("jetmoe", ROPE, note="experts of attention too, each with its queries", kv_heads=(4, 4)),
+    Family(
+        "kimi_linear",
+        NONE,
+        {**_LATENT, **_ROUTED, **_LINEAR_FIRST, "linear_head_dim": 8, "linear_num_heads": 4},
+        note="latent keys and values; linear attention in other layers, without a map; experts",
+    ),
+    Family("kolibri1", ROPE, kinds=(WINDOW, WINDOW)),
+    Family("laguna", ROPE, note="experts"),
+    Family(
+        "lfm2_moe",
+        ROPE,
+        {"layer_types": ["conv", "full_attention"], "num_dense_layers": 1},
+        note="convolutions in other layers, without a map; experts",
+    ),
+    Family(
+        "lfm3", ROPE, {"layer_types": ["conv", "full_attention"]}, note="convolutions in other layers, without a map"
+    ),
+    Family(
+        "longcat_flash",
+        ROPE,
+        {**_LATENT, "expert_ffn_hidden_size": 16, "zero_expert_num": 2, "moe_topk": 2},
+        note="latent keys and values; a layer attends twice; experts",
+    ),
+    Family("mellum", ROPE, note="experts"),
+    Family("mimo_v2_flash", ROPE, kv_heads=(2, 4), note="experts", kinds=(None, WINDOW)),
+    Family("minicpm3", ROPE, _LATENT, note="latent keys and values"),
+    Family(
+        "minimax",
+        ROPE,
+        {"block_size": 8},
+        note="linear attention in other layers, without a map; experts",
+        kinds=(WINDOW,),
+    ),
+    Family("minimax_m2", ROPE, note="experts"),
+    Family("minimax_m3_vl_text", ROPE, note="experts"),
+    Family("ministral3", ROPE, kinds=(WINDOW, WINDOW)),
+    Family("moshi", ROPE),
+    Family("olmo_hybrid", ROPE, _DELTA, note="linear attention in other layers, without a map"),
+    Family("phi4_multimodal", ROPE, note="no picture and no sound is given", kinds=(WINDOW, WINDOW)),
+    Family("qwen3_5_text", ROPE, _DELTA, note="linear attention in other layers, without a map"),
+    Family("qwen3_5_moe_text", ROPE, _DELTA, note="linear attention in other layers, without a map; experts"),
+    Family("qwen3_next", ROPE, _DELTA, note="linear attention in other layers, without a map; experts"),
+    Family("solar_open", ROPE, note="experts"),
+    Family("vaultgemma", ROPE, kinds=(WINDOW, None)),
+    Family("youtu", ROPE, _LATENT, note="latent keys and values"),
 )
 
 ENCODER_DECODERS = (
@@ -264,9 +381,19 @@ def tokenizer() -> Any:
 
 
 def _config(family: Family) -> Any:
-    default = AutoConfig.for_model(family.name)
-    sizes = {name: size for name, size in SMALL.items() if hasattr(default, name)} | dict(family.sizes)
-    return AutoConfig.for_model(family.name, **{name: size for name, size in sizes.items() if size is not None})
+    return CONFIG_MAPPING[family.name](**_sizes(CONFIG_MAPPING[family.name], family.sizes))
+
+
+def _sizes(kind: type, own: Mapping[str, Any]) -> dict[str, Any]:
+    """What `SMALL` gives a configuration and, at any depth, those that stand in it; `own` has the last word."""
+    default = kind()
+    known = {*dir(default), *kind.attribute_map}
+    sizes = {name: size for name, size in SMALL.items() if name in known}
+    for name in getattr(kind, "sub_configs", {}):
+        if (part := getattr(default, name, None)) is not None:
+            sizes[name] = {"model_type": part.model_type, **_sizes(type(part), own.get(name) or {})}
+    sizes |= {name: size for name, size in own.items() if name not in getattr(kind, "sub_configs", {})}
+    return {name: size for name, size in sizes.items() if size is not None}
 
 
 def _class(name: str) -> Any:

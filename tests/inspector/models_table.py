@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,7 +14,10 @@ from models.eager_attention import EagerAttention
 from models.registry import LoadedModel
 from tests.inspector.families import CAPTURED, REFUSED, Family
 
-PATH = Path(__file__).parents[2] / "docs" / "models.md"
+ROOT = Path(__file__).parents[2]
+PATH = ROOT / "docs" / "models.md"
+PROSE = (ROOT / "README.md", ROOT / "CHANGELOG.md")  # say in passing how many families are recorded
+COUNT = re.compile(r"[\d,]+(?= families\b)")
 CAPTURED_HEAD = ("family", "shape", "seen by", "maps", "outputs", "scores", "positions", "norms", "special")
 REFUSED_HEAD = ("family", "what it does", "what the loader says")
 INTRODUCTION = """# Models of transformers
@@ -108,6 +112,13 @@ def write_table(rows: Iterable[Row]) -> None:
     text = INTRODUCTION.format(captured=len(captured), version=transformers.__version__, refused=len(refused))
     text += _table(CAPTURED_HEAD, captured) + REFUSED_INTRODUCTION + _table(REFUSED_HEAD, refused)
     PATH.write_text(text, encoding="utf-8")
+    for prose in PROSE:
+        prose.write_text(COUNT.sub(f"{len(captured):,}", prose.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def counts() -> dict[str, list[str]]:
+    """How many families each text says are recorded, by the text's name."""
+    return {prose.name: COUNT.findall(prose.read_text(encoding="utf-8")) for prose in (*PROSE, PATH)}
 
 
 def read_rows() -> dict[str, Row]:

@@ -23,7 +23,7 @@ from inspector.trace import NormRecord
 from models.attention import attend_rows, row_blocks
 from models.loaded import LoadedModel
 from tests.inspector.families import CAPTURED, REFUSED, Family, reference, save
-from tests.inspector.models_table import Row, norms_of, read_rows, write_table
+from tests.inspector.models_table import Row, counts, norms_of, read_rows, write_table
 
 TEXT, PAIR, TARGET = "the cat sat on the log because it was", "it was tired", "the log sat on it"
 BLOCK = 4  # query rows at once, so that the maps of these short texts are made of several blocks
@@ -118,6 +118,9 @@ def run(network: Any, trace: Trace, *, shape: str) -> tuple[Any, ...]:
     maps = {
         stream: [weights[0].numpy() for weights in out[name] if weights is not None] for stream, name in names.items()
     }
+    kinds = getattr(config, "layer_types", None) or ()
+    if len(maps[next(iter(maps))]) == len(kinds):  # MiniMax hands out the states of its linear attention too
+        maps = {shape: [own for own, kind in zip(maps[shape], kinds, strict=True) if kind != "linear_attention"]}
     if network.config.model_type == "squeezebert":  # it hands out the scores
         maps = {"encoder": [softmax(scores) for scores in maps["encoder"]]}
     names = {shape: "hidden_states"}
@@ -136,15 +139,20 @@ def softmax(scores: np.ndarray, beside: np.ndarray | float = -np.inf) -> np.ndar
 
 
 def sinks(parity: Parity, layer: int) -> np.ndarray | float:
-    """gpt-oss' learned score of each head, less what each row's scores were lowered by so that the largest is 0."""
-    found = [weight for name, weight in parity.network.named_parameters() if name.endswith("sinks")]
-    if not found:
+    """The score beside those of the keys, less what each row's scores were lowered by so that the largest is 0."""
+    attention, weights = parity.trace.attentions[layer], parity.trace.attention(layer=layer)
+    if np.allclose(weights.sum(axis=-1), 1):  # none; or it scales the output alone (Granite SWA)
         return -np.inf
-    attention, scores = parity.trace.attentions[layer], parity.trace.scores(layer=layer)
+    given = getattr(attention.function, "arguments", {}).get("sinks")
+    if given is not None:  # of each query (Inkling 2)
+        return given[0, :, :, 0].numpy()
+    mine = re.compile(rf"layers\.{layer}\..*sinks$")
+    found = next(weight for name, weight in parity.network.named_parameters() if mine.search(name))
+    scores = parity.trace.scores(layer=layer)
     key = attention.key.repeat_interleave(len(attention.query) // len(attention.key), dim=0)
     plain = (attention.query @ key.transpose(-1, -2) * attention.query.shape[-1] ** -0.5).numpy()
     own = np.arange(len(parity.trace.tokens))  # each token sees itself
-    return found[layer].detach().numpy()[:, None] - (plain - scores)[:, own, own]
+    return found.detach().numpy()[:, None] - (plain - scores)[:, own, own]
 
 
 def test_maps_scores_and_outputs_are_those_of_transformers(parity: Parity, measured: dict[str, Row]) -> None:
@@ -154,7 +162,8 @@ def test_maps_scores_and_outputs_are_those_of_transformers(parity: Parity, measu
         weights = trace.attention(**where)
         assert weights.shape == expected.shape
         maps = max(maps, float(np.abs(weights - expected).max()))
-        alone = softmax(trace.scores(**where), sinks(parity, where["layer"]))
+        beside = -np.inf if loaded.shape == "encoder-decoder" else sinks(parity, where["layer"])
+        alone = softmax(trace.scores(**where), beside)
         scores = max(scores, float(np.abs(alone - weights).max()))
     outputs = float(np.abs(trace.output - parity.hidden).max())
     if loaded.predict is not None:
@@ -188,8 +197,9 @@ def test_heads_know_their_kv_group(parity: Parity) -> None:
     config = parity.network.config
     single = getattr(config, "multi_query", False)  # Falcon, GPT BigCode
     shared = 1 if single else getattr(config, "num_key_value_heads", None)
-    for site in parity.trace.sites:
-        assert site.kv_heads == (shared or site.heads)
+    named = parity.family.kv_heads or (shared,) * len(parity.trace.sites)
+    for site, kv_heads in zip(parity.trace.sites, named, strict=True):
+        assert site.kv_heads == (kv_heads or site.heads)
         groups = [site.kv_group(head) for head in range(site.heads)]
         assert groups == np.repeat(np.arange(site.kv_heads), site.heads // site.kv_heads).tolist()
 
@@ -212,7 +222,7 @@ def test_local_layers_multiply_their_band_alone(parity: Parity) -> None:
     tokens = len(parity.trace.tokens)
     for attention in parity.trace.attentions:
         window = attention.site.window
-        if window is None or parity.loaded.backend != "probe":
+        if window is None or parity.loaded.backend != "probe" or attention.function.positional:
             continue
         rows = slice(tokens - BLOCK, tokens)
         query, key, value = (tensor[None] for tensor in (attention.query[:, rows], attention.key, attention.value))
@@ -293,3 +303,9 @@ def test_the_table_is_that_of_the_code(measured: dict[str, Row], request: pytest
     for name, row in measured.items():
         assert written[name].without_differences() == row.without_differences()
         assert all(difference <= 1e-6 for difference in written[name].differences)
+
+
+def test_prose_counts_the_families_as_the_table_does() -> None:
+    said = counts()
+    assert all(said.values())  # each says it at least once
+    assert {count for own in said.values() for count in own} == {f"{len(CAPTURED):,}"}

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 import models
 from inspector import exactness, heads, record
-from tests.inspector.families import LEARNED, ROPE, Family, reference, save
+from tests.inspector.families import BUCKETS, LEARNED, ROPE, Family, reference, save
 
 TEXT = "the cat sat on the log because the cat was tired"
 GEMMA = {"query_pre_attn_scalar": 8, "sliding_window": 64}
@@ -69,3 +70,21 @@ def test_a_model_that_reads_one_way_is_a_decoder(family: Family, tmp_path: Path)
     assert model.shape == "decoder"
     assert {site.stream for site in trace.sites} == {"decoder"}
     assert exactness.check(trace, expected_layers=model.layers, hidden_difference=None).future == 0
+
+
+def test_a_model_whose_rows_cannot_be_computed_alone_is_run_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Long texts are recorded block by block: what the try-out of a few tokens would not show, it tries."""
+    monkeypatch.setattr("models.eager_attention._PER_QUERY", ())  # the bias is not cut to the rows
+    model, network = loaded(Family("t5", BUCKETS, {"decoder_start_token_id": 0}), tmp_path)
+    assert model.backend == "eager output"
+    trace = record(model, TEXT, target=TEXT)
+    given = network(
+        **model.tokenizer(TEXT, return_tensors="pt"),
+        decoder_input_ids=torch.tensor([trace.target.ids]),
+        output_attentions=True,
+    )
+    for layer, weights in enumerate(given.encoder_attentions):
+        mine = trace.attention(layer=layer, stream="encoder")
+        np.testing.assert_allclose(mine, weights[0].detach(), rtol=0, atol=1e-6)
