@@ -15,6 +15,7 @@ from models.candidates import TOKENIZERS, tokenizer_of
 from models.safe_config import described
 from models.untrusted.files import exists, read, read_fields, read_json
 from models.untrusted.panics import spoken
+from models.untrusted.pipeline import check_built, check_ids, filtered
 from models.untrusted.settings import (
     ADDED,
     CONFIG,
@@ -40,6 +41,8 @@ def load_tokenizer(folder: Path) -> Any:
         tokenizer = AutoTokenizer.from_pretrained(copies, trust_remote_code=False, local_files_only=True)
     if not getattr(tokenizer, "is_fast", False):
         raise ValueError("it has no fast tokenizer (tokenizer.json); save it with a fast tokenizer first")
+    with spoken("the tokenizer cannot be checked"):
+        check_built(tokenizer.backend_tokenizer)
     tokenizer.name_or_path = str(folder)
     return tokenizer
 
@@ -59,7 +62,7 @@ def _copy(folder: Path, copies: Path) -> None:
     if data is None:
         raise ValueError("there is no tokenizer; add its tokenizer.json")
     if data == "tokenizer.json":
-        _write(copies / data, read_fields(folder, data, most=_MOST_BYTES))
+        _write(copies / data, filtered(read_fields(folder, data, most=_MOST_BYTES)))
     elif data == "vocab.txt":
         (copies / data).write_bytes(_lines(folder, data))
     elif data == "merges.txt":
@@ -98,9 +101,7 @@ def _vocabulary(folder: Path, name: str) -> dict[str, int]:
     raw = read_json(folder, name, most=_MOST_BYTES)
     if not isinstance(raw, dict) or len(raw) > MOST_IDS:
         raise ValueError(f"{name} holds no vocabulary of at most {MOST_IDS:,} tokens")
-    for token, id in raw.items():
-        if len(token) > LONGEST_TOKEN or type(id) is not int or not 0 <= id < MOST_IDS:
-            raise ValueError(f"{name} has {token[:60]!a} with an id that is no whole number from 0 to {MOST_IDS - 1:,}")
+    check_ids(raw, name)
     return raw
 
 

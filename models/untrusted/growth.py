@@ -1,0 +1,56 @@
+"""How much longer a tokenizer's pipeline can make a text: a bound for every text, from its description alone.
+
+A text's weight is the number of characters of its compatibility decomposition (NFKD). No Unicode form changes it or
+gives more characters than it, and one character weighs at most 18 (U+FDFA). So a chain of normalizers gives at most
+18 r characters for each that it reads, r the product of what its replacements weigh beside what they replace; and what
+is put before words and pieces comes on top.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from models.untrusted import charsmap
+from models.untrusted.weight import weight
+
+MOST_GROWTH = 4.0  # r; published pipelines have 1 to 3, BERT's spaces around ideographs the most
+MOST_PREFIX = 8  # characters before a word; published pipelines put one or two
+HEAVIEST = 18  # NFKD characters of one character
+
+
+def check_growth(parts: Sequence[Mapping[str, Any]]) -> None:
+    """Raise ValueError where normalizers, pre-tokenizers or decoders, in their order, let a text grow too long."""
+    growth, prefix = 1.0, 0
+    for part in parts:
+        growth *= _growth(part)
+        prefix += _prefix(part)
+    if growth > MOST_GROWTH:
+        raise ValueError(
+            f"its pipeline can make a text {growth:,.3g} times as long, over {MOST_GROWTH:g}; no published one does"
+        )
+    if prefix > MOST_PREFIX:
+        raise ValueError(
+            f"its pipeline puts {prefix:,} characters before a word, over {MOST_PREFIX}; no published one does"
+        )
+
+
+def _growth(part: Mapping[str, Any]) -> float:
+    kind = part["type"]
+    if kind == "Replace":
+        pattern = part["pattern"]  # a known regular expression matches one character or more
+        return max(1.0, weight(part["content"]) / weight(pattern.get("String", "x")))
+    if kind == "Precompiled":
+        return charsmap.growth(part["precompiled_charsmap"])
+    if kind == "BertNormalizer":
+        return 3.0 if part.get("handle_chinese_chars", True) else 1.0
+    return 4.0 if kind == "ByteLevel" and "add_prefix_space" not in part else 1.0  # the normalizer: a letter a byte
+
+
+def _prefix(part: Mapping[str, Any]) -> int:
+    kind = part["type"]
+    if kind == "Prepend":
+        return len(part["prepend"])
+    if kind == "Metaspace":
+        return int(part.get("prepend_scheme", "always") != "never" and part.get("add_prefix_space", True))
+    return int(kind == "ByteLevel" and bool(part.get("add_prefix_space", True)))
