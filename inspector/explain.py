@@ -44,7 +44,8 @@ class Explanation:
 
     q, k: float64 [E], as they meet in the score: as recorded (after biases and RoPE's rotation), or as `meeting` says.
     products: float64 [E], what each dimension adds to the dot product. All three are empty where they are not known.
-    hidden: why the query does not see the key, None where it does. sink: the score beside those of the keys (gpt-oss).
+    hidden: why the query does not see the key, None where it does. sink: the score beside those of the keys
+    (gpt-oss), or log sum exp of those of side keys (LongT5, Pegasus-X).
     normaliser: log sum_t exp(score_t) over the keys that the query sees, and the sink.
     rank: 1 for the key with the largest weight of the row, among `seen` keys that the query sees.
     bias: whose bias is added, "" for none. recorded: the weight in the map.
@@ -114,7 +115,7 @@ def why(trace: Trace, *, layer: int, head: int, query: int, key: int, stream: st
             raise ValueError(f"{name} {position} is out of range: the {site.stream} has 0 to {len(tokens) - 1}")
     allowed = _allowed(record, query)
     met = score_steps.meet(record, query)
-    sink = score_steps.sink(record.function)
+    sink = score_steps.sink(record, query)
     row = score_steps.scores(record, query, met, allowed)
     scores = row[-1].values
     normaliser = _log_sum_exp(scores if sink is None else np.append(scores, sink))

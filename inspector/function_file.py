@@ -18,6 +18,7 @@ from models.attention import AttentionFunction, DotProductAttention
 from models.eager_attention import EagerAttention, eager_function
 from models.eager_output import GivenScores
 from models.functions import ComposedAttention, WeightedSum
+from models.side_keys import SideBias, SideKeyAttention
 
 PARTS: dict[str, type[Any]] = {
     part.__name__: part
@@ -36,6 +37,8 @@ PARTS: dict[str, type[Any]] = {
         relative.T5Bias,
         relative.AlibiBias,
         block_sparse.RepeatedBlock,
+        SideBias,
+        SideKeyAttention,
     )
 }
 """All that an own attention function is put together from, by name."""
@@ -45,7 +48,7 @@ def write(function: AttentionFunction, arrays: dict[str, np.ndarray], prefix: st
     """The function as JSON; its tensors (a position bias, sinks, learned ones) go to `arrays` under `prefix`."""
     if isinstance(function, DotProductAttention):
         return {"kind": "dot product", "scale": function.scale}
-    if isinstance(function, ComposedAttention):
+    if isinstance(function, ComposedAttention | SideKeyAttention):
         return {"kind": "composed", "function": _write_part(function, arrays, prefix)}
     if isinstance(function, GivenScores):
         tensor_file.put(arrays, prefix + "scores", function.scores)
@@ -67,7 +70,7 @@ def read(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], prefix: st
     if header["kind"] == "given":
         return GivenScores(tensor_file.get(arrays, prefix + "scores"))
     if header["kind"] == "composed":
-        composed: ComposedAttention = _read_part(header["function"], arrays)
+        composed: ComposedAttention | SideKeyAttention = _read_part(header["function"], arrays)
         return composed
     eager_function(header["source"])  # refuses what is not transformers' own
     values = {**header["values"], **{name: tensor_file.get(arrays, prefix + name) for name in header["tensors"]}}

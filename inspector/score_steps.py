@@ -20,6 +20,7 @@ from models.eager_output import GivenScores
 from models.functions import AttentionFunction, ComposedAttention, DotProductAttention
 from models.relative import AlibiBias, ShawScore, T5Bias, clipped
 from models.scores import AdditiveScore, CosineScore, DotScore, GeneralScore, NaiveAdditiveScore, ScoreFunction
+from models.side_keys import SideKeyAttention
 
 Array = NDArray[np.float64]
 
@@ -108,7 +109,7 @@ def scores(record: AttentionRecord, query: int, met: Met, allowed: NDArray[np.bo
 
 def _scale(function: AttentionFunction, *, width: int) -> float:
     match function:
-        case ComposedAttention():
+        case ComposedAttention() | SideKeyAttention():
             return function.factor
         case EagerAttention():
             return float(function.arguments.get("scaling", width**-0.5))  # as eager functions do without one
@@ -141,8 +142,16 @@ def formula(record: AttentionRecord) -> str:
     return written + (" + B" if bias_name(function) else "")
 
 
-def sink(function: AttentionFunction) -> float | None:
-    """The score of one head's sink (gpt-oss), None where it has none."""
+def sink(record: AttentionRecord, query: int) -> float | None:
+    """What takes a part of a row and is no key of the text, as one score; None where there is nothing.
+
+    That of a head's sink (gpt-oss), or log sum_g exp(score_g) over the side keys (LongT5, Pegasus-X). The record is of
+    one head.
+    """
+    function = record.function
+    if isinstance(function, SideKeyAttention):
+        one = slice(query, query + 1)
+        return float(function.side_scores(record.query[None, :, one], one).double().logsumexp(dim=-1))
     sinks = function.module.get("sinks") if isinstance(function, EagerAttention) else None
     return None if sinks is None else float(_numbers(sinks)[0])
 
@@ -156,7 +165,7 @@ def _filled(function: AttentionFunction, scores: Array, allowed: NDArray[np.bool
 
 def bias_name(function: AttentionFunction) -> str:
     """Whose bias a function adds, with its paper; "" where it adds none."""
-    bias = function.bias if isinstance(function, ComposedAttention) else None
+    bias = function.bias if isinstance(function, ComposedAttention | SideKeyAttention) else None
     if isinstance(bias, AlibiBias):
         return "ALiBi: less a slope times the distance (Press et al. 2022)"
     if isinstance(bias, RepeatedBlock):

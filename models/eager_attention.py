@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from transformers.masking_utils import AttentionMaskInterface, sdpa_mask
+from transformers.masking_utils import AttentionMaskInterface, eager_mask, sdpa_mask
 from transformers.modeling_utils import AttentionInterface
 
 from models.attention import attend
@@ -39,6 +39,10 @@ STREAM = "headlight_stream"  # an attribute of each module
 _CROSS = ("encoder_attn", "encdecattention", "crossattention", "cross_attn", "cross_attention")
 # Given to every mask function: how to hand the mask over, not what it is.
 _NOT_THE_RULE = ("allow_is_causal_skip", "dtype", "config")
+
+
+# Models that take the first row of the mask as that of all tokens.
+_READ_ONE_ROW = ("longformer",)
 
 
 @dataclass(frozen=True)
@@ -139,10 +143,13 @@ class RuleMask:
         return mask
 
 
-def _rule_mask(*, allow_is_bidirectional_skip: bool = False, **arguments: Any) -> SharedMask | None:
+def _rule_mask(*, allow_is_bidirectional_skip: bool = False, **arguments: Any) -> SharedMask | Tensor | None:
     """transformers' mask function: keep the arguments instead of making the mask."""
     rule = {name: value for name, value in arguments.items() if name not in _NOT_THE_RULE}
     one_row = {**rule, "q_length": 1}
+    if getattr(arguments.get("config"), "model_type", "") in _READ_ONE_ROW:
+        first: Tensor = eager_mask(**one_row, dtype=arguments["dtype"], allow_is_bidirectional_skip=False)
+        return first
     if allow_is_bidirectional_skip and sdpa_mask(**one_row, allow_is_bidirectional_skip=True) is None:
         return None  # every token sees every token: as in eager, no mask at all
     return SharedMask(RuleMask({**rule, "allow_is_causal_skip": False}))

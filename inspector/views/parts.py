@@ -205,8 +205,8 @@ def what_is_drawn(trace: Trace, shown: Arrangement, weights: Array, *, stream: s
     elif record.function.sinks:
         sums = weights.sum(axis=-1)
         sentences.append(
-            f"A part of each row goes to a learned sink, which is no key: rows sum to {sums.min():.3g} to "
-            f"{sums.max():.3g}."
+            f"A part of each row goes to what is no key of the text (a learned sink, or keys beside it): rows sum to "
+            f"{sums.min():.3g} to {sums.max():.3g}."
         )
     else:
         sentences.append("Each row sums to 1.")

@@ -139,7 +139,7 @@ def _card(cell: Explanation, step: Step) -> tuple[str, str, str]:
 
 
 def _normaliser(cell: Explanation) -> str:
-    beside = "" if cell.sink is None else f" and the head's sink {theme.number(cell.sink)}, which is no key"
+    beside = "" if cell.sink is None else f" and {theme.number(cell.sink)} of what is no key of the text (a sink)"
     return f"The log of the row's sum of e to the score, over the {cell.seen} keys that the query sees{beside}."
 
 

@@ -143,6 +143,7 @@ ENCODERS = (
     Family("luke", LEARNED, {"entity_vocab_size": 8, "entity_emb_size": 16}, note="no entities are given"),
     Family("tapas", LEARNED, {"type_vocab_sizes": [3, 8, 8, 2, 8, 8, 4]}, note="places in a table are left at 0"),
     Family("ultrabert", ROPE, kinds=(5, 5)),
+    Family("longformer", LEARNED, {"attention_window": 8}, kinds=(5, 5), note="no tokens with global attention"),
     Family("xlnet", RELATIVE, _UNLIMITED, note="read both ways, without its head"),
 )
 
@@ -324,6 +325,20 @@ ENCODER_DECODERS = (
     Family("fsmt", SINUSOIDAL, {"langs": ["en", "de"], "src_vocab_size": 300, "tgt_vocab_size": 300}),
     Family("pegasus", SINUSOIDAL),
     Family("bigbird_pegasus", LEARNED, {"attention_type": "original_full"}, note="its encoder as big_bird"),
+    Family("led", LEARNED, {"attention_window": 8}, kinds=(5, 5, *(None,) * 4), note="no tokens with global attention"),
+    Family(
+        "longt5",
+        BUCKETS,
+        {"local_radius": 5, **_STARTED},
+        kinds=(6, 6, *(None,) * 4),
+        note="its encoder local; with keys of 16 tokens each (transient-global), too",
+    ),
+    Family(
+        "pegasus_x",
+        SINUSOIDAL,
+        {"block_size": 6, "num_global_tokens": 3},
+        note="its encoder in blocks and to global tokens, whose own maps are not shown",
+    ),
     Family("m2m_100", SINUSOIDAL),
     Family("nllb-moe", SINUSOIDAL, note="experts"),
     Family("blenderbot", LEARNED),
@@ -331,10 +346,6 @@ ENCODER_DECODERS = (
 )
 
 REFUSED = (
-    Family("longformer", LEARNED, {"attention_window": 8}, note="sees a window, and its maps are [query, window]"),
-    Family("led", LEARNED, {"attention_window": 8}, note="its encoder sees a window, as Longformer does"),
-    Family("longt5", BUCKETS, note="its encoder attends in blocks"),
-    Family("pegasus_x", SINUSOIDAL, note="its encoder attends in blocks and to global tokens"),
     Family("funnel", RELATIVE, _BLOCKS, note="pools its tokens: queries are fewer than tokens"),
     Family("prophetnet", LEARNED, {"num_hidden_layers": None}, note="a second stream of queries predicts n-grams"),
     Family("diffllama", ROPE, note="each head is the difference of two maps"),

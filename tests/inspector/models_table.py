@@ -34,7 +34,8 @@ not here is tried out when it is loaded, and refused where not every layer's att
   hands out under `output_attentions`; memory grows with the square of the text.
 - **maps**, **outputs**: the largest difference between what is recorded and what transformers gives, over all weights
   of all layers, heads and streams; over the last hidden state and, where there is a head, all logits. **scores**:
-  between the softmax (in float64) of the recorded scores and the recorded maps. At most 1e-6 each. Encoders read a pair
+  between the softmax (in float64) of the recorded scores and the recorded maps. At most 1e-6 each; outputs of sparse
+  attention (Longformer, LED, LongT5, Pegasus-X), which is summed in another order, at most 5e-6. Encoders read a pair
   of texts, encoder-decoders a target.
 - **norms**: pre: before a sublayer; post: after the residual sum; output: on the sublayer's output, before the sum;
   side by side: attention and FFN read the same norm.

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -24,10 +25,12 @@ from models.attention import attend_rows, row_blocks
 from models.loaded import LoadedModel
 from tests.inspector.families import CAPTURED, REFUSED, Family, reference, save
 from tests.inspector.models_table import Row, counts, norms_of, read_rows, write_table
+from tests.inspector.sparse_maps import SPARSE, whole_map
 
 TEXT, PAIR, TARGET = "the cat sat on the log because it was", "it was tired", "the log sat on it"
 BLOCK = 4  # query rows at once, so that the maps of these short texts are made of several blocks
 A_NORM = re.compile("^(?!ConvDropout).*Norm(1P)?$")
+GLOBAL_TOKENS = 3  # of Pegasus-X
 NOT_OF_THE_STREAM = re.compile("(q|k|query|key|q_a|kv_a|dt|b|c)_(layer)?norm|NoNorm")
 
 
@@ -95,6 +98,7 @@ def run(network: Any, trace: Trace, *, shape: str) -> tuple[Any, ...]:
     """What transformers gives for the tokens that were recorded."""
     inputs: dict[str, Any] = {"input_ids": torch.tensor([trace.encoding.ids])}
     config, takes = network.config, signature(network.forward).parameters
+    tokens, spread = len(trace.tokens), config.model_type in SPARSE
     if shape == "encoder" and (getattr(config, "type_vocab_size", 0) or config.model_type == "xlnet"):
         inputs["token_type_ids"] = torch.tensor([trace.encoding.segments])
     if trace.target is not None:
@@ -112,11 +116,20 @@ def run(network: Any, trace: Trace, *, shape: str) -> tuple[Any, ...]:
     states = body(**inputs, output_hidden_states=True)
     for hook in hooks:
         hook.remove()
+    if spread:
+        norms = [(name, kind, out[:, :tokens]) for name, kind, out in norms if out.shape[1] != GLOBAL_TOKENS]
     names = {shape: "attentions"}
     if shape == "encoder-decoder":
         names = {stream: f"{stream}_attentions" for stream in ("encoder", "decoder", "cross")}
+    given = {stream: [weights for weights in out[name] if weights is not None] for stream, name in names.items()}
     maps = {
-        stream: [weights[0].numpy() for weights in out[name] if weights is not None] for stream, name in names.items()
+        stream: [
+            whole_map(config.model_type, weights, layer=layer, tokens=tokens)
+            if spread and stream == "encoder"
+            else weights[0].numpy()
+            for layer, weights in enumerate(handed_out)
+        ]
+        for stream, handed_out in given.items()
     }
     kinds = getattr(config, "layer_types", None) or ()
     if len(maps[next(iter(maps))]) == len(kinds):  # MiniMax hands out the states of its linear attention too
@@ -126,10 +139,18 @@ def run(network: Any, trace: Trace, *, shape: str) -> tuple[Any, ...]:
     names = {shape: "hidden_states"}
     if shape == "encoder-decoder":
         names = {stream: f"{stream}_hidden_states" for stream in ("encoder", "decoder")}
-    between = {stream: [state[0].numpy() for state in out[name]] for stream, name in names.items()}
+    between = {  # Pegasus-X pads its states to whole blocks, and hands out its global tokens beside the last
+        stream: [(state[0] if isinstance(state, tuple) else state)[0, :tokens].numpy() for state in out[name]]
+        for stream, name in names.items()
+    }
     named = states.get("last_hidden_state")  # none where body and head are one module
     last = list(between.values())[-1][-1] if named is None else named[0].numpy()
     return network, maps, last, out.logits, norms, between
+
+
+def within(name: str) -> float:
+    """How far outputs may be apart: sparse attention is summed up in another order than transformers does."""
+    return 5e-6 if name in SPARSE else 1e-6
 
 
 def softmax(scores: np.ndarray, beside: np.ndarray | float = -np.inf) -> np.ndarray:
@@ -163,13 +184,16 @@ def test_maps_scores_and_outputs_are_those_of_transformers(parity: Parity, measu
         assert weights.shape == expected.shape
         maps = max(maps, float(np.abs(weights - expected).max()))
         beside = -np.inf if loaded.shape == "encoder-decoder" else sinks(parity, where["layer"])
+        if parity.family.name == "pegasus_x" and where["stream"] == "encoder":  # what transformers gives global tokens
+            left = expected.sum(axis=-1)
+            beside = np.log((1 - left) / left * np.exp(trace.scores(**where).astype(np.float64)).sum(axis=-1))
         alone = softmax(trace.scores(**where), beside)
         scores = max(scores, float(np.abs(alone - weights).max()))
     outputs = float(np.abs(trace.output - parity.hidden).max())
     if loaded.predict is not None:
         outputs = max(outputs, float((loaded.predict(trace.hidden[None]) - parity.logits).abs().max()))
     assert maps <= 1e-6
-    assert outputs <= 1e-6
+    assert outputs <= within(parity.family.name)
     assert scores <= 1e-6
     measured[parity.family.name] = Row.of(parity.family, loaded, trace, (maps, outputs, scores))
 
@@ -255,7 +279,8 @@ def test_norms_stand_where_they_are_said_to(parity: Parity) -> None:
             layers.setdefault((norm.stream, norm.layer), []).append(norm)
     for (stream, layer), norms in layers.items():
         enters, leaves = parity.states[stream][layer : layer + 2]
-        starts, ends = np.array_equal(norms[0].input, enters), np.allclose(norms[-1].output, leaves, rtol=0, atol=1e-5)
+        same = partial(np.allclose, rtol=0, atol=1e-5) if parity.family.name in SPARSE else np.array_equal
+        starts, ends = same(norms[0].input, enters), np.allclose(norms[-1].output, leaves, rtol=0, atol=1e-5)
         whole = {"attention", "ffn"} | ({"cross"} if "cross" in parity.maps and stream == "decoder" else set())
         parts = {norm.part for norm in norms}
         match norms[0].placement, norms[-1].placement:
@@ -302,7 +327,7 @@ def test_the_table_is_that_of_the_code(measured: dict[str, Row], request: pytest
     assert list(written) == names
     for name, row in measured.items():
         assert written[name].without_differences() == row.without_differences()
-        assert all(difference <= 1e-6 for difference in written[name].differences)
+        assert all(difference <= within(name) for difference in written[name].differences)
 
 
 def test_prose_counts_the_families_as_the_table_does() -> None:

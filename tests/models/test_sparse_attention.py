@@ -18,13 +18,31 @@ from transformers import AutoConfig
 
 import inspector
 import models
-from inspector import Trace, record, score_steps
+from inspector import Trace, explain, lens, record, score_steps
 from models.subwords import as_transformers, train_subwords
 from tests.inspector.families import Family, save
+from tests.inspector.sparse_maps import whole_map
 
-WORDS = "the cat sat on it the sat cat on the cat it on sat the the it sat on cat it".split()  # a token each
+WORDS = ["the", "cat", "sat", "on", "it", "the", "sat", "cat", "on", "the", "it", "on", "sat", "cat"]  # a token each
 BLOCKS = {"block_size": 4, "num_random_blocks": 2, "attention_type": "block_sparse"}  # up to 36 tokens in full
 SHORT, EDGE, LONG = 20, 36, 157
+
+
+WINDOWED = {
+    "longformer": {"attention_window": 8},
+    "led": {"attention_window": 8},
+    "longt5": {"local_radius": 5, "decoder_start_token_id": 0},
+    "longt5 with side keys": {
+        **{"local_radius": 5, "global_block_size": 4, "encoder_attention_type": "transient-global"},
+        "decoder_start_token_id": 0,
+    },
+    "pegasus_x": {"block_size": 6, "num_global_tokens": 3},
+}
+
+
+@pytest.fixture(params=list(WINDOWED))
+def windowed(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Path]:
+    return request.param, saved(request.param.split()[0], WINDOWED[request.param], tmp_path)
 
 
 @pytest.fixture(params=["big_bird", "bigbird_pegasus"])
@@ -33,7 +51,7 @@ def big_bird(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 
 def saved(name: str, sizes: dict[str, Any], folder: Path) -> Path:
-    positions = {"max_position_embeddings": 256, "max_encoder_position_embeddings": 256}
+    positions = dict.fromkeys(("max_position_embeddings", "max_encoder_position_embeddings"), 256)
     known = {key: value for key, value in positions.items() if hasattr(AutoConfig.for_model(name), key)}
     save(Family(name, "learned", known | sizes), folder)
     as_transformers(train_subwords([" ".join(WORDS)], vocabulary=300), max_tokens=256).save_pretrained(folder)
@@ -136,7 +154,14 @@ def of_blocks(softmaxes: list[np.ndarray]) -> np.ndarray:
 
 
 def test_big_birds_maps_come_back_from_a_file(big_bird: Path, tmp_path: Path) -> None:
-    trace = recorded(models.load(big_bird), LONG)
+    come_back(recorded(models.load(big_bird), LONG), tmp_path)
+
+
+def test_maps_of_windows_and_blocks_come_back_from_a_file(windowed: tuple[str, Path], tmp_path: Path) -> None:
+    come_back(recorded(models.load(windowed[1]), 37), tmp_path)
+
+
+def come_back(trace: Trace, tmp_path: Path) -> None:
     trace.save(tmp_path / "t.npz")
     again = inspector.open(tmp_path / "t.npz")
     for site in trace.sites:
@@ -157,3 +182,106 @@ def test_a_padded_batch_of_big_bird_is_what_transformers_gives(tmp_path: Path) -
         hidden = network(input_ids=ids, attention_mask=keep).last_hidden_state
     for row, trace in enumerate(traces):
         np.testing.assert_allclose(trace.output, hidden[row, : len(trace.tokens)], rtol=0, atol=5e-5)
+
+
+@pytest.mark.parametrize("tokens", [3, 37, LONG])
+def test_windows_and_blocks_compute_what_transformers_does_by_itself(windowed: tuple[str, Path], tokens: int) -> None:
+    _, folder = windowed
+    loaded = models.load(folder)
+    assert loaded.backend == "probe"
+    trace = recorded(loaded, tokens)
+    logits, _, _ = default_forward(folder, trace)
+    assert loaded.predict is not None
+    np.testing.assert_allclose(loaded.predict(trace.hidden[None]), logits, rtol=0, atol=5e-5)
+    assert {len(site.queries) for site in trace.sites if site.stream == "encoder"} == {tokens}
+
+
+@pytest.mark.parametrize("tokens", [3, 37, LONG])
+def test_maps_of_windows_and_blocks_are_the_models_softmaxes(windowed: tuple[str, Path], tokens: int) -> None:
+    name, folder = windowed
+    trace = recorded(models.load(folder), tokens)
+    _, _, softmaxes = default_forward(folder, trace)
+    for site in (site for site in trace.sites if site.stream == "encoder"):
+        expected, allowed = arranged(name, softmaxes, layer=site.layer, tokens=tokens)
+        weights = trace.attention(layer=site.layer, stream="encoder")
+        np.testing.assert_allclose(weights, expected, rtol=0, atol=2e-6)
+        np.testing.assert_array_equal(weights > 0, np.broadcast_to(allowed, weights.shape))
+        scores = trace.scores(layer=site.layer, stream="encoder")
+        np.testing.assert_array_equal(np.isfinite(scores), weights > 0)
+        whole = weights.sum(axis=-1)
+        if name in ("longformer", "led", "longt5"):
+            np.testing.assert_allclose(whole, 1, rtol=0, atol=1e-5)
+        elif tokens >= 4:
+            assert whole.max() <= 1 + 1e-6
+            assert whole.mean() < 0.95
+
+
+def test_a_weight_is_rebuilt_step_by_step(windowed: tuple[str, Path]) -> None:
+    _, folder = windowed
+    trace = recorded(models.load(folder), 37)
+    for key in (0, 18, 20, 21, 30):
+        cell = explain.why(trace, layer=1, head=2, query=20, key=key, stream=trace.sites[0].stream)
+        assert cell.holds
+        assert (cell.hidden is None) == (cell.recorded > 0)
+
+
+def test_the_residual_stream_is_that_of_transformers(windowed: tuple[str, Path]) -> None:
+    """Norms of side keys and global tokens are no norms of the text's tokens, and nothing is padded."""
+    _, folder = windowed
+    trace = recorded(models.load(folder), 37)
+    _, out, _ = default_forward(folder, trace)
+    states = out["encoder_hidden_states" if "encoder_hidden_states" in out else "hidden_states"]
+    assert {len(norm.input) for norm in trace.norms if norm.stream == "encoder"} == {37}
+    seen = [residual for residual in lens.residual_stream(trace) if residual.stream == "encoder"]
+    assert [residual.layer for residual in seen][-2:] == [0, 1]
+    for residual in seen[:-1]:  # behind the last layer of a pre-norm model transformers shows what its norm made of it
+        expected = states[residual.layer + 1][0, :37]
+        np.testing.assert_allclose(residual.state, expected, rtol=0, atol=2e-5)
+
+
+def test_what_is_written_is_what_transformers_writes(windowed: tuple[str, Path]) -> None:
+    """The decoder's cache is used as ever."""
+    _, folder = windowed
+    loaded = models.load(folder)
+    if loaded.shape != "encoder-decoder":
+        return
+    trace = recorded(loaded, 37)
+    named = AutoConfig.from_pretrained(folder).architectures[0]
+    network = getattr(transformers, named).from_pretrained(folder).eval()
+    ids = torch.tensor([trace.encoding.ids])
+    expected = network.generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=9, num_beams=1)
+    assert loaded.write is not None
+    torch.testing.assert_close(loaded.write(ids, 9), expected)
+
+
+@pytest.mark.parametrize("padding", ["left", "right"])
+def test_a_padded_batch_of_longformer_is_each_text_alone(tmp_path: Path, padding: Any) -> None:
+    loaded = models.load(saved("longformer", WINDOWED["longformer"], tmp_path))
+    texts = [text_of(37), text_of(14)]
+    for alone, together in zip(
+        (record(loaded, text) for text in texts),
+        inspector.record_batch(loaded, texts, padding=padding),
+        strict=True,
+    ):
+        np.testing.assert_allclose(together.output, alone.output, rtol=0, atol=2e-5)
+        for layer in (0, 1):
+            mine, other = together.attention(layer=layer), alone.attention(layer=layer)
+            np.testing.assert_allclose(mine, other, rtol=0, atol=1e-5)
+
+
+def arranged(name: str, softmaxes: list[Tensor], *, layer: int, tokens: int) -> tuple[np.ndarray, np.ndarray]:
+    """A layer's map [H, Q, T] put together from what its softmax gave, and which keys a query may see."""
+    places = np.arange(tokens)
+    if name in ("longformer", "led"):
+        given = softmaxes[layer].movedim(2, 1)
+        return whole_map(name, given, layer=layer, tokens=tokens), near(tokens, given.shape[-1] // 2 + 1)
+    if name.startswith("longt5"):
+        given = softmaxes[layer]
+        return whole_map("longt5", given, layer=layer, tokens=tokens), near(tokens, given.shape[3])
+    local = softmaxes[2 * layer + 1]  # the one before is that of the global tokens
+    blocks = (places + layer % 2 * local.shape[3] // 2) // local.shape[3]
+    return whole_map(name, {"local": local}, layer=layer, tokens=tokens), blocks[:, None] == blocks
+
+
+def near(tokens: int, width: int) -> np.ndarray:
+    return np.abs(np.subtract.outer(np.arange(tokens), np.arange(tokens))) < width
