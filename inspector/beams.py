@@ -11,6 +11,7 @@ import torch
 from inspector.generating import prompt
 from models import LoadedModel
 from models.generation import BeamStep, beam_search
+from models.tokenizers import token_names
 
 LENGTH_PENALTY = 0.6  # what the translator's own beam search uses
 
@@ -79,7 +80,11 @@ def search(
         length_penalty=length_penalty,
         watch=steps.append,
     )
-    return grow(steps, beams=beams, length_penalty=length_penalty, name=loaded.tokenizer.convert_ids_to_tokens)
+
+    def name(id: int) -> str:
+        return token_names(loaded.tokenizer, [id])[0]
+
+    return grow(steps, beams=beams, length_penalty=length_penalty, name=name)
 
 
 def grow(steps: list[BeamStep], *, beams: int, length_penalty: float, name: Callable[[int], str]) -> Tree:

@@ -21,7 +21,7 @@ from inspector.trace import Trace
 from models import LoadedModel
 from models.generation import NextToken, drawn_from, greedy, sample
 from models.running import Running
-from models.tokenizers import Encoding, from_ids
+from models.tokenizers import Encoding, from_ids, token_names
 from models.transformer import Decoder, EncoderDecoder
 
 TOP = 5  # candidates that are kept of each step
@@ -248,7 +248,7 @@ def _step(loaded: LoadedModel, logits: Tensor, token: int, *, how: Decoding, cac
     best: Sequence[int] = logits.topk(min(TOP, len(logits))).indices.tolist()
 
     def candidate(id: int) -> Candidate:
-        name: str = loaded.tokenizer.convert_ids_to_tokens(id)
+        (name,) = token_names(loaded.tokenizer, [id])
         return Candidate(name, float(probabilities[id]), None if drawn is None else float(drawn[id]))
 
     rank = 1 + int((logits > logits[token]).sum())

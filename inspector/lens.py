@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from inspector.trace import HALF, NormRecord, Trace
+from models.tokenizers import token_id, token_names
 
 Array = NDArray[np.floating[Any]]
 Predict = Callable[[Tensor], Tensor]  # last hidden state [B, Q, D] -> logits [B, Q, V]
@@ -105,7 +106,7 @@ def logit_lens(
             tables.append(table)
     lens = pd.concat(tables, ignore_index=True)
     lens.insert(2, "token", [tokens[position] for position in lens["position"]])
-    lens.insert(4, "prediction", tokenizer.convert_ids_to_tokens(lens.pop("id").tolist()))
+    lens.insert(4, "prediction", token_names(tokenizer, lens.pop("id").tolist()))
     lens.insert(6, "truth", [None if truth is None else truth[position] for position in lens["position"]])
     return lens
 
@@ -117,9 +118,9 @@ def _ids(truth: Sequence[str | None], tokenizer: Any, *, positions: int) -> Tens
     """The id of each token, -1 for None: [Q]."""
     if len(truth) != positions:
         raise ValueError(f"truth has {len(truth)} tokens for {positions} positions; pass one for each, or None")
-    ids = [-1 if token is None else tokenizer.convert_tokens_to_ids(token) for token in truth]
+    ids = [-1 if token is None else token_id(tokenizer, token) for token in truth]
     for token, id in zip(truth, ids, strict=True):
-        if token is not None and (id is None or tokenizer.convert_ids_to_tokens(id) != token):
+        if id is None:
             raise ValueError(f"{token!a} is no token of this model; give the truth as its tokenizer cuts it")
     return torch.tensor(ids)
 

@@ -11,6 +11,7 @@ from typing import Any
 from models.untrusted.panics import spoken
 
 SPACE = "▁"  # how Metaspace writes it
+UNNAMED = re.compile(r"<(\d{1,9})>")  # an id that the tokenizer has no token for
 BYTE = re.compile("<0x[0-9A-F]{2}>")  # a byte of a character that is not in the vocabulary
 MAX_CHARACTERS = 200_000  # a tokenizer takes seconds for millions; no model here reads that far
 
@@ -75,6 +76,25 @@ class Encoding:
         return replace(self, **columns, spans=None if self.spans is None else self.spans[:-1])
 
 
+def token_names(tokenizer: Any, ids: Sequence[int]) -> tuple[str, ...]:
+    """The text of each token; "<32105>" for an id that the model has and its tokenizer has not.
+
+    A vocabulary is often rounded up when a model is built (T5: 32,128 against the tokenizer's 32,100), and a model may
+    write any of its ids.
+    """
+    names = tokenizer.convert_ids_to_tokens(list(ids))
+    return tuple(f"<{id}>" if name is None else name for id, name in zip(ids, names, strict=True))
+
+
+def token_id(tokenizer: Any, name: str) -> int | None:
+    """The id of a token by the name that `token_names` gives it; None where the model has no such token."""
+    outside = UNNAMED.fullmatch(name)
+    id = tokenizer.convert_tokens_to_ids(name)
+    if outside and token_names(tokenizer, [int(outside[1])]) == (name,):
+        return int(outside[1])
+    return id if id is not None and token_names(tokenizer, [id]) == (name,) else None
+
+
 def encode(tokenizer: Any, text: str, *, text_pair: str | None = None, max_tokens: int) -> Encoding:
     """Tokenize a text or a pair of texts with a fast transformers tokenizer, cut to `max_tokens`.
 
@@ -101,7 +121,7 @@ def encode(tokenizer: Any, text: str, *, text_pair: str | None = None, max_token
         raise ValueError(
             "There is nothing to read in this text: it has no visible characters. Type or paste a sentence."
         )
-    tokens = tuple(tokenizer.convert_ids_to_tokens(ids))
+    tokens = token_names(tokenizer, ids)
     return Encoding(
         ids=tuple(ids),
         tokens=tokens,
@@ -120,7 +140,7 @@ def from_ids(tokenizer: Any, ids: Sequence[int]) -> Encoding:
 
     Where a tokenizer writes spaces as marks, `marked_words` says where words begin.
     """
-    tokens = tuple(tokenizer.convert_ids_to_tokens(list(ids)))
+    tokens = token_names(tokenizer, ids)
     special = tuple(token in tokenizer.all_special_ids for token in ids)
     begins = [not token.startswith("##") for token in tokens]
     words = marked_words(tokens, special) if has_marks(tokens) else _numbered(begins, special)
@@ -131,7 +151,7 @@ def from_ids(tokenizer: Any, ids: Sequence[int]) -> Encoding:
 def substituted(tokenizer: Any, encoding: Encoding, ids: Mapping[int, int]) -> Encoding:
     """The same text with other tokens at some positions (position -> id); words, segments and the rest stay."""
     changed = tuple(ids.get(position, own) for position, own in enumerate(encoding.ids))
-    tokens = tuple(tokenizer.convert_ids_to_tokens(list(changed)))
+    tokens = token_names(tokenizer, changed)
     return replace(encoding, ids=changed, tokens=tokens, unknown=changed.count(tokenizer.unk_token_id))
 
 

@@ -9,7 +9,7 @@ from inspector.probe import record, record_reading
 from inspector.reading import UNSEEN, Reading
 from inspector.trace import Trace
 from models import LoadedModel
-from models.tokenizers import Encoding, substituted
+from models.tokenizers import Encoding, substituted, token_id
 
 NOTHING = (range(0), range(0))
 
@@ -70,12 +70,12 @@ def truths_of(
         return {position: trace.encoding.ids[position] for position in hidden}
     predicts = trace.sites[-1].predicts or ()
     if trace.target is not None:  # its last token predicts one that it does not read
-        return dict(enumerate(loaded.tokenizer.convert_tokens_to_ids(list(predicts))))
+        return {position: token_id(loaded.tokenizer, token) for position, token in enumerate(predicts)}
     ids = trace.encoding.ids
     truths: dict[int, int | None] = {
         position: ids[position + 1] for position in range(len(ids) - 1) if position + 1 not in replaced
     }
-    end = None if predicts[-1] == UNSEEN else int(loaded.tokenizer.convert_tokens_to_ids(predicts[-1]))
+    end = None if predicts[-1] == UNSEEN else token_id(loaded.tokenizer, predicts[-1])
     return truths | {len(ids) - 1: end}
 
 

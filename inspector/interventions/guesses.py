@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from inspector.interventions.change import Change
 from inspector.trace import Trace
 from models import LoadedModel
+from models.tokenizers import token_names
 
 Array = NDArray[np.float64]
 
@@ -81,7 +82,7 @@ def predict(loaded: LoadedModel, change: Change, *, position: int | None = None,
     before, after = _guess(loaded, place, asked, p, top=top), _guess(loaded, change.later(place), asked, q, top=top)
     ids = {int(id): None for row in (p, q) for id in _likeliest(row, top)} | {asked: None}
     ordered = sorted(ids, key=lambda id: -p[id])
-    names = loaded.tokenizer.convert_ids_to_tokens(ordered)
+    names = token_names(loaded.tokenizer, ordered)
     candidates = tuple(
         (name, float(np.exp(p[id])), float(np.exp(q[id]))) for name, id in zip(names, ordered, strict=True)
     )
@@ -115,7 +116,7 @@ def surprises(loaded: LoadedModel, change: Change) -> pd.DataFrame:
     for place, (p, q) in zip(places, rows, strict=True):
         true = change.truths[place]
         bits = (np.nan, np.nan) if true is None else tuple(float(-row[true] / np.log(2)) for row in (p, q))
-        truth = None if true is None else loaded.tokenizer.convert_ids_to_tokens(true)
+        truth = None if true is None else token_names(loaded.tokenizer, [true])[0]
         lines.append((place, reads[place], truth, *bits, _divergence(p, q)))
     return pd.DataFrame(lines, columns=["position", "token", "truth", "before", "after", "divergence"])
 
@@ -153,7 +154,7 @@ def _likeliest(logs: Array, top: int) -> list[int]:
 
 def _guess(loaded: LoadedModel, position: int, asked: int, logs: Array, *, top: int) -> Guess:
     likeliest = _likeliest(logs, top)
-    names = loaded.tokenizer.convert_ids_to_tokens([asked, *likeliest])
+    names = token_names(loaded.tokenizer, [asked, *likeliest])
     return Guess(
         position,
         token=names[0],

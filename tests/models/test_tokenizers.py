@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-import pytest
+from pathlib import Path
 
+import pytest
+import torch
+from transformers import T5ForConditionalGeneration
+
+import inspector
+import models
 from models import LoadedModel
 from models.subwords import as_transformers, train_subwords
-from models.tokenizers import MAX_CHARACTERS, encode, substituted, with_gaps
+from models.tokenizers import MAX_CHARACTERS, encode, substituted, token_id, token_names, with_gaps
+from tests.inspector.families import BUCKETS, Family, save
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\t  \n", "\u3000"])
@@ -98,3 +105,35 @@ def test_substituted_tokens_leave_the_others_alone(minilm: LoadedModel) -> None:
     assert changed.tokens == ("[CLS]", "the", "dog", "[MASK]", "sat", ".", "[SEP]")
     assert (encoding.unknown, changed.unknown) == (1, 0)
     assert (changed.words, changed.special) == (encoding.words, encoding.special)
+
+
+def test_an_id_beyond_the_tokenizer_has_a_name_and_comes_back(minilm: LoadedModel) -> None:
+    names = token_names(minilm.tokenizer, [101, 30_522, 40_000])
+    assert names == ("[CLS]", "<30522>", "<40000>")
+    assert [token_id(minilm.tokenizer, name) for name in names] == [101, 30_522, 40_000]
+    assert [token_id(minilm.tokenizer, name) for name in ("<101>", "no such token")] == [None, None]
+
+
+@pytest.fixture(scope="module")
+def larger_than_its_tokenizer(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
+    """A T5 whose likeliest token is always one of two that its tokenizer does not have, as in T5's own sizes."""
+    folder = tmp_path_factory.mktemp("t5")
+    sizes = {"vocab_size": 400, "tie_word_embeddings": False, "decoder_start_token_id": 0}
+    save(Family("t5", BUCKETS, sizes), folder)
+    network = T5ForConditionalGeneration.from_pretrained(folder)
+    with torch.no_grad():
+        network.lm_head.weight[334:336] = 100 * network.lm_head.weight[334] * torch.tensor([[1.0], [-1.0]])
+    network.save_pretrained(folder)
+    return models.load(folder)
+
+
+def test_a_model_may_write_ids_that_its_tokenizer_does_not_have(larger_than_its_tokenizer: LoadedModel) -> None:
+    loaded = larger_than_its_tokenizer
+    trace = inspector.record(loaded, "the cat sat on the mat")
+    assert set(trace.target.tokens[1:]) <= {"<334>", "<335>"}
+    assert len(trace.target.tokens) > 2
+    assert trace.sites[-1].predicts[:-1] == trace.target.tokens[1:]
+    dropped = inspector.interventions.drop(loaded, trace, heads=[("encoder", 0, 1)])
+    assert list(inspector.interventions.surprises(loaded, dropped)["truth"]) == list(trace.sites[-1].predicts)
+    lens = inspector.lens.logit_lens(trace, loaded.predict, loaded.tokenizer, truth=trace.sites[-1].predicts, top=1)
+    assert list(lens["prediction"])[-len(trace.target) :] == list(trace.sites[-1].predicts)
