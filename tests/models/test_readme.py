@@ -1,4 +1,4 @@
-"""models/README.md names a line for each switch: the line is still that one, and no switch is missing."""
+"""models/README.md names the code of each switch: it still stands in that file, and no switch is missing."""
 
 from __future__ import annotations
 
@@ -12,19 +12,17 @@ from models.config import TransformerConfig
 
 FOLDER = Path(__file__).parents[2] / "models"
 TEXT = (FOLDER / "README.md").read_text(encoding="utf-8")
-LINKS = re.findall(r"\[`(\w+\.py)`: `([^`]+)`\]\((\w+\.py)#L(\d+)\)", TEXT)
+LINKS = re.findall(r"\[`(\w+\.py)`: `([^`]+)`\]\((\w+\.py)\)", TEXT)
 SIZES = {"vocabulary", "layers", "width", "heads", "ffn_width", "max_positions"}
 
 
-@pytest.mark.parametrize(("name", "code", "file", "line"), LINKS)
-def test_each_link_leads_to_the_line_that_it_names(name: str, code: str, file: str, line: str) -> None:
-    lines = (FOLDER / file).read_text(encoding="utf-8").splitlines()
-    here = [number for number, text in enumerate(lines, start=1) if code in text]
+@pytest.mark.parametrize(("name", "code", "file"), LINKS)
+def test_each_link_names_code_of_its_file(name: str, code: str, file: str) -> None:
     assert name == file
-    assert int(line) in here, f"{file}: {code!r} is on the lines {here}, README.md says {line}"
+    assert code in (FOLDER / file).read_text(encoding="utf-8")
 
 
-def test_every_switch_has_its_line() -> None:
+def test_every_switch_has_its_code() -> None:
     table = [row for row in TEXT.splitlines() if row.startswith("| ")]
     named = {name for row in table for name in re.findall(r"`(\w+)`", row.split("|")[1])}
     assert {field.name for field in fields(TransformerConfig)} - named == SIZES
