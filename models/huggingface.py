@@ -34,6 +34,7 @@ from transformers.utils.logging import disable_progress_bar
 from models import running_layer
 from models.candidates import Candidate
 from models.config import Shape
+from models.differential_attention import replace_differential
 from models.eager_attention import IMPLEMENTATION, name_streams
 from models.loading_lock import LOADING
 from models.placement import CPU_FLOAT32, Placement
@@ -41,6 +42,7 @@ from models.pretrained import Pretrained, try_out
 from models.sparse_attention import replace_sparse
 from models.untrusted.settings import generation_ids, known_ids
 from models.untrusted.tokenizer import load_tokenizer
+from models.without_maps import why_no_maps
 from models.wording import bytes_in_words
 
 disable_progress_bar()  # the page and the command line say for themselves that a model loads
@@ -74,6 +76,9 @@ def load_candidate(candidate: Candidate, folder: Path, *, placement: Placement =
         tokenizer = load_tokenizer(folder)
     except ValueError as error:
         raise ValueError(f"transformers cannot load the tokenizer of {candidate.name}: {error}") from error
+    why = why_no_maps(config)
+    if why is not None:
+        raise ValueError(f"the attention of {candidate.name} ({config.model_type}) cannot be captured: {why}")
     source = _Source(folder, config, tokenizer, shape, placement, candidate.config.dtype)
     try:
         return _loaded(source, IMPLEMENTATION)
@@ -162,6 +167,7 @@ def _loaded(source: _Source, implementation: str) -> Pretrained:
         network.to(placement.torch_device())
     network.eval().requires_grad_(False)
     replace_sparse(network)
+    replace_differential(network)
     name_streams(network, decoder=source.shape == "decoder")
     running_layer.install(network)
     tried = try_out(network, source.tokenizer, shape=source.shape)

@@ -206,6 +206,7 @@ DECODERS = (
     Family("exaone4", ROPE, _ALTERNATING, kinds=(WINDOW, None)),
     Family("deepseek_v3", ROPE, {**_LATENT, **_ROUTED}, note="latent keys and values; experts"),
     Family("helium", ROPE),
+    Family("diffllama", ROPE, note="heads h and h + H/2 make one output, the difference of their maps"),
     Family("nemotron", ROPE, note="its gamma is kept less 1"),
     Family("arcee", ROPE),
     Family("seed_oss", ROPE),
@@ -348,7 +349,6 @@ ENCODER_DECODERS = (
 REFUSED = (
     Family("funnel", RELATIVE, _BLOCKS, note="pools its tokens: queries are fewer than tokens"),
     Family("prophetnet", LEARNED, {"num_hidden_layers": None}, note="a second stream of queries predicts n-grams"),
-    Family("diffllama", ROPE, note="each head is the difference of two maps"),
     Family(
         "reformer",
         LEARNED,

@@ -31,7 +31,7 @@ TEXT, PAIR, TARGET = "the cat sat on the log because it was", "it was tired", "t
 BLOCK = 4  # query rows at once, so that the maps of these short texts are made of several blocks
 A_NORM = re.compile("^(?!ConvDropout).*Norm(1P)?$")
 GLOBAL_TOKENS = 3  # of Pegasus-X
-NOT_OF_THE_STREAM = re.compile("(q|k|query|key|q_a|kv_a|dt|b|c)_(layer)?norm|NoNorm")
+NOT_OF_THE_STREAM = re.compile("(q|k|query|key|q_a|kv_a|dt|b|c)_(layer)?norm|NoNorm|groupnorm")
 
 
 @dataclass(frozen=True)

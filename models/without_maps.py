@@ -1,0 +1,40 @@
+"""Models of transformers whose attention has no map from token to token, and why."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def why_no_maps(config: Any) -> str | None:
+    """A sentence that says why there is nothing to record; None for all other models."""
+    if config.model_type == "nystromformer" and config.num_landmarks != config.segment_means_seq_len:
+        each = config.segment_means_seq_len / config.num_landmarks
+        return (
+            f"its attention goes through {config.num_landmarks} landmarks, each the mean of {each:.3g} tokens, and the "
+            "pseudo-inverse of a matrix between them, so that no softmax leads from token to token; with as many "
+            "landmarks as segment_means_seq_len it attends in full, and is recorded"
+        )
+    return _SENTENCES.get(config.model_type)
+
+
+_SENTENCES = {
+    "funnel": (
+        "it pools its tokens: from its second block on a query stands for two tokens, in the third for four, and its "
+        "maps are between these, not between the text's tokens"
+    ),
+    "reformer": (
+        "its LSH layers sort tokens into buckets by random rotations, drawn anew for each run, and attend within them, "
+        "so that what a token sees is not the same twice"
+    ),
+    "mra": (
+        "it weighs most of a text in blocks at once (a multi-resolution approximation of the softmax), so that most "
+        "pairs of tokens have no weight of their own"
+    ),
+    "yoso": (
+        "it has no softmax: its weights are how likely two tokens fall into the same hash buckets, and its rows do not "
+        "sum to 1"
+    ),
+    "fnet": "it has no attention: it mixes its tokens by a Fourier transform",
+    "rwkv": "it has no softmax over tokens: each layer is a recurrence with a state that decays",
+    "mamba": "it has no attention: each layer is a state space that is read token by token",
+}
