@@ -41,6 +41,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--dtype", help="float32, bfloat16, float16, or auto: as the weights are stored (default: float32)")
     add("--device", help="cpu, cuda, cuda:1, mps, or auto: spread over all that there is (default: cpu)")
     add("--layer", type=int, help="the layer to save, from 0 (default: that of the most telling head)")
+    add("--call", type=int, default=0, help="which attention of a layer that attends more than once, from 0")
     add("--head", type=int, help="the head to save, from 0 (with a layer and no head: the mean over its heads)")
     add("--stream", help="encoder, decoder or cross, where the model has several")
     add("--save", metavar="FILE", help="write the head to FILE: .html, .png or .csv; .npz writes the whole trace")
@@ -113,7 +114,7 @@ def _save(trace: Trace, options: argparse.Namespace) -> None:
     if layer is None:
         layer, head = heads.most_telling(heads.measure(trace))
     mode: Mode = "dark" if options.dark else "light"
-    export.write(trace, options.save, layer=layer, head=head, stream=options.stream, mode=mode)
+    export.write(trace, options.save, layer=layer, head=head, stream=options.stream, call=options.call, mode=mode)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from difflib import SequenceMatcher
 import numpy as np
 import pandas as pd
 
+from inspector.heads import with_call
 from inspector.maps import Arrangement, Groups
 from inspector.trace import Array, Trace
 
@@ -96,14 +97,16 @@ def changed_heads(
     jensen_shannon: of the row before and after, nats, 0 (equal) .. ln 2 (no key in common) (Lin 1991).
     total_variation: 1/2 sum_j |after - before|, the share of the weight that went to other keys, 0..1.
 
+    Where a layer attends more than once there is a column "call", as in `heads.measure`.
+
     stream: whose heads; may be left out where there is one. shown: how tokens are put together before and after, where
     the two texts are cut into different numbers of them; `queries` then count groups.
 
     Raises ValueError where the traces are of different lengths or models.
     """
     sides = before.sites, after.sites
-    if [(site.stream, site.layer, site.heads) for site in sides[0]] != [
-        (site.stream, site.layer, site.heads) for site in sides[1]
+    if [(site.stream, site.layer, site.call, site.heads) for site in sides[0]] != [
+        (site.stream, site.layer, site.call, site.heads) for site in sides[1]
     ] or (shown is None and len(before.tokens) != len(after.tokens)):
         raise ValueError(
             f"traces of {before.model} with {len(before.tokens)} tokens and {after.model} with {len(after.tokens)} "
@@ -113,24 +116,23 @@ def changed_heads(
     for site in before.sites:
         if stream not in (None, site.stream):
             continue
-        a, b = (trace.attention(layer=site.layer, stream=stream) for trace in (before, after))
+        a, b = (trace.attention(layer=site.layer, stream=site.stream, call=site.call) for trace in (before, after))
         if shown is not None:
             a, b = shown[0].apply(a), shown[1].apply(b)
         rows = slice(None) if queries is None else list(queries)
         p, q = _rows(a[:, rows]), _rows(b[:, rows])
-        tables.append(
-            pd.DataFrame(
-                {
-                    "stream": site.stream,
-                    "layer": site.layer,
-                    "head": range(site.heads),
-                    "jensen_shannon": _jensen_shannon(p, q).mean(axis=-1),
-                    "total_variation": np.abs(p - q).sum(axis=-1).mean(axis=-1) / 2,
-                }
-            )
+        table = pd.DataFrame(
+            {
+                "stream": site.stream,
+                "layer": site.layer,
+                "head": range(site.heads),
+                "jensen_shannon": _jensen_shannon(p, q).mean(axis=-1),
+                "total_variation": np.abs(p - q).sum(axis=-1).mean(axis=-1) / 2,
+            }
         )
-    table = pd.concat(tables, ignore_index=True)
-    return table.sort_values("jensen_shannon", ascending=False, kind="stable", ignore_index=True)
+        tables.append(with_call(table, site, before.sites))
+    every = pd.concat(tables, ignore_index=True)
+    return every.sort_values("jensen_shannon", ascending=False, kind="stable", ignore_index=True)
 
 
 def moved(before: Trace, after: Trace, *, groups: tuple[Groups, Groups] | None = None) -> np.ndarray:

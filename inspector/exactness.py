@@ -20,7 +20,7 @@ _HALF_ROUNDINGS = 3  # eps of the largest entry; of 2 to 48 random layers the wo
 class Exactness:
     """What was checked on one text.
 
-    layers, expected: attention calls recorded, and layers that the configuration names.
+    layers, expected: attentions recorded, and attentions that the configuration names; a layer may make none, or two.
     row_sum_error: largest distance of a row's sum from 1; with sinks, to which a part of each row goes, by how much the
     largest is over 1. finite: no map holds NaN or infinity. future: the largest weight on a token that is still to
     come, in a decoder's own attention; None where there is none.
@@ -55,7 +55,7 @@ class Exactness:
     def __str__(self) -> str:
         total = "at most 1 (a part goes to sinks)" if self.sinks else "1"
         sentences = [
-            f"{self.layers} of {self.expected} layers recorded",
+            f"{self.layers} of {self.expected} attention layers recorded",
             f"rows sum to {total} within {self.row_sum_error:.1e} ({self.dtype} explains {self.row_sum_tolerance:.1e})",
             "all weights finite" if self.finite else "some weights are not finite",
         ]
@@ -75,7 +75,7 @@ class WeightChecks:
     """What every weight of a trace is held to, block by block as they come."""
 
     def __init__(self, trace: Trace) -> None:
-        self._to_sinks = {(record.site.stream, record.site.layer): record.function.sinks for record in trace.attentions}
+        self._to_sinks = {_place(record.site): record.function.sinks for record in trace.attentions}
         self._error, self._finite = 0.0, True
         self._dtype, self._row_sum_tolerance = dtype_name(trace.hidden.dtype), row_sum_tolerance(trace)
         self._hidden_tolerance = hidden_tolerance(trace)
@@ -85,7 +85,7 @@ class WeightChecks:
         """Look at a block of a layer's weights."""
         self._finite = self._finite and bool(np.isfinite(band.values).all())
         over = band.values.sum(axis=-1, dtype=np.float64) - 1
-        over = over if self._to_sinks[site.stream, site.layer] else np.abs(over)
+        over = over if self._to_sinks[_place(site)] else np.abs(over)
         self._error = max(self._error, float(over.max()))
         if self._future is not None and site.stream == "decoder":
             coming = np.triu(band.values, k=1 + band.queries.start - band.keys.start)
@@ -119,9 +119,13 @@ def check(
     """
     checks = WeightChecks(trace)
     for site in trace.sites:
-        for band in trace.bands(layer=site.layer, stream=site.stream):
+        for band in trace.bands(layer=site.layer, stream=site.stream, call=site.call):
             checks.see(site, band)
     return checks.result(expected_layers=expected_layers, hidden_difference=hidden_difference, unchecked=unchecked)
+
+
+def _place(site: AttentionSite) -> tuple[str, int, int]:
+    return site.stream, site.layer, site.call
 
 
 def row_sum_tolerance(trace: Trace) -> float:

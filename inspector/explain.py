@@ -102,13 +102,15 @@ class Explanation:
         return order[: int(reached.argmax()) + 1] if dot else order[:0]
 
 
-def why(trace: Trace, *, layer: int, head: int, query: int, key: int, stream: str | None = None) -> Explanation:
+def why(
+    trace: Trace, *, layer: int, head: int, query: int, key: int, stream: str | None = None, call: int = 0
+) -> Explanation:
     """The weight of one query and key, rebuilt.
 
     A function with more to it than is known here is rebuilt as far as it is known; `holds` is False then, unless the
     rest does nothing. Raises ValueError for a layer, head, stream, query or key out of range.
     """
-    record = trace.record_of_head(layer, head, stream)
+    record = trace.record_of_head(layer, head, stream, call=call)
     site = record.site
     for name, position, tokens in (("query", query, site.queries), ("key", key, site.keys)):
         if not 0 <= position < len(tokens):
@@ -123,7 +125,8 @@ def why(trace: Trace, *, layer: int, head: int, query: int, key: int, stream: st
     weights = np.exp(scores - normaliser)
     row.append(Row("weight", None, weights))
     one = slice(query, query + 1)
-    recorded = trace.window(layer=layer, head=head, stream=site.stream, queries=one, keys=slice(key, key + 1))
+    keys = slice(key, key + 1)
+    recorded = trace.window(layer=layer, head=head, stream=site.stream, call=call, queries=one, keys=keys)
     return Explanation(
         site=site,
         head=head,

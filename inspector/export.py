@@ -32,6 +32,7 @@ def write(
     layer: int,
     head: int | None,
     stream: str | None = None,
+    call: int = 0,
     mode: Mode = "light",
     scale: Scale = "linear",
 ) -> None:
@@ -42,10 +43,10 @@ def write(
     Raises ValueError for another ending, or a layer, head or stream out of range, and writes nothing then.
     """
     path, ending = Path(path), ending_of(path)
-    weights, queries, keys = attention.chosen(trace, layer=layer, head=head, stream=stream)
+    weights, queries, keys = attention.chosen(trace, layer=layer, head=head, stream=stream, call=call)
     title = f"{trace.model}: attention"  # each head has a title of its own
     if ending == ".html":
-        page = html(trace, layer=layer, head=head, stream=stream, scale=scale)
+        page = html(trace, layer=layer, head=head, stream=stream, call=call, scale=scale)
         path.write_text(page, encoding="utf-8")
     elif ending == ".png":
         path.write_bytes(raster.png(weights, queries=queries, keys=keys, title=title, mode=mode, scale=scale))
@@ -85,6 +86,7 @@ def html(
     layer: int,
     head: int | None,
     stream: str | None = None,
+    call: int = 0,
     scale: Scale = "linear",
     window: tuple[slice, slice] | None = None,
     look: FirstLook | None = None,
@@ -95,28 +97,34 @@ def html(
     window: the queries and keys of one head that the file holds of a long text, each start:stop; the grid shows all.
     look: at this trace, for a grid as packing.sides has it; where it is left out the weights are looked at now.
     """
-    site = attention.site(trace, layer=layer, stream=stream)
+    site = trace.record_of(layer, stream, call=call).site
     if window is None or head is None:
-        weights, queries, keys = attention.chosen(trace, layer=layer, head=head, stream=stream)
+        weights, queries, keys = attention.chosen(trace, layer=layer, head=head, stream=stream, call=call)
         first = (0, 0)
     else:
         down, across = window
-        weights = trace.window(layer=layer, head=head, stream=stream, queries=down, keys=across)
+        weights = trace.window(layer=layer, head=head, stream=stream, call=call, queries=down, keys=across)
         queries, keys = site.queries[down], site.keys[across]
         first = (down.start, across.start)
-    layers = [other for other in trace.sites if other.stream == site.stream]
+    sites = [other for other in trace.sites if other.stream == site.stream]
     whole = maps.arrange(trace, stream=site.stream)
     of_token = trace.read_by(site.stream).segments
     two_texts = trace.text_pair is not None and site.stream != "cross"
 
-    def message(weights: Weights, layer: int, head: int | None) -> bytes:
-        title = attention.title(layer, head, stream)
-        told = None if head is None else rows.of_head(trace, whole, layer=layer, head=head, stream=site.stream)
+    def message(weights: Weights, row: int, head: int | None) -> bytes:
+        """row: of the grid, which is what a page tells heads apart by."""
+        at = sites[row]
+        title = attention.title(at.layer, head, stream, call=at.call)
+        told = (
+            None
+            if head is None
+            else rows.of_head(trace, whole, layer=at.layer, head=head, stream=at.stream, call=at.call)
+        )
         return packing.head_bytes(
             weights,
             queries=queries,
             keys=keys,
-            layer=layer,
+            layer=row,
             head=head,
             title=title,
             scale=scale,
@@ -131,34 +139,39 @@ def html(
         facts["second text"] = _quote(trace.text_pair)
     if trace.cut is not None:
         facts["cut"] = str(trace.cut)
-    open_head = message(weights, layer, head)
+    opened = sites.index(site)
+    open_head = message(weights, opened, head)
     title = f"{trace.model}: attention"  # each head has a title of its own
     if head is None:  # a mean is no picture of the grid
         return standalone.page(title, open_head, facts=facts)
     look = look or first_look.look(trace, sides=packing.sides(trace.sites))
     pooled = look.pictures[site.stream]
     _, _, tall, wide = pooled.shape
-    pictures = packing.thumbnails(pooled, count=len(layers), heads=site.heads, queries=tall, keys=wide)
+    pictures = packing.thumbnails(pooled, count=len(sites), heads=site.heads, queries=tall, keys=wide)
     measures = look.measures.query("stream == @site.stream")
     grid = packing.grid_bytes(
         pictures,
         tokens=len(site.queries),
         colours=theme.SEQUENTIAL,
         scale=scale,
-        selected=(layer, head),
+        selected=(opened, head),
+        names=[one.name for one in sites],
         notes=roles.notes(measures),
         measures=roles.sortable(measures),
         roles=roles.roles(measures),
     )
     others = [
-        (other.layer, index)
-        for other in layers
+        (row, index)
+        for row, other in enumerate(sites)
         for index in range(other.heads)
-        if (other.layer, index) != (layer, head)
+        if (row, index) != (opened, head)
     ]
     if window is not None or weights.nbytes * len(others) > _OTHERS:
         others = []
-    more = [message(trace.attention(layer=at, head=index, stream=site.stream), at, index) for at, index in others]
+    more = []
+    for row, index in others:
+        at = sites[row]
+        more.append(message(trace.attention(layer=at.layer, head=index, stream=at.stream, call=at.call), row, index))
     return standalone.page(title, open_head, grid_bytes=grid, others=more, facts=facts)
 
 

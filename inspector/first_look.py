@@ -21,7 +21,8 @@ from inspector.trace import Array, AttentionSite, Band, Trace
 class FirstLook:
     """measures: heads.measure with the heads' label. checks: of every weight.
 
-    pictures: of each stream float32 [L, H, rows, cols], the largest weight of each tile, as `Trace.pooled` has them.
+    pictures: of each stream float32 [L, H, rows, cols], its attentions in call order, the largest weight of each tile,
+    as `Trace.pooled` has them.
     """
 
     measures: pd.DataFrame
@@ -38,11 +39,11 @@ def look(
     are done, a part of one included, and how many there are; what it raises ends the look.
     """
     checks = WeightChecks(trace)
-    places = {(site.stream, site.layer): place for place, site in enumerate(trace.sites)}
+    places = {(site.stream, site.layer, site.call): place for place, site in enumerate(trace.sites)}
     pools = [MaxPool(site.heads, len(site.queries), len(site.keys), side=sides[site.stream]) for site in trace.sites]
 
     def see(site: AttentionSite, band: Band) -> None:
-        place = places[site.stream, site.layer]
+        place = places[site.stream, site.layer, site.call]
         checks.see(site, band)
         pools[place].add(band.values, queries=band.queries, keys=band.keys)
         if on_progress is not None:
@@ -50,6 +51,6 @@ def look(
 
     table = heads.measure(trace, on_band=see)
     pictures = {
-        stream: np.stack([pools[place].cells for (of, _), place in places.items() if of == stream]) for stream in sides
+        stream: np.stack([pools[place].cells for (of, *_), place in places.items() if of == stream]) for stream in sides
     }
     return FirstLook(table.assign(label=heads.label(table)), checks, pictures)

@@ -45,6 +45,7 @@ def norm_weighted(
     layer: int,
     head: int | None = None,
     stream: str | None = None,
+    call: int = 0,
     queries: slice = slice(None),
     keys: slice = slice(None),
 ) -> NDArray[np.float32]:
@@ -59,8 +60,8 @@ def norm_weighted(
     same bits as in the whole; no others are computed. Raises ValueError for a layer, head or stream out of range, for
     a window that holds nothing, for projections of another model, and where positions add to the values (Shaw).
     """
-    record = trace.record_of(layer, stream)
-    chosen = record if head is None else trace.record_of_head(layer, head, stream)
+    record = trace.record_of(layer, stream, call=call)
+    chosen = record if head is None else trace.record_of_head(layer, head, stream, call=call)
     rows = places(queries, "queries", count=len(record.site.queries))
     columns = places(keys, "keys", count=len(record.site.keys))
     heads = slice(None) if head is None else slice(head, head + 1)
@@ -74,14 +75,14 @@ def norm_weighted(
 
 
 def value_norms(
-    trace: Trace, projections: Mapping[Place, OutputProjection], *, layer: int, stream: str | None = None
+    trace: Trace, projections: Mapping[Place, OutputProjection], *, layer: int, stream: str | None = None, call: int = 0
 ) -> ValueNorms:
     """The lengths of a layer's value vectors, before and after the output projection: a key that much attention goes to
     may hand over next to nothing (Kobayashi et al. 2020, section 4, on [SEP]).
 
     Raises ValueError as `norm_weighted` does.
     """
-    record = trace.record_of(layer, stream)
+    record = trace.record_of(layer, stream, call=call)
     projection = _projection(record, projections)
     every = slice(0, len(record.site.keys))
     projected = [np.linalg.norm(vectors, axis=2) for vectors in _vectors(record, projection, slice(None), every)]
@@ -89,17 +90,18 @@ def value_norms(
 
 
 def rollout(trace: Trace, *, token: int, stream: str | None = None, residual: float = 0.5) -> Array:
-    """Attention rollout of one token (Abnar & Zuidema 2020, section 3): float64 [L + 1, T].
+    """Attention rollout of one token (Abnar & Zuidema 2020, section 3): float64 [L + 1, T], L attentions of the stream.
 
-    Row l says how much of each token's state before layer l went into the chosen one after the last layer: row 0 counts
-    embeddings, row L the token alone. Layer l is taken to mix A'_l = residual I + (1 - residual) mean_h A_l,h, half and
-    half in the paper, so row l is e_token A'_(L-1) .. A'_l: a vector times a matrix in each layer, never a matrix times
-    a matrix. Rows sum to 1 where those of the maps do.
+    Row l says how much of each token's state before attention l went into the chosen one after the last: row 0 counts
+    embeddings, row L the token alone. Attentions are those of trace.sites in their order; a layer without attention
+    mixes no tokens here, whatever its state space or convolution does. Layer l is taken to mix A'_l = residual I + (1 -
+    residual) mean_h A_l,h, half and half in the paper, so row l is e_token A'_(L-1) .. A'_l: a vector times a matrix in
+    each layer, never a matrix times a matrix. Rows sum to 1 where those of the maps do.
 
     token: a query position of the stream. A decoder that has a source is followed through its own text alone. Raises
     ValueError for a token, stream or residual out of range, and for "cross", whose maps lead from one text to another.
     """
-    stream = trace.record_of(0, stream).site.stream
+    stream = trace.record_of(_first_layer(trace, stream), stream).site.stream
     if stream == "cross":
         raise ValueError(
             "rollout multiplies maps of a text with itself, and cross-attention leads from the target to the source; "
@@ -113,12 +115,16 @@ def rollout(trace: Trace, *, token: int, stream: str | None = None, residual: fl
         raise ValueError(f"token {token} is out of range: the {stream} read tokens 0 to {tokens - 1}")
     shares = np.zeros((len(sites) + 1, tokens))
     shares[-1, token] = 1
-    for layer in reversed(range(len(sites))):
-        shares[layer] = residual * shares[layer + 1]
-        for rows, block in trace.blocks(layer=layer, stream=stream):
+    for place, site in reversed(list(enumerate(sites))):
+        shares[place] = residual * shares[place + 1]
+        for rows, block in trace.blocks(layer=site.layer, stream=stream, call=site.call):
             mean = block.mean(axis=0, dtype=np.float64)  # [rows, T]
-            shares[layer] += (1 - residual) * shares[layer + 1, rows] @ mean
+            shares[place] += (1 - residual) * shares[place + 1, rows] @ mean
     return shares
+
+
+def _first_layer(trace: Trace, stream: str | None) -> int:
+    return next((site.layer for site in trace.sites if stream in (None, site.stream)), 0)
 
 
 # --- what each key hands over --------------------------------------------------------------------------------------
@@ -133,7 +139,7 @@ def _projection(record: AttentionRecord, projections: Mapping[Place, OutputProje
             "f(x); choose a model with other positions"
         )
     expected = (site.heads, record.value.shape[-1])
-    found = projections.get((site.stream, site.layer))
+    found = projections.get((site.stream, site.layer, site.call))
     if found is None or found.weight.shape[:2] != expected:
         shape = "none" if found is None else f"{found.weight.shape[0]} heads of {found.weight.shape[1]} features"
         raise ValueError(

@@ -21,8 +21,9 @@ WORK = 400_000_000  # logarithms, at most: about three seconds on one core
 class HeadDistances:
     """Distances between all heads of a stream.
 
-    heads: (layer, head) of each. values: [N, N], nats, symmetric, 0 on the diagonal: the Jensen-Shannon divergence of
-    the two heads' rows (Lin 1991), mean over queries. Clark et al. 2019, section 6, take the sum over rows, which is
+    heads: (layer, head) of each, in the order of the stream's sites; calls: which attention of its layer each is of.
+    values: [N, N], nats, symmetric, 0 on the diagonal: the Jensen-Shannon divergence of the two heads' rows (Lin 1991),
+    mean over queries. Clark et al. 2019, section 6, take the sum over rows, which is
     this times `queries`. queries: how many rows were compared, of `of`.
     """
 
@@ -30,6 +31,12 @@ class HeadDistances:
     values: Matrix
     queries: int
     of: int
+    calls: tuple[int, ...] = ()
+
+    @property
+    def places(self) -> list[tuple[int, int, int]]:
+        """(layer, head, call) of each head."""
+        return [(*head, call) for head, call in zip(self.heads, self.calls or [0] * len(self.heads), strict=True)]
 
 
 def measure(trace: Trace, *, stream: str, work: int = WORK) -> HeadDistances:
@@ -45,13 +52,14 @@ def measure(trace: Trace, *, stream: str, work: int = WORK) -> HeadDistances:
     sampled = max(1, min(count, work // max(1, pairs * keys)))
     chosen = np.unique(np.linspace(0, count - 1, sampled).round().astype(int))
     total = np.zeros((len(heads), len(heads)))
-    layers = [trace.blocks(layer=site.layer, stream=stream) for site in sites]
+    layers = [trace.blocks(layer=site.layer, stream=stream, call=site.call) for site in sites]
     for blocks in zip(*layers, strict=True):
         rows = blocks[0][0]
         inside = chosen[(chosen >= rows.start) & (chosen < rows.stop)] - rows.start
         for row in inside:
             total += _divergences(np.concatenate([block[:, row] for _, block in blocks]))
-    return HeadDistances(heads, total / len(chosen), len(chosen), count)
+    calls = tuple(site.call for site in sites for _ in range(site.heads))
+    return HeadDistances(heads, total / len(chosen), len(chosen), count, calls)
 
 
 def plane(distances: Matrix) -> tuple[Matrix, float]:

@@ -36,6 +36,9 @@ SPECIAL_SHARE = 0.6
 def measure(trace: Trace, *, on_band: Callable[[AttentionSite, Band], None] | None = None) -> pd.DataFrame:
     """Every head of a trace, a row per stream, layer and head; each measure is a mean over the queries.
 
+    Where a layer attends more than once (ALBERT with inner_group_num=2) there is a row per call too, and a column
+    "call" that tells them apart; other models' tables go without.
+
     on_band: called with each block of weights once it is measured, for those who need all weights too: to compute them
     takes longer than to look at them. What it raises ends the measuring.
 
@@ -73,8 +76,15 @@ def measure(trace: Trace, *, on_band: Callable[[AttentionSite, Band], None] | No
         table.insert(0, "stream", site.stream)
         table.insert(1, "layer", site.layer)
         table.insert(2, "head", range(site.heads))
-        tables.append(table)
+        tables.append(with_call(table, site, trace.sites))
     return pd.concat(tables, ignore_index=True)
+
+
+def with_call(table: pd.DataFrame, site: AttentionSite, sites: Iterable[AttentionSite]) -> pd.DataFrame:
+    """A table of one attention's heads, with a column "call" behind "layer" where any of `sites` needs it."""
+    if any(other.call for other in sites):
+        table.insert(table.columns.get_loc("layer") + 1, "call", site.call)
+    return table
 
 
 def measure_maps(
@@ -100,7 +110,7 @@ def _related(
 
 
 def _parts(trace: Trace, site: AttentionSite, on_band: Callable[[AttentionSite, Band], None] | None) -> Iterator[Part]:
-    for band in trace.bands(layer=site.layer, stream=site.stream):
+    for band in trace.bands(layer=site.layer, stream=site.stream, call=site.call):
         yield band.queries, band.keys, band.values
         if on_band is not None:
             on_band(site, band)
@@ -172,10 +182,13 @@ def label(measures: pd.DataFrame) -> pd.Series[str]:
 def most_telling(measures: pd.DataFrame) -> tuple[int, int]:
     """(layer, head) of the head to open first: about the words of the text, and different from word to word.
 
+    Of a layer that attends more than once its first attention counts.
+
     It has the largest content share x information, where the content share is the weight on other keys than [CLS],
     [SEP], the query itself and its two neighbours. Of equals the first wins; of several streams the first counts.
     """
     stream = measures[measures["stream"] == measures["stream"].iloc[0]]
+    stream = stream[stream["call"] == 0] if "call" in stream else stream
     # In a text of a few tokens a neighbour can be [CLS] too: counted twice, the rest may fall below 0.
     content = (1 - stream[["cls", "sep", "self", "previous", "next"]].sum(axis=1)).clip(lower=0)
     best = stream.loc[(content * stream["information"]).idxmax()]

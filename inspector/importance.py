@@ -13,7 +13,7 @@ from inspector import compare, interventions
 from inspector.interventions import Dropped
 from inspector.trace import Trace
 from models import LoadedModel
-from models.dropping import Head
+from models.dropping import HeadLike
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,8 @@ class Importance:
     """What dropping one head changes.
 
     moved: 1 - cosine of the last hidden state before and after, mean over the tokens, 0..2. surprise: how many bits
-    more the true tokens surprise, -log2 p after minus before, mean over them; NaN where none is known.
+    more the true tokens surprise, -log2 p after minus before, mean over them; NaN where none is known. call: of a layer
+    that attends more than once.
     """
 
     stream: str
@@ -29,19 +30,20 @@ class Importance:
     head: int
     moved: float
     surprise: float
+    call: int = 0
 
 
 def measure(
-    loaded: LoadedModel, text: str | Trace, *, heads: Iterable[Head] | None = None, hidden: tuple[int, ...] = ()
+    loaded: LoadedModel, text: str | Trace, *, heads: Iterable[HeadLike] | None = None, hidden: tuple[int, ...] = ()
 ) -> Iterator[Importance]:
     """Drop each head alone, by default all of them, one run of the model for each, and measure as they go.
 
     hidden: positions of tokens that a masked language model is to guess, see `interventions.drop`.
     """
     for dropped in interventions.drop_each(loaded, text, heads=heads, hidden=hidden):
-        ((stream, layer, head),) = dropped.heads
+        (head,) = dropped.heads
         moved = float(compare.moved(dropped.before, dropped.after).mean())
-        yield Importance(stream, layer, head, moved, _surprise(loaded, dropped))
+        yield Importance(head.stream, head.layer, head.head, moved, _surprise(loaded, dropped), head.call)
 
 
 def _surprise(loaded: LoadedModel, dropped: Dropped) -> float:

@@ -151,13 +151,13 @@ def arrange(
     return Arrangement(_with_predictions(queries, site), keys, renormalise=renormalise and hide_special)
 
 
-def pooled(trace: Trace, shown: Arrangement, *, layer: int, stream: str, side: int) -> Array:
+def pooled(trace: Trace, shown: Arrangement, *, layer: int, stream: str, side: int, call: int = 0) -> Array:
     """Small pictures of a layer's maps as they are shown, see `Trace.pooled`: float32 [H, rows, cols]."""
     if shown.is_plain:
-        return trace.pooled(layer=layer, stream=stream, side=side)
+        return trace.pooled(layer=layer, stream=stream, side=side, call=call)
     queries, keys = len(shown.queries.members), len(shown.keys.members)
-    pool = MaxPool(trace.record_of(layer, stream).site.heads, queries, keys, side=side)
-    for groups, block in shown.blocks(trace.blocks(layer=layer, stream=stream)):
+    pool = MaxPool(trace.record_of(layer, stream, call=call).site.heads, queries, keys, side=side)
+    for groups, block in shown.blocks(trace.blocks(layer=layer, stream=stream, call=call)):
         pool.add(block, queries=groups, keys=slice(0, keys))
     return pool.cells
 
@@ -180,17 +180,17 @@ def rows(shown: Arrangement, read: Callable[[slice], Array], *, queries: slice) 
     return groups, shown.of_rows(read(tokens), groups, first=tokens.start)
 
 
-def weights(trace: Trace, shown: Arrangement, *, layer: int, head: int | None, stream: str) -> Array:
+def weights(trace: Trace, shown: Arrangement, *, layer: int, head: int | None, stream: str, call: int = 0) -> Array:
     """A head's map as it is shown, or with head=None the mean over the layer's heads: float32 [queries, keys] groups.
 
     Only the rows that are shown are computed, one head after the other.
     """
-    heads = range(trace.record_of(layer, stream).site.heads) if head is None else (head,)
+    heads = range(trace.record_of(layer, stream, call=call).site.heads) if head is None else (head,)
     total = np.zeros((len(shown.queries.members), len(shown.keys.members)), np.float64)
     for one in heads:
 
         def read(tokens: slice, head: int = one) -> Array:
-            return trace.window(layer=layer, head=head, stream=stream, queries=tokens, keys=slice(None))
+            return trace.window(layer=layer, head=head, stream=stream, call=call, queries=tokens, keys=slice(None))
 
         total += rows(shown, read, queries=slice(None))[1]
     mean: Array = (total / len(heads)).astype(np.float32)

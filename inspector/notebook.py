@@ -32,6 +32,7 @@ def show(
     layer: int | None = None,
     head: int | None = None,
     stream: str | None = None,
+    call: int = 0,
     scale: Scale = "linear",
     height: int = 900,
 ) -> Shown:
@@ -43,5 +44,7 @@ def show(
     look = first_look.look(trace, sides=packing.sides(trace.sites))
     if layer is None and head is None:
         layer, head = heads.most_telling(look.measures.query("stream == @stream"))
-    page = export.html(trace, layer=layer or 0, head=head or 0, stream=stream, scale=scale, look=look)
+    if layer is None:
+        layer = next((site.layer for site in trace.sites if site.stream == stream), 0)
+    page = export.html(trace, layer=layer, head=head or 0, stream=stream, call=call, scale=scale, look=look)
     return Shown(page, height)

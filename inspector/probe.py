@@ -6,7 +6,6 @@ the hooks of norm_hooks.py. What is seen goes to a context variable, so each thr
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -28,6 +27,7 @@ from models.attention import AttentionCall, attend_rows, fused, row_blocks, watc
 from models.eager_attention import EagerAttention
 from models.functions import AttentionFunction, ComposedAttention, DotProductAttention
 from models.masks import DenseMask, Mask, window_of
+from models.running_layer import CallPlaces
 from models.scores import FillWith
 from models.tokenizers import Encoding
 
@@ -311,8 +311,8 @@ def _batch_first(x: Tensor, hidden: Tensor, norm: NormParameters) -> Tensor:
 
 
 def _sites(calls: Sequence[AttentionCall], masks: Sequence[Mask | None], reading: Reading) -> list[AttentionSite]:
-    """Stream, layer, tokens, kv heads and window of each call; layers count within their stream, in call order."""
-    layers: Counter[str] = Counter()
+    """Stream, layer, tokens, kv heads and window of each call."""
+    places = CallPlaces()
     windows: dict[int, int | None] = {}  # models share one mask between layers
     sites = []
     text = reading.encoding.tokens
@@ -323,17 +323,18 @@ def _sites(calls: Sequence[AttentionCall], masks: Sequence[Mask | None], reading
         queries, keys, predicts = between[call.stream]
         if mask is not None and call.stream != "cross" and id(call.mask) not in windows:
             windows[id(call.mask)] = window_of(mask, tokens=len(queries))
+        layer, number = places.next(call.stream, call.layer)
         sites.append(
             AttentionSite(
                 call.stream,
-                layers[call.stream],
+                layer,
                 call.query.shape[1],
                 queries,
                 keys,
                 predicts,
                 kv_heads=call.key.shape[1],
                 window=windows.get(id(call.mask)),
+                call=number,
             )
         )
-        layers[call.stream] += 1
     return sites

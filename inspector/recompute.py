@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
+from inspector.layer_words import layer_name
 from inspector.pooling import MaxPool
 from models.attention import AttentionFunction, attend_rows, row_blocks
 from models.masks import Mask
@@ -30,10 +31,12 @@ Kind = Literal["weights", "scores"]
 class AttentionSite:
     """Where attention happened, and between which tokens.
 
-    stream: "encoder", "decoder" or "cross" (the decoder's queries, the encoder's keys); layer counts within it.
-    predicts: in a decoder the token that each query has to predict, beside the one that it reads (`queries`).
-    kv_heads: K; as many as heads where left out. window: of a local layer, whose queries see keys less than so many
-    tokens away; None where they see the whole text.
+    stream: "encoder", "decoder" or "cross" (the decoder's queries, the encoder's keys). layer: the model's layer, from
+    0 in its encoder or decoder; layers without attention (state-space, convolution) count and have no site. call: which
+    of the layer's attentions of this stream, 0 but where a layer attends more than once. predicts: in a decoder the
+    token that each query has to predict, beside the one that it reads (`queries`). kv_heads: K; as many as heads where
+    left out. window: of a local layer, whose queries see keys less than so many tokens away; None where they see the
+    whole text.
     """
 
     stream: str
@@ -44,12 +47,18 @@ class AttentionSite:
     predicts: tuple[str, ...] | None = None
     kv_heads: int = 0
     window: int | None = None
+    call: int = 0
 
     def __post_init__(self) -> None:
         if not self.kv_heads:
             object.__setattr__(self, "kv_heads", self.heads)
         if self.heads % self.kv_heads:
             raise ValueError(f"{self.heads} heads cannot share {self.kv_heads} kv heads: the first must be a multiple")
+
+    @property
+    def name(self) -> str:
+        """Its layer in words: "layer 3", and of a layer's second attention "layer 3 (2nd attention)"."""
+        return layer_name(self.layer, self.call)
 
     def kv_group(self, head: int) -> int:
         """The kv head that a head reads its keys and values from (Ainslie et al. 2023)."""

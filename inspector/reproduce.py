@@ -7,7 +7,14 @@ from inspector.trace import Trace
 
 
 def lines(
-    trace: Trace, shown: Arrangement, *, layer: int, head: int, stream: str, window: tuple[slice, slice] | None = None
+    trace: Trace,
+    shown: Arrangement,
+    *,
+    layer: int,
+    head: int,
+    stream: str,
+    call: int = 0,
+    window: tuple[slice, slice] | None = None,
 ) -> str:
     """Python lines after which `weights` holds one head's weights as the page shows them, [Q, T].
 
@@ -23,7 +30,7 @@ def lines(
     chosen = "".join(f", {name}=True" for name, on in switches.items() if on)
     more = {"text_pair": trace.text_pair, "target": trace.target_text}
     given = "".join(f", {name}={text!r}" for name, text in more.items() if text is not None)
-    place = f'layer={layer}, head={head}, stream="{stream}"'
+    place = f'layer={layer}, head={head}, stream="{stream}"' + (f", call={call}" if call else "")
     numbers = [f"weights = inspector.maps.weights(trace, shown, {place})"]
     if window is not None:
         down, across = (f"slice({part.start}, {part.stop})" for part in window)

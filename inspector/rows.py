@@ -34,7 +34,7 @@ class Rows:
     offset: tuple[float, ...] | None
 
 
-def of_head(trace: Trace, shown: Arrangement, *, layer: int, head: int, stream: str) -> Rows | None:
+def of_head(trace: Trace, shown: Arrangement, *, layer: int, head: int, stream: str, call: int = 0) -> Rows | None:
     """The numbers of the queries in `shown`, block by block; None where its rows are no longer those of the softmax.
 
     That is where word pieces are merged or rows renormalised. Raises ValueError for a layer or stream out of range.
@@ -42,7 +42,7 @@ def of_head(trace: Trace, shown: Arrangement, *, layer: int, head: int, stream: 
     if shown.renormalise or any(len(group) > 1 for group in (*shown.queries.members, *shown.keys.members)):
         return None
     positions = shown.queries.positions
-    record = trace.record_of(layer, stream).of_head(head)
+    record = trace.record_of(layer, stream, call=call).of_head(head)
     rows = slice(int(positions[0]), int(positions[-1]) + 1)
     entropies, offsets, close = [], [], True
     both = (recompute.bands(record, kind, queries=rows) for kind in ("weights", "scores"))

@@ -24,6 +24,7 @@ from torch import Tensor
 from inspector import recompute
 from inspector.cache import ByteBudgetCache
 from inspector.held import held_bytes
+from inspector.layer_words import layers_in_words
 from inspector.recompute import Array, AttentionRecord, AttentionSite, Band, Kind
 from models.tokenizers import Cut, Encoding
 
@@ -132,24 +133,25 @@ class Trace:
         """Bytes that the trace holds: every storage that can be reached from it, once, but for the model's own."""
         return held_bytes(self)
 
-    def attention(self, *, layer: int, head: int | None = None, stream: str | None = None) -> Array:
+    def attention(self, *, layer: int, head: int | None = None, stream: str | None = None, call: int = 0) -> Array:
         """Attention weights: float32 [Q, T] of a head, or [H, Q, T] of a layer; rows sum to 1.
 
-        The stream may be left out where there is one. Raises ValueError for a layer, head or stream out of range.
+        The stream may be left out where there is one. call: which attention of a layer that attends more than once.
+        Raises ValueError for a layer, head, stream or call that there is not.
         """
-        return self._map("weights", layer, head, stream)
+        return self._map("weights", layer, head, stream, call)
 
-    def scores(self, *, layer: int, head: int | None = None, stream: str | None = None) -> Array:
+    def scores(self, *, layer: int, head: int | None = None, stream: str | None = None, call: int = 0) -> Array:
         """The softmax's input, after scale, bias and soft-cap: float32 [Q, T] or [H, Q, T]; masked cells are -inf."""
-        return self._map("scores", layer, head, stream)
+        return self._map("scores", layer, head, stream, call)
 
-    def blocks(self, *, layer: int, stream: str | None = None) -> Iterator[tuple[slice, Array]]:
+    def blocks(self, *, layer: int, stream: str | None = None, call: int = 0) -> Iterator[tuple[slice, Array]]:
         """All weights of a layer in blocks of query rows: (rows, float32 [H, rows, T]); memory linear in the text."""
-        return recompute.blocks(self.record_of(layer, stream), "weights")
+        return recompute.blocks(self.record_of(layer, stream, call=call), "weights")
 
-    def bands(self, *, layer: int, stream: str | None = None) -> Iterator[Band]:
+    def bands(self, *, layer: int, stream: str | None = None, call: int = 0) -> Iterator[Band]:
         """The same without the keys that a mask hides from a whole block: in a local layer, work linear in the text."""
-        return recompute.bands(self.record_of(layer, stream))
+        return recompute.bands(self.record_of(layer, stream, call=call))
 
     def window(
         self,
@@ -159,6 +161,7 @@ class Trace:
         queries: slice,
         keys: slice,
         stream: str | None = None,
+        call: int = 0,
         kind: Kind = "weights",
     ) -> Array:
         """Some rows and columns of a head's weights or scores, the same bits as in the whole: float32 [queries, keys].
@@ -166,19 +169,19 @@ class Trace:
         Only these rows are computed, and of that head alone. Slices are numpy's, without a step. Raises ValueError for
         a layer, head or stream out of range, and for a window that holds nothing.
         """
-        record = self.record_of_head(layer, head, stream)
+        record = self.record_of_head(layer, head, stream, call=call)
         rows = places(queries, "queries", count=len(record.site.queries))
         columns = places(keys, "keys", count=len(record.site.keys))
         chosen: Array = recompute.window(record, kind, queries=rows, keys=columns)[0]
         return chosen
 
-    def pooled(self, *, layer: int, side: int, stream: str | None = None) -> Array:
+    def pooled(self, *, layer: int, side: int, stream: str | None = None, call: int = 0) -> Array:
         """Small pictures of a layer's maps: float32 [H, rows, cols], at most `side` cells in either direction.
 
         Each cell is the largest weight of its tile, so that a single bright one stays visible. Block by block: never a
         whole map. Raises ValueError for a layer or stream out of range, and a side below 1.
         """
-        return recompute.pooled(self.record_of(layer, stream), side=side)
+        return recompute.pooled(self.record_of(layer, stream, call=call), side=side)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the trace to one .npz file; `inspector.open` reads it."""
@@ -186,21 +189,21 @@ class Trace:
 
         save(self, path)
 
-    def _map(self, kind: Kind, layer: int, head: int | None, stream: str | None) -> Array:
-        record = self.record_of(layer, stream)
-        site, name = record.site, (self.key, kind, record.site.stream, layer)
+    def _map(self, kind: Kind, layer: int, head: int | None, stream: str | None, call: int) -> Array:
+        record = self.record_of(layer, stream, call=call)
+        site, name = record.site, (self.key, kind, record.site.stream, layer, call)
         layer_bytes = 4 * site.heads * len(site.queries) * len(site.keys)
         if head is None:
             return _maps.get(name, lambda: _whole(record, kind), size=held_bytes)
-        alone = self.record_of_head(layer, head, stream)
+        alone = self.record_of_head(layer, head, stream, call=call)
         if layer_bytes <= _LARGEST_LAYER:  # the other heads of a short text are soon asked for too
             chosen: Array = _maps.get(name, lambda: _whole(record, kind), size=held_bytes)[head]
         else:
             chosen = _maps.get((*name, head), lambda: _whole(alone, kind), size=held_bytes)[0]
         return chosen
 
-    def record_of(self, layer: int, stream: str | None) -> AttentionRecord:
-        """The inputs of one attention call; ValueError for a layer or stream that there is not."""
+    def record_of(self, layer: int, stream: str | None, *, call: int = 0) -> AttentionRecord:
+        """The inputs of one attention call; ValueError for a layer, stream or call that there is not."""
         streams = list(dict.fromkeys(site.stream for site in self.sites))
         if stream is None:
             if len(streams) > 1:
@@ -208,17 +211,26 @@ class Trace:
             stream = streams[0]
         if stream not in streams:
             raise ValueError(f"there is no stream {stream!a}: this model has {', '.join(streams)}")
-        records = {record.site.layer: record for record in self.attentions if record.site.stream == stream}
-        if layer not in records:
-            raise ValueError(f"layer {layer} is out of range: {stream} has layers 0 to {max(records)}")
-        return records[layer]
+        records = [record for record in self.attentions if record.site.stream == stream]
+        found = {record.site.call: record for record in records if record.site.layer == layer}
+        if not found:
+            raise ValueError(_no_layer(layer, stream, sorted({record.site.layer for record in records})))
+        if call not in found:
+            raise ValueError(f"call {call} is out of range: layer {layer} of {stream} has calls 0 to {max(found)}")
+        return found[call]
 
-    def record_of_head(self, layer: int, head: int, stream: str | None) -> AttentionRecord:
+    def record_of_head(self, layer: int, head: int, stream: str | None, *, call: int = 0) -> AttentionRecord:
         """The same of one head alone; ValueError for a head that there is not, too."""
-        record = self.record_of(layer, stream)
+        record = self.record_of(layer, stream, call=call)
         if not 0 <= head < record.site.heads:
             raise ValueError(f"head {head} is out of range: layer {layer} has heads 0 to {record.site.heads - 1}")
         return record.of_head(head)
+
+
+def _no_layer(layer: int, stream: str, attend: list[int]) -> str:
+    if attend == list(range(len(attend))):
+        return f"layer {layer} is out of range: {stream} has layers 0 to {attend[-1]}"
+    return f"layer {layer} has no attention: in {stream}, {layers_in_words(attend)}"
 
 
 def read_only(tensor: Tensor) -> NDArray[Any]:

@@ -1,6 +1,11 @@
 """A Trace in one .npz file: arrays and one JSON header, nothing pickled.
 
 Masks are written out as packed bits (n * n / 8 bytes before compression); all else is linear in the text.
+
+A file says of each attention its stream, its layer of the model and its call. Files that were saved before there was a
+call open with call 0. Their layers are kept as they stand, and they count the attentions of a stream: the same number
+but in models some of whose layers do not attend (Jamba), where the norms beside them say the model's layer already.
+Which layer the third attention was of is not in such a file: record the text again.
 """
 
 from __future__ import annotations
@@ -65,6 +70,7 @@ def save(trace: Trace, path: str | os.PathLike[str]) -> None:
             {
                 "stream": record.site.stream,
                 "layer": record.site.layer,
+                "call": record.site.call,
                 "predicts": record.site.predicts,
                 "window": record.site.window,
                 "function": function_file.write(record.function, arrays, f"attention.{index}.argument."),
@@ -160,6 +166,9 @@ def _trace(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Trace
         if not whole or not np.isfinite(block).all():
             raise ValueError(f"layer {record.site.layer} gives no attention over its {keys} tokens")
         attentions.append(record)
+    places = [(record.site.stream, record.site.layer, record.site.call) for record in attentions]
+    if len(set(places)) < len(places):
+        raise ValueError(f"it holds {len(places)} attentions in {len(set(places))} places")
     norms = []
     for index, norm in enumerate(header["norms"]):
         x, gamma, beta = (_frozen(arrays[f"norm.{index}.{name}"]) for name in ("input", "gamma", "beta"))
@@ -196,7 +205,8 @@ def _attention(
             keys.tokens,
             predicts,
             kv_heads=key.shape[0],
-            window=site.get("window"),  # there is none in files of older versions
+            window=site.get("window"),  # there is none in files of older versions, nor a call
+            call=site.get("call", 0),
         ),
         function_file.read(site["function"], arrays, prefix + "argument."),
         query,

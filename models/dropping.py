@@ -8,26 +8,37 @@ Shapes: B batch, H heads.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from torch import Tensor
 
 from models.config import Stream
+from models.running_layer import CallPlaces, following, running_layer
 
-Head = tuple[str, int, int]
-"""(stream, layer, head); layers count within their stream, in call order, as in a recording."""
+
+class Head(NamedTuple):
+    """A head of a model: layer and call as in a recording; call is 0 but in a layer that attends more than once."""
+
+    stream: str
+    layer: int
+    head: int
+    call: int = 0
+
+
+HeadLike = Head | tuple[str, int, int]
+"""A head, or (stream, layer, head) for short."""
 
 
 @dataclass
 class _Forward:
-    """heads: those to drop. calls: how many attention calls of each stream went by."""
+    """heads: those to drop. places: of the attention calls that went by."""
 
     heads: frozenset[Head]
-    calls: Counter[Stream] = field(default_factory=Counter)
+    places: CallPlaces = field(default_factory=CallPlaces)
 
 
 # A context variable, not a global: two visitors share one loaded model, each thread sees its own.
@@ -35,11 +46,12 @@ _forward: ContextVar[_Forward | None] = ContextVar("dropped_heads", default=None
 
 
 @contextmanager
-def dropping(heads: Iterable[Head]) -> Iterator[None]:
+def dropping(heads: Iterable[HeadLike]) -> Iterator[None]:
     """Inside the block one forward runs without these heads, in this thread alone."""
-    token = _forward.set(_Forward(frozenset(heads)))
+    token = _forward.set(_Forward(frozenset(Head(*head) for head in heads)))
     try:
-        yield
+        with following():
+            yield
     finally:
         _forward.reset(token)
 
@@ -52,7 +64,6 @@ def without_dropped(x: Tensor, stream: Stream) -> Tensor:
     forward = _forward.get()
     if forward is None:
         return x
-    layer = forward.calls[stream]
-    forward.calls[stream] += 1
-    here = sorted(head for of, at, head in forward.heads if (of, at) == (stream, layer))
+    place = stream, *forward.places.next(stream, running_layer())
+    here = sorted(head.head for head in forward.heads if (head.stream, head.layer, head.call) == place)
     return x.index_fill(1, x.new_tensor(here).long(), 0.0) if here else x

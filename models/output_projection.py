@@ -7,7 +7,6 @@ is hooked on the network, which other threads may be running, and nothing has to
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from threading import Lock
@@ -21,11 +20,12 @@ from torch.overrides import TorchFunctionMode
 
 from models.attention import AttentionCall, add_up, concatenate, watch
 from models.config import TransformerConfig
+from models.running_layer import CallPlaces
 
 if TYPE_CHECKING:
     from models.loaded import LoadedModel
 
-Place = tuple[str, int]  # stream and layer, counted within the stream in call order
+Place = tuple[str, int, int]  # stream, layer and call, as in a recording
 
 _TOKENS = 4  # of the text that is run: enough for heads to differ
 _TOLERANCE = 1e-5  # of the largest entry; float32 keeps seven digits
@@ -47,7 +47,7 @@ class OutputProjection:
 
 
 def find(loaded: LoadedModel) -> Mapping[Place, OutputProjection]:
-    """The output projection of every attention call, by (stream, layer); found once for each network.
+    """The output projection of every attention call, by (stream, layer, call); found once for each network.
 
     Raises ValueError where the model computes more between its heads and the next matrix product (a norm, a gate), or
     shows no attention call at all.
@@ -70,19 +70,19 @@ def _find(loaded: LoadedModel) -> dict[Place, OutputProjection]:
             _run_a_few_tokens(loaded)
     if not calls:
         raise ValueError(f"{loaded.card.id} shows none of its attention, so it has no output projection to find")
-    layers: Counter[str] = Counter()
+    places = CallPlaces()
     found: dict[Place, OutputProjection] = {}
     for call, projection in zip(calls, products.found, strict=True):
+        layer, number = places.next(call.stream, call.layer)
         if projection is None and _projects_nothing(loaded.config):
             projection = _identity(call)
         if projection is None:
             raise ValueError(
                 f"{loaded.card.id} has no output projection that takes the heads of {call.stream} layer "
-                f"{layers[call.stream]} as they are seen, so what one head adds to the residual stream cannot be told; "
+                f"{layer} as they are seen, so what one head adds to the residual stream cannot be told; "
                 "choose a model whose attention goes through transformers' registry and ends in softmax(...) V W_O"
             )
-        found[call.stream, layers[call.stream]] = projection
-        layers[call.stream] += 1
+        found[call.stream, layer, number] = projection
     return found
 
 

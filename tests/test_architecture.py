@@ -23,6 +23,7 @@ ROOMS = {  # of inspector's modules; all others are analysis
             "tensor_file",
             "cache",
             "held",
+            "layer_words",
             "recompute",
             "pooling",
             "shared_models",

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from inspector.interventions.change import Change, again, hidden_in, reading_of, recorded, truths_of
 from inspector.trace import Trace
 from models import LoadedModel
-from models.dropping import Head, dropping
+from models.dropping import Head, HeadLike, dropping
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Dropped(Change):
-    """A text read with all heads, and without `heads`: (stream, layer, head) of each, in order."""
+    """A text read with all heads, and without `heads`, in order."""
 
     heads: tuple[Head, ...]
 
@@ -28,7 +28,7 @@ def drop(
     loaded: LoadedModel,
     text: str | Trace,
     *,
-    heads: Iterable[Head],
+    heads: Iterable[HeadLike],
     text_pair: str | None = None,
     target: str | None = None,
     hidden: Sequence[int] = (),
@@ -41,14 +41,14 @@ def drop(
     Raises ValueError where no head is named, for one that there is not, and as `mask` does.
     """
     before, truths = _ready(loaded, text, text_pair=text_pair, target=target, hidden=hidden)
-    return _without(loaded, before, tuple(sorted(set(heads))), truths=truths)
+    return _without(loaded, before, tuple(sorted({Head(*head) for head in heads})), truths=truths)
 
 
 def drop_each(
     loaded: LoadedModel,
     text: str | Trace,
     *,
-    heads: Iterable[Head] | None = None,
+    heads: Iterable[HeadLike] | None = None,
     text_pair: str | None = None,
     target: str | None = None,
     hidden: Sequence[int] = (),
@@ -56,12 +56,12 @@ def drop_each(
     """As `drop`, each of the heads alone, one after the other; by default all that there are."""
     before, truths = _ready(loaded, text, text_pair=text_pair, target=target, hidden=hidden)
     for head in every_head(before) if heads is None else heads:
-        yield _without(loaded, before, (head,), truths=truths)
+        yield _without(loaded, before, (Head(*head),), truths=truths)
 
 
 def every_head(trace: Trace) -> list[Head]:
     """All heads of a recording, in call order."""
-    return [(site.stream, site.layer, head) for site in trace.sites for head in range(site.heads)]
+    return [Head(site.stream, site.layer, head, site.call) for site in trace.sites for head in range(site.heads)]
 
 
 def _ready(
@@ -74,8 +74,8 @@ def _ready(
 def _without(loaded: LoadedModel, before: Trace, heads: tuple[Head, ...], *, truths: dict[int, int | None]) -> Dropped:
     if not heads:
         raise ValueError("no head is dropped; name one or more, each as (stream, layer, head)")
-    for stream, layer, head in heads:
-        site = before.record_of(layer, stream).site
+    for stream, layer, head, call in heads:
+        site = before.record_of(layer, stream, call=call).site
         if not 0 <= head < site.heads:
             raise ValueError(
                 f"head {head} is out of range: layer {layer} of the {stream} has heads 0 to {site.heads - 1}"

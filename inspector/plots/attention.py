@@ -9,9 +9,10 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from inspector.layer_words import layer_name
 from inspector.plots import theme
 from inspector.plots.theme import Mode, Scale
-from inspector.trace import AttentionSite, Trace
+from inspector.trace import Trace
 
 Weights = NDArray[np.floating[Any]]
 
@@ -25,6 +26,7 @@ def heatmap(
     layer: int,
     head: int | None,
     stream: str | None = None,
+    call: int = 0,
     mode: Mode = "light",
     scale: Scale = "linear",
 ) -> go.Figure:
@@ -33,10 +35,11 @@ def heatmap(
     Query 0 is on top; a row shows what its query attends to and sums to 1. Colour goes from 0 (the background) to the
     map's largest weight; hovering gives query, key and the weight to all its float32 digits.
     scale="sqrt" gives small weights more of the colours (the [CLS] and [SEP] columns outshine the rest); the numbers
-    stay the weights. Raises ValueError for a layer, head or stream that the trace does not have.
+    stay the weights. Raises ValueError for a layer, head, stream or call that the trace does not have.
     """
-    weights, queries, keys = chosen(trace, layer=layer, head=head, stream=stream)
-    return figure(weights, queries=queries, keys=keys, title=title(layer, head, stream), mode=mode, scale=scale)
+    weights, queries, keys = chosen(trace, layer=layer, head=head, stream=stream, call=call)
+    name = title(layer, head, stream, call=call)
+    return figure(weights, queries=queries, keys=keys, title=name, mode=mode, scale=scale)
 
 
 def figure(
@@ -101,35 +104,27 @@ def difference(
 
 
 def chosen(
-    trace: Trace, *, layer: int, head: int | None, stream: str | None
+    trace: Trace, *, layer: int, head: int | None, stream: str | None, call: int = 0
 ) -> tuple[Weights, tuple[str, ...], tuple[str, ...]]:
     """Weights [Q, T] of a head (head=None: the mean over the layer's heads), with its query and key tokens."""
     weights = (
-        mean_over_heads(trace, layer=layer, stream=stream)
+        mean_over_heads(trace, layer=layer, stream=stream, call=call)
         if head is None
-        else trace.attention(layer=layer, head=head, stream=stream)
+        else trace.attention(layer=layer, head=head, stream=stream, call=call)
     )
-    found = site(trace, layer=layer, stream=stream)
+    found = trace.record_of(layer, stream, call=call).site
     return weights, found.queries, found.keys
 
 
-def mean_over_heads(trace: Trace, *, layer: int, stream: str | None = None) -> NDArray[np.float32]:
+def mean_over_heads(trace: Trace, *, layer: int, stream: str | None = None, call: int = 0) -> NDArray[np.float32]:
     """Mean of a layer's heads, float32 [Q, T], block by block of query rows; rows sum to 1 as the heads' own do."""
-    blocks = [block.mean(axis=0) for _, block in trace.blocks(layer=layer, stream=stream)]
+    blocks = [block.mean(axis=0) for _, block in trace.blocks(layer=layer, stream=stream, call=call)]
     return np.concatenate(blocks)
 
 
-def site(trace: Trace, *, layer: int, stream: str | None = None) -> AttentionSite:
-    """The attention site of a layer; the stream may be left out where there is one."""
-    matches = [site for site in trace.sites if site.layer == layer and stream in (None, site.stream)]
-    if len(matches) != 1:
-        raise ValueError(f"layer {layer} of stream {stream} is not one of {[(s.stream, s.layer) for s in trace.sites]}")
-    return matches[0]
-
-
-def title(layer: int, head: int | None, stream: str | None = None) -> str:
+def title(layer: int, head: int | None, stream: str | None = None, *, call: int = 0) -> str:
     """What a map shows, in words: "Layer 3, head 7"."""
-    where = f"Layer {layer}, {'mean over heads' if head is None else f'head {head}'}"
+    where = f"{layer_name(layer, call).capitalize()}, {'mean over heads' if head is None else f'head {head}'}"
     return where if stream is None else f"{stream.capitalize()}, {where[0].lower()}{where[1:]}"
 
 

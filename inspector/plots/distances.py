@@ -8,6 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from inspector.head_distances import HeadDistances, plane
+from inspector.layer_words import layer_name
 from inspector.plots import theme
 from inspector.plots.packing import pack
 from inspector.plots.theme import Mode
@@ -24,7 +25,7 @@ def matrix_bytes(distances: HeadDistances, *, selected: tuple[int, int] | None =
     """The message of the component `pairs`: every distance as float32; selected: the places of the open pair."""
     values = distances.values.astype(np.float32)
     header = {
-        "heads": [list(head) for head in distances.heads],
+        "heads": [[layer, head, *[call] * (call > 0)] for layer, head, call in distances.places],
         "colours": {mode: list(colours) for mode, colours in theme.SEQUENTIAL.items()},
         "vmax": float(values.max()) or 1.0,
         "selected": selected,
@@ -33,15 +34,15 @@ def matrix_bytes(distances: HeadDistances, *, selected: tuple[int, int] | None =
 
 
 def map_of_heads(
-    distances: HeadDistances, labels: Sequence[str], *, opened: Sequence[tuple[int, int]] = (), mode: Mode = "light"
+    distances: HeadDistances, labels: Sequence[str], *, opened: Sequence[int] = (), mode: Mode = "light"
 ) -> tuple[go.Figure, float]:
     """A point for each head, near what is like it (Clark et al. 2019, figure 6), and the share of the plane.
 
-    labels: what each head mostly does, in the order of distances.heads. opened: heads that get a ring. customdata of a
-    point is its (layer, head). The share is that of head_distances.plane.
+    labels: what each head mostly does, in the order of distances.heads. opened: places of heads that get a ring.
+    customdata of a point is its layer, head, call and name. The share is that of head_distances.plane.
     """
     points, share = plane(distances.values)
-    heads = np.array(distances.heads)
+    heads = [[layer, head, call, f"{layer_name(layer, call)}, head {head}"] for layer, head, call in distances.places]
     figure = go.Figure()
     for place, label in enumerate(sorted(set(labels))):
         own = np.array(labels) == label
@@ -50,16 +51,16 @@ def map_of_heads(
             y=points[own, 1],
             mode="markers",
             name=theme.literal(label),
-            customdata=heads[own].tolist(),
+            customdata=[head for head, here in zip(heads, own, strict=True) if here],
             marker={
                 "size": 11,
                 "symbol": MARKS[place % len(MARKS)],
                 "color": HUES[mode][place % len(MARKS)],
                 "line": {"width": 1, "color": theme.BACKGROUND[mode]},
             },
-            hovertemplate=f"layer %{{customdata[0]}}, head %{{customdata[1]}}<br>{theme.literal(label)}<extra></extra>",
+            hovertemplate=f"%{{customdata[3]}}<br>{theme.literal(label)}<extra></extra>",
         )
-    ringed = [distances.heads.index(head) for head in dict.fromkeys(opened) if head in distances.heads]
+    ringed = list(dict.fromkeys(opened))
     figure.add_scatter(
         x=points[ringed, 0],
         y=points[ringed, 1],

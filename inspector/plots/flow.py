@@ -16,17 +16,26 @@ Shares = NDArray[np.floating[Any]]
 
 
 def rollout(
-    shares: Shares, *, tokens: Sequence[str], token: str, mode: Mode = "light", scale: Scale = "linear"
+    shares: Shares,
+    *,
+    tokens: Sequence[str],
+    token: str,
+    layers: Sequence[str] | None = None,
+    mode: Mode = "light",
+    scale: Scale = "linear",
 ) -> go.Figure:
     """Attention rollout of one token as a heatmap: shares [L + 1, T] of flow.rollout, the last layer on top.
 
     Columns are tokens; a row says how much of each token's state before that layer is in the chosen token's last one.
-    Raises ValueError where shares and tokens do not fit.
+    layers: names of the L attentions, where they are not "layer 0" and so on.
+    Raises ValueError where shares, tokens and layers do not fit.
     """
     if shares.ndim != 2 or shares.shape[1] != len(tokens):
         raise ValueError(f"shares of shape {shares.shape} do not fit {len(tokens)} tokens")
-    layers = len(shares) - 1
-    rows = [f"before layer {layer}" for layer in range(layers)] + [f"after layer {layers - 1}"]
+    names = [f"layer {layer}" for layer in range(len(shares) - 1)] if layers is None else list(layers)
+    if len(names) != len(shares) - 1:
+        raise ValueError(f"{len(names)} layers do not fit shares of shape {shares.shape}")
+    rows = [*(f"before {name}" for name in names), f"after {names[-1]}"]
     drawn = go.Heatmap(
         z=shares,
         x=theme.token_names(tokens),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Literal
 
 import numpy as np
@@ -20,13 +20,20 @@ def top(measured: pd.DataFrame, by: Measure) -> float:
 
 
 def cells(
-    measured: pd.DataFrame, *, by: Measure, layers: int, heads: int, crossed: Collection[tuple[int, int]]
+    measured: pd.DataFrame,
+    *,
+    by: Measure,
+    layers: int,
+    heads: int,
+    crossed: Collection[tuple[int, int]],
+    names: Sequence[str] | None = None,
 ) -> bytes:
     """The grid's message: a cell of one colour for each head of a stream; heads that were not measured yet are blank.
 
-    measured: rows of inspector.importance, a stream's. by: "moved", from 0 (the background) up, on the sequential
-    scale; "surprise", which may be below 0, on the diverging one: indigo where true tokens surprise more without it.
-    crossed: heads that are dropped, as (layer, head).
+    measured: rows of inspector.importance, a stream's, whose "layer" is the row of the grid. by: "moved", from 0 (the
+    background) up, on the sequential scale; "surprise", which may be below 0, on the diverging one: indigo where true
+    tokens surprise more without it. crossed: heads that are dropped, as (row, head). names: of the rows, where they are
+    not "layer 0" and so on.
     """
     signed, most = by == "surprise", top(measured, by) or 1.0
     levels = np.full((layers, heads), 0.5 if signed else 0.0)
@@ -42,6 +49,7 @@ def cells(
         colours=theme.DIVERGING if signed else theme.SEQUENTIAL,
         scale="sqrt",  # which takes the bytes as they are
         notes=notes,
+        names=names,
         crossed=crossed,
     )
 

@@ -159,14 +159,18 @@ def grid_bytes(
     roles: Roles | None = None,
     options: Options | None = None,
     columns: str = "head",
+    labels: Sequence[str] | None = None,
 ) -> bytes:
     """Thumbnails uint8 [L, H, rows, cols] -> the grid's message.
 
-    tokens: the text's length. selected: the open (layer, head). notes: a short text for each layer and head, shown with
-    the enlarged thumbnail, "entropy 1.23 nats". names: of the rows; "layer 0" and so on where left out; columns: what
-    they count. crossed: (layer, head) of all that are crossed out, where a click crosses out or takes that back instead
-    of opening; None where it opens. measures: by what heads can be sorted, each with a number for each layer and head,
-    None where it has none. roles: what each head does. options: how the heads are sorted and which are shown.
+    A row is an attention, and (row, head) a place: not the model's layer, where not all layers attend.
+
+    tokens: the text's length. selected: the open place. notes: a short text for each place, shown with the enlarged
+    thumbnail, "entropy 1.23 nats". names: of the rows; "layer 0" and so on where left out; columns: what they count,
+    and labels what each is called where they are not 0, 1, 2. crossed: the places of all that are crossed out, where a
+    click crosses out or takes that back instead of opening; None where it opens. measures: by what heads can be sorted,
+    each with a number for each place, None where it has none. roles: what each head does. options: how the heads are
+    sorted and which are shown.
     """
     layers, heads, rows, cols = pictures.shape
     if selected is not None and not (0 <= selected[0] < layers and 0 <= selected[1] < heads):
@@ -196,6 +200,7 @@ def grid_bytes(
         "roles": None if roles is None else asdict(roles),
         "options": asdict(options or Options()),
         "columns": columns,
+        "labels": None if labels is None else list(labels),
     }
     return pack(header, pictures)
 
@@ -224,13 +229,14 @@ def head_bytes(
 ) -> bytes:
     """One head's weights float32 [Q, T] with its tokens -> the head's message, every value exact.
 
-    NaN is a masked cell. chosen: the pinned query, or several. vmax: top of the colour scale. diverging: the values are
-    signed, in [-vmax, vmax], and `colours` has an odd number of stops with zero in the middle. first: query and key
-    that a window of a long text begins with. linked: the tokens' counterparts in other heads on the page. quantity:
-    what the values are, in the singular ("score", "difference of weights"). rows: what is told of each query's whole
-    row, and its scores, on hover. segments: of a text and its pair. options: what the reader switched, of a page that
-    keeps it. parts: the heads of which `weights` is the mean, for lines in a colour each. whole: the map that this is a
-    window of. Raises ValueError for what does not fit together, and for more parts than fit a message.
+    NaN is a masked cell. layer and head: its place in a grid on the same page, which frames it. chosen: the pinned
+    query, or several. vmax: top of the colour scale. diverging: the values are signed, in [-vmax, vmax], and `colours`
+    has an odd number of stops with zero in the middle. first: query and key that a window of a long text begins with.
+    linked: the tokens' counterparts in other heads on the page. quantity: what the values are, in the singular
+    ("score", "difference of weights"). rows: what is told of each query's whole row, and its scores, on hover.
+    segments: of a text and its pair. options: what the reader switched, of a page that keeps it. parts: the heads of
+    which `weights` is the mean, for lines in a colour each. whole: the map that this is a window of. Raises ValueError
+    for what does not fit together, and for more parts than fit a message.
     """
     if weights.shape != (len(queries), len(keys)):
         raise ValueError(f"weights of shape {weights.shape} don't fit {len(queries)} queries and {len(keys)} keys")

@@ -88,6 +88,6 @@ def notes(measures: pd.DataFrame) -> list[list[str]]:
 
 
 def by_layer(column: ArrayLike, measures: pd.DataFrame) -> list[list[Any]]:
-    """A value for each head of a stream, its rows in order, as lists by layer and head."""
-    values: list[list[Any]] = np.asarray(column).reshape(measures["layer"].nunique(), -1).tolist()
+    """A value for each head of a stream, its rows in order, as lists by attention and head."""
+    values: list[list[Any]] = np.asarray(column).reshape(-1, measures["head"].nunique()).tolist()
     return values

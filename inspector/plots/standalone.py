@@ -151,7 +151,7 @@ const named = ({ layer, head }) => `${layer}.${head}`;
 const heads = [...read("head"), ...read("other")].map((bytes) => ({ bytes, ...header(bytes) }));
 const byName = new Map(heads.map((one) => [named(one), one]));
 const [overview] = read("grid");
-const per = overview ? header(overview).heads : 0;
+const { heads: per, names } = overview ? header(overview) : { heads: 0, names: [] };
 let shown = heads[0];
 let view;
 
@@ -165,7 +165,7 @@ function show(next) {
 function open(place) {
   if (byName.has(named(place))) return show(byName.get(named(place)));
   view?.select([shown.layer, shown.head]);
-  document.querySelector("#status").textContent = `layer ${place.layer}, head ${place.head} is not in this file`;
+  document.querySelector("#status").textContent = `${names[place.layer]}, head ${place.head} is not in this file`;
 }
 
 function onHead(name, value) {

@@ -5,7 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from inspector import heads, maps
-from inspector.views import all_heads, boundary, kinds, link, parts, rollout, session, site_words, which_heads, why
+from inspector.views import all_heads, boundary, kinds, link, open_site, parts, rollout, session, site_words
+from inspector.views import which_heads, why
 from inspector.views import open_head as one_head
 from inspector.views.components.head import Choice, Step
 
@@ -14,30 +15,28 @@ inspected = session.inspected()
 trace = inspected.trace
 stream = parts.stream(site.stream for site in trace.sites)
 sites = [site for site in trace.sites if site.stream == stream]
-last_layer, last_head = len(sites) - 1, sites[0].heads - 1
+last_head = sites[0].heads - 1
 measures = session.measures(trace).query("stream == @stream")
 telling = heads.most_telling(measures)
 long = session.is_long(trace)
 
 
 def opened() -> tuple[int, int]:
-    """(layer, head) that the reader opened, or that the link names, or else the most telling."""
-    layer = link.chosen("layer", default=telling[0], last=last_layer)
-    number = link.chosen("head", default=telling[1], last=last_head)
-    return layer or 0, number or 0
+    """Row of the grid and head that the reader opened, or that the link names, or else the most telling."""
+    return open_site.row(sites, default=telling[0]), link.chosen("head", default=telling[1], last=last_head) or 0
 
 
-def open_head(layer: int, number: int) -> None:
+def open_head(row: int, number: int) -> None:
     """Called before the run that follows a click, so that this run draws the answer."""
-    link.choose("layer", layer)
+    open_site.choose(sites[row])
     link.choose("head", number)
 
 
 def step(by: int) -> None:
     """Open the head before or after, over the ends of the layers."""
-    layer, number = opened()
+    row, number = opened()
     count = sites[0].heads
-    open_head(*divmod((layer * count + number + by) % (len(sites) * count), count))
+    open_head(*divmod((row * count + number + by) % (len(sites) * count), count))
 
 
 def follow(event: Choice | Step, queries: maps.Groups) -> None:
@@ -58,7 +57,8 @@ st.session_state["pinned_in"] = trace.text
 def explorer() -> None:
     """Options, numbers, grid and open head: what a click changes, and nothing else."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        layer, number = opened()
+        row, number = opened()
+        site = sites[row]
         pinned = link.chosen_several("query", default=None, allowed=range(len(sites[0].queries)), but="")
         key = link.chosen("key", default=None, last=len(sites[0].keys) - 1)
         drawn = one_head.options()
@@ -81,16 +81,16 @@ def explorer() -> None:
     except ValueError as error:
         session.show_problem(str(error))
         return
-    row = measures.set_index(["layer", "head"]).loc[(layer, number)]
-    parts.cards(parts.head_numbers(row, tokens=len(sites[0].keys)) + site_words.cards(sites[layer], number))
+    told = measures.iloc[row * site.heads + number]  # a row per head, in the order of the sites
+    parts.cards(parts.head_numbers(told, tokens=len(site.keys)) + site_words.cards(site, number))
     if hide or words:
         st.caption("These numbers describe the whole map, with nothing hidden or merged.")
     left, right = st.columns([2, 3], gap="medium")
     with right:  # before the grid, for which a click on a head does not have to wait
         with st.container(horizontal=True, vertical_alignment="center"):
             kind = kinds.choose()
-            alone = which_heads.one(layer, number)
-            which = which_heads.choose(sites, layer=layer, number=number) if kind.name == "weights" else alone
+            alone = which_heads.one(row, number)
+            which = which_heads.choose(sites, row=row, number=number) if kind.name == "weights" else alone
         st.caption(kind.differs)
         seen = shown
         if kind.name != "weights":
@@ -106,8 +106,8 @@ def explorer() -> None:
                 seen,
                 kind=kind,
                 which=which,
-                stream=stream,
-                layer=layer,
+                sites=sites,
+                row=row,
                 number=number,
                 pinned=pinned,
                 options=drawn,
@@ -123,9 +123,9 @@ def explorer() -> None:
             scale=scale,
             options=arranged,
             on_open=open_head,
-            selected=(layer, number) if kind.name == "rollout" else None,
+            selected=(row, number) if kind.name == "rollout" else None,
         )
-    why.draw(inspected, stream=stream, layer=layer, number=number, query=pinned[-1] if pinned else None, key=key)
+    why.draw(inspected, site=site, number=number, query=pinned[-1] if pinned else None, key=key)
 
 
 if long:  # a click in a fragment would have to wait until the pictures of a long text are drawn

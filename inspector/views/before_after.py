@@ -11,9 +11,9 @@ import streamlit as st
 
 from inspector import compare, maps
 from inspector.interventions import Change
-from inspector.plots import attention, masking, packing, theme
-from inspector.trace import Array, Trace
-from inspector.views import link, parts, session
+from inspector.plots import attention, masking, packing, roles, theme
+from inspector.trace import Array, AttentionSite, Trace
+from inspector.views import link, open_site, parts, session
 from inspector.views.components.grid import grid
 from inspector.views.components.head import Choice, Step, head
 
@@ -28,9 +28,12 @@ class Drawn:
     keys: Sequence[str]
 
 
-def open_head(layer: int | None, number: int | None) -> None:
+LINKED = ("mask_layer", "mask_call")
+
+
+def open_head(site: AttentionSite | None, number: int | None) -> None:
     """Called before the run that follows a click, so that this run draws the answer; None: the most changed one."""
-    link.choose("mask_layer", layer)
+    open_site.choose(site, names=LINKED)
     link.choose("mask_head", number)
 
 
@@ -57,23 +60,25 @@ def maps_of(change: Change, *, stream: str, about: Sequence[int] = ()) -> Drawn 
         return None
     changed = _changed(change, stream=stream, about=about)
     sites = [site for site in before.sites if site.stream == stream]
-    layer = link.chosen("mask_layer", default=int(changed["layer"][0]), last=len(sites) - 1) or 0
+    row = open_site.row(sites, default=int(changed["layer"][0]), names=LINKED)
     number = link.chosen("mask_head", default=int(changed["head"][0]), last=sites[0].heads - 1) or 0
-    opened = layer, number
+    opened, site = (row, number), sites[row]
     left, right = st.columns(2, gap="medium")
     with left:
         _grid(change, (shown, now), changed, opened, stream=stream)
     with right:
         _table(changed, about=about)
 
-    a = shown.apply(before.attention(layer=layer, head=number, stream=stream))
-    b = now.apply(after.attention(layer=layer, head=number, stream=stream))
+    a, b = (
+        how.apply(trace.attention(layer=site.layer, head=number, stream=stream, call=site.call))
+        for how, trace in ((shown, before), (now, after))
+    )
     apart: Array = b - a
     top, largest = max(float(a.max()), float(b.max())) or 1.0, float(abs(apart).max())
     named = stream if len({site.stream for site in before.sites}) > 1 else None
-    title = attention.title(layer, number, named).lower()
+    title = attention.title(site.layer, number, named, call=site.call).lower()
     pinned = shown.queries.containing(about[0]) if len(about) == 1 else None
-    follow = partial(_step, opened, layers=len(sites), heads=sites[0].heads)
+    follow = partial(_step, opened, sites)
     draw = partial(_map, opened=opened, pinned=pinned, on_event=follow)
     scale: theme.Scale = "sqrt" if root else "linear"
     left, right = st.columns(2, gap="medium")
@@ -145,10 +150,10 @@ def _grid(
 ) -> None:
     """|after - before| of every head as thumbnails; a click opens one."""
     before, after = change.before, change.after
+    sites = [site for site in before.sites if site.stream == stream]
 
     def apply(trace: Trace, how: maps.Arrangement) -> list[Array]:
-        sites = [site for site in trace.sites if site.stream == stream]
-        return [how.apply(trace.attention(layer=site.layer, stream=stream)) for site in sites]
+        return [how.apply(trace.attention(layer=site.layer, stream=stream, call=site.call)) for site in sites]
 
     pictures, largest = session.cached(
         ("changes", before.key, after.key, stream, shown),
@@ -161,8 +166,9 @@ def _grid(
         scale="sqrt",
         selected=opened,
         notes=_notes(changed),
+        names=[site.name for site in sites],
     )
-    grid(data, key="grid-change", on_open=open_head)
+    grid(data, key="grid-change", on_open=lambda row, number: open_head(sites[row], number))
     st.caption(
         f"Rows are layers, columns heads: |after − before| of each cell, from 0 to {theme.number(largest)}, on a "
         "square-root scale. Click a head to open it, or walk with the arrow keys; first open is the most changed one."
@@ -171,15 +177,16 @@ def _grid(
 
 def _notes(changed: pd.DataFrame) -> list[list[str]]:
     """A line for each head, by layer and head: how much of it changed; `changed` of compare.changed_heads."""
-    ordered = changed.sort_values(["layer", "head"])
+    places = [name for name in ("layer", "call") if name in changed]
+    ordered = changed.sort_values([*places, "head"])
     lines = ordered["jensen_shannon"].map("divergence {:.3g} nats".format)
-    return [rows.tolist() for _, rows in lines.groupby(ordered["layer"])]
+    return roles.by_layer(lines, ordered)
 
 
 def _table(changed: pd.DataFrame, *, about: Sequence[int]) -> None:
     """The heads that changed most."""
     st.dataframe(
-        changed.head(MOST)[["layer", "head", "jensen_shannon", "total_variation"]],
+        changed.head(MOST).drop(columns="stream"),
         hide_index=True,
         column_config={
             "jensen_shannon": st.column_config.NumberColumn("divergence, nats", format="%.3g"),
@@ -225,7 +232,9 @@ def _map(
     head(data, key=key, on_event=on_event)
 
 
-def _step(opened: tuple[int, int], event: Choice | Step, *, layers: int, heads: int) -> None:
+def _step(opened: tuple[int, int], sites: Sequence[AttentionSite], event: Choice | Step) -> None:
     """The keys [ and ] in a map open the head before or after, over the ends of the layers."""
     if isinstance(event, Step):
-        open_head(*divmod((opened[0] * heads + opened[1] + event.by) % (layers * heads), heads))
+        heads = sites[0].heads
+        row, number = divmod((opened[0] * heads + opened[1] + event.by) % (len(sites) * heads), heads)
+        open_head(sites[row], number)

@@ -29,9 +29,9 @@ def section(panels: Sequence[Panel], *, scale: theme.Scale) -> None:
     _distances(panels)
 
 
-def open_in(name: str, layer: int, number: int) -> None:
+def open_in(name: str, layer: int, number: int, call: int = 0) -> None:
     """Show this head in a panel."""
-    for setting, value in (("layer", layer), ("head", number), ("mean", False)):
+    for setting, value in (("layer", layer), ("call", call), ("head", number), ("mean", False)):
         st.session_state[key(name, setting)] = value
 
 
@@ -39,7 +39,12 @@ def open_in(name: str, layer: int, number: int) -> None:
 
 
 def _strips(panel: Panel, scale: theme.Scale) -> None:
-    trace, stream = panel.trace, panel.stream
+    trace, stream, row = panel.trace, panel.stream, panel.row
+    sites = [site for site in trace.sites if site.stream == stream]
+
+    def open_row(row: int, head: int) -> None:
+        open_in(panel.name, sites[row].layer, head, sites[row].call)
+
     pictures, top = session.thumbnails(trace, panel.whole, stream=stream)
     notes = roles.notes(session.measures(trace).query("stream == @stream"))
     drawn = partial(packing.grid_bytes, tokens=len(panel.whole.keys.labels), colours=theme.SEQUENTIAL, scale=scale)
@@ -47,20 +52,21 @@ def _strips(panel: Panel, scale: theme.Scale) -> None:
     across = drawn(
         pictures[:, number][None],
         notes=[[row[number] for row in notes]],
-        selected=None if panel.head is None else (0, panel.layer),
+        selected=None if panel.head is None else (0, row),
         names=[f"head {number}"],
         columns="layer",
+        labels=[site.name.removeprefix("layer ") for site in sites],
     )
-    grid(across, key="strip-layers", on_open=lambda _, layer: open_in(panel.name, layer, number))
+    grid(across, key="strip-layers", on_open=lambda _, row: open_row(row, number))
     within = drawn(
-        pictures[panel.layer][None],
-        notes=[notes[panel.layer]],
+        pictures[row][None],
+        notes=[notes[row]],
         selected=None if panel.head is None else (0, panel.head),
-        names=[f"layer {panel.layer}"],
+        names=[panel.site.name],
     )
-    grid(within, key="strip-heads", on_open=lambda _, head: open_in(panel.name, panel.layer, head))
+    grid(within, key="strip-heads", on_open=lambda _, head: open_row(row, head))
     st.caption(
-        f"Above, head {number} of every layer; below, every head of layer {panel.layer}. Each picture is one map, from "
+        f"Above, head {number} of every layer; below, every head of {panel.site.name}. Each picture is one map, from "
         f"0 to {theme.number(top)}, no unit; click one to open it in panel {panel.name}. A head's number means nothing "
         "across layers: training does not align heads."
     )
@@ -77,16 +83,16 @@ def _distances(panels: Sequence[Panel]) -> None:
             (a.trace.key, "head distances", a.stream),
             lambda: head_distances.measure(a.trace, stream=a.stream),
         )
-    open_heads = [(panel.layer, panel.head) for panel in (a, b) if panel.head is not None]
+    open_heads = [(panel.site.layer, panel.head, panel.site.call) for panel in (a, b) if panel.head is not None]
     left, right = st.columns([3, 2], gap="medium")
     with left:
         same = b.trace is a.trace and b.stream == a.stream and len(open_heads) == 2
-        places = tuple(found.heads.index(head) for head in open_heads) if same else None
-        selected = (places[0], places[1]) if places else None
+        places = [found.places.index(head) for head in (open_heads if same else open_heads[:1])]
+        selected = (places[0], places[1]) if same else None
         pairs(draw.matrix_bytes(found, selected=selected), key="pairs", on_open=partial(_open_pair, found))
         st.caption(_matrix_caption(found))
     with right:
-        _map(found, a, open_heads[:1] if not same else open_heads)
+        _map(found, a, places)
 
 
 def _matrix_caption(found: HeadDistances) -> str:
@@ -105,11 +111,11 @@ def _open_pair(found: HeadDistances, row: int, column: int) -> None:
     for setting in ("model", "text", "stream"):
         if key("A", setting) in st.session_state:
             st.session_state[key("B", setting)] = st.session_state[key("A", setting)]
-    open_in("A", *found.heads[row])
-    open_in("B", *found.heads[column])
+    open_in("A", *found.places[row])
+    open_in("B", *found.places[column])
 
 
-def _map(found: HeadDistances, a: Panel, opened: Sequence[tuple[int, int]]) -> None:
+def _map(found: HeadDistances, a: Panel, opened: Sequence[int]) -> None:
     measures = session.measures(a.trace).query("stream == @a.stream")
     figure, share = draw.map_of_heads(found, list(measures["label"]), opened=opened, mode=session.mode())
     st.plotly_chart(
@@ -131,5 +137,5 @@ def _map(found: HeadDistances, a: Panel, opened: Sequence[tuple[int, int]]) -> N
 def _open_point() -> None:
     points = st.session_state[MAP]["selection"]["points"]
     if points and "customdata" in points[0]:
-        layer, number = points[0]["customdata"]
-        open_in("A", int(layer), int(number))
+        layer, number, call = points[0]["customdata"][:3]
+        open_in("A", int(layer), int(number), int(call))

@@ -13,14 +13,22 @@ import streamlit as st
 from inspector import alignment, heads, maps
 from inspector.alignment import Axis, Number
 from inspector.plots import attention, packing, theme
-from inspector.trace import Array, Trace
-from inspector.views import chosen_models, link, parts, session, site_words
+from inspector.trace import Array, AttentionRecord, AttentionSite, Trace
+from inspector.views import chosen_models, link, open_site, parts, session, site_words
 from inspector.views.components.head import Choice, Step, head
 from inspector.views.session import Inspected
 from inspector.views.sidebar import EXAMPLES
 
 NAMES = ("A", "B", "C", "D")
-SETTINGS = ("model", "text", "stream", "layer", "head", "mean")  # of a panel, in the link as a_model, a_text, ...
+SETTINGS = (
+    "model",
+    "text",
+    "stream",
+    "layer",
+    "call",
+    "head",
+    "mean",
+)  # of a panel, in the link as a_model, a_text, ...
 LONG = (
     f"A text of more than {maps.WHOLE} tokens is compared by its first {maps.WINDOW} queries and keys; the numbers are "
     "theirs. The small pictures further down show the whole."
@@ -41,9 +49,23 @@ class Panel:
     name: str
     trace: Trace
     whole: maps.Arrangement
-    stream: str
-    layer: int
+    site: AttentionSite
     head: int | None
+
+    @property
+    def stream(self) -> str:
+        """Whose attention it is."""
+        return self.site.stream
+
+    @property
+    def record(self) -> AttentionRecord:
+        """What the attention was given."""
+        return self.trace.record_of(self.site.layer, self.stream, call=self.site.call)
+
+    @property
+    def row(self) -> int:
+        """Which of its stream's attentions it is."""
+        return [site for site in self.trace.sites if site.stream == self.stream].index(self.site)
 
     @property
     def is_long(self) -> bool:
@@ -62,7 +84,8 @@ class Panel:
 
     def between(self, shown: maps.Arrangement) -> Array:
         """The map between other groups of the same tokens."""
-        return maps.weights(self.trace, shown, layer=self.layer, head=self.head, stream=self.stream)
+        at = self.site
+        return maps.weights(self.trace, shown, layer=at.layer, head=self.head, stream=at.stream, call=at.call)
 
     @property
     def top(self) -> float:
@@ -78,9 +101,9 @@ class Panel:
     def title(self) -> str:
         """What the panel shows, in words."""
         several = len({site.stream for site in self.trace.sites}) > 1
-        place = attention.title(self.layer, self.head, self.stream if several else None).lower()
-        site = attention.site(self.trace, layer=self.layer, stream=self.stream)
-        return f"{self.name}: {place}{'' if self.head is None else site_words.in_title(site, self.head)}"
+        stream = self.stream if several else None
+        place = attention.title(self.site.layer, self.head, stream, call=self.site.call).lower()
+        return f"{self.name}: {place}{'' if self.head is None else site_words.in_title(self.site, self.head)}"
 
 
 def key(name: str, setting: str) -> str:
@@ -119,6 +142,7 @@ def presets(inspected: Inspected, names: Sequence[str], *, opened: tuple[int, in
 def _fill(preset: Preset, inspected: Inspected, names: Sequence[str], opened: tuple[int, int]) -> None:
     trace, (layer, number) = inspected.trace, opened
     sites = [site for site in trace.sites if site.stream == trace.sites[0].stream]
+    row = open_site.at(sites, layer=layer)
     known = chosen_models.ids()
     model = trace.model if trace.model in known else known[0]
     models = [model, *_others(model)]
@@ -127,7 +151,8 @@ def _fill(preset: Preset, inspected: Inspected, names: Sequence[str], opened: tu
         settings = {
             "model": models[place] if preset == "models" else model,
             "text": texts[place] if preset == "texts" else "",
-            "layer": (layer + place) % len(sites) if preset == "layers" else layer,
+            "layer": sites[(row + place) % len(sites) if preset == "layers" else row].layer,
+            "call": sites[(row + place) % len(sites) if preset == "layers" else row].call,
             "head": (number + place) % sites[0].heads if preset == "heads" else number,
             "mean": preset == "models",
         }
@@ -185,9 +210,9 @@ def controls(
     with st.container(horizontal=True, vertical_alignment="bottom"):
         panel = None
         if whole is not None:
-            layer, number = _place(name, trace, stream, opened)
+            site, number = _place(name, trace, stream, opened)
             mean = st.toggle("Mean over heads", key=key(name, "mean"), bind=link.switch(key(name, "mean")))
-            panel = Panel(name, trace, whole, stream, layer, None if mean else number)
+            panel = Panel(name, trace, whole, site, None if mean else number)
         if len(names) > 2:
             st.button(
                 f"Remove {name}",
@@ -202,13 +227,13 @@ def controls(
     return panel
 
 
-def _place(name: str, trace: Trace, stream: str, opened: tuple[int, int]) -> tuple[int, int]:
+def _place(name: str, trace: Trace, stream: str, opened: tuple[int, int]) -> tuple[AttentionSite, int]:
     """Layer and head; at first those that are open, each panel a layer further than the one before."""
     sites = [site for site in trace.sites if site.stream == stream]
-    layer = (min(opened[0], len(sites) - 1) + NAMES.index(name)) % len(sites)
+    first = sites[(open_site.at(sites, layer=opened[0]) + NAMES.index(name)) % len(sites)]
     last = sites[0].heads - 1
     return (
-        parts.number("Layer", key(name, "layer"), default=layer, last=len(sites) - 1, width=110),
+        parts.layer(sites, key(name, "layer"), default=first, call=key(name, "call")),
         parts.number("Head", key(name, "head"), default=min(opened[1], last), last=last, width=110),
     )
 
@@ -232,7 +257,7 @@ def draw(
 
 def formula(panels: Sequence[Panel]) -> str:
     """What is drawn: the formula of the panels' weights, or of each where they differ."""
-    formulas = {panel.name: parts.softmax(panel.trace.record_of(panel.layer, panel.stream)) for panel in panels}
+    formulas = {panel.name: parts.softmax(panel.record) for panel in panels}
     if len(set(formulas.values())) == 1:
         return f"{next(iter(formulas.values()))}."
     return " ".join(f"{name}: {written}." for name, written in formulas.items())
@@ -241,5 +266,5 @@ def formula(panels: Sequence[Panel]) -> str:
 def _step(panel: Panel, event: Choice | Step) -> None:
     """The keys [ and ] take a panel to the head before or after."""
     if isinstance(event, Step) and panel.head is not None:
-        count = panel.trace.record_of(panel.layer, panel.stream).site.heads
+        count = panel.site.heads
         st.session_state[key(panel.name, "head")] = (panel.head + event.by) % count

@@ -16,14 +16,14 @@ import streamlit as st
 
 from inspector import export, reproduce
 from inspector.plots import attention, raster, vector
-from inspector.views import chosen_models, session
+from inspector.views import chosen_models, session, site_words
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from inspector.maps import Arrangement, Groups
     from inspector.plots.theme import Scale
-    from inspector.trace import Array, Trace
+    from inspector.trace import Array, AttentionSite, Trace
     from inspector.views.before_after import Drawn
     from inspector.views.kinds import Kind
 
@@ -36,9 +36,8 @@ def head(
     values: Array,
     *,
     whole: Arrangement,
-    layer: int,
+    site: AttentionSite,
     head: int,
-    stream: str,
     scale: Scale,
     kind: Kind,
     mean: str = "",
@@ -48,12 +47,14 @@ def head(
     values: [Q, T] as the reader sees them, between the groups of `shown`: all of `whole`, or of a long text the window
     in sight. mean: what they are a mean of, where they are; then there is no page and no Python of the one head.
     """
-    which = re.sub(r"\W+", "-", mean.lower()) if mean else f"layer{layer}-head{head}"
+    which = re.sub(r"\W+", "-", mean.lower()) if mean else f"{site_words.in_file(site)}-head{head}"
+    stream = site.stream
     name = f"{trace.model.replace('/', '-')}-{stream}-{which}{kind.suffix}"
     queries, keys = shown.queries.labels, shown.keys.labels
     window = _tokens(shown) if whole.is_long else None
     as_recorded = kind.name == "weights" and not mean
-    title, mode = f"{trace.model}: {(mean or attention.title(layer, head, stream)).lower()}", session.mode()
+    what = mean or attention.title(site.layer, head, stream, call=site.call)
+    title, mode = f"{trace.model}: {what.lower()}", session.mode()
     title += "" if kind.name == "weights" else f", {kind.quantity}"
     title += "" if chosen_models.trained(trace.model) else ", untrained"
     title += "" if len(queries) == len(trace.read_by(stream).tokens) else ", a part, or tokens hidden or merged"
@@ -95,7 +96,14 @@ def head(
             _button(
                 f"{name}.html",
                 lambda: export.html(
-                    trace, layer=layer, head=head, stream=stream, scale=scale, window=window, look=look
+                    trace,
+                    layer=site.layer,
+                    head=head,
+                    stream=stream,
+                    call=site.call,
+                    scale=scale,
+                    window=window,
+                    look=look,
                 ).encode(),
                 "text/html",
                 "An interactive page that works offline: heads as recorded, nothing hidden or merged"
@@ -112,7 +120,9 @@ def head(
             if as_recorded:
                 st.caption("The same numbers without the page:")
                 part = _groups(whole, shown) if whole.is_long else None
-                lines = reproduce.lines(trace, whole, layer=layer, head=head, stream=stream, window=part)
+                lines = reproduce.lines(
+                    trace, whole, layer=site.layer, head=head, stream=stream, call=site.call, window=part
+                )
                 st.code(lines, language="python")
             st.caption("This view as a link; a text over 1,000 characters is not in it:")
             st.code(_link(), language=None)

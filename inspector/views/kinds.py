@@ -15,7 +15,7 @@ from inspector.views import link, session
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from inspector.trace import Array, Trace
+    from inspector.trace import Array, AttentionSite, Trace
     from inspector.views.session import Inspected
 
 
@@ -79,7 +79,7 @@ def choose() -> Kind:
     return KINDS[name]
 
 
-def reader(inspected: Inspected, kind: Kind, *, stream: str, layer: int, number: int) -> Callable[[slice], Array]:
+def reader(inspected: Inspected, kind: Kind, *, site: AttentionSite, number: int) -> Callable[[slice], Array]:
     """Of a map of that kind any token rows, all keys: slice -> float32 [rows, T].
 
     Raises ValueError where the kind needs the model and it is not at hand, or its projections are not found.
@@ -97,15 +97,21 @@ def reader(inspected: Inspected, kind: Kind, *, stream: str, layer: int, number:
             )
         projections = find(loaded)
         return lambda rows: flow.norm_weighted(
-            trace, projections, layer=layer, head=number, stream=stream, queries=rows
+            trace, projections, layer=site.layer, head=number, stream=site.stream, call=site.call, queries=rows
         )
     recorded: Literal["weights", "scores"] = "scores" if kind.name == "scores" else "weights"
     return lambda rows: trace.window(
-        layer=layer, head=number, stream=stream, queries=rows, keys=slice(None), kind=recorded
+        layer=site.layer,
+        head=number,
+        stream=site.stream,
+        call=site.call,
+        queries=rows,
+        keys=slice(None),
+        kind=recorded,
     )
 
 
-def caption(kind: Kind, trace: Trace, values: Array, *, stream: str, layer: int) -> str:
+def caption(kind: Kind, trace: Trace, values: Array, *, site: AttentionSite) -> str:
     """What is drawn of scores or norms: formula, unit and range."""
     from inspector.score_steps import formula
 
@@ -117,13 +123,14 @@ def caption(kind: Kind, trace: Trace, values: Array, *, stream: str, layer: int)
             "do not sum to 1."
         )
     masked = "" if len(finite) == values.size else " Grey cells are masked."
+    written = formula(trace.record_of(site.layer, site.stream, call=site.call))
     return (
-        f"$S = {formula(trace.record_of(layer, stream))}$: row = query, column = key, in nats, from "
+        f"$S = {written}$: row = query, column = key, in nats, from "
         f"{theme.number(finite.min())} to {theme.number(finite.max())} here; indigo above zero, amber below.{masked}"
     )
 
 
-def handed_over(inspected: Inspected, *, stream: str, layer: int, number: int) -> NDArray[np.float64]:
+def handed_over(inspected: Inspected, *, site: AttentionSite, number: int) -> NDArray[np.float64]:
     """||v_j W_O|| of each key of a head, [T]; after `reader` found the model and its projections."""
     from inspector import flow
     from models.output_projection import find
@@ -132,8 +139,9 @@ def handed_over(inspected: Inspected, *, stream: str, layer: int, number: int) -
     assert loaded is not None  # reader refused
 
     def make() -> NDArray[np.float64]:
-        return flow.value_norms(trace, find(loaded), layer=layer, stream=stream).projected
+        found = flow.value_norms(trace, find(loaded), layer=site.layer, stream=site.stream, call=site.call)
+        return found.projected
 
-    norms = session.cached((trace.key, "value norms", stream, layer), make)
+    norms = session.cached((trace.key, "value norms", site.stream, site.layer, site.call), make)
     own: NDArray[np.float64] = norms[number]
     return own

@@ -8,6 +8,8 @@ from typing import Any, Literal, TypeVar
 
 import streamlit as st
 
+from inspector.layer_words import layers_in_words
+
 T = TypeVar("T", int, str)
 Option = TypeVar("Option", bound=str)
 Bind = Literal["query-params"] | None
@@ -16,11 +18,11 @@ TEXTS = ("text", "pair", "target", "a_text", "b_text", "c_text", "d_text")  # of
 Value = int | str | tuple[int, ...] | tuple[str, ...]
 CHOSEN = {  # by a page's path (the first page has none): what no widget holds
     # The open head, its pinned queries, a key to explain, what is drawn, the order and choice of heads.
-    "": ("layer", "head", "query", "key", "lines", "between", "tokens", "sort", "only"),
+    "": ("layer", "call", "head", "query", "key", "lines", "between", "tokens", "sort", "only"),
     "compare": ("panels",),  # how many there are
     "generate": ("step",),  # of the text being written
     # The masked tokens, one or several; the swapped word; the token that is predicted; what is dropped; the open head.
-    "what_if": ("token", "word", "ask", "drop", "mask_layer", "mask_head"),
+    "what_if": ("token", "word", "ask", "drop", "mask_layer", "mask_call", "mask_head"),
     "training": ("replay_layer", "replay_head"),  # the open head of the replay
 }
 MAX_NAME = 300  # characters of the name of another model
@@ -117,6 +119,16 @@ def several(name: str, *, options: range, default: Sequence[int] = (), most: int
     )
 
 
+def layer(name: str, *, default: int, attend: Sequence[int]) -> Bind:
+    """Bind a widget's choice of one of the layers that attend, in a model in which not all do."""
+    _heal(name, attend.__contains__, default=default)
+    return _bind(
+        name,
+        lambda asked: len(asked) == 1 and asked[0] in map(str, attend),
+        but=f"{layers_in_words(attend)}. You see {default} instead.",
+    )
+
+
 def switch(name: str, *, default: bool = False) -> Bind:
     """Bind a toggle."""
     _heal(name, lambda value: isinstance(value, bool), default=default)
@@ -173,6 +185,20 @@ def chosen(name: str, *, default: int | None, last: int, first: int = 0) -> int 
     )
     value: int | None = st.session_state["chosen"].get(name, default)
     return default if value is not None and value > last else value
+
+
+def chosen_layer(name: str, *, default: int, attend: Sequence[int]) -> int:
+    """As `chosen`, of the model's layers that attend; a link that asks for another is told which they are."""
+    if list(attend) == list(range(len(attend))):
+        asked = chosen(name, default=default, last=attend[-1])
+    else:
+        _take(
+            name,
+            lambda raw: int(raw) if raw in map(str, attend) else None,
+            but=f"; {layers_in_words(attend)}. You see {default} instead.",
+        )
+        asked = st.session_state["chosen"].get(name, default)
+    return asked if asked in attend else default
 
 
 def chosen_text(name: str, *, pattern: str) -> str:

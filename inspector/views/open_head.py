@@ -18,7 +18,7 @@ from inspector.views import downloads, kinds, link, parts, session, which_heads
 from inspector.views.components.head import Choice, Pan, Step, head
 
 if TYPE_CHECKING:
-    from inspector.trace import Array, Trace
+    from inspector.trace import Array, AttentionSite, Trace
 
 Follow = Callable[[Choice | Step, maps.Groups], None]
 
@@ -29,8 +29,8 @@ def draw(
     *,
     kind: kinds.Kind,
     which: which_heads.WhichHeads,
-    stream: str,
-    layer: int,
+    sites: Sequence[AttentionSite],
+    row: int,
     number: int,
     pinned: Sequence[int],
     options: packing.HeadOptions,
@@ -39,16 +39,17 @@ def draw(
 ) -> None:
     """Map, lines, caption and files of one head as `shown`, or of those in `which`.
 
-    pinned: the positions of queries; options: of `options`.
+    sites: of the stream; row: of the one that is open. pinned: the positions of queries; options: of `options`.
 
     follow(event, the queries in sight) is called before the run that the reader's act causes.
     """
-    trace = inspected.trace
+    trace, site = inspected.trace, sites[row]
+    stream = site.stream
     weights = kind.name == "weights"
     down, across = _window(shown, stream=stream) if shown.is_long else (slice(None), slice(None))
     seen = maps.part(shown, queries=down, keys=across)
     try:
-        readers = [kinds.reader(inspected, kind, stream=stream, layer=at, number=head) for at, head in which.places]
+        readers = [kinds.reader(inspected, kind, site=sites[at], number=head) for at, head in which.places]
         each = [maps.rows(shown, read, queries=down)[1] for read in readers]
         mean: Array = each[0] if len(each) == 1 else np.stack(each).mean(axis=0, dtype=np.float64).astype(np.float32)
         values = mean[:, across]
@@ -57,16 +58,16 @@ def draw(
             queries=seen.queries.labels,
             keys=seen.keys.labels,
             colours=theme.DIVERGING if kind.signed else theme.SEQUENTIAL,
-            layer=layer,
+            layer=row,
             head=number,
-            title=which.name or draw_attention.title(layer, number, stream if _several_streams(trace) else None),
+            title=which.name or _title(trace, site, number),
             scale=scale,
             chosen=[at for at in map(seen.queries.containing, pinned) if at is not None],
             first=(down.start or 0, across.start or 0),
             vmax=_top([one[:, across] for one in each] if which.in_colours else [values]),
             diverging=kind.signed,
             quantity=f"mean {kind.quantity}" if which.name else kind.quantity,
-            rows=rows.of_head(trace, seen, layer=layer, head=number, stream=stream)
+            rows=rows.of_head(trace, seen, layer=site.layer, head=number, stream=stream, call=site.call)
             if weights and not which.name
             else None,
             segments=_segments(trace, seen, stream=stream),
@@ -89,23 +90,22 @@ def draw(
         on_pan=partial(_move, stream=stream),
     )
     if weights:
-        st.caption(parts.what_is_drawn(trace, shown, mean, stream=stream, layer=layer))
+        st.caption(parts.what_is_drawn(trace, shown, mean, site=site))
     else:
-        st.caption(kinds.caption(kind, trace, values, stream=stream, layer=layer))
+        st.caption(kinds.caption(kind, trace, values, site=site))
     downloads.head(
         trace,
         seen,
         values,
         whole=shown,
-        layer=layer,
+        site=site,
         head=number,
-        stream=stream,
         scale=scale,
         kind=kind,
         mean=which.name,
     )
     if kind.name == "norm-weighted":
-        _handed_over(inspected, seen.keys, stream=stream, layer=layer, number=number)
+        _handed_over(inspected, seen.keys, site=site, number=number)
 
 
 def options() -> packing.HeadOptions:
@@ -119,8 +119,9 @@ def _keep(options: packing.HeadOptions) -> None:
         link.choose(name, value or None)
 
 
-def _several_streams(trace: Trace) -> bool:
-    return len({site.stream for site in trace.sites}) > 1
+def _title(trace: Trace, site: AttentionSite, number: int) -> str:
+    several = len({one.stream for one in trace.sites}) > 1
+    return draw_attention.title(site.layer, number, site.stream if several else None, call=site.call)
 
 
 def _top(maps: Sequence[Array]) -> float:
@@ -144,8 +145,8 @@ def _whole(trace: Trace, shown: maps.Arrangement, which: which_heads.WhichHeads,
     return packing.Whole(len(shown.queries.members), len(shown.keys.members), picture)
 
 
-def _handed_over(inspected: session.Inspected, keys: maps.Groups, *, stream: str, layer: int, number: int) -> None:
-    norms = kinds.handed_over(inspected, stream=stream, layer=layer, number=number)[keys.positions]
+def _handed_over(inspected: session.Inspected, keys: maps.Groups, *, site: AttentionSite, number: int) -> None:
+    norms = kinds.handed_over(inspected, site=site, number=number)[keys.positions]
     parts.chart(
         draw_flow.handed_over(norms, keys=keys.labels, mode=session.mode()),
         alt="the length of what each key hands over in this head",

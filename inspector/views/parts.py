@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import string
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from inspector.maps import Arrangement
     from inspector.plots.theme import Scale
-    from inspector.trace import Array, AttentionRecord, Trace
+    from inspector.trace import Array, AttentionRecord, AttentionSite, Trace
 
 
 def untrained() -> None:
@@ -39,6 +39,27 @@ def number(
     """A number from `first` to `last`, kept in the link as `name`; a link out of range is said, and `default` shown."""
     bind = link.number(name, default=default, last=last, first=first)
     return st.number_input(label, first, max(last, first), default, step, key=name, bind=bind, width=width, help=help)
+
+
+def layer(sites: Sequence[AttentionSite], name: str, *, call: str, default: AttentionSite) -> AttentionSite:
+    """A choice of one of a stream's attentions, by the model's layer.
+
+    name, call: where the link keeps the layer, and which of the layer's attentions where it has several. A link that
+    asks for a layer without attention is told which layers attend, and `default` shown.
+    """
+    attend = sorted({site.layer for site in sites})
+    if attend == list(range(len(attend))):
+        chosen = number("Layer", name, default=default.layer, last=attend[-1], width=110)
+    else:
+        bind = link.layer(name, default=default.layer, attend=attend)
+        chosen = st.selectbox(
+            "Layer", attend, index=attend.index(default.layer), key=name, bind=bind, width=110
+        )
+    calls = [site for site in sites if site.layer == chosen]
+    if len(calls) == 1:
+        return calls[0]
+    first = default.call if default.layer == chosen else 0
+    return calls[number("Attention of it", call, default=first, last=len(calls) - 1, width=110)]
 
 
 def decimal(
@@ -185,10 +206,11 @@ def softmax(record: AttentionRecord) -> str:
     return rf"$A = \mathrm{{softmax}}({formula(record)})$" + (f" with $d_k$ = {width}" if width else "")
 
 
-def what_is_drawn(trace: Trace, shown: Arrangement, weights: Array, *, stream: str, layer: int) -> str:
+def what_is_drawn(trace: Trace, shown: Arrangement, weights: Array, *, site: AttentionSite) -> str:
     """One paragraph under a map: the formula with its numbers, and what was hidden or merged."""
+    stream = site.stream
     keys = trace.encoding if stream == "cross" else trace.read_by(stream)
-    record = trace.record_of(layer, stream)
+    record = trace.record_of(site.layer, stream, call=site.call)
     sentences = [f"{softmax(record)}: row = query, column = key, no unit."]
     if stream != "encoder":
         sentences.append("A row is named by the token read and the token predicted (→).")

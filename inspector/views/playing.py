@@ -205,7 +205,7 @@ def _map(made: Written, step: int, *, stream: str, layer: int, head: int | None)
         (trace.key, "steps", stream, layer, head),
         lambda: attention.chosen(trace, layer=layer, head=head, stream=stream)[0][made.begun - 1 :],
     )
-    keys = attention.site(trace, layer=layer, stream=stream).keys
+    keys = trace.record_of(layer, stream).site.keys
     parts.chart(
         generation.growing(
             weights,

@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from inspector import flow, maps
+from inspector.layer_words import layer_name
 from inspector.plots import flow as draw_flow
 from inspector.plots import theme
 from inspector.views import parts, session
@@ -32,9 +33,10 @@ def draw(trace: Trace, shown: maps.Arrangement, *, stream: str, token: int, scal
     across = _columns(len(shown.keys.members))
     seen = maps.Groups(shown.keys.labels[across], shown.keys.members[across])
     name = f"{token} {tokens[token]}"
+    layers = [site.name for site in trace.sites if site.stream == stream]
     st.markdown(f"**Rollout from {parts.plain(name)}**")
     figure = draw_flow.rollout(
-        shares[:, seen.positions], tokens=seen.labels, token=name, mode=session.mode(), scale=scale
+        shares[:, seen.positions], tokens=seen.labels, token=name, layers=layers, mode=session.mode(), scale=scale
     )
     parts.chart(figure, alt=f"where token {name} came from, layer by layer", key="rollout")
     st.caption(
@@ -42,9 +44,11 @@ def draw(trace: Trace, shown: maps.Arrangement, *, stream: str, token: int, scal
         "half of a state is taken to stay (Abnar & Zuidema 2020). Each row sums to 1 over all tokens, no unit; the top "
         "row is the token alone. Pin another query in a map, or choose it under Why this weight."
     )
+    if layers != [layer_name(number) for number in range(len(layers))]:
+        st.caption("Only attention is followed: what layers of another kind mix between tokens is left out.")
     parts.download(
         "CSV",
-        lambda: _csv(shares[:, seen.positions], seen.labels),
+        lambda: _csv(shares[:, seen.positions], seen.labels, layers),
         file=f"{trace.model.replace('/', '-')}-{stream}-rollout-from{token}.csv",
         mime="text/csv",
         meaning="The shares as you see them, a row per layer, to the last digit",
@@ -60,8 +64,9 @@ def _columns(count: int) -> slice:
     return slice(start, start + maps.WINDOW)
 
 
-def _csv(shares: np.ndarray, tokens: tuple[str, ...]) -> bytes:
+def _csv(shares: np.ndarray, tokens: tuple[str, ...], layers: list[str]) -> bytes:
     names = [f"{position} {theme.visible(token)}" for position, token in enumerate(tokens)]
     table = pd.DataFrame(shares, columns=names)
-    table.insert(0, "before layer", range(len(shares)))
+    numbers = [name.removeprefix("layer ") for name in layers]
+    table.insert(0, "before layer", [*numbers, f"after {numbers[-1]}"])
     return bytes(table.to_csv(index=False).encode())

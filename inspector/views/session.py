@@ -189,7 +189,7 @@ def _cells(trace: Trace, shown: Arrangement, *, stream: str) -> Array:
         with waiting.bar("Drawing the heads") as on_progress:
             for done, site in enumerate(sites):
                 on_progress(done, len(sites))
-                layers.append(maps.pooled(trace, shown, layer=site.layer, stream=stream, side=side))
+                layers.append(maps.pooled(trace, shown, layer=site.layer, stream=stream, side=side, call=site.call))
         return np.stack(layers)
 
     return cached(("cells", trace.key, stream, shown), make)

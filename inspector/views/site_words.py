@@ -57,7 +57,12 @@ def notes(sites: Iterable[AttentionSite], lines: Iterable[Sequence[str]]) -> lis
 
 def layer_names(sites: Iterable[AttentionSite]) -> list[str]:
     """The rows of the grid: "layer 3", and "layer 3 local" where its queries see a window of the text."""
-    return [f"layer {site.layer}{'' if site.window is None else ' local'}" for site in sites]
+    return [f"{site.name}{'' if site.window is None else ' local'}" for site in sites]
+
+
+def in_file(site: AttentionSite) -> str:
+    """For a file's name: "layer3", and "layer3-call1" of a layer's second attention."""
+    return f"layer{site.layer}{f'-call{site.call}' if site.call else ''}"
 
 
 def in_title(site: AttentionSite, head: int) -> str:

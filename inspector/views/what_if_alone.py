@@ -23,7 +23,7 @@ TITLES: dict[draw.Measure, str] = {
     "moved": "How far the output moves",
     "surprise": "How much more the true tokens surprise",
 }
-COLUMNS = ["stream", "layer", "head", "moved", "surprise"]
+COLUMNS = ["stream", "layer", "head", "moved", "surprise", "call"]  # the last of a layer that attends more than once
 
 
 def show(
@@ -90,14 +90,23 @@ def _draw(
 ) -> None:
     here = table[table["stream"] == stream]
     sites = [site for site in dropped.before.sites if site.stream == stream]
-    crossed = [(layer, head) for of, layer, head in dropped.heads if of == stream]
+    rows = {(site.layer, site.call): row for row, site in enumerate(sites)}
+    here = here.assign(layer=[rows[place] for place in zip(here["layer"], here["call"], strict=True)])
+    crossed = [(rows[head.layer, head.call], head.head) for head in dropped.heads if head.stream == stream]
     shown: tuple[draw.Measure, ...] = ("moved", "surprise") if table["surprise"].notna().any() else ("moved",)
     for place, by in zip(st.columns(2, gap="medium"), shown, strict=False):
         with place:
             most = theme.number(draw.top(here, by))
             st.markdown(f"**{TITLES[by]}**")
             grid(
-                draw.cells(here, by=by, layers=len(sites), heads=sites[0].heads, crossed=crossed),
+                draw.cells(
+                    here,
+                    by=by,
+                    layers=len(sites),
+                    heads=sites[0].heads,
+                    crossed=crossed,
+                    names=[site.name for site in sites],
+                ),
                 key=f"grid-alone-{by}",
                 on_open=toggle,
             )
@@ -115,4 +124,5 @@ def _draw(
         st.caption(f"{len(table)} of {total} heads are measured; the others are blank.")
     st.caption("Rows are layers, columns heads. A click drops a head above; crossed out are those that are dropped.")
     with st.expander("Each head alone, in numbers"):
-        parts.table(table.sort_values("moved", ascending=False), name="heads-alone", height=320)
+        told = table if table["call"].any() else table.drop(columns="call")
+        parts.table(told.sort_values("moved", ascending=False), name="heads-alone", height=320)

@@ -10,6 +10,7 @@ import streamlit as st
 from inspector import heads as measures
 from inspector import interventions, maps
 from inspector.interventions import Dropped
+from inspector.layer_words import layer_name
 from inspector.plots import packing, roles, theme
 from inspector.trace import Trace
 from inspector.views import before_after, boundary, downloads, link, parts, session, what_if_alone, what_if_predictions
@@ -48,15 +49,16 @@ def explorer(trace: Trace, loaded: LoadedModel) -> None:
 
 
 def name_of(head: Head, trace: Trace) -> str:
-    """A head in the link: "1.5", or where there are several streams "cross.1.5"."""
-    stream, layer, number = head
+    """A head in the link: "1.5", or where there are several streams "cross.1.5"; of a second attention "1.5.1"."""
     several = len({site.stream for site in trace.sites}) > 1
-    return f"{stream}.{layer}.{number}" if several else f"{layer}.{number}"
+    place = f"{head.layer}.{head.head}" + (f".{head.call}" if head.call else "")
+    return f"{head.stream}.{place}" if several else place
 
 
-def _toggle(layer: int, number: int, *, dropped: Dropped, stream: str) -> None:
+def _toggle(row: int, number: int, *, dropped: Dropped, stream: str) -> None:
     """A head was clicked: it is dropped too, or speaks again; one stays dropped."""
-    _choose(set(dropped.heads) ^ {(stream, layer, number)}, dropped)
+    site = [site for site in dropped.before.sites if site.stream == stream][row]
+    _choose(set(dropped.heads) ^ {Head(stream, site.layer, number, site.call)}, dropped)
 
 
 def _choose(heads: set[Head], dropped: Dropped) -> None:
@@ -74,7 +76,7 @@ def _first(trace: Trace) -> str:
     layer, number = link.kept("layer", layer), link.kept("head", number)
     there = [site for site in trace.sites if site.stream == first.stream and site.layer == layer]
     known = bool(there) and number < there[0].heads
-    return name_of((first.stream, layer, number) if known else (first.stream, 0, 0), trace)
+    return name_of(Head(first.stream, layer, number) if known else Head(first.stream, first.layer, 0), trace)
 
 
 def _dropped(trace: Trace, loaded: LoadedModel, heads: tuple[Head, ...], *, hidden: tuple[int, ...]) -> Dropped:
@@ -88,7 +90,8 @@ def _choice(dropped: Dropped, *, first: str, stream: str) -> None:
     """Every head to click, whole layers, and what is dropped in words; first: the head that is dropped by default."""
     trace = dropped.before
     sites = [site for site in trace.sites if site.stream == stream]
-    crossed = [(layer, head) for of, layer, head in dropped.heads if of == stream]
+    rows = {(site.layer, site.call): row for row, site in enumerate(sites)}
+    crossed = [(rows[head.layer, head.call], head.head) for head in dropped.heads if head.stream == stream]
     left, right = st.columns([2, 3], gap="medium")
     with left:
         shown = maps.arrange(trace, stream=stream)
@@ -99,19 +102,19 @@ def _choice(dropped: Dropped, *, first: str, stream: str) -> None:
             colours=theme.SEQUENTIAL,
             scale="sqrt",
             notes=roles.notes(session.measures(trace).query("stream == @stream")),
+            names=[site.name for site in sites],
             crossed=crossed,
         )
         grid(data, key="grid-drop", on_open=partial(_toggle, dropped=dropped, stream=stream))
         st.caption("Rows are layers, columns heads. A click drops a head, another lets it speak again.")
     with right:
-        layers = [site.layer for site in sites]
-        whole = [layer for layer, count in Counter(layer for layer, _ in crossed).items() if count == sites[0].heads]
+        whole = [row for row, count in Counter(row for row, _ in crossed).items() if count == sites[row].heads]
         if st.session_state.get("whole-layers") != whole:
             st.session_state["whole-layers"] = whole
         st.pills(
             "Whole layers",
-            layers,
-            format_func="layer {}".format,
+            range(len(sites)),
+            format_func=lambda row: sites[row].name,
             selection_mode="multi",
             key="whole-layers",
             on_change=partial(_toggle_layers, dropped=dropped, stream=stream, before=whole),
@@ -126,12 +129,12 @@ def _choice(dropped: Dropped, *, first: str, stream: str) -> None:
 
 
 def _toggle_layers(dropped: Dropped, stream: str, before: list[int]) -> None:
-    """A layer was clicked: all its heads are dropped, or all speak again."""
+    """A layer was clicked: all its heads are dropped, or all speak again; `before`: rows of the grid."""
     now, heads = set(st.session_state["whole-layers"]), set(dropped.heads)
-    for site in dropped.before.sites:
-        if site.stream == stream and site.layer in now ^ set(before):
-            all_of_it = {(stream, site.layer, head) for head in range(site.heads)}
-            heads = heads | all_of_it if site.layer in now else heads - all_of_it
+    for row, site in enumerate(site for site in dropped.before.sites if site.stream == stream):
+        if row in now ^ set(before):
+            all_of_it = {Head(stream, site.layer, head, site.call) for head in range(site.heads)}
+            heads = heads | all_of_it if row in now else heads - all_of_it
     _choose(heads, dropped)
 
 
@@ -143,12 +146,12 @@ def _reset() -> None:
 def _in_words(dropped: Dropped) -> str:
     """How many of all heads are dropped, and which, by stream and layer."""
     every = len(interventions.every_head(dropped.before))
-    by_layer: dict[tuple[str, int], list[str]] = {}
-    for stream, layer, head in dropped.heads:
-        by_layer.setdefault((stream, layer), []).append(str(head))
+    by_layer: dict[tuple[str, int, int], list[str]] = {}
+    for stream, layer, head, call in dropped.heads:
+        by_layer.setdefault((stream, layer, call), []).append(str(head))
     several = len({site.stream for site in dropped.before.sites}) > 1
     lines = [
-        f"{f'{stream}, ' * several}layer {layer}: head{'s' * (len(heads) > 1)} {', '.join(heads)}"
-        for (stream, layer), heads in sorted(by_layer.items())
+        f"{f'{stream}, ' * several}{layer_name(layer, call)}: head{'s' * (len(heads) > 1)} {', '.join(heads)}"
+        for (stream, layer, call), heads in sorted(by_layer.items())
     ]
     return "\n".join([f"{len(dropped.heads)} of {every} heads dropped", *lines])

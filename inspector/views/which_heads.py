@@ -18,9 +18,9 @@ IN_COLOURS = 6  # heads at most, as many as there are colours
 
 @dataclass(frozen=True)
 class WhichHeads:
-    """(layer, head) of each head that is shown; in_colours: with lines in a colour each, else their mean alone.
+    """(row of the grid, head) of each head that is shown.
 
-    name: what a title says of several; "" of one.
+    in_colours: with lines in a colour each, else their mean alone. name: what a title says of several; "" of one.
     """
 
     places: tuple[tuple[int, int], ...]
@@ -28,12 +28,12 @@ class WhichHeads:
     name: str
 
 
-def one(layer: int, number: int) -> WhichHeads:
+def one(row: int, number: int) -> WhichHeads:
     """The open head alone."""
-    return WhichHeads(((layer, number),), False, "")
+    return WhichHeads(((row, number),), False, "")
 
 
-def choose(sites: Sequence[AttentionSite], *, layer: int, number: int) -> WhichHeads:
+def choose(sites: Sequence[AttentionSite], *, row: int, number: int) -> WhichHeads:
     """Widgets for the heads beside the open one; all in the link."""
     count = sites[0].heads
     with st.popover("Several heads", icon=":material/stacks:"):
@@ -60,9 +60,9 @@ def choose(sites: Sequence[AttentionSite], *, layer: int, number: int) -> WhichH
             help=f"Each head's lines in a colour of its own, 2 to {IN_COLOURS} heads of one layer.",
         )
     heads = sorted(chosen) or [number]
-    layers = [site.layer for site in sites] if every else [layer]
-    places = tuple((at, head) for at in layers for head in heads)
-    where = "All layers" if every else f"Layer {layer}"
+    rows = range(len(sites)) if every else [row]
+    places = tuple((at, head) for at in rows for head in heads)
+    where = "All layers" if every else sites[row].name.capitalize()
     which = f"heads {', '.join(map(str, heads))}" if len(heads) > 1 else f"head {heads[0]}"
     name = f"{where}, mean of {which}" if len(places) > 1 else ""
     return WhichHeads(places, colours and few, name)

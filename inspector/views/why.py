@@ -8,11 +8,11 @@ import numpy as np
 import streamlit as st
 
 from inspector.plots import theme
-from inspector.views import link, parts, session
+from inspector.views import link, parts, session, site_words
 
 if TYPE_CHECKING:
     from inspector.explain import Explanation, Step
-    from inspector.trace import Trace
+    from inspector.trace import AttentionSite, Trace
     from inspector.views.session import Inspected
 
 TURNED = "q and k are recorded after RoPE: both are already turned by the angle of their position (Su et al. 2021)."
@@ -22,7 +22,7 @@ NOT_SEEN = (
 )
 
 
-def draw(inspected: Inspected, *, stream: str, layer: int, number: int, query: int | None, key: int | None) -> None:
+def draw(inspected: Inspected, *, site: AttentionSite, number: int, query: int | None, key: int | None) -> None:
     """The panel of the cell that the reader chose, where it is open; None: of a query and key worth seeing."""
     shown = st.toggle(
         "Why this weight",
@@ -34,12 +34,12 @@ def draw(inspected: Inspected, *, stream: str, layer: int, number: int, query: i
         return
     from inspector.explain import why
 
-    trace = inspected.trace
+    trace, stream = inspected.trace, site.stream
     query = telling_query(trace, stream) if query is None else query
-    key = _telling_key(trace, stream=stream, layer=layer, number=number, query=query) if key is None else key
+    key = _telling_key(trace, site, number=number, query=query) if key is None else key
     with st.container(border=True):
         _choice(trace, stream=stream, query=query, key=key)
-        cell = why(trace, layer=layer, head=number, query=query, key=key, stream=stream)
+        cell = why(trace, layer=site.layer, head=number, query=query, key=key, stream=stream, call=site.call)
         st.markdown(_equation(cell))
         parts.cards(_cards(cell), width=158)
         _verdict(cell)
@@ -47,7 +47,8 @@ def draw(inspected: Inspected, *, stream: str, layer: int, number: int, query: i
             _dimensions(cell, turned=_turned(inspected, stream))
         else:
             st.caption(NOT_SEEN)
-        _tables(cell, name=f"{trace.model.replace('/', '-')}-{stream}-layer{layer}-head{number}-cell{query}-{key}")
+        where = f"{stream}-{site_words.in_file(site)}-head{number}-cell{query}-{key}"
+        _tables(cell, name=f"{trace.model.replace('/', '-')}-{where}")
 
 
 # --- which cell --------------------------------------------------------------------------------------------------
@@ -58,11 +59,17 @@ def telling_query(trace: Trace, stream: str) -> int:
     return next((at for at, special in enumerate(trace.read_by(stream).special) if not special), 0)
 
 
-def _telling_key(trace: Trace, *, stream: str, layer: int, number: int, query: int) -> int:
+def _telling_key(trace: Trace, site: AttentionSite, *, number: int, query: int) -> int:
     """The key with the largest weight of the row that is no special token."""
-    keys = trace.encoding if stream == "cross" else trace.read_by(stream)
-    one = slice(query, query + 1)
-    row = trace.window(layer=layer, head=number, stream=stream, queries=one, keys=slice(None))[0]
+    keys = trace.encoding if site.stream == "cross" else trace.read_by(site.stream)
+    row = trace.window(
+        layer=site.layer,
+        head=number,
+        stream=site.stream,
+        call=site.call,
+        queries=slice(query, query + 1),
+        keys=slice(None),
+    )[0]
     return int(np.where(keys.special, -1.0, row).argmax())
 
 

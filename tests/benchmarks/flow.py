@@ -42,7 +42,7 @@ def layer(tokens: int) -> tuple[Trace, dict[Place, OutputProjection]]:
 
 
 def whole_tensor(trace: Trace, projections: dict[Place, OutputProjection]) -> None:
-    vectors = trace.attentions[0].value.numpy() @ projections["encoder", 0].weight.numpy()  # [H, T, D]
+    vectors = trace.attentions[0].value.numpy() @ projections["encoder", 0, 0].weight.numpy()  # [H, T, D]
     np.linalg.norm((trace.attention(layer=0)[..., None] * vectors[:, None]).sum(axis=0), axis=-1)
 
 

@@ -17,7 +17,7 @@ import models
 from inspector import importance, record
 from inspector.interventions import drop, drop_each, surprises
 from models.attention import MultiHeadAttention
-from models.dropping import Head, dropping
+from models.dropping import HeadLike, dropping
 from tests.inspector.families import CAPTURED, reference, save
 from tests.inspector.test_families import record_as_given, run
 
@@ -67,7 +67,7 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     return path
 
 
-def chosen(streams: list[str]) -> list[Head]:
+def chosen(streams: list[str]) -> list[HeadLike]:
     """Some heads of each stream: two of the first layer, one of the second."""
     return [(stream, layer, head) for stream in streams for layer, head in ((0, 1), (0, 2), (1, 3))]
 
@@ -118,7 +118,7 @@ def test_every_head_of_a_layer_leaves_the_bias(shape: str) -> None:
 
 
 def test_own_weights_agree_with_a_copy_without_them(minilm_own: models.LoadedModel) -> None:
-    heads: list[Head] = [("encoder", 1, 3), ("encoder", 4, 11)]
+    heads: list[HeadLike] = [("encoder", 1, 3), ("encoder", 4, 11)]
     dropped = drop(minilm_own, "The cat sat on the mat.", heads=heads)
     network = models.load("minilm").network
     found = outputs(network, OUTPUTS["bert"])
@@ -146,7 +146,7 @@ def test_an_encoder_decoder_reads_what_it_wrote_with_all_heads() -> None:
 
 def test_each_thread_drops_its_own(minilm_own: models.LoadedModel) -> None:
     trace = record(minilm_own, "The cat sat on the mat.")
-    heads: list[Head] = [("encoder", layer, layer) for layer in range(6)] * 3
+    heads: list[HeadLike] = [("encoder", layer, layer) for layer in range(6)] * 3
     alone = [drop(minilm_own, trace, heads=[head]).after.output for head in heads]
     with ThreadPoolExecutor(4) as pool:
         together = list(pool.map(lambda head: drop(minilm_own, trace, heads=[head]).after.output, heads))
@@ -191,7 +191,7 @@ def test_a_model_that_predicts_nothing_is_measured_by_its_states(minilm: models.
         ([("cross", 0, 0)], "there is no stream 'cross': this model has encoder"),
     ],
 )
-def test_a_head_that_there_is_not_is_a_sentence(heads: list[Head], sentence: str, minilm: models.LoadedModel) -> None:
+def test_a_head_that_there_is_not_is_a_sentence(heads: list[HeadLike], sentence: str, minilm: models.LoadedModel) -> None:
     with pytest.raises(ValueError, match=sentence):
         drop(minilm, "The cat sat.", heads=heads)
 

@@ -97,7 +97,7 @@ def test_every_stream_against_the_whole_tensor(shape: str, switches: dict[str, o
     for attention in trace.attentions:
         site = attention.site
         where = {"layer": site.layer, "stream": site.stream}
-        matrix = find(loaded)[site.stream, site.layer].weight.numpy()
+        matrix = find(loaded)[site.stream, site.layer, site.call].weight.numpy()
         group = site.heads // len(attention.value)
         values = np.stack([attention.value[head // group].double().numpy() for head in range(site.heads)])
         parts = brute_force(trace.attention(**where), values, matrix)
@@ -115,7 +115,7 @@ def test_heads_that_cancel_out() -> None:
     trace = replace(trace, attentions=(same,), key="cancel")
     weight = torch.eye(4, 8).repeat(2, 1, 1)
     weight[1] *= -1
-    projections = {("decoder", 0): OutputProjection(weight, None)}
+    projections = {("decoder", 0, 0): OutputProjection(weight, None)}
     np.testing.assert_allclose(flow.norm_weighted(trace, projections, layer=0), 0, atol=1e-7)
     one = flow.norm_weighted(trace, projections, layer=0, head=1)
     np.testing.assert_allclose(one, np.tril(np.ones((5, 5))) / np.arange(1, 6)[:, None] * 2, rtol=1e-6)
@@ -138,7 +138,7 @@ def test_memory_is_that_of_the_result(head: int | None) -> None:
     """At 2,048 tokens the tensor [H, Q, T, D] would be 64 times the result, and the layer's maps 4 times."""
     tokens, heads = 2048, 4
     trace = synthetic(tokens=tokens, heads=heads)
-    projections = {("decoder", 0): OutputProjection(torch.randn(heads, 4, 16), torch.zeros(16))}
+    projections = {("decoder", 0, 0): OutputProjection(torch.randn(heads, 4, 16), torch.zeros(16))}
     result = 4 * tokens * tokens
     tracemalloc.start()
     norms = flow.norm_weighted(trace, projections, layer=0, head=head)
@@ -153,7 +153,7 @@ def test_memory_is_that_of_the_result(head: int | None) -> None:
         ),
         dim=-1,
     ).numpy()
-    parts = brute_force(weights, trace.attentions[0].value.numpy(), projections["decoder", 0].weight.numpy())
+    parts = brute_force(weights, trace.attentions[0].value.numpy(), projections["decoder", 0, 0].weight.numpy())
     expected = parts.sum(axis=0) if head is None else parts[head]
     np.testing.assert_allclose(norms[rows], np.linalg.norm(expected, axis=-1), rtol=0, atol=2e-6)
 
@@ -235,7 +235,7 @@ def test_a_trace_from_a_file_flows_the_same(bert: LoadedModel, tmp_path: Path) -
 @pytest.mark.parametrize("head", [None, 2])
 def test_a_window_has_the_bits_of_the_whole(head: int | None) -> None:
     trace = synthetic(tokens=400, heads=4)
-    projections = {("decoder", 0): OutputProjection(torch.randn(4, 4, 16), None)}
+    projections = {("decoder", 0, 0): OutputProjection(torch.randn(4, 4, 16), None)}
     whole = flow.norm_weighted(trace, projections, layer=0, head=head)
     for queries, keys in (
         (slice(130, 300), slice(100, 290)),

@@ -150,11 +150,11 @@ def test_the_output_of_the_own_attention_is_rebuilt(name: str) -> None:
 def test_streams_and_layers_are_numbered_as_in_a_trace() -> None:
     places = [("encoder", 0), ("encoder", 1), ("decoder", 0), ("cross", 0), ("decoder", 1), ("cross", 1)]
     loaded = models.load("own-encoder-decoder")
-    assert list(find(loaded)) == places
+    assert list(find(loaded)) == [(*place, 0) for place in places]
     layers = loaded.network.decoder.layers
     for index, layer in enumerate(layers):
         for stream, module in (("decoder", layer.attention), ("cross", layer.cross_attention)):
-            projection = find(loaded)[stream, index]
+            projection = find(loaded)[stream, index, 0]
             torch.testing.assert_close(projection.weight.flatten(end_dim=1), module.out.weight.T, rtol=0, atol=0)
             torch.testing.assert_close(projection.bias, module.out.bias, rtol=0, atol=0)
 
@@ -172,7 +172,7 @@ def test_without_projections_the_heads_are_the_output() -> None:
 def test_found_once_and_forgotten_with_the_network() -> None:
     loaded = ours("encoder")
     assert find(loaded) is find(replace(loaded))
-    weight = find(loaded)["encoder", 0].weight
+    weight = find(loaded)["encoder", 0, 0].weight
     assert weight.data_ptr() == loaded.network.layers[0].attention.out.weight.data_ptr()  # a view costs nothing
     before = len(_found)
     del loaded

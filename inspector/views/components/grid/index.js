@@ -7,6 +7,8 @@ import { Toolbar } from "./toolbar.js";
 
 const ANSWER = 5000; // milliseconds that the host has to follow a click before its own selection counts again
 const WORDS = 48; // pixels that "head 11" needs
+// "layer 3 local" is "3" under a small picture, and "layer 3 (2nd attention)" is "3 2nd".
+const short = (name) => name.replace(/^layer (\d+)(?: \((\w+) attention\))?.*$/, (_, layer, call) => [layer, call].filter(Boolean).join(" "));
 const TAG = 13; // pixels of the name under a picture, where rows are not layers
 const WALKS = {
   ...{ ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] },
@@ -66,7 +68,7 @@ class Grid extends View {
   /** Puts the heads in their order, as the options say, and draws. */
   arrange() {
     const order = this.sorted();
-    const built = String([order, this.header.names, this.header.columns]);
+    const built = String([order, this.header.names, this.header.columns, this.header.labels]);
     if (built !== this.built) {
       Object.assign(this, { order, built });
       this.build();
@@ -142,13 +144,14 @@ class Grid extends View {
       cell.style.setProperty("--role", colours[role] ?? "");
       cell.classList.toggle("framed", role in colours);
       cell.classList.toggle("dim", this.options.only.length > 0 && !this.options.only.includes(role));
-      cell.dataset.tag = this.place(cell).join(".");
+      cell.dataset.tag = `${short(this.header.names[cell.dataset.layer])}.${this.column(cell.dataset.head)}`;
     }
     this.toolbar.update(this.header, this.options, colours);
   }
 
   role = (cell) => this.header.roles?.names[cell.dataset.layer]?.[cell.dataset.head];
-  title = (cell) => `${this.header.names[cell.dataset.layer]}, ${this.header.columns} ${cell.dataset.head}`;
+  title = (cell) => `${this.header.names[cell.dataset.layer]}, ${this.header.columns} ${this.column(cell.dataset.head)}`;
+  column = (head) => this.header.labels?.[head] ?? head;
   note = (cell) => [this.header.notes?.[cell.dataset.layer]?.[cell.dataset.head], this.sortedBy(cell)].filter(Boolean).join(", ");
   place = (cell) => [Number(cell.dataset.layer), Number(cell.dataset.head)];
   cell = ([layer, head]) => this.cells[layer][head];
@@ -179,8 +182,8 @@ class Grid extends View {
     const every = size >= 14 ? 1 : size >= 8 ? 2 : 4;
     this.table.querySelector(".corner").textContent = words ? "" : this.header.columns;
     this.table.querySelectorAll(".top").forEach((name, head) => {
-      name.textContent = !this.byLayer ? "" : words ? `${this.header.columns} ${head}` : head % every ? "" : head;
-      if (this.byLayer) name.setAttribute("aria-label", `${this.header.columns} ${head}`);
+      name.textContent = !this.byLayer ? "" : words ? `${this.header.columns} ${this.column(head)}` : head % every ? "" : this.column(head);
+      if (this.byLayer) name.setAttribute("aria-label", `${this.header.columns} ${this.column(head)}`);
     });
   }
 

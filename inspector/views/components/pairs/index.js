@@ -7,7 +7,10 @@ const SIDE = 54; // pixels left of the plot, for "layer 11"
 const WALKS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 const HOW_TO = "arrow keys walk, Enter opens the pair";
 
-const name = ([layer, head]) => `layer ${layer}, head ${head}`;
+const CALLS = ["", " (2nd attention)", " (3rd attention)", " (4th attention)"]; // of a layer that attends more than once
+
+const name = ([layer, head, call]) => `layer ${layer}${CALLS[call ?? 0]}, head ${head}`;
+const sameLayer = (one, other) => one[0] === other?.[0] && one[2] === other?.[2];
 
 class Pairs extends View {
   constructor(root, closed) {
@@ -75,7 +78,7 @@ class Pairs extends View {
 
   /** Where layers begin: a line, and the layer's name beside it. */
   drawLayers(context, ink) {
-    const begins = this.heads.flatMap(([layer], place) => (layer !== this.heads[place - 1]?.[0] ? [place] : []));
+    const begins = this.heads.flatMap((head, place) => (sameLayer(head, this.heads[place - 1]) ? [] : [place]));
     const room = ((begins[1] ?? this.count) - begins[0]) * this.cell;
     context.fillStyle = `rgb(${ink.join(" ")} / 0.22)`;
     const marks = { top: [], left: [] };
