@@ -5,8 +5,19 @@ from __future__ import annotations
 import streamlit as st
 
 from inspector import heads, maps
-from inspector.views import all_heads, boundary, kinds, link, open_site, parts, rollout, session, site_words
-from inspector.views import which_heads, why
+from inspector.views import (
+    all_heads,
+    boundary,
+    kinds,
+    link,
+    open_site,
+    parts,
+    rollout,
+    session,
+    site_words,
+    which_heads,
+    why,
+)
 from inspector.views import open_head as one_head
 from inspector.views.components.head import Choice, Step
 

@@ -198,7 +198,7 @@ def chosen_layer(name: str, *, default: int, attend: Sequence[int]) -> int:
             but=f"; {layers_in_words(attend)}. You see {default} instead.",
         )
         asked = st.session_state["chosen"].get(name, default)
-    return asked if asked in attend else default
+    return default if asked is None or asked not in attend else asked
 
 
 def chosen_text(name: str, *, pattern: str) -> str:

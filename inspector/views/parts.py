@@ -52,9 +52,7 @@ def layer(sites: Sequence[AttentionSite], name: str, *, call: str, default: Atte
         chosen = number("Layer", name, default=default.layer, last=attend[-1], width=110)
     else:
         bind = link.layer(name, default=default.layer, attend=attend)
-        chosen = st.selectbox(
-            "Layer", attend, index=attend.index(default.layer), key=name, bind=bind, width=110
-        )
+        chosen = st.selectbox("Layer", attend, index=attend.index(default.layer), key=name, bind=bind, width=110)
     calls = [site for site in sites if site.layer == chosen]
     if len(calls) == 1:
         return calls[0]

@@ -191,7 +191,9 @@ def test_a_model_that_predicts_nothing_is_measured_by_its_states(minilm: models.
         ([("cross", 0, 0)], "there is no stream 'cross': this model has encoder"),
     ],
 )
-def test_a_head_that_there_is_not_is_a_sentence(heads: list[HeadLike], sentence: str, minilm: models.LoadedModel) -> None:
+def test_a_head_that_there_is_not_is_a_sentence(
+    heads: list[HeadLike], sentence: str, minilm: models.LoadedModel
+) -> None:
     with pytest.raises(ValueError, match=sentence):
         drop(minilm, "The cat sat.", heads=heads)
 

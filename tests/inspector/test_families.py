@@ -28,6 +28,7 @@ from tests.inspector.models_table import Row, counts, norms_of, read_rows, write
 from tests.inspector.sparse_maps import SPARSE, whole_map
 
 TEXT, PAIR, TARGET = "the cat sat on the log because it was", "it was tired", "the log sat on it"
+ATTENTIONS = ("attention", "full_attention", "sliding_attention", "chunked_attention", "hybrid")  # kinds of layers
 BLOCK = 4  # query rows at once, so that the maps of these short texts are made of several blocks
 A_NORM = re.compile("^(?!ConvDropout).*Norm(1P)?$")
 GLOBAL_TOKENS = 3  # of Pegasus-X
@@ -55,8 +56,9 @@ class Parity:
     def where(self) -> Iterator[tuple[dict[str, Any], np.ndarray]]:
         """Where each map is, and what transformers says it is."""
         for stream, maps in self.maps.items():
-            for layer, weights in enumerate(maps):
-                yield {"layer": layer, "stream": stream}, weights
+            sites = [site for site in self.trace.sites if site.stream == stream]
+            for site, weights in zip(sites, maps, strict=True):
+                yield {"layer": site.layer, "stream": stream, "call": site.call}, weights
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -161,7 +163,7 @@ def softmax(scores: np.ndarray, beside: np.ndarray | float = -np.inf) -> np.ndar
 
 def sinks(parity: Parity, layer: int) -> np.ndarray | float:
     """The score beside those of the keys, less what each row's scores were lowered by so that the largest is 0."""
-    attention, weights = parity.trace.attentions[layer], parity.trace.attention(layer=layer)
+    attention, weights = parity.trace.record_of(layer, None), parity.trace.attention(layer=layer)
     if np.allclose(weights.sum(axis=-1), 1):  # none; or it scales the output alone (Granite SWA)
         return -np.inf
     given = getattr(attention.function, "arguments", {}).get("sinks")
@@ -203,7 +205,7 @@ def test_every_layer_of_every_stream_is_there(parity: Parity) -> None:
     sites = {stream: [site for site in trace.sites if site.stream == stream] for stream in parity.maps}
     assert sum(map(len, sites.values())) == len(trace.sites) == parity.loaded.layers
     for stream, maps in parity.maps.items():
-        assert [site.layer for site in sites[stream]] == list(range(len(maps)))
+        assert [(site.layer, site.call) for site in sites[stream]] == places(parity.network.config, len(maps))
         assert all(np.ptp(weights[:, -1]) > 1e-3 for weights in maps)  # nothing to compare in a uniform map
     if parity.loaded.shape == "decoder":
         later = np.triu(np.ones((len(trace.tokens),) * 2, bool), k=1)
@@ -211,6 +213,16 @@ def test_every_layer_of_every_stream_is_there(parity: Parity) -> None:
     if parity.loaded.shape == "encoder-decoder":
         assert trace.sites[-1].queries == trace.target.tokens
         assert trace.sites[-1].keys == trace.encoding.tokens
+
+
+def places(config: Any, attentions: int) -> list[tuple[int, int]]:
+    """Layer and call of each attention of a stack, as the configuration tells."""
+    named = getattr(config, "layer_types", None) or getattr(config, "layers_block_type", None) or ()
+    attend = [layer for layer, kind in enumerate(named) if kind in ATTENTIONS]
+    if len(attend) == attentions:
+        return [(layer, 0) for layer in attend]
+    twice = config.model_type == "longcat_flash"
+    return [divmod(number, 2) if twice else (number, 0) for number in range(attentions)]
 
 
 def test_it_predicts_where_it_has_a_head(parity: Parity) -> None:

@@ -202,7 +202,7 @@ def panels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
             folder = tmp_path_factory.mktemp(family.name)
             save(family, folder)
             trace = record(load(folder), "the cat sat")
-            made[family.name] = SimpleNamespace(trace=trace, layer=0, stream=trace.sites[0].stream, name=family.name)
+            made[family.name] = SimpleNamespace(record=trace.attentions[0], name=family.name)
     return made
 
 
