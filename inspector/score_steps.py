@@ -16,7 +16,7 @@ from torch import Tensor
 from inspector.trace import AttentionRecord
 from models.block_sparse import RepeatedBlock
 from models.eager_attention import EagerAttention
-from models.eager_output import GivenScores
+from models.eager_output import SEEN
 from models.functions import AttentionFunction, ComposedAttention, DotProductAttention
 from models.relative import AlibiBias, ShawScore, T5Bias, clipped
 from models.scores import AdditiveScore, CosineScore, DotScore, GeneralScore, NaiveAdditiveScore, ScoreFunction
@@ -83,8 +83,8 @@ def _numbers(tensor: Tensor) -> Array:
 def scores(record: AttentionRecord, query: int, met: Met, allowed: NDArray[np.bool_]) -> list[Row]:
     """The steps from the dot products to what goes into the softmax; `allowed` [T]: the keys that the query sees."""
     function = record.function
-    if isinstance(function, GivenScores):
-        return [Row("score", None, _numbers(function.scores[0, 0, query]))]
+    if isinstance(function, SEEN):
+        return [Row("score", None, _numbers(function.rows(slice(query, query + 1))[0, 0, 0]))]
     steps = [Row("dot product", None, met.products.sum(axis=-1))]
 
     def then(name: str, operand: Array | float | None, values: Array) -> None:
@@ -121,7 +121,7 @@ def _scale(function: AttentionFunction, *, width: int) -> float:
 def formula(record: AttentionRecord) -> str:
     """The scores of a call as LaTeX, "QK^T / sqrt(32) + B": its own scale, soft-cap and bias."""
     function, width = record.function, record.query.shape[-1]
-    if isinstance(function, GivenScores):
+    if isinstance(function, SEEN):
         return r"\mathrm{score}(Q, K)"
     score = function.score if isinstance(function, ComposedAttention) else DotScore()
     written = {

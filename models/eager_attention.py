@@ -16,17 +16,19 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.utils.weak import WeakTensorKeyDictionary
 from transformers.masking_utils import AttentionMaskInterface, eager_mask, sdpa_mask
 from transformers.modeling_utils import AttentionInterface
 
-from models.attention import attend
+from models.attention import attend, watched
 from models.config import Stream
 from models.masks import DenseMask, Mask, SharedMask
+from models.pairs import Kept, Whole, kept, of_head
 
 IMPLEMENTATION = "headlight"
 
 # Arguments of a call that hold something for each query: [B or 1, H, Q, T or 1].
-_PER_QUERY = ("position_bias", "sinks")
+PER_QUERY = ("position_bias", "sinks")
 # Learned tensors that eager functions read from their module (transformers 5.23); beside them they read plain numbers.
 _MODULE_TENSORS = ("sinks",)
 _SINKS = ("sinks", "s_aux")
@@ -69,8 +71,8 @@ class EagerAttention:
 
     def added(self, rows: slice, keys: int) -> Tensor | None:
         """The position bias [1 or B, H, rows, T] of a T5."""
-        bias: Tensor | None = self.arguments.get("position_bias")
-        return None if bias is None else bias[:, :, rows]
+        bias: Kept | None = self.arguments.get("position_bias")
+        return None if bias is None else bias.part({-2: rows})
 
     @property
     def positional(self) -> bool:
@@ -79,10 +81,11 @@ class EagerAttention:
 
     def of_sequence(self, row: int, real: slice) -> EagerAttention:
         """With what that sequence's queries are given alone: [1, H, Q, T or 1]."""
-        own = {
-            name: value[row if len(value) > 1 else 0, :, real, real if value.shape[3] > 1 else slice(None)][None]
-            for name, value in self._per_query.items()
-        }
+        own = {}
+        for name, value in self._per_query.items():
+            if value.shape[0] > 1 or real != slice(None):
+                cut = {-4: slice(row, row + 1) if value.shape[0] > 1 else slice(None), -2: real}
+                own[name] = kept(value.part(cut | ({-1: real} if value.shape[3] > 1 else {})))
         return replace(self, arguments={**self.arguments, **own}) if own else self
 
     def of_head(self, head: int) -> EagerAttention:
@@ -92,18 +95,18 @@ class EagerAttention:
         module |= {name: module[name][alone] for name in _MODULE_TENSORS if module.get(name) is not None}
         if "num_key_value_groups" in module:
             module["num_key_value_groups"] = 1
-        own = {name: value[:, alone] for name, value in self._per_query.items()}
+        own = {name: of_head(value, head) for name, value in self._per_query.items()}
         return replace(self, module=module, arguments={**self.arguments, **own})
 
     @property
-    def _per_query(self) -> dict[str, Tensor]:
-        return {name: value for name in _PER_QUERY if (value := self.arguments.get(name)) is not None}
+    def _per_query(self) -> dict[str, Kept]:
+        return {name: value for name in PER_QUERY if (value := self.arguments.get(name)) is not None}
 
     def __call__(
         self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, *, rows: slice
     ) -> tuple[Tensor, Tensor]:
         """query [B, H, Q, E], key and value [B, K, T, E] -> output [B, H, Q, E], weights [B, H, Q, T]."""
-        arguments = {**self.arguments, **{name: value[:, :, rows] for name, value in self._per_query.items()}}
+        arguments = {**self.arguments, **{name: value.part({-2: rows}) for name, value in self._per_query.items()}}
         bias = None
         if mask is not None:
             bias = torch.zeros_like(mask, dtype=query.dtype).masked_fill_(~mask, torch.finfo(query.dtype).min)
@@ -159,14 +162,31 @@ def _attention(
     module: nn.Module, query: Tensor, key: Tensor, value: Tensor, attention_mask: Mask | Tensor | None, **arguments: Any
 ) -> tuple[Tensor, None]:
     """transformers' attention function: query [B, H, Q, E], key and value [B, K, T, E] -> output [B, Q, H, E]."""
+    arguments = {
+        name: value for name, value in arguments.items() if value is not None and name not in _UNREAD_ARGUMENTS
+    }
+    arguments |= {name: _small(arguments[name]) for name in PER_QUERY if name in arguments}
     function = EagerAttention(
         source=type(module).__module__,
         module=_numbers(module) | {name: getattr(module, name) for name in _MODULE_TENSORS if hasattr(module, name)},
-        arguments={k: v for k, v in arguments.items() if v is not None and k not in _UNREAD_ARGUMENTS},
+        arguments=arguments,
     )
     mask = DenseMask(attention_mask) if isinstance(attention_mask, Tensor) else attention_mask
     stream: Stream = getattr(module, STREAM, "encoder")
     return attend(function, query, key, value, mask=mask, stream=stream).transpose(1, 2), None
+
+
+def _small(given: Tensor) -> Kept:
+    """What each query is given, such as T5's position bias, kept small where somebody watches; once for all layers."""
+    if not watched():
+        return Whole(given)
+    if given not in _kept:
+        _kept[given] = kept(given)
+    found: Kept = _kept[given]
+    return found
+
+
+_kept: Any = WeakTensorKeyDictionary()
 
 
 def _numbers(module: nn.Module) -> dict[str, Any]:

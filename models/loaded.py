@@ -44,7 +44,8 @@ class LoadedModel:
     predict: where the model predicts tokens: last hidden state [B, T, D] -> logits [B, T, V] of the token that stands
     there (a masked language model) or comes next.
     backend: how its attention is seen: "own" and "probe" through `models.attention.attend`, "eager output" from its
-    eager attention's softmax, which keeps maps as large as the square of the text.
+    eager attention's softmax. linear: whether a recording grows with the text; where it is False, with its square,
+    for the maps of an "eager output" that cannot be made again are kept.
     start: the id that a decoder begins its target with, where the tokenizer does not write it.
     """
 
@@ -58,6 +59,7 @@ class LoadedModel:
     write: Callable[[Tensor, int], Tensor] | None = None
     predict: Callable[[Tensor], Tensor] | None = None
     backend: Backend = "own"
+    linear: bool = True
     start: int | None = None
 
     @property

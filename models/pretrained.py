@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from models.attention import AttentionCall, attend_rows, watch, watched
 from models.config import Shape, Stream
 from models.eager_attention import IMPLEMENTATION
-from models.eager_output import Expected, WatchedSoftmax
+from models.eager_output import Expected, GivenScores, WatchedSoftmax
 from models.loaded import Backend
 from models.placed import dtype_of, input_device, turn
 from models.prediction_head import predict, usual_logits
@@ -32,7 +32,7 @@ class Pretrained:
 
     What goes in and what comes out is on the CPU, wherever the network is.
     backend: how its attention is seen. head: whether it predicts tokens, and the head gives alone what the whole model
-    gives.
+    gives. linear: whether every map can be made again from what is linear in the text.
     """
 
     network: Any
@@ -42,6 +42,7 @@ class Pretrained:
     backend: Backend
     max_tokens: int
     head: bool = False
+    linear: bool = False
 
     def run(self, ids: Tensor, keep: Tensor, segments: Tensor) -> Tensor:
         """ids, keep (boolean, False on padding) and segments [B, T] -> last hidden state [B, T, D].
@@ -110,9 +111,10 @@ class Pretrained:
         with turn(self.network):
             if self.backend == "probe" or not watched():
                 return _hidden(network(**given, return_dict=True)).cpu()
-            with WatchedSoftmax(self._expected(given)) as softmaxes:
-                out = network(**given, return_dict=True, output_attentions=True)
-        softmaxes.agree(_handed_out(out))
+            with WatchedSoftmax(self._expected(given), keep=not self.linear) as softmaxes:
+                out = network(**given, return_dict=True, output_attentions=not self.linear)
+        if not self.linear:
+            softmaxes.agree(_handed_out(out))
         return _hidden(out).cpu()
 
     def _expected(self, given: dict[str, Tensor]) -> Expected:
@@ -164,7 +166,7 @@ def try_out(network: Any, tokenizer: Any, *, shape: Shape) -> Pretrained:
             tried = replace(tried, shape="encoder" if any(map(_looks_ahead, calls)) else "decoder")
         # The head of a model that is listed as causal predicts the next token, which one that looks ahead has read.
         head = (shape, tried.shape) != ("decoder", "encoder") and _agrees(tried, ids, hidden)
-    return replace(tried, head=head)
+    return replace(tried, head=head, linear=not any(isinstance(call.function, GivenScores) for call in calls))
 
 
 def _looks_ahead(call: AttentionCall) -> bool:

@@ -186,6 +186,7 @@ def load_candidate(candidate: Candidate, folder: Path, *, placement: Placement =
         write=pretrained.write if pretrained.head and pretrained.shape != "encoder" else None,
         predict=pretrained.predict if pretrained.head else None,
         backend=pretrained.backend,
+        linear=pretrained.backend == "probe" or pretrained.linear,
         start=pretrained.start,
     )
 

@@ -50,6 +50,7 @@ class Facts:
     card: models.Card
     max_tokens: int
     backend: Backend
+    linear: bool
     placed: str
 
 
@@ -120,7 +121,7 @@ def load(id: str) -> models.LoadedModel:
         stored = found.candidate.config.dtype
         expected, make = found.candidate.memory_bytes(here.torch_dtype(stored)), partial(_load, id, found)
     loaded = shelf.weights.get((id, version(id), here), make, expected=expected)
-    shelf.facts[id] = Facts(loaded.card, loaded.max_tokens, loaded.backend, loaded.placed)
+    shelf.facts[id] = Facts(loaded.card, loaded.max_tokens, loaded.backend, loaded.linear, loaded.placed)
     return loaded
 
 
@@ -136,8 +137,7 @@ def tokens_allowed(id: str) -> int:
     from models.candidates import tokens_that_fit
 
     seen, found, here = facts(id), _shelf().found.get(id), limits()
-    maps = seen.backend == "eager output"
-    allowed = here.tokens if found is None else tokens_that_fit(found.candidate, here, maps=maps)
+    allowed = here.tokens if found is None else tokens_that_fit(found.candidate, here, maps=not seen.linear)
     return min(seen.max_tokens, allowed)
 
 
