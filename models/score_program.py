@@ -392,7 +392,7 @@ def _dropped_out(watch: ScoreWatch, args: Sequence[Any], kwargs: dict[str, Any],
 
 def _product(watch: ScoreWatch, args: Sequence[Any], kwargs: dict[str, Any], result: Tensor) -> Any:
     operands = [*args, *kwargs.values()]
-    if len(operands) != 2 or min(operand.ndim for operand in operands) < 2:
+    if len(operands) != 2 or min(operand.ndim for operand in operands) < 3:  # two dimensions: a learned matrix (Falcon)
         return None
     return Product(*(watch.node(operand) for operand in operands))
 

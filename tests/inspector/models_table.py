@@ -29,9 +29,11 @@ not here is tried out when it is loaded, and refused where not every layer's att
 
 ## Recorded
 
-- **seen by** *probe*: through transformers' attention registry, block by block, in memory linear in the text. *eager
-  output*: it bypasses the registry, so the softmax of its own eager attention is watched, and must equal what the model
-  hands out under `output_attentions`; memory grows with the square of the text.
+- **seen by** *probe*: through transformers' attention registry, block by block. *eager output*: it bypasses the
+  registry, so the softmax of its own eager attention is watched, which must equal what the model hands out under
+  `output_attentions` when it is tried out. *recomputed*: how the scores were made is followed from queries and keys on,
+  tried at once, every row, and kept instead of them. *kept*: that is not known, so the scores are. Memory is linear in
+  the text but for *kept*, where it grows with the square.
 - **maps**, **outputs**: the largest difference between what is recorded and what transformers gives, over all weights
   of all layers, heads and streams; over the last hidden state and, where there is a head, all logits. **scores**:
   between the softmax (in float64) of the recorded scores and the recorded maps. At most 1e-6 each; outputs of sparse
@@ -61,7 +63,7 @@ class Row:
 
     @classmethod
     def of(cls, family: Family, loaded: LoadedModel, trace: Trace, differences: tuple[float, float, float]) -> Row:
-        cells = (loaded.shape, loaded.backend, family.positions, norms_of(trace), special_of(family, trace))
+        cells = (loaded.shape, seen_by(loaded), family.positions, norms_of(trace), special_of(family, trace))
         return cls(family.name, cells, differences)
 
     @classmethod
@@ -82,6 +84,13 @@ class Row:
 
     def without_differences(self) -> Row:
         return replace(self, differences=())
+
+
+def seen_by(loaded: LoadedModel) -> str:
+    """How its attention is seen, and what becomes of a map that was seen at its softmax."""
+    if loaded.backend != "eager output":
+        return loaded.backend
+    return f"{loaded.backend}, {'recomputed' if loaded.linear else 'kept'}"
 
 
 def norms_of(trace: Trace) -> str:

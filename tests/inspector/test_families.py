@@ -168,7 +168,7 @@ def sinks(parity: Parity, layer: int) -> np.ndarray | float:
         return -np.inf
     given = getattr(attention.function, "arguments", {}).get("sinks")
     if given is not None:  # of each query (Inkling 2)
-        return given[0, :, :, 0].numpy()
+        return given.part({})[0, :, :, 0].numpy()
     mine = re.compile(rf"layers\.{layer}\..*sinks$")
     found = next(weight for name, weight in parity.network.named_parameters() if mine.search(name))
     scores = parity.trace.scores(layer=layer)
