@@ -42,6 +42,15 @@ def draw(error: BaseException, *, what: str = "This page") -> None:
         st.text(sentence)  # st.error would read markdown in it
 
 
+def escaped(error: Exception) -> bool:
+    """Draw an error that no block caught, that of a callback for example; say that Streamlit need draw nothing.
+
+    Streamlit calls this in the script's own thread, once it has logged the error.
+    """
+    draw(error)
+    return True
+
+
 def part(panel: Callable[P, None]) -> Callable[P, None]:
     """Draw what fails in a part of a page in that part's place; the decorator below `st.fragment`.
 

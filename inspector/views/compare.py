@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import streamlit as st
 
 from inspector import alignment
@@ -54,5 +56,7 @@ if any(panel.is_long for panel in panels):
 compare_difference.section(panels, numbers)
 compare_heads.section(panels, scale=scale)
 st.page_link(
-    "inspector/views/what_if.py", label="One text before and after a change: see What if", icon=":material/alt_route:"
+    Path(__file__).with_name("what_if.py"),
+    label="One text before and after a change: see What if",
+    icon=":material/alt_route:",
 )

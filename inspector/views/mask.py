@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import streamlit as st
 
-st.switch_page("inspector/views/what_if.py", query_params=st.query_params.to_dict())
+st.switch_page(Path(__file__).with_name("what_if.py"), query_params=st.query_params.to_dict())

@@ -20,6 +20,8 @@ ROOT = Path(__file__).parents[2]
 FLAGS = [
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
     *("--disable-component-update", "--disable-sync"),
+    # A document whose headers a test rewrites counts as foreign, and might open no websocket to this machine.
+    "--disable-features=LocalNetworkAccessChecks,LocalNetworkAccessChecksWebSockets",
 ]
 # Runs inside the server before anything else: writes down every address that it resolves or connects to.
 WATCHER = """

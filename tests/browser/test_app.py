@@ -39,6 +39,7 @@ def opened(browser: Browser, server: Any, **options: Any) -> Iterator[Page]:
     page.on("request", lambda r: r.url.startswith((server.url, "data:", "blob:", "file:")) or complaints.append(r.url))
     page.on("dialog", lambda dialog: (complaints.append(f"dialog: {dialog.message}"), dialog.dismiss()))
     page.on("pageerror", lambda error: complaints.append(f"error: {error}"))
+    page.on("console", lambda said: "Content Security Policy" in said.text and complaints.append(said.text))
     yield page
     context.close()
     assert complaints == []

@@ -21,11 +21,11 @@ EXAMPLE = "The cat sat on the mat because it was tired."
 
 
 def opened(**link: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    app = AppTest.from_file(str(ROOT / "inspector/views/shell/frame.py"), default_timeout=120)
     for name, value in link.items():
         app.query_params[name] = value
     app.run()
-    app.switch_page("inspector/views/compare.py").run()
+    app.switch_page("../compare.py").run()
     assert not app.exception
     return app
 

@@ -18,14 +18,14 @@ from inspector.views import playing
 from models import LoadedModel
 
 ROOT = Path(__file__).parents[3]
-PAGE = "inspector/views/generate.py"
+PAGE = "../generate.py"
 TEXT = "My dog sat on the big red chair."
 HOSTILE = "<img src=x onerror=alert(1)> **bold** $x$ [a](javascript:alert(1))"
 
 
 def opened(**link: str) -> AppTest:
     """The Generate page as a reader finds it who follows a link with these query parameters."""
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app = AppTest.from_file(str(ROOT / "inspector/views/shell/frame.py"), default_timeout=60)
     for name, value in {"model": "translator", "text": TEXT, **link}.items():
         app.query_params[name] = value
     return app.run().switch_page(PAGE).run()

@@ -163,10 +163,11 @@ def test_an_empty_choice_is_a_sentence(page: str, name: str, model: str) -> None
 
 def page_of(page: str, **link: str) -> AppTest:
     """A page as it is opened from a link to it."""
-    path = {**PAGES, "Lab": "inspector/views/lab.py", "Training": "inspector/views/training.py"}[page]
+    path = {**PAGES, "Lab": "../lab.py", "Training": "inspector/views/training.py"}[page]
     if page == "Attention":
         return opened(**link)
-    app = AppTest.from_file(str(Path(inspector.__file__).parents[1] / "app.py"), default_timeout=60)
+    frame = Path(inspector.__file__).parent / "views/shell/frame.py"
+    app = AppTest.from_file(str(frame), default_timeout=60)
     app.switch_page(path)
     for name, value in link.items():
         app.query_params[name] = value

@@ -12,12 +12,12 @@ from models.training import lab
 from models.training.experiments import Experiment
 
 ROOT = Path(__file__).parents[3]
-PAGE = "inspector/views/lab.py"
+PAGE = "../lab.py"
 TINY = {"lab_length": "2", "lab_steps": "20", "lab_a_layers": "1", "lab_b_layers": "1"}
 
 
 def opened(**link: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app = AppTest.from_file(str(ROOT / "inspector/views/shell/frame.py"), default_timeout=60)
     for name, value in link.items():
         app.query_params[name] = value
     return app.run().switch_page(PAGE).run()
@@ -82,7 +82,7 @@ def test_more_seeds_are_counted() -> None:
 def test_results_survive_other_pages_and_changed_settings_are_said() -> None:
     app = opened(**TINY)
     button(app, "Start").click().run()
-    app.switch_page("inspector/views/costs.py").run()
+    app.switch_page("../costs.py").run()
     app.switch_page(PAGE).run()
     assert app.number_input(key="lab_steps").value == 20
     assert app.dataframe

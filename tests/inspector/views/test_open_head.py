@@ -18,7 +18,7 @@ TEXT = "The cat sat on the mat because it was tired."
 
 
 def opened(**link: str | list[str]) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app = AppTest.from_file(str(ROOT / "inspector/views/shell/frame.py"), default_timeout=60)
     for name, value in {"text": TEXT, "layer": "1", "head": "7", **link}.items():
         app.query_params[name] = value
     app.run()

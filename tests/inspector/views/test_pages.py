@@ -15,13 +15,13 @@ from models import LoadedModel
 
 ROOT = Path(__file__).parents[3]
 PAGES = {
-    "Attention": "inspector/views/attention.py",
-    "Compare": "inspector/views/compare.py",
-    "What if": "inspector/views/what_if.py",
-    "Generate": "inspector/views/generate.py",
-    "LayerNorm": "inspector/views/layernorm.py",
-    "Positions": "inspector/views/positions.py",
-    "Costs": "inspector/views/costs.py",
+    "Attention": "../attention.py",
+    "Compare": "../compare.py",
+    "What if": "../what_if.py",
+    "Generate": "../generate.py",
+    "LayerNorm": "../layernorm.py",
+    "Positions": "../positions.py",
+    "Costs": "../costs.py",
 }
 EXAMPLE = "The cat sat on the mat because it was tired."
 HOSTILE = "<img src=x onerror=alert(1)> **bold** $x$ [a](javascript:alert(1))"
@@ -29,7 +29,7 @@ HOSTILE = "<img src=x onerror=alert(1)> **bold** $x$ [a](javascript:alert(1))"
 
 def opened(**link: str) -> AppTest:
     """The app as a reader finds it who follows a link with these query parameters."""
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app = AppTest.from_file(str(ROOT / "inspector/views/shell/frame.py"), default_timeout=60)
     for name, value in link.items():
         app.query_params[name] = value
     return app.run()

@@ -23,7 +23,7 @@ from models.wording import bytes_in_words
 from tests.local_hub import make_bert
 
 ROOT = Path(__file__).parents[3]
-VIEWS = "inspector/views"
+VIEWS = ".."  # of the frame, which lies in shell/
 EXAMPLE = "The cat sat on the mat because it was tired."
 
 
@@ -56,7 +56,7 @@ def root(bert: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def opened(**link: str) -> AppTest:
     """The app with the field for another model open."""
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app = AppTest.from_file(str(ROOT / "inspector/views/shell/frame.py"), default_timeout=60)
     for name, value in {"model": "own-encoder", **link}.items():
         app.query_params[name] = value
     app.session_state["other_open"] = True
@@ -109,7 +109,7 @@ def test_a_folder_is_looked_at_loaded_and_used_on_other_pages(root: Path, bert: 
 
 
 def test_a_link_with_an_unlisted_model_is_asked_about_and_not_loaded(root: Path, bert: Path) -> None:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app = AppTest.from_file(str(ROOT / "inspector/views/shell/frame.py"), default_timeout=60)
     app.query_params["model"] = str(bert)
     app.run()
     assert not app.exception

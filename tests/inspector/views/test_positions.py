@@ -30,8 +30,8 @@ def test_rotary_positions_have_no_table_and_the_page_says_so(
     monkeypatch.setattr(models, "catalogue", lambda: (card,))
     monkeypatch.setattr(models, "load", lambda id, **_: rotary)
     st.cache_resource.clear()
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-    app.switch_page("inspector/views/positions.py").run()
+    app = AppTest.from_file(str(ROOT / "inspector/views/shell/frame.py"), default_timeout=60)
+    app.switch_page("../positions.py").run()
     st.cache_resource.clear()
     assert not app.exception
     assert [metric.value for metric in app.metric][:2] == ["40", "13"]

@@ -37,10 +37,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def opened(**link: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app = AppTest.from_file(str(ROOT / "inspector/views/shell/frame.py"), default_timeout=60)
     for name, value in link.items():
         app.query_params[name] = value
-    return app.switch_page("inspector/views/training.py").run()
+    return app.switch_page("../training.py").run()
 
 
 def said(app: AppTest) -> str:

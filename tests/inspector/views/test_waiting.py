@@ -27,7 +27,7 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def opened(text: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=200)
+    app = AppTest.from_file(str(ROOT / "inspector/views/shell/frame.py"), default_timeout=200)
     app.query_params["text"] = text
     return app.run()
 
@@ -65,10 +65,10 @@ def test_stop_keeps_the_text_and_inspect_goes_on(monkeypatch: pytest.MonkeyPatch
     assert not app.get("bidi_component")
     assert max(done for name, done in told if name == what) < 3
     reached = len(told)
-    app.switch_page("inspector/views/costs.py").run()
+    app.switch_page("../costs.py").run()
     assert "Your text is kept" in said(app)  # nothing begins again by itself
     assert len(told) == reached
-    app.switch_page("inspector/views/attention.py").run()
+    app.switch_page("../attention.py").run()
     app.button(key="go on").click().run()
     assert not app.exception
     assert "Stopped" not in said(app)

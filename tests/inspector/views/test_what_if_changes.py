@@ -14,14 +14,14 @@ from inspector.views import what_if_alone
 from tests.inspector.views.test_what_if_hide import messages, said
 
 ROOT = Path(__file__).parents[3]
-PAGE = "inspector/views/what_if.py"
+PAGE = "../what_if.py"
 EXAMPLE = "The cat sat on the mat because it was tired."
 SWAP, DROP = "Swap a word", "Drop heads"
 
 
 def opened(model: str, part: str, **link: str) -> AppTest:
     """The page as a reader finds it who follows a link."""
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app = AppTest.from_file(str(ROOT / "inspector/views/shell/frame.py"), default_timeout=60)
     for name, value in {"model": model, "part": part, **link}.items():
         app.query_params[name] = value
     return app.switch_page(PAGE).run()

@@ -23,7 +23,7 @@ from models.shipped import write_checkpoint
 from models.subwords import train_subwords
 
 ROOT = Path(__file__).parents[3]
-PAGE = "inspector/views/what_if.py"
+PAGE = "../what_if.py"
 EXAMPLE = "The cat sat on the mat because it was tired."
 
 
@@ -55,7 +55,7 @@ def catalogue(standin: models.LoadedModel, monkeypatch: pytest.MonkeyPatch) -> I
 
 def opened(model: str = "mini-bert", **link: str) -> AppTest:
     """The page as a reader finds it who follows a link."""
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app = AppTest.from_file(str(ROOT / "inspector/views/shell/frame.py"), default_timeout=60)
     app.query_params["model"] = model
     for name, value in link.items():
         app.query_params[name] = value
@@ -168,9 +168,9 @@ def test_a_whole_word_is_masked_with_all_its_pieces() -> None:
 
 
 def test_a_link_of_the_page_mask_goes_on() -> None:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app = AppTest.from_file(str(ROOT / "inspector/views/shell/frame.py"), default_timeout=60)
     app.query_params["model"], app.query_params["token"], app.query_params["mask_layer"] = "mini-bert", "5", "1"
-    app.switch_page("inspector/views/mask.py").run()
+    app.switch_page("../mask.py").run()
     assert not app.exception
     assert app.title[0].value == "What if"
     assert chips(app) == [5]

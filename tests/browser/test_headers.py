@@ -1,0 +1,173 @@
+"""The page under its Content-Security-Policy, in Chromium: nothing is refused, and each source is needed."""
+
+from __future__ import annotations
+
+import re
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from http.client import HTTPConnection
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, Route, expect
+
+from tests.browser.conftest import ROOT, Server, wait_for
+
+pytestmark = pytest.mark.browser
+SLOW = 60_000  # ms: the first view loads torch on a busy machine
+PAGES = {
+    "/": "[role=gridcell]",
+    "/compare": "canvas",
+    "/what_if?model=mini-bert": "canvas",
+    "/generate?model=translator": ".js-plotly-plot",
+    "/layernorm": ".js-plotly-plot",
+    "/positions": ".js-plotly-plot",
+    "/costs": ".js-plotly-plot",
+    "/lab": "text=Nothing is trained yet",
+    "/training": ".js-plotly-plot",
+}
+IDLE = ".stApp[data-test-script-state='notRunning']"
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context(viewport={"width": 1440, "height": 1400})
+    page = context.new_page()
+    page.set_default_timeout(SLOW)
+    yield page
+    context.close()
+
+
+def refusals(page: Page) -> list[str]:
+    """A list that Chromium's messages about the policy are added to."""
+    found: list[str] = []
+    pieces = re.compile("data:[^']{100,}")  # whole pictures and fonts
+    page.on("console", lambda said: "Content Security Policy" in said.text and found.append(pieces.sub("", said.text)))
+    return found
+
+
+def visit(page: Page, server: Server, path: str) -> None:
+    page.goto(server.url + path)
+    page.locator(PAGES[path]).first.wait_for(state="attached")
+    page.locator(IDLE).wait_for(state="attached")
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page_is_drawn_and_nothing_of_it_is_refused(page: Page, server: Server, path: str) -> None:
+    found = refusals(page)
+    visit(page, server, path)
+    page.wait_for_timeout(500)
+    expect(page.get_by_test_id("stException")).to_have_count(0)
+    assert found == []
+
+
+def test_a_chart_is_saved_as_a_picture(page: Page, server: Server) -> None:
+    found = refusals(page)
+    visit(page, server, "/layernorm")
+    save_chart(page)
+    assert found == []
+
+
+def save_chart(page: Page) -> None:
+    page.locator(".js-plotly-plot").first.hover()
+    with page.expect_download(timeout=10_000) as waiting:
+        page.locator("[data-title^='Download plot']").first.click()
+    assert waiting.value.path().read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("directive", "source", "path"),
+    [
+        ("script-src", "'self'", "/lab"),
+        ("script-src", "'sha256-[^']*'", "/lab"),
+        ("script-src", "blob:", "/"),
+        ("style-src", "'self'", "/lab"),
+        ("style-src", "'unsafe-inline'", "/lab"),
+        ("img-src", "'self'", "/lab"),
+        ("img-src", "data:", "/positions"),
+        ("img-src", "blob:", "/layernorm"),
+        ("font-src", "'self'", "/lab"),
+        ("font-src", "data:", "/lab"),
+        ("connect-src", "'self'", "/lab"),
+    ],
+)
+def test_each_source_is_needed(page: Page, server: Server, directive: str, source: str, path: str) -> None:
+    found, changed = refusals(page), []
+
+    def without(route: Route) -> None:
+        answer = route.fetch()
+        policy = answer.headers["content-security-policy"]
+        shorter = re.sub(f"({directive}[^;]*?) {source}", r"\1", policy)
+        changed.append(shorter != policy)
+        route.fulfill(response=answer, headers={**answer.headers, "content-security-policy": shorter})
+
+    page.route(server.url + path, without)
+    page.goto(server.url + path)
+    if source == "blob:" and directive == "img-src":
+        page.locator(PAGES[path]).first.wait_for(state="attached")
+        page.locator(IDLE).wait_for(state="attached")
+        with pytest.raises(Exception, match="Timeout"):
+            save_chart(page)
+    for _ in range(240):
+        if any(directive in one for one in found):
+            break
+        page.wait_for_timeout(250)
+    assert changed == [True]
+    assert any(directive in one for one in found), found
+
+
+def test_another_site_can_neither_frame_it_nor_send_it_elsewhere(page: Page, server: Server, tmp_path: Path) -> None:
+    found = refusals(page)
+    frame = tmp_path / "frame.html"
+    frame.write_text(f'<iframe src="{server.url}/lab"></iframe>', encoding="utf-8")
+    page.goto(frame.as_uri())
+    for _ in range(40):
+        if found:
+            break
+        page.wait_for_timeout(250)
+    assert any("frame-ancestors" in one for one in found), found
+    found.clear()
+    visit(page, server, "/lab")
+    page.evaluate("fetch('http://192.0.2.1/').catch(() => 0)")
+    page.wait_for_timeout(500)
+    assert any("connect-src" in one for one in found), found
+
+
+def test_a_foreign_site_at_the_websocket_is_refused_and_nobody_is_asked_about_it(server: Server) -> None:
+    before = server.calls.read_text()
+    with closing(HTTPConnection(server.url.removeprefix("http://"), timeout=20)) as connection:
+        handshake = {
+            **{"Connection": "Upgrade", "Upgrade": "websocket", "Origin": "https://evil.example"},
+            **{"Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "x3JJHMbDL1EzLkh9GBhXDw=="},
+        }
+        connection.request("GET", "/_stcore/stream", headers=handshake)
+        assert connection.getresponse().status == 403
+    assert server.calls.read_text() == before
+
+
+def test_what_a_script_lets_through_is_a_sentence_on_the_page_and_whole_in_the_log(page: Page, tmp_path: Path) -> None:
+    (tmp_path / "broken.py").write_text("[][0] + hidden_detail\n", encoding="utf-8")
+    (tmp_path / "app.py").write_text(
+        "import streamlit as st\nfrom inspector.views import boundary\n"
+        "app = st.App('broken.py', on_script_error=boundary.escaped)\n",
+        encoding="utf-8",
+    )
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port, log = free.getsockname()[1], tmp_path / "log.txt"
+    options = [f"--server.port={port}", "--server.headless=true", "--server.address=127.0.0.1"]
+    with log.open("w") as output:
+        command = [sys.executable, "-m", "streamlit", "run", str(tmp_path / "app.py"), *options]
+        process = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=output)
+    try:
+        wait_for(f"http://127.0.0.1:{port}/_stcore/health", process, log)
+        page.goto(f"http://127.0.0.1:{port}/")
+        expect(page.get_by_text("Your text is kept")).to_be_visible(timeout=SLOW)
+        assert "hidden_detail" not in page.content()
+        assert "list index out of range" in log.read_text(encoding="utf-8")
+    finally:
+        process.terminate()
+        process.wait(timeout=20)

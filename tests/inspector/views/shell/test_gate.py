@@ -1,0 +1,135 @@
+"""What every request passes before Streamlit sees it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from inspector.views.shell.gate import Gate, Rules, headers
+
+HOST = (b"host", b"headlight.example:8443")
+OWN, FOREIGN = (b"origin", b"https://headlight.example:8443"), (b"origin", b"https://headlight.example.evil.example")
+
+
+class Inner:
+    """An app that answers all and keeps its websockets open until it is told to let go."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+        self.let_go = asyncio.Event()
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        self.seen.append(scope["path"])
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.accept"})
+            await self.let_go.wait()
+        else:
+            spoken = [(b"content-type", b"text/plain"), (b"X-Frame-Options", b"SAMEORIGIN")]
+            await send({"type": "http.response.start", "status": 200, "headers": spoken})
+            await send({"type": "http.response.body", "body": b"inner"})
+
+
+async def ask(gate: Gate, path: str, *further: tuple[bytes, bytes], kind: str = "http") -> list[dict[str, Any]]:
+    """What the gate sends for one request."""
+    sent: list[dict[str, Any]] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": f"{kind}.connect"}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    await gate({"type": kind, "path": path, "headers": [HOST, *further]}, receive, send)
+    return sent
+
+
+@pytest.mark.parametrize("path", ["/", "/costs", "/_stcore/health", "/media/x.csv", "/_stcore/metrics"])
+def test_every_answer_has_the_headers_once(path: str) -> None:
+    start, _ = asyncio.run(ask(Gate(Inner(), rules=Rules()), path))
+    names = [name.lower() for name, _ in start["headers"]]
+    for name, value in headers().items():
+        assert names.count(name.lower().encode()) == 1
+        assert (name.lower().encode(), value.encode()) in start["headers"]
+
+
+def test_the_policy_names_no_foreign_host_and_lets_no_site_frame_it() -> None:
+    policy = dict(directive.split(" ", 1) for directive in headers()["Content-Security-Policy"].split("; "))
+    assert policy["default-src"] == policy["frame-ancestors"] == policy["base-uri"] == "'none'"
+    assert "'unsafe-inline'" not in policy["script-src"]
+    assert "eval" not in policy["script-src"]
+    sources = {source for value in policy.values() for source in value.split()}
+    known = {"'none'", "'self'", "'unsafe-inline'", "blob:", "data:"}
+    assert all(source in known or source.startswith("'sha256-") for source in sources)
+
+
+@pytest.mark.parametrize("path", ["/_stcore/metrics", "/_stcore/metrics/", "/base/_stcore/metrics"])
+def test_metrics_answer_only_where_asked_for(path: str) -> None:
+    closed, open_ = Inner(), Inner()
+    start, _ = asyncio.run(ask(Gate(closed, rules=Rules()), path))
+    assert (start["status"], closed.seen) == (404, [])
+    start, _ = asyncio.run(ask(Gate(open_, rules=Rules(metrics=True)), path))
+    assert (start["status"], open_.seen) == (200, [path])
+
+
+@pytest.mark.parametrize("origin", [FOREIGN, (b"origin", b"null"), (b"origin", b"https://headlight.example:9000")])
+def test_a_page_of_another_site_gets_no_websocket(origin: tuple[bytes, bytes]) -> None:
+    inner = Inner()
+    assert asyncio.run(ask(Gate(inner, rules=Rules()), "/_stcore/stream", origin, kind="websocket")) == [
+        {"type": "websocket.close", "code": 1008}
+    ]
+    assert inner.seen == []
+
+
+@pytest.mark.parametrize("further", [[OWN], []])
+def test_its_own_page_and_a_client_that_is_no_browser_get_one(further: list[tuple[bytes, bytes]]) -> None:
+    inner = Inner()
+    inner.let_go.set()
+    assert asyncio.run(ask(Gate(inner, rules=Rules()), "/_stcore/stream", *further, kind="websocket")) == [
+        {"type": "websocket.accept"}
+    ]
+
+
+def test_where_all_places_are_taken_a_visitor_reads_a_sentence_and_is_asked_in_again() -> None:
+    async def visit() -> None:
+        inner, page = Inner(), (b"accept", b"text/html,*/*")
+        gate = Gate(inner, rules=Rules(sessions=2))
+        first, second = (asyncio.create_task(ask(gate, "/_stcore/stream", OWN, kind="websocket")) for _ in range(2))
+        await asyncio.sleep(0)
+        start, body = await ask(gate, "/costs", page)
+        assert start["status"] == 503
+        assert b"room for 2 visitors" in body["body"]
+        assert b'http-equiv="refresh"' in body["body"]
+        assert (b"retry-after", b"15") in start["headers"]
+        assert (await ask(gate, "/_stcore/health"))[0]["status"] == 200, "those who are here go on"
+        assert (await ask(gate, "/_stcore/stream", OWN, kind="websocket"))[0]["type"] == "websocket.close"
+        inner.let_go.set()
+        await asyncio.gather(first, second)
+        assert gate.visitors == 0
+        assert (await ask(gate, "/costs", page))[0]["status"] == 200
+
+    asyncio.run(visit())
+
+
+def test_a_visitor_whose_connection_breaks_gives_the_place_back() -> None:
+    async def breaks(scope: Any, receive: Any, send: Any) -> None:
+        raise ConnectionError("gone")
+
+    gate = Gate(breaks, rules=Rules(sessions=1))
+    for _ in range(3):
+        with pytest.raises(ConnectionError):
+            asyncio.run(ask(gate, "/_stcore/stream", kind="websocket"))
+    assert gate.visitors == 0
+
+
+def test_the_rules_are_read_from_the_environment() -> None:
+    assert Rules.from_environment({}) == Rules(sessions=50, metrics=False)
+    chosen = {"HEADLIGHT_SESSIONS": " 7 ", "HEADLIGHT_METRICS": "1"}
+    assert Rules.from_environment(chosen) == Rules(sessions=7, metrics=True)
+
+
+@pytest.mark.parametrize(("name", "value"), [("SESSIONS", "0"), ("SESSIONS", "many"), ("METRICS", "maybe")])
+def test_a_rule_that_cannot_be_read_is_named(name: str, value: str) -> None:
+    with pytest.raises(ValueError, match=f"HEADLIGHT_{name} is '{value}'; write"):
+        Rules.from_environment({f"HEADLIGHT_{name}": value})
