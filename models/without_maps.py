@@ -1,4 +1,4 @@
-"""Models of transformers whose attention has no map from token to token, and why."""
+"""Models of transformers whose attention is not, or not only, a map from token to token, and why."""
 
 from __future__ import annotations
 
@@ -14,6 +14,10 @@ def why_no_maps(config: Any) -> str | None:
             "pseudo-inverse of a matrix between them, so that no softmax leads from token to token; with as many "
             "landmarks as segment_means_seq_len it attends in full, and is recorded"
         )
+    if config.model_type == "funnel" and len(config.block_sizes) == 1:  # nothing is pooled
+        return None
+    if config.model_type == "reformer" and "lsh" not in config.attn_layers:
+        return None
     return _SENTENCES.get(config.model_type)
 
 
@@ -21,6 +25,10 @@ _SENTENCES = {
     "funnel": (
         "it pools its tokens: from its second block on a query stands for two tokens, in the third for four, and its "
         "maps are between these, not between the text's tokens"
+    ),
+    "prophetnet": (
+        "its decoder reads a target in several streams at once, and what it predicts with are streams of their own, "
+        "whose queries see the tokens and themselves: their maps have twice as many keys as there are tokens"
     ),
     "reformer": (
         "its LSH layers sort tokens into buckets by random rotations, drawn anew for each run, and attend within them, "

@@ -32,3 +32,10 @@ def test_what_is_said_of_landmarks_holds() -> None:
 @pytest.mark.parametrize("name", ["bert", "gpt2", "t5", "longformer", "nystromformer"])
 def test_nothing_is_said_of_models_with_maps(name: str) -> None:
     assert why_no_maps(AutoConfig.for_model(name)) is None
+
+
+def test_what_is_said_holds_for_the_configuration_at_hand() -> None:
+    assert why_no_maps(AutoConfig.for_model("reformer", attn_layers=["local", "lsh"]))
+    assert why_no_maps(AutoConfig.for_model("reformer", attn_layers=["local"])) is None
+    assert why_no_maps(AutoConfig.for_model("funnel", block_sizes=[2, 2]))
+    assert why_no_maps(AutoConfig.for_model("funnel", block_sizes=[2])) is None
