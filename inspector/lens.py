@@ -1,8 +1,7 @@
 """The logit lens: what the model would predict if it stopped after each layer (nostalgebraist 2020).
 
-The residual stream after a layer is read off the norms around it: in a pre-norm model the next layer's first norm takes
-it as it is, in a post-norm model the layer's last norm gives it out. It then goes through what the model has at its own
-end: the final norm, where there is one, and the head.
+The residual stream after a layer is what that layer left when the text was recorded. It then goes through what the
+model has at its own end: the final norm, where there is one, and the head.
 
 Shapes: Q query positions, D width, V vocabulary.
 """
@@ -19,7 +18,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from inspector.trace import HALF, NormRecord, Trace
+from inspector.trace import HALF, NormRecord, StateRecord, Trace
 from models.tokenizers import token_id, token_names
 
 Array = NDArray[np.floating[Any]]
@@ -42,16 +41,12 @@ class Residual(NamedTuple):
 def residual_stream(trace: Trace, *, stream: str | None = None) -> list[Residual]:
     """The residual stream after each layer, before any final norm: of "encoder" or "decoder", or of all there are.
 
-    Layer -1 is there where layer 0 begins with a norm; in a post-norm model no norm sees that state.
+    It is what the layers themselves took and left when the text was recorded. Layer -1 is there where layer 0 begins
+    with a norm.
 
-    Raises ValueError where the recorded norms do not show the state after each layer.
+    Raises ValueError where it is not known, with the reason.
     """
-    streams = list(dict.fromkeys(norm.stream for norm in trace.norms if norm.layer is not None))
-    if not streams:
-        raise ValueError(
-            f"no norm was recorded in the layers of {trace.model}, and the residual stream is read off the norms; "
-            "choose a model with LayerNorm or RMSNorm"
-        )
+    streams = list(dict.fromkeys(site.stream for site in trace.sites if site.stream != "cross"))
     if stream is not None and stream not in streams:
         raise ValueError(f"there is no residual stream {stream!a}: this model has {', '.join(streams)}")
     return [residual for name in streams if stream in (None, name) for residual in _residuals(trace, name)]
@@ -149,43 +144,43 @@ def _likeliest(logits: Tensor, truth: Tensor, *, top: int) -> pd.DataFrame:
 
 
 def _residuals(trace: Trace, stream: str) -> list[Residual]:
-    norms = [norm for norm in trace.norms if norm.stream == stream]
-    states: dict[int, Array] = {}
-    last = 0
-    for norm in norms:
-        if norm.layer is None:
-            continue
-        last = max(last, norm.layer)
-        if norm.placement == "pre" and norm.part == "attention":
-            states.setdefault(norm.layer - 1, norm.input)  # the layer's first; norms of queries and keys come later
-        elif norm.placement == "post" and norm.part == "ffn":
-            states[norm.layer] = norm.output
-    final = _final_norm(trace, stream)
-    end = states.get(last) if final is None else final.output
-    if final is not None:
-        states[last] = final.input
-    if stream == _last_stream(trace):
-        if end is not None and not _same(end, trace):
-            del states[last]  # what was taken for the last norm is none
-        elif final is None:
-            states[last] = trace.output  # as the model computed it, not computed again
-    shape = (len(trace.read_by(stream)), trace.hidden.shape[1])
-    unknown = [layer for layer in range(last + 1) if layer not in states or states[layer].shape != shape]
-    if unknown:
+    why = next((it.reason for it in trace.refused if it.what == "residual stream" and it.name == stream), None)
+    if why is not None:
+        raise ValueError(f"the residual stream of {trace.model}'s {stream} is not known: {why}")
+    found = [
+        Residual(stream, record.layer, _state(trace, record)) for record in trace.states if record.stream == stream
+    ]
+    if not found:
         raise ValueError(
-            f"no norm of {trace.model} shows the {stream}'s residual stream after layer {unknown[0]}, so it is not "
-            "known; choose a model whose every layer begins or ends with a LayerNorm or RMSNorm"
+            f"the residual stream of {trace.model}'s {stream} was not recorded: this trace was saved before it was; "
+            "record the text again"
         )
-    return [Residual(stream, layer, states[layer]) for layer in sorted(states) if states[layer].shape == shape]
+    return found
+
+
+def _state(trace: Trace, record: StateRecord) -> Array:
+    if record.state is not None:
+        return record.state
+    assert record.norm is not None
+    norm = trace.norms[record.norm]
+    return norm.input if record.side == "input" else norm.output
 
 
 def _ends(trace: Trace, stream: str) -> Iterator[tuple[int, Tensor]]:
     """What the head is given where the model stops after a layer: (layer, [Q, D]); after the last, as it was."""
     final = _final_norm(trace, stream)
     residuals = residual_stream(trace, stream=stream)
+
+    def ended(state: Array) -> Array:
+        return state if final is None else replace(final, input=state).output
+
+    if not _same(ended(residuals[-1].state), trace):
+        raise ValueError(
+            f"between the last layer of {trace.model} and its last hidden state stands more than a norm, so the head "
+            "cannot be asked after an earlier layer"
+        )
     for residual in residuals[:-1]:
-        state = residual.state if final is None else replace(final, input=residual.state).output
-        yield residual.layer, torch.tensor(state)
+        yield residual.layer, torch.tensor(ended(residual.state))
     yield residuals[-1].layer, trace.hidden
 
 

@@ -5,29 +5,85 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from torch import Tensor, nn
+from torch import Tensor
 
+from inspector.norm_kinds import NormParameters
+from inspector.residual_sums import Uses
+from models.attention import AttentionCall
 from models.config import NormPlacement, Shape, TransformerConfig
 
-Site = tuple[str, int]  # stream and layer of an attention call
+
+@dataclass(eq=False)
+class LayerCall:
+    """One run of a layer: what it took and what it left, [B, T, D].
+
+    path: of its stack; number: of the model's layer. left_norm: the norm call whose output is what it left, where there
+    is one; `left` is None then. The truths are mean and deviation of each of their vectors, [B, T, 2], as the layer saw
+    them. given: its output while the model runs. attentions: which calls of the seam it made.
+    """
+
+    path: str
+    number: int
+    entered: Tensor
+    entered_truth: Tensor
+    started: int
+    left: Tensor | None = None
+    left_truth: Tensor | None = None
+    left_norm: int | None = None
+    given: Tensor | None = None
+    attentions: slice = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.attentions = slice(self.started, self.started)
+
+    def gave(self, x: Tensor) -> bool:
+        """Whether x is what it gave out."""
+        return is_same(self.given, x)
+
+
+@dataclass(eq=False)
+class NormCall:
+    """A norm that ran: its path, what it computes, its input and gate [B, T, D], how many attentions came before.
+
+    difference: the largest between its formula and what the module gave. truth: mean and deviation of what the module
+    gave, [B, T, 2]. output: what it gave, while that can still be what its layer leaves. call: the layer's run, None
+    outside the layers. sublayer: in which kind it ran. uses: what became of it. leaves: whether its output is the
+    layer's.
+    """
+
+    name: str
+    found: NormParameters
+    input: Tensor
+    gate: Tensor | None
+    attentions_before: int
+    difference: float
+    truth: Tensor
+    output: Tensor | None = None
+    call: LayerCall | None = None
+    sublayer: str = ""
+    uses: Uses = field(default_factory=Uses)
+    leaves: bool = False
+
+    def gave(self, x: Tensor) -> bool:
+        """Whether x is what it gave out."""
+        return is_same(self.output, x)
 
 
 @dataclass(frozen=True)
-class NormCall:
-    """A norm that ran: its path in the network, its input [B, T, D], and how many attention calls came before."""
+class MixerCall:
+    """A run of what stands in attention's place: in which layer, after how many norms and attentions."""
 
-    name: str
-    module: nn.Module
-    input: Tensor
+    call: LayerCall
+    norms_before: int
     attentions_before: int
 
 
 @dataclass(frozen=True)
 class Place:
-    """As in NormRecord: stream, layer (None outside the layers), part and placement."""
+    """Stream, layer (None outside the layers), part and placement, as in NormRecord."""
 
     stream: str
     layer: int | None
@@ -40,19 +96,62 @@ ENDS = {"embedding_norm": "embedding", "final_norm": "final"}
 """What the own Transformer calls its norms, and what each is."""
 
 
-def places(calls: Sequence[NormCall], config: Any, *, shape: Shape, sites: Sequence[Site]) -> list[Place]:
-    """The place of each norm call: in an own Transformer by its name, in a transformers model by what ran when.
+def is_same(tensor: Tensor | None, other: Tensor) -> bool:
+    """Whether two tensors are one, or views of one memory with one shape."""
+    return tensor is other or (
+        tensor is not None and tensor.data_ptr() == other.data_ptr() and tensor.shape == other.shape
+    )
 
-    sites: of the attention calls, in call order.
+
+def stream_of(name: str, shape: Shape) -> str:
+    """The stream of a module, by its path in the network."""
+    if shape == "encoder-decoder":
+        return "decoder" if "decoder" in name.split(".") else "encoder"
+    return shape
+
+
+def places(
+    calls: Sequence[NormCall],
+    config: Any,
+    *,
+    shape: Shape,
+    attentions: Sequence[AttentionCall],
+    mixers: Sequence[MixerCall] = (),
+) -> list[Place]:
+    """The place of each norm call: in an own Transformer by its name, else by what ran and was added to what.
+
+    attentions: the calls of the seam, in call order.
     """
+    layers = _layers(calls)
     if isinstance(config, TransformerConfig):
         stream = "decoder" if config.shape == "decoder" else "encoder"
-        layers = _layers(calls)
         return [
             _own_place(call.name, layer, stream, config.norm_placement)
             for call, layer in zip(calls, layers, strict=True)
         ]
-    return _found_places(calls, shape, sites)
+    streams = [stream_of(call.name, shape) for call in calls]
+    inside: defaultdict[tuple[str, int], list[int]] = defaultdict(list)
+    for number, (stream, layer) in enumerate(zip(streams, layers, strict=True)):
+        if layer is not None:
+            inside[stream, layer].append(number)
+    placements = _placements(calls, layers)
+    runs = Counter((call.name, layer) for call, layer in zip(calls, layers, strict=True))
+    leaving = {call.name for call in calls if call.leaves}
+    for number, (call, layer) in enumerate(zip(calls, layers, strict=True)):
+        if (
+            call.name not in leaving and layer is not None and runs[call.name, layer] > 1
+        ):  # of no one sublayer (the router of Gemma 3n's streams)
+            placements[number] = "inside"
+    found: dict[int, Place] = {}
+    for (stream, layer), numbers in inside.items():
+        parts = _parts(calls, numbers, placements, attentions=attentions, mixers=mixers)
+        found |= {number: Place(stream, layer, part, placements[number]) for number, part in parts.items()}
+    for number, (call, stream) in enumerate(zip(calls, streams, strict=True)):
+        if number not in found:
+            seen = any(_is_of(attention, stream) for attention in attentions[: call.attentions_before])
+            end = "final" if seen else "embedding"
+            found[number] = Place(stream, None, end, end)
+    return [found[number] for number in range(len(calls))]
 
 
 def _own_place(name: str, layer: int | None, stream: str, placement: NormPlacement) -> Place:
@@ -63,88 +162,123 @@ def _own_place(name: str, layer: int | None, stream: str, placement: NormPlaceme
     return Place(stream, layer, PARTS[leaf], placement)
 
 
-def _found_places(calls: Sequence[NormCall], shape: Shape, sites: Sequence[Site]) -> list[Place]:
-    """A norm with a number in its path stands in that layer (one layer on where a shared module runs again, as in
-    ALBERT); one without stands at the embedding or at the end. Which sublayer it belongs to: `_parts`.
-    """
-    streams = [_stream(call.name, shape) for call in calls]
-    layers = _layers(calls)
-    found: dict[int, Place] = {}
-    inside: defaultdict[Site, list[int]] = defaultdict(list)
-    for number, (call, stream, layer) in enumerate(zip(calls, streams, layers, strict=True)):
-        if layer is not None:
-            inside[stream, layer].append(number)
-        else:
-            seen = any(site[0] == stream for site in sites[: call.attentions_before])
-            end = "final" if seen else "embedding"
-            found[number] = Place(stream, None, end, end)
-    ending = {found[number].stream for number in found if found[number].part == "final"}
-    first = {key: _before(calls[numbers[0]], key, sites) == 0 for key, numbers in inside.items()}
-    for (stream, layer), numbers in inside.items():
-        pre = any(
-            begins for (its, _), begins in first.items() if its == stream
-        )  # a first layer may go without (ModernBERT)
-        before = [_before(calls[number], (stream, layer), sites) for number in numbers]
-        names = [calls[number].name for number in numbers]
-        sublayers = _SUBLAYERS["cross" if ("cross", layer) in sites and stream == "decoder" else "alone"]
-        parts = _parts(names, before, sublayers, pre=pre, ends=stream in ending)
-        for number, (part, placement) in zip(numbers, parts, strict=True):
-            found[number] = Place(stream, layer, part, placement)
-    return [found[number] for number in range(len(calls))]
-
-
-_OF = {"encoder": ("encoder",), "decoder": ("decoder", "cross")}
-_SUBLAYERS = {"alone": ("attention", "ffn"), "cross": ("attention", "cross", "ffn")}
-_OF_THE_OUTPUT = re.compile("post_(attention|feedforward|mlp|self_attn)_?(layer)?norm")
-_OF_THE_FFN = ("post_feedforward", "post_mlp")
-
-
-def _before(call: NormCall, where: Site, sites: Sequence[Site]) -> int:
-    """How many attention calls of the norm's own layer came before it."""
-    stream, layer = where
-    return sum(site[1] == layer and site[0] in _OF[stream] for site in sites[: call.attentions_before])
-
-
-def _parts(
-    names: Sequence[str], before: Sequence[int], sublayers: Sequence[str], *, pre: bool, ends: bool
-) -> list[tuple[str, str]]:
-    """Part and placement of the norms of one layer, in the order in which they ran.
-
-    before: how many attention calls of the layer came before each. ends: whether a norm stands behind the last layer,
-    as where the residual stream itself goes without. In a pre-norm stack, whose layers begin with a norm,
-    what comes before a sublayer is that sublayer's; in a post-norm stack what comes after it. Where a layer has a norm
-    behind its FFN and is named so (Gemma 2, OLMo 2), those behind a sublayer stand on the sublayer's output, before the
-    residual sum: "output".
-    """
-    last = len(sublayers) - 1
-    leaves = [name.rpartition(".")[2] for name in names]
-    sandwich = (pre or ends) and any(leaf.startswith(_OF_THE_FFN) for leaf in leaves)
-    named_twice = any(leaf.startswith("post_self_attn") for leaf in leaves)  # GLM-4: "post_attention" is the FFN's then
-    parts, seen = [], Counter[int]()
-    for leaf, done in zip(leaves, before, strict=True):
-        output = _OF_THE_OUTPUT.fullmatch(leaf) and not (named_twice and leaf.startswith("post_attention"))
-        if sandwich and output:
-            parts.append((sublayers[last if "attention" not in leaf and "attn" not in leaf else 0], "output"))
-        elif pre:  # a second norm before the first attention is that of an FFN beside it (parallel sublayers)
-            parts.append((sublayers[min(done, last) if not seen[done] or done else last], "pre"))
-        else:
-            parts.append((sublayers[min(done - 1 + seen[done], last)], "post"))
-        seen[done] += 1
-    return parts
-
-
-def _stream(name: str, shape: Shape) -> str:
-    if shape == "encoder-decoder":
-        return "decoder" if "decoder" in name.split(".") else "encoder"
-    return shape
+def _is_of(attention: AttentionCall, stream: str) -> bool:
+    return attention.stream == stream or (attention.stream == "cross" and stream == "decoder")
 
 
 def _layers(calls: Sequence[NormCall]) -> list[int | None]:
-    """The number in each norm's path; one more for each time that attention ran since the same norm did (ALBERT)."""
-    runs: defaultdict[str, set[int]] = defaultdict(set)
+    """The layer's run that each ran in; by its path where no module is the layer (XLM)."""
+    lists = {call.call.path for call in calls if call.call is not None}
     layers: list[int | None] = []
     for call in calls:
-        runs[call.name].add(call.attentions_before)
         numbers = [int(part) for part in call.name.split(".") if part.isdigit()]
-        layers.append(numbers[0] + len(runs[call.name]) - 1 if numbers else None)
+        by_path = numbers[0] if numbers and not lists else None
+        layers.append(by_path if call.call is None else call.call.number)
     return layers
+
+
+# --- placement ---------------------------------------------------------------------------------------------------
+
+
+def _placements(calls: Sequence[NormCall], layers: Sequence[int | None]) -> list[str]:
+    """Where each stands to the residual stream; one that was not seen to be used stands as its like in other layers."""
+    seen = [None if layer is None else _placement(call) for call, layer in zip(calls, layers, strict=True)]
+    like: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for call, placement in zip(calls, seen, strict=True):
+        if placement is not None:
+            like[_leaf(call)][placement] += 1
+    return [
+        placement or (like[_leaf(call)].most_common(1) or [("inside", 0)])[0][0]
+        for call, placement in zip(calls, seen, strict=True)
+    ]
+
+
+def _leaf(call: NormCall) -> str:
+    return re.sub(r"\d+", "", call.name)
+
+
+def _placement(call: NormCall) -> str | None:
+    """ "pre", "post", "output" or "inside"; None where nothing was seen."""
+    uses, enters = call.uses, call.call is not None and is_same(call.call.entered, call.input)
+    if call.sublayer == "mixer":
+        return "inside"
+    if call.leaves:
+        return "post"
+    if uses.input_added and uses.read_in:
+        return "pre"
+    if uses.output_added and uses.read_in:
+        return "post" if uses.input_summed or enters else "inside"
+    if uses.output_added:
+        return "output"
+    if uses.input_summed and not uses.input_added and uses.read_in == "ffn":
+        return "post"  # the sum goes no further, and no new attention begins (the end of MobileBERT's inner stream)
+    return "pre" if uses.read_in or uses.input_added or enters else None
+
+
+# --- parts -------------------------------------------------------------------------------------------------------
+
+
+def _parts(
+    calls: Sequence[NormCall],
+    numbers: Sequence[int],
+    placements: Sequence[str],
+    *,
+    attentions: Sequence[AttentionCall],
+    mixers: Sequence[MixerCall],
+) -> dict[int, str]:
+    """The sublayer of each norm of one layer.
+
+    A norm before a sublayer is that of the sublayer that reads it. A norm after one is that of the last attention (or
+    what stands in its place) before it, and of the FFN where that has one already. What comes on the output of neither
+    (Gemma 3n's side branches) is "other".
+    """
+    parts: dict[int, str] = {}
+    taken: set[str] = set()
+    last = -2
+    for number in numbers:
+        call, placement = calls[number], placements[number]
+        before = _ran_before(call, number, attentions, mixers)
+        fresh = [what for when, what in before if when > last]
+        if call.sublayer == "mixer":
+            parts[number] = "mixer"
+        elif placement == "inside":
+            parts[number] = "other"
+        elif placement == "pre" or (placement == "post" and not before):
+            parts[number] = _read_by(call, attentions)
+        elif fresh:
+            parts[number] = "attention" if "attention" in fresh else fresh[-1]
+        elif placement == "output" and ("ffn" in taken or (not before and _mixes(call, mixers))):
+            parts[number] = "other"
+        else:
+            parts[number] = "ffn"
+        if placement in ("post", "output") and before:
+            last = max(when for when, _ in before)
+            taken.add(parts[number])
+    return parts
+
+
+def _mixes(call: NormCall, mixers: Sequence[MixerCall]) -> bool:
+    """Whether its layer mixes tokens at all."""
+    own = call.call
+    return own is not None and (own.attentions.stop > own.attentions.start or any(m.call is own for m in mixers))
+
+
+def _read_by(call: NormCall, attentions: Sequence[AttentionCall]) -> str:
+    reads = call.uses.read_in or "ffn"
+    following = attentions[call.attentions_before : call.attentions_before + 1]
+    return "cross" if reads == "attention" and following and following[0].stream == "cross" else reads
+
+
+def _ran_before(
+    call: NormCall, number: int, attentions: Sequence[AttentionCall], mixers: Sequence[MixerCall]
+) -> list[tuple[int, str]]:
+    """What mixed tokens in the norm's layer before it ran: when, and what."""
+    start = 0 if call.call is None else call.call.attentions.start
+    own = attentions[start : call.attentions_before]
+    ran = [(2 * (start + when), "cross" if one.stream == "cross" else "attention") for when, one in enumerate(own)]
+    ran += [
+        (2 * mixer.attentions_before - 1, "mixer")
+        for mixer in mixers
+        if mixer.call is call.call and mixer.norms_before <= number
+    ]
+    return sorted(ran)

@@ -14,6 +14,13 @@ from numpy.typing import NDArray
 
 from inspector.trace import NormRecord, Trace
 
+_PLACE = {"norm": "int64", "name": "str", "stream": "str", "layer": "Int64", "part": "str"}
+STATISTICS = {
+    **_PLACE,
+    **{"position": "int64", "token": "str"},
+    **dict.fromkeys(("mean_before", "std_before", "mean_after", "std_after", "epsilon"), "float64"),
+}
+PARAMETERS = {**_PLACE, "dimension": "int64", "gamma": "float64", "beta": "float64", "outlier": "bool"}
 OUTLIER_SIGMAS = 3.0  # Kovaleva et al. 2021, section 3
 
 
@@ -38,30 +45,36 @@ def statistics(trace: Trace) -> pd.DataFrame:
             "epsilon": norm.epsilon,
         }
         tables.append(_table(index, norm, columns))
-    return pd.concat(tables, ignore_index=True)
+    return pd.concat(tables, ignore_index=True) if tables else _empty(STATISTICS)
 
 
 def parameters(trace: Trace) -> pd.DataFrame:
     """What each norm has learned, a row per norm and dimension.
 
-    Columns: norm, name, stream, layer, part (as in `statistics`), dimension, gamma, beta, outlier (whether gamma or
+    Columns: norm, name, stream, layer, part (as in `statistics`), dimension, gamma and beta (NaN where the norm has
+    none: an RMSNorm has no beta, OLMo's have neither), outlier (whether gamma or
     beta lies more than 3 standard deviations from its mean over the norm's dimensions; Kovaleva et al. 2021).
     """
     tables = []
     for index, norm in enumerate(trace.norms):
         columns = {
             "dimension": np.arange(len(norm.gamma)),
-            "gamma": norm.gamma.astype(np.float64),
-            "beta": norm.beta.astype(np.float64),
+            "gamma": norm.gamma.astype(np.float64) if "gamma" in norm.learned else np.nan,
+            "beta": norm.beta.astype(np.float64) if "beta" in norm.learned else np.nan,
             "outlier": _outliers(norm.gamma) | _outliers(norm.beta),
         }
         tables.append(_table(index, norm, columns))
-    return pd.concat(tables, ignore_index=True)
+    return pd.concat(tables, ignore_index=True) if tables else _empty(PARAMETERS)
 
 
 def _table(index: int, norm: NormRecord, columns: dict[str, Any]) -> pd.DataFrame:
     place = {"norm": index, "name": norm.name, "stream": norm.stream, "layer": norm.layer, "part": norm.part}
     return pd.DataFrame({**place, **columns}).astype({"layer": "Int64"})
+
+
+def _empty(columns: dict[str, str]) -> pd.DataFrame:
+    """The table of a model without norms."""
+    return pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in columns.items()})
 
 
 def _outliers(values: NDArray[np.floating[Any]]) -> NDArray[np.bool_]:

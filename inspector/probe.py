@@ -10,18 +10,19 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import inf
-from typing import Literal
+from typing import Any, Literal
 
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from inspector.held import storages
 from inspector.kept import Keeper
-from inspector.norm_hooks import install, watch_norms
-from inspector.norm_kinds import NormParameters, parameters
-from inspector.norm_places import NormCall, places
+from inspector.norm_hooks import Seen, install, watch_norms
+from inspector.norm_places import places
 from inspector.reading import Reading, read
-from inspector.trace import AttentionRecord, AttentionSite, NormRecord, Trace, read_only
+from inspector.states import states_of
+from inspector.trace import AttentionRecord, AttentionSite, NormRecord, Refused, StateRecord, Trace, read_only
 from models import LoadedModel
 from models.attention import AttentionCall, attend_rows, fused, row_blocks, watch
 from models.eager_attention import EagerAttention
@@ -38,10 +39,10 @@ Progress = Callable[[float, int], None]
 
 @dataclass(frozen=True)
 class _Run:
-    """What one forward gave: its attention calls, its norm calls, the last hidden state [B, T, D]."""
+    """What one forward gave: its attention calls, its norms and layers, the last hidden state [B, T, D]."""
 
     attentions: list[AttentionCall]
-    norms: list[NormCall]
+    seen: Seen
     hidden: Tensor
 
 
@@ -163,14 +164,18 @@ def _run(
 ) -> _Run:
     install(loaded.network)
     attentions: list[AttentionCall] = []
-    norms: list[NormCall] = []
-    with torch.inference_mode(), _watch(attentions, loaded, on_progress), watch_norms(attentions, norms):
+    theirs = loaded.backend != "own"
+    with (
+        torch.inference_mode(),
+        _watch(attentions, loaded, on_progress),
+        watch_norms(attentions, sums=theirs) as seen,
+    ):
         hidden = _forward(loaded, readings, padding=padding)
     if not attentions:
         raise ValueError(
             f"{type(loaded.network).__name__} made no attention call that could be seen, so there is nothing to record"
         )
-    return _Run(attentions, norms, hidden)
+    return _Run(attentions, seen, hidden)
 
 
 # --- from a run to a trace ---------------------------------------------------------------------------------------
@@ -261,52 +266,77 @@ def _trace(
         function = call.function.of_sequence(row, real)
         to_padding = None if alone else _to_padding(call, row, real)
         attentions.append(AttentionRecord(site, function, query, key, value, mask, to_padding))
-    sites = [(record.site.stream, record.site.layer) for record in attentions]
-    norms = []
-    for norm, place in zip(run.norms, places(run.norms, loaded.config, shape=loaded.shape, sites=sites), strict=True):
-        found = parameters(norm.module)
-        if found is None:
-            continue
-        norms.append(
-            NormRecord(
-                norm.name,
-                place.layer,
-                place.part,
-                place.placement,
-                read_only(own(_batch_first(norm.input, run.hidden, found), tokens=0)),
-                read_only(found.gamma),
-                read_only(found.beta),
-                found.epsilon,
-                stream=place.stream,
-                kind=found.kind,
-            )
+    seen = run.seen
+    stand = places(seen.norms, loaded.config, shape=loaded.shape, attentions=run.attentions, mixers=seen.mixers)
+
+    def rows(tensor: Tensor) -> NDArray[Any]:
+        """This sequence's vectors, of the tokens that its stream reads."""
+        return read_only(own(_batch_first(tensor, run.hidden), tokens=0))
+
+    norms = [
+        NormRecord(
+            norm.name,
+            place.layer,
+            place.part,
+            place.placement,
+            rows(norm.input),
+            read_only(norm.found.gamma),
+            read_only(norm.found.beta),
+            norm.found.epsilon,
+            stream=place.stream,
+            kind=norm.found.kind,
+            learned=norm.found.learned,
+            groups=norm.found.groups,
+            gate=None if norm.gate is None or not norm.found.gating else rows(norm.gate),
+            gating=norm.found.gating,
+            truth=rows(norm.truth),
+            difference=norm.difference,
         )
-    hidden, read_text = own(run.hidden, tokens=0), reading.encoding
+        for norm, place in zip(seen.norms, stand, strict=True)
+    ]
+    known, refused = states_of(seen, shape=loaded.shape, hidden=run.hidden)
+    states = [
+        StateRecord(
+            state.stream,
+            state.layer,
+            state.norm,
+            state.side,
+            None if state.tensor is None else rows(state.tensor),
+            rows(state.truth),
+        )
+        for state in known
+    ]
+    lengths = {"encoder": len(reading.encoding), "decoder": len(reading.target or reading.encoding)}
+    for stream in {state.stream for state in states if len(state.truth) != lengths[state.stream]}:
+        states = [state for state in states if state.stream != stream]
+        refused.append(Refused("residual stream", stream, "its layers do not hand on one state for each token"))
+    left_out = [Refused("norm", name, reason) for name, reason in seen.refused.items()]
     return Trace(
         loaded.card.id,
         text,
         text_pair,
-        read_text,
+        reading.encoding,
         tuple(attentions),
         tuple(norms),
-        hidden,
+        own(run.hidden, tokens=0),
         target,
         reading.target,
-        lent=_lent(loaded, run.norms, attentions),
+        lent=_lent(loaded, seen, attentions),
+        states=tuple(states),
+        refused=(*left_out, *refused),
     )
 
 
-def _lent(loaded: LoadedModel, norms: Sequence[NormCall], attentions: Sequence[AttentionRecord]) -> frozenset[int]:
+def _lent(loaded: LoadedModel, seen: Seen, attentions: Sequence[AttentionRecord]) -> frozenset[int]:
     """Addresses of the model's own storages: learned tensors that attention read, each norm's gamma and beta."""
     network = loaded.network
     model = storages((*network.parameters(), *network.buffers()))
-    known = storages([parameters(norm.module) for norm in norms])
+    known = storages([norm.found for norm in seen.norms])
     return frozenset(known) | (model.keys() & storages(attentions).keys())
 
 
-def _batch_first(x: Tensor, hidden: Tensor, norm: NormParameters) -> Tensor:
-    """A norm's input as [B, T, D], where its model keeps it as [T, B, D] (XLNet) or [B, D, T] (SqueezeBERT)."""
-    x = x.transpose(1, 2) if norm.features_first else x
+def _batch_first(x: Tensor, hidden: Tensor) -> Tensor:
+    """What a norm or a layer takes as [B, T, D], where its model keeps it as [T, B, D] (XLNet)."""
     return x if x.shape[0] == hidden.shape[0] else x.transpose(0, 1)
 
 

@@ -13,7 +13,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 from uuid import uuid4
 
 import numpy as np
@@ -25,10 +25,12 @@ from inspector import recompute
 from inspector.cache import ByteBudgetCache
 from inspector.held import held_bytes
 from inspector.layer_words import layers_in_words
+from inspector.norm_formula import Gating, normalise
 from inspector.recompute import Array, AttentionRecord, AttentionSite, Band, Kind
 from models.tokenizers import Cut, Encoding
 
-__all__ = ["Array", "AttentionRecord", "AttentionSite", "Band", "NormRecord", "Trace", "read_only"]
+__all__ = ["Array", "AttentionRecord", "AttentionSite", "Band", "NormRecord", "Refused", "StateRecord", "Trace"]
+__all__ += ["read_only"]
 
 HALF = (torch.bfloat16, torch.float16)  # what numpy or its readers have too few digits for
 _LARGEST_LAYER = 64 * 2**20  # bytes; above it a single head is computed instead of its whole layer
@@ -41,10 +43,15 @@ class NormRecord:
     """One LayerNorm or RMSNorm at work: its input [Q, D], its parameters [D], and where it stands.
 
     layer: None for the embedding's norm and the final one.
-    part: "embedding", "attention", "cross", "ffn" or "final": whose norm it is.
+    part: "embedding", "attention", "cross", "ffn", "mixer" (what stands in attention's place: a state space, a
+    convolution, linear attention), "other" or "final": whose norm it is.
     placement: "pre" (before the sublayer), "post" (after the residual sum), "output" (on the sublayer's output, before
-    the sum), "embedding" or "final".
+    the sum), "inside" (within a sublayer), "embedding" or "final".
     stream: "encoder" or "decoder", whose tokens it saw. kind: "layer" or "rms"; an RMSNorm has beta 0.
+    learned: which of "gamma" and "beta" the module has; gamma is 1 and beta 0 where it has none.
+    groups, gate [Q, D], gating: as in `norm_formula.normalise`.
+    truth: mean and deviation of what the module itself gave for each token, [Q, 2]; difference: the largest between
+    what it gave and its formula when it was recorded. Both are None in files of older versions.
     """
 
     name: str
@@ -57,15 +64,53 @@ class NormRecord:
     epsilon: float
     stream: str = "encoder"
     kind: str = "layer"
+    learned: tuple[str, ...] = ("gamma", "beta")
+    groups: int = 1
+    gate: NDArray[np.floating[Any]] | None = None
+    gating: Gating = ""
+    truth: NDArray[np.floating[Any]] | None = None
+    difference: float | None = None
 
     @property
     def output(self) -> NDArray[np.floating[Any]]:
-        """[Q, D]: gamma * (x - mean) / sqrt(variance + epsilon) + beta (Ba et al. 2016), computed from the input; of an
-        RMSNorm gamma * x / sqrt(mean(x^2) + epsilon) (Zhang & Sennrich 2019)."""
+        """[Q, D]: what the norm gives, computed from its input by `norm_formula.normalise`."""
         x, gamma, beta = (torch.tensor(array) for array in (self.input, self.gamma, self.beta))
-        if self.kind == "rms":
-            return read_only(torch.nn.functional.rms_norm(x, gamma.shape, gamma, self.epsilon))
-        return read_only(torch.nn.functional.layer_norm(x, gamma.shape, gamma, beta, self.epsilon))
+        made = normalise(
+            x,
+            gamma,
+            beta,
+            kind=self.kind,
+            epsilon=self.epsilon,
+            groups=self.groups,
+            gate=None if self.gate is None else torch.tensor(self.gate),
+            gating=self.gating,
+        )
+        return read_only(made)
+
+
+@dataclass(frozen=True, eq=False)
+class StateRecord:
+    """The residual stream after a layer, [Q, D]; layer -1 is what goes into layer 0.
+
+    norm, side: the norm, by its place in `Trace.norms`, whose "input" or "output" it is; state: the numbers themselves,
+    where no norm has them. truth: mean and deviation of each token's state as the layer gave it, [Q, 2].
+    """
+
+    stream: str
+    layer: int
+    norm: int | None
+    side: Literal["input", "output"]
+    state: NDArray[np.floating[Any]] | None
+    truth: NDArray[np.floating[Any]]
+
+
+@dataclass(frozen=True)
+class Refused:
+    """What ran and is not shown: a "norm", by its path, or a "residual stream", by its stream, and why."""
+
+    what: Literal["norm", "residual stream"]
+    name: str
+    reason: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +119,8 @@ class Trace:
 
     model: the model's id. hidden: last hidden state [Q, D], of the decoder where there is one.
     target: what the decoder of an encoder-decoder read; target_text: what it was given to write, None where it wrote by
-    itself. lent: addresses of the storages that are the model's own (a norm's gamma), which `nbytes` leaves out.
+    itself. states: the residual stream, and refused: what of norms and streams is not shown; both are empty in files of
+    older versions. lent: addresses of storages that are the model's own (a norm's gamma), which `nbytes` leaves out.
     """
 
     model: str
@@ -87,6 +133,8 @@ class Trace:
     target_text: str | None = None
     target: Encoding | None = None
     lent: frozenset[int] = field(default=frozenset(), repr=False)
+    states: tuple[StateRecord, ...] = ()
+    refused: tuple[Refused, ...] = ()
     key: str = field(default_factory=lambda: uuid4().hex)
 
     @property

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import os
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -25,7 +25,7 @@ from torch import Tensor
 from inspector import function_file, tensor_file
 from inspector.archive import Archive, OverLimitError
 from inspector.recompute import AttentionRecord, AttentionSite, blocks
-from inspector.trace import NormRecord, Trace
+from inspector.trace import NormRecord, Refused, StateRecord, Trace
 from models.attention import row_blocks
 from models.limits import Limits, variable
 from models.masks import Mask
@@ -35,6 +35,7 @@ from models.wording import said
 FORMAT, VERSION = "headlight-trace", 1
 _UNKNOWN = ("[UNK]", "<unk>", "<|unknown|>")
 NORM_FIELDS = ("name", "layer", "part", "placement", "epsilon", "stream", "kind")  # of a norm, what is no array
+_NEWER_NORM_FIELDS = ("learned", "groups", "gating", "difference")  # which are not there in files of older versions
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,17 @@ def save(trace: Trace, path: str | os.PathLike[str]) -> None:
     for index, norm in enumerate(trace.norms):
         for name in ("input", "gamma", "beta"):
             arrays[f"norm.{index}.{name}"] = getattr(norm, name)
-        norms.append({name: getattr(norm, name) for name in NORM_FIELDS})
+        more = {name: array for name in ("gate", "truth") if (array := getattr(norm, name)) is not None}
+        arrays |= {f"norm.{index}.{name}": array for name, array in more.items()}
+        fields = {name: getattr(norm, name) for name in (*NORM_FIELDS, *_NEWER_NORM_FIELDS)}
+        norms.append({**fields, "arrays": list(more)})
+    states = []
+    for index, state in enumerate(trace.states):
+        arrays[f"state.{index}.truth"] = state.truth
+        if state.state is not None:
+            arrays[f"state.{index}.state"] = state.state
+        place = {name: getattr(state, name) for name in ("stream", "layer", "norm", "side")}
+        states.append({**place, "kept": state.state is not None})
     header = {
         "format": FORMAT,
         "version": VERSION,
@@ -94,6 +105,8 @@ def save(trace: Trace, path: str | os.PathLike[str]) -> None:
         "target": None if trace.target is None else asdict(trace.target),
         "sites": sites,
         "norms": norms,
+        "states": states,
+        "refused": [asdict(refused) for refused in trace.refused],
     }
     with open_file(path, "wb") as file:
         np.savez_compressed(file, allow_pickle=False, header=np.array(json.dumps(header)), **arrays)
@@ -169,10 +182,16 @@ def _trace(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Trace
     places = [(record.site.stream, record.site.layer, record.site.call) for record in attentions]
     if len(set(places)) < len(places):
         raise ValueError(f"it holds {len(places)} attentions in {len(set(places))} places")
-    norms = []
-    for index, norm in enumerate(header["norms"]):
-        x, gamma, beta = (_frozen(arrays[f"norm.{index}.{name}"]) for name in ("input", "gamma", "beta"))
-        norms.append(NormRecord(input=x, gamma=gamma, beta=beta, **norm))
+    lengths_of = {"encoder": len(encoding.ids), "decoder": len((target or encoding).ids)}
+    norms = [
+        _norm(norm, arrays, f"norm.{index}.", tokens=lengths_of[norm.get("stream", "encoder")])
+        for index, norm in enumerate(header["norms"])
+    ]
+    states = [
+        _state(state, arrays, f"state.{index}.", tokens=lengths_of[state["stream"]], norms=norms)
+        for index, state in enumerate(header.get("states", ()))  # there are none in files of older versions
+    ]
+    refused = [Refused(**fields) for fields in header.get("refused", ())]
     hidden = tensor_file.get(arrays, "hidden")
     return Trace(
         header["model"],
@@ -184,6 +203,8 @@ def _trace(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Trace
         hidden,
         header.get("target_text"),
         target,
+        states=tuple(states),
+        refused=tuple(refused),
     )
 
 
@@ -234,6 +255,43 @@ def _encoding(fields: Mapping[str, Any]) -> Encoding:
 def _unknown_id(ids: tuple[int, ...], tokens: tuple[str, ...]) -> int | None:
     """The id of unknown tokens in a file of an older version, which does not say it: by the names that models use."""
     return next((id for id, token in zip(ids, tokens, strict=True) if token in _UNKNOWN), None)
+
+
+def _norm(fields: Mapping[str, Any], arrays: Mapping[str, np.ndarray], prefix: str, *, tokens: int) -> NormRecord:
+    fields = dict(fields)
+    named = ("input", "gamma", "beta", *fields.pop("arrays", ()))
+    held: dict[str, Any] = {name: _floats(arrays[prefix + name]) for name in named}
+    default = ("gamma",) if fields.get("kind") == "rms" else ("gamma", "beta")  # of files of older versions
+    learned = tuple(fields.pop("learned", default))
+    norm = NormRecord(**held, **fields, learned=learned)
+    width = norm.gamma.shape[-1]
+    expected = {"input": (tokens, width), "gamma": (width,), "beta": (width,), "gate": (tokens, width)}
+    if any(held[name].shape != (expected | {"truth": (tokens, 2)})[name] for name in held) or width % norm.groups:
+        raise ValueError(f"the sizes of its norm {norm.name!a} do not fit {tokens} tokens")
+    return norm
+
+
+def _state(
+    fields: Mapping[str, Any],
+    arrays: Mapping[str, np.ndarray],
+    prefix: str,
+    *,
+    tokens: int,
+    norms: Sequence[NormRecord],
+) -> StateRecord:
+    stream, layer, norm, side = (fields[name] for name in ("stream", "layer", "norm", "side"))
+    state = _floats(arrays[prefix + "state"]) if fields["kept"] else None
+    truth = _floats(arrays[prefix + "truth"])
+    whole = truth.shape == (tokens, 2) and (state is None or (state.ndim == 2 and len(state) == tokens))
+    if not whole or (state is None and not (norm in range(len(norms)) and len(norms[norm].input) == tokens)):
+        raise ValueError(f"its residual stream after layer {layer} does not fit {tokens} tokens")
+    return StateRecord(stream, layer, norm, side, state, truth)
+
+
+def _floats(array: np.ndarray) -> np.ndarray:
+    if array.dtype.kind != "f":
+        raise ValueError(f"an array of its norms holds {array.dtype}, not numbers with a point")
+    return _frozen(array)
 
 
 def _frozen(array: np.ndarray) -> np.ndarray:

@@ -15,22 +15,11 @@ FILES = sorted([ROOT / "app.py", *ROOT.glob("models/**/*.py"), *ROOT.glob("inspe
 RANK = {"models": 0, "trace": 1, "probe": 2, "analysis": 2, "plots": 3, "files": 4, "views": 5}
 ROOMS = {  # of inspector's modules; all others are analysis
     "trace": {
-        *(
-            "trace",
-            "trace_file",
-            "archive",
-            "function_file",
-            "tensor_file",
-            "cache",
-            "held",
-            "layer_words",
-            "recompute",
-            "pooling",
-            "shared_models",
-        ),
+        *("trace", "norm_formula", "trace_file", "archive", "function_file", "tensor_file", "layer_words"),
+        *("cache", "held", "recompute", "pooling", "shared_models"),
     },
     "probe": {
-        *("probe", "norm_hooks", "norm_places", "norm_kinds", "reading", "kept"),
+        *("probe", "norm_hooks", "norm_places", "norm_kinds", "residual_sums", "states", "reading", "kept"),
         *("interventions", "generating", "beams"),
     },
     "files": {"export", "importance", "notebook", "__main__"},

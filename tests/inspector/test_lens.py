@@ -242,18 +242,31 @@ def test_what_is_not_known_is_a_sentence(minilm: LoadedModel) -> None:
     with pytest.raises(ValueError, match="minilm has no head that predicts tokens"):
         lens.logit_lens(trace, minilm.predict, minilm.tokenizer)
     other = replace(trace, hidden=trace.hidden + 0.1)
-    with pytest.raises(ValueError, match="no norm of minilm shows the encoder's residual stream after layer 5"):
-        lens.residual_stream(other)
+    with pytest.raises(ValueError, match="between the last layer of minilm and its last hidden state stands more"):
+        lens.logit_lens(other, lambda hidden: hidden, minilm.tokenizer)
     with pytest.raises(ValueError, match="there is no residual stream 'decoder': this model has encoder"):
         lens.residual_stream(trace, stream="decoder")
-    without = own("decoder", norm="none", norm_placement="pre")
-    for read in (lens.residual_stream, lambda trace: lens.logit_lens(trace, without.predict, without.tokenizer)):
-        with pytest.raises(ValueError, match="no norm was recorded in the layers of own-decoder"):
-            read(record(without, SOURCE))
-    bare = record(own("encoder-decoder", norm_placement="pre"), SOURCE, target=TARGET)
-    with pytest.raises(ValueError, match="no norm of own-encoder-decoder shows the encoder's residual stream after"):
-        lens.residual_stream(bare)
-    assert len(lens.residual_stream(bare, stream="decoder")) == 3
+    before = replace(trace, states=())  # as a file of an older version has it
+    with pytest.raises(ValueError, match="the residual stream of minilm's encoder was not recorded"):
+        lens.residual_stream(before)
+
+
+@pytest.mark.parametrize("switches", [{"norm": "none"}, {}], ids=str)
+def test_the_residual_stream_needs_no_norm(switches: dict[str, object]) -> None:
+    """No norm takes what the last layer leaves: it is kept by itself."""
+    loaded = own("encoder-decoder", norm_placement="pre", **switches)
+    trace = record(loaded, SOURCE, target=TARGET)
+    network = loaded.network
+    for stream, stack in (("encoder", network.encoder), ("decoder", network.decoder)):
+        expected = given_out(
+            stack, lambda: network(torch.tensor([trace.encoding.ids]), torch.tensor([trace.target.ids]))
+        )
+        states = lens.residual_stream(trace, stream=stream)
+        first = -1 if switches == {} else 0
+        assert [state.layer for state in states] == list(range(first, len(stack.layers)))
+        for state in states:
+            np.testing.assert_array_equal(state.state, expected[state.layer + 1])
+    assert set(lens.logit_lens(trace, loaded.predict, loaded.tokenizer)["layer"]) == {state.layer for state in states}
 
 
 def test_what_is_out_of_range_is_a_sentence() -> None:

@@ -132,7 +132,7 @@ def test_hooks_go_in_once(minilm: LoadedModel) -> None:
     for _ in range(3):
         record(minilm, "a cat")
     norms = [m for m in minilm.network.modules() if isinstance(m, torch.nn.LayerNorm)]
-    assert [len(norm._forward_pre_hooks) for norm in norms] == [1] * 13
+    assert [len(norm._forward_hooks) for norm in norms] == [1] * 13
 
 
 def test_nothing_is_kept_outside_a_recording(minilm: LoadedModel) -> None:

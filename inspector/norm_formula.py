@@ -1,0 +1,57 @@
+"""The formulas of norms: LayerNorm, RMSNorm, and the RMSNorm of a state space, which takes a gate beside its input.
+
+Shapes: D width. All act on the last axis.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch
+from torch import Tensor
+from torch.nn.functional import layer_norm, rms_norm, silu
+
+Gating = Literal["", "silu before", "silu after", "sigmoid before", "sigmoid after"]
+GATINGS: tuple[Gating, ...] = ("silu before", "silu after", "sigmoid before", "sigmoid after")
+_ROUNDINGS = 16  # of the largest term: the sums' own, the root, the products; of 150 families the worst took 4
+
+
+def normalise(
+    x: Tensor,
+    gamma: Tensor,
+    beta: Tensor,
+    *,
+    kind: str,
+    epsilon: float,
+    groups: int = 1,
+    gate: Tensor | None = None,
+    gating: Gating = "",
+) -> Tensor:
+    """x [..., D], gamma and beta [D] -> [..., D].
+
+    kind "layer": gamma (x - mean) / sqrt(variance + epsilon) + beta (Ba et al. 2016); "rms": gamma x / sqrt(mean(x^2) +
+    epsilon) (Zhang & Sennrich 2019), in each of `groups` equal parts of the features alone. gating: the gate [..., D]
+    multiplies x before, or the result after, through its SiLU or sigmoid (Mamba-2, Dao & Gu 2024).
+    """
+    factor = None if gate is None or not gating else (silu if gating.startswith("silu") else torch.sigmoid)(gate)
+    if factor is not None and gating.endswith("before"):
+        x = x * factor
+    if kind == "layer":
+        out = layer_norm(x, gamma.shape, gamma, beta, epsilon)
+    elif groups == 1:
+        out = rms_norm(x, gamma.shape, gamma, epsilon)
+    else:
+        parts = x.view(*x.shape[:-1], groups, -1)
+        out = gamma * rms_norm(parts, parts.shape[-1:], None, epsilon).flatten(-2)
+    return out * factor if factor is not None and gating.endswith("after") else out
+
+
+def rounding(x: Tensor, gamma: Tensor, beta: Tensor, *, kind: str, epsilon: float, digits: float) -> Tensor:
+    """How far rounding may take two ways to compute a norm apart, for each vector of x [..., D]: [...].
+
+    Sixteen last digits of the largest term, gamma |x| / deviation + beta: where a LayerNorm's mean is large against its
+    deviation, little is left when it is taken off. digits: eps of the dtype in which the model computes.
+    """
+    spread = x.var(dim=-1, correction=0) if kind == "layer" else x.square().mean(dim=-1)
+    largest = x.abs().amax(dim=-1) / (spread + epsilon).sqrt() * gamma.abs().max() + beta.abs().max()
+    return _ROUNDINGS * digits * largest

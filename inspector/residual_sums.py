@@ -1,0 +1,131 @@
+"""What becomes of a norm's input and output: which of the two is added to something, and which a sublayer reads.
+
+A norm stands before a sublayer where its input is what the sublayer's output is added to; it stands on the residual
+stream where its own output is. Names do not tell: "post_attention_layernorm" is the one in Llama and the other in
+Gemma 2. So the sums themselves are watched while the model runs; a part of the probe.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any
+
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+
+_ADDS = frozenset(("add", "__add__", "__radd__", "__iadd__", "add_"))
+_READS = frozenset(("linear", "matmul", "__matmul__", "__rmatmul__", "mm", "bmm", "addmm", "einsum", "conv1d"))
+_SAME = frozenset(("mul", "__mul__", "__rmul__", "__imul__", "mul_", "dropout", "to", "float", "type_as", "clone"))
+"""What gives the same states again, copied or scaled (Granite's multipliers)."""
+
+
+@dataclass(eq=False)
+class Uses:
+    """What became of one call of a norm.
+
+    input_summed: its input came out of a sum. input_added, output_added: what was added to something. reads: the kinds
+    of sublayers that multiplied its output by weights, as `Sums.sublayer` named them.
+    """
+
+    input_summed: bool = False
+    input_added: bool = False
+    output_added: bool = False
+    reads: set[str] = field(default_factory=set)
+
+    @property
+    def read_in(self) -> str | None:
+        """The sublayer that it stands before: attention, where that is one of several; None where none reads it."""
+        return next((kind for kind in ("attention", "mixer", "ffn") if kind in self.reads), None)
+
+
+class Sums(TorchFunctionMode):
+    """Watches sums of hidden states; until `forget` it holds them, so that no other tensor gets their address.
+
+    sublayer: names the sublayer that runs at the moment.
+    """
+
+    def __init__(self, sublayer: Callable[[], str]) -> None:
+        super().__init__()
+        self._sublayer = sublayer
+        self._inputs: dict[int, list[Uses]] = {}
+        self._outputs: dict[int, list[Uses]] = {}
+        self._summed: set[int] = set()
+        self._held: list[Tensor] = []
+        self._shape: tuple[int, ...] = ()
+        self._off = False
+
+    @contextmanager
+    def off(self) -> Iterator[None]:
+        """Inside the block nothing is watched."""
+        before, self._off = self._off, True
+        try:
+            yield
+        finally:
+            self._off = before
+
+    def norm(self, x: Tensor, out: Tensor) -> Uses:
+        """Watch what becomes of a norm's input and output."""
+        uses = Uses(input_summed=_place(x) in self._summed)
+        self._inputs.setdefault(_place(x), []).append(uses)
+        self._outputs.setdefault(_place(out), []).append(uses)
+        self._held += [x, out]
+        self._shape = tuple(x.shape)
+        return uses
+
+    def forget(self, shape: tuple[int, ...]) -> None:
+        """Begin anew with a layer that takes states of that shape."""
+        self._inputs, self._outputs, self._summed, self._held = {}, {}, set(), []
+        self._shape = shape
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        """Call the function, and note what it did with a watched tensor."""
+        out = func(*args, **(kwargs or {}))
+        name = getattr(func, "__name__", "")
+        if self._off or not (name in _ADDS or name in _READS or name in _SAME):
+            return out
+        given = [value for value in args[:3] if isinstance(value, Tensor)]
+        if name in _ADDS:
+            self._added(given, out)
+        elif name in _READS:
+            for tensor in given:
+                for uses in self._outputs.get(_place(tensor), ()):
+                    uses.reads.add(self._sublayer())
+        elif given and isinstance(out, Tensor) and out.numel() == given[0].numel():
+            self._passed_on(given[0], out)
+        return out
+
+    def _added(self, given: list[Tensor], out: Any) -> None:
+        if not isinstance(out, Tensor) or len(given) < 2 or given[0].numel() != given[1].numel():
+            return
+        for tensor in given[:2]:
+            for uses in self._inputs.get(_place(tensor), ()):
+                uses.input_added = True
+            for uses in self._outputs.get(_place(tensor), ()):
+                uses.output_added = True
+        if _place(out) == _place(given[0]):  # added in place: what lies there is the norm's no more
+            self._inputs.pop(_place(out), None)
+            self._outputs.pop(_place(out), None)
+        if out.numel() == prod(self._shape):  # no bias, no attention's scores
+            self._summed.add(_place(out))
+            self._held.append(out)
+
+    def _passed_on(self, tensor: Tensor, out: Tensor) -> None:
+        before, after = _place(tensor), _place(out)
+        if before == after or not (before in self._inputs or before in self._outputs or before in self._summed):
+            return
+        self._held.append(out)
+        for places in (self._inputs, self._outputs):
+            if before in places:
+                places.setdefault(after, []).extend(places[before])
+        if before in self._summed:
+            self._summed.add(after)
+
+
+def _place(tensor: Tensor) -> int:
+    """The address of its memory: the same of a view."""
+    return tensor.untyped_storage().data_ptr()
