@@ -8,6 +8,8 @@ from math import sqrt
 import numpy as np
 import torch
 
+from inspector import norm_checks
+from inspector.norm_checks import Held
 from inspector.trace import HALF, AttentionSite, Band, Trace
 from models.placement import dtype_name
 
@@ -26,7 +28,9 @@ class Exactness:
     come, in a decoder's own attention; None where there is none.
     hidden_difference: largest difference of the last hidden state from a run in torch's fused attention kernel, which
     shares no code with the recorded path; None where that could not be run, and `unchecked` says why.
-    dtype: what the model computes in. row_sum_tolerance, hidden_tolerance: what its rounding explains.
+    norms, states: norms and the residual stream, held to what the model's own modules gave; stream_unknown: why the
+    stream is not shown, "" where it is. dtype: what the model computes in. row_sum_tolerance, hidden_tolerance: what
+    its rounding explains.
     """
 
     layers: int
@@ -40,6 +44,9 @@ class Exactness:
     dtype: str = "float32"
     row_sum_tolerance: float = ROW_SUM_TOLERANCE
     hidden_tolerance: float = HIDDEN_TOLERANCE
+    norms: Held | None = None
+    states: Held | None = None
+    stream_unknown: str = ""
 
     @property
     def holds(self) -> bool:
@@ -50,6 +57,7 @@ class Exactness:
             and self.row_sum_error <= self.row_sum_tolerance
             and not self.future
             and (self.hidden_difference is None or self.hidden_difference <= self.hidden_tolerance)
+            and all(held.holds for held in (self.norms, self.states) if held is not None)
         )
 
     def __str__(self) -> str:
@@ -68,7 +76,29 @@ class Exactness:
                 f"last hidden state within {self.hidden_difference:.1e} of torch's fused attention, run independently "
                 f"({self.dtype} explains {self.hidden_tolerance:.1e})"
             )
+        if self.norms is not None:
+            sentences.append(_norms_in_words(self.norms))
+        if self.states is not None:
+            sentences.append(_states_in_words(self.states, self.stream_unknown))
         return "; ".join(sentences) + "."
+
+
+def _norms_in_words(norms: Held) -> str:
+    shown = f"{norms.shown} of {norms.ran} norms shown"
+    if norms.difference is None:
+        return shown if not norms.shown else f"{shown}, not held to their modules: the file is older than that check"
+    return (
+        f"{shown}, mean and deviation of what each gives within {norms.difference:.1e} of its module's "
+        f"(rounding explains {norms.tolerance:.1e})"
+    )
+
+
+def _states_in_words(states: Held, unknown: str) -> str:
+    if states.difference is None:
+        return f"the residual stream is not shown: {unknown or 'it was not recorded'}"
+    shown = f"residual stream within {states.difference:.1e} of what the layers took and left"
+    explained = f"(rounding explains {states.tolerance:.1e})"
+    return f"{shown} {explained}" + ("" if states.holds else ", or a norm stands in another layer than it is said to")
 
 
 class WeightChecks:
@@ -79,6 +109,9 @@ class WeightChecks:
         self._error, self._finite = 0.0, True
         self._dtype, self._row_sum_tolerance = dtype_name(trace.hidden.dtype), row_sum_tolerance(trace)
         self._hidden_tolerance = hidden_tolerance(trace)
+        self._norms, self._states = norm_checks.norms(trace), norm_checks.residual_stream(trace)
+        unknown = [refused.reason for refused in trace.refused if refused.what == "residual stream"]
+        self._stream_unknown = next(iter(unknown), "")
         self._future = 0.0 if any(site.stream == "decoder" for site in trace.sites) else None
 
     def see(self, site: AttentionSite, band: Band) -> None:
@@ -107,6 +140,9 @@ class WeightChecks:
             dtype=self._dtype,
             row_sum_tolerance=self._row_sum_tolerance,
             hidden_tolerance=self._hidden_tolerance,
+            norms=self._norms,
+            states=self._states,
+            stream_unknown=self._stream_unknown,
         )
 
 

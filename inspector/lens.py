@@ -148,7 +148,7 @@ def _residuals(trace: Trace, stream: str) -> list[Residual]:
     if why is not None:
         raise ValueError(f"the residual stream of {trace.model}'s {stream} is not known: {why}")
     found = [
-        Residual(stream, record.layer, _state(trace, record)) for record in trace.states if record.stream == stream
+        Residual(stream, record.layer, state_of(trace, record)) for record in trace.states if record.stream == stream
     ]
     if not found:
         raise ValueError(
@@ -158,7 +158,8 @@ def _residuals(trace: Trace, stream: str) -> list[Residual]:
     return found
 
 
-def _state(trace: Trace, record: StateRecord) -> Array:
+def state_of(trace: Trace, record: StateRecord) -> Array:
+    """The numbers of a state, [Q, D]: kept by themselves, or a norm's."""
     if record.state is not None:
         return record.state
     assert record.norm is not None

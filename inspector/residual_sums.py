@@ -95,8 +95,10 @@ class Sums(TorchFunctionMode):
             for tensor in given:
                 for uses in self._outputs.get(_place(tensor), ()):
                     uses.reads.add(self._sublayer())
-        elif given and isinstance(out, Tensor) and out.numel() == given[0].numel():
-            self._passed_on(given[0], out)
+        elif isinstance(out, Tensor):
+            for tensor in given:
+                if tensor.numel() == out.numel():  # the other is a factor, of all or of each feature (Doge)
+                    self._passed_on(tensor, out)
         return out
 
     def _added(self, given: list[Tensor], out: Any) -> None:
