@@ -295,7 +295,8 @@ def test_norms_stand_where_they_are_said_to(parity: Parity) -> None:
         starts, ends = same(norms[0].input, enters), np.allclose(norms[-1].output, leaves, rtol=0, atol=1e-5)
         config = parity.network.config
         kinds = getattr(config, "layer_types", None) or getattr(config, "layers_block_type", None)
-        attends = kinds is None or ("attention" in kinds[layer] and "linear" not in kinds[layer])
+        kind = "attention" if kinds is None else kinds[layer]
+        attends = kind.startswith("hybrid") or ("attention" in kind and "linear" not in kind)
         whole = {"attention" if attends else "mixer", "ffn"}
         whole |= {"cross"} if "cross" in parity.maps and stream == "decoder" else set()
         parts = {norm.part for norm in norms}
