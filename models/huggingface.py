@@ -9,8 +9,9 @@ a model that does its attention by itself is run with its own eager attention, w
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -22,7 +23,6 @@ os.environ.setdefault("DISABLE_SAFETENSORS_CONVERSION", "1")
 import torch
 import transformers
 from safetensors import SafetensorError
-from torch import nn
 from transformers import AutoModel, GenerationConfig
 from transformers.models.auto.modeling_auto import (
     MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
@@ -42,6 +42,7 @@ from models.pretrained import Pretrained, try_out
 from models.sparse_attention import replace_sparse
 from models.untrusted.settings import generation_ids, known_ids
 from models.untrusted.tokenizer import load_tokenizer
+from models.untrusted.weights import UnfitWeights, check_body, check_finite, left_over, missing_weights
 from models.without_maps import why_no_maps
 from models.wording import bytes_in_words
 
@@ -81,7 +82,9 @@ def load_candidate(candidate: Candidate, folder: Path, *, placement: Placement =
         raise ValueError(f"the attention of {candidate.name} ({config.model_type}) cannot be captured: {why}")
     source = _Source(folder, config, tokenizer, shape, placement, candidate.config.dtype)
     try:
-        return _loaded(source, IMPLEMENTATION)
+        return _loaded_either_way(source)
+    except UnfitWeights as error:
+        raise ValueError(f"{candidate.name} cannot be shown: {error}") from error
     except SafetensorError as error:
         raise ValueError(f"the weights of {candidate.name} are damaged: {error}; get them again") from error
     except torch.OutOfMemoryError as error:
@@ -90,14 +93,20 @@ def load_candidate(candidate: Candidate, folder: Path, *, placement: Placement =
             f"{candidate.name} does not fit on {placement.device}: its weights take {needed}. Choose device='auto', "
             "which spreads it, or a smaller dtype, such as 'bfloat16'."
         ) from error
-    except _CANNOT_LOAD:  # it bypasses the registry, or does not know a name that is not its own
-        pass
-    try:
-        return _loaded(source, "eager")
     except _CANNOT_LOAD as error:
         raise ValueError(
             f"the attention of {candidate.name} ({config.model_type}) cannot be captured: {error}"
         ) from error
+
+
+def _loaded_either_way(source: _Source) -> Pretrained:
+    """Through `attend` where the model allows it, else with its own eager attention."""
+    try:
+        return _loaded(source, IMPLEMENTATION)
+    except (UnfitWeights, SafetensorError, torch.OutOfMemoryError):
+        raise
+    except _CANNOT_LOAD:  # it bypasses the registry, or does not know a name that is not its own
+        return _loaded(source, "eager")
 
 
 def shape_of(config: Any) -> Shape:
@@ -143,6 +152,37 @@ def _generation(source: _Source) -> GenerationConfig:
     return GenerationConfig(**config | generation_ids(source.folder, vocabulary=vocabulary))
 
 
+def _with_its_weights(source: _Source, implementation: str, spread: Mapping[str, Any]) -> tuple[Any, str]:
+    """The model with the weights of its files, and what a reader should know of them.
+
+    Where the head alone is missing, the bare model; UnfitWeights where more is.
+    """
+    named = model_class(source.config)
+    network, info = _from_files(named, source, implementation, spread)
+    if not check_body(missing_weights(info, network), network):
+        return network, left_over(info)
+    network, info = _from_files(AutoModel, source, implementation, spread)
+    check_body(missing_weights(info, network), network)
+    return network, f"its files hold no head that predicts tokens, so {named.__name__} is shown without"
+
+
+def _from_files(kind: Any, source: _Source, implementation: str, spread: Mapping[str, Any]) -> tuple[Any, Any]:
+    network, info = kind.from_pretrained(
+        source.folder,
+        config=deepcopy(source.config),
+        attn_implementation=implementation,
+        dtype=source.placement.torch_dtype(source.stored),
+        use_safetensors=True,
+        trust_remote_code=False,
+        local_files_only=True,
+        generation_config=_generation(source),
+        output_loading_info=True,
+        ignore_mismatched_sizes=True,  # told in our own words
+        **spread,
+    )
+    return network, info
+
+
 def _loaded(source: _Source, implementation: str) -> Pretrained:
     placement = source.placement
     spread: dict[str, Any] = {}
@@ -150,22 +190,13 @@ def _loaded(source: _Source, implementation: str) -> Pretrained:
         on_disk = TemporaryDirectory(prefix="headlight-")  # for weights that are not in the files as they are used
         spread = {"device_map": "auto", "max_memory": placement.max_memory, "offload_folder": on_disk.name}
     with LOADING:
-        network: nn.Module = model_class(source.config).from_pretrained(
-            source.folder,
-            config=deepcopy(source.config),
-            attn_implementation=implementation,
-            dtype=placement.torch_dtype(source.stored),
-            use_safetensors=True,
-            trust_remote_code=False,
-            local_files_only=True,
-            generation_config=_generation(source),
-            **spread,
-        )
+        network, note = _with_its_weights(source, implementation, spread)
     if placement.spread:
         finalize(network, on_disk.cleanup)
     else:
         network.to(placement.torch_device())
     network.eval().requires_grad_(False)
+    check_finite(network)
     replace_sparse(network)
     replace_differential(network)
     name_streams(network, decoder=source.shape == "decoder")
@@ -173,4 +204,4 @@ def _loaded(source: _Source, implementation: str) -> Pretrained:
     tried = try_out(network, source.tokenizer, shape=source.shape)
     if tried.shape != source.shape:  # it does not attend as its configuration made us think
         name_streams(network, decoder=tried.shape == "decoder")
-    return tried
+    return replace(tried, note=note)

@@ -6,7 +6,8 @@ calls a forward makes, and whether the head that predicts tokens can be asked al
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from inspect import signature
 from typing import Any, Literal
@@ -21,6 +22,7 @@ from models.eager_output import Expected, GivenScores, WatchedSoftmax
 from models.loaded import Backend
 from models.placed import dtype_of, input_device, turn
 from models.prediction_head import predict, usual_logits
+from models.untrusted.weights import UnfitWeights
 
 _TRIED = 5  # tokens
 _NO_LIMIT = 2**17  # tokens, for models whose positions have no end (T5, ALiBi) and tokenizers that name none
@@ -32,7 +34,8 @@ class Pretrained:
 
     What goes in and what comes out is on the CPU, wherever the network is.
     backend: how its attention is seen. head: whether it predicts tokens, and the head gives alone what the whole model
-    gives. linear: whether every map can be made again from what is linear in the text.
+    gives. linear: whether every map can be made again from what is linear in the text. note: what a reader should know
+    of its weights.
     """
 
     network: Any
@@ -43,6 +46,7 @@ class Pretrained:
     max_tokens: int
     head: bool = False
     linear: bool = False
+    note: str = ""
 
     def run(self, ids: Tensor, keep: Tensor, segments: Tensor) -> Tensor:
         """ids, keep (boolean, False on padding) and segments [B, T] -> last hidden state [B, T, D].
@@ -69,7 +73,7 @@ class Pretrained:
     def write(self, ids: Tensor, new_tokens: int) -> Tensor:
         """ids [1, T], a source or the beginning of a text -> [1, N], greedily: the likeliest token each time."""
         ids = ids.to(self.device)
-        with turn(self.network):
+        with turn(self.network), _known_ids({"input_ids": ids}):
             written: Tensor = self.network.generate(
                 input_ids=ids,
                 attention_mask=torch.ones_like(ids),
@@ -108,7 +112,7 @@ class Pretrained:
         given |= {"use_cache": False} if "use_cache" in takes else {}
         # Where body and head are one module, the last hidden state is the last of a list.
         given |= {"output_hidden_states": True} if hasattr(network, "lm_head") else {}
-        with turn(self.network):
+        with turn(self.network), _known_ids(given):
             if self.backend == "probe" or not watched():
                 return _hidden(network(**given, return_dict=True)).cpu()
             with WatchedSoftmax(self._expected(given), keep=not self.linear) as softmaxes:
@@ -137,6 +141,19 @@ class Pretrained:
         return {"position_ids": ((keep.long().cumsum(dim=1) - 1).clamp(min=0) + first).to(self.device)}
 
 
+@contextmanager
+def _known_ids(given: Mapping[str, Tensor]) -> Iterator[None]:
+    """Turn the look-up of a token that the embedding has no row for into a ValueError with its id."""
+    try:
+        yield
+    except IndexError as error:
+        largest = max(int(given[name].max()) for name in ("input_ids", "decoder_input_ids") if name in given)
+        raise ValueError(
+            f"This model has no row for a token of the text or its position; the largest id is {largest:,}. Its "
+            "tokenizer belongs to another model: choose another text, or another model."
+        ) from error
+
+
 def try_out(network: Any, tokenizer: Any, *, shape: Shape) -> Pretrained:
     """Run a few tokens and note what was seen.
 
@@ -160,6 +177,10 @@ def try_out(network: Any, tokenizer: Any, *, shape: Shape) -> Pretrained:
         with watch(calls.append):
             hidden = _forward(tried, ids)
         _check_whole(calls, tried)
+        if not bool(torch.isfinite(hidden).all()):
+            raise UnfitWeights(
+                f"of {_TRIED} tokens it makes numbers that are not finite. Load it in float32, or choose another model."
+            )
         for call in calls:
             _check_rows(call)
         if shape != "encoder-decoder":

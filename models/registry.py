@@ -171,7 +171,8 @@ def load_candidate(candidate: Candidate, folder: Path, *, placement: Placement =
     card = Card(
         candidate.name,
         candidate.name.rstrip("/").rpartition("/")[2],
-        f"{pretrained.config.model_type}, {candidate.size.parameters:,} parameters, {where}",
+        f"{pretrained.config.model_type}, {candidate.size.parameters:,} parameters, {where}"
+        + (f"; {pretrained.note}" if pretrained.note else ""),
         "see the model's own licence",
         shape=pretrained.shape,
     )

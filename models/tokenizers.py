@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
-from models.untrusted.panics import spoken
+from models.failures import told
 
 SPACE = "▁"  # how Metaspace writes it
 UNNAMED = re.compile(r"<(\d{1,9})>")  # an id that the tokenizer has no token for
 BYTE = re.compile("<0x[0-9A-F]{2}>")  # a byte of a character that is not in the vocabulary
+_INSTEAD = "Choose another text or another model."
 MAX_CHARACTERS = 200_000  # a tokenizer takes seconds for millions; no model here reads that far
 
 
@@ -103,12 +104,12 @@ def encode(tokenizer: Any, text: str, *, text_pair: str | None = None, max_token
     given = len(text) + len(text_pair or "")
     text, text_pair = _valid(text), None if text_pair is None else _valid(text_pair)
     options = {"add_special_tokens": True, "return_offsets_mapping": True}
-    with spoken("The tokenizer of this model cannot read this text"):
+    with told("Reading this text with the model's tokenizer", instead=_INSTEAD):
         encoded = tokenizer(text, text_pair, **options, verbose=False)
     total = len(encoded["input_ids"])
     cut = None
     if total > max_tokens:
-        with spoken(f"The tokenizer of this model cannot cut this text to {max_tokens:,} tokens"):
+        with told(f"Cutting this text to {max_tokens:,} tokens", instead=_INSTEAD):
             encoded = tokenizer(text, text_pair, **options, truncation=True, max_length=max_tokens)
         cut = Cut(len(encoded["input_ids"]), total, "tokens", f"this model takes at most {max_tokens:,}")
     if given > len(text) + len(text_pair or ""):

@@ -10,7 +10,7 @@ tokenizer.py   a tokenizer, read by transformers from filtered copies alone
 pipeline.py    what a tokenizer.json may say: known parts, and bounds on what any text can make of them
 regexes.py     the regular expressions of published tokenizers
 growth.py      how much longer a pipeline can make a text; charsmap.py, by SentencePiece's table; weight.py, what counts
-panics.py      what a stranger's tokenizer throws, as one sentence
+weights.py     whether a model's weights are those of its files, and numbers
 
 A file can name other files, code and any number, so what is not known is left out.
 """

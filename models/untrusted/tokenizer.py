@@ -12,9 +12,9 @@ from transformers import AutoTokenizer
 from transformers.models.auto.tokenization_auto import TOKENIZER_MAPPING_NAMES
 
 from models.candidates import TOKENIZERS, tokenizer_of
+from models.failures import told
 from models.safe_config import described
 from models.untrusted.files import exists, read, read_fields, read_json
-from models.untrusted.panics import spoken
 from models.untrusted.pipeline import check_built, check_ids, filtered
 from models.untrusted.settings import (
     ADDED,
@@ -28,6 +28,7 @@ from models.untrusted.settings import (
 )
 
 _MOST_BYTES = 200 * 2**20  # of tokenizer.json; the largest published ones have some 60 MB
+_INSTEAD = "Save the model with a tokenizer of transformers' own, or choose another."
 _FALLBACK = "TokenizersBackend"  # reads a tokenizer.json as it stands
 
 
@@ -36,12 +37,12 @@ def load_tokenizer(folder: Path) -> Any:
 
     Raises ValueError for files that are no data of a tokenizer, and for a tokenizer that only Python code runs.
     """
-    with TemporaryDirectory(prefix="headlight-") as copies, spoken("the tokenizer cannot be built from its files"):
+    with TemporaryDirectory(prefix="headlight-") as copies, told("building it from its files", instead=_INSTEAD):
         _copy(folder, Path(copies))
         tokenizer = AutoTokenizer.from_pretrained(copies, trust_remote_code=False, local_files_only=True)
     if not getattr(tokenizer, "is_fast", False):
         raise ValueError("it has no fast tokenizer (tokenizer.json); save it with a fast tokenizer first")
-    with spoken("the tokenizer cannot be checked"):
+    with told("checking what was built", instead=_INSTEAD):
         check_built(tokenizer.backend_tokenizer)
     tokenizer.name_or_path = str(folder)
     return tokenizer

@@ -1,0 +1,83 @@
+"""Whether a model's weights are those of its files: transformers fills in random numbers for what is not there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+import torch
+
+_NOT_SHOWN = ("pooler",)  # of a sentence as a whole: no map and no hidden state comes from it
+_NUMBERED = re.compile(r"\.\d+\.")  # the weight of a layer
+
+
+class UnfitWeights(ValueError):  # noqa: N818, it is told to the reader as it is
+    """The weights of a model are not those of its files, or no numbers; no other way of loading helps."""
+
+
+def missing_weights(info: Mapping[str, Any], network: Any) -> tuple[str, ...]:
+    """Name the parameters that no file held, tied ones apart, from the loading info of transformers.
+
+    Raises UnfitWeights where a file held a weight in another shape.
+    """
+    if other := sorted(info["mismatched_keys"]):
+        name, stored, built = other[0]
+        raise UnfitWeights(
+            f"{_count(other, 'weight')} of its files have other shapes than config.json says, such as {name[:100]!a}: "
+            f"{tuple(stored)} in the file, {tuple(built)} in the model. Get config.json and weights from one source."
+        )
+    parameters = {name for name, _ in network.named_parameters()}
+    missing = set(info["missing_keys"]) & parameters
+    return tuple(sorted(name for name in missing if not any(part in name for part in _NOT_SHOWN)))
+
+
+def check_body(missing: Collection[str], network: Any) -> bool:
+    """Say whether all that is missing belongs to the head that predicts tokens, so that the body alone can be shown.
+
+    Raises UnfitWeights where weights of the body are missing.
+    """
+    body = [name for name in missing if name not in _head(network)]
+    if body:
+        total = sum(1 for _ in network.named_parameters())
+        raise UnfitWeights(
+            f"{len(body):,} of its {total:,} weights are not in its files, such as {body[0][:100]!a}; transformers "
+            "would fill in random numbers. Get the files again, or choose another model."
+        )
+    return bool(missing)
+
+
+def left_over(info: Mapping[str, Any]) -> str:
+    """Say how many layers' weights the files hold that the model has no place for; empty where there are none."""
+    layers = sorted(name for name in info["unexpected_keys"] if _NUMBERED.search(name))
+    if not layers:
+        return ""
+    return f"{_count(layers, 'weight')} of its files have no place in it, such as {layers[0][:100]}"
+
+
+def check_finite(network: Any) -> None:
+    """Raise UnfitWeights where a parameter holds an infinity or no number at all; what lies on disk is not read."""
+    for name, parameter in network.named_parameters():
+        if parameter.is_meta or not parameter.is_floating_point() or not parameter.numel():
+            continue
+        least, most = torch.aminmax(parameter.detach())
+        if not bool(torch.isfinite(least) & torch.isfinite(most)):
+            raise UnfitWeights(
+                f"its weight {name[:100]!a} holds numbers that are not finite, so nothing that it computes would be a "
+                "number. Get the files again, or load them in another dtype."
+            )
+
+
+def _head(network: Any) -> set[str]:
+    """The parameters of the head that predicts tokens, by name."""
+    prefix = f"{network.base_model_prefix}."
+    if network.base_model is not network:
+        return {name for name, _ in network.named_parameters() if not name.startswith(prefix)}
+    output = network.get_output_embeddings()
+    own = set() if output is None else {id(parameter) for parameter in output.parameters()}
+    return {name for name, parameter in network.named_parameters() if id(parameter) in own}
+
+
+def _count(names: Iterable[Any], what: str) -> str:
+    number = len(list(names))
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
