@@ -117,7 +117,12 @@ def shape_of(config: Any) -> Shape:
         return "encoder"
     masked = config.model_type in MODEL_FOR_MASKED_LM_MAPPING_NAMES
     causal = getattr(config, "is_decoder", False) or getattr(config, "causal", False)  # the second is XLM's
-    if config.model_type in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES and (causal or not masked):
+    named = (getattr(config, "architectures", None) or [""])[0]  # Mllama's text alone has a type that no list has
+    listed = {config.model_type, named} & {
+        *MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
+        *MODEL_FOR_CAUSAL_LM_MAPPING_NAMES.values(),
+    }
+    if listed and (causal or not masked):
         return "decoder"
     if masked:
         return "encoder"

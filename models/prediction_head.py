@@ -13,6 +13,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from torch import Tensor, nn
+from transformers import EncoderDecoderModel
 
 from models.config import Shape
 
@@ -54,10 +55,13 @@ class _Body(nn.Module):
 
 def predict(network: Any, hidden: Tensor, *, shape: Shape) -> Tensor:
     """Last hidden state [B, T, D] -> logits [B, T, V]."""
+    if isinstance(network, EncoderDecoderModel):  # two models that were put together: the head is the decoder's
+        return predict(network.decoder, hidden, shape="decoder")
     shell = copy.copy(network)
     shell._modules = dict(network._modules)
     shell.__dict__.pop("forward", None)  # of accelerate, bound to the network itself; its modules have their own hooks
-    together = ("encoder", "decoder", "model")  # body and head are one module (T5), or its name is not said (Llama 4)
+    # Body and head are one module (T5, SeamlessM4T's text_decoder), or the body's name is not said (Llama 4).
+    together = tuple(name for name in network._modules if name.endswith(("encoder", "decoder")) or name == "model")
     names = (network.base_model_prefix,) if network.base_model is not network else together
     for name in set(names) & set(network._modules):
         shell._modules[name] = _Body(hidden, network._modules[name])

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from inspect import signature
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -22,6 +22,7 @@ from models.eager_output import Expected, GivenScores, WatchedSoftmax
 from models.loaded import Backend
 from models.placed import dtype_of, input_device, turn
 from models.prediction_head import predict, usual_logits
+from models.stack_configs import Stack, stack_config, stack_configs, text_config
 from models.untrusted.weights import UnfitWeights
 
 _TRIED = 5  # tokens
@@ -103,15 +104,17 @@ class Pretrained:
         body: nn.Module = self.network.base_model
         return body
 
-    def _call(self, network: nn.Module, inputs: dict[str, Tensor]) -> Tensor:
+    def _call(self, network: Any, inputs: dict[str, Tensor]) -> Tensor:
         """The last hidden state of one forward; where attention bypasses `attend`, reported from its softmaxes."""
         takes = signature(network.forward).parameters
+        if "input_ids" not in takes:  # it hands on whatever it is given (TrOCR's decoder)
+            takes = signature(network.decoder.forward).parameters
         given: dict[str, Any] = {name: value.to(self.device) for name, value in inputs.items() if name in takes}
         if "position_ids" in takes:
             given |= self._positions(inputs["attention_mask"].bool())
         given |= {"use_cache": False} if "use_cache" in takes else {}
         # Where body and head are one module, the last hidden state is the last of a list.
-        given |= {"output_hidden_states": True} if hasattr(network, "lm_head") else {}
+        given |= {"output_hidden_states": True} if network is self.network else {}
         with turn(self.network), _known_ids(given):
             if self.backend == "probe" or not watched():
                 return _hidden(network(**given, return_dict=True)).cpu()
@@ -171,7 +174,7 @@ def try_out(network: Any, tokenizer: Any, *, shape: Shape) -> Pretrained:
         backend="probe" if own else "eager output",
         max_tokens=max_tokens(network, tokenizer),
     )
-    ids = torch.arange(_TRIED)[None] + min(10, network.config.vocab_size - _TRIED)
+    ids = torch.arange(_TRIED)[None] + min(10, len(network.get_input_embeddings().weight) - _TRIED)
     calls: list[AttentionCall] = []
     with torch.inference_mode():
         with watch(calls.append):
@@ -276,45 +279,49 @@ def attention_count(config: Any, *, shape: Shape) -> int:
     """
     if shape == "encoder-decoder":
         return layer_count(config, "encoder") + 2 * layer_count(config, "decoder")
-    kinds = getattr(config, "layer_types", None) or getattr(config, "layers_block_type", None)
+    text = text_config(config)
+    kinds = getattr(text, "layer_types", None) or getattr(text, "layers_block_type", None)
     if kinds is None:
-        return int(config.num_hidden_layers) * int(getattr(config, "inner_group_num", 1))
+        return int(text.num_hidden_layers) * int(getattr(text, "inner_group_num", 1))
     return sum(kind.startswith("hybrid") or ("attention" in kind and "linear" not in kind) for kind in kinds)
 
 
 def head_counts(config: Any) -> frozenset[int]:
     """H of its attentions, by whatever names the configuration gives them."""
     names = ("num_attention_heads", "encoder_attention_heads", "decoder_attention_heads")
-    return frozenset(int(value) for name in names if (value := getattr(config, name, None)) is not None)
+    found = (getattr(own, name, None) for own in stack_configs(config) for name in names)
+    return frozenset(int(heads) for heads in found if heads is not None)
 
 
 def segment_count(config: Any) -> int:
     """How many texts beside each other it tells apart; one (XLM, GPT-2) would add the embedding of token 0 instead."""
-    named = 2 if config.model_type == "xlnet" else getattr(config, "type_vocab_size", None)
+    named = 2 if config.model_type == "xlnet" else getattr(text_config(config), "type_vocab_size", None)
     return int(named or 1)
 
 
 def kv_head_count(config: Any) -> int | None:
     """K that the configuration names (GQA, MQA); None where it names none."""
-    if getattr(config, "multi_query", False) and not getattr(config, "new_decoder_architecture", False):
+    text = text_config(config)
+    if getattr(text, "multi_query", False) and not getattr(text, "new_decoder_architecture", False):
         return 1
     names = ("num_key_value_heads", "num_kv_heads")
-    return next((int(value) for name in names if (value := getattr(config, name, None)) is not None), None)
+    return next((int(value) for name in names if (value := getattr(text, name, None)) is not None), None)
 
 
-def layer_count(config: Any, stack: Literal["encoder", "decoder"]) -> int:
+def layer_count(config: Any, stack: Stack) -> int:
     """L of one stack of an encoder-decoder, by whatever name the configuration gives it."""
     names = {
         "encoder": ("encoder_layers", "num_encoder_layers", "num_layers", "num_hidden_layers"),
         "decoder": ("decoder_layers", "num_decoder_layers", "num_layers", "num_hidden_layers"),
     }
-    return next(int(value) for name in names[stack] if (value := getattr(config, name, None)) is not None)
+    own = stack_config(config, stack)
+    return next(int(value) for name in names[stack] if (value := getattr(own, name, None)) is not None)
 
 
 def max_tokens(network: nn.Module, tokenizer: Any) -> int:
     """Positions that the model has; RoBERTa's kind keeps the first padding_idx + 1 rows of its table for itself."""
     config: Any = network.config
-    described = config.to_dict()
+    described = stack_configs(config)[0].to_dict()
     named = (described.get(name) for name in ("max_position_embeddings", "n_positions", "max_target_positions"))
     limits = [int(value) - _first_position(network) for value in named if isinstance(value, int) and value > 0]
     return min([*limits[:1], int(tokenizer.model_max_length), _NO_LIMIT])

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from torch.nn.modules.module import register_module_module_registration_hook
 
 from models.loading_lock import LOADING
+from models.stack_configs import stack_config, stack_configs, text_config
 from models.wording import said
 
 SECONDS = 30.0  # for laying out one model; the largest published ones take under 5
@@ -95,12 +96,12 @@ def attention_layers(config: Any) -> tuple[int, int]:
 
     Raises ValueError for a configuration that does not say.
     """
-    stack = ("num_hidden_layers", "num_layers")
-    if not getattr(config, "is_encoder_decoder", False):
-        return _first(config.get_text_config(), *stack), 0
+    names = ("num_hidden_layers", "num_layers")
+    if not config.is_encoder_decoder:
+        return _first(text_config(config), *names), 0
     return (
-        _first(config, "encoder_layers", "num_encoder_layers", *stack),
-        _first(config, "decoder_layers", "num_decoder_layers", *stack),
+        _first(stack_config(config, "encoder"), "encoder_layers", "num_encoder_layers", *names),
+        _first(stack_config(config, "decoder"), "decoder_layers", "num_decoder_layers", *names),
     )
 
 
@@ -116,7 +117,7 @@ def _recorded(config: Any, network: nn.Module) -> int:
 def _each_attention(config: Any, count: Callable[[Any], int]) -> int:
     """The sum of `count` over every attention of the model."""
     encoder, decoder = attention_layers(config)
-    text = config.get_text_config()
+    text = stack_configs(config)[-1]
     if text.is_heterogeneous:  # each layer has a configuration of its own
         return sum(count(layer) for layer in text.per_layer_config)
     return (encoder + 2 * decoder) * count(text)  # a decoder beside an encoder attends twice

@@ -84,6 +84,7 @@ _INKLING = {
 }
 _ALTERNATING = {"layer_types": ["sliding_attention", "full_attention"]}
 _BLOCKS = {"block_sizes": [1, 1], "d_head": 8, "num_decoder_layers": 1, "num_hidden_layers": None, "num_layers": None}
+_NO_PICTURE = "no picture is given"
 _STARTED = {"decoder_start_token_id": 0}  # T5's configuration has no such name by itself
 _UNLIMITED = dict.fromkeys(("max_position_embeddings", "n_positions", "hidden_dim"))
 
@@ -143,6 +144,14 @@ ENCODERS = (
     Family("luke", LEARNED, {"entity_vocab_size": 8, "entity_emb_size": 16}, note="no entities are given"),
     Family("tapas", LEARNED, {"type_vocab_sizes": [3, 8, 8, 2, 8, 8, 4]}, note="places in a table are left at 0"),
     Family("ultrabert", ROPE, kinds=(5, 5)),
+    Family(
+        "modernvbert",
+        ROPE,
+        {"text_config": {"local_attention": 8, "global_attn_every_n_layers": 2}},
+        note=_NO_PICTURE,
+        kinds=(None, 5),
+    ),
+    Family("ultravbert", ROPE, note=_NO_PICTURE, kinds=(5, 5)),
     Family("longformer", LEARNED, {"attention_window": 8}, kinds=(5, 5), note="no tokens with global attention"),
     Family("xlnet", RELATIVE, _UNLIMITED, note="read both ways, without its head"),
 )
@@ -245,7 +254,7 @@ DECODERS = (
     Family("exaone_moe", ROPE, note="experts", kinds=(WINDOW, WINDOW)),
     Family("flex_olmo", ROPE, note="experts"),
     Family("flint", ROPE),
-    Family("git", LEARNED, note="no picture is given"),
+    Family("git", LEARNED, note=_NO_PICTURE),
     Family("glm4_moe_lite", ROPE, {**_LATENT, **_ROUTED}, note="latent keys and values; experts"),
     Family(
         "glm_moe_dsa",
@@ -311,6 +320,41 @@ DECODERS = (
     Family("solar_open", ROPE, note="experts"),
     Family("vaultgemma", ROPE, kinds=(WINDOW, None)),
     Family("youtu", ROPE, _LATENT, note="latent keys and values"),
+    Family("emu3", ROPE, note=_NO_PICTURE),
+    Family("fuyu", ROPE, note=_NO_PICTURE),
+    Family(
+        "gemma3",
+        ROPE,
+        {"text_config": {"query_pre_attn_scalar": 8, **_ALTERNATING}},
+        note=_NO_PICTURE,
+        kinds=(WINDOW, None),
+    ),
+    Family("got_ocr2", ROPE, {"vision_config": {"output_channels": 16, "mlp_dim": 16}}, note=_NO_PICTURE),
+    Family(
+        "llama4",
+        ROPE,
+        {"text_config": {"attention_chunk_size": 64}},
+        note="its text alone; chunks longer than the text",
+    ),
+    Family("mllama", ROPE, note="its text alone"),
+    Family(
+        "qwen3_5", ROPE, {"text_config": _DELTA}, note="its text alone; linear attention in other layers, without a map"
+    ),
+    Family("qwen3_5_moe", ROPE, {"text_config": _DELTA}, note="as qwen3_5; experts"),
+    Family(
+        "recurrent_gemma",
+        ROPE,
+        {"block_types": ["recurrent", "attention"], "attention_window_size": WINDOW, "lru_width": 32},
+        note="recurrences in other layers, without a map",
+        kinds=(WINDOW,),
+    ),
+    Family("trocr", LEARNED, note="its decoder alone, without a picture to attend to"),
+    Family(
+        "whisper",
+        LEARNED,
+        {"max_target_positions": 64, "max_source_positions": 16},
+        note="its decoder alone, without a sound to attend to",
+    ),
 )
 
 ENCODER_DECODERS = (
@@ -344,6 +388,9 @@ ENCODER_DECODERS = (
     Family("nllb-moe", SINUSOIDAL, note="experts"),
     Family("blenderbot", LEARNED),
     Family("blenderbot-small", LEARNED),
+    Family(
+        "encoder-decoder", LEARNED, {"decoder": {"is_decoder": True, "add_cross_attention": True}}, note="two BERTs"
+    ),
 )
 
 REFUSED = (

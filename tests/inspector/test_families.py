@@ -23,6 +23,7 @@ from inspector import Trace, record
 from inspector.trace import NormRecord
 from models.attention import attend_rows, row_blocks
 from models.loaded import LoadedModel
+from models.stack_configs import stack_configs
 from tests.inspector.families import CAPTURED, REFUSED, Family, reference, save
 from tests.inspector.models_table import Row, counts, norms_of, read_rows, write_table
 from tests.inspector.sparse_maps import SPARSE, whole_map
@@ -230,7 +231,7 @@ def test_it_predicts_where_it_has_a_head(parity: Parity) -> None:
 
 
 def test_heads_know_their_kv_group(parity: Parity) -> None:
-    config = parity.network.config
+    config = stack_configs(parity.network.config)[-1]
     single = getattr(config, "multi_query", False)  # Falcon, GPT BigCode
     shared = 1 if single else getattr(config, "num_key_value_heads", None)
     named = parity.family.kv_heads or (shared,) * len(parity.trace.sites)
@@ -255,9 +256,8 @@ def test_a_forward_in_blocks_gives_the_same(parity: Parity, monkeypatch: pytest.
 
 
 def test_local_layers_multiply_their_band_alone(parity: Parity) -> None:
-    tokens = len(parity.trace.tokens)
     for attention in parity.trace.attentions:
-        window = attention.site.window
+        window, tokens = attention.site.window, len(attention.site.queries)
         if window is None or parity.loaded.backend != "probe" or attention.function.positional:
             continue
         rows = slice(tokens - BLOCK, tokens)
