@@ -168,7 +168,7 @@ def _allowed(record: AttentionRecord, query: int) -> NDArray[np.bool_]:
 
 
 def _why_hidden(site: AttentionSite, allowed: NDArray[np.bool_], *, query: int, key: int) -> str:
-    if site.stream != "cross" and key > query and not allowed[query + 1 :].any():
+    if site.stream == "decoder" and key > query and not allowed[query + 1 :].any():
         return "still to come"
     if site.window is not None and abs(key - query) >= site.window:
         return f"outside the window: {abs(key - query)} tokens away, and this layer sees less than {site.window}"

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
 from models.functions import AttentionFunction, DotProductAttention
 from models.masks import CausalMask, Mask
+from models.side_keys import SideKeyAttention
 
 
 def attend_fused(function: AttentionFunction, query: Tensor, key: Tensor, value: Tensor, mask: Mask | None) -> Tensor:
     """query [B, H, Q, E], key and value [B, K, T, E] -> output [B, H, Q, E].
 
-    Raises ValueError for a function that is more than a scaled dot product with a bias.
+    Raises ValueError for a function that is more than a scaled dot product with a bias, or with side keys beside it.
     """
+    if isinstance(function, SideKeyAttention):
+        return _with_side_keys(function, query, key, value, mask)
     if function.scale is None:
         raise ValueError(
             f"{type(function).__name__} is more than a scaled dot product with a bias, so torch's fused kernel cannot "
@@ -35,4 +39,23 @@ def attend_fused(function: AttentionFunction, query: Tensor, key: Tensor, value:
         is_causal=causal and added is None,
         scale=function.scale,
         enable_gqa=key.shape[1] != query.shape[1],
+    )
+
+
+def _with_side_keys(function: SideKeyAttention, query: Tensor, key: Tensor, value: Tensor, mask: Mask | None) -> Tensor:
+    """The same with the side keys behind the tokens'."""
+    rows = slice(0, query.shape[2])
+    added = function.added(rows, key.shape[2])
+    bias = query.new_zeros(*query.shape[:3], key.shape[2]) + (0 if added is None else added.to(query))
+    if mask is not None:
+        bias = bias.masked_fill(~mask.rows(0, rows.stop).to(query.device), float("-inf"))
+    beside = query.new_zeros(*query.shape[:3], function.side_key.shape[2])
+    if function.side_bias is not None:
+        beside = function.side_bias(rows).to(query)
+    return scaled_dot_product_attention(
+        query,
+        torch.cat([key, function.side_key], dim=2),
+        torch.cat([value, function.side_value], dim=2),
+        attn_mask=torch.cat([bias, beside], dim=-1),
+        scale=function.factor,
     )

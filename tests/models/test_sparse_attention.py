@@ -19,6 +19,7 @@ from transformers import AutoConfig
 import inspector
 import models
 from inspector import Trace, explain, lens, record, score_steps
+from inspector.probe import fused_difference
 from models.subwords import as_transformers, train_subwords
 from tests.inspector.families import Family, save
 from tests.inspector.sparse_maps import whole_map
@@ -223,6 +224,23 @@ def test_a_weight_is_rebuilt_step_by_step(windowed: tuple[str, Path]) -> None:
         cell = explain.why(trace, layer=1, head=2, query=20, key=key, stream=trace.sites[0].stream)
         assert cell.holds
         assert (cell.hidden is None) == (cell.recorded > 0)
+
+
+def test_torchs_fused_kernel_agrees(windowed: tuple[str, Path]) -> None:
+    loaded = models.load(windowed[1])
+    assert fused_difference(loaded, recorded(loaded, 37)) <= 1e-5
+
+
+def test_a_recording_is_linear_in_the_text(windowed: tuple[str, Path]) -> None:
+    loaded = models.load(windowed[1])
+    short, long = (recorded(loaded, tokens).nbytes for tokens in (60, 240))
+    assert long <= 4.1 * short
+
+
+def test_a_key_of_another_block_is_not_said_to_be_still_to_come(tmp_path: Path) -> None:
+    trace = recorded(models.load(saved("pegasus_x", WINDOWED["pegasus_x"], tmp_path)), 37)
+    cell = explain.why(trace, layer=0, head=0, query=5, key=6, stream="encoder")  # the last of its block of 6
+    assert cell.hidden == "hidden by the model's mask"
 
 
 def test_the_residual_stream_is_that_of_transformers(windowed: tuple[str, Path]) -> None:
