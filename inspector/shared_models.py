@@ -32,6 +32,10 @@ class SharedModels:
         """Bytes of the weights that are held."""
         return sum(size for _, size in self._models.values())
 
+    def holds(self, key: Hashable) -> bool:
+        """Whether the model of `key` is in memory, so that `get` has nothing to load."""
+        return key in self._models
+
     def get(self, key: Hashable, load: Callable[[], LoadedModel], *, expected: int = 0) -> LoadedModel:
         """The model of `key`, loaded by `load` where it is not held; `expected`: bytes to make room for before.
 

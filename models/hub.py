@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 
 import httpx2
 from huggingface_hub import HfApi, constants
@@ -90,14 +91,17 @@ def describe(id: HubId, *, limits: Limits = UNLIMITED) -> Candidate:
 def fetch(
     candidate: Candidate,
     *,
+    limits: Limits = UNLIMITED,
     progress: Callable[[int, int], object] = lambda done, total: None,
     stop: Stop = lambda: False,
 ) -> Path:
     """The folder that holds a candidate's files, after fetching those that are missing, at its commit.
 
+    limits: downloads_bytes, of all that the cache holds or is being fetched into it, is asked before the first byte.
     progress: called with the bytes that are there and the bytes of all files. stop: asked again and again; once it says
     True nothing more is read. What is there by then is kept, and the next fetch goes on from it.
-    Raises ValueError when stopped, when the hub refuses, and for a file that is not the one it should be.
+    Raises ValueError over the limit, when stopped, when the hub refuses, and for a file that is not the one it should
+    be.
     """
     if candidate.folder is not None:
         return candidate.folder
@@ -106,10 +110,16 @@ def fetch(
     id, before, total = HubId(candidate.name, candidate.revision), 0, candidate.bytes
     with _spoken(id):
         _check_disk(candidate)
-        for file in candidate.files:
-            download(id.name, candidate.commit, file, progress=_after(before, total, progress), stop=stop)
-            before += file.size
-            progress(before, total)
+        with _room(candidate, limits) as arrived:
+
+            def came(done: int, total: int) -> None:
+                arrived(done)
+                progress(done, total)
+
+            for file in candidate.files:
+                download(id.name, candidate.commit, file, progress=_after(before, total, came), stop=stop)
+                before += file.size
+                came(before, total)
     if id.revision != candidate.commit:  # so that the name works without a network
         write_text(storage(id.name) / "refs" / (id.revision or "main"), candidate.commit)
     return storage(id.name) / "snapshots" / candidate.commit
@@ -122,6 +132,45 @@ def cached() -> tuple[str, ...]:
         path.parents[2].name for path in found if (path.parent / WEIGHTS).exists() or (path.parent / INDEX).exists()
     }
     return tuple(sorted(name.removeprefix("models--").replace("--", "/", 1) for name in whole))
+
+
+_ARRIVING: dict[object, int] = {}  # of each fetch under way, the bytes that are still to come
+_COUNTING = Lock()
+
+
+@contextmanager
+def _room(candidate: Candidate, limits: Limits) -> Iterator[Callable[[int], object]]:
+    """Keep room for a candidate's files beside all that the cache holds and that others fetch meanwhile.
+
+    Gives a function that is told how many of the candidate's bytes are there.
+    """
+    fetch, needed = object(), candidate.download_bytes
+    with _COUNTING:
+        taken = _cache_bytes() + sum(_ARRIVING.values())
+        if needed and taken + needed > limits.downloads_bytes:
+            raise ValueError(
+                f"{candidate.name} would download {bytes_in_words(needed)}, and the models of the hub on this machine "
+                f"take {bytes_in_words(taken)} of the {bytes_in_words(limits.downloads_bytes)} that they may take "
+                f"together ({variable('downloads_bytes')}); choose a model that is here, or delete some that are"
+            )
+        _ARRIVING[fetch] = needed
+
+    def arrived(done: int) -> None:
+        _ARRIVING[fetch] = max(0, candidate.bytes - done)
+
+    try:
+        yield arrived
+    finally:
+        del _ARRIVING[fetch]
+
+
+def _cache_bytes() -> int:
+    """Count the bytes of all models' files in the cache, parts of files included."""
+    total = 0
+    for path in Path(constants.HF_HUB_CACHE).expanduser().glob("models--*/blobs/*"):
+        with suppress(FileNotFoundError):  # another fetch has just given it its name
+            total += path.stat().st_size
+    return total
 
 
 def _check_disk(candidate: Candidate) -> None:

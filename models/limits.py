@@ -28,14 +28,16 @@ _YES, _NO = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 class Limits:
     """Upper limits, each inclusive.
 
-    download_bytes: of one model's files. memory_bytes: of its weights, wherever they are, and in the page of all that
-    are loaded together. parameters, layers: of one model.
+    download_bytes: of one model's files. downloads_bytes: of all that the cache of the hub holds. memory_bytes: of one
+    model's weights, wherever they are, and in the page of all that are loaded together. parameters, layers: of one
+    model.
     characters, tokens: of one text. capture_bytes: of what a recording keeps.
     root: the only folder under which local models may lie; None where none may be loaded. hub: whether models may be
     fetched from the Hugging Face hub.
     """
 
     download_bytes: int = 3 * 10**9
+    downloads_bytes: int = 30 * 10**9
     memory_bytes: int = int(_MEMORY_UNKNOWN * MEMORY_SHARE)
     parameters: int = 2 * 10**9
     layers: int = 128
@@ -61,6 +63,7 @@ class Limits:
 
 UNLIMITED = Limits(
     download_bytes=sys.maxsize,
+    downloads_bytes=sys.maxsize,
     memory_bytes=sys.maxsize,
     parameters=sys.maxsize,
     layers=sys.maxsize,

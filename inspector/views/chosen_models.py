@@ -6,6 +6,7 @@ files) outlives them, so that it is loaded again when a page needs it. A session
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -15,6 +16,7 @@ import streamlit as st
 
 import models
 from inspector.shared_models import SharedModels
+from inspector.views.shell import queue
 from models.limits import Limits
 from models.placement import Placement
 
@@ -120,7 +122,9 @@ def load(id: str) -> models.LoadedModel:
     else:
         stored = found.candidate.config.dtype
         expected, make = found.candidate.memory_bytes(here.torch_dtype(stored)), partial(_load, id, found)
-    loaded = shelf.weights.get((id, version(id), here), make, expected=expected)
+    key = (id, version(id), here)
+    with nullcontext() if shelf.weights.holds(key) else queue.turn("Loading the model"):
+        loaded = shelf.weights.get(key, make, expected=expected)
     shelf.facts[id] = Facts(loaded.card, loaded.max_tokens, loaded.backend, loaded.linear, loaded.placed)
     return loaded
 
@@ -199,7 +203,7 @@ def add(
     if candidate is None:
         raise ValueError(f"{id} has not been looked at; press Look first")
     check(candidate, limits(), placement=placement())
-    folder = hub.fetch(candidate, progress=progress, stop=stop)
+    folder = hub.fetch(candidate, limits=limits(), progress=progress, stop=stop)
     before()
     changed = max(int((folder / file.name).stat().st_mtime_ns) for file in candidate.files)
     found, before_it = _shelf().found, _shelf().found.get(id)

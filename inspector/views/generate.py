@@ -12,6 +12,7 @@ from inspector.plots import beams as draw_beams
 from inspector.plots import generation as draw
 from inspector.plots import theme
 from inspector.views import link, parts, playing, session
+from inspector.views.shell import queue
 from models import failures
 
 TRANSLATOR = "translator"
@@ -82,25 +83,28 @@ def written(how: generating.Decoding, new_tokens: int) -> generating.Written:
     page stops it."""
     place, begin = st.empty(), monotonic()
 
+    def write() -> generating.Written:
+        with queue.turn("Writing"):
+            return generating.write(loaded, text, how=how, new_tokens=new_tokens, watch=seen)
+
     def seen(done: int) -> None:
         if monotonic() - begin > PATIENCE:
             place.progress(done / (2 * new_tokens), f"{done} tokens decoded, with the cache and then without")
 
     key = ("written", loaded.card.id, text, how, new_tokens)
-    made = session.cached(
-        key,
-        lambda: generating.write(loaded, text, how=how, new_tokens=new_tokens, watch=seen),
-    )
+    made = session.cached(key, write)
     place.empty()
     return made
 
 
 def tree(width: int, new_tokens: int) -> beams.Tree:
     """A beam search with all its steps, once."""
-    return session.cached(
-        ("beams", loaded.card.id, text, width, new_tokens),
-        lambda: beams.search(loaded, text, beams=width, new_tokens=new_tokens),
-    )
+
+    def search() -> beams.Tree:
+        with queue.turn("The beam search"):
+            return beams.search(loaded, text, beams=width, new_tokens=new_tokens)
+
+    return session.cached(("beams", loaded.card.id, text, width, new_tokens), search)
 
 
 def what_the_cache_saves(made: generating.Written, table: pd.DataFrame) -> None:

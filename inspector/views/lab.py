@@ -13,6 +13,7 @@ import streamlit as st
 from inspector import lab
 from inspector.plots import lab as draw
 from inspector.views import lab_results, lab_settings, parts, process, session
+from inspector.views.shell import queue
 from models import failures
 from models.training.experiments import Experiment
 
@@ -149,7 +150,7 @@ if experiment is not None:
 if experiment is not None and started:
     state["lab"] = Attempt(experiment)
     stop.button("Stop", icon=":material/stop:", key="lab_stop")
-    with gone_where_it_fails():
+    with gone_where_it_fails(), queue.turn("The training"):
         train(state["lab"])
 attempt: Attempt | None = state.get("lab")
 if attempt is not None and attempt.courses:

@@ -99,6 +99,40 @@ def test_a_full_disk_is_a_sentence(served: Any, monkeypatch: pytest.MonkeyPatch)
         fetch(seen)
 
 
+def test_all_downloads_together_have_a_limit(served: Any, hub: Any, bert: Path) -> None:
+    first = fetch(describe(BERT))
+    size = sum(file.stat().st_size for file in first.iterdir())
+    hub.models["org/second"] = bert
+    second = describe(HubId("org/second"))
+    before = len(served.paths())
+    with pytest.raises(
+        ValueError,
+        match=r"org/second would download 1\.\d+ MB, and the models of the hub on this machine take 1\.\d+ MB of the "
+        r"3\.\d+ MB that they may take together \(HEADLIGHT_DOWNLOADS_BYTES\)",
+    ):
+        fetch(second, limits=replace(UNLIMITED, downloads_bytes=2 * size - 1))
+    assert len(served.paths()) == before, "it was refused before a byte"
+    assert fetch(describe(BERT), limits=replace(UNLIMITED, downloads_bytes=1)) == first, "what is there needs no room"
+    fetch(second, limits=replace(UNLIMITED, downloads_bytes=2 * size))
+
+
+def test_what_others_fetch_meanwhile_counts(served: Any, hub: Any, bert: Path) -> None:
+    hub.models["org/second"] = bert
+    first, second = describe(BERT), describe(HubId("org/second"))
+    limits = replace(UNLIMITED, downloads_bytes=first.bytes + second.bytes - 1)
+    refused: list[str] = []
+
+    def meanwhile(done: int, total: int) -> None:
+        if not refused:
+            with pytest.raises(ValueError, match="may take together") as caught:
+                fetch(second, limits=limits)
+            refused.append(str(caught.value))
+
+    fetch(first, limits=limits, progress=meanwhile)
+    assert len(refused) == 1
+    fetch(second, limits=replace(limits, downloads_bytes=limits.downloads_bytes + 1))
+
+
 def test_a_cache_that_may_not_be_written_is_a_sentence(served: Any, tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("a file where the cache should be", encoding="utf-8")
     with pytest.raises(ValueError, match=r"org/bert could not be fetched: .*cache"):

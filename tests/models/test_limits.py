@@ -19,6 +19,7 @@ def test_the_defaults_take_half_of_the_memory() -> None:
 def test_every_limit_has_a_variable(tmp_path: Path) -> None:
     environment = {
         "HEADLIGHT_DOWNLOAD_BYTES": "500 MB",
+        "HEADLIGHT_DOWNLOADS_BYTES": "20 GB",
         "HEADLIGHT_MEMORY_BYTES": "2GiB",
         "HEADLIGHT_PARAMETERS": "1_000_000",
         "HEADLIGHT_LAYERS": "12",
@@ -31,7 +32,7 @@ def test_every_limit_has_a_variable(tmp_path: Path) -> None:
     assert set(environment) == {variable(field.name) for field in fields(Limits)}
     root = tmp_path.resolve()
     assert Limits.from_environment(environment) == Limits(
-        500 * 10**6, 2 * 2**30, 10**6, 12, 2000, 512, 64 * 10**6, root, hub=False
+        500 * 10**6, 20 * 10**9, 2 * 2**30, 10**6, 12, 2000, 512, 64 * 10**6, root, hub=False
     )
 
 
