@@ -1,0 +1,181 @@
+"""Pages of models whose grid rows are not the model's layers: links, titles and numbers name the model's layer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+import models
+from inspector import Trace, interventions, record
+from models.dropping import Head
+from tests.inspector.families import save
+from tests.inspector.test_model_layers import HYBRIDS, TWICE
+
+ROOT = Path(__file__).parents[3]
+VIEWS = "inspector/views"
+TEXT = "the cat sat on the log"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder with a hybrid whose layers 1 and 3 attend, and an ALBERT of three layers that attend twice."""
+    root = tmp_path_factory.mktemp("root")
+    save(HYBRIDS["qwen3_next"][0], root / "hybrid")
+    save(TWICE["albert"], root / "twice")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HEADLIGHT_ROOT", str(root))
+        st.cache_resource.clear()
+        for name in ("hybrid", "twice"):  # looked at and loaded once, for all visitors
+            app = start(other_open=True)
+            app.text_input(key="other").set_value(str(root / name))
+            press(press(app, "look"), "load")
+        yield root
+        st.cache_resource.clear()
+
+
+def start(*, other_open: bool = False, added: Path | None = None, **link: str) -> AppTest:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    for name, value in {"model": "own-encoder", "text": TEXT, **link}.items():
+        app.query_params[name] = value
+    app.session_state["other_open"] = other_open
+    if added is not None:
+        app.session_state["added"] = [str(added)]
+    return app.run()
+
+
+def press(app: AppTest, key: str) -> AppTest:
+    return next(button for button in app.button if button.key and key in button.key).click().run()
+
+
+def opened(folder: Path, page: str = "attention", **link: str) -> AppTest:
+    app = start(added=folder, model=str(folder), **link)
+    if page != "attention":
+        app.switch_page(f"{VIEWS}/{page}.py").run()
+    assert not app.exception
+    return app
+
+
+def said(app: AppTest) -> str:
+    elements = [*app.text, *app.warning, *app.error, *app.info, *app.caption, *app.markdown]
+    return "\n".join(str(element.value) for element in elements)
+
+
+def messages(app: AppTest, name: str) -> list[tuple[dict[str, object], np.ndarray]]:
+    found = []
+    for message in (e.proto.bytes for e in app.get("bidi_component") if e.proto.component_name == f"headlight_{name}"):
+        start = 4 + int.from_bytes(message[:4], "little")
+        data = message[start + -start % 4 :]
+        kind = np.uint8 if name == "grid" else np.float32
+        found.append((json.loads(message[4:start]), np.frombuffer(data, kind)))
+    return found
+
+
+def recorded(folder: Path) -> Trace:
+    return record(models.load(folder), TEXT)
+
+
+def test_a_link_names_the_models_layer(folder: Path) -> None:
+    app = opened(folder / "hybrid", layer="3", head="2")
+    header, numbers = messages(app, "head")[0]
+    assert header["title"] == "Layer 3, head 2"
+    assert (header["layer"], header["head"]) == (1, 2)  # the row of the grid
+    trace = recorded(folder / "hybrid")
+    assert (numbers.reshape(len(trace.tokens), -1) == trace.attention(layer=3, head=2)).all()
+    grid, _ = messages(app, "grid")[0]
+    assert grid["names"] == ["layer 1", "layer 3"]
+    next(button for button in app.button if button.label == "Next head").click().run()
+    assert messages(app, "head")[0][0]["title"] == "Layer 3, head 3"
+    next(button for button in app.button if button.label == "Next head").click().run()
+    assert messages(app, "head")[0][0]["title"] == "Layer 1, head 0"
+    assert "".join(app.query_params["layer"]) == "1"
+
+
+@pytest.mark.parametrize("layer", ["0", "2", "9", "x", "-1", "", "01"])
+def test_a_link_to_a_layer_without_attention_is_a_sentence(folder: Path, layer: str) -> None:
+    app = opened(folder / "hybrid", layer=layer)
+    assert not app.exception
+    if layer:
+        assert f'The link asks for layer "{layer}"; layers 1 and 3 attend. You see ' in said(app)
+    assert messages(app, "head")[0][0]["title"].startswith(("Layer 1,", "Layer 3,"))
+
+
+def test_the_second_attention_of_a_layer_is_opened_and_named(folder: Path) -> None:
+    app = opened(folder / "twice", layer="2", call="1", head="3")
+    header, numbers = messages(app, "head")[0]
+    assert header["title"] == "Layer 2 (2nd attention), head 3"
+    trace = recorded(folder / "twice")
+    tokens = len(trace.tokens)
+    assert (numbers.reshape(tokens, tokens) == trace.attention(layer=2, head=3, call=1)).all()
+    grid, _ = messages(app, "grid")[0]
+    assert grid["names"][:3] == ["layer 0", "layer 0 (2nd attention)", "layer 1"]
+    assert ["".join(app.query_params[name]) for name in ("layer", "call")] == ["2", "1"]
+    bad = opened(folder / "twice", layer="2", call="7", head="3")
+    assert 'The link asks for call "7"; they go from 0 to 1. You see 0 instead.' in said(bad)
+
+
+@pytest.mark.parametrize("model", ["hybrid", "twice"])
+@pytest.mark.parametrize("page", ["compare", "layernorm", "positions", "what_if"])
+def test_every_page_shows_them(folder: Path, model: str, page: str) -> None:
+    app = opened(folder / model, page)
+    assert "Cannot be shown" not in said(app)
+
+
+def test_panels_choose_among_the_layers_that_attend(folder: Path) -> None:
+    app = opened(folder / "hybrid", "compare", a_layer="3", b_layer="2", a_head="1", b_head="1")
+    titles = [header["title"] for header, _ in messages(app, "head")]
+    assert titles[0] == "A: layer 3, head 1, kv head 0"
+    assert 'The link asks for b_layer "2"; layers 1 and 3 attend.' in said(app)
+    strips = [header for header, _ in messages(app, "grid")]
+    assert strips[0]["labels"] == ["1", "3"]
+    assert strips[1]["names"] == ["layer 3"]
+    app.selectbox(key="a_layer").select(1).run()
+    assert messages(app, "head")[0][0]["title"] == "A: layer 1, head 1, kv head 0"
+    press(app, "fill-layers")
+    assert not app.exception
+    twice = opened(folder / "twice", "compare", a_layer="1", a_call="1", a_head="0")
+    assert messages(twice, "head")[0][0]["title"] == "A: layer 1 (2nd attention), head 0"
+
+
+def test_heads_of_the_models_layer_are_dropped(folder: Path) -> None:
+    app = opened(folder / "hybrid", "what_if", part="Drop heads", drop="3.2")
+    grid, _ = messages(app, "grid")[0]
+    assert grid["crossed"] == [[1, 2]]
+    assert "layer 3: head 2" in said(app)
+    loaded = models.load(folder / "hybrid")
+    trace = recorded(folder / "hybrid")
+    dropped = interventions.drop(loaded, trace, heads=[Head("decoder", 3, 2)])
+    assert np.abs(dropped.after.output - trace.output).max() > 1e-4
+    app.pills(key="whole-layers").set_value([0]).run()
+    assert "".join(app.query_params["drop"]) == "1.0,1.1,1.2,1.3,3.2"
+    twice = opened(folder / "twice", "what_if", part="Drop heads", drop="1.2.1 1.3")
+    assert messages(twice, "grid")[0][0]["crossed"] == [[2, 3], [3, 2]]
+    assert "layer 1 (2nd attention): head 2" in said(twice)
+
+
+def test_each_head_alone_is_drawn_in_its_row(folder: Path) -> None:
+    app = opened(folder / "hybrid", "what_if", part="Drop heads")
+    app.button(key="alone-start").click().run()
+    assert not app.exception
+    grid, _ = messages(app, "grid")[-1]
+    assert grid["names"] == ["layer 1", "layer 3"]
+    assert all("not measured" not in note for row in grid["notes"] for note in row)
+
+
+def test_rollout_names_the_layers_that_attend(folder: Path) -> None:
+    app = opened(folder / "hybrid", kind="rollout")
+    assert "what layers of another kind mix between tokens is left out" in said(app)
+
+
+def test_a_saved_trace_opens_with_the_models_layers(folder: Path, tmp_path: Path) -> None:
+    recorded(folder / "hybrid").save(tmp_path / "t.npz")
+    app = start()
+    content = (tmp_path / "t.npz").read_bytes()
+    app.file_uploader(key="file").set_value(("t.npz", content, "application/octet-stream")).run()
+    assert not app.exception
+    assert messages(app, "grid")[0][0]["names"] == ["layer 1", "layer 3"]
