@@ -13,6 +13,7 @@ from pathlib import Path
 
 from inspector import first_look, maps, rows
 from inspector.first_look import FirstLook
+from inspector.layer_words import layer_name
 from inspector.plots import attention, packing, raster, roles, standalone, theme
 from inspector.plots.attention import Weights
 from inspector.plots.theme import Mode, Scale
@@ -155,7 +156,7 @@ def html(
         colours=theme.SEQUENTIAL,
         scale=scale,
         selected=(opened, head),
-        names=[one.name for one in sites],
+        names=[layer_name(one.layer, one.call, short=True) for one in sites],
         notes=roles.notes(measures),
         measures=roles.sortable(measures),
         roles=roles.roles(measures),

@@ -58,6 +58,8 @@ def draw(
         "Rows are layers, columns heads; each picture is one map. Click one, or walk with the arrow keys and open "
         "with Enter; [ and ] open the head before and after. In the open head a click pins a token."
     )
+    if said := site_words.rows(sites):
+        st.caption(said)
 
 
 def options(measures: pd.DataFrame) -> packing.Options:

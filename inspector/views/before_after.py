@@ -13,7 +13,7 @@ from inspector import compare, maps
 from inspector.interventions import Change
 from inspector.plots import attention, masking, packing, roles, theme
 from inspector.trace import Array, AttentionSite, Trace
-from inspector.views import link, open_site, parts, session
+from inspector.views import link, open_site, parts, session, site_words
 from inspector.views.components.grid import grid
 from inspector.views.components.head import Choice, Step, head
 
@@ -166,7 +166,7 @@ def _grid(
         scale="sqrt",
         selected=opened,
         notes=_notes(changed),
-        names=[site.name for site in sites],
+        names=site_words.layer_names(sites),
     )
     grid(data, key="grid-change", on_open=lambda row, number: open_head(sites[row], number))
     st.caption(

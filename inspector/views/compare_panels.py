@@ -111,10 +111,10 @@ def key(name: str, setting: str) -> str:
     return f"{name.lower()}_{setting}"
 
 
-def opened_elsewhere(inspected: Inspected) -> tuple[int, int]:
-    """(layer, head) that the Attention page shows: where this page begins."""
+def opened_elsewhere(inspected: Inspected) -> tuple[int, int, int]:
+    """(layer, head, call) that the Attention page shows: where this page begins."""
     telling = heads.most_telling(session.measures(inspected.trace))
-    return link.kept("layer", telling[0]), link.kept("head", telling[1])
+    return link.kept("layer", telling[0]), link.kept("head", telling[1]), link.kept("call", 0)
 
 
 # --- which panels ------------------------------------------------------------------------------------------------
@@ -127,7 +127,7 @@ def names() -> tuple[str, ...]:
     return NAMES[:count]
 
 
-def presets(inspected: Inspected, names: Sequence[str], *, opened: tuple[int, int]) -> None:
+def presets(inspected: Inspected, names: Sequence[str], *, opened: tuple[int, int, int]) -> None:
     """Buttons that fill all panels at once, and one for another panel."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption("Fill the panels with", width="content")
@@ -139,10 +139,10 @@ def presets(inspected: Inspected, names: Sequence[str], *, opened: tuple[int, in
             st.button("Add a panel", icon=":material/add:", key="add-panel", on_click=more)
 
 
-def _fill(preset: Preset, inspected: Inspected, names: Sequence[str], opened: tuple[int, int]) -> None:
-    trace, (layer, number) = inspected.trace, opened
+def _fill(preset: Preset, inspected: Inspected, names: Sequence[str], opened: tuple[int, int, int]) -> None:
+    trace, (layer, number, call) = inspected.trace, opened
     sites = [site for site in trace.sites if site.stream == trace.sites[0].stream]
-    row = open_site.at(sites, layer=layer)
+    row = open_site.at(sites, layer=layer, call=call)
     known = chosen_models.ids()
     model = trace.model if trace.model in known else known[0]
     models = [model, *_others(model)]
@@ -186,7 +186,7 @@ def controls(
     names: Sequence[str],
     inspected: Inspected,
     *,
-    opened: tuple[int, int],
+    opened: tuple[int, int, int],
     hide: bool,
     words: bool,
 ) -> Panel | None:
@@ -227,10 +227,10 @@ def controls(
     return panel
 
 
-def _place(name: str, trace: Trace, stream: str, opened: tuple[int, int]) -> tuple[AttentionSite, int]:
+def _place(name: str, trace: Trace, stream: str, opened: tuple[int, int, int]) -> tuple[AttentionSite, int]:
     """Layer and head; at first those that are open, each panel a layer further than the one before."""
     sites = [site for site in trace.sites if site.stream == stream]
-    first = sites[(open_site.at(sites, layer=opened[0]) + NAMES.index(name)) % len(sites)]
+    first = sites[(open_site.at(sites, layer=opened[0], call=opened[2]) + NAMES.index(name)) % len(sites)]
     last = sites[0].heads - 1
     return (
         parts.layer(sites, key(name, "layer"), default=first, call=key(name, "call")),

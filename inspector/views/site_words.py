@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from inspector.layer_words import layer_name
+
 if TYPE_CHECKING:
     from inspector.trace import AttentionSite
 
@@ -57,7 +59,18 @@ def notes(sites: Iterable[AttentionSite], lines: Iterable[Sequence[str]]) -> lis
 
 def layer_names(sites: Iterable[AttentionSite]) -> list[str]:
     """The rows of the grid: "layer 3", and "layer 3 local" where its queries see a window of the text."""
-    return [f"{site.name}{'' if site.window is None else ' local'}" for site in sites]
+    return [layer_name(site.layer, site.call, short=True) + ("" if site.window is None else " local") for site in sites]
+
+
+def rows(sites: Sequence[AttentionSite]) -> str:
+    """What is to be said of the grid's rows where they are not simply the model's layers; else empty."""
+    layers = dict.fromkeys(site.layer for site in sites)
+    sentences = []
+    if list(layers) != list(range(len(layers))):
+        sentences.append("Layers that have no row do not attend: they mix tokens in another way, or not at all.")
+    if len(layers) < len(sites):
+        sentences.append("A layer that attends more than once has a row for each time.")
+    return " ".join(sentences)
 
 
 def in_file(site: AttentionSite) -> str:

@@ -13,7 +13,7 @@ from inspector.interventions import Dropped
 from inspector.plots import importance as draw
 from inspector.plots import theme
 from inspector.trace import Trace
-from inspector.views import parts
+from inspector.views import parts, site_words
 from inspector.views.components.grid import grid
 from models import LoadedModel
 from models.dropping import Head
@@ -105,7 +105,7 @@ def _draw(
                     layers=len(sites),
                     heads=sites[0].heads,
                     crossed=crossed,
-                    names=[site.name for site in sites],
+                    names=site_words.layer_names(sites),
                 ),
                 key=f"grid-alone-{by}",
                 on_open=toggle,

@@ -13,7 +13,17 @@ from inspector.interventions import Dropped
 from inspector.layer_words import layer_name
 from inspector.plots import packing, roles, theme
 from inspector.trace import Trace
-from inspector.views import before_after, boundary, downloads, link, parts, session, what_if_alone, what_if_predictions
+from inspector.views import (
+    before_after,
+    boundary,
+    downloads,
+    link,
+    parts,
+    session,
+    site_words,
+    what_if_alone,
+    what_if_predictions,
+)
 from inspector.views.components.grid import grid
 from inspector.views.what_if_swap import guessed_token
 from models import LoadedModel
@@ -74,9 +84,10 @@ def _first(trace: Trace) -> str:
     table = session.measures(trace).query("stream == @first.stream")
     layer, number = measures.most_telling(table)
     layer, number = link.kept("layer", layer), link.kept("head", number)
-    there = [site for site in trace.sites if site.stream == first.stream and site.layer == layer]
+    call = link.kept("call", 0)
+    there = [site for site in trace.sites if (site.stream, site.layer, site.call) == (first.stream, layer, call)]
     known = bool(there) and number < there[0].heads
-    return name_of(Head(first.stream, layer, number) if known else Head(first.stream, first.layer, 0), trace)
+    return name_of(Head(first.stream, layer, number, call) if known else Head(first.stream, first.layer, 0), trace)
 
 
 def _dropped(trace: Trace, loaded: LoadedModel, heads: tuple[Head, ...], *, hidden: tuple[int, ...]) -> Dropped:
@@ -102,7 +113,7 @@ def _choice(dropped: Dropped, *, first: str, stream: str) -> None:
             colours=theme.SEQUENTIAL,
             scale="sqrt",
             notes=roles.notes(session.measures(trace).query("stream == @stream")),
-            names=[site.name for site in sites],
+            names=site_words.layer_names(sites),
             crossed=crossed,
         )
         grid(data, key="grid-drop", on_open=partial(_toggle, dropped=dropped, stream=stream))

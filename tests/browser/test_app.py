@@ -15,9 +15,11 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 import inspector
+import models
 from inspector import record
 from models import LoadedModel
 from tests.browser.drawing import SAID, point, tooltip
+from tests.inspector.families import CAPTURED, save
 
 pytestmark = pytest.mark.browser
 SLOW = 30_000  # ms: the first view loads torch on a busy machine
@@ -204,3 +206,19 @@ def test_each_download_holds_the_numbers(page: Page, server: Any, minilm: Loaded
             assert np.float32(found[3]) == expected[query, key]
             told = float(found[6].replace("−", "-"))
             assert told == pytest.approx(trace.scores(**where)[query, key], abs=6e-5 * max(1, abs(told)))  # five digits
+
+
+def test_a_click_in_a_hybrids_grid_opens_the_models_layer(page: Page, server: Any, tmp_path: Path) -> None:
+    save(next(family for family in CAPTURED if family.name == "qwen3_next"), tmp_path / "hybrid")
+    trace = record(models.load(tmp_path / "hybrid"), "the cat sat on the log")
+    (site,) = trace.sites
+    assert site.layer == 1  # layer 0 does not attend
+    trace.save(tmp_path / "hybrid.npz")
+    ready(page, server)
+    page.locator("input[type=file]").first.set_input_files(tmp_path / "hybrid.npz")
+    expect(page.get_by_role("gridcell")).to_have_count(site.heads, timeout=SLOW)
+    expect(page.get_by_role("rowheader")).to_have_text(["layer 1"])
+    page.get_by_role("gridcell", name=re.compile("^layer 1, head 2,")).click()
+    expect(page).to_have_url(re.compile("layer=1&head=2"))
+    expect(page.get_by_text("Layer 1, head 2", exact=True).first).to_be_visible()
+    expect(page.get_by_role("gridcell", selected=True)).to_have_accessible_name(re.compile("^layer 1, head 2,"))

@@ -124,7 +124,7 @@ def test_a_norm_before_an_attention_has_its_layer(hybrid: Path) -> None:
     """The norm's layer is read off its path, the attention's off what runs."""
     trace = record(models.load(hybrid), TEXT)
     attending = {site.layer for site in trace.sites}
-    assert attending <= {norm.layer for norm in trace.norms if norm.part == "attention"}
+    assert {norm.layer for norm in trace.norms if norm.part == "attention"} == attending
 
 
 def test_a_layer_without_attention_is_a_sentence(hybrid: Path) -> None:

@@ -18,7 +18,7 @@ from tests.inspector.families import save
 from tests.inspector.test_model_layers import HYBRIDS, TWICE
 
 ROOT = Path(__file__).parents[3]
-VIEWS = "inspector/views"
+VIEWS = ".."  # of the frame, which lies in shell/
 TEXT = "the cat sat on the log"
 
 
@@ -40,7 +40,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def start(*, other_open: bool = False, added: Path | None = None, **link: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app = AppTest.from_file(str(ROOT / "inspector/views/shell/frame.py"), default_timeout=60)
     for name, value in {"model": "own-encoder", "text": TEXT, **link}.items():
         app.query_params[name] = value
     app.session_state["other_open"] = other_open
@@ -89,6 +89,7 @@ def test_a_link_names_the_models_layer(folder: Path) -> None:
     assert (numbers.reshape(len(trace.tokens), -1) == trace.attention(layer=3, head=2)).all()
     grid, _ = messages(app, "grid")[0]
     assert grid["names"] == ["layer 1", "layer 3"]
+    assert "Layers that have no row do not attend" in said(app)
     next(button for button in app.button if button.label == "Next head").click().run()
     assert messages(app, "head")[0][0]["title"] == "Layer 3, head 3"
     next(button for button in app.button if button.label == "Next head").click().run()
@@ -113,7 +114,8 @@ def test_the_second_attention_of_a_layer_is_opened_and_named(folder: Path) -> No
     tokens = len(trace.tokens)
     assert (numbers.reshape(tokens, tokens) == trace.attention(layer=2, head=3, call=1)).all()
     grid, _ = messages(app, "grid")[0]
-    assert grid["names"][:3] == ["layer 0", "layer 0 (2nd attention)", "layer 1"]
+    assert grid["names"][:3] == ["layer 0", "layer 0 (2nd)", "layer 1"]
+    assert "A layer that attends more than once has a row for each time." in said(app)
     assert ["".join(app.query_params[name]) for name in ("layer", "call")] == ["2", "1"]
     bad = opened(folder / "twice", layer="2", call="7", head="3")
     assert 'The link asks for call "7"; they go from 0 to 1. You see 0 instead.' in said(bad)

@@ -7,8 +7,8 @@ import { Toolbar } from "./toolbar.js";
 
 const ANSWER = 5000; // milliseconds that the host has to follow a click before its own selection counts again
 const WORDS = 48; // pixels that "head 11" needs
-// "layer 3 local" is "3" under a small picture, and "layer 3 (2nd attention)" is "3 2nd".
-const short = (name) => name.replace(/^layer (\d+)(?: \((\w+) attention\))?.*$/, (_, layer, call) => [layer, call].filter(Boolean).join(" "));
+// "layer 3 local" is "3" under a small picture, and "layer 3 (2nd)" is "3 2nd".
+const short = (name) => name.replace(/^layer (\d+)(?: \((\w+)\))?.*$/, (_, layer, call) => (call ? `${layer} ${call}` : layer));
 const TAG = 13; // pixels of the name under a picture, where rows are not layers
 const WALKS = {
   ...{ ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] },
