@@ -41,7 +41,7 @@ NO_VECTORS = "it does not take one vector for each token"
 class Seen:
     """What the hooks saw in one forward. attentions: the calls of the seam, in the same run.
 
-    refused: norms that ran and are not shown, by path, with the reason.
+    refused: each call of a norm that is not shown, its path and the reason.
     """
 
     attentions: list[AttentionCall]
@@ -49,8 +49,7 @@ class Seen:
     norms: list[NormCall] = field(default_factory=list)
     layers: list[LayerCall] = field(default_factory=list)
     mixers: list[MixerCall] = field(default_factory=list)
-    refused: dict[str, str] = field(default_factory=dict)
-    ran: set[tuple[str, int]] = field(default_factory=set)
+    refused: list[tuple[str, str]] = field(default_factory=list)
     inside: list[LayerCall] = field(default_factory=list)
     sublayers: list[str] = field(default_factory=list)
     _brought: list[tuple[Tensor, Tensor]] = field(default_factory=list)
@@ -205,12 +204,11 @@ class _NormHook:
 
     def _see(self, seen: Seen, module: nn.Module, given: list[Tensor], output: Any) -> None:
         out = output[0] if isinstance(output, (tuple, list)) else output
-        seen.ran.add((self.name, len(seen.attentions)))
         if is_inside(self.name):
-            seen.refused[self.name] = INSIDE
+            seen.refused.append((self.name, INSIDE))
             return
         if not given or not isinstance(out, Tensor) or out.shape != given[0].shape:
-            seen.refused[self.name] = NO_VECTORS
+            seen.refused.append((self.name, NO_VECTORS))
             return
         x, flat = given[0], given[0]
         gate = next((t for t in given[1:] if t.shape == x.shape and t.is_floating_point()), None)
@@ -218,20 +216,20 @@ class _NormHook:
         if x.ndim == 2 and (x.numel(), x.shape[-1]) == (before.numel(), before.shape[-1]):
             flat = x.view_as(before)  # OPT flattens [B, T, D] for its FFN
         if flat.ndim != 3:
-            seen.refused[self.name] = NO_VECTORS
+            seen.refused.append((self.name, NO_VECTORS))
             return
         given_out = out.view_as(flat)
         found = parameters(module, width=flat.shape[-1], gated=gate is not None)
         if found is None and gate is None:  # SqueezeBERT
             found = parameters(module, width=flat.shape[1])
         if found is None:
-            seen.refused[self.name] = NO_FORMULA
+            seen.refused.append((self.name, NO_FORMULA))
             return
         flat, given_out = (t.transpose(1, 2) if found.features_first else t for t in (flat, given_out))
         kept, kept_gate = seen.keep(flat), None if gate is None else seen.keep(gate.view_as(flat))
         difference, explained = _held(found, kept, kept_gate, given_out.detach().cpu())
         if not explained:
-            seen.refused[self.name] = NO_FORMULA
+            seen.refused.append((self.name, NO_FORMULA))
             return
         call = NormCall(self.name, found, kept, kept_gate, len(seen.attentions), difference, summary(given_out))
         call.output = out

@@ -1,11 +1,13 @@
-"""What each LayerNorm does to each token, and what it has learned.
+"""What each norm does to each token, and what it has learned.
 
 LayerNorm(x) = gamma * (x - mean) / sqrt(std^2 + epsilon) + beta, with mean and std over a token's own D features
-(Ba et al. 2016, eqs. 3 and 4). All statistics are computed in float64.
+(Ba et al. 2016, eqs. 3 and 4). RMSNorm(x) = gamma * x / sqrt(mean(x^2) + epsilon) (Zhang & Sennrich 2019, eq. 4).
+All statistics are computed in float64.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -65,6 +67,38 @@ def parameters(trace: Trace) -> pd.DataFrame:
         }
         tables.append(_table(index, norm, columns))
     return pd.concat(tables, ignore_index=True) if tables else _empty(PARAMETERS)
+
+
+def formula(norm: NormRecord) -> str:
+    """What the norm computes, in LaTeX, with what it has of gamma, beta, groups and a gate."""
+    act = r"\mathrm{SiLU}" if norm.gating.startswith("silu") else r"\mathrm{sigmoid}"
+    gate, gamma = rf"{act}(z)", r"\gamma\," if "gamma" in norm.learned else ""
+    x = rf"(x \odot {gate})" if norm.gating.endswith("before") else "x"
+    if norm.kind == "layer":
+        core = rf"{gamma}\frac{{{x} - \mu}}{{\sqrt{{\sigma^2 + \epsilon}}}}"
+    else:
+        core = rf"{gamma}\frac{{{x}}}{{\sqrt{{\overline{{{x}^2}} + \epsilon}}}}"
+    core += r" + \beta" if "beta" in norm.learned else ""
+    return core + (rf" \odot {gate}" if norm.gating.endswith("after") else "")
+
+
+def in_words(norm: NormRecord) -> str:
+    """The norm's name with its paper, and what is special about it."""
+    name = "LayerNorm (Ba et al. 2016)" if norm.kind == "layer" else "RMSNorm (Zhang & Sennrich 2019)"
+    special = [
+        f"in {norm.groups} groups of features" if norm.groups > 1 else "",
+        "with a gate z" if norm.gating else "",
+    ]
+    special.append("" if norm.learned else "with nothing learned")
+    return ", ".join([name, *filter(None, special)])
+
+
+def kinds(norms: Iterable[NormRecord]) -> list[tuple[int, NormRecord]]:
+    """How many norms there are of each formula, width and epsilon, with the first of them."""
+    found: dict[tuple[str, int, float], list[NormRecord]] = {}
+    for norm in norms:
+        found.setdefault((in_words(norm) + formula(norm), len(norm.gamma), norm.epsilon), []).append(norm)
+    return [(len(alike), alike[0]) for alike in found.values()]
 
 
 def _table(index: int, norm: NormRecord, columns: dict[str, Any]) -> pd.DataFrame:

@@ -310,7 +310,7 @@ def _trace(
     for stream in {state.stream for state in states if len(state.truth) != lengths[state.stream]}:
         states = [state for state in states if state.stream != stream]
         refused.append(Refused("residual stream", stream, "its layers do not hand on one state for each token"))
-    left_out = [Refused("norm", name, reason) for name, reason in seen.refused.items()]
+    left_out = [Refused("norm", name, reason) for name, reason in seen.refused]
     return Trace(
         loaded.card.id,
         text,

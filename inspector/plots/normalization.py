@@ -110,16 +110,19 @@ def by_token(statistics: pd.DataFrame, *, position: int, mode: Mode = "light") -
 
 
 def parameters(table: pd.DataFrame, *, norm: int, mode: Mode = "light") -> go.Figure:
-    """Gamma and beta of one norm by dimension, with the band of 3 standard deviations around their mean.
+    """Gamma and beta of one norm by dimension, those that it has, with the band of 3 deviations around their mean.
 
     table: of `normalization.parameters`. Outliers beyond the band (Kovaleva et al. 2021) are marked, the farthest
-    labelled with their dimension. Raises ValueError for a norm that is not in the table.
+    labelled with their dimension. Raises ValueError for a norm that is not in the table or has learned nothing.
     """
     rows = table[table["norm"] == norm]
     if rows.empty:
         raise ValueError(f"there is no norm {norm}: the model has norms 0 to {table['norm'].max()}")
-    figure = make_subplots(rows=2, shared_xaxes=True, vertical_spacing=0.08)
-    for row, parameter in enumerate(("gamma", "beta"), start=1):
+    there = [parameter for parameter in ("gamma", "beta") if rows[parameter].notna().all()]
+    if not there:
+        raise ValueError(f"norm {norm} has learned nothing: it has neither gamma nor beta")
+    figure = make_subplots(rows=len(there), shared_xaxes=True, vertical_spacing=0.08)
+    for row, parameter in enumerate(there, start=1):
         values = rows[parameter].to_numpy(dtype=float)
         mean, reach = values.mean(), 3 * values.std()
         beyond = (np.abs(values - mean) > reach) & rows["outlier"].to_numpy()
@@ -130,16 +133,16 @@ def parameters(table: pd.DataFrame, *, norm: int, mode: Mode = "light") -> go.Fi
         band = {"y0": mean - reach, "y1": mean + reach, "fillcolor": theme.PART[mode]["norm"], "opacity": 0.12}
         figure.add_hrect(**band, row=row, col=1, line_width=0, layer="below")
         figure.update_yaxes(title_text=parameter, row=row, col=1)
-    figure.update_xaxes(title_text="dimension", row=2, col=1)
+    figure.update_xaxes(title_text="dimension", row=len(there), col=1)
     return figure.update_layout(
         template=theme.template(mode),
         title={
-            "text": f"Gamma and beta of norm {norm}, {labels(rows)[0]}",
+            "text": f"{' and '.join(there).capitalize()} of norm {norm}, {labels(rows)[0]}",
             "subtitle": {"text": "shaded: within 3 standard deviations of the mean"},
         },
         legend=theme.LEGEND_ABOVE,
         margin={"t": 96},
-        height=520,
+        height=200 + 160 * len(there),
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 import streamlit as st
 
 from inspector import normalization
@@ -15,11 +17,21 @@ VALUES: dict[draw.Value, str] = {
     "mean_after": "mean after",
 }
 
+PLACEMENTS = (
+    "Of the norms in the layers. post: after the residual sum; pre: before a sublayer; output: on a sublayer's output, "
+    "before the sum; inside: within a sublayer."
+)
+
 st.title("LayerNorm")
 trace = session.inspected().trace
 mode = session.mode()
+left_out = sorted((one for one in trace.refused if one.what == "norm"), key=lambda one: one.reason)
+for reason, alike in groupby(left_out, key=lambda one: one.reason):
+    paths = [one.name for one in alike]
+    verb = "norm is" if len(paths) == 1 else "norms are"
+    st.caption(parts.plain(f"{len(paths)} {verb} not shown (the first is {paths[0]}): {reason}."))
 if not trace.norms:
-    st.caption("This model has no norm that could be recorded.")
+    st.caption("No norm of this model can be shown.")
     st.stop()
 stream = parts.stream((norm.stream for norm in trace.norms), key="norm_stream")
 norms = [norm for norm in trace.norms if norm.stream == stream]
@@ -30,23 +42,27 @@ learned = learned[learned["stream"] == stream]
 names = dict(zip(learned["norm"].unique(), draw.labels(learned), strict=True))
 tokens = trace.read_by(stream).tokens
 
-first = norms[0]
-st.caption(
-    r"Each norm takes one token's vector $x$ at a time and gives "
-    r"$\gamma\,\frac{x - \mu}{\sqrt{\sigma^2 + \epsilon}} + \beta$ (Ba et al. 2016), with $\mu$ and $\sigma$ over its "
-    rf"{len(first.gamma)} dimensions and $\epsilon$ = {first.epsilon:.0e}. {len(norms)} norms, "
-    f"{len(tokens)} tokens, no unit."
-)
+for count, norm in normalization.kinds(norms):
+    over = r"$\mu$ and $\sigma$ are taken" if norm.kind == "layer" else "the mean of the squares is taken"
+    st.caption(
+        rf"{count} of {len(norms)} norms: {normalization.in_words(norm)}. Of one token's vector $x$ each "
+        rf"gives ${normalization.formula(norm)}$, where {over} over its {len(norm.gamma)} dimensions and $\epsilon$ = "
+        rf"{norm.epsilon:.0e}. {len(tokens)} tokens, no unit."
+    )
 
 before, after = statistics["std_before"], statistics["std_after"]
 parts.cards(
     [
         ("Deviation before", f"{before.min():.3g} to {before.max():.3g}", "Smallest and largest over norms and tokens"),
-        ("Deviation after", f"{after.min():.3g} to {after.max():.3g}", "Not 1: gamma and beta act after the division"),
+        (
+            "Deviation after",
+            f"{after.min():.3g} to {after.max():.3g}",
+            "Not 1 where gamma and beta act after the division",
+        ),
         (
             "Placement",
-            norms[-1].placement,
-            "post: after the residual sum; pre: before a sublayer; output: on its output",
+            ", ".join(dict.fromkeys(norm.placement for norm in norms if norm.layer is not None)) or "not in layers",
+            PLACEMENTS,
         ),
         ("Outliers", str(int(learned["outlier"].sum())), "gamma or beta beyond 3 σ of its norm, all norms"),
     ],
@@ -86,12 +102,20 @@ parts.chart(
 
 st.subheader("What a norm has learned")
 place = parts.number("Norm, in the order in which they run", "norm", default=0, last=len(names) - 1, width=280)
-norm = list(names)[place]
-parts.chart(
-    draw.parameters(learned, norm=norm, mode=mode),
-    alt=f"gamma and beta of {names[norm]} by dimension",
-    key="gamma-beta",
+number = list(names)[place]
+chosen = trace.norms[number]
+st.caption(
+    rf"{names[number]}: {normalization.in_words(chosen)}, ${normalization.formula(chosen)}$ with $\epsilon$ = "
+    rf"{chosen.epsilon:.0e}; placement: {chosen.placement}."
 )
+if chosen.learned:
+    parts.chart(
+        draw.parameters(learned, norm=number, mode=mode),
+        alt=f"{' and '.join(chosen.learned)} of {names[number]} by dimension",
+        key="gamma-beta",
+    )
+else:
+    st.caption("It has neither gamma nor beta, so there is nothing to draw.")
 
 with st.expander("All numbers"):
     parts.table(statistics.drop(columns="name"), name="layernorm", height=320)
