@@ -13,6 +13,7 @@ import numpy as np
 from torch import Tensor
 
 from inspector import tensor_file
+from inspector.trace_check import Check, every, finite, text, whole
 from models import block_sparse, relative, score_program, scores
 from models.attention import AttentionFunction, DotProductAttention
 from models.eager_attention import PER_QUERY, EagerAttention, eager_function
@@ -74,21 +75,29 @@ def write(function: AttentionFunction, arrays: dict[str, np.ndarray], prefix: st
 
 
 def read(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], prefix: str) -> AttentionFunction:
-    """What `write` wrote; whatever a damaged file makes fail is the caller's to catch."""
+    """Read what `write` wrote; whatever else a damaged file makes fail is the caller's to catch."""
     if header["kind"] == "dot product":
-        return DotProductAttention(scale=float(header["scale"]))
+        return DotProductAttention(scale=_checked("scale", header["scale"], finite))
     if header["kind"] == "given":
         return GivenScores(tensor_file.get(arrays, prefix + "scores"))
     if header["kind"] == "program":
-        return RecomputedScores(_read_part(header["program"], arrays))
+        return RecomputedScores(_checked("program", _read_part(header["program"], arrays), _is_node))
     if header["kind"] == "composed":
-        composed: ComposedAttention | SideKeyAttention = _read_part(header["function"], arrays)
+        composed = _read_part(header["function"], arrays)
+        if not isinstance(composed, ComposedAttention | SideKeyAttention) or getattr(composed, "dropout", False):
+            raise ValueError("its attention is composed of other parts, or drops some of its weights")
         return composed
-    eager_function(header["source"])  # refuses what is not transformers' own
-    values = {**header["values"], **{name: tensor_file.get(arrays, prefix + name) for name in header["tensors"]}}
-    values |= {name: _read_part(part, arrays) for name, part in header.get("parts", {}).items()}
+    if header["kind"] != "eager":
+        raise ValueError(f"it names an attention of the kind {header['kind']!a}")
+    eager_function(_checked("source", header["source"], text))  # refuses what is not transformers' own
+    values = {name: _checked(name, value, _plain) for name, value in header["values"].items()}
+    values |= {name: tensor_file.get(arrays, prefix + name) for name in header["tensors"]}
+    parts = {name: _read_part(part, arrays) for name, part in header.get("parts", {}).items()}
+    values |= {name: _checked(name, part, _is_part) for name, part in parts.items()}
     for name in {*PER_QUERY} & {*header["tensors"]}:  # of files of older versions
         values[name] = kept(values[name])
+    if values.get("module.training") or "dropout" in values:
+        raise ValueError("its attention drops some of its weights, as in training")
     module = {name.removeprefix("module."): value for name, value in values.items() if name.startswith("module.")}
     arguments = {name: value for name, value in values.items() if not name.startswith("module.")}
     return EagerAttention(header["source"], module, arguments)
@@ -113,4 +122,52 @@ def _read_part(header: Any, arrays: Mapping[str, np.ndarray]) -> Any:
         return header
     if "tensor" in header:
         return tensor_file.get(arrays, header["tensor"])
-    return PARTS[header["part"]](**{name: _read_part(value, arrays) for name, value in header["fields"].items()})
+    part = PARTS[header["part"]]
+    values = {name: _read_part(value, arrays) for name, value in header["fields"].items()}
+    for field in fields(part):
+        if field.name in values:
+            _checked(field.name, values[field.name], _OF_TYPE.get(str(field.type), _is_part))
+    return part(**values)
+
+
+def _is_part(value: Any) -> bool:
+    return value is None or type(value).__name__ in PARTS
+
+
+def _is_node(value: Any) -> bool:
+    return isinstance(value, score_program.PARTS)
+
+
+def _plain(value: Any) -> bool:
+    return value is None or isinstance(value, bool) or finite(value) or text(value) or every(_plain)(value)
+
+
+def _number(value: Any) -> bool:
+    return finite(value) or (type(value) is float and abs(value) >= _WIDEST)  # what stands for a masked score
+
+
+def _operand(value: Any) -> bool:
+    return _is_node(value) or isinstance(value, bool) or _number(value) or value in _DTYPES
+
+
+_WIDEST = 2.0**63
+_DTYPES = ("float64", "float32", "bfloat16", "float16", "bool", "int64", "int32")
+_OF_TYPE: dict[str, Check] = {
+    "Tensor": lambda value: isinstance(value, Tensor) and not value.isnan().any(),
+    "float": _number,
+    "str": text,
+    "Any": lambda value: _is_part(value) or _number(value),
+    "tuple[Any, ...]": lambda value: isinstance(value, tuple) and all(map(_operand, value)),
+    "tuple[int, ...]": lambda value: isinstance(value, tuple) and all(map(whole(0, 2**31), value)),
+    "tuple[Node, ...]": lambda value: isinstance(value, tuple) and all(map(_is_node, value)),
+    "int": whole(-(2**31), 2**31),
+    "bool": lambda value: isinstance(value, bool),
+    "tuple[float, ...]": lambda value: isinstance(value, tuple) and all(map(finite, value)),
+}
+"""Checks of a part's fields by their annotations; all others hold parts."""
+
+
+def _checked(name: str, value: Any, check: Check) -> Any:
+    if not check(value):
+        raise ValueError(f"its attention function has a {name} that cannot be: {str(value)[:60]!a}")
+    return value

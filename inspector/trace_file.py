@@ -22,9 +22,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from inspector import function_file, tensor_file
+from inspector import function_file, tensor_file, trace_check
 from inspector.archive import Archive, OverLimitError
-from inspector.recompute import AttentionRecord, AttentionSite, blocks
+from inspector.recompute import AttentionRecord, AttentionSite
 from inspector.trace import NormRecord, Refused, StateRecord, Trace
 from models.attention import row_blocks
 from models.limits import Limits, variable
@@ -136,9 +136,12 @@ def read(file: BinaryIO, *, name: str, limits: Limits | None = None) -> Trace:
             header = archive.header()
             if header["format"] != FORMAT or header["version"] != VERSION:
                 raise ValueError(f"it says {header['format']!a} version {header['version']!a}")
+            trace_check.check_header(header)
             if limits is not None:
                 _check(header, limits)
-            return _trace(header, archive)
+            trace = _trace(header, archive)
+            trace_check.check_trace(trace)
+            return trace
     except OverLimitError as error:
         raise ValueError(f"{name!a} is too large: {error}{_way_out(limits)}") from error
     except Exception as error:  # whatever a damaged file makes numpy, json or torch raise
@@ -171,17 +174,7 @@ def _trace(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Trace
     target = _encoding(header["target"]) if header.get("target") else None  # there is none in files of older versions
     attentions = []
     for index, site in enumerate(header["sites"]):
-        record = _attention(site, arrays, f"attention.{index}.", encoding, target)
-        _, block = next(blocks(record, "weights"))
-        queries, keys = len(record.site.queries), len(record.site.keys)
-        lengths = (record.query.shape[1], record.key.shape[1], record.value.shape[1])
-        whole = lengths == (queries, keys, keys) and block.shape[0] == record.site.heads
-        if not whole or not np.isfinite(block).all():
-            raise ValueError(f"layer {record.site.layer} gives no attention over its {keys} tokens")
-        attentions.append(record)
-    places = [(record.site.stream, record.site.layer, record.site.call) for record in attentions]
-    if len(set(places)) < len(places):
-        raise ValueError(f"it holds {len(places)} attentions in {len(set(places))} places")
+        attentions.append(_attention(site, arrays, f"attention.{index}.", encoding, target))
     lengths_of = {"encoder": len(encoding.ids), "decoder": len((target or encoding).ids)}
     norms = [
         _norm(norm, arrays, f"norm.{index}.", tokens=lengths_of[norm.get("stream", "encoder")])
@@ -241,8 +234,6 @@ def _attention(
 def _encoding(fields: Mapping[str, Any]) -> Encoding:
     cut = None if fields["cut"] is None else Cut(**fields["cut"])
     columns = {name: tuple(fields[name]) for name in ("ids", "tokens", "words", "segments", "special")}
-    if len({len(column) for column in columns.values()}) != 1:
-        raise ValueError("its tokens and their ids differ in number")
     spans = fields.get("spans")  # there are none in files of older versions
     if spans is not None:
         spans = tuple((first, last) for first, last in spans)
