@@ -5,13 +5,11 @@ A file's ending says which. Each is complete in itself and needs no network.
 
 from __future__ import annotations
 
-import csv as csv_format
-import io
 import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from inspector import first_look, maps, rows
+from inspector import first_look, maps, rows, spreadsheet
 from inspector.first_look import FirstLook
 from inspector.layer_words import layer_name
 from inspector.plots import attention, packing, raster, roles, standalone, theme
@@ -72,13 +70,9 @@ def csv(weights: Weights, *, queries: Sequence[str], keys: Sequence[str]) -> str
     begin with the = + - @ that a spreadsheet would take for a formula. Invisible characters are written as U+XXXX.
     """
     names = [[f"{position} {theme.visible(token)}" for position, token in enumerate(side)] for side in (queries, keys)]
-    file = io.StringIO()
-    table = csv_format.writer(file)
-    table.writerow(["query / key", *names[1]])
-    table.writerows(
-        [name, *(f"{weight:.9g}" for weight in row)] for name, row in zip(names[0], weights.tolist(), strict=True)
-    )
-    return file.getvalue()
+    numbers = ([float(f"{weight:.9g}") for weight in row] for row in weights.tolist())
+    lines = ((name, *row) for name, row in zip(names[0], numbers, strict=True))
+    return spreadsheet.rows(["query / key", *names[1]], lines)
 
 
 def html(

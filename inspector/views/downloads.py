@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 import numpy as np
 import streamlit as st
 
-from inspector import export, reproduce
+from inspector import export, reproduce, spreadsheet
 from inspector.plots import attention, raster, vector
 from inspector.views import chosen_models, session, site_words
 
@@ -147,7 +147,7 @@ def change(predictions: pd.DataFrame | None, drawn: Drawn | None, *, name: str) 
         if predictions is not None:
             _button(
                 f"{name}-guesses.csv",
-                lambda: predictions.to_csv(index=False).encode(),
+                lambda: spreadsheet.csv(predictions),
                 "text/csv",
                 "The likeliest tokens and the true one, before and after, to the last digit",
                 label="Guesses, CSV",

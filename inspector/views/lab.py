@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from inspector import lab
+from inspector import lab, spreadsheet
 from inspector.plots import lab as draw
 from inspector.views import lab_results, lab_settings, parts, process, session
 from inspector.views.shell import queue
@@ -120,7 +120,7 @@ def show(attempt: Attempt, *, chosen: Experiment | None) -> None:
     table = lab.curves(attempt.results)
     st.download_button(
         "Curves as CSV",
-        table.to_csv(index=False).encode(),
+        spreadsheet.csv(table),
         file_name=f"lab-{attempt.experiment.task}.csv",
         mime="text/csv",
         icon=":material/download:",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from inspector import spreadsheet
 from inspector.views import link
 
 if TYPE_CHECKING:
@@ -145,7 +146,7 @@ def table(frame: pd.DataFrame, *, name: str, height: int | None = None) -> None:
     st.dataframe(frame, hide_index=True, column_config=numbers, height=height or "auto")
     st.download_button(
         "Table as CSV",
-        frame.to_csv(index=False).encode(),
+        spreadsheet.csv(frame),
         file_name=f"{name}.csv",
         mime="text/csv",
         icon=":material/download:",

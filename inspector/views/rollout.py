@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
-from inspector import flow, maps
+from inspector import flow, maps, spreadsheet
 from inspector.layer_words import layer_name
 from inspector.plots import flow as draw_flow
 from inspector.plots import theme
@@ -69,4 +69,4 @@ def _csv(shares: np.ndarray, tokens: tuple[str, ...], layers: list[str]) -> byte
     table = pd.DataFrame(shares, columns=names)
     numbers = [name.removeprefix("layer ") for name in layers]
     table.insert(0, "before layer", [*numbers, f"after {numbers[-1]}"])
-    return bytes(table.to_csv(index=False).encode())
+    return spreadsheet.csv(table)

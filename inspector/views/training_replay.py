@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from inspector import learning
+from inspector import learning, spreadsheet
 from inspector.views import boundary, link, parts, session, training_curves, training_heads
 from models.training import history, metrics
 from models.training.replay_file import Place
@@ -75,7 +75,7 @@ def _panel(
             _metrics(folder)
         parts.download(
             "Heads, CSV",
-            lambda: measures.to_csv(index=False).encode(),
+            lambda: spreadsheet.csv(measures),
             file=f"{folder.name}-{stream}-heads.csv",
             mime="text/csv",
             meaning="Every measure of every head at every moment, of this sentence and stream",
