@@ -49,10 +49,10 @@ def trace() -> Trace:
     own = recorded.sites[2]
     scores = torch.randn(1, heads, len(own.queries), len(own.keys), generator=generator)
     table = torch.randn(8, heads, generator=generator)
-    llama = {"training": False, "num_key_value_groups": 1, "scaling": 0.25}
-    biased = {"scaling": 0.25, "sinks": torch.zeros(heads)}
+    llama = {"training": False, "num_key_value_groups": 1, "scaling": 0.25, "sinks": torch.zeros(heads)}
+    given = {"scaling": 0.25}
     functions = (
-        EagerAttention("transformers.models.llama.modeling_llama", llama, biased),
+        EagerAttention("transformers.models.llama.modeling_llama", llama, given),
         ComposedAttention(
             GeneralScore(weight), 0.5, AlibiBias((0.5,) * heads, 0), FillWith(-inf), False, WeightedSum()
         ),
