@@ -24,9 +24,11 @@ from inspector import Trace, alignment, heads, maps, normalization, record, trac
 from inspector.first_look import look
 from inspector.plots import packing, theme
 from models.eager_attention import EagerAttention
-from models.eager_output import GivenScores
+from models.eager_output import GivenScores, RecomputedScores
 from models.functions import ComposedAttention, WeightedSum
+from models.pairs import Whole
 from models.relative import AlibiBias, T5Bias
+from models.score_program import Cellwise, Given, Product
 from models.scores import FillWith, GeneralScore
 
 SEED, FIELDS, ARRAYS = 11, 330, 170
@@ -60,7 +62,10 @@ def trace() -> Trace:
         ComposedAttention(GeneralScore(weight), 0.5, T5Bias(table, 16, True, 0), FillWith(-9.0), True, WeightedSum()),
     )
     attentions = list(recorded.attentions)
-    for at, function in zip((0, 1, 2, 3), functions, strict=True):
+    last = attentions[4]
+    query, key = (Given(Whole(tensor[None].clone())) for tensor in (last.query, last.key.mT))
+    program = Cellwise("mul", (Product(query, key), 0.25), (1, heads, last.query.shape[1], last.key.shape[1]))
+    for at, function in enumerate((*functions, RecomputedScores(program))):
         attentions[at] = replace(attentions[at], function=function)
     return replace(recorded, attentions=tuple(attentions))
 
