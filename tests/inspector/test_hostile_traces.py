@@ -22,6 +22,7 @@ import inspector
 import models
 from inspector import Trace, alignment, heads, maps, normalization, record, trace_file
 from inspector.first_look import look
+from inspector.lens import residual_stream
 from inspector.plots import packing, theme
 from models.eager_attention import EagerAttention
 from models.eager_output import GivenScores, RecomputedScores
@@ -83,7 +84,7 @@ def parts(trace: Trace, tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[
 def use(trace: Trace, path: Any) -> None:
     """Ask of a trace what the pages ask."""
     for site in trace.sites:
-        where = {"layer": site.layer, "stream": site.stream}
+        where = {"layer": site.layer, "stream": site.stream, "call": site.call}
         weights, scores = trace.attention(**where), trace.scores(**where)
         assert weights.shape == scores.shape == (site.heads, len(site.queries), len(site.keys))
         assert np.isfinite(weights).all()
@@ -105,6 +106,8 @@ def use(trace: Trace, path: Any) -> None:
     if trace.norms:
         normalization.statistics(trace)
         normalization.parameters(trace)
+    for stream in {state.stream for state in trace.states}:
+        assert all(np.isfinite(residual.state).all() for residual in residual_stream(trace, stream=stream))
     assert trace.nbytes > 0
     assert str(trace.cut or "") is not None
     f"{trace.model}{trace.text}{trace.text_pair}{trace.target_text}".encode()
