@@ -15,7 +15,16 @@ FILES = sorted([ROOT / "app.py", *ROOT.glob("models/**/*.py"), *ROOT.glob("inspe
 RANK = {"models": 0, "trace": 1, "probe": 2, "analysis": 2, "plots": 3, "files": 4, "views": 5}
 ROOMS = {  # of inspector's modules; all others are analysis
     "trace": {
-        *("trace", "norm_formula", "trace_file", "archive", "function_file", "tensor_file", "layer_words"),
+        *(
+            "trace",
+            "norm_formula",
+            "trace_file",
+            "trace_check",
+            "archive",
+            "function_file",
+            "tensor_file",
+            "layer_words",
+        ),
         *("cache", "held", "recompute", "pooling", "shared_models"),
     },
     "probe": {
