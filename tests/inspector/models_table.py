@@ -29,7 +29,8 @@ not here is tried out when it is loaded, and refused where not every layer's att
 
 ## Recorded
 
-- **seen by** *probe*: through transformers' attention registry, block by block. *eager output*: it bypasses the
+- **seen by** *probe*: through transformers' attention registry, block by block (what attends in windows and blocks:
+  beside the registry, by the same rule). *eager output*: it bypasses the
   registry, so the softmax of its own eager attention is watched, which must equal what the model hands out under
   `output_attentions` when it is tried out. *recomputed*: how the scores were made is followed from queries and keys on,
   tried at once, every row, and kept instead of them. *kept*: that is not known, so the scores are. Memory is linear in
