@@ -16,6 +16,8 @@ from torch import Tensor, nn
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 from transformers.models.diffllama.modeling_diffllama import apply_rotary_pos_emb, eager_attention_forward
 
+from models.placed import with_weights
+
 
 def replace_differential(network: Any) -> None:
     """Put this file's module in the place of a DiffLlama's attention; any other network stays as it is."""
@@ -58,6 +60,7 @@ class DifferentialAttention(nn.Module):
 
 def _lambda(of: Any) -> Tensor:
     """exp(q1 . k1) - exp(q2 . k2) + lambda_init, a number."""
-    first, second = ((of.lambda_q1 * of.lambda_k1), (of.lambda_q2 * of.lambda_k2))
+    with with_weights(of):
+        first, second = of.lambda_q1 * of.lambda_k1, of.lambda_q2 * of.lambda_k2
     full: Tensor = first.sum(dtype=torch.float32).exp() - second.sum(dtype=torch.float32).exp() + of.lambda_init
     return full

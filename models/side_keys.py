@@ -36,7 +36,8 @@ class SideBias:
         """[B, H, rows, G]; -inf where a side key is hidden."""
         apart = torch.arange(self.seen.shape[1], device=self.blocks.device) - self.blocks[:, rows, None]
         bucket = buckets(apart, count=len(self.table), farthest=self.farthest, both_sides=True)
-        return self.table[bucket].movedim(-1, 1).masked_fill(~self.seen[:, None, None], -inf)
+        bias = self.table[bucket.to(self.table.device)].movedim(-1, 1).to(self.seen.device)
+        return bias.masked_fill(~self.seen[:, None, None], -inf)
 
     def of_sequence(self, row: int, real: slice) -> SideBias:
         """That of one sequence of a padded batch, for its real tokens."""

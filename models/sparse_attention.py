@@ -26,6 +26,7 @@ from models.attention import attend
 from models.block_sparse import BlockSparseMask, RepeatedBlock
 from models.functions import AttentionFunction, ComposedAttention, DotProductAttention, WeightedSum
 from models.masks import DenseMask, Mask, PackedMask, PaddingMask, WindowMask, all_of
+from models.placed import with_weights
 from models.relative import T5Bias
 from models.scores import DotScore, FillWith
 from models.side_keys import SideBias, SideKeyAttention
@@ -199,15 +200,22 @@ class LocalAttention(nn.Module):
         return itself.flatten(start_dim=1)[:, :tokens].bool()
 
     def _function(self, hidden: Tensor, keep: Tensor) -> AttentionFunction:
-        bias = T5Bias(self.relative_attention_bias.weight, self.farthest, both_sides=True, offset=0)
+        bias = T5Bias(_table(self.relative_attention_bias), self.farthest, both_sides=True, offset=0)
         if not self.global_size or hidden.shape[1] < self.global_size:  # too short for a side key
             return ComposedAttention(DotScore(), 1.0, bias, FillWith(-inf), False, WeightedSum())
         blocks, seen = _make_global_fixed_block_ids(keep.long(), self.global_size)
         sums = _create_global_aggregates(hidden, blocks, seen.shape[1])
         sums = self.global_input_layer_norm.forward(sums)  # without hooks: these are no tokens
         side_key, side_value = (split_heads(project(sums), self.heads) for project in (self.k, self.v))
-        side_bias = SideBias(self.global_relative_attention_bias.weight, self.farthest, blocks.long(), seen.bool())
+        side_bias = SideBias(_table(self.global_relative_attention_bias), self.farthest, blocks.long(), seen.bool())
         return SideKeyAttention(1.0, side_key, side_value, bias, side_bias)
+
+
+def _table(embedding: nn.Module) -> Tensor:
+    """The table of distances [buckets, H], a copy where accelerate keeps it elsewhere between its uses."""
+    table: Tensor = embedding.get_parameter("weight")
+    with with_weights(embedding):
+        return embedding.get_parameter("weight").clone() if table.is_meta else table
 
 
 def _longt5(network: Any) -> None:

@@ -24,7 +24,7 @@ from models.output_projection import find
 from tests.inspector.families import CAPTURED, save
 
 TEXT, TARGET = "the cat sat on the log because it was tired", "the log sat on it"
-NAMES = ("bert", "llama", "t5", "gpt_oss", "bloom")
+NAMES = ("bert", "llama", "t5", "gpt_oss", "bloom", "longformer", "led", "longt5", "pegasus_x")
 FAMILIES = {family.name: family for family in CAPTURED if family.name in NAMES}
 
 

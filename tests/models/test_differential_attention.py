@@ -50,3 +50,10 @@ def test_it_writes_what_transformers_writes(folder: Path, loaded: LoadedModel) -
     expected = reference(folder).generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=9, do_sample=False)
     assert loaded.write is not None
     assert loaded.write(ids, 9)[0].tolist() == expected[0].tolist()
+
+
+def test_an_offloaded_one_is_recorded_as_the_plain_one(folder: Path, loaded: LoadedModel) -> None:
+    spread = models.load(folder, device="auto", max_memory={"cpu": 1000})
+    one, other = (record(model, "the cat sat on the log") for model in (spread, loaded))
+    np.testing.assert_array_equal(one.output, other.output)
+    np.testing.assert_array_equal(one.attention(layer=1), other.attention(layer=1))

@@ -231,6 +231,19 @@ def test_torchs_fused_kernel_agrees(windowed: tuple[str, Path]) -> None:
     assert fused_difference(loaded, recorded(loaded, 37)) <= 1e-5
 
 
+def test_side_keys_of_an_offloaded_model_are_those_of_the_plain_one(tmp_path: Path) -> None:
+    """Layers read a table that another layer has, and which is not there between its uses."""
+    folder = saved("longt5", WINDOWED["longt5 with side keys"], tmp_path)
+    spread, plain = (
+        recorded(loaded, 37)
+        for loaded in (models.load(folder, device="auto", max_memory={"cpu": 1000}), models.load(folder))
+    )
+    np.testing.assert_array_equal(spread.output, plain.output)
+    for layer in (0, 1):
+        one, other = (trace.attention(layer=layer, stream="encoder") for trace in (spread, plain))
+        np.testing.assert_array_equal(one, other)
+
+
 def test_a_recording_is_linear_in_the_text(windowed: tuple[str, Path]) -> None:
     loaded = models.load(windowed[1])
     short, long = (recorded(loaded, tokens).nbytes for tokens in (60, 240))
