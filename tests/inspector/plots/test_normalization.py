@@ -103,3 +103,11 @@ def test_what_is_not_there_is_said(statistics: pd.DataFrame, learned: pd.DataFra
         draw.by_token(statistics, position=99)
     with pytest.raises(ValueError, match="no norm 13: the model has norms 0 to 12"):
         draw.parameters(learned, norm=13)
+
+
+def test_what_a_norm_does_not_have_is_not_drawn(learned: pd.DataFrame) -> None:
+    figure = draw.parameters(learned.assign(beta=np.nan), norm=3)
+    assert figure.layout.title.text == "Gamma of norm 3, L1 attention"
+    assert {points.yaxis for points in figure.data} == {"y"}
+    with pytest.raises(ValueError, match="norm 3 has learned nothing"):
+        draw.parameters(learned.assign(beta=np.nan, gamma=np.nan), norm=3)

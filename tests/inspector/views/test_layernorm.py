@@ -1,0 +1,60 @@
+"""The page LayerNorm for norms that are none of BERT's: each with its own formula, and what cannot be shown is said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+import models
+from tests.inspector.families import Family, save
+
+ROOT = Path(__file__).parents[3]
+GATED = {
+    **{"mamba_rms_norm": True, "mamba_d_ssm": 64, "mamba_d_state": 4, "mamba_n_heads": 4, "mamba_d_head": 16},
+    **{"mamba_n_groups": 2, "mamba_chunk_size": 8},
+}
+BOTTLENECK = {"embedding_size": 16, "true_hidden_size": 32, "intra_bottleneck_size": 32}
+CASES: dict[str, tuple[dict[str, Any], str, list[str], int]] = {  # sizes, placement, what is said, charts
+    "llama": ({}, "pre", [r"5 of 5 norms: RMSNorm", r"$\gamma\,\frac{x}{\sqrt{\overline{x^2} + \epsilon}}$"], 3),
+    "olmo": ({}, "pre", ["with nothing learned", r"$\frac{x - \mu}{", "neither gamma nor beta"], 2),
+    "bert": ({}, "post", ["5 of 5 norms: LayerNorm (Ba et al. 2016)", r"+ \beta$"], 3),
+    "falcon_h1": (
+        GATED,
+        "pre, inside",
+        ["2 of 7 norms", "in 2 groups of features, with a gate z", r"\mathrm{SiLU}(z)"],
+        3,
+    ),
+    "mobilebert": (
+        BOTTLENECK,
+        "",
+        ["17 norms are not shown", "neither a LayerNorm nor an RMSNorm", "No norm of this"],
+        0,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_page_has_the_formula_of_the_norms_that_it_shows(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes, placement, sentences, charts = CASES[name]
+    save(Family(name, "", sizes), tmp_path)
+    loaded = models.load(tmp_path)
+    monkeypatch.setattr(models, "catalogue", lambda: (loaded.card,))
+    monkeypatch.setattr(models, "load", lambda id, **_: loaded)
+    st.cache_resource.clear()
+    app = AppTest.from_file(str(ROOT / "inspector/views/shell/frame.py"), default_timeout=60)
+    app.switch_page("../layernorm.py").run()
+    st.cache_resource.clear()
+    assert not app.exception
+    said = " ".join(caption.value for caption in app.caption).replace("&#46;", ".")
+    for sentence in sentences:
+        assert sentence in said
+    assert [metric.value for metric in app.metric if metric.label == "Placement"] == [placement] * bool(placement)
+    assert len(app.get("plotly_chart")) == charts
+    if name != "bert":
+        assert r"\beta" not in said
