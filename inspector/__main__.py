@@ -7,9 +7,12 @@ python -m inspector "The cat sat on the mat." --layer 3 --head 7 --save map.html
 from __future__ import annotations
 
 import argparse
+import logging
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
+
+from models import failures
 
 if TYPE_CHECKING:
     from inspector.plots.theme import Mode
@@ -21,8 +24,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         _run(options)
-    except (ValueError, OSError) as error:
-        print(" ".join(str(error).split()), file=sys.stderr)
+    except Exception as error:  # of a command a reader gets one line, whatever fails
+        logging.getLogger(__name__).debug("failed", exc_info=True)
+        known = isinstance(error, ValueError | OSError)
+        wrong = failures.sentence(error, what="This", instead="Try another text or model.")
+        print(" ".join((str(error) if known else wrong).split()), file=sys.stderr)
         return 2
     return 0
 

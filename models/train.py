@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import torch
 
+from models import failures
 from models.training.finish import finish
 from models.training.loop import step_count, train
 from models.training.recipes import RECIPES
@@ -49,8 +51,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 yardstick=chosen.yardstick,
             )
         )
-    except (ValueError, OSError) as error:
-        print(error, file=sys.stderr)
+    except Exception as error:  # of a command a reader gets one line, whatever fails
+        logging.getLogger(__name__).debug("failed", exc_info=True)
+        known = isinstance(error, ValueError | OSError)
+        wrong = failures.sentence(
+            error, what="The training", instead=f"Look at what is in {out}, or choose another --out."
+        )
+        print(error if known else wrong, file=sys.stderr)
         return 2
     return 0
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.optim import AdamW
 
 from models.files import read_tensors, write_tensors
 from models.shipped import unique_weights
+from models.wording import said
 
 FILE = "state.safetensors"
 
@@ -53,9 +55,24 @@ def load_state(out: Path, *, network: nn.Module, optimizer: AdamW, recipe: str) 
     if not path.exists():
         return Progress()
     tensors, about = read_tensors(path)
-    saved = json.loads(about)
-    if saved["recipe"] != recipe:
+    try:
+        saved = json.loads(about)
+        of_recipe, progress = saved["recipe"], Progress(**saved["progress"])
+    except (ValueError, TypeError, KeyError) as error:  # not JSON, no such fields
+        raise ValueError(f"{path} does not tell of a training ({said(error)}). {_WAY_OUT}") from error
+    if of_recipe != recipe:
         raise ValueError(f"{path} is of another recipe or implementation; go on with that one, or choose another --out")
+    try:
+        _put_back(tensors, network=network, optimizer=optimizer)
+    except (KeyError, RuntimeError, TypeError) as error:  # a tensor that is missing, of another shape or type
+        raise ValueError(f"{path} does not fit this training ({said(error)}). {_WAY_OUT}") from error
+    return progress
+
+
+_WAY_OUT = "Choose another --out, or begin again without --resume in a new folder."
+
+
+def _put_back(tensors: Mapping[str, Tensor], *, network: nn.Module, optimizer: AdamW) -> None:
     network.load_state_dict({name: tensors[f"network.{name}"] for name in unique_weights(network)}, strict=False)
     for name, parameter in network.named_parameters():
         prefix = f"optimizer.{name}."
@@ -67,4 +84,3 @@ def load_state(out: Path, *, network: nn.Module, optimizer: AdamW, recipe: str) 
     torch.set_rng_state(tensors["random.cpu"])
     if torch.cuda.is_available() and "random.cuda" in tensors:
         torch.cuda.set_rng_state(tensors["random.cuda"])
-    return Progress(**saved["progress"])

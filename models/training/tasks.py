@@ -20,6 +20,7 @@ from models.training.objectives import Vocabulary
 from models.training.recipes import Objective, Recipe
 from models.training.reference import BertMaskedLanguageModel, TorchTranslator
 from models.transformer import build
+from models.wording import said
 
 Implementation = Literal["own", "torch", "transformers"]
 YARDSTICKS: dict[Objective, Implementation] = {"translate": "torch", "mask": "transformers"}
@@ -112,7 +113,12 @@ def _of_pairs(
 
 def _tokenizer(recipe: Recipe, texts: Iterable[str], file: Path) -> Tokenizer:
     if file.is_file():
-        return Tokenizer.from_file(str(file))
+        try:
+            return Tokenizer.from_file(str(file))
+        except Exception as error:  # the library knows no other
+            raise ValueError(
+                f"{file} is damaged ({said(error)}). Begin again without --resume in a new folder."
+            ) from error
     tokenizer = subwords.train_subwords(texts, vocabulary=recipe.vocabulary)
     write_text(file, tokenizer.to_str())
     return tokenizer

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from models import train
-from models.files import read_tensors
+from models.files import read_tensors, write_tensors
 from models.shipped import read_checkpoint
 from models.training import corpus, finish, history, loop, metrics, recipes, replay
 from models.training.evaluation import translate
@@ -212,3 +212,58 @@ def test_without_the_judge_the_card_says_so(data: Path, tmp_path: Path, monkeypa
     assert train.main(["translator", "--data", str(data), "--out", str(tmp_path / "out")]) == 0
     card = (tmp_path / "out" / "checkpoint" / "CARD.md").read_text(encoding="utf-8")
     assert "| BLEU | not measured: sacreBLEU is not installed (pip install sacrebleu) |" in card
+
+
+def without(name: str):
+    return lambda tensors, about: ({key: value for key, value in tensors.items() if key != name}, about)
+
+
+BROKEN = {
+    "empty": lambda tensors, about: (tensors, ""),
+    "no JSON": lambda tensors, about: (tensors, "{"),
+    "a list": lambda tensors, about: (tensors, "[]"),
+    "no recipe": lambda tensors, about: (tensors, "{}"),
+    "other progress": lambda tensors, about: (tensors, about.replace('"step"', '"stop"')),
+    "no random numbers": without("random.cpu"),
+    "random numbers of another type": lambda tensors, about: (tensors | {"random.cpu": torch.zeros(3)}, about),
+    "nothing of the network": lambda tensors, about: ({"random.cpu": tensors["random.cpu"]}, about),
+    "other contents": lambda tensors, about: ({"a": torch.zeros(2)}, about),
+    "another shape": lambda tensors, about: (
+        {name: value[:1] if name.startswith("network.") else value for name, value in tensors.items()},
+        about,
+    ),
+}
+
+
+def test_a_state_that_does_not_fit_is_a_sentence(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, begun = tmp_path / "own", ["translator", "--data", str(data)]
+    assert train.main([*begun, "--out", str(out)]) == 0
+    state = out / "state.safetensors"
+    whole, tensors = state.read_bytes(), read_tensors(state)
+    for name, broken in BROKEN.items():
+        write_tensors(state, broken(*tensors)[0], about=broken(*tensors)[1])
+        capsys.readouterr()
+        assert train.main([*begun, "--out", str(out), "--resume"]) == 2, name
+        said = capsys.readouterr().err
+        assert said.startswith(str(state)), name
+        assert "Traceback" not in said
+        assert "without --resume" in said
+        assert len(said.splitlines()) == 1
+    state.write_bytes(whole)
+    for content in (b"", b"{}", b"[1]", b'{"model": {"type": "no such"}}', b"\xff\xfe"):
+        (out / "tokenizer.json").write_bytes(content)
+        assert train.main([*begun, "--out", str(out), "--resume"]) == 2
+        assert capsys.readouterr().err.startswith(f"{out / 'tokenizer.json'} is damaged (")
+
+
+def test_what_nobody_foresaw_is_a_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def broken(*args: object, **kwargs: object) -> None:
+        raise IndexError("index 7 is out of range")
+
+    monkeypatch.setattr(train, "prepare", broken)
+    assert train.main(["toy", "--out", "nowhere"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("The training failed in a way that Headlight does not know (IndexError: index 7 is out of")
+    assert len(said.splitlines()) == 1
