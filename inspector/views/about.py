@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from inspector.views import chosen_models
+from models.wording import bytes_in_words
 
 if TYPE_CHECKING:
     from inspector.exactness import Exactness
@@ -20,10 +21,10 @@ def draw(chosen: Inspected, checked: Exactness) -> None:
     """All of it, with the button for the check that waits on a long text."""
     trace, tokens = chosen.trace, len(chosen.trace.tokens)
     limit = "" if chosen.model is None else f" of at most {chosen_models.tokens_allowed(chosen.model)}"
-    st.caption(f"{tokens} tokens{limit}, special ones included")
+    st.caption(f"{tokens} tokens{limit}, special ones included; the recording takes {bytes_in_words(trace.nbytes)}")
     if chosen.model is not None:
         facts = chosen_models.facts(chosen.model)
-        st.caption(f"{chosen_models.BACKENDS[facts.backend]} Weights: {facts.placed}.")
+        st.caption(f"{facts.seen} Weights: {facts.placed}.")
     if trace.cut is not None:
         st.warning(str(trace.cut), icon=":material/content_cut:")
     if trace.unknown:

@@ -30,8 +30,9 @@ if TYPE_CHECKING:
 BACKENDS: dict[Backend, str] = {
     "own": "Own Transformer: attention is this project's own.",
     "probe": "Attention is seen through transformers' registry.",
-    "eager output": "Its own eager attention: maps are kept, as large as the square of the text.",
+    "eager output": "Its own eager attention is watched; maps are computed again from what went in.",
 }
+KEEPS_MAPS = "Its own eager attention is watched; maps are kept, as large as the square of the text."
 
 _REMEMBERED = 100  # models that were looked at and perhaps never loaded
 
@@ -54,6 +55,11 @@ class Facts:
     backend: Backend
     linear: bool
     placed: str
+
+    @property
+    def seen(self) -> str:
+        """How its attention is seen, as a sentence."""
+        return BACKENDS[self.backend] if self.linear else KEEPS_MAPS
 
 
 @dataclass(frozen=True)

@@ -237,6 +237,8 @@ def _describe(place: DeltaGenerator) -> None:
         f"(limit {bytes_in_words(limits.memory_bytes)})",
         f"Recording your text: at most {bytes_in_words(size.capture_bytes(tokens))} "
         f"(limit {bytes_in_words(limits.capture_bytes)}); of a longer one, at most {fits:,} tokens",
+        f"Where maps cannot be computed again and are kept: {bytes_in_words(size.capture_bytes(tokens, maps=True))}, "
+        f"and at most {tokens_that_fit(candidate, limits, maps=True):,} tokens",
         "Tokenizer: " + ("none" if candidate.tokenizer is None else f"`{candidate.tokenizer}`"),
         "How its attention is seen is known once it is loaded.",
     ]

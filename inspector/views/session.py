@@ -230,9 +230,20 @@ def inspected(*, in_panels: bool = False) -> Inspected:
         st.stop()
     with st.sidebar:
         about.draw(chosen, checked)
+        if chosen.trace.nbytes > CACHE_BYTES:
+            st.warning(_not_kept(chosen.trace), icon=":material/memory:")
     if not in_panels and not chosen_models.trained(chosen.trace.model):
         parts.untrained()
     return chosen
+
+
+def _not_kept(trace: Trace) -> str:
+    """What it means that a recording is larger than the whole cache."""
+    taken, most = map(wording.bytes_in_words, (trace.nbytes, CACHE_BYTES))
+    return (
+        f"This recording takes {taken}, over the {most} of "
+        "HEADLIGHT_CACHE_MB: it is not kept, and every click reads the text again. Shorten the text, or raise that."
+    )
 
 
 def _chosen() -> Inspected:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -311,3 +312,13 @@ def test_an_unknown_order_in_a_link_is_said() -> None:
     assert header["options"] == {"sort": None, "rising": False, "only": []}
     assert len(app.warning) == 2
     assert "beauty" in app.warning[0].value
+
+
+def test_what_a_recording_takes_is_said_and_that_one_over_the_budget_is_not_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert "it is not kept" not in said(typed(EXAMPLE))
+    monkeypatch.setattr("inspector.views.session.CACHE_BYTES", 1000)
+    words = said(typed(EXAMPLE))
+    (taken,) = re.findall("; the recording takes (.*B)", words)
+    assert f"This recording takes {taken}, over the 1 kB of HEADLIGHT_CACHE_MB: it is not kept" in words
