@@ -14,6 +14,8 @@ SPACE = "▁"  # how Metaspace writes it
 UNNAMED = re.compile(r"<(\d{1,9})>")  # an id that the tokenizer has no token for
 BYTE = re.compile("<0x[0-9A-F]{2}>")  # a byte of a character that is not in the vocabulary
 _INSTEAD = "Choose another text or another model."
+BLANKS = re.compile(r"\s+")
+MOST_BLANKS = 5000  # in a row; the time of patterns such as DeepSeek's `\s+$` grows with their square
 MAX_CHARACTERS = 200_000  # a tokenizer takes seconds for millions; no model here reads that far
 
 
@@ -203,6 +205,11 @@ def _valid(text: str) -> str:
     if not text.strip():
         raise ValueError("The text is empty. Type or paste a sentence.")
     text = text[:MAX_CHARACTERS]
+    if (blanks := max(map(len, BLANKS.findall(text)), default=0)) > MOST_BLANKS:
+        raise ValueError(
+            f"The text has {blanks:,} blanks in a row, and some tokenizers take minutes for over {MOST_BLANKS:,}. "
+            "Leave them out."
+        )
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:

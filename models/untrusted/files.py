@@ -11,7 +11,8 @@ from typing import Any
 
 from models.wording import said
 
-_MOST_VALUES = 10_000_000  # of one JSON file; a vocabulary of 900,000 tokens with their scores has 2.7 million
+_MOST_VALUES = 5_000_000  # of one JSON file; a vocabulary of 900,000 tokens with their scores has 2.7 million
+_MOST_OBJECTS = 200_000  # of them with named fields, which take the most memory; 40,000 added tokens are the most
 _DEEPEST = 32  # published files nest some 8 deep; readers behind this gate recurse
 _OPENED = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
@@ -42,11 +43,17 @@ def read(folder: Path, name: str, *, most: int, linked: bool = False) -> bytes:
 def read_json(folder: Path, name: str, *, most: int, linked: bool = False) -> Any:
     """Read a JSON file of a folder; numbers that are not finite come as they are.
 
-    Raises ValueError as `read` does, and where it is damaged, nests deeper than 32, or holds over ten million values.
+    Raises ValueError as `read` does, and where it is damaged, nests deeper than 32, or holds over five million values
+    or 200,000 objects.
     """
     content = read(folder, name, most=most, linked=linked)
-    if (values := sum(map(content.count, (b",", b"[", b"{")))) > _MOST_VALUES:  # each takes memory, however short
-        raise ValueError(f"{name} holds some {values:,} values, over {_MOST_VALUES:,}; no published model needs that")
+    objects = content.count(b"{")
+    values = objects + content.count(b",") + content.count(b"[")  # each takes memory, however short it is
+    if values > _MOST_VALUES or objects > _MOST_OBJECTS:
+        raise ValueError(
+            f"{name} holds some {values:,} values in {objects:,} objects, over {_MOST_VALUES:,} and {_MOST_OBJECTS:,}; "
+            "no published model needs that"
+        )
     try:
         value = json.loads(content.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:

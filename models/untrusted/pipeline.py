@@ -19,6 +19,8 @@ _MOST_IN_TEMPLATE = 64  # tokens that are put around a text
 _LONGEST_WORD = 200  # letters that WordPiece looks up in every way it can be cut; published ones have 100
 _LONGEST_AFFIX = 16
 _MOST_SEGMENTS = 8
+_SHORT_TOKEN = 64  # bytes; SentencePiece's own have up to 16 letters
+_MOST_READ = 4096  # bytes
 
 Check = Callable[[Any], bool]
 _Fields = Mapping[str, Check]
@@ -276,6 +278,7 @@ def _model(raw: Any) -> dict[str, Any]:
         raise ValueError(f"its model {kind} has no vocabulary of 1 to {MOST_IDS:,} tokens")
     if kind == "Unigram":
         _check_scores(vocabulary)
+        _check_search(vocabulary)
         if (unknown := known.get("unk_id")) is not None and unknown >= len(vocabulary):
             raise ValueError(f"its token for what is unknown is {unknown:,}, and it has {len(vocabulary):,}")
     else:
@@ -307,6 +310,19 @@ def _check_scores(vocabulary: list[Any]) -> None:
             raise ValueError(f"its vocabulary has {ascii(entry)[:60]}, which is no token with its score")
         if type(entry[1]) not in (int, float) or not -1e9 < entry[1] < 1e9:
             raise ValueError(f"its vocabulary gives {entry[0][:60]!a} a score that is none")
+
+
+def _check_search(vocabulary: list[Any]) -> None:
+    """Raise ValueError where Unigram would read too much at each letter: all tokens that may begin there."""
+    tokens = {entry[0].encode("utf-8", "replace") for entry in vocabulary}
+    for token in tokens:
+        if len(token) > _SHORT_TOKEN:  # n bytes have at most n (n + 1) / 2 in their beginnings
+            read = sum(end for end in range(1, len(token) + 1) if token[:end] in tokens)
+            if read > _MOST_READ:
+                raise ValueError(
+                    f"its vocabulary has tokens that begin alike, {read:,} bytes of them, over {_MOST_READ:,}; no "
+                    "published one has"
+                )
 
 
 def _merges(merges: Any) -> list[Any]:

@@ -26,6 +26,7 @@ from models.untrusted.settings import (
     special_tokens,
     tokenizer_settings,
 )
+from models.wording import said
 
 _MOST_BYTES = 200 * 2**20  # of tokenizer.json; the largest published ones have some 60 MB
 _INSTEAD = "Save the model with a tokenizer of transformers' own, or choose another."
@@ -39,7 +40,10 @@ def load_tokenizer(folder: Path) -> Any:
     """
     with TemporaryDirectory(prefix="headlight-") as copies, told("building it from its files", instead=_INSTEAD):
         _copy(folder, Path(copies))
-        tokenizer = AutoTokenizer.from_pretrained(copies, trust_remote_code=False, local_files_only=True)
+        try:
+            tokenizer = AutoTokenizer.from_pretrained(copies, trust_remote_code=False, local_files_only=True)
+        except ValueError as error:
+            raise ValueError(said(error)) from error  # in one line
     if not getattr(tokenizer, "is_fast", False):
         raise ValueError("it has no fast tokenizer (tokenizer.json); save it with a fast tokenizer first")
     with told("checking what was built", instead=_INSTEAD):

@@ -54,6 +54,12 @@ def test_more_characters_than_any_tokenizer_should_see(minilm: LoadedModel) -> N
     assert str(encoding.cut).startswith(f"Only the first 200,000 of {2 * MAX_CHARACTERS:,} characters are read")
 
 
+def test_thousands_of_blanks_in_a_row_are_refused(minilm: LoadedModel) -> None:
+    assert minilm.encode("a" + " " * 5000 + "b").tokens == ("[CLS]", "a", "b", "[SEP]")
+    with pytest.raises(ValueError, match=r"has 5,001 blanks in a row, and some tokenizers take minutes for over 5,000"):
+        minilm.encode("a" + "\n" * 5001 + "b")
+
+
 def test_unknown_tokens_are_counted(minilm: LoadedModel) -> None:
     assert minilm.encode("我爱水课").unknown == minilm.encode("我爱水课").tokens.count("[UNK]") > 0
     assert minilm.encode("a cat").unknown == 0
