@@ -106,6 +106,11 @@ def test_without_a_layer_it_saves_the_most_telling_head(tmp_path: Path, minilm: 
     np.testing.assert_array_equal(matrix(tmp_path / "map.csv"), trace.attention(layer=layer, head=head))
 
 
+def test_a_second_attention_that_there_is_not_is_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([TEXT, "--layer", "1", "--head", "0", "--call", "1", "--save", str(tmp_path / "map.csv")]) != 0
+    assert "call 1 is out of range: layer 1 of encoder has calls 0 to 0" in capsys.readouterr().err
+
+
 def test_dark_pictures(tmp_path: Path) -> None:
     from PIL import Image
 
