@@ -55,11 +55,15 @@ def text_of(tokens: int) -> str:
 
 
 @contextmanager
-def serve(page: str | Path = "app.py", *, port: int, environment: Mapping[str, str] | None = None) -> Iterator[str]:
-    """The address of a Streamlit page, once it answers."""
+def serve(
+    page: str | Path = "app.py", *, port: int, environment: Mapping[str, str] | None = None, log: Path | None = None
+) -> Iterator[str]:
+    """The address of a Streamlit page, once it answers; what the server says goes into `log`."""
     command = [sys.executable, "-m", "streamlit", "run", str(page), f"--server.port={port}", "--server.headless=true"]
-    quiet = subprocess.DEVNULL
-    process = subprocess.Popen(command, cwd=ROOT, stdout=quiet, stderr=quiet, env={**os.environ, **(environment or {})})
+    with Path(log or os.devnull).open("w") as said:
+        process = subprocess.Popen(
+            command, cwd=ROOT, stdout=said, stderr=said, env={**os.environ, **(environment or {})}
+        )
     try:
         for _ in range(120):
             try:

@@ -34,16 +34,16 @@ from tests.benchmarks.running_app import CHROMIUM, FLAGS, serve
 
 PORT = 8661
 BUDGETS = {"HEADLIGHT_CACHE_MB": "48", "HEADLIGHT_MAPS_MB": "32", "HEADLIGHT_MEMORY_BYTES": "150MB"}
-WORDS = (  # each a token of BERT's vocabulary, none in the page's prose
-    *("walrus", "badger", "beaver", "gorilla", "lizard", "panther", "raven", "cobra", "squirrel", "sparrow", "penguin"),
-    *("dolphin", "giraffe", "leopard", "buffalo", "donkey", "rooster", "turtle", "mosquito", "octopus", "peacock"),
-    *("lobster", "hamster", "gazelle"),
+WORDS = (  # none in the page's prose; so long that chance writes none into a picture's base64
+    *("squirrel", "mosquito", "crocodile", "alligator", "elephant", "kangaroo", "butterfly", "scorpion", "reindeer"),
+    *("nightingale", "greyhound", "stallion", "blacksmith", "orchestra", "cathedral", "lighthouse", "strawberry"),
+    *("mushroom", "sapphire", "hurricane", "telescope", "porcelain", "saxophone", "avalanche"),
 )
 FILLING = ("the", "cat", "sat", "on", "a", "mat", "and", "wanted", "milk", "from", "some", "big", "river", "bank")
 PAGES = ("Attention", "Compare", "What if", "LayerNorm", "Positions", "Costs", "Training")
 READERS, WRITERS = ("minilm", "minilm-own", "mini-bert", "own-encoder"), ("translator", "own-decoder")
 IDLE = ".stApp[data-test-script-state='notRunning']"
-PATIENCE = 180.0  # seconds
+ARRIVALS, PATIENCE = 20.0, 180.0  # seconds in which all come, and that a visitor waits at most
 BROKEN = ("[data-testid=stException]", "text=Cannot be shown", "text=Connection error", "text=takes more memory")
 
 
@@ -70,6 +70,7 @@ class Visitor:
 
     async def visit(self, browser: Browser, until: float) -> None:
         """Act until the time is up; whatever goes wrong is noted, and the visitor comes again."""
+        await asyncio.sleep(self.chance.uniform(0, ARRIVALS))
         context = await browser.new_context(viewport={"width": 1200, "height": 900})
         self.page = await context.new_page()
         self.page.set_default_timeout(1000 * PATIENCE)
@@ -105,7 +106,8 @@ class Visitor:
             self.tally.waits[kind].append(monotonic() - begun)
             for broken in BROKEN:
                 if await self.page.locator(broken).count():
-                    self._fail(f"{kind}: {(await self.page.locator(broken).first.inner_text())[:200]}")
+                    said = await self.page.locator("[data-testid=stText], [data-testid=stAlert]").all_inner_texts()
+                    self._fail(f"{kind}, {self.page.url[len(self.address) :][:40]}: {' / '.join(said)[:400]}")
             if kind in ("open", "text", "write") and not self.own_seen:
                 self.tally.missing += 1
         except Error as error:
@@ -172,8 +174,9 @@ class Visitor:
         self.tally.messages += 1
         self.own_seen = self.own_seen or self.word.encode() in message
         for other in self.others:
-            if other in message:
-                self.tally.leaks.append(f"{self.word} was sent {other.decode()}")
+            if (found := message.find(other)) >= 0:
+                beside = message[max(0, found - 30) : found + 40]
+                self.tally.leaks.append(f"{self.word} was sent {beside!r}")
 
     def _fail(self, what: str) -> None:
         self.tally.failures.append(f"{self.word}: {what}")
@@ -209,9 +212,10 @@ def median_between(samples: list[tuple[float, int]], first: float, last: float) 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--minutes", type=float, default=10)
+    parser.add_argument("--log", type=Path, help="a file for what the server says")
     parser.add_argument("--visitors", type=int, default=24, choices=range(1, len(WORDS) + 1), metavar="1-24")
     arguments = parser.parse_args()
-    with serve(port=PORT, environment=BUDGETS) as address:
+    with serve(port=PORT, environment=BUDGETS, log=arguments.log) as address:
         server = next(one for one in psutil.Process().children() if "streamlit" in " ".join(one.cmdline()))
         tally, samples = asyncio.run(run(address, server, visitors=arguments.visitors, minutes=arguments.minutes))
     print(f"{arguments.visitors} visitors, {arguments.minutes:g} minutes, {tally.messages} messages searched")
