@@ -42,7 +42,4 @@ _SENTENCES = {
         "it has no softmax: its weights are how likely two tokens fall into the same hash buckets, and its rows do not "
         "sum to 1"
     ),
-    "fnet": "it has no attention: it mixes its tokens by a Fourier transform",
-    "rwkv": "it has no softmax over tokens: each layer is a recurrence with a state that decays",
-    "mamba": "it has no attention: each layer is a state space that is read token by token",
 }
