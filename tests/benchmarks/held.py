@@ -37,7 +37,7 @@ _SIZES: dict[str, dict[str, Any]] = {
     "t5": {"d_model": 256, "d_kv": 16, "d_ff": 256, "num_layers": 4, "num_heads": 16, "decoder_start_token_id": 0},
     "doge": {
         **{"hidden_size": 256, "num_hidden_layers": 4, "num_attention_heads": 16, "num_key_value_heads": 16},
-        **{"intermediate_size": 256, "max_position_embeddings": LONG},
+        **{"intermediate_size": 256, "max_position_embeddings": LONG, "num_experts": 16},
     },
     "mpnet": {
         "hidden_size": 256,
