@@ -165,6 +165,7 @@ def _bind(name: str, fits: Callable[[list[str]], bool], *, but: str) -> Bind:
         return "query-params"
     _complain(f"The link asks for {name} {' and '.join(map(_plain, asked[:3]))}; {but}")
     del st.query_params[name]
+    st.session_state["unbound"] = True
     return None
 
 
@@ -310,7 +311,12 @@ def settle(model: str) -> None:
 
 
 def show_problems() -> None:
-    """What was wrong with the link, in sentences, until the reader dismisses it."""
+    """What was wrong with the link, in sentences, until the reader dismisses it.
+
+    Where a widget could not be bound the page is run once more, so that the reader's first click is in the address.
+    """
+    if st.session_state.pop("unbound", False):
+        st.rerun()
     problems: list[str] = st.session_state["problems"]
     for problem in problems:
         st.warning(problem, icon=":material/link_off:")

@@ -163,7 +163,7 @@ def test_an_empty_choice_is_a_sentence(page: str, name: str, model: str) -> None
 
 def page_of(page: str, **link: str) -> AppTest:
     """A page as it is opened from a link to it."""
-    path = {**PAGES, "Lab": "../lab.py", "Training": "inspector/views/training.py"}[page]
+    path = {**PAGES, "Lab": "../lab.py", "Training": "../training.py"}[page]
     if page == "Attention":
         return opened(**link)
     frame = Path(inspector.__file__).parent / "views/shell/frame.py"
