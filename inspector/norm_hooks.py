@@ -10,13 +10,14 @@ A layer's hook sees the residual stream itself, before and after.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
-from weakref import WeakSet
+from weakref import WeakKeyDictionary, WeakSet
 
 import torch
 from torch import Tensor, nn
@@ -24,7 +25,7 @@ from torch import Tensor, nn
 from inspector.norm_formula import normalise, rounding
 from inspector.norm_kinds import NormParameters, is_inside, is_norm, parameters
 from inspector.norm_places import LayerCall, MixerCall, NormCall
-from inspector.residual_sums import Sums
+from inspector.residual_sums import Sums, Uses
 from models.attention import AttentionCall
 from models.running_layer import layers_of, running_layer, stacks
 
@@ -70,10 +71,18 @@ _hooked: WeakSet[nn.Module] = WeakSet()
 _hooking = Lock()
 
 
+_uses: WeakKeyDictionary[nn.Module, dict[tuple[str, int], Uses]] = WeakKeyDictionary()
+"""What becomes of each norm's call, by its path and how often it ran before: the text does not change it."""
+
+
 @contextmanager
-def watch_norms(attentions: list[AttentionCall], *, sums: bool) -> Iterator[Seen]:
-    """Collect every call of a norm and of a layer in the block. sums: whether to watch what they are added to."""
-    seen = Seen(attentions)
+def watch_norms(network: nn.Module, attentions: list[AttentionCall], *, sums: bool) -> Iterator[Seen]:
+    """Collect every call of a norm and of a layer in the block. sums: whether to tell what becomes of each norm.
+
+    That is watched once for each network, for it takes a sixth of the time.
+    """
+    seen, known = Seen(attentions), _uses.get(network)
+    sums, told = sums and known is None, sums
     seen.sums = Sums(lambda: next(reversed(seen.sublayers), "ffn")) if sums else None
     token = _seen.set(seen)
     try:
@@ -81,6 +90,16 @@ def watch_norms(attentions: list[AttentionCall], *, sums: bool) -> Iterator[Seen
             yield seen
     finally:
         _seen.reset(token)
+    ran = Counter[str]()
+    places = []
+    for call in seen.norms:
+        places.append((call.name, ran[call.name]))
+        ran[call.name] += 1
+    if seen.sums is not None:
+        _uses[network] = {place: call.uses for place, call in zip(places, seen.norms, strict=True)}
+    elif told and known is not None:
+        for place, call in zip(places, seen.norms, strict=True):
+            call.uses = known.get(place, call.uses)
 
 
 def install(network: nn.Module) -> None:

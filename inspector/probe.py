@@ -168,7 +168,7 @@ def _run(
     with (
         torch.inference_mode(),
         _watch(attentions, loaded, on_progress),
-        watch_norms(attentions, sums=theirs) as seen,
+        watch_norms(loaded.network, attentions, sums=theirs) as seen,
     ):
         hidden = _forward(loaded, readings, padding=padding)
     if not attentions:

@@ -18,8 +18,10 @@ from torch.overrides import TorchFunctionMode
 
 _ADDS = frozenset(("add", "__add__", "__radd__", "__iadd__", "add_"))
 _READS = frozenset(("linear", "matmul", "__matmul__", "__rmatmul__", "mm", "bmm", "addmm", "einsum", "conv1d"))
-_SAME = frozenset(("mul", "__mul__", "__rmul__", "__imul__", "mul_", "dropout", "to", "float", "type_as", "clone"))
-"""What gives the same states again, copied or scaled (Granite's multipliers)."""
+_SAME = frozenset(
+    ("mul", "__mul__", "__rmul__", "__imul__", "mul_", "dropout", "to", "float", "type_as", "clone", "__getitem__")
+)
+"""What gives the same states again, copied, scaled (Granite's multipliers) or picked (X-MOD's languages)."""
 
 
 @dataclass(eq=False)

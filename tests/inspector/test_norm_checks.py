@@ -183,6 +183,15 @@ def test_norms_stand_at_the_sublayer_and_on_the_side_of_the_sum_that_they_have(t
     assert layers <= set(range(told.loaded.network.config.num_hidden_layers))
 
 
+def test_a_second_recording_says_the_same_of_places(told: Told) -> None:
+    """What becomes of a norm is watched in the first recording alone."""
+    again = record(told.loaded, f"{TEXT} tired")
+    places = [
+        [(norm.name, norm.layer, norm.part, norm.placement) for norm in trace.norms] for trace in (told.trace, again)
+    ]
+    assert places[0] == places[1]
+
+
 def test_the_residual_stream_is_transformers_or_refused(told: Told) -> None:
     if not told.case.stream:
         with pytest.raises(ValueError, match="is not known: its layers hand on several streams at once"):
