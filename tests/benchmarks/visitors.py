@@ -35,7 +35,7 @@ from tests.benchmarks.running_app import CHROMIUM, FLAGS, serve
 PORT = 8661
 BUDGETS = {"HEADLIGHT_CACHE_MB": "48", "HEADLIGHT_MAPS_MB": "32", "HEADLIGHT_MEMORY_BYTES": "150MB"}
 WORDS = (  # none in the page's prose; so long that chance writes none into a picture's base64
-    *("squirrel", "mosquito", "crocodile", "alligator", "elephant", "kangaroo", "butterfly", "scorpion", "reindeer"),
+    *("squirrel", "mosquito", "crocodile", "alligator", "labyrinth", "kangaroo", "xylophone", "scorpion", "reindeer"),
     *("nightingale", "greyhound", "stallion", "blacksmith", "orchestra", "cathedral", "lighthouse", "strawberry"),
     *("mushroom", "sapphire", "hurricane", "telescope", "porcelain", "saxophone", "avalanche"),
 )

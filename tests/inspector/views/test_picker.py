@@ -334,7 +334,7 @@ def test_pages_say_what_a_model_does_not_have(root: Path, bert: Path) -> None:
     assert "Cannot be" not in said(app)
     app.switch_page(f"{VIEWS}/positions.py").run()
     assert not app.exception
-    assert "no table of absolute positions" in said(app)
+    assert "has no table: it turns pairs" in said(app)
     app.switch_page(f"{VIEWS}/costs.py").run()
     assert not app.exception
     assert "no cost formulas for the model type 'llama'" in said(app)
