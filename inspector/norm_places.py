@@ -14,6 +14,7 @@ from inspector.norm_kinds import NormParameters
 from inspector.residual_sums import Uses
 from models.attention import AttentionCall
 from models.config import NormPlacement, Shape, TransformerConfig
+from models.eager_attention import in_decoder
 
 
 @dataclass(eq=False)
@@ -106,7 +107,7 @@ def is_same(tensor: Tensor | None, other: Tensor) -> bool:
 def stream_of(name: str, shape: Shape) -> str:
     """The stream of a module, by its path in the network."""
     if shape == "encoder-decoder":
-        return "decoder" if "decoder" in name.split(".") else "encoder"
+        return "decoder" if in_decoder(name) else "encoder"
     return shape
 
 

@@ -193,6 +193,11 @@ def _numbers(module: nn.Module) -> dict[str, Any]:
     return {name: value for name, value in vars(module).items() if type(value) in (bool, int, float) and name[0] != "_"}
 
 
+def in_decoder(path: str) -> bool:
+    """Whether a module of an encoder-decoder stands in its decoder ("decoder", SeamlessM4T's "text_decoder")."""
+    return any(name.endswith("decoder") for name in path.split("."))
+
+
 def name_streams(network: nn.Module, *, decoder: bool) -> None:
     """Tell every attention module, by its path, whose attention it is; once, before anyone shares the network.
 
@@ -203,8 +208,7 @@ def name_streams(network: nn.Module, *, decoder: bool) -> None:
         if any(mark in path for mark in _CROSS):
             stream: Stream = "cross"
         else:
-            part_of_decoder = any(name.endswith("decoder") for name in path.split("."))  # SeamlessM4T: "text_decoder"
-            stream = "decoder" if decoder or part_of_decoder else "encoder"
+            stream = "decoder" if decoder or in_decoder(path) else "encoder"
         setattr(module, STREAM, stream)
 
 

@@ -18,10 +18,24 @@ def why_no_maps(config: Any) -> str | None:
         return None
     if config.model_type == "reformer" and "lsh" not in config.attn_layers:
         return None
+    if config.model_type == "cpmant" and not config.prompt_length:
+        return None
     return _SENTENCES.get(config.model_type)
 
 
 _SENTENCES = {
+    "cpmant": (
+        "it reads prompt tokens of its own before the text, and its maps have these as queries and keys, which are no "
+        "tokens of the text"
+    ),
+    "t5gemma2": (
+        "its decoder attends to its own tokens and to the source's in one softmax, so that it has no map of either "
+        "alone"
+    ),
+    "deepseek_v4": (
+        "beside the tokens its layers see stretches of the text, each compressed into one key, so that its maps have "
+        "more keys than there are tokens"
+    ),
     "funnel": (
         "it pools its tokens: from its second block on a query stands for two tokens, in the third for four, and its "
         "maps are between these, not between the text's tokens"

@@ -85,6 +85,11 @@ _INKLING = {
 _ALTERNATING = {"layer_types": ["sliding_attention", "full_attention"]}
 _BLOCKS = {"block_sizes": [1, 1], "d_head": 8, "num_decoder_layers": 1, "num_hidden_layers": None, "num_layers": None}
 _NO_PICTURE = "no picture is given"
+_ZAMBA = {"mamba_d_state": 8, "n_mamba_heads": 8, "layers_block_type": ["mamba", "hybrid"], "num_key_value_heads": 4}
+_ZAMBA |= {"attention_hidden_size": 64, "attention_head_dim": 16, "hybrid_layer_ids": [1], "adapter_rank": 4}
+_ZAMBA |= {"use_mamba_kernels": False, "chunk_size": 8, "head_dim": None}
+_GLOBAL = {"global_head_dim": 8, **_ALTERNATING}
+_PER_LAYER = {"hidden_size_per_layer_input": 8, "vocab_size_per_layer_input": 300, "global_head_dim": 8, **_ALTERNATING}
 _STARTED = {"decoder_start_token_id": 0}  # T5's configuration has no such name by itself
 _UNLIMITED = dict.fromkeys(("max_position_embeddings", "n_positions", "hidden_dim"))
 
@@ -143,6 +148,7 @@ ENCODERS = (
     Family("layoutlm", LEARNED, {"max_2d_position_embeddings": 16}, note="boxes on the page are left at 0"),
     Family("luke", LEARNED, {"entity_vocab_size": 8, "entity_emb_size": 16}, note="no entities are given"),
     Family("tapas", LEARNED, {"type_vocab_sizes": [3, 8, 8, 2, 8, 8, 4]}, note="places in a table are left at 0"),
+    Family("neomme", ROPE, {"head_dim": 16, "embedding_rank": 16, "embedding_dim": 16}, kinds=(5, None)),
     Family("ultrabert", ROPE, kinds=(5, 5)),
     Family(
         "modernvbert",
@@ -355,6 +361,72 @@ DECODERS = (
         {"max_target_positions": 64, "max_source_positions": 16},
         note="its decoder alone, without a sound to attend to",
     ),
+    Family("axk1", ROPE, {**_LATENT, **_ROUTED}, note="latent keys and values; experts"),
+    Family(
+        "axk2",
+        ROPE,
+        {**_LATENT, **_ROUTED, **_INDEXED, "gated_norm_rank": 4},
+        note="latent keys and values; an index chooses the keys; its gated norms are not shown; experts",
+    ),
+    Family("bamba", ROPE, {**_MAMBA_2, "attn_layer_indices": [1]}, note="state spaces in other layers, without a map"),
+    Family(
+        "granitemoehybrid",
+        NONE,
+        {**_MAMBA_2, "layer_types": ["mamba", "attention"], "shared_intermediate_size": 16},
+        note="state spaces in other layers, without a map; experts",
+    ),
+    Family("hrm_text", ROPE, note="its layers run again and again"),
+    Family("nanochat", ROPE, note="norms without gamma"),
+    Family(
+        "gemma3n_text",
+        ROPE,
+        {
+            **{"num_hidden_layers": 4, "num_kv_shared_layers": 2, "laurel_rank": 4},
+            **{"hidden_size_per_layer_input": 8, "vocab_size_per_layer_input": 300},
+            **{
+                "layer_types": ["sliding_attention", "full_attention"] * 2,
+                "activation_sparsity_pattern": [0.5, 0.0] * 2,
+            },
+        },
+        note="later layers take the keys of earlier ones",
+        kinds=(WINDOW, None) * 2,
+    ),
+    Family(
+        "gemma4_text",
+        ROPE,
+        _PER_LAYER,
+        kinds=(WINDOW, None),
+    ),
+    Family("gemma4_unified_text", ROPE, _GLOBAL, kinds=(WINDOW, None)),
+    Family("inkling2_text", RELATIVE, _INKLING, kinds=(WINDOW, WINDOW)),
+    Family(
+        "nemotron_h",
+        NONE,
+        {
+            "layers_block_type": ["mamba", "attention"],
+            "mamba_num_heads": 4,
+            "mamba_head_dim": 8,
+            "ssm_state_size": 8,
+            "n_groups": 1,
+        },
+        note="a layer is attention, a state space or an FFN",
+    ),
+    Family("zamba2", NONE, _ZAMBA, note="state spaces, some beside attention; its attention shares weights"),
+    Family("zaya", ROPE, {"num_experts": 3, "num_experts_per_tok": 1, "router_hidden_size": 16}, note="experts"),
+    Family(
+        "gemma4",
+        ROPE,
+        {"text_config": _PER_LAYER, "audio_config": None, "vision_config": None},
+        note=_NO_PICTURE,
+        kinds=(WINDOW, None),
+    ),
+    Family("gemma4_unified", ROPE, {"text_config": _GLOBAL}, note=_NO_PICTURE, kinds=(WINDOW, None)),
+    Family(
+        "dots3_note_text",
+        ROPE,
+        {**_LATENT, **_ROUTED, **_INDEXED, "shared_experts_intermediate_size": 16},
+        note="latent keys and values; an index chooses the keys; experts",
+    ),
 )
 
 ENCODER_DECODERS = (
@@ -391,6 +463,14 @@ ENCODER_DECODERS = (
     Family(
         "encoder-decoder", LEARNED, {"decoder": {"is_decoder": True, "add_cross_attention": True}}, note="two BERTs"
     ),
+    Family(
+        "t5gemma",
+        ROPE,
+        {"encoder": {"query_pre_attn_scalar": 8}, "decoder": {"query_pre_attn_scalar": 8}},
+        kinds=(5, None, WINDOW, None, None, None),
+    ),
+    Family("seamless_m4t", SINUSOIDAL, note="of text to text; no sound is given"),
+    Family("seamless_m4t_v2", SINUSOIDAL, note="of text to text; no sound is given"),
 )
 
 REFUSED = (
@@ -403,12 +483,64 @@ REFUSED = (
         note="compares tokens of the same hash",
     ),
     Family("mra", LEARNED, note="approximates blocks at several resolutions"),
+    Family(
+        "cpmant",
+        BUCKETS,
+        {"dim_head": 8, "dim_ff": 48, "position_bias_num_buckets": 8, "prompt_types": 4, "segment_types": 4},
+        note="reads prompt tokens of its own before the text",
+    ),
+    Family("deepseek_v4", ROPE, note="sees compressed stretches of the text as keys"),
+    Family("hy_v4", ROPE, note="an index chooses the keys before the softmax"),
+    Family("t5gemma2", ROPE, note="one softmax over the decoder's tokens and the source's"),
+)
+"""What the loader refuses though it has a softmax over tokens, with a sentence that says why."""
+
+WITHOUT_SOFTMAX = (
     Family("yoso", LEARNED, note="samples by hashing instead of softmax"),
     Family("fnet", LEARNED, note="Fourier transforms instead of attention"),
     Family("rwkv", NONE, note="a recurrence instead of attention"),
     Family("mamba", NONE, note="a state space instead of attention"),
+    Family("mamba2", NONE, {"num_heads": 4, "head_dim": 16, "n_groups": 1}, note="a state space instead of attention"),
+    Family("falcon_mamba", NONE, note="a state space instead of attention"),
 )
-"""What the loader refuses, with a sentence that says why."""
+"""What has no softmax over tokens; the loader refuses these too."""
+
+NOT_RUN = (
+    Family("blt", ROPE, {"encoder_hash_byte_group_vocab": 64}, note="'BltConfig' object has no attribute"),
+    Family("cohere_compass_text", ROPE, note="'full_attention'"),
+    Family("dots3_note", ROPE, note="num_key_value_heads must match num_attention_heads"),
+    Family(
+        "dbrx",
+        ROPE,
+        {"attn_config": {"kv_n_heads": 2}, "ffn_config": {"ffn_hidden_size": 48}},
+        note="'DbrxAttentionConfig' object has no attribute 'rope_theta'",
+    ),
+    Family("gemma3n", ROPE, {"text_config": {"num_kv_shared_layers": 0}}, note="requires the timm library"),
+    Family("gemma4_assistant", ROPE, note="hidden_size_per_layer_input must be 0"),
+    Family("gemma4_unified_assistant", ROPE, note="layer types producing a cache is different"),
+    Family("qwen4_exp", ROPE, note="`get_seq_length` can only be called on Attention layers"),
+    Family("qwen4_exp_text", ROPE, _DELTA, note="unsupported operand type(s) for //"),
+    Family("xlstm", NONE, {"chunk_size": 8}, note="matC_old has wrong shape"),
+    Family(
+        "zamba",
+        NONE,
+        {
+            **{"mamba_d_state": 8, "n_mamba_heads": 2, "attn_layer_period": 2, "attn_layer_offset": 1},
+            **{"num_hidden_layers": 4, "num_key_value_heads": 4, "use_mamba_kernels": False},
+        },
+        note="`tie_weights_keys`",
+    ),
+)
+"""What transformers itself does not build or run with these tiny sizes, and a part of what it says."""
+
+NOT_TEXT = {
+    **dict.fromkeys(("audioflamingo3", "glmasr", "granite_speech", "granite_speech_plus", "musicflamingo"), "sound"),
+    **dict.fromkeys(("moss_transcribe_diarize", "nemo_speechlm", "qwen2_audio", "qwen3_asr"), "sound"),
+    **dict.fromkeys(("vibevoice_asr", "voxtral", "voxtral_realtime"), "sound"),
+    **dict.fromkeys(("musicgen", "musicgen_melody"), "codes of sound"),
+    "perceiver": "arrays of any kind, into latent vectors",
+}
+"""What is no text model: by type, what it reads."""
 
 CAPTURED = (*ENCODERS, *DECODERS, *ENCODER_DECODERS)
 

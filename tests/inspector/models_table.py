@@ -12,7 +12,7 @@ import transformers
 from inspector import Trace
 from models.eager_attention import EagerAttention
 from models.registry import LoadedModel
-from tests.inspector.families import CAPTURED, REFUSED, Family
+from tests.inspector.families import CAPTURED, NOT_RUN, NOT_TEXT, REFUSED, WITHOUT_SOFTMAX, Family
 
 ROOT = Path(__file__).parents[2]
 PATH = ROOT / "docs" / "models.md"
@@ -23,9 +23,12 @@ REFUSED_HEAD = ("family", "what it does", "what the loader says")
 INTRODUCTION = """# Models of transformers
 
 {captured} families of transformers {version}, each as a tiny model with random weights, held to transformers' own class
-under `attn_implementation="eager"`; and {refused} that are refused. `pytest tests/inspector/test_families.py
---write-models-table` writes this page, and the test fails where the code no longer agrees with it. A model type that is
-not here is tried out when it is loaded, and refused where not every layer's attention can be seen.
+under `attn_implementation="eager"`; and {refused} that are refused. Of all {types} types in transformers' causal,
+masked and sequence-to-sequence lists each stands in one of the tables. The norms and the residual stream of every one
+recorded are held to what its own modules gave, or refused with the reason, by norm. A model type that is not here is
+tried out when it is loaded, and refused where not every layer's attention can be seen. `pytest
+tests/inspector/test_families.py --write-models-table` writes this page, and the test fails where the code no longer
+agrees with it.
 
 ## Recorded
 
@@ -54,6 +57,26 @@ The loader tries a model out on 5 tokens; it says this after "the attention of â
 """
 
 
+SECTIONS = {
+    "Without softmax attention over tokens": "Refused too: there is no map from token to token.",
+    "Not built or not run": "By transformers {version} itself, with the tiny sizes of tests/inspector/families.py.",
+    "No text model": "What is read is not text.",
+}
+HEADS = {
+    "Without softmax attention over tokens": REFUSED_HEAD,
+    "Not built or not run": ("family", "what transformers says"),
+    "No text model": ("family", "what it reads"),
+}
+TABLES = {
+    "Recorded": [family.name for family in CAPTURED],
+    "Refused": [family.name for family in REFUSED],
+    "Without softmax attention over tokens": [family.name for family in WITHOUT_SOFTMAX],
+    "Not built or not run": [family.name for family in NOT_RUN],
+    "No text model": list(NOT_TEXT),
+}
+"""Every model type of transformers' causal, masked and sequence-to-sequence lists, by the table it stands in."""
+
+
 @dataclass(frozen=True)
 class Row:
     """What is said of a family. differences: of maps, outputs and scores; none where it is refused."""
@@ -74,7 +97,7 @@ class Row:
     @classmethod
     def read(cls, line: str) -> Row:
         name, *cells = (cell.strip() for cell in line.strip().strip("|").split(" | "))
-        if len(cells) == len(REFUSED_HEAD) - 1:
+        if len(cells) < len(CAPTURED_HEAD) - 1:
             return cls(name, tuple(cells))
         return cls(name, (*cells[:2], *cells[5:]), tuple(map(float, cells[2:5])))
 
@@ -118,10 +141,14 @@ def special_of(family: Family, trace: Trace) -> str:
 
 
 def write_table(rows: Iterable[Row]) -> None:
-    rows = list(rows)
-    captured, refused = ([row for row in rows if bool(row.differences) == kind] for kind in (True, False))
-    text = INTRODUCTION.format(captured=len(captured), version=transformers.__version__, refused=len(refused))
+    by_name = {row.name: row for row in rows}
+    tables = {title: [by_name[name] for name in names] for title, names in TABLES.items()}
+    captured, refused = tables["Recorded"], tables["Refused"]
+    version = transformers.__version__
+    text = INTRODUCTION.format(captured=len(captured), version=version, refused=len(refused), types=len(by_name))
     text += _table(CAPTURED_HEAD, captured) + REFUSED_INTRODUCTION + _table(REFUSED_HEAD, refused)
+    for title, words in SECTIONS.items():
+        text += f"\n## {title}\n\n{words.format(version=version)}\n\n" + _table(HEADS[title], tables[title])
     PATH.write_text(text, encoding="utf-8")
     for prose in PROSE:
         prose.write_text(COUNT.sub(f"{len(captured):,}", prose.read_text(encoding="utf-8")), encoding="utf-8")
@@ -133,7 +160,7 @@ def counts() -> dict[str, list[str]]:
 
 
 def read_rows() -> dict[str, Row]:
-    names = {family.name for family in (*CAPTURED, *REFUSED)}
+    names = {name for table in TABLES.values() for name in table}
     lines = [line for line in PATH.read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
     rows = [Row.read(line) for line in lines if line.split()[1] in names]
     return {row.name: row for row in rows}
