@@ -90,7 +90,10 @@ class Sums(TorchFunctionMode):
         name = getattr(func, "__name__", "")
         if self._off or not (name in _ADDS or name in _READS or name in _SAME):
             return out
-        given = [value for value in args[:3] if isinstance(value, Tensor)]
+        # Positions and masks are whole numbers, and no norm gave them; those of a vmap have no memory to know them by.
+        given = [value for value in args[:3] if isinstance(value, Tensor) and value.is_floating_point()]
+        if not given:
+            return out
         if name in _ADDS:
             self._added(given, out)
         elif name in _READS:

@@ -76,7 +76,7 @@ def test_a_model_whose_rows_cannot_be_computed_alone_is_run_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Long texts are recorded block by block: what the try-out of a few tokens would not show, it tries."""
-    monkeypatch.setattr("models.eager_attention._PER_QUERY", ())  # the bias is not cut to the rows
+    monkeypatch.setattr("models.eager_attention.PER_QUERY", ())  # the bias is not cut to the rows
     model, network = loaded(Family("t5", BUCKETS, {"decoder_start_token_id": 0}), tmp_path)
     assert model.backend == "eager output"
     trace = record(model, TEXT, target=TEXT)
