@@ -34,7 +34,8 @@ _MODULE_TENSORS = ("sinks",)
 _SINKS = ("sinks", "s_aux")
 # Given to every attention function, used by none of the eager ones.
 _UNREAD_ARGUMENTS = (
-    *("dropout", "position_ids", "cache_position", "output_attentions", "use_cache", "is_causal"),
+    *("dropout", "position_ids", "cache_position", "output_attentions", "output_hidden_states", "use_cache"),
+    "is_causal",
     "deterministic",  # of ModernBERT, for flash attention alone
 )
 STREAM = "headlight_stream"  # an attribute of each module
