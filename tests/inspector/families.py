@@ -73,6 +73,7 @@ _INDEXED = {
 }  # more keys than these texts have: none is left out
 _ROUTED = {"n_group": 1, "topk_group": 1, "first_k_dense_replace": 1, "n_shared_experts": 1}
 _MAMBA_2 = {"mamba_n_heads": 4, "mamba_d_head": 16, "mamba_d_state": 8, "mamba_chunk_size": 8, "mamba_expand": 2}
+_FALCON_H1 = {"mamba_d_ssm": 32, "mamba_n_heads": 4, "mamba_d_head": 8, "mamba_d_state": 8, "mamba_chunk_size": 8}
 _LINEAR_FIRST = {"layer_types": ["linear_attention", "full_attention"]}
 _DELTA = dict.fromkeys(("linear_key_head_dim", "linear_value_head_dim"), 8) | _LINEAR_FIRST
 _DELTA |= {"linear_num_key_heads": 2, "linear_num_value_heads": 4}
@@ -217,7 +218,7 @@ DECODERS = (
     Family(
         "lfm2", ROPE, {"layer_types": ["conv", "full_attention"]}, note="convolutions in other layers, without a map"
     ),
-    Family("falcon_h1", ROPE, note="a state space beside each attention"),
+    Family("falcon_h1", ROPE, _FALCON_H1, note="a state space beside each attention"),
     Family("exaone4", ROPE, _ALTERNATING, kinds=(WINDOW, None)),
     Family("deepseek_v3", ROPE, {**_LATENT, **_ROUTED}, note="latent keys and values; experts"),
     Family("helium", ROPE),
