@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from models.limits import Limits, variable
+from models.wording import bytes_in_words
 
 if TYPE_CHECKING:
     import models
@@ -23,9 +24,10 @@ def record(
     limits: Limits,
     on_progress: Progress,
 ) -> Trace:
-    """As inspector.probe.record, of limits.characters of each text and of `tokens` tokens at most; see trace.cut.
+    """Record as inspector.probe does: limits.characters of each text and `tokens` tokens at most; see trace.cut.
 
-    Raises ValueError where there is nothing to read.
+    Raises ValueError where there is nothing to read, and where the recording takes more memory than the limit: how much
+    a map that cannot be computed again takes is known once it was made.
     """
     from inspector.probe import record
 
@@ -39,6 +41,12 @@ def record(
         target=None if target is None else target[: limits.characters],
         on_progress=on_progress,
     )
+    if trace.nbytes > limits.capture_bytes:
+        raise ValueError(
+            f"The recording of this text takes {bytes_in_words(trace.nbytes)}, and the limit here is "
+            f"{bytes_in_words(limits.capture_bytes)}. Choose a shorter text, or start Headlight with a larger "
+            f"{variable('capture_bytes')}."
+        )
     cut = trace.cut
     if cut is not None and cut.unit == "tokens" and tokens < own:
         why = f"{variable('tokens')} and {variable('capture_bytes')} allow {tokens:,} here, the model takes {own:,}"
