@@ -27,6 +27,7 @@ from models.score_program import Node, Reshaped, ScoreWatch
 
 _SOFTMAX = (torch.softmax, torch.nn.functional.softmax, Tensor.softmax)
 _TOLERANCE = 1e-6
+_ROUNDINGS = 2  # a score s is rounded to s (1 + eps), which moves a weight w by w s eps; ALiBi's reach thousands
 
 
 @dataclass(frozen=True)
@@ -199,9 +200,10 @@ class WatchedSoftmax(TorchFunctionMode):
         if program is None or len(scores) > 1:
             return None
         function = RecomputedScores(program if given.ndim == 4 else Reshaped(program, tuple(scores.shape)))
+        tolerance = max(_TOLERANCE, _ROUNDINGS * torch.finfo(scores.dtype).eps * _largest(scores, weights))
         for rows in row_blocks(queries, keys):
             again = torch.softmax(function.rows(rows), dim=-1)
-            if not _equal(again, weights[:, :, rows]):
+            if not _equal(again, weights[:, :, rows], tolerance=tolerance):
                 return None
         return function
 
@@ -242,6 +244,11 @@ class WatchedSoftmax(TorchFunctionMode):
                 raise ValueError(f"map {number} that it hands out is not the softmax that was seen")
 
 
-def _equal(seen: Tensor, given: Tensor) -> bool:
-    """But for rounding; a softmax in float32 may be handed out in half precision."""
-    return seen.shape == given.shape and float((seen.to(given.dtype) - given).abs().float().max()) <= _TOLERANCE
+def _largest(scores: Tensor, weights: Tensor) -> float:
+    """The largest score that gives a key any weight, without its sign; what is masked may be a large number, too."""
+    return float(scores.where(weights > 0, 0).abs().max())
+
+
+def _equal(seen: Tensor, given: Tensor, *, tolerance: float = _TOLERANCE) -> bool:
+    """Tell whether two maps are equal but for rounding; a softmax in float32 may be handed out in half precision."""
+    return seen.shape == given.shape and float((seen.to(given.dtype) - given).abs().float().max()) <= tolerance
