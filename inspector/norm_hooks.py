@@ -23,7 +23,7 @@ import torch
 from torch import Tensor, nn
 
 from inspector.norm_formula import normalise, rounding
-from inspector.norm_kinds import NormParameters, is_inside, is_norm, parameters
+from inspector.norm_kinds import NormParameters, holds_norm, is_inside, is_norm, parameters
 from inspector.norm_places import LayerCall, MixerCall, NormCall
 from inspector.residual_sums import Sums, Uses
 from models.attention import AttentionCall
@@ -36,6 +36,7 @@ _MIXER = re.compile(
 NO_FORMULA = "what it gives is neither a LayerNorm nor an RMSNorm of what it takes, so its numbers are not shown"
 INSIDE = "it stands inside a sublayer (it norms queries, keys or the like), so it is not of the residual stream"
 NO_VECTORS = "it does not take one vector for each token"
+CHANGED = "it changes what the norm inside it gives, by a gate or the like, so what it gives itself is not shown"
 
 
 @dataclass
@@ -117,6 +118,8 @@ def install(network: nn.Module) -> None:
         for name, module in network.named_modules():
             if is_norm(module):
                 module.register_forward_hook(_NormHook(name), with_kwargs=True)
+            elif holds_norm(module):
+                module.register_forward_hook(_HolderHook(name))
             elif (kind := _kind(module)) and id(module) not in members:
                 module.register_forward_pre_hook(_SublayerHook(kind).enters)
                 module.register_forward_hook(_SublayerHook(kind).leaves)
@@ -259,6 +262,16 @@ class _NormHook:
         seen.norms.append(call)
         for earlier in seen.norms[-4:-2]:
             earlier.output = None  # only the last ones can still be what a layer gives
+
+
+@dataclass(frozen=True)
+class _HolderHook:
+    name: str
+
+    def __call__(self, module: nn.Module, inputs: tuple[Any, ...], output: Any) -> None:
+        seen = _seen.get()
+        if seen is not None and len(inputs) == 1:  # more: a whole sublayer with its residual sum (SqueezeBERT)
+            seen.refused.append((self.name, CHANGED))
 
 
 def _held(norm: NormParameters, x: Tensor, gate: Tensor | None, out: Tensor) -> tuple[float, bool]:

@@ -48,6 +48,12 @@ def is_norm(module: nn.Module) -> bool:
     return bool(_NAMED.search(type(module).__name__)) and alone
 
 
+def holds_norm(module: nn.Module) -> bool:
+    """Whether a module is called a norm, is none by `is_norm`, and holds one: it makes something else of it."""
+    named = type(module).__name__.endswith("Norm") and not is_norm(module)
+    return named and any(is_norm(child) for child in module.children())
+
+
 def is_inside(name: str) -> bool:
     """Whether the norm at that path stands inside a sublayer: it takes queries, keys or what a state space makes."""
     return bool(_INSIDE.search(name.rpartition(".")[2]))

@@ -143,6 +143,9 @@ def places(
             call.name not in leaving and layer is not None and runs[call.name, layer] > 1
         ):  # of no one sublayer (the router of Gemma 3n's streams)
             placements[number] = "inside"
+    for numbers in inside.values():
+        for number in _nested(calls, numbers):
+            placements[number] = "inside"
     found: dict[int, Place] = {}
     for (stream, layer), numbers in inside.items():
         parts = _parts(calls, numbers, placements, attentions=attentions, mixers=mixers)
@@ -152,6 +155,10 @@ def places(
             seen = any(_is_of(attention, stream) for attention in attentions[: call.attentions_before])
             end = "final" if seen else "embedding"
             found[number] = Place(stream, None, end, end)
+    finals = {place.stream: number for number, place in sorted(found.items()) if place.placement == "final"}
+    for number, place in found.items():
+        if place.placement == "final" and number != finals[place.stream]:  # between runs of the layers (HRM)
+            found[number] = Place(place.stream, None, "other", "inside")
     return [found[number] for number in range(len(calls))]
 
 
@@ -216,6 +223,18 @@ def _placement(call: NormCall) -> str | None:
     return "pre" if uses.read_in or uses.input_added or enters else None
 
 
+def _nested(calls: Sequence[NormCall], numbers: Sequence[int]) -> list[int]:
+    """The norms inside a layer's FFN (of a router): it reads them after the norm that it stands behind."""
+    nested: list[int] = []
+    begun = False
+    for number in numbers:
+        uses = calls[number].uses
+        if begun and uses.reads == {"ffn"} and not (uses.input_added or uses.input_summed or uses.output_added):
+            nested.append(number)
+        begun = begun or (uses.input_added and uses.read_in == "ffn")
+    return nested
+
+
 # --- parts -------------------------------------------------------------------------------------------------------
 
 
@@ -252,8 +271,9 @@ def _parts(
             parts[number] = "other"
         else:
             parts[number] = "ffn"
-        if placement in ("post", "output") and before:
+        if before and (placement in ("post", "output") or parts[number] == "ffn"):
             last = max(when for when, _ in before)
+        if before and placement in ("post", "output"):
             taken.add(parts[number])
     return parts
 

@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
+from transformers import PreTrainedConfig
 
 from models import positions as encodings
+from models.stack_configs import stack_configs
 
 if TYPE_CHECKING:
     from models import LoadedModel
@@ -68,16 +70,12 @@ def tables(loaded: LoadedModel) -> tuple[PositionTable, ...]:
 
     A table is what is looked up at rows that follow one another and added to something: that is so whatever its module
     is called, learned or computed, and wherever its rows begin (RoBERTa's begin at row 2). Of an encoder-decoder the
-    encoder's comes first. Empty for a model whose positions enter in another way (RoPE, ALiBi, T5's buckets).
+    encoder's comes first. Of a table that the model computes for each text (Pegasus-X) these are the first rows, at
+    most 512. Empty for a model whose positions enter in another way (RoPE, ALiBi, T5's buckets).
     """
-    ids = _tokens(loaded)
-    keep = torch.ones_like(ids, dtype=torch.bool)
-    watched = _Lookups(ids.shape[1])
-    with torch.inference_mode(), watched:
-        if loaded.run_pair is None:
-            loaded.run(ids, keep, torch.zeros_like(ids))
-        else:
-            loaded.run_pair(ids, keep, ids)
+    watched = _watch(loaded, tokens=_TRIED)
+    if watched.endless:
+        watched = _watch(loaded, tokens=min(loaded.max_tokens, _SHOWN))
     distinct: list[PositionTable] = []
     for rows in watched.added:
         if not any(np.array_equal(rows, found.values) for found in distinct):
@@ -87,11 +85,9 @@ def tables(loaded: LoadedModel) -> tuple[PositionTable, ...]:
 
 def rotates(config: Any) -> bool:
     """Tell whether a model of this configuration turns queries and keys by their positions (RoPE, Su et al. 2021)."""
-    if getattr(config, "alibi", False):  # Falcon's configuration names both
-        return False
-    named = getattr(config, "positions", "") == "rope" or getattr(config, "position_embedding_type", "") == "rotary"
-    given = any(getattr(config, name, None) for name in ("rope_parameters", "rotary_dim"))
-    return named or given or getattr(config, "model_type", "") == "roformer"
+    if isinstance(config, PreTrainedConfig):
+        return any(_rotates(stack) for stack in stack_configs(config))
+    return getattr(config, "positions", "") == "rope"
 
 
 def similarity(table: NDArray[np.floating[Any]], *, measure: Measure = "cosine") -> NDArray[np.float64]:
@@ -132,15 +128,42 @@ def similarity_by_distance(table: NDArray[np.floating[Any]]) -> pd.DataFrame:
 # --- a model's tables --------------------------------------------------------------------------------------------
 
 _TRIED = 5  # tokens; rows of a lookup that follow one another by chance are less likely than one in a million
+_SHOWN = 512  # rows of a table that has no end
+_WAVES = (torch.sin, torch.cos, Tensor.sin, Tensor.cos)
 _LOOKUPS = (functional.embedding, torch.embedding, torch.index_select, Tensor.index_select, Tensor.__getitem__)
 _SUMS = (torch.add, Tensor.add, Tensor.add_, Tensor.__add__, Tensor.__radd__, Tensor.__iadd__)
 _CASTS = (Tensor.to, Tensor.type, Tensor.type_as, Tensor.float, Tensor.half, Tensor.bfloat16, Tensor.contiguous)
 
 
-def _tokens(loaded: LoadedModel) -> Tensor:
-    """Choose ids [1, T] that are no padding and fall from one to the next: no lookup of tokens looks like positions."""
+def _rotates(config: PreTrainedConfig) -> bool:
+    if getattr(config, "alibi", False) or not getattr(config, "use_mem_rope", True):  # Falcon's and Zamba 2's name both
+        return False
+    if getattr(config, "position_embedding_type", "rope") not in ("rope", "rotary"):  # Granite's hybrids too
+        return False
+    given = any(getattr(config, name, None) for name in ("rope_parameters", "rotary_dim"))
+    return given or getattr(config, "position_embedding_type", "") == "rotary" or config.model_type == "roformer"
+
+
+def _watch(loaded: LoadedModel, *, tokens: int) -> _Lookups:
+    ids = _tokens(loaded, tokens)
+    keep = torch.ones_like(ids, dtype=torch.bool)
+    watched = _Lookups(ids.shape[1])
+    with torch.inference_mode(), watched:
+        if loaded.run_pair is None:
+            loaded.run(ids, keep, torch.zeros_like(ids))
+        else:
+            loaded.run_pair(ids, keep, ids)
+    return watched
+
+
+def _tokens(loaded: LoadedModel, count: int) -> Tensor:
+    """Choose ids [1, T] that are no padding and fall from one to the next: no lookup of tokens looks like positions.
+
+    They stand in the middle: special tokens are among the first, and of the last a model may have no rows.
+    """
     usable = [id for id in range(len(loaded.tokenizer)) if id != loaded.tokenizer.pad_token_id]
-    return torch.tensor([usable[: -_TRIED - 1 : -1]])
+    start = max((len(usable) - count) // 2, 0)
+    return torch.tensor([usable[start : start + count][::-1]])
 
 
 class _Lookups(TorchFunctionMode):
@@ -150,12 +173,21 @@ class _Lookups(TorchFunctionMode):
         super().__init__()
         self.tokens = tokens
         self.added: list[NDArray[np.float32]] = []
+        self.endless = False  # whether one was computed for as many positions as there are tokens
+        self._waves: list[Tensor] = []
+        self._computed: dict[int, Tensor] = {}  # by storage
         self._looked_up: dict[int, tuple[Tensor, NDArray[np.float32]]] = {}  # by storage; results are held, so that no
         # other tensor gets their memory
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))
-        if func in _LOOKUPS and isinstance(result, Tensor):
+        if func in _WAVES:
+            self._waves.append(result)
+        elif func is Tensor.__setitem__ and any(args[2] is wave for wave in self._waves):
+            table = args[0]
+            if table.ndim == 2 and len(table) == self.tokens:
+                self._computed[_storage(table)] = table
+        elif func in _LOOKUPS and isinstance(result, Tensor):
             if (rows := self._rows(func, args, result)) is not None:
                 self._looked_up[_storage(result)] = result, rows
         elif func in _CASTS and isinstance(result, Tensor) and _storage(args[0]) in self._looked_up:
@@ -164,6 +196,9 @@ class _Lookups(TorchFunctionMode):
             for part in args:
                 if isinstance(part, Tensor) and (found := self._looked_up.pop(_storage(part), None)) is not None:
                     self.added.append(found[1])
+                elif isinstance(part, Tensor) and (made := self._computed.get(_storage(part))) is not None:
+                    self.added.append(_copy(made))
+                    self.endless = True
         return result
 
     def _rows(self, func: Any, args: Any, result: Tensor) -> NDArray[np.float32] | None:

@@ -107,7 +107,11 @@ class Sums(TorchFunctionMode):
         return out
 
     def _added(self, given: list[Tensor], out: Any) -> None:
-        if not isinstance(out, Tensor) or len(given) < 2 or given[0].numel() != given[1].numel():
+        if not isinstance(out, Tensor) or len(given) < 2:
+            return
+        if given[0].numel() != given[1].numel():
+            if given[1].ndim == 1:  # a bias of the stream itself (Zaya)
+                self._passed_on(given[0], out)
             return
         for tensor in given[:2]:
             for uses in self._inputs.get(_place(tensor), ()):

@@ -108,11 +108,13 @@ ENCODERS = (
     Family("data2vec-text", LEARNED),
     Family("ernie", LEARNED),
     Family("roc_bert", LEARNED, note="shapes and sounds of characters are left at 0"),
-    Family("deberta", DISENTANGLED, {"relative_attention": True, "pos_att_type": ["c2p", "p2c"]}),
+    Family("deberta", f"{LEARNED} and {DISENTANGLED}", {"relative_attention": True, "pos_att_type": ["c2p", "p2c"]}),
     Family(
-        "deberta-v2", DISENTANGLED, {"relative_attention": True, "pos_att_type": ["c2p", "p2c"], "position_buckets": 8}
+        "deberta-v2",
+        f"{LEARNED} and {DISENTANGLED}",
+        {"relative_attention": True, "pos_att_type": ["c2p", "p2c"], "position_buckets": 8},
     ),
-    Family("mpnet", BUCKETS),
+    Family("mpnet", f"{LEARNED} and {BUCKETS}"),
     Family("modernbert", ROPE, {"local_attention": 8, "global_attn_every_n_layers": 2}, kinds=(None, 5)),
     Family("eurobert", ROPE),
     Family("nomic_bert", ROPE),
@@ -367,7 +369,7 @@ DECODERS = (
         "axk2",
         ROPE,
         {**_LATENT, **_ROUTED, **_INDEXED, "gated_norm_rank": 4},
-        note="latent keys and values; an index chooses the keys; its gated norms are not shown; experts",
+        note="latent keys and values; an index chooses the keys; its gated norms are refused; experts",
     ),
     Family("bamba", ROPE, {**_MAMBA_2, "attn_layer_indices": [1]}, note="state spaces in other layers, without a map"),
     Family(
@@ -556,7 +558,8 @@ def save(family: Family, folder: Path, *, seed: int = 0) -> None:
     torch.manual_seed(seed)
     network = _class(family.name).from_config(config).eval()
     with torch.no_grad():
-        for parameter in network.parameters():
+        modules = [module for module in network.modules() if "Sinusoidal" not in type(module).__name__]  # these stay
+        for parameter in dict.fromkeys(own for module in modules for own in module.parameters(recurse=False)):
             if parameter.ndim > 1:
                 parameter.normal_(0, 0.2)
             else:

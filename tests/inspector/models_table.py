@@ -3,32 +3,46 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import transformers
 
-from inspector import Trace
+from inspector import Trace, positional
+from inspector.norm_checks import residual_stream
+from inspector.norm_hooks import CHANGED, INSIDE, NO_FORMULA, NO_VECTORS
 from models.eager_attention import EagerAttention
 from models.registry import LoadedModel
-from tests.inspector.families import CAPTURED, NOT_RUN, NOT_TEXT, REFUSED, WITHOUT_SOFTMAX, Family
+from tests.inspector.families import (
+    CAPTURED,
+    LEARNED,
+    NONE,
+    NOT_RUN,
+    NOT_TEXT,
+    REFUSED,
+    ROPE,
+    SINUSOIDAL,
+    WITHOUT_SOFTMAX,
+    Family,
+)
 
 ROOT = Path(__file__).parents[2]
 PATH = ROOT / "docs" / "models.md"
 PROSE = (ROOT / "README.md", ROOT / "CHANGELOG.md")  # say in passing how many families are recorded
 COUNT = re.compile(r"[\d,]+(?= families\b)")
-CAPTURED_HEAD = ("family", "shape", "seen by", "maps", "outputs", "scores", "positions", "norms", "special")
+CAPTURED_HEAD = ("family", "shape", "seen by", "maps", "outputs", "scores", "positions", "norms", "residual", "special")
 REFUSED_HEAD = ("family", "what it does", "what the loader says")
 INTRODUCTION = """# Models of transformers
 
 {captured} families of transformers {version}, each as a tiny model with random weights, held to transformers' own class
 under `attn_implementation="eager"`; and {refused} that are refused. Of all {types} types in transformers' causal,
-masked and sequence-to-sequence lists each stands in one of the tables. The norms and the residual stream of every one
-recorded are held to what its own modules gave, or refused with the reason, by norm. A model type that is not here is
-tried out when it is loaded, and refused where not every layer's attention can be seen. `pytest
-tests/inspector/test_families.py --write-models-table` writes this page, and the test fails where the code no longer
-agrees with it.
+masked and sequence-to-sequence lists each stands in one of the tables. A model type that is not here is tried out when
+it is loaded, and refused where not every layer's attention can be seen. `pytest tests/inspector/test_families.py
+--write-models-table` writes this page, and the test fails where the code no longer agrees with it.
+
+{columns}
 
 ## Recorded
 
@@ -43,8 +57,13 @@ agrees with it.
   between the softmax (in float64) of the recorded scores and the recorded maps. At most 1e-6 each; outputs of sparse
   attention (Longformer, LED, LongT5, Pegasus-X), which is summed in another order, at most 5e-6. Encoders read a pair
   of texts, encoder-decoders a target.
+- **positions**: learned, sinusoidal: the table that the model adds to its tokens, held to how far apart it sets equal
+  tokens. Where there is none, equal tokens enter layer 0 alike.
 - **norms**: pre: before a sublayer; post: after the residual sum; output: on the sublayer's output, before the sum;
-  side by side: attention and FFN read the same norm.
+  side by side: attention and FFN read the same norm; refused: those that are not shown, with the reason. What is shown
+  is held to what hooks on transformers' own modules saw.
+- **residual**: the residual stream before and after every layer, held to transformers' `output_hidden_states`, or
+  refused with the reason.
 - **special**: 4:2 heads: 4 heads share 2 kv heads (GQA; 4:1 is MQA). A window of w: a query sees keys less than w
   tokens away. A sink: a score beside those of the keys, so that rows sum to less than 1. A soft-cap bounds the scores.
 
@@ -75,6 +94,13 @@ TABLES = {
     "No text model": list(NOT_TEXT),
 }
 """Every model type of transformers' causal, masked and sequence-to-sequence lists, by the table it stands in."""
+NORM_REASONS = {
+    INSIDE: "inside a sublayer",
+    NO_FORMULA: "neither a LayerNorm nor an RMSNorm",
+    NO_VECTORS: "not of one vector for each token",
+    CHANGED: "gated behind its formula",
+}
+"""What the code says of a norm that it refuses, in few words."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +113,9 @@ class Row:
 
     @classmethod
     def of(cls, family: Family, loaded: LoadedModel, trace: Trace, differences: tuple[float, float, float]) -> Row:
-        cells = (loaded.shape, seen_by(loaded), family.positions, norms_of(trace), special_of(family, trace))
+        norms = "; ".join([norms_of(trace), *norms_refused(trace)])
+        special = special_of(family, trace)
+        cells = (loaded.shape, seen_by(loaded), positions_of(loaded, family), norms, residual_of(trace), special)
         return cls(family.name, cells, differences)
 
     @classmethod
@@ -117,6 +145,15 @@ def seen_by(loaded: LoadedModel) -> str:
     return f"{loaded.backend}, {'recomputed' if loaded.linear else 'kept'}"
 
 
+def positions_of(loaded: LoadedModel, family: Family) -> str:
+    """The tables that it adds and, beside them, how its attention knows where a token stands."""
+    tables = dict.fromkeys(table.kind for table in positional.tables(loaded))
+    beside = family.positions.split(" and ")[-1]
+    turned = [ROPE] if positional.rotates(loaded.config) else []
+    other = [beside] if beside not in (LEARNED, SINUSOIDAL, ROPE, NONE) else []
+    return " and ".join([*tables, *turned, *other]) or NONE
+
+
 def norms_of(trace: Trace) -> str:
     """Kind and placements, such as "RMS, pre"; where attention and FFN share one norm, that they stand side by side."""
     if not trace.norms:
@@ -126,6 +163,53 @@ def norms_of(trace: Trace) -> str:
     placements = dict.fromkeys(norm.placement for norm in inside)
     beside = "" if {"attention", "ffn"} <= {norm.part for norm in inside} else "; side by side"
     return f"{' and '.join(kinds)}, {' and '.join(placements)}{beside}"
+
+
+def norms_refused(trace: Trace) -> list[str]:
+    """How many norms are not shown, by reason."""
+    reasons = Counter(refused.reason for refused in trace.refused if refused.what == "norm")
+    return [f"{count} refused: {NORM_REASONS[reason]}" for reason, count in reasons.items()]
+
+
+def residual_of(trace: Trace) -> str:
+    """Whether the residual stream of every stack was held to what its layers gave, or why it is refused."""
+    reasons = [refused.reason for refused in trace.refused if refused.what != "norm"]
+    return "refused: " + "; ".join(reasons) if reasons else "exact" if residual_stream(trace).exact else "not checked"
+
+
+def columns(rows: Iterable[Row]) -> str:
+    """What is exact, refused or not there in each column, in how many of the families recorded."""
+    rows = list(rows)
+    positions, norms, residual = zip(*(row.cells[2:5] for row in rows), strict=True)
+    whole = sum("refused" not in cell for cell in norms)
+    reasons = [
+        f"{reason} in {said}" for reason in NORM_REASONS.values() if (said := sum(reason in cell for cell in norms))
+    ]
+    exact = residual.count("exact")
+    left_out = [row.name for row in rows if row.cells[4] != "exact"]
+    kinds = Counter(kind for cell in positions for kind in cell.split(" and "))
+    added = sum(LEARNED in cell or SINUSOIDAL in cell for cell in positions)
+    tables = [f"{kind} in {kinds[kind]}" for kind in (LEARNED, SINUSOIDAL)]
+    without = Counter(cell for cell in positions if LEARNED not in cell and SINUSOIDAL not in cell)
+    others = [f"{'no positions' if kind == NONE else kind} {count}" for kind, count in without.most_common()]
+    hidden = [row.name for row in rows if row.cells[3].startswith("none; ")]
+    some = (
+        f"{len(rows) - whole - len(hidden)} refuse some and show the others exactly, all are refused in {len(hidden)}"
+    )
+    lines = [
+        ("column", "exact in", "else"),
+        ("maps", f"all {len(rows)}", "–"),
+        ("norms", f"{whole}, every one shown", f"{some} ({', '.join(hidden)}): {', '.join(reasons)}"),
+        ("residual stream", str(exact), f"refused in {len(left_out)}: {', '.join(left_out)}"),
+        (
+            "table of positions",
+            f"{added}: {', '.join(tables)}",
+            f"{len(rows) - added} have no table: {', '.join(others)}",
+        ),
+    ]
+    return "\n".join(
+        [f"| {' | '.join(lines[0])} |", "| --- | --- | --- |", *(f"| {' | '.join(line)} |" for line in lines[1:])]
+    )
 
 
 def special_of(family: Family, trace: Trace) -> str:
@@ -145,7 +229,9 @@ def write_table(rows: Iterable[Row]) -> None:
     tables = {title: [by_name[name] for name in names] for title, names in TABLES.items()}
     captured, refused = tables["Recorded"], tables["Refused"]
     version = transformers.__version__
-    text = INTRODUCTION.format(captured=len(captured), version=version, refused=len(refused), types=len(by_name))
+    text = INTRODUCTION.format(
+        captured=len(captured), version=version, refused=len(refused), types=len(by_name), columns=columns(captured)
+    )
     text += _table(CAPTURED_HEAD, captured) + REFUSED_INTRODUCTION + _table(REFUSED_HEAD, refused)
     for title, words in SECTIONS.items():
         text += f"\n## {title}\n\n{words.format(version=version)}\n\n" + _table(HEADS[title], tables[title])

@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from inspect import signature
+from inspect import getmodule, getsource, signature
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -25,13 +25,14 @@ from transformers.models.auto.modeling_auto import (
 
 import inspector
 import models
-from inspector import Trace, norm_checks, record
+from inspector import Trace, lens, norm_checks, positional, record
 from inspector.trace import NormRecord
 from models.attention import attend_rows, row_blocks
 from models.loaded import LoadedModel
 from models.stack_configs import stack_configs
 from tests.inspector.families import (
     CAPTURED,
+    NONE,
     NOT_RUN,
     NOT_TEXT,
     REFUSED,
@@ -40,37 +41,61 @@ from tests.inspector.families import (
     reference,
     save,
 )
-from tests.inspector.models_table import TABLES, Row, counts, norms_of, read_rows, write_table
+from tests.inspector.models_table import (
+    PATH,
+    TABLES,
+    Row,
+    columns,
+    counts,
+    norms_of,
+    positions_of,
+    read_rows,
+    write_table,
+)
 from tests.inspector.sparse_maps import SPARSE, whole_map
 
 TEXT, PAIR, TARGET = "the cat sat on the log because it was", "it was tired", "the log sat on it"
 ATTENTIONS = ("attention", "full_attention", "sliding_attention", "chunked_attention", "hybrid")  # kinds of layers
 BLOCK = 4  # query rows at once, so that the maps of these short texts are made of several blocks
 A_NORM = re.compile("^(?!ConvDropout).*Norm(1P|Gated)?$")
-# Norms beside those of two sublayers after each other (routers, several streams, further inputs): of these the trace
-# itself holds output and place to what the modules gave.
+_PRE, _BOTH = "attention pre, ffn pre", "attention pre, attention output, ffn pre, ffn output"
+_ROUTED = "other inside, attention pre, other output, attention output, ffn pre, ffn output, other inside, other inside"
+# Norms beside those of two sublayers after each other, or of more than the stream (routers, further inputs, mixtures):
+# where they stand in each layer, as read in transformers' source; of those in no simple place this alone is said.
 PLACED_OTHERWISE = {
-    "axk1",
-    "gemma3n_text",
-    "gemma4",
-    "gemma4_text",
-    "hrm_text",
-    "inkling2_text",
-    "nemotron_h",
-    "zamba2",
+    "axk1": (_PRE, f"{_PRE}, ffn output"),
+    "gemma3n_text": (_ROUTED,) * 4,
+    "gemma4": (f"{_BOTH}, other output",) * 2,
+    "gemma4_text": (f"{_BOTH}, other output",) * 2,
+    "hrm_text": (", ".join(["other inside"] * 16),) * 2,
+    "inkling2_text": (_PRE, _PRE),
+    "nemotron_h": ("mixer pre, mixer inside", "attention pre"),
+    "neomme": (_PRE, _PRE),
+    "zamba2": ("mixer pre, mixer inside", f"{_PRE}, mixer pre, mixer inside"),
+    "zaya": (f"{_PRE}, other inside",) * 2,
 }
-PLACED_OTHERWISE |= {"neomme", "zaya"}
-UNSEEN = {"axk2"}  # its gated norms, which the table says
+STREAM_REFUSED = {"squeezebert", "kimi_linear", "hrm_text", "gemma3n_text"}
+MIXED_AT_THE_END = {"inkling2_text"}  # its final norm takes a mixture of what several layers left
+EQUAL = 8  # tokens of a text of one token
 GLOBAL_TOKENS = 3  # of Pegasus-X
 NOT_OF_THE_STREAM = re.compile("(q|k|query|key|q_a|kv_a|dt|b|c)_(layer)?norm|NoNorm|groupnorm")
+
+
+class Ran(NamedTuple):
+    """A norm that ran in transformers' own model: its name, its class, what it took and what it gave."""
+
+    name: str
+    kind: str
+    input: Any
+    output: Any
 
 
 @dataclass(frozen=True)
 class Parity:
     """A family recorded, and what transformers' own class gave.
 
-    maps: by stream. norms: name, class and output of each that ran, in order. states: by stream, the residual stream
-    before each layer and behind the last.
+    maps: by stream. norms: each that ran, in order. states: by stream, the residual stream before each layer and behind
+    the last.
     """
 
     family: Family
@@ -80,7 +105,7 @@ class Parity:
     maps: dict[str, list[np.ndarray]]
     hidden: np.ndarray
     logits: torch.Tensor
-    norms: list[tuple[str, str, Any]]
+    norms: list[Ran]
     states: dict[str, list[np.ndarray]]
 
     def where(self) -> Iterator[tuple[dict[str, Any], np.ndarray]]:
@@ -137,19 +162,13 @@ def run(network: Any, trace: Trace, *, shape: str) -> tuple[Any, ...]:
         inputs["decoder_input_ids"] = torch.tensor([trace.target.ids])
     inputs |= {"use_cache": False} if "use_cache" in takes else {}
     out = network(**inputs, output_attentions=True, output_hidden_states=True)
-    body, norms = network.base_model, []
-    hooks = [
-        module.register_forward_hook(
-            lambda module, args, out, name=name: norms.append((name, type(module).__name__, out))
-        )
-        for name, module in (body if config.model_type == "xlnet" else network).named_modules()
-        if A_NORM.search(type(module).__name__)
-    ]
-    states = body(**inputs, output_hidden_states=True)
-    for hook in hooks:
-        hook.remove()
+    states, norms = watch_norms(network, inputs)
     if spread:
-        norms = [(name, kind, out[:, :tokens]) for name, kind, out in norms if out.shape[1] != GLOBAL_TOKENS]
+        norms = [
+            ran._replace(input=ran.input[:, :tokens], output=ran.output[:, :tokens])
+            for ran in norms
+            if ran.output.shape[1] != GLOBAL_TOKENS
+        ]
     names = {shape: "attentions"}
     if shape == "encoder-decoder":
         names = {stream: f"{stream}_attentions" for stream in ("encoder", "decoder", "cross")}
@@ -168,16 +187,46 @@ def run(network: Any, trace: Trace, *, shape: str) -> tuple[Any, ...]:
         maps = {shape: [own for own, kind in zip(maps[shape], kinds, strict=True) if kind != "linear_attention"]}
     if network.config.model_type == "squeezebert":  # it hands out the scores
         maps = {"encoder": [softmax(scores) for scores in maps["encoder"]]}
-    names = {shape: "hidden_states"}
-    if shape == "encoder-decoder":
-        names = {stream: f"{stream}_hidden_states" for stream in ("encoder", "decoder")}
-    between = {  # Pegasus-X pads its states to whole blocks, and hands out its global tokens beside the last
-        stream: [(state[0] if isinstance(state, tuple) else state)[0, :tokens].numpy() for state in out[name]]
-        for stream, name in names.items()
+    between = {
+        stream: [vectors_of(state)[:tokens].numpy() for state in handed_out]
+        for stream, handed_out in states_of(out, shape).items()
     }
     named = states.get("last_hidden_state")  # none where body and head are one module
     last = list(between.values())[-1][-1] if named is None else named[0].numpy()
     return network, maps, last, out.logits, norms, between
+
+
+@torch.no_grad()
+def watch_norms(network: Any, inputs: dict[str, Any]) -> tuple[Any, list[Ran]]:
+    """What the model gives without its head, with all states, and each of its norms by hooks of our own."""
+    body, norms = network.base_model, list[Ran]()
+    hooks = [
+        module.register_forward_hook(
+            lambda module, args, named, out, name=name: norms.append(
+                Ran(name, type(module).__name__, next(iter((*args, *named.values()))), out)
+            ),
+            with_kwargs=True,
+        )
+        for name, module in (body if network.config.model_type == "xlnet" else network).named_modules()
+        if A_NORM.search(type(module).__name__)
+    ]
+    states = body(**inputs, output_hidden_states=True)
+    for hook in hooks:
+        hook.remove()
+    return states, norms
+
+
+def states_of(out: Any, shape: str) -> dict[str, Any]:
+    """The states that transformers hands out, by stream."""
+    if shape == "encoder-decoder":
+        return {stream: out[f"{stream}_hidden_states"] for stream in ("encoder", "decoder")}
+    return {shape: out["hidden_states"]}
+
+
+def vectors_of(state: Any) -> Any:
+    """States [T, D]: Pegasus-X hands out its global tokens beside the last, Gemma 3n four streams, XLNet [T, 1, D]."""
+    whole = state[0] if isinstance(state, tuple) or state.ndim == 4 else state
+    return whole[0] if len(whole) == 1 else whole[:, 0]
 
 
 def within(name: str) -> float:
@@ -300,13 +349,13 @@ def test_local_layers_multiply_their_band_alone(parity: Parity) -> None:
 def test_norms_are_those_that_ran(parity: Parity) -> None:
     trace = parity.trace
     kept = {norm.name for norm in trace.norms}
-    ran = [(name, out) for name, _, out in parity.norms if name in kept]
+    ran = [(name, out) for name, _, _, out in parity.norms if name in kept]
     assert [norm.name for norm in trace.norms] == [name for name, _ in ran]
     for norm, (_, out) in zip(trace.norms, ran, strict=True):
         np.testing.assert_allclose(norm.output, tokens_first(out, norm.output.shape), rtol=0, atol=1e-5)
     refused = norm_checks.refusals(trace)
-    others = {f"{name} {kind}" for name, kind, _ in parity.norms if name not in kept and name not in refused}
-    assert bool({other for other in others if not NOT_OF_THE_STREAM.search(other)}) == (parity.family.name in UNSEEN)
+    others = {f"{name} {kind}" for name, kind, _, _ in parity.norms if name not in kept and name not in refused}
+    assert not {other for other in others if not NOT_OF_THE_STREAM.search(other)}
 
 
 def tokens_first(out: Any, shape: tuple[int, ...]) -> np.ndarray:
@@ -324,14 +373,109 @@ def test_norms_and_residual_stream_are_exact_or_refused(parity: Parity) -> None:
     assert stream.exact or [reason for name, reason in refused.items() if name.startswith("residual stream")]
 
 
+def test_the_residual_stream_is_what_transformers_hands_out(parity: Parity) -> None:
+    """Behind the last layer transformers hands out what its final norm gave: then that norm took it."""
+    refused = norm_checks.refusals(parity.trace)
+    assert {stream for stream in parity.states if f"residual stream of the {stream}" in refused} == (
+        set(parity.states) if parity.family.name in STREAM_REFUSED else set()
+    )
+    for stream, states in parity.states.items():
+        if parity.family.name in STREAM_REFUSED:
+            with pytest.raises(ValueError, match="residual stream"):
+                lens.residual_stream(parity.trace, stream=stream)
+            continue
+        shown = {residual.layer: residual.state for residual in lens.residual_stream(parity.trace, stream=stream)}
+        assert [layer for layer in shown if layer >= 0] == list(range(len(states) - 1))
+        for layer, state in shown.items():
+            expected = states[layer + 1]
+            if layer == len(states) - 2 and parity.family.name in MIXED_AT_THE_END:
+                expected = left_by(parity.network.model.layers[-1], parity)
+            elif layer == len(states) - 2 and not np.allclose(state, expected, rtol=0, atol=1e-5):
+                state = next(tokens_first(ran.output, state.shape) for ran in parity.norms if took(ran, state))
+            np.testing.assert_allclose(state, expected, rtol=0, atol=1e-5)
+
+
+def took(ran: Ran, state: np.ndarray) -> bool:
+    """Whether that is what the norm took."""
+    given = ran.input if isinstance(ran.input, torch.Tensor) else torch.empty(0)
+    if given.squeeze().shape not in (state.shape, state.T.shape):  # not of the stream: queries, keys
+        return False
+    return np.allclose(tokens_first(given, state.shape), state, rtol=0, atol=1e-5)
+
+
+@torch.no_grad()
+def left_by(layer: Any, parity: Parity) -> np.ndarray:
+    """What a layer of transformers' model leaves of the text, by a hook of our own."""
+    left = []
+    hook = layer.register_forward_hook(lambda module, args, out: left.append(out))
+    parity.network(input_ids=torch.tensor([parity.trace.encoding.ids]), use_cache=False)
+    hook.remove()
+    return (left[0][0] if isinstance(left[0], tuple) else left[0])[0].numpy()
+
+
+@torch.no_grad()
+def test_tables_of_positions_are_what_tells_equal_tokens_apart(parity: Parity) -> None:
+    """A text of one token, again and again: what goes into layer 0 differs by what a table adds alone."""
+    tables, network, shape = positional.tables(parity.loaded), parity.network, parity.loaded.shape
+    inputs = {"input_ids": torch.full((1, EQUAL), parity.trace.encoding.ids[1])}
+    inputs |= {"decoder_input_ids": inputs["input_ids"]} if shape == "encoder-decoder" else {}
+    inputs |= {"use_cache": False} if "use_cache" in signature(network.forward).parameters else {}
+    out = network(**inputs, output_attentions=True, output_hidden_states=True)
+    _, norms = watch_norms(network, inputs)
+    told: set[int] = set()
+    for stream, states in states_of(out, shape).items():
+        own = [ran for ran in norms if shape != "encoder-decoder" or in_decoder(ran.name) == (stream == "decoder")]
+        given = [states[0], *(ran.input for ran in own if ran.input.ndim == 3)]
+        apart = [beyond_the_first(vectors_of(vectors)[:EQUAL]) for vectors in given]
+        explained = {
+            number
+            for number, table in enumerate(tables)
+            for difference in apart
+            if difference.shape == (EQUAL - 3, table.values.shape[1])
+            and np.allclose(difference, beyond_the_first(table.values[:EQUAL]), rtol=0, atol=1e-5)
+        }
+        assert bool(explained) == (np.abs(apart[0]).max() > 1e-5)
+        told |= explained
+    assert told == set(range(len(tables)))
+    assert positions_of(parity.loaded, parity.family) == parity.family.positions
+    rotary = any("Rotary" in type(module).__name__ for module in network.modules())
+    rotary |= bool(re.search("apply_rotary|rotary_emb", getsource(getmodule(type(network)))))
+    if positional.rotates(parity.loaded.config):
+        assert rotary
+    attends = {site.layer for site in parity.trace.sites}
+    if not tables and len(attends) == len(next(iter(parity.states.values()))) - 1:  # nothing else mixes tokens
+        maps = out["encoder_attentions" if shape == "encoder-decoder" else "attentions"]
+        assert any(tells_apart(weights[0].numpy()) for weights in maps) == (parity.family.positions != NONE)
+
+
+def in_decoder(name: str) -> bool:
+    return "decoder" in name.split(".")
+
+
+def tells_apart(weights: np.ndarray) -> bool:
+    """Whether the keys that a query sees do not all get the same, [H, Q, T]."""
+    seen = np.where(weights > 0, weights, np.nan)
+    return bool((np.nanmax(seen, axis=-1) > 1.001 * np.nanmin(seen, axis=-1)).any())
+
+
+def beyond_the_first(vectors: Any) -> np.ndarray:
+    """Vectors [T, D] of inner positions (MobileBERT looks at both neighbours), less the first of them: [T - 3, D]."""
+    inner = np.asarray(vectors)[1:-1]
+    return inner[1:] - inner[0]
+
+
 def test_norms_stand_where_they_are_said_to(parity: Parity) -> None:
     """The residual stream tells: a pre-norm's input is what enters its layer, a post-norm's output what leaves it."""
-    if parity.family.name in PLACED_OTHERWISE:
-        return
+    finals = [norm.stream for norm in parity.trace.norms if norm.placement == "final"]
+    assert len(finals) == len(set(finals))  # HRM norms between runs of its layers too
     layers: dict[tuple[str, int], list[NormRecord]] = {}
     for norm in parity.trace.norms:
         if norm.layer is not None:
             layers.setdefault((norm.stream, norm.layer), []).append(norm)
+    if parity.family.name in PLACED_OTHERWISE:
+        placed = [", ".join(f"{norm.part} {norm.placement}" for norm in layers[key]) for key in sorted(layers)]
+        assert tuple(placed) == PLACED_OTHERWISE[parity.family.name]
+        return
     for (stream, layer), norms in layers.items():
         enters, leaves = parity.states[stream][layer : layer + 2]
         same = partial(np.allclose, rtol=0, atol=1e-5) if parity.family.name in SPARSE else np.array_equal
@@ -418,6 +562,7 @@ def test_the_table_is_that_of_the_code(measured: dict[str, Row], request: pytest
         write_table([measured[name] for name in names])
     written = read_rows()
     assert list(written) == names
+    assert columns(written[name] for name in TABLES["Recorded"]) in PATH.read_text(encoding="utf-8")
     for name, row in measured.items():
         assert written[name].without_differences() == row.without_differences()
         assert all(difference <= within(name) for difference in written[name].differences)
