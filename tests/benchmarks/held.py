@@ -129,14 +129,14 @@ def growing(folder: str) -> dict[str, float]:
     return found
 
 
-def recomputed() -> None:
+def recomputed(only: str | None) -> None:
     """The growth of every family whose maps are computed again though it bypasses the registry."""
     from tests.inspector.families import CAPTURED, SMALL, save
     from tests.inspector.models_table import read_rows
 
     rows = read_rows()
     for family in CAPTURED:
-        if "recomputed" not in rows[family.name].cells[1]:
+        if "recomputed" not in rows[family.name].cells[1] or only not in (None, family.name):
             continue
         long = {name: LONG + 8 for name, size in SMALL.items() if size == 64} | {"max_seq_len": LONG + 8}  # MPT's name
         with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
@@ -241,7 +241,7 @@ def main() -> None:
         parser.add_argument(hidden, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.families:
-        recomputed()
+        recomputed(arguments.only)
         return
     if arguments.kind is None:
         table(arguments.only)
