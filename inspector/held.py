@@ -29,7 +29,7 @@ class Borrower(Protocol):
 
     @property
     def lent(self) -> Set[int]:
-        """As `storages` gives them."""
+        """Addresses of storages, as `storages` names them."""
         ...
 
 
@@ -52,7 +52,7 @@ def storages(value: object) -> dict[int, int]:
 
 
 class _Walk:
-    """What was met: storages by address, bytes of other objects, and the addresses that are lent."""
+    """A walk through a value: storages by address, bytes of other objects, and the addresses that are lent."""
 
     def __init__(self) -> None:
         self.storages: dict[int, int] = {}

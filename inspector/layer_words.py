@@ -1,4 +1,4 @@
-"""What layers are called, wherever a reader meets them."""
+"""Names of layers, wherever a reader meets them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether norms and the residual stream are shown as the model computed them: held to what the modules themselves gave.
+"""Checks of norms and of the residual stream: what is shown is held to what the modules themselves gave.
 
 When a text is recorded, mean and deviation of every vector that a norm gave and that a layer left are written down at
 the module. What is shown is computed from the trace; here the one is held to the other.
@@ -35,7 +35,7 @@ class Held:
 
     @property
     def exact(self) -> bool:
-        """Whether it was checked, and holds."""
+        """True where it was checked and holds."""
         return self.difference is not None and self.holds
 
 
@@ -116,7 +116,7 @@ def _stands(record: StateRecord, trace: Trace) -> bool:
 
 
 def _whole(trace: Trace) -> bool:
-    """Whether each stream's states are there after every layer, and no norm or attention in a layer beyond them."""
+    """Tell whether each stream has states after every layer, and no norm or attention in a layer beyond them."""
     for stream in {record.stream for record in trace.states}:
         layers = [record.layer for record in trace.states if record.stream == stream]
         named = {norm.layer for norm in trace.norms if norm.stream == stream and norm.layer is not None}

@@ -41,7 +41,7 @@ CHANGED = "it changes what the norm inside it gives, by a gate or the like, so w
 
 @dataclass
 class Seen:
-    """What the hooks saw in one forward. attentions: the calls of the seam, in the same run.
+    """Everything that the hooks saw in one forward. attentions: the calls of the seam, in the same run.
 
     refused: each call of a norm that is not shown, its path and the reason.
     """
@@ -73,7 +73,7 @@ _hooking = Lock()
 
 
 _uses: WeakKeyDictionary[nn.Module, dict[tuple[str, int], Uses]] = WeakKeyDictionary()
-"""What becomes of each norm's call, by its path and how often it ran before: the text does not change it."""
+"""Fates of each norm's calls, by its path and how often it ran before: the text does not change them."""
 
 
 @contextmanager
