@@ -266,9 +266,12 @@ def _take(name: str, read: Callable[[str], Value | None], *, but: str) -> None:
 
 
 def keep() -> None:
-    """Put what was chosen of this page into the link, at once: one step of the browser's Back."""
+    """Put what was chosen of this page into the link, at once: one step of the browser's Back.
+
+    A click may arrive after its page was left: then the address is another page's, and nothing of it is put there.
+    """
     chosen: dict[str, Value] = st.session_state["chosen"]
-    names = CHOSEN[st.session_state["page"]]
+    names = CHOSEN.get(st.session_state["page"], ())
     for name in names:
         if not _written(chosen.get(name, ())):
             _put(name, "", "")

@@ -172,3 +172,25 @@ def page_of(page: str, **link: str) -> AppTest:
     for name, value in link.items():
         app.query_params[name] = value
     return app.run()
+
+
+def late_click() -> None:
+    """A page without numbers of its own in the link, and a click of the page that was left."""
+    import streamlit as st
+
+    from inspector.views import link
+
+    link.read("layernorm", known_models=["minilm"], default_text="")
+
+    def moved() -> None:
+        link.choose("step", 3)
+        link.keep()
+
+    st.button("Later", on_click=moved)
+
+
+def test_a_click_that_comes_after_its_page_was_left_changes_no_address() -> None:
+    app = AppTest.from_function(late_click).run()
+    app.button[0].click().run()
+    assert not app.exception
+    assert "step" not in app.query_params
