@@ -194,3 +194,17 @@ def test_a_click_that_comes_after_its_page_was_left_changes_no_address() -> None
     app.button[0].click().run()
     assert not app.exception
     assert "step" not in app.query_params
+
+
+def test_a_click_on_a_component_that_left_the_page_says_nothing() -> None:
+    def page() -> None:
+        import streamlit as st
+
+        from inspector.views.components.clicks import sent
+
+        st.session_state["here"] = {"open": [1, 2]}
+        st.text([sent("here", "open"), sent("here", "step"), sent("gone", "open")])
+
+    app = AppTest.from_function(page).run()
+    assert not app.exception
+    assert app.text[0].value == "[[1, 2], None, None]"

@@ -9,6 +9,7 @@ import streamlit as st
 
 from inspector.plots.packing import Options
 from inspector.plots.standalone import script, style
+from inspector.views.components.clicks import sent
 
 # Which head is open the head itself says (its adapter does), so that opening one does not send all pictures again;
 # `selected` says it where no head is drawn.
@@ -45,12 +46,12 @@ def grid(
     """
 
     def opened() -> None:
-        place = _place(st.session_state[key].get("open"))
+        place = _place(sent(key, "open"))
         if on_open and place:
             on_open(*place)
 
     def arranged() -> None:
-        options = _options(st.session_state[key].get("options"))
+        options = _options(sent(key, "options"))
         if on_options and options:
             on_options(options)
 

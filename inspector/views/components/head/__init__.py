@@ -10,6 +10,7 @@ import streamlit as st
 
 from inspector.plots.packing import HeadOptions
 from inspector.plots.standalone import script, style
+from inspector.views.components.clicks import sent
 
 # A grid on the same page frames the head that is open here.
 _ADAPTER = """
@@ -64,22 +65,22 @@ def head(
     """
 
     def chosen() -> None:
-        event = _choice(st.session_state[key].get("choose"))
+        event = _choice(sent(key, "choose"))
         if on_event and event:
             on_event(event)
 
     def stepped() -> None:
-        event = _step(st.session_state[key].get("step"))
+        event = _step(sent(key, "step"))
         if on_event and event:
             on_event(event)
 
     def switched() -> None:
-        options = _options(st.session_state[key].get("options"))
+        options = _options(sent(key, "options"))
         if on_options and options:
             on_options(options)
 
     def panned() -> None:
-        event = _pan(st.session_state[key].get("pan"))
+        event = _pan(sent(key, "pan"))
         if on_pan and event:
             on_pan(event)
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from inspector.plots.standalone import script, style
+from inspector.views.components.clicks import sent
 
 _ADAPTER = """
 export default ({ data, parentElement, setTriggerValue }) => {
@@ -22,7 +23,7 @@ def pairs(data: bytes, *, key: str, on_open: Callable[[int, int], None]) -> None
     """Draws `data` (plots.distances.matrix_bytes); on_open(row, column) is called before the run after a click."""
 
     def opened() -> None:
-        match st.session_state[key].get("open"):
+        match sent(key, "open"):
             case {"row": int(row), "column": int(column)}:
                 on_open(row, column)
 

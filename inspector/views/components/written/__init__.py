@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from inspector.plots.standalone import script, style
+from inspector.views.components.clicks import sent
 
 _ADAPTER = """
 export default ({ data, parentElement, setTriggerValue }) => {
@@ -38,7 +39,7 @@ def written(
     """
 
     def stepped() -> None:
-        step = st.session_state[key].get("step")
+        step = sent(key, "step")
         if isinstance(step, int) and 1 <= step <= last:
             on_step(step)
 

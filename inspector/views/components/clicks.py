@@ -1,0 +1,13 @@
+"""What a component of the browser has sent, where it is still in the page."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+
+def sent(key: str, name: str) -> object:
+    """Return the value that the component `key` sent last under `name`.
+
+    None where it sent nothing, and where it has left the page: a click may arrive after the reader went on.
+    """
+    return st.session_state.get(key, {}).get(name)
