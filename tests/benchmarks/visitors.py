@@ -44,6 +44,7 @@ PAGES = ("Attention", "Compare", "What if", "LayerNorm", "Positions", "Costs", "
 READERS, WRITERS = ("minilm", "minilm-own", "mini-bert", "own-encoder"), ("translator", "own-decoder")
 IDLE = ".stApp[data-test-script-state='notRunning']"
 ARRIVALS, PATIENCE = 20.0, 180.0  # seconds in which all come, and that a visitor waits at most
+LOOKING = 5.0, 30.0  # seconds that a reader looks at what was drawn, at least and at most
 BROKEN = ("[data-testid=stException]", "text=Cannot be shown", "text=Connection error", "text=takes more memory")
 
 
@@ -81,7 +82,7 @@ class Visitor:
             kinds, weights = zip(*self._choices().items(), strict=True)
             act = self.chance.choices(kinds, weights)[0]
             await self._timed(act.__name__.strip("_"), act)
-            await asyncio.sleep(self.chance.uniform(0.5, 4))
+            await asyncio.sleep(self.chance.uniform(*LOOKING))
         self.leaving = True
         await context.close()
 
@@ -147,7 +148,7 @@ class Visitor:
         await self.page.get_by_role("option", name=titles[self.chance.choice(READERS)], exact=True).first.click()
 
     async def _head(self) -> None:
-        cells = self.page.get_by_role("gridcell")
+        cells = self.page.get_by_role("gridcell").and_(self.page.locator(":visible"))
         if count := await cells.count():
             await cells.nth(self.chance.randrange(count)).click(force=True)
 
@@ -158,8 +159,8 @@ class Visitor:
         if await self.page.get_by_text("in the queue").count():
             self.tally.queued += 1
         stop = self.page.get_by_role("button", name="Stop", exact=True)
-        if await stop.count() and self.chance.random() < 0.5:
-            await stop.first.click(timeout=10_000)
+        if await stop.count() and await stop.first.is_enabled() and self.chance.random() < 0.5:
+            await stop.first.dispatch_event("click")  # the training may end between the look and the click
         else:  # leaves in the middle
             await self._page()
 
