@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
 
 import pytest
 
 from inspector.views.shell.gate import Gate, Rules, headers
 
+T = TypeVar("T")
 HOST = (b"host", b"headlight.example:8443")
 OWN, FOREIGN = (b"origin", b"https://headlight.example:8443"), (b"origin", b"https://headlight.example.evil.example")
 
@@ -31,6 +34,12 @@ class Inner:
             await send({"type": "http.response.body", "body": b"inner"})
 
 
+def run(asked: Coroutine[Any, Any, T]) -> T:
+    """Run in a thread of its own: where browser tests came before, this thread's loop is Playwright's."""
+    with ThreadPoolExecutor(1) as own:
+        return own.submit(asyncio.run, asked).result()
+
+
 async def ask(gate: Gate, path: str, *further: tuple[bytes, bytes], kind: str = "http") -> list[dict[str, Any]]:
     """What the gate sends for one request."""
     sent: list[dict[str, Any]] = []
@@ -47,7 +56,7 @@ async def ask(gate: Gate, path: str, *further: tuple[bytes, bytes], kind: str = 
 
 @pytest.mark.parametrize("path", ["/", "/costs", "/_stcore/health", "/media/x.csv", "/_stcore/metrics"])
 def test_every_answer_has_the_headers_once(path: str) -> None:
-    start, _ = asyncio.run(ask(Gate(Inner(), rules=Rules()), path))
+    start, _ = run(ask(Gate(Inner(), rules=Rules()), path))
     names = [name.lower() for name, _ in start["headers"]]
     for name, value in headers().items():
         assert names.count(name.lower().encode()) == 1
@@ -67,16 +76,16 @@ def test_the_policy_names_no_foreign_host_and_lets_no_site_frame_it() -> None:
 @pytest.mark.parametrize("path", ["/_stcore/metrics", "/_stcore/metrics/", "/base/_stcore/metrics"])
 def test_metrics_answer_only_where_asked_for(path: str) -> None:
     closed, open_ = Inner(), Inner()
-    start, _ = asyncio.run(ask(Gate(closed, rules=Rules()), path))
+    start, _ = run(ask(Gate(closed, rules=Rules()), path))
     assert (start["status"], closed.seen) == (404, [])
-    start, _ = asyncio.run(ask(Gate(open_, rules=Rules(metrics=True)), path))
+    start, _ = run(ask(Gate(open_, rules=Rules(metrics=True)), path))
     assert (start["status"], open_.seen) == (200, [path])
 
 
 @pytest.mark.parametrize("origin", [FOREIGN, (b"origin", b"null"), (b"origin", b"https://headlight.example:9000")])
 def test_a_page_of_another_site_gets_no_websocket(origin: tuple[bytes, bytes]) -> None:
     inner = Inner()
-    assert asyncio.run(ask(Gate(inner, rules=Rules()), "/_stcore/stream", origin, kind="websocket")) == [
+    assert run(ask(Gate(inner, rules=Rules()), "/_stcore/stream", origin, kind="websocket")) == [
         {"type": "websocket.close", "code": 1008}
     ]
     assert inner.seen == []
@@ -86,7 +95,7 @@ def test_a_page_of_another_site_gets_no_websocket(origin: tuple[bytes, bytes]) -
 def test_its_own_page_and_a_client_that_is_no_browser_get_one(further: list[tuple[bytes, bytes]]) -> None:
     inner = Inner()
     inner.let_go.set()
-    assert asyncio.run(ask(Gate(inner, rules=Rules()), "/_stcore/stream", *further, kind="websocket")) == [
+    assert run(ask(Gate(inner, rules=Rules()), "/_stcore/stream", *further, kind="websocket")) == [
         {"type": "websocket.accept"}
     ]
 
@@ -109,7 +118,7 @@ def test_where_all_places_are_taken_a_visitor_reads_a_sentence_and_is_asked_in_a
         assert gate.visitors == 0
         assert (await ask(gate, "/costs", page))[0]["status"] == 200
 
-    asyncio.run(visit())
+    run(visit())
 
 
 def test_a_visitor_whose_connection_breaks_gives_the_place_back() -> None:
@@ -119,7 +128,7 @@ def test_a_visitor_whose_connection_breaks_gives_the_place_back() -> None:
     gate = Gate(breaks, rules=Rules(sessions=1))
     for _ in range(3):
         with pytest.raises(ConnectionError):
-            asyncio.run(ask(gate, "/_stcore/stream", kind="websocket"))
+            run(ask(gate, "/_stcore/stream", kind="websocket"))
     assert gate.visitors == 0
 
 
