@@ -43,7 +43,7 @@ if found:
 elif positional.rotates(loaded.config):
     used = (
         f"{name} has no table: it turns pairs of dimensions of every query and key by angles that grow with the "
-        "position, with the frequencies of the paper's waves for its head width (RoPE, Su et al. 2021)."
+        "position (RoPE, Su et al. 2021)."
     )
 else:
     used = ""
