@@ -34,7 +34,7 @@ _MIXER = re.compile(
     r"(Mamba|Mixer|ShortConv|DeltaNet|RecurrentBlock|Lightning|DeltaAttention|Linear\w*Att)(?!\w*DecoderLayer)"
 )  # what stands in attention's place: state spaces, convolutions, linear attention (some are called attention)
 NO_FORMULA = "what it gives is neither a LayerNorm nor an RMSNorm of what it takes, so its numbers are not shown"
-INSIDE = "it stands inside a sublayer (it norms queries, keys or the like), so it is not of the residual stream"
+INSIDE = "inside a sublayer, where vectors are normed that the sublayer itself makes, so not of the residual stream"
 NO_VECTORS = "it does not take one vector for each token"
 CHANGED = "it changes what the norm inside it gives, by a gate or the like, so what it gives itself is not shown"
 

@@ -59,12 +59,14 @@ def allowed(path: str | Path, *, limits: Limits) -> Path:
 def sizes_in(folder: Path, *, root: Path | None = None) -> dict[str, int]:
     """The files of a folder by name, in bytes, links followed.
 
-    Raises ValueError for a link that leads out of the root: the loader would follow it.
+    Raises ValueError for a link that leads out of the root: the loader would follow it; and for a pipe or a device.
     """
     sizes = {}
     for file in folder.iterdir():
-        if not file.is_file():
+        if file.is_dir() or not file.exists():  # a broken link is as good as no file
             continue
+        if not file.is_file():
+            raise ValueError(f"{file.name[:100]!a} is no regular file; put the file itself there")
         if root is not None and not file.resolve().is_relative_to(root.resolve()):
             raise ValueError(f"{file.name[:100]!a} is a link that leads out of {root}; put the file itself there")
         sizes[file.name] = file.stat().st_size

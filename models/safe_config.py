@@ -51,6 +51,7 @@ _IGNORED = {
 }
 _WITHOUT_A_WORD = {"dtype", "torch_dtype", "name_or_path", "output_attentions", "output_hidden_states", "torchscript"}
 _READING_FAILS = (OSError, ValueError, TypeError, KeyError, AttributeError, ZeroDivisionError, ImportError)
+_SIZES = ("hidden_size", "num_attention_heads", "num_hidden_layers", "vocab_size")
 _QUANTISED = ("quantization_config", "compression_config", "quantization")
 _NOT_FINITE = "__float__"  # how transformers writes an infinity in JSON
 _ENDLESS = ("time_step_limit", "mamba_dt_limit")  # an upper bound, of state spaces, which may be none
@@ -89,6 +90,7 @@ def safe_config(folder: Path, *, limits: Limits = UNLIMITED) -> SafeConfig:
     except (*_READING_FAILS, StrictDataclassError) as error:
         raise ValueError(f"config.json is no configuration of {kind}: {said(error)}") from error
     _check_finite(config)
+    _check_not_negative(config)
     architecture = _architecture(config, raw)
     if (reads := architecture.main_input_name) != "input_ids":
         raise ValueError(f"{architecture.__name__} reads {reads}, not text; choose a text model")
@@ -157,6 +159,15 @@ def _check_finite(config: Any) -> None:
     for key, value in _items(config.to_dict()):
         if isinstance(value, float) and not math.isfinite(value) and key not in _ENDLESS:
             raise ValueError(f"config.json has {key[:60]!a} = {value}, and a model computes with finite numbers")
+
+
+def _check_not_negative(config: Any) -> None:
+    """Raise ValueError for a negative size of those that every transformer has, whatever its file calls them."""
+    for part in (config, *(getattr(config, name) for name in config.sub_configs)):
+        for name in _SIZES:
+            size = getattr(part, name, None)
+            if isinstance(size, int) and size < 0:
+                raise ValueError(f"config.json has a {name} of {size:,}; a model has 1 or more")
 
 
 def _short(number: int) -> str:

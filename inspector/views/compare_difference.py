@@ -61,9 +61,12 @@ def section(panels: Sequence[Panel], numbers: Sequence[Numbers]) -> None:
         ),
     )
     head(data, key="difference-map")
+    end = theme.number(apart.largest)
     st.caption(
         f"$A_{{{a.name}}} - A_{{{b.name}}}$, no unit: indigo where {a.name} attends more, amber where {b.name} does, "
-        f"from −{theme.number(apart.largest)} to {theme.number(apart.largest)}."
+        f"from −{end} to {end}."
+        if apart.largest
+        else f"$A_{{{a.name}}} - A_{{{b.name}}} = 0$ everywhere: the two maps are equal."
     )
     drawn = {panel.name: (panel.weights, panel.shown.queries.labels, panel.shown.keys.labels) for panel in panels}
     downloads.comparison({**drawn, named: (apart.values, apart.queries, apart.keys)})

@@ -228,13 +228,14 @@ def controls(
 
 
 def _place(name: str, trace: Trace, stream: str, opened: tuple[int, int, int]) -> tuple[AttentionSite, int]:
-    """Layer and head; at first those that are open, each panel a layer further than the one before."""
+    """Layer and head; at first those that are open, each panel a layer further, or a head where there is one layer."""
     sites = [site for site in trace.sites if site.stream == stream]
-    first = sites[(open_site.at(sites, layer=opened[0], call=opened[2]) + NAMES.index(name)) % len(sites)]
-    last = sites[0].heads - 1
+    further, count = NAMES.index(name), sites[0].heads
+    first = sites[(open_site.at(sites, layer=opened[0], call=opened[2]) + further) % len(sites)]
+    number = min(opened[1], count - 1) if len(sites) > 1 else (opened[1] + further) % count
     return (
         parts.layer(sites, key(name, "layer"), default=first, call=key(name, "call")),
-        parts.number("Head", key(name, "head"), default=min(opened[1], last), last=last, width=110),
+        parts.number("Head", key(name, "head"), default=number, last=count - 1, width=110),
     )
 
 

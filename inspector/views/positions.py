@@ -48,8 +48,8 @@ elif positional.rotates(loaded.config):
 else:
     used = ""
     st.info(
-        "The model adds no table of absolute positions to its tokens: its positions enter in another way, such as a "
-        "bias by distance. You see the paper's table alone."
+        "The model adds no table of absolute positions to its tokens. Their order enters in another way (a bias by "
+        "distance, say) or by layers that read one token after the other. You see the paper's table alone."
     )
 
 st.caption(

@@ -10,6 +10,8 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from tokenizers.models import WordLevel, WordPiece
+
 from models.untrusted.growth import check_growth
 from models.untrusted.regexes import is_known
 from models.untrusted.settings import LONGEST_TOKEN, MOST_ADDED, MOST_IDS
@@ -45,6 +47,10 @@ def check_built(backend: Any) -> None:
         for key in ("normalizer", "pre_tokenizer", "post_processor", "decoder")
     }
     check({key: _part(state, key) for key, state in states.items()}, ids=set(backend.get_vocab().values()))
+    model = backend.model
+    if isinstance(model, WordPiece | WordLevel) and model.token_to_id(model.unk_token) is None:
+        name = ascii(model.unk_token)[:60]
+        raise ValueError(f"its vocabulary lacks {name}, its own token for what is unknown; add it to the vocabulary")
 
 
 def check(parts: Mapping[str, Any], *, ids: set[int]) -> None:

@@ -64,7 +64,7 @@ def check_finite(network: Any) -> None:
         if not bool(torch.isfinite(least) & torch.isfinite(most)):
             raise UnfitWeights(
                 f"its weight {name[:100]!a} holds numbers that are not finite, so nothing that it computes would be a "
-                "number. Get the files again, or load them in another dtype."
+                "number. Get the files again. In float16 a number over 65,504 becomes infinite: use float32 there."
             )
 
 

@@ -43,8 +43,16 @@ FILLING = ("the", "cat", "sat", "on", "a", "mat", "and", "wanted", "milk", "from
 PAGES = ("Attention", "Compare", "What if", "LayerNorm", "Positions", "Costs", "Training")
 READERS, WRITERS = ("minilm", "minilm-own", "mini-bert", "own-encoder"), ("translator", "own-decoder")
 IDLE = ".stApp[data-test-script-state='notRunning']"
-ARRIVALS, PATIENCE = 20.0, 180.0  # seconds in which all come, and that a visitor waits at most
-LOOKING = 5.0, 30.0  # seconds that a reader looks at what was drawn, at least and at most
+ARRIVALS, PATIENCE = 60.0, 180.0  # seconds in which all come, and that a visitor waits at most
+# Seconds that a reader looks at what was drawn, at least and at most. The browsers share the cores with the server and
+# take 2 to 4 seconds of a core for an act, several times what the server takes: with less rest, two cores only measure
+# how long Chromium waits for itself. For the same reason nothing is animated.
+LOOKING = 30.0, 90.0
+STILL = """addEventListener("DOMContentLoaded", () => {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync("*, *::before, *::after { animation: none !important; transition: none !important }");
+  document.adoptedStyleSheets.push(sheet);
+})"""
 BROKEN = ("[data-testid=stException]", "text=Cannot be shown", "text=Connection error", "text=takes more memory")
 
 
@@ -72,7 +80,8 @@ class Visitor:
     async def visit(self, browser: Browser, until: float) -> None:
         """Act until the time is up; whatever goes wrong is noted, and the visitor comes again."""
         await asyncio.sleep(self.chance.uniform(0, ARRIVALS))
-        context = await browser.new_context(viewport={"width": 1200, "height": 900})
+        context = await browser.new_context(viewport={"width": 1200, "height": 900}, reduced_motion="reduce")
+        await context.add_init_script(STILL)
         self.page = await context.new_page()
         self.page.set_default_timeout(1000 * PATIENCE)
         self.page.on("websocket", self._listen)
@@ -103,7 +112,7 @@ class Visitor:
         try:
             await act()
             await self.page.wait_for_timeout(150)
-            await self.page.locator(IDLE).wait_for(state="attached")
+            await self.page.locator(IDLE).and_(self.page.locator(":has(textarea)")).wait_for(state="attached")
             self.tally.waits[kind].append(monotonic() - begun)
             for broken in BROKEN:
                 if await self.page.locator(broken).count():
@@ -207,7 +216,7 @@ async def run(
 
 def median_between(samples: list[tuple[float, int]], first: float, last: float) -> float:
     """Give the median of the bytes between two moments, in seconds."""
-    return statistics.median(size for second, size in samples if first <= second <= last)
+    return statistics.median([size for second, size in samples if first <= second <= last] or [0])
 
 
 def main() -> int:
@@ -224,7 +233,8 @@ def main() -> int:
     for kind, waits in sorted(tally.waits.items()):
         ninth = sorted(waits)[int(0.9 * (len(waits) - 1))]
         print(f"{kind:>10} {len(waits):>6} {statistics.median(waits):>7.1f} {ninth:>7.1f} {max(waits):>7.1f}")
-    print("MB by minute:", *(f"{size / 2**20:.0f}" for second, size in samples[::60]))
+    minutes = [median_between(samples, start, start + 60) for start in range(0, int(60 * arguments.minutes), 60)]
+    print("MB by minute:", *(f"{size / 2**20:.0f}" for size in minutes))
     unit = 6 * arguments.minutes  # seconds of a tenth of the time
     before = median_between(samples, 5 * unit, 7 * unit)
     rise = median_between(samples, 8 * unit, 10 * unit) / before

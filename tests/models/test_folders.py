@@ -105,13 +105,25 @@ def test_a_small_folder_that_describes_a_large_model(bert: Path, edit: Callable[
     assert seen.bytes < 5 * 10**6
 
 
+@pytest.mark.parametrize("name", ["num_attention_heads", "hidden_size", "num_hidden_layers"])
+def test_a_negative_size_is_named(bert: Path, edit: Callable[..., None], name: str) -> None:
+    edit(bert, **{name: -2})
+    with pytest.raises(ValueError, match=f"config.json has a {name} of -2; a model has 1 or more"):
+        local(bert)
+
+
+def test_a_pipe_is_not_said_to_be_missing(bert: Path) -> None:
+    (bert / "tokenizer.json").unlink()
+    os.mkfifo(bert / "tokenizer.json")
+    with pytest.raises(ValueError, match=r"'tokenizer\.json' is no regular file"):
+        local(bert)
+
+
 @pytest.mark.parametrize(
     "fields",
     [
         {"num_attention_heads": 3},
-        {"num_attention_heads": -2},
         {"hidden_act": "evil"},
-        {"hidden_size": -8},
         {"model_type": "llama", "architectures": [], "rope_scaling": {"type": 7}},
         {"model_type": "resnet", "architectures": []},
     ],

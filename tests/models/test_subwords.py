@@ -34,6 +34,11 @@ def test_a_mark_of_punctuation_is_a_token_by_itself() -> None:
     assert tokenizer.encode("cats. 猫。").tokens == ["[CLS]", "▁cats", ".", "▁猫", "。", "[SEP]"]
 
 
+def test_the_same_texts_give_the_same_tokenizer() -> None:
+    texts = ["the quick brown fox jumps over the lazy dog"]  # more characters than there is room for, most of them once
+    assert len({train_subwords(texts, vocabulary=300).to_str() for _ in range(8)}) == 1
+
+
 def test_the_transformers_tokenizer_is_the_same_one() -> None:
     tokenizer = train_subwords(TEXTS, vocabulary=330)
     ready = as_transformers(tokenizer, max_tokens=20)

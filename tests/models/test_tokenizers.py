@@ -126,7 +126,7 @@ def larger_than_its_tokenizer(tmp_path_factory: pytest.TempPathFactory) -> Loade
     save(Family("t5", BUCKETS, sizes), folder)
     network = T5ForConditionalGeneration.from_pretrained(folder)
     with torch.no_grad():
-        network.lm_head.weight[334:336] = 100 * network.lm_head.weight[334] * torch.tensor([[1.0], [-1.0]])
+        network.lm_head.weight[334:336] = 10_000 * network.lm_head.weight[334] * torch.tensor([[1.0], [-1.0]])
     network.save_pretrained(folder)
     return models.load(folder)
 

@@ -118,6 +118,12 @@ def test_one_click_fills_the_panels(minilm: LoadedModel, preset: str) -> None:
     assert bool(app.text_area(key="b_text").value) == (preset == "texts")
 
 
+def test_equal_maps_are_called_equal(minilm: LoadedModel) -> None:
+    app = opened(a_layer="2", b_layer="2", a_head="3", b_head="3")
+    assert "$A_{A} - A_{B} = 0$ everywhere: the two maps are equal." in said(app)
+    assert "−0" not in said(app)
+
+
 def test_two_tokenizers_are_compared_by_words(minilm: LoadedModel) -> None:
     text = "Antidisestablishmentarianism is a long word."
     app = opened(text=text, b_model="mini-bert", a_layer="1", b_layer="1", a_head="0", b_head="0")

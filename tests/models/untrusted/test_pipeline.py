@@ -203,6 +203,17 @@ def test_the_bundled_tokenizer_passes() -> None:
         assert loaded(text)["input_ids"] == plain.encode(text).ids
 
 
+def test_a_vocabulary_without_its_own_token_for_the_unknown_is_refused(tmp_path: Path) -> None:
+    Tokenizer(models.WordLevel({"the": 0, "cat": 1}, unk_token="<unk>")).save(str(tmp_path / "tokenizer.json"))
+    with pytest.raises(ValueError, match=r"lacks '<unk>', its own token for what is unknown"):
+        load_tokenizer(tmp_path)
+    (tmp_path / "tokenizer.json").unlink()
+    (tmp_path / "vocab.txt").write_text("[PAD]\n[CLS]\n[SEP]\n[MASK]\ncat\n", encoding="utf-8")
+    (tmp_path / "config.json").write_text('{"model_type": "bert"}', encoding="utf-8")
+    with pytest.raises(ValueError, match=r"lacks '\[UNK\]', its own token for what is unknown"):
+        load_tokenizer(tmp_path)
+
+
 def test_a_vocabulary_as_bert_and_gpt2_had_it_first(tmp_path: Path) -> None:
     (tmp_path / "vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n我\n爱\ncat\n##s\n", encoding="utf-8")
     (tmp_path / "config.json").write_text('{"model_type": "bert"}', encoding="utf-8")
