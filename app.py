@@ -3,8 +3,7 @@
 import streamlit as st
 from starlette.middleware import Middleware
 
-from inspector.views import boundary
-from inspector.views.shell import gate
+from inspector.views.shell import boundary, gate
 
 app = st.App(
     "inspector/views/shell/frame.py",

@@ -1,67 +1,80 @@
-"""The instrument: record a model on a text, then read every layer and head."""
+"""The instrument: record a model on a text, then read every layer and head.
 
+```python
+import inspector, models
+
+trace = inspector.record(models.load("minilm"), "The cat sat on the mat because it was tired.")
+inspector.heads.measure(trace)  # DataFrame, a row per stream, layer and head
+```
+
+Each module and room of this folder can be reached as an attribute, without an import of its own.
+"""
+
+# ruff: noqa: F401  (a type checker reads these imports; at run time __getattr__ makes the same ones)
 from __future__ import annotations
 
 import importlib
+import pkgutil
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from inspector import (
-        beams,
+        alignment,
+        compare,
+        components,
         costs,
-        decoding_costs,
+        exactness,
+        explain,
+        export,
         flow,
         generating,
+        head_distances,
         heads,
-        importance,
         interventions,
+        lab,
         lens,
         maps,
+        memory,
         normalization,
+        overview,
         plots,
         positional,
+        probe,
+        row_statistics,
+        trace,
+        training,
     )
-    from inspector.notebook import show
+    from inspector.costs import decoding as decoding_costs
+    from inspector.export import show
+    from inspector.generating import beams
+    from inspector.interventions import importance
     from inspector.probe import record, record_batch
     from inspector.trace import AttentionSite, Trace
-    from inspector.trace_file import open
+    from inspector.trace.file import open
 
-__all__ = [
-    "AttentionSite",
-    "Trace",
-    "beams",
-    "costs",
-    "decoding_costs",
-    "flow",
-    "generating",
-    "heads",
-    "importance",
-    "interventions",
-    "lens",
-    "maps",
-    "normalization",
-    "open",
-    "plots",
-    "positional",
-    "record",
-    "record_batch",
-    "show",
-]
-
-_HOMES = {
-    "record": "inspector.probe",
-    "record_batch": "inspector.probe",
-    "AttentionSite": "inspector.trace",
-    "Trace": "inspector.trace",
-    "open": "inspector.trace_file",
-    "show": "inspector.notebook",
+_NAMES = {
+    "AttentionSite": "trace",
+    "Trace": "trace",
+    "open": "trace.file",
+    "record": "probe",
+    "record_batch": "probe",
+    "show": "export",
 }
+_PAGES = ("__main__", "views")  # what runs Headlight itself
+_MODULES = {
+    **{module.name: module.name for module in pkgutil.iter_modules(__path__) if module.name not in _PAGES},
+    "beams": "generating.beams",
+    "decoding_costs": "costs.decoding",
+    "importance": "interventions.importance",
+}
+
+__all__ = sorted([*_NAMES, *_MODULES])
 
 
 def __getattr__(name: str) -> Any:
     """Import on first use: torch and transformers take seconds, and the page draws its shell before."""
-    if name not in __all__:
-        raise AttributeError(f"module 'inspector' has no attribute {name!r}")
-    if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
-    return importlib.import_module(f"inspector.{name}")
+    if name in _NAMES:
+        return getattr(importlib.import_module(f"inspector.{_NAMES[name]}"), name)
+    if name in _MODULES:
+        return importlib.import_module(f"inspector.{_MODULES[name]}")
+    raise AttributeError(f"module 'inspector' has no attribute {name!r}")

@@ -90,7 +90,7 @@ def _check(options: argparse.Namespace) -> None:
 def _trace(options: argparse.Namespace) -> Trace:
     """The trace that the command is about: read from a file, or recorded now."""
     if options.open is not None:
-        from inspector.trace_file import open
+        from inspector.trace.file import open
 
         return open(options.open)
 

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from inspector import score_steps
 from inspector.score_steps import Array, Row
 from inspector.trace import AttentionRecord, AttentionSite, Trace
-from models.eager_attention import EagerAttention
-from models.functions import AttentionFunction
+from models.attention.functions import AttentionFunction
+from models.huggingface.eager_attention import EagerAttention
 
 TOLERANCE = 1e-5  # between the rebuilt weight and the recorded one; float32 leaves 1e-6 or less
 

@@ -19,10 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from inspector import recompute
-from inspector.trace import AttentionRecord, Trace, places
+from inspector.trace import AttentionRecord, Trace, places, recompute
 from models.attention import row_blocks
-from models.functions import ComposedAttention, WeightedSum
+from models.attention.functions import ComposedAttention, WeightedSum
 from models.output_projection import OutputProjection, Place
 
 Array = NDArray[np.float64]

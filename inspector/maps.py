@@ -13,8 +13,8 @@ from itertools import groupby
 
 import numpy as np
 
-from inspector.pooling import MaxPool
 from inspector.trace import Array, AttentionSite, Trace
+from inspector.trace.pooling import MaxPool
 from models.tokenizers import Encoding
 
 WHOLE = 768  # groups: a longer text's map is shown in windows, for a browser holds no more at once

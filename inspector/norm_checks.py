@@ -12,8 +12,8 @@ import numpy as np
 import torch
 
 from inspector.lens import state_of
-from inspector.norm_formula import rounding
 from inspector.trace import NormRecord, StateRecord, Trace
+from inspector.trace.norm_formula import rounding
 
 _ROUNDINGS = 64  # last digits of a vector's largest entry: those of its own mean and deviation, and of a gate
 

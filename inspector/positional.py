@@ -17,8 +17,8 @@ from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 from transformers import PreTrainedConfig
 
-from models import positions as encodings
-from models.stack_configs import stack_configs
+from models.config_facts import stack_configs
+from models.transformer import positions as encodings
 
 if TYPE_CHECKING:
     from models import LoadedModel

@@ -14,13 +14,20 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from inspector.trace import AttentionRecord
-from models.block_sparse import RepeatedBlock
-from models.eager_attention import EagerAttention
-from models.eager_output import SEEN
-from models.functions import AttentionFunction, ComposedAttention, DotProductAttention
-from models.relative import AlibiBias, ShawScore, T5Bias, clipped
-from models.scores import AdditiveScore, CosineScore, DotScore, GeneralScore, NaiveAdditiveScore, ScoreFunction
-from models.side_keys import SideKeyAttention
+from models.attention.functions import AttentionFunction, ComposedAttention, DotProductAttention
+from models.attention.scores import (
+    AdditiveScore,
+    CosineScore,
+    DotScore,
+    GeneralScore,
+    NaiveAdditiveScore,
+    ScoreFunction,
+)
+from models.huggingface.block_sparse import RepeatedBlock
+from models.huggingface.eager_attention import EagerAttention
+from models.huggingface.eager_output import SEEN
+from models.huggingface.side_keys import SideKeyAttention
+from models.transformer.relative import AlibiBias, ShawScore, T5Bias, clipped
 
 Array = NDArray[np.float64]
 

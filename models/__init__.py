@@ -1,6 +1,28 @@
-"""What is inspected: the project's own Transformer, and transformers models loaded safely."""
+"""What is inspected: the project's own Transformer, and transformers models loaded safely.
+
+```python
+import models
+
+loaded = models.load("minilm")  # "translator", "mini-bert", "org/name", a folder
+```
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
 
 from models.loaded import Card, LoadedModel
 from models.registry import catalogue, load, own_implementation
 
-__all__ = ["Card", "LoadedModel", "catalogue", "load", "own_implementation"]
+if TYPE_CHECKING:
+    from models.untrusted import folders, hub
+
+__all__ = ["Card", "LoadedModel", "catalogue", "folders", "hub", "load", "own_implementation"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import on first use: looking at a stranger's model needs torch and transformers."""
+    if name in ("folders", "hub"):
+        return importlib.import_module(f"models.untrusted.{name}")
+    raise AttributeError(f"module 'models' has no attribute {name!r}")

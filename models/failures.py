@@ -14,7 +14,7 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from models.wording import said
+from models.formatting import said
 
 
 def is_failure(error: BaseException) -> bool:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
-    from models.config import Shape
     from models.tokenizers import Encoding
+    from models.transformer.config import Shape
 
 Backend = Literal["own", "probe", "eager output"]
 
@@ -71,7 +71,7 @@ class LoadedModel:
     def layers(self) -> int:
         """How many layers of attention the configuration names; an encoder-decoder's decoder has two in each."""
         if self.backend != "own":
-            from models.pretrained import attention_count
+            from models.huggingface.runner import attention_count
 
             return attention_count(self.config, shape=self.shape)
         cross_and_own = 2 * self.config.decoder_depth if self.shape == "encoder-decoder" else 0

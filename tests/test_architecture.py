@@ -1,4 +1,4 @@
-"""Imports between rooms run one way: views -> plots -> analysis -> trace -> models, and views -> probe -> trace."""
+"""Imports between rooms run one way. A room is a folder; its rank says which rooms it may import: those below it."""
 
 from __future__ import annotations
 
@@ -12,39 +12,28 @@ import pytest
 ROOT = Path(__file__).parents[1]
 FILES = sorted([ROOT / "app.py", *ROOT.glob("models/**/*.py"), *ROOT.glob("inspector/**/*.py")])
 
-RANK = {"models": 0, "trace": 1, "probe": 2, "analysis": 2, "plots": 3, "files": 4, "views": 5}
-ROOMS = {  # of inspector's modules; all others are analysis
-    "trace": {
-        *(
-            "trace",
-            "norm_formula",
-            "trace_file",
-            "trace_check",
-            "archive",
-            "function_file",
-            "tensor_file",
-            "layer_words",
-        ),
-        *("cache", "held", "recompute", "pooling", "shared_models"),
+RANKS = {
+    **{
+        "models": 0,
+        "inspector.memory": 1,
+        "inspector.trace": 2,
+        "inspector.probe": 3,
+        "inspector": 4,
+        "inspector.costs": 4,
     },
-    "probe": {
-        *("probe", "norm_hooks", "norm_places", "norm_kinds", "residual_sums", "states", "reading", "kept"),
-        *("interventions", "generating", "beams"),
-    },
-    "files": {"export", "importance", "notebook", "__main__"},
+    **{"inspector.interventions": 5, "inspector.generating": 5, "inspector.plots": 6, "inspector.components": 6},
+    **{"inspector.export": 8, "inspector.views": 9, "app": 9},
 }
-OUTSIDE = {"models": {"streamlit", "plotly", "inspector"}}
+"""Of each room; "inspector" holds the analysis, which reads what was recorded and never runs a model."""
 
 
 def room(module: str) -> str:
     """The room of a module of the project, by its dotted name."""
+    if module in ("inspector.__main__", "app"):
+        return "app"
     parts = module.split(".")
-    if parts[0] in ("models", "app"):
-        return {"models": "models", "app": "views"}[parts[0]]
-    name = parts[1] if len(parts) > 1 else "trace"  # inspector itself imports on first use only
-    if name in ("views", "plots"):
-        return name
-    return next((room for room, modules in ROOMS.items() if name in modules), "analysis")
+    names = [".".join(parts[:count]) for count in range(len(parts), 0, -1)]
+    return next(name for name in names if name in RANKS)
 
 
 def module_of(path: Path) -> str:
@@ -60,9 +49,8 @@ def imports(path: Path) -> set[str]:
             found |= {name.name for name in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path} imports relatively"
-            found |= {node.module or ""} | {
-                f"{node.module}.{name.name}" for name in node.names if is_module(f"{node.module}.{name.name}")
-            }
+            modules = {f"{node.module}.{name.name}" for name in node.names if is_module(f"{node.module}.{name.name}")}
+            found |= modules or {node.module or ""}
     return found
 
 
@@ -76,25 +64,27 @@ def test_arrows_run_one_way(path: Path) -> None:
     own = room(module_of(path))
     for name in imports(path):
         top = name.split(".")[0]
-        if top == "streamlit":
-            assert own == "views", f"{path.name} imports streamlit outside the views"
-        assert top not in OUTSIDE.get(own, set()), f"{path.name} in {own} imports {name}"
-        if top in ("models", "inspector") and name != "inspector":
-            other = room(name)
-            forward = RANK[other] <= RANK[own] and {own, other} != {"probe", "analysis"}
-            assert forward or "__init__" in path.name, f"{path.name} in {own} imports {name} of {other}"
+        assert top != "streamlit" or own in ("inspector.views", "app"), f"{path} imports streamlit outside the views"
+        assert top != "plotly" or own != "models", f"{path} imports plotly"
+        if top not in ("models", "inspector") or name == "inspector" or module_of(path) == "inspector":
+            continue
+        other = room(name)
+        assert RANKS[other] <= RANKS[own], f"{path} in {own} imports {name} of {other}"
+        assert (own, other) != ("inspector", "inspector.probe"), f"{path}: analysis never runs a model"
 
 
 def test_a_wrong_arrow_would_be_seen(tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.py"
-    wrong.write_text("def f():\n    from inspector.views import session\n    import streamlit\n", encoding="utf-8")
-    assert imports(wrong) >= {"inspector.views", "inspector.views.session", "streamlit"}
-    assert RANK[room("inspector.views.session")] > RANK[room("inspector.heads")]
-    assert room("inspector.probe") == "probe"
+    wrong.write_text(
+        "def f():\n    from inspector.views.shell import session\n    import streamlit\n", encoding="utf-8"
+    )
+    assert imports(wrong) == {"inspector.views.shell.session", "streamlit"}
+    assert RANKS[room("inspector.views.shell.session")] > RANKS[room("inspector.heads")]
+    assert room("inspector.probe.recording") == "inspector.probe"
 
 
 def test_the_page_draws_before_torch_is_there() -> None:
     """What app.py imports for its sidebar brings neither torch nor transformers."""
-    code = "import sys, inspector.views.session; sys.exit(str({'torch', 'transformers'} & set(sys.modules)))"
+    code = "import sys, inspector.views.shell.session; sys.exit(str({'torch', 'transformers'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], cwd=ROOT, capture_output=True, check=False)
     assert done.stderr.decode().strip() == "set()"

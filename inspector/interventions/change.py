@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from inspector.probe import record, record_reading
-from inspector.reading import UNSEEN, Reading
+from inspector.probe.inputs import UNSEEN, Reading
 from inspector.trace import Trace
 from models import LoadedModel
 from models.tokenizers import Encoding, substituted, token_id

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from inspector.interventions.change import Change, again, hidden_in, reading_of, recorded, truths_of
 from inspector.trace import Trace
 from models import LoadedModel
-from models.dropping import Head, HeadLike, dropping
+from models.attention.dropping import Head, HeadLike, dropping
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -15,7 +15,7 @@ from inspector.interventions.change import (
     truths_of,
 )
 from inspector.probe import record_reading
-from inspector.reading import Reading, read
+from inspector.probe.inputs import Reading, read
 from inspector.trace import Trace
 from models import LoadedModel
 from models.tokenizers import Encoding

@@ -1,29 +1,21 @@
-"""Drawing: numbers in, a plotly figure or pixels out. Nothing here runs a model or knows of the page."""
+"""Drawing: numbers in, a plotly figure or pixels out. Nothing here runs a model or knows of the page.
+
+```python
+inspector.plots.attention.heatmap(trace, layer=3, head=7)  # plotly Figure
+```
+"""
 
 from __future__ import annotations
 
 import importlib
+import pkgutil
 from types import ModuleType
 
-_FIGURES = (
-    "attention",
-    "beams",
-    "comparison",
-    "costs",
-    "generation",
-    "masking",
-    "normalization",
-    "packing",
-    "positions",
-    "raster",
-    "standalone",
-    "theme",
-    "training",
-)
+__all__ = sorted(module.name for module in pkgutil.iter_modules(__path__))
 
 
 def __getattr__(name: str) -> ModuleType:
     """Import on first use: `inspector.plots.costs` needs no Pillow, `inspector.plots.raster` no plotly."""
-    if name not in _FIGURES:
+    if name not in __all__:
         raise AttributeError(f"module 'inspector.plots' has no attribute {name!r}")
     return importlib.import_module(f"inspector.plots.{name}")

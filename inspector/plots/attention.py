@@ -9,10 +9,10 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from inspector.layer_words import layer_name
 from inspector.plots import theme
 from inspector.plots.theme import Mode, Scale
 from inspector.trace import Trace
+from models.layer_words import layer_name
 
 Weights = NDArray[np.floating[Any]]
 

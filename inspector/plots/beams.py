@@ -8,7 +8,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from inspector.beams import Node, Tree
+from inspector.generating.beams import Node, Tree
 from inspector.plots import theme
 from inspector.plots.theme import Mode
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from PIL import Image
 
+from inspector.components.pack import thumbnails
 from inspector.plots import theme
 from inspector.plots.attention import Weights
-from inspector.plots.packing import thumbnails
 from inspector.plots.raster import paint, text_line
 from inspector.plots.theme import Mode, Scale
 

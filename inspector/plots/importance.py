@@ -8,8 +8,8 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
+from inspector.components.pack import grid_bytes
 from inspector.plots import theme
-from inspector.plots.packing import grid_bytes
 
 Measure = Literal["moved", "surprise"]
 

@@ -7,7 +7,7 @@ import streamlit as st
 from inspector import costs
 from inspector.plots import costs as draw
 from inspector.plots import theme
-from inspector.views import link, parts, session
+from inspector.views.shell import link, session, widgets
 
 VALUES: dict[draw.Value, str] = {
     "parameters": "Parameters",
@@ -36,7 +36,7 @@ st.caption(
     f"One forward pass over this text of {tokens} tokens{target}. 1 multiply-add counts as 2 FLOPs; every count is a "
     "closed formula, and the matrix products equal PyTorch's own FLOP counter exactly."
 )
-parts.cards(
+widgets.cards(
     [
         ("Parameters", theme.quantity(table["parameters"].sum()), f"{table['parameters'].sum():,} in all"),
         ("FLOPs", theme.quantity(table["flops"].sum()), f"{table['flops'].sum():,} for {tokens} tokens"),
@@ -55,7 +55,7 @@ parts.cards(
 )
 
 with st.container(horizontal=True):
-    stream = parts.stream(table["stream"])
+    stream = widgets.stream(table["stream"])
     value = st.segmented_control(
         "What is counted",
         list(VALUES),
@@ -66,7 +66,7 @@ with st.container(horizontal=True):
         required=True,
         label_visibility="collapsed",
     )
-parts.chart(
+widgets.chart(
     draw.by_layer(table, value=value, stream=stream, mode=mode),
     alt=f"{VALUES[value]} by layer and component",
     key="by-layer",
@@ -83,11 +83,11 @@ st.caption(
     rf"cost more than the FFN from $n = d_{{ff}}$ = {crossovers.core:,.0f} tokens; attention {sublayer}."
 )
 lengths = draw.lengths(crossovers, tokens=tokens)
-parts.chart(
+widgets.chart(
     draw.by_length(costs.by_length(config, lengths), crossovers=crossovers, tokens=tokens, mode=mode),
     alt="FLOPs of attention and FFN against text length, with the two crossovers",
     key="by-length",
 )
 
 with st.expander("All numbers"):
-    parts.table(table, name="costs", height=360)
+    widgets.table(table, name="costs", height=360)

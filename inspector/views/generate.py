@@ -7,12 +7,14 @@ from time import monotonic
 import pandas as pd
 import streamlit as st
 
-from inspector import beams, decoding_costs, generating
+from inspector import generating
+from inspector.costs import decoding
+from inspector.generating import beams
 from inspector.plots import beams as draw_beams
-from inspector.plots import generation as draw
+from inspector.plots import generating as draw
 from inspector.plots import theme
-from inspector.views import link, parts, playing, session
-from inspector.views.shell import queue
+from inspector.views.shell import link, queue, session, widgets
+from inspector.views.shell import player as playing
 from models import failures
 
 TRANSLATOR = "translator"
@@ -63,18 +65,18 @@ def chosen_decoding() -> generating.Decoding:
     )  # fmt: skip
     if how != SAMPLE:
         return generating.Decoding()
-    temperature = parts.decimal(
+    temperature = widgets.decimal(
         "Temperature", "temperature", default=1.0, first=0.05, last=5.0,
         help="Divides the scores: below 1 the likely tokens become likelier, above 1 the unlikely ones.",
     )  # fmt: skip
-    top_k = parts.number(
+    top_k = widgets.number(
         "Top-k", "top_k", default=0, last=1000, help="Draw from the k likeliest alone; 0 for all (Fan et al. 2018)."
     )
-    top_p = parts.decimal(
+    top_p = widgets.decimal(
         "Top-p", "top_p", default=1.0, first=0.05, last=1.0,
         help="Of the tokens that Top-k leaves, draw from the fewest that hold this share (Holtzman et al. 2020).",
     )  # fmt: skip
-    seed = parts.number("Seed", "seed", default=0, last=9999, help="The same seed draws the same text again.")
+    seed = widgets.number("Seed", "seed", default=0, last=9999, help="The same seed draws the same text again.")
     return generating.Decoding(True, temperature, top_k or None, top_p, seed)
 
 
@@ -137,14 +139,14 @@ def what_the_cache_saves(made: generating.Written, table: pd.DataFrame) -> None:
     )  # fmt: skip
     left, right = st.columns(2, gap="medium")
     with left:
-        parts.chart(draw.cache(table, mode=mode), alt="bytes in the KV cache after each step", key="cache")
+        widgets.chart(draw.cache(table, mode=mode), alt="bytes in the KV cache after each step", key="cache")
         st.caption(
             rf"A token's keys and values are kept in every layer: $2 L K E n b$ bytes for $n$ tokens, here "
             rf"$2 \cdot {layers} \cdot {key_heads} \cdot {width} \cdot n \cdot {number}$ = {each:,} $n$ ($L$ decoder "
             rf"layers, $K$ key heads, $E$ numbers each of $b$ bytes).{source}"
         )
     with right:
-        parts.chart(
+        widgets.chart(
             draw.flops(table, amount=AMOUNTS[amount], mode=mode), alt=f"FLOPs of {amount}, both ways", key="flops"
         )
         st.caption(
@@ -156,7 +158,7 @@ def what_the_cache_saves(made: generating.Written, table: pd.DataFrame) -> None:
 
 def beam_search(new_tokens: int) -> None:
     """The tree and the texts that it ended with."""
-    width = parts.number("Beams", "beams", default=4, last=6, first=1, help="How many texts are kept at each step.")
+    width = widgets.number("Beams", "beams", default=4, last=6, first=1, help="How many texts are kept at each step.")
     grown = tree(width, new_tokens)
     st.caption(
         r"Greedy decoding can miss the likeliest text: a likely first token may lead to unlikely ones. A beam keeps "
@@ -166,9 +168,9 @@ def beam_search(new_tokens: int) -> None:
     )
     left, right = st.columns(2, gap="medium")
     with left:
-        parts.chart(draw_beams.tree(grown, mode=mode), alt="the beam search as a tree", key="tree")
+        widgets.chart(draw_beams.tree(grown, mode=mode), alt="the beam search as a tree", key="tree")
     with right:
-        parts.table(beams.texts(loaded, grown, greedy=tree(1, new_tokens)), name="beam")
+        widgets.table(beams.texts(loaded, grown, greedy=tree(1, new_tokens)), name="beam")
         st.caption("log P is the natural logarithm of the probability of the new tokens, the end token included.")
 
 
@@ -183,7 +185,7 @@ st.caption(
 try:
     room = generating.prompt(loaded, text).room
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        new_tokens = parts.number(
+        new_tokens = widgets.number(
             "At most, tokens", "new_tokens", default=min(40, room), last=room, first=1,
             help="A text ends earlier where the model writes its end token.",
         )  # fmt: skip
@@ -193,7 +195,7 @@ try:
 except ValueError as error:
     session.show_problem(str(error))
     st.stop()
-flops = decoding_costs.by_step(loaded.config, steps=len(made.steps), begun=made.begun, source=made.source)
+flops = decoding.by_step(loaded.config, steps=len(made.steps), begun=made.begun, source=made.source)
 table = made.table().merge(flops, on="step")
 
 playing.player(made, table)
@@ -202,4 +204,4 @@ what_the_cache_saves(made, table)
 st.subheader("Beam search as a tree")
 beam_search(new_tokens)
 with st.expander("All steps in numbers"):
-    parts.table(table, name="steps", height=320)
+    widgets.table(table, name="steps", height=320)

@@ -8,7 +8,7 @@ import streamlit as st
 
 from inspector import normalization
 from inspector.plots import normalization as draw
-from inspector.views import link, parts, session
+from inspector.views.shell import link, session, widgets
 
 VALUES: dict[draw.Value, str] = {
     "std_before": "deviation before",
@@ -29,11 +29,11 @@ left_out = sorted((one for one in trace.refused if one.what == "norm"), key=lamb
 for reason, alike in groupby(left_out, key=lambda one: one.reason):
     paths = [one.name for one in alike]
     verb = "norm is" if len(paths) == 1 else "norms are"
-    st.caption(parts.plain(f"{len(paths)} {verb} not shown (the first is {paths[0]}): {reason}."))
+    st.caption(widgets.plain(f"{len(paths)} {verb} not shown (the first is {paths[0]}): {reason}."))
 if not trace.norms:
     st.caption("No norm of this model can be shown.")
     st.stop()
-stream = parts.stream((norm.stream for norm in trace.norms), key="norm_stream")
+stream = widgets.stream((norm.stream for norm in trace.norms), key="norm_stream")
 norms = [norm for norm in trace.norms if norm.stream == stream]
 statistics = session.cached((trace.key, "norms"), lambda: normalization.statistics(trace))
 statistics = statistics[statistics["stream"] == stream]
@@ -51,7 +51,7 @@ for count, norm in normalization.kinds(norms):
     )
 
 before, after = statistics["std_before"], statistics["std_after"]
-parts.cards(
+widgets.cards(
     [
         ("Deviation before", f"{before.min():.3g} to {before.max():.3g}", "Smallest and largest over norms and tokens"),
         (
@@ -86,22 +86,22 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
         bind=link.switch("norm_sqrt", default=True),
         help="One token can outshine the rest.",
     )
-parts.chart(
+widgets.chart(
     draw.heatmap(statistics, value=value, mode=mode, scale="sqrt" if root else "linear"),
     alt=f"{VALUES[value]} of every norm and token, as a heatmap",
     key="norms",
 )
 
 st.subheader("One token through all norms")
-position = parts.number("Token", "token", default=min(1, len(tokens) - 1), last=len(tokens) - 1)
-parts.chart(
+position = widgets.number("Token", "token", default=min(1, len(tokens) - 1), last=len(tokens) - 1)
+widgets.chart(
     draw.by_token(statistics, position=position, mode=mode),
     alt=f"mean and standard deviation of token {position} before and after each norm",
     key="one-token",
 )
 
 st.subheader("What a norm has learned")
-place = parts.number("Norm, in the order in which they run", "norm", default=0, last=len(names) - 1, width=280)
+place = widgets.number("Norm, in the order in which they run", "norm", default=0, last=len(names) - 1, width=280)
 number = list(names)[place]
 chosen = trace.norms[number]
 st.caption(
@@ -109,7 +109,7 @@ st.caption(
     rf"{chosen.epsilon:.0e}; placement: {chosen.placement}."
 )
 if chosen.learned:
-    parts.chart(
+    widgets.chart(
         draw.parameters(learned, norm=number, mode=mode),
         alt=f"{' and '.join(chosen.learned)} of {names[number]} by dimension",
         key="gamma-beta",
@@ -118,4 +118,4 @@ else:
     st.caption("It has neither gamma nor beta, so there is nothing to draw.")
 
 with st.expander("All numbers"):
-    parts.table(statistics.drop(columns="name"), name="layernorm", height=320)
+    widgets.table(statistics.drop(columns="name"), name="layernorm", height=320)

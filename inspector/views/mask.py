@@ -6,4 +6,4 @@ from pathlib import Path
 
 import streamlit as st
 
-st.switch_page(Path(__file__).with_name("what_if.py"), query_params=st.query_params.to_dict())
+st.switch_page(Path(__file__).parent / "what_if" / "page.py", query_params=st.query_params.to_dict())

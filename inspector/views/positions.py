@@ -8,8 +8,8 @@ import pandas as pd
 import streamlit as st
 
 from inspector import positional
-from inspector.plots import positions as draw
-from inspector.views import chosen_models, link, parts, session
+from inspector.plots import positional as draw
+from inspector.views.shell import available_models, link, session, widgets
 
 PAPER = "sinusoidal"
 MOST = 512  # positions drawn where the model has no table
@@ -21,7 +21,7 @@ mode = session.mode()
 loaded = session.at_hand(inspected, so="its table is not")
 name = loaded.card.id
 found = session.cached(
-    ("position tables", name, chosen_models.version(name)),
+    ("position tables", name, available_models.version(name)),
     lambda: positional.tables(loaded),
 )
 width = min((table.values.shape[1] for table in found), default=inspected.trace.output.shape[1])
@@ -58,7 +58,7 @@ st.caption(
 )
 by_distance = {
     named: session.cached(
-        ("positions", chosen_models.version(name), named, table.shape),
+        ("positions", available_models.version(name), named, table.shape),
         partial(positional.similarity_by_distance, table),
     )
     for named, table in tables.items()
@@ -77,13 +77,13 @@ cards += [
     (f"1 apart, {table.kind}", f"{by_distance[named]['mean'][1]:.3g}", f"The same, {named.partition(',')[0]}")
     for named, table in own.items()
 ]
-parts.cards(cards, width=170)
+widgets.cards(cards, width=170)
 
 telling = [dimension for dimension in (4, 5, 20, 21) if dimension < width]
 bind = link.several("dimensions", options=range(width), default=telling, most=8)
 dimensions = st.multiselect("Dimensions", range(width), default=telling, key="dimensions", max_selections=8, bind=bind)
 if dimensions:
-    parts.chart(
+    widgets.chart(
         draw.curves({name: table[:SHOWN] for name, table in tables.items()}, dimensions=dimensions, mode=mode),
         alt=f"value of the chosen dimensions along the positions, a panel for each of {', '.join(tables)}",
         key="curves",
@@ -96,7 +96,7 @@ st.caption(
     "Cosine of every two positions, by how far apart they are. The sinusoidal encoding knows distance alone, so its "
     "band is a line; a learned table may also know where it is."
 )
-parts.chart(
+widgets.chart(
     draw.similarity_by_distance(by_distance, mode=mode),
     alt="mean cosine similarity of positions against their distance",
     key="similarity",
@@ -105,9 +105,9 @@ parts.chart(
 st.subheader("The tables whole")
 for column, (name, values) in zip(st.columns(len(tables)), tables.items(), strict=True):
     with column:
-        parts.chart(
+        widgets.chart(
             draw.heatmap(values, title=name, mode=mode), alt=f"{name}: position by dimension", key=f"table-{name}"
         )
 
 with st.expander("All numbers"):
-    parts.table(pd.concat(by_distance, names=["table"]).reset_index(level="table"), name="positions", height=320)
+    widgets.table(pd.concat(by_distance, names=["table"]).reset_index(level="table"), name="positions", height=320)

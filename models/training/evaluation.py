@@ -9,11 +9,11 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
-from models.generation import Ask, NextToken, beam_search, greedy
 from models.training.batches import Example, collate
 from models.training.objectives import Vocabulary
 from models.training.reference import TorchNextToken, TorchTranslator
 from models.transformer import EncoderDecoder
+from models.transformer.generation import Ask, NextToken, beam_search, greedy
 
 AT_ONCE = 64  # sentences, in greedy decoding
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Literal
 
-from models.config import NormPlacement, Positions, Scale, Score, TransformerConfig
+from models.transformer.config import NormPlacement, Positions, Scale, Score, TransformerConfig
 
 Task = Literal["copy", "reverse", "sort"]
 Side = Literal["A", "B"]

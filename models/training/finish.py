@@ -10,8 +10,8 @@ import torch
 from torch import nn
 
 from models.checkpoints import CARD
+from models.checkpoints.store import write_checkpoint
 from models.files import write_bytes, write_text
-from models.shipped import write_checkpoint
 from models.training import card, corpus, metrics, replay, scores
 from models.training.evaluation import bleu, has_judge, translate
 from models.training.loop import Trained, evaluate

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from models.config import TransformerConfig
+from models.transformer.config import TransformerConfig
 
 Objective = Literal["translate", "mask"]
 Decay = Literal["noam", "cosine", "linear"]

@@ -8,8 +8,8 @@ from math import sqrt
 import torch
 from torch import Tensor, nn
 
-from models.config import TransformerConfig
-from models.positions import sinusoidal
+from models.transformer.config import TransformerConfig
+from models.transformer.positions import sinusoidal
 
 
 class TorchTranslator(nn.Module):

@@ -12,11 +12,11 @@ from torch import Tensor, nn
 
 from models.attention import AttentionCall, watch
 from models.files import read_tensors, write_tensors
-from models.masked import MaskedLanguageModel
 from models.training import replay_file
 from models.training.objectives import Predictor
 from models.training.tasks import Task
 from models.transformer import EncoderDecoder, shift_right
+from models.transformer.masked_lm import MaskedLanguageModel
 
 FOLDER, FILE = "replay", replay_file.FILE
 # Shares of the steps: heads form early, so the moments are close together at first.

@@ -11,9 +11,9 @@ import torch
 from torch import Tensor, nn
 from torch.optim import AdamW
 
+from models.checkpoints.store import unique_weights
 from models.files import read_tensors, write_tensors
-from models.shipped import unique_weights
-from models.wording import said
+from models.formatting import said
 
 FILE = "state.safetensors"
 

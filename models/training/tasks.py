@@ -11,16 +11,15 @@ import torch
 from tokenizers import Tokenizer
 from torch import nn
 
-from models import subwords
 from models.files import write_text
-from models.masked import MaskedLanguageModel
+from models.formatting import said
 from models.training import corpus
 from models.training.batches import Example
 from models.training.objectives import Vocabulary
 from models.training.recipes import Objective, Recipe
 from models.training.reference import BertMaskedLanguageModel, TorchTranslator
-from models.transformer import build
-from models.wording import said
+from models.transformer import build, subwords
+from models.transformer.masked_lm import MaskedLanguageModel
 
 Implementation = Literal["own", "torch", "transformers"]
 YARDSTICKS: dict[Objective, Implementation] = {"translate": "torch", "mask": "transformers"}

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from models.wording import said
+from models.formatting import said
 
 _MOST_VALUES = 5_000_000  # of one JSON file; a vocabulary of 900,000 tokens with their scores has 2.7 million
 _MOST_OBJECTS = 200_000  # of them with named fields, which take the most memory; 40,000 added tokens are the most

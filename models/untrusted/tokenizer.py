@@ -11,11 +11,12 @@ from typing import Any
 from transformers import AutoTokenizer
 from transformers.models.auto.tokenization_auto import TOKENIZER_MAPPING_NAMES
 
-from models.candidates import TOKENIZERS, tokenizer_of
 from models.failures import told
-from models.safe_config import described
+from models.formatting import said
+from models.untrusted.candidates import TOKENIZERS, tokenizer_of
 from models.untrusted.files import exists, read, read_fields, read_json
 from models.untrusted.pipeline import check_built, check_ids, filtered
+from models.untrusted.safe_config import described
 from models.untrusted.settings import (
     ADDED,
     CONFIG,
@@ -26,7 +27,6 @@ from models.untrusted.settings import (
     special_tokens,
     tokenizer_settings,
 )
-from models.wording import said
 
 _MOST_BYTES = 200 * 2**20  # of tokenizer.json; the largest published ones have some 60 MB
 _INSTEAD = "Save the model with a tokenizer of transformers' own, or choose another."

@@ -16,14 +16,15 @@ import streamlit as st
 
 import inspector
 from inspector import maps
-from inspector.plots import packing, theme
-from inspector.views import process
+from inspector.components import pack
+from inspector.plots import theme
 from inspector.views.components.grid import grid
 from inspector.views.components.head import head
+from inspector.views.shell import process_settings
 
 st.set_page_config(layout="wide")
-process.use_threads()
-process.settle()
+process_settings.use_threads()
+process_settings.settle()
 
 
 @st.cache_resource
@@ -38,15 +39,15 @@ draws_grid, draws_window = st.button("Draw the grid"), st.button("Draw a window"
 number = st.session_state["drawn"] = st.session_state.get("drawn", 0) + 1  # another picture, or nothing would be sent
 if draws_grid:
     shown = maps.arrange(trace)
-    side = packing.side(count, heads)
+    side = pack.side(count, heads)
     layers = [maps.pooled(trace, shown, layer=site.layer, stream="encoder", side=side) for site in trace.sites]
     _, queries, keys = layers[0].shape
-    pictures = packing.thumbnails(layers, count=count, heads=heads, queries=queries, keys=keys)
+    pictures = pack.thumbnails(layers, count=count, heads=heads, queries=queries, keys=keys)
     scales: tuple[theme.Scale, theme.Scale] = ("linear", "sqrt")
-    data = packing.grid_bytes(pictures, tokens=tokens, colours=theme.SEQUENTIAL, scale=scales[number % 2])
+    data = pack.grid_bytes(pictures, tokens=tokens, colours=theme.SEQUENTIAL, scale=scales[number % 2])
     grid(data, key="grid")
 if draws_window:
     part = slice(0, min(tokens, maps.WINDOW))
     weights = trace.window(layer=count - 1, head=number % heads, queries=part, keys=part)
     names = trace.tokens[part]
-    head(packing.head_bytes(weights, queries=names, keys=names, colours=theme.SEQUENTIAL), key="head")
+    head(pack.head_bytes(weights, queries=names, keys=names, colours=theme.SEQUENTIAL), key="head")

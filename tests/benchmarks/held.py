@@ -67,7 +67,7 @@ def save(name: str, folder: Path, *, few_heads: bool = False) -> None:
     """A model of a family with random weights, and a tokenizer."""
     from transformers import AutoConfig
 
-    from tests.inspector.families import _class, tokenizer
+    from tests.inspector.probe.families import _class, tokenizer
 
     special = {"vocab_size": 300, "pad_token_id": 0, "bos_token_id": 2, "eos_token_id": 3}
     sizes = _SIZES[name]
@@ -131,8 +131,8 @@ def growing(folder: str) -> dict[str, float]:
 
 def recomputed(only: str | None) -> None:
     """The growth of every family whose maps are computed again though it bypasses the registry."""
-    from tests.inspector.families import CAPTURED, SMALL, save
-    from tests.inspector.models_table import read_rows
+    from tests.inspector.probe.families import CAPTURED, SMALL, save
+    from tests.inspector.probe.models_table import read_rows
 
     rows = read_rows()
     for family in CAPTURED:
@@ -163,8 +163,8 @@ def texts(folder: str, *, budget: int) -> dict[str, float]:
     """50 texts of 1,000 tokens through a cache; the most that the process held above the first."""
     import inspector
     import models
-    from inspector.cache import ByteBudgetCache
-    from inspector.held import held_bytes
+    from inspector.memory.cache import ByteBudgetCache
+    from inspector.memory.held import held_bytes
 
     loaded = models.load(folder)
     cache: ByteBudgetCache[Any] = ByteBudgetCache(budget)

@@ -23,10 +23,10 @@ from tokenizers import Tokenizer
 import inspector
 import models
 from models.files import read_tensors
-from models.subwords import as_transformers
 from models.training.corpus import BOOKS, read_paragraphs
 from models.training.recipes import MINI_BERT
 from models.training.reference import BertMaskedLanguageModel
+from models.transformer.subwords import as_transformers
 
 TEXTS = 40
 COLUMNS = ["entropy", "distance", "self", "previous", "next", "first", "sep"]

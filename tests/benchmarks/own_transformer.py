@@ -23,8 +23,8 @@ import torch
 from torch import Tensor, nn
 from torch.profiler import ProfilerActivity, profile
 
-from models.config import TransformerConfig
 from models.transformer import EncoderDecoder
+from models.transformer.config import TransformerConfig
 
 VOCABULARY, WIDTH, HEADS, FFN_WIDTH, LAYERS = 2000, 256, 8, 1024, 3
 PAIRS = 15

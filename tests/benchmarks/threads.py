@@ -32,7 +32,7 @@ import torch
 import inspector.trace
 import models
 from inspector import Trace, record
-from inspector.cache import ByteBudgetCache
+from inspector.memory.cache import ByteBudgetCache
 from models import LoadedModel
 
 IDS = ("minilm", "minilm-own", "translator", "own-encoder", "own-decoder")

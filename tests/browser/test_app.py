@@ -19,7 +19,7 @@ import models
 from inspector import record
 from models import LoadedModel
 from tests.browser.drawing import SAID, point, tooltip
-from tests.inspector.families import CAPTURED, save
+from tests.inspector.probe.families import CAPTURED, save
 
 pytestmark = pytest.mark.browser
 SLOW = 30_000  # ms: the first view loads torch on a busy machine

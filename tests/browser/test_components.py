@@ -7,7 +7,8 @@ import re
 import numpy as np
 import pytest
 
-from inspector.plots import packing, standalone, theme
+from inspector.components import pack, standalone
+from inspector.plots import theme
 from tests.browser.drawing import TOKENS, N, events, frame, head_message, pixel, point, show, tooltip, weights
 
 pytestmark = pytest.mark.browser
@@ -15,10 +16,10 @@ pytestmark = pytest.mark.browser
 
 def grid_message(scale="linear", selected=(1, 2), layers=3, heads=4):
     maps = np.stack([[weights(seed=10 * layer + head) for head in range(heads)] for layer in range(layers)])
-    pictures = packing.thumbnails(list(maps), count=layers, heads=heads, queries=N, keys=N)
+    pictures = pack.thumbnails(list(maps), count=layers, heads=heads, queries=N, keys=N)
     notes = [[f"entropy {layer}.{head} nats" for head in range(heads)] for layer in range(layers)]
     look = {"scale": scale, "colours": theme.SEQUENTIAL}
-    return packing.grid_bytes(pictures, tokens=N, selected=selected, notes=notes, **look)
+    return pack.grid_bytes(pictures, tokens=N, selected=selected, notes=notes, **look)
 
 
 # ---- grid -----------------------------------------------------------------------------------------------------------
@@ -76,10 +77,10 @@ def test_grid_sorts_by_a_measure_and_shows_some_heads_alone(tab):
     names = [["broad", "other", "other", "next"], ["other", "next", "other", "other"], ["other"] * 4]
     look = {"colours": {"light": ["#ffffff", "#0000ff"], "dark": ["#000000", "#0000ff"]}}
     frames = {"broad": "#808080", "next": "#00ff00"}
-    roles = packing.Roles(names, {"next": "over 0.5", "broad": "high"}, {"light": frames, "dark": frames})
+    roles = pack.Roles(names, {"next": "over 0.5", "broad": "high"}, {"light": frames, "dark": frames})
     entropy = [[0.1, 0.2, 0.3, 0.4], [0.5, None, 0.7, 0.8], [1.2, 1.1, 1.0, 0.9]]
     pictures = np.zeros((3, 4, 2, 2), np.uint8)
-    message = packing.grid_bytes(pictures, tokens=2, measures={"entropy": entropy}, roles=roles, **look)
+    message = pack.grid_bytes(pictures, tokens=2, measures={"entropy": entropy}, roles=roles, **look)
     show(tab, "grid", message)
     cells = tab.get_by_role("gridcell")
     order = "(cells) => cells.map((cell) => cell.dataset.tag)"
@@ -105,11 +106,11 @@ def test_grid_sorts_by_a_measure_and_shows_some_heads_alone(tab):
     assert sorted(cells.evaluate_all(dimmed)) == ["0.3", "1.1"]
     tab.get_by_role("button", name="show all").click()
     assert len(cells.evaluate_all(dimmed)) == 12
-    options = packing.Options("entropy", only=("broad",))
+    options = pack.Options("entropy", only=("broad",))
     show(
         tab,
         "grid",
-        packing.grid_bytes(pictures, tokens=2, measures={"entropy": entropy}, roles=roles, options=options, **look),
+        pack.grid_bytes(pictures, tokens=2, measures={"entropy": entropy}, roles=roles, options=options, **look),
     )
     assert cells.evaluate_all(dimmed) == ["0.0"]
     assert cells.evaluate_all(order)[0] == "2.0"
@@ -128,9 +129,9 @@ def test_twelve_heads_fit_any_width(tab, width):
 def test_grid_pixels_are_the_weights_on_the_scale(tab, scale):
     maps = np.zeros((1, 1, 2, 2), np.float32)
     maps[0, 0] = [[1, 0], [0.25, 0.75]]
-    pictures = packing.thumbnails(list(maps), count=1, heads=1, queries=2, keys=2)
+    pictures = pack.thumbnails(list(maps), count=1, heads=1, queries=2, keys=2)
     colours = dict.fromkeys(("light", "dark"), ("#ff0000", "#0000c8"))  # zero gives way to the page's background
-    show(tab, "grid", packing.grid_bytes(pictures, tokens=2, colours=colours, scale=scale))
+    show(tab, "grid", pack.grid_bytes(pictures, tokens=2, colours=colours, scale=scale))
     size = tab.locator(".hl-grid .field canvas").evaluate("(canvas) => canvas.width")
     corners = [pixel(tab, ".hl-grid .field canvas", x, y) for y in (1, size - 2) for x in (1, size - 2)]
     part = np.sqrt([1, 0, 0.25, 0.75]) if scale == "sqrt" else np.array([1, 0, 0.25, 0.75])

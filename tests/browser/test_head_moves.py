@@ -7,8 +7,8 @@ import re
 import numpy as np
 import pytest
 
+from inspector.components.pack import Part, Whole
 from inspector.plots import theme
-from inspector.plots.packing import Part, Whole
 from tests.browser.drawing import N, events, frame, head_message, pixel, point, show, tooltip, weights
 
 pytestmark = pytest.mark.browser

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from inspector import maps, record, rows
-from inspector.plots import packing, theme
+from inspector import maps, record, row_statistics
+from inspector.components import pack
+from inspector.plots import theme
 from tests.browser.drawing import SAID, point, show, tooltip
 
 pytestmark = pytest.mark.browser
@@ -14,7 +15,7 @@ pytestmark = pytest.mark.browser
 
 def message(trace, shown, weights, **where):
     labels = {"queries": shown.queries.labels, "keys": shown.keys.labels, "colours": theme.SEQUENTIAL}
-    return packing.head_bytes(weights, rows=rows.of_head(trace, shown, **where), **labels)
+    return pack.head_bytes(weights, rows=row_statistics.of_head(trace, shown, **where), **labels)
 
 
 def test_weight_score_and_entropy_are_the_traces(tab, minilm):
@@ -52,14 +53,14 @@ def test_a_part_says_so_and_tells_the_whole_rows_entropy(tab, minilm):
 def test_a_weight_of_zero_tells_no_score_and_a_difference_none(tab):
     values = np.array([[1, 0], [0.25, 0.75]], np.float32)
     labels = {"queries": ("a", "b"), "keys": ("a", "b"), "colours": theme.SEQUENTIAL}
-    show(tab, "head", packing.head_bytes(values, rows=rows.Rows(2, (0.0, 0.56), (1.0, 2.0)), **labels))
+    show(tab, "head", pack.head_bytes(values, rows=row_statistics.Rows(2, (0.0, 0.56), (1.0, 2.0)), **labels))
     point(tab, 0, 1, n=2)
     assert "weight 0, rank 2 of 2 in its row masked, or its score is too low for a weight" in tooltip(tab)
-    show(tab, "head", packing.head_bytes(values, rows=rows.Rows(2, (0.0, 0.56), None), **labels))
+    show(tab, "head", pack.head_bytes(values, rows=row_statistics.Rows(2, (0.0, 0.56), None), **labels))
     point(tab, 1, 1, n=2)
     assert "score" not in tooltip(tab)
     assert "entropy of the row 0.5600 nats" in tooltip(tab)
-    show(tab, "head", packing.head_bytes(values, **labels))
+    show(tab, "head", pack.head_bytes(values, **labels))
     point(tab, 1, 0, n=2)
     assert tooltip(tab) == "query 1 ‘b’ → key 0 ‘a’ weight 0.25, rank 2 of 2 in its row"
 
@@ -67,6 +68,6 @@ def test_a_weight_of_zero_tells_no_score_and_a_difference_none(tab):
 def test_a_window_counts_from_where_it_begins(tab):
     values = np.array([[1, 0], [0.25, 0.75]], np.float32)
     labels = {"queries": ("a", "b"), "keys": ("c", "d"), "colours": theme.SEQUENTIAL}
-    show(tab, "head", packing.head_bytes(values, first=(100, 300), **labels))
+    show(tab, "head", pack.head_bytes(values, first=(100, 300), **labels))
     point(tab, 1, 0, n=2)
     assert tooltip(tab).startswith("query 101 ‘b’ → key 300 ‘c’ weight 0.25")

@@ -6,7 +6,7 @@ import base64
 
 import pytest
 
-from inspector.plots.packing import Linked
+from inspector.components.pack import Linked
 from tests.browser.drawing import frame, head_message, show, weights
 
 pytestmark = pytest.mark.browser

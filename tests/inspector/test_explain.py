@@ -16,10 +16,10 @@ import models
 from inspector import Trace, record
 from inspector.explain import Explanation, why
 from models import LoadedModel
-from models.eager_attention import EagerAttention
-from models.running import Running
+from models.huggingface.eager_attention import EagerAttention
 from models.transformer import build
-from tests.inspector.families import CAPTURED, WINDOW, reference, save
+from models.transformer.runner import Running
+from tests.inspector.probe.families import CAPTURED, WINDOW, reference, save
 
 TEXT, TARGET = "the cat sat on the log because it was tired", "the log sat on it"
 CELLS = 200

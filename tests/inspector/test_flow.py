@@ -18,11 +18,11 @@ from inspector import Trace, flow, record
 from inspector.trace import AttentionRecord, AttentionSite
 from models import LoadedModel
 from models.attention import DotProductAttention
-from models.masks import CausalMask
+from models.attention.masks import CausalMask
 from models.output_projection import OutputProjection, find
-from models.running import Running
 from models.tokenizers import Encoding
 from models.transformer import build
+from models.transformer.runner import Running
 
 SOURCE, TARGET = "The cat sat on the mat because it was tired.", "Die Katze war müde."
 

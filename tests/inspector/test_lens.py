@@ -27,9 +27,9 @@ from transformers import (
 import models
 from inspector import lens, record
 from models import LoadedModel
-from models.masked import MaskedLanguageModel
-from models.running import Running
 from models.transformer import Decoder, Encoder, EncoderDecoder, build
+from models.transformer.masked_lm import MaskedLanguageModel
+from models.transformer.runner import Running
 
 SOURCE, TARGET = "The cat sat on the mat because it was tired.", "Die Katze war müde."
 SIZES = {

@@ -16,7 +16,7 @@ import models
 from inspector import Trace, lens, norm_checks, normalization, record
 from inspector.exactness import check
 from models.loaded import LoadedModel
-from tests.inspector.families import Family, reference, save
+from tests.inspector.probe.families import Family, reference, save
 
 TEXT = "the cat sat on the log because it was"
 MAMBA = {

@@ -42,9 +42,9 @@ from transformers import (
 )
 
 from inspector import positional
-from models.config import TransformerConfig
 from models.loaded import LoadedModel
 from models.transformer import Encoder
+from models.transformer.config import TransformerConfig
 
 
 class Vocabulary(list[int]):

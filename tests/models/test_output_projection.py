@@ -17,11 +17,11 @@ from torch import Tensor, nn
 import models
 from models import LoadedModel
 from models.attention import AttentionCall, MultiHeadAttention, watch
-from models.huggingface import IMPLEMENTATION
+from models.huggingface.loading import IMPLEMENTATION
 from models.loaded import Card
 from models.output_projection import OutputProjection, _found, find
-from models.running import Running
 from models.transformer import build
+from models.transformer.runner import Running
 
 SIZES = {
     "vocab_size": 40,

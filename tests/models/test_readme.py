@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from models.config import TransformerConfig
+from models.transformer.config import TransformerConfig
 
 FOLDER = Path(__file__).parents[2] / "models"
 TEXT = (FOLDER / "README.md").read_text(encoding="utf-8")
-LINKS = re.findall(r"\[`(\w+\.py)`: `([^`]+)`\]\((\w+\.py)\)", TEXT)
+LINKS = re.findall(r"\[`([\w/]+\.py)`: `([^`]+)`\]\(([\w/]+\.py)\)", TEXT)
 SIZES = {"vocabulary", "layers", "width", "heads", "ffn_width", "max_positions"}
 
 
@@ -31,5 +31,6 @@ def test_every_switch_has_its_code() -> None:
 
 def test_every_file_is_in_the_reading_order() -> None:
     order = TEXT.split("## Switches")[0]
-    for path in FOLDER.glob("*.py"):
-        assert path.name == "__init__.py" or f"`{path.name}`" in order, path.name
+    for path in FOLDER.rglob("*.py"):
+        name = path.relative_to(FOLDER).as_posix()
+        assert path.name == "__init__.py" or f"`{name}`" in order, name

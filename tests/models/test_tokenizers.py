@@ -9,9 +9,9 @@ from transformers import T5ForConditionalGeneration
 import inspector
 import models
 from models import LoadedModel
-from models.subwords import as_transformers, train_subwords
 from models.tokenizers import MAX_CHARACTERS, encode, substituted, token_id, token_names, with_gaps
-from tests.inspector.families import BUCKETS, Family, save
+from models.transformer.subwords import as_transformers, train_subwords
+from tests.inspector.probe.families import BUCKETS, Family, save
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\t  \n", "\u3000"])

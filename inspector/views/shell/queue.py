@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from inspector.turns import Turns
-from inspector.views import process
+from inspector.views.shell import process_settings
+from inspector.views.shell.turns import Turns
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -29,7 +29,7 @@ def places(text: str, *, cores: int) -> int:
     Raises ValueError where the text is no number from 1 to 999.
     """
     if not text.strip():
-        return max(1, cores // 2 // process.THREADS)
+        return max(1, cores // 2 // process_settings.THREADS)
     if not text.strip().isascii() or not text.strip().isdigit() or not 1 <= int(text) <= 999:
         raise ValueError(f"HEADLIGHT_TURNS is {text[:100]!a}; write a whole number from 1 to 999")
     return int(text)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import math
 
-from inspector.beams import Node, Tree
+from inspector.generating.beams import Node, Tree
 from inspector.plots import beams, theme
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from inspector import learning
+from inspector import training as learning
 from inspector.plots import theme
 from inspector.plots import training as draw
 from models.training.recipes import TRANSLATOR

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 import models
 from inspector import generating, record
-from inspector.views import playing
+from inspector.views.shell import player
 from models import LoadedModel
 
 ROOT = Path(__file__).parents[3]
@@ -114,7 +114,7 @@ def values(array: Any) -> list[float]:
 
 
 def test_it_plays_to_the_last_token_and_stops(made: generating.Written, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(playing, "INTERVAL", 0.0)  # every run is a tick
+    monkeypatch.setattr(player, "INTERVAL", 0.0)  # every run is a tick
     last = len(made.steps)
     app = opened()
     assert app.button(key="play").label == "Play"

@@ -34,7 +34,8 @@ def every_widget() -> None:
     """A page with a widget of each kind that stands in the link."""
     import streamlit as st
 
-    from inspector.views import link, parts
+    from inspector.views.shell import link
+    from inspector.views.shell import widgets as parts
 
     link.read("", known_models=["minilm"], default_text="")
     names, titles = ["a", "b"], {"a": "First (a)", "b": "Second"}
@@ -163,7 +164,7 @@ def test_an_empty_choice_is_a_sentence(page: str, name: str, model: str) -> None
 
 def page_of(page: str, **link: str) -> AppTest:
     """A page as it is opened from a link to it."""
-    path = {**PAGES, "Lab": "../lab.py", "Training": "../training.py"}[page]
+    path = {**PAGES, "Lab": "../lab/page.py", "Training": "../training/page.py"}[page]
     if page == "Attention":
         return opened(**link)
     frame = Path(inspector.__file__).parent / "views/shell/frame.py"
@@ -178,7 +179,7 @@ def late_click() -> None:
     """A page without numbers of its own in the link, and a click of the page that was left."""
     import streamlit as st
 
-    from inspector.views import link
+    from inspector.views.shell import link
 
     link.read("layernorm", known_models=["minilm"], default_text="")
 

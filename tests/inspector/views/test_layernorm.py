@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 import models
-from tests.inspector.families import Family, save
+from tests.inspector.probe.families import Family, save
 
 ROOT = Path(__file__).parents[3]
 GATED = {

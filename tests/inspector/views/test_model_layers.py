@@ -13,13 +13,18 @@ from streamlit.testing.v1 import AppTest
 
 import models
 from inspector import Trace, interventions, record
-from models.dropping import Head
-from tests.inspector.families import save
-from tests.inspector.test_model_layers import HYBRIDS, TWICE
+from models.attention.dropping import Head
+from tests.inspector.probe.families import save
+from tests.inspector.probe.test_model_layers import HYBRIDS, TWICE
 
 ROOT = Path(__file__).parents[3]
-VIEWS = ".."  # of the frame, which lies in shell/
+FOLDERS = ("attention", "compare", "what_if", "lab", "training")  # pages of several files
 TEXT = "the cat sat on the log"
+
+
+def path_of(page: str) -> str:
+    """Seen from the frame, which lies in shell/."""
+    return f"../{page}/page.py" if page in FOLDERS else f"../{page}.py"
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +61,7 @@ def press(app: AppTest, key: str) -> AppTest:
 def opened(folder: Path, page: str = "attention", **link: str) -> AppTest:
     app = start(added=folder, model=str(folder), **link)
     if page != "attention":
-        app.switch_page(f"{VIEWS}/{page}.py").run()
+        app.switch_page(path_of(page)).run()
     assert not app.exception
     return app
 

@@ -16,9 +16,9 @@ from models import LoadedModel
 
 ROOT = Path(__file__).parents[3]
 PAGES = {
-    "Attention": "../attention.py",
-    "Compare": "../compare.py",
-    "What if": "../what_if.py",
+    "Attention": "../attention/page.py",
+    "Compare": "../compare/page.py",
+    "What if": "../what_if/page.py",
     "Generate": "../generate.py",
     "LayerNorm": "../layernorm.py",
     "Positions": "../positions.py",
@@ -318,7 +318,7 @@ def test_what_a_recording_takes_is_said_and_that_one_over_the_budget_is_not_kept
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert "it is not kept" not in said(typed(EXAMPLE))
-    monkeypatch.setattr("inspector.views.session.CACHE_BYTES", 1000)
+    monkeypatch.setattr("inspector.views.shell.session.CACHE_BYTES", 1000)
     words = said(typed(EXAMPLE))
     (taken,) = re.findall("; the recording takes (.*B)", words)
     assert f"This recording takes {taken}, over the 1 kB of HEADLIGHT_CACHE_MB: it is not kept" in words

@@ -11,9 +11,9 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 import models
-from models.config import TransformerConfig
 from models.registry import _running
 from models.transformer import Encoder
+from models.transformer.config import TransformerConfig
 
 ROOT = Path(__file__).parents[3]
 

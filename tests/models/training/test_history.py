@@ -159,6 +159,6 @@ def test_names_are_of_folders_that_tell_of_their_training(tmp_path: Path) -> Non
 
 
 def test_reading_needs_no_torch() -> None:
-    code = "import sys, models.training.history, inspector.learning; sys.exit(str('torch' in sys.modules))"
+    code = "import sys, models.training.history, inspector.training; sys.exit(str('torch' in sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=False)
     assert done.stderr.decode().strip() == "False"

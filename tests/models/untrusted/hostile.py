@@ -395,9 +395,9 @@ def _changed(rich: dict[str, Any], place: tuple[Any, ...], value: Any) -> dict[s
 
 def outcome(case: Case, folder: Path) -> dict[str, Any]:
     """Look at a folder, load its tokenizer and read with it; what was thrown, if anything."""
-    from models.folders import local
     from models.limits import Limits
     from models.tokenizers import encode, from_ids
+    from models.untrusted.folders import local
     from models.untrusted.tokenizer import load_tokenizer
 
     told: list[str] = []
@@ -429,7 +429,6 @@ def main(root: Path) -> None:
     """Run every case under limits of memory and time, and watch what is opened."""
     import resource
 
-    import models.folders
     import models.tokenizers
     import models.untrusted.tokenizer  # noqa: F401, before memory is limited
 

@@ -12,10 +12,10 @@ import pytest
 from transformers import GPT2Config, GPT2LMHeadModel
 
 import models
-from models.folders import local
-from models.hub import describe, fetch
-from models.hub_id import HubId
 from models.registry import load_candidate
+from models.untrusted.folders import local
+from models.untrusted.hub import describe, fetch
+from models.untrusted.hub_id import HubId
 from models.untrusted.tokenizer import load_tokenizer
 
 SECRET = ["line-one", "PASSWORD=hunter2", "line-three", "line-four"]

@@ -9,8 +9,8 @@ import pytest
 from streamlit.runtime.scriptrunner import StopException
 from streamlit.testing.v1 import AppTest
 
-from inspector.turns import Turns
 from inspector.views.shell import queue
+from inspector.views.shell.turns import Turns
 
 
 def page() -> None:

@@ -1,0 +1,299 @@
+// The heatmap: queries down, keys across, a colour bar below. Pixels lie on one canvas; crosshair and labels are
+// elements over it, so that moving the crosshair repaints nothing.
+import { clamp, element, paint, plain, sizeCanvas } from "../shared.js";
+import { Axis } from "./axis.js";
+import { ColourBar } from "./colourbar.js";
+import { listenToHand } from "./gestures.js";
+import { Minimap } from "./minimap.js";
+import { Sight } from "./viewport.js";
+
+const LABELLED = 11; // pixels a cell needs for its token to be legible beside it
+const SLANTED = 18; // pixels a column needs for slanted labels; below, they stand upright
+const LARGEST = 40; // pixels of a cell
+const TALLEST = 560; // pixels of the plot
+const VEIL = 205; // opacity of 255 of what lies over a cell that is left out
+const LONGEST = 92; // pixels of a label before it is cut
+
+export class Heatmap {
+  /** `hover(spot, anchor)` with spot { query, key }, one of them or null; `pick(query)` on a click; `pan(queries, keys)`
+   * where a window of a long text is to move; `redraw()` where another part is in sight. */
+  constructor(parent, { hover, pick, pan, redraw }) {
+    this.box = element("div", "map");
+    this.queryTitle = titled("axis-title query", "query (attends)");
+    this.keyTitle = titled("axis-title key", "key (attended to)");
+    this.left = new Axis("top", "left"); // queries, along the left side
+    this.top = new Axis("left", "top"); // keys
+    this.plot = element("div", "plot");
+    this.canvas = element("canvas", "cells", { role: "img" });
+    this.veil = element("canvas", "veil", { "aria-hidden": "true" });
+    this.pins = element("div", "pins");
+    const marks = ["band", "band", "spot"].map((name) => element("div", name));
+    [this.rowBand, this.colBand, this.spot] = marks;
+    this.plot.append(this.canvas, this.veil, this.pins, ...marks);
+    this.bar = new ColourBar();
+    this.minimap = new Minimap((query, key) => this.centre(query, key));
+    this.below = element("div", "below");
+    this.below.append(this.bar.box, this.minimap.box);
+    this.box.append(this.queryTitle, this.keyTitle, this.top.box, this.left.box, this.plot, this.below);
+    parent.append(this.box);
+    Object.assign(this, { pan, redraw });
+    this.listen(hover, pick);
+  }
+
+  listen(hover, pick) {
+    const index = (event) => event.target.closest("[data-index]")?.dataset.index;
+    const spotOf = (event) => {
+      if (this.plot.contains(event.target)) return this.spotAt(event);
+      if (index(event) === undefined) return null;
+      return this.left.box.contains(event.target) ? { query: Number(index(event)) } : { key: Number(index(event)) };
+    };
+    this.box.addEventListener("pointermove", (event) => hover(spotOf(event), pointer(event)));
+    this.box.addEventListener("pointerleave", (event) => event.pointerType !== "touch" && hover(null));
+    this.box.addEventListener("click", (event) => {
+      const spot = spotOf(event);
+      hover(spot, pointer(event));
+      if (spot?.query !== undefined) pick(spot.query);
+    });
+    listenToHand(this.plot, {
+      cell: () => [this.cellWidth, this.cellHeight],
+      spotAt: (event) => this.spotAt(event),
+      canMove: () => !this.sight.isWhole || Boolean(this.matrix.whole),
+      move: (queries, keys) => this.move(queries, keys),
+      zoom: (times, spot) => this.zoom(times, spot),
+      reset: () => this.reset(),
+    });
+  }
+
+  spotAt(event) {
+    const { left, top, width, height } = this.plot.getBoundingClientRect();
+    const { query, key, rows, cols } = this.sight;
+    return {
+      query: query + clamp(Math.floor(((event.clientY - top) / height) * rows), 0, rows - 1),
+      key: key + clamp(Math.floor(((event.clientX - left) / width) * cols), 0, cols - 1),
+    };
+  }
+
+  /** Where a cell lies in the window. */
+  anchor({ query, key }) {
+    const plot = this.plot.getBoundingClientRect();
+    const [x, y] = [plot.left + this.across(key), plot.top + this.down(query)];
+    return { left: x, right: x + this.cellWidth, top: y, bottom: y + this.cellHeight };
+  }
+
+  /** Pixels from the plot's edge to a query or a key. */
+  down(query) {
+    return (query - this.sight.query) * this.cellHeight;
+  }
+
+  across(key) {
+    return (key - this.sight.key) * this.cellWidth;
+  }
+
+  update(matrix, name) {
+    const before = this.matrix?.first;
+    const [rows, cols] = [matrix.queries.length, matrix.keys.length];
+    Object.assign(this, { matrix, levels: matrix.levels() });
+    // In a window that moved, what was in sight stays there.
+    if (this.sight?.isOf(rows, cols)) this.sight.move(before.query - matrix.first.query, before.key - matrix.first.key);
+    else this.sight = new Sight(rows, cols);
+    const shape = `${matrix.queries.length} queries by ${matrix.keys.length} keys`;
+    this.canvas.setAttribute("aria-label", `heatmap, ${matrix.quantity}${name && `, ${name}`}, ${shape}`);
+  }
+
+  // ---- layout ---------------------------------------------------------------------------------------------------
+
+  /** The tokens in sight. */
+  tokens() {
+    const { query, key, rows, cols } = this.sight;
+    return { queries: this.matrix.queries.slice(query, query + rows), keys: this.matrix.keys.slice(key, key + cols) };
+  }
+
+  /** Fits the plot into `width`. Afterwards plotTop, plotHeight and cellHeight say where its rows lie. */
+  layout(width, theme, palette) {
+    const { queries, keys } = this.tokens();
+    const fits = ({ cell, least }) => cell.every((length, axis) => length >= least[axis]);
+    const frame = this.frames(width, theme.tokenFont).find(fits);
+    const [cellWidth, cellHeight] = frame.cell;
+    const [labelledKeys, labelledQueries] = frame.least;
+    const slanted = labelledKeys === SLANTED;
+    const plotWidth = cellWidth * keys.length;
+    Object.assign(this, { cellWidth, cellHeight, plotTop: frame.above + 20, plotHeight: cellHeight * queries.length });
+    this.box.style.cssText = `padding: ${this.plotTop}px 0 0 ${frame.side}px`;
+    this.box.style.setProperty("--side", `${frame.side}px`);
+    this.box.style.setProperty("--above", `${frame.above}px`);
+    this.box.classList.toggle("slanted", slanted);
+    this.box.classList.toggle("indexed", !labelledQueries);
+    Object.assign(this.plot.style, { width: `${plotWidth}px`, height: `${this.plotHeight}px` });
+    const { sight } = this;
+    const { first } = this.matrix;
+    const down = { start: sight.query, first: first.query, cell: cellHeight, longest: labelledQueries && frame.side - 8 };
+    const longest = labelledKeys && (slanted ? LONGEST : frame.above - 6);
+    this.left.label(queries, down);
+    this.top.label(keys, { start: sight.key, first: first.key, cell: cellWidth, longest });
+    this.drawCells(plotWidth, palette);
+    this.paper = theme.paper;
+    this.drawVeil();
+    this.bar.draw(this.matrix, palette, clamp(plotWidth, 120, 240));
+    this.minimap.draw(this.matrix.whole, palette);
+    this.frameSight();
+  }
+
+  /** The ways to label the axes, best first: the room each takes and the least [width, height] of a cell it needs. */
+  frames(width, font) {
+    const context = this.canvas.getContext("2d");
+    context.font = `13px ${font}`;
+    const longest = (tokens) => {
+      if (tokens.length > Math.max(width, TALLEST) / LABELLED) return 0; // then no label is shown
+      return Math.min(LONGEST, Math.max(...tokens.map((token) => context.measureText(plain(token)).width)));
+    };
+    const { queries, keys } = this.tokens();
+    const key = longest(keys);
+    const side = clamp(longest(queries) + 10, 62, Math.max(62, width * 0.28));
+    const across = [
+      { above: Math.max(key * 0.71 + 16, 34), overhang: key * 0.71, least: SLANTED },
+      { above: Math.max(key + 8, 34), overhang: 0, least: LABELLED },
+      { above: 34, overhang: 0, least: 0 },
+    ];
+    const down = [{ side, least: LABELLED }, { side: 50, least: 0 }];
+    return down.flatMap((left) =>
+      across.map((top) => {
+        const frame = { side: Math.ceil(left.side), above: Math.ceil(top.above), least: [top.least, left.least] };
+        return { ...frame, cell: this.fit(width - frame.side - top.overhang - 1) };
+      }),
+    );
+  }
+
+  /** The largest cell that fits, in whole pixels or a fraction of one; square unless the texts' lengths differ much. */
+  fit(width) {
+    const { rows, cols } = this.sight;
+    const across = Math.min(LARGEST, width / cols);
+    const down = Math.min(LARGEST, TALLEST / rows);
+    const alike = Math.max(across, down) < 3 * Math.min(across, down);
+    const whole = (length) => (length >= 4 ? Math.floor(length) : length);
+    return alike ? Array(2).fill(whole(Math.min(across, down))) : [whole(across), whole(down)];
+  }
+
+  drawCells(plotWidth, palette) {
+    const { width, height } = sizeCanvas(this.canvas, plotWidth, this.plotHeight);
+    const image = new ImageData(width, height);
+    const { rows, cols } = this.sight;
+    paint(image, { x: 0, y: 0, width, height }, this.inSight(this.levels), 0, rows, cols, palette);
+    this.canvas.getContext("2d").putImageData(image, 0, 0);
+  }
+
+  /** What the filter leaves out recedes into the page's background. */
+  fade(filter) {
+    this.filter = filter;
+    this.left.dim(filter.named.queries);
+    this.top.dim(filter.named.keys);
+    this.drawVeil();
+  }
+
+  /** One pixel a cell, as large as the plot. */
+  drawVeil() {
+    const bright = this.filter?.bright;
+    this.veil.hidden = !bright;
+    if (!bright || !this.paper) return;
+    const { rows, cols } = this.sight;
+    Object.assign(this.veil, { width: cols, height: rows });
+    const image = new ImageData(cols, rows);
+    const colour = [...this.paper, VEIL];
+    this.inSight(bright).forEach((is, at) => is || image.data.set(colour, 4 * at));
+    this.veil.getContext("2d").putImageData(image, 0, 0);
+  }
+
+  /** The cells in sight, of an array with one entry for each cell. */
+  inSight(cells) {
+    const { query, key, rows, cols, isWhole } = this.sight;
+    if (isWhole) return cells;
+    const seen = new cells.constructor(rows * cols);
+    for (let row = 0; row < rows; row++) {
+      const start = (query + row) * this.matrix.keys.length + key;
+      seen.set(cells.subarray(start, start + cols), row * cols);
+    }
+    return seen;
+  }
+
+  // ---- what is in sight -----------------------------------------------------------------------------------------
+
+  /** Moves what is in sight, and asks for another window beyond the edges of this one. */
+  move(queries, keys) {
+    const { query, key } = this.sight;
+    const beyond = this.sight.move(queries, keys);
+    if (this.sight.query !== query || this.sight.key !== key) this.redraw();
+    if (this.matrix.whole && (beyond.queries || beyond.keys)) this.pan(beyond.queries, beyond.keys);
+  }
+
+  zoom(times, at) {
+    this.sight.zoom(times, at);
+    this.redraw();
+  }
+
+  reset() {
+    if (this.sight.isWhole) return;
+    this.sight.reset();
+    this.redraw();
+  }
+
+  /** What the keyboard goes to comes into sight. */
+  reveal(spot) {
+    if (this.sight.holds(spot)) return;
+    this.sight.reveal(spot);
+    this.redraw();
+  }
+
+  /** A query and a key of the whole text come to the middle of sight. */
+  centre(query, key) {
+    const { first, whole } = this.matrix;
+    const { rows, cols } = this.sight;
+    const start = (at, length, all) => clamp(at - Math.floor(length / 2), 0, all - length);
+    const to = { query: start(query, rows, whole.queries), key: start(key, cols, whole.keys) };
+    this.move(to.query - first.query - this.sight.query, to.key - first.key - this.sight.key);
+  }
+
+  /** The frame in the small picture; `ahead` by what was asked for and is not here yet. */
+  frameSight(ahead = { queries: 0, keys: 0 }) {
+    const { first } = this.matrix;
+    const { query, key, rows, cols } = this.sight;
+    const [down, across] = [first.query + query + ahead.queries, first.key + key + ahead.keys];
+    this.minimap.show({ query: down, key: across, rows, cols });
+  }
+
+  // ---- crosshair ------------------------------------------------------------------------------------------------
+
+  show({ query, key, queries, keys, chosen }) {
+    const { cellWidth, cellHeight, sight } = this;
+    const across = { left: 0, width: sight.cols * cellWidth };
+    const down = { top: 0, height: sight.rows * cellHeight };
+    const inRow = query !== undefined && sight.holds({ query });
+    const inCol = key !== undefined && sight.holds({ key });
+    const row = inRow && { top: this.down(query), height: Math.max(cellHeight, 1) };
+    const col = inCol && { left: this.across(key), width: Math.max(cellWidth, 1) };
+    while (this.pins.children.length < chosen.length) this.pins.append(element("div", "pinned"));
+    for (const [at, pin] of [...this.pins.children].entries()) {
+      const height = Math.max(cellHeight, 2);
+      const seen = at < chosen.length && sight.holds({ query: chosen[at] });
+      position(pin, seen && { ...across, top: this.down(chosen[at]), height });
+    }
+    position(this.rowBand, row && { ...across, ...row });
+    position(this.colBand, col && { ...down, ...col });
+    position(this.spot, row && col && { ...row, ...col });
+    this.left.light(queries, chosen);
+    this.top.light(keys, []);
+    this.left.cross(query, row && row.top + cellHeight / 2);
+    this.top.cross(key, col && col.left + cellWidth / 2);
+  }
+}
+
+const pointer = ({ clientX: x, clientY: y }) => ({ left: x, right: x, top: y - 6, bottom: y + 10 });
+
+function titled(className, text) {
+  const made = element("div", className);
+  made.textContent = text;
+  return made;
+}
+
+function position(band, place) {
+  band.hidden = !place;
+  for (const [side, length] of Object.entries(place || {})) band.style[side] = `${length}px`;
+}

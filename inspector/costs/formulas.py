@@ -1,0 +1,207 @@
+"""What each component of a Transformer costs, in closed form, from its configuration.
+
+Conventions, the same everywhere:
+- a multiply-add is 2 FLOPs, so a matrix [a, b] applied to n rows costs 2 n a b;
+- a text of n tokens attends to all n keys in full, whatever the mask hides;
+- matrix products are exact (they equal torch.utils.flop_counter); element-wise work is counted by a constant per
+  element, those of the ELECTRA authors' counter (Clark et al. 2020): softmax 5, normalisation 5, GELU 8;
+- an embedding is looked up, which costs no FLOPs, once for each token of each text;
+- parameters sit on the component that owns them: a bias with its matrix, gamma and beta with their norm; what is shared
+  counts once, where it comes first.
+
+Letters: n queries and m keys of a text, B batch, H heads, K kv heads, d width, e head width, f FFN width, V vocabulary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from models.attention.functions import is_plain
+from models.transformer.config import Stream, TransformerConfig
+
+COMPONENTS = {
+    "matmul": (
+        *("q", "k", "v", "scores", "mix", "out", "up", "gate", "down"),
+        *("router", "pooler", "lm_head", "classifier", "patch", "projection"),
+    ),
+    "elementwise": ("softmax", "activation", "norm", "residual", "bias", "scale", "positions"),
+    "lookup": ("token_embedding", "position_embedding", "segment_embedding"),
+}
+"""Every component that a model can have, by kind: the closed list."""
+
+KINDS = {component: kind for kind, components in COMPONENTS.items() for component in components}
+
+SOFTMAX_FLOPS = 5  # maximum, subtract, exponential, sum, divide
+NORM_FLOPS = {  # mean, variance (square and sum), subtract, scale by gamma over sigma, add beta; RMSNorm has no mean
+    **dict.fromkeys(("layer", "batch", "masked_batch"), 5),
+    **{"rms": 3, "none": 0},
+}
+NORM_VECTORS = {**dict.fromkeys(("layer", "batch", "masked_batch"), 2), "rms": 1, "none": 0}  # gamma and beta
+ACTIVATION_FLOPS = {  # a power, an exponential or a hyperbolic tangent is one; the last two multiply by the gate
+    **dict.fromkeys(("gelu", "gelu_new", "gelu_python", "gelu_pytorch_tanh", "gelu_tanh"), 8),
+    **dict.fromkeys(("relu", "tanh"), 1),
+    **{"swiglu": 4 + 1, "geglu_tanh": 8 + 1},
+}
+
+
+@dataclass(frozen=True)
+class Cost:
+    """One component: parameters, FLOPs, elements of the tensors that it writes, and how many of them a cache keeps."""
+
+    part: str
+    component: str
+    parameters: int
+    flops: int
+    outputs: int
+    cached: int = 0
+
+    @property
+    def kind(self) -> str:
+        """matmul, elementwise or lookup."""
+        return KINDS[self.component]
+
+
+def activation_flops(name: str) -> int:
+    """FLOPs per element; ValueError for a function without a convention here."""
+    if name not in ACTIVATION_FLOPS:
+        raise ValueError(f"no FLOP count for the activation {name!r}; there are some for {', '.join(ACTIVATION_FLOPS)}")
+    return ACTIVATION_FLOPS[name]
+
+
+def embedding(
+    config: TransformerConfig, tokens: int, batch: int, *, vocabulary: int, segments: int, shared: bool = False
+) -> Iterator[Cost]:
+    """Token + position + segment vectors, summed, normalised and projected where the model does so.
+
+    shared: the token matrix is counted elsewhere.
+    """
+    width = config.width if config.embedding_width is None else config.embedding_width
+    out = batch * tokens * width
+    yield Cost("embedding", "token_embedding", 0 if shared else vocabulary * width, 0, out)
+    if config.embedding_scale:
+        yield Cost("embedding", "scale", 0, out, out)
+    table = config.positions in ("sinusoidal", "learned")
+    if table:
+        learned = config.max_positions * width if config.positions == "learned" else 0
+        yield Cost("embedding", "position_embedding", learned, 0, out)
+    if segments:
+        yield Cost("embedding", "segment_embedding", segments * width, 0, out)
+    if sums := table + bool(segments):
+        yield Cost("embedding", "residual", 0, sums * out, sums * out)
+    if config.embedding_norm:
+        yield from norms("norm", config, batch * tokens, width=width)
+    if config.embedding_width is not None:
+        yield product("embedding", "projection", batch * tokens, width, config.width, bias=config.bias)
+        if config.bias:
+            yield Cost("embedding", "bias", 0, batch * tokens * config.width, 0)
+
+
+def attention(
+    config: TransformerConfig, queries: int, keys: int, batch: int, *, stream: Stream, new_keys: int | None = None
+) -> Iterator[Cost]:
+    """Projections 2 n d H e, twice 2 m d K e, and 2 n H e d; scores and mix 2 n m H e each.
+
+    The biases are added inside their products and write no tensor of their own. Only a decoder keeps keys and values.
+    new_keys: how many of the m are projected; the others come from a cache. All where None. One new query is not
+    multiplied with cached keys outside its window.
+    """
+    d, heads, e = config.width, config.heads, config.head_width
+    every, shared = heads * e, config.key_heads * e
+    new_keys = keys if new_keys is None else new_keys
+    seen = keys
+    if config.window and queries == new_keys == 1 and is_plain(config, stream=stream):
+        seen = min(keys, config.window)
+    rows, key_rows, pairs = batch * queries, batch * new_keys, batch * heads * queries * seen
+    kept = 0 if stream == "encoder" else batch * keys * shared
+    if config.projections:
+        yield product("attention", "q", rows, d, every, bias=config.bias)
+        yield product(
+            "attention", "k", key_rows, d, shared, bias=config.bias, owner=not config.shared_query_key, cached=kept
+        )
+        yield product(
+            "attention", "v", key_rows, d, shared, bias=config.bias, owner=not config.shared_key_value, cached=kept
+        )
+    yield from _scores(config, queries, seen, batch, stream=stream, new_keys=new_keys)
+    yield Cost("attention", "softmax", 0, SOFTMAX_FLOPS * pairs, pairs)
+    met = 2 * config.relative_distance + 1 if config.positions == "shaw" and stream != "cross" else 0  # Shaw's values
+    mixed = 0 if config.projections else 2 * kept  # without projections nothing else holds the keys and values
+    yield Cost("attention", "mix", met * e, 2 * pairs * e + 2 * rows * heads * met * e, rows * every, mixed)
+    if config.projections:
+        merged = every if config.merge == "concat" else e
+        yield product("attention", "out", rows, merged, d, bias=config.bias)
+        if config.bias:
+            yield Cost("attention", "bias", 0, rows * (every + d) + 2 * key_rows * shared, 0)
+
+
+def _scores(
+    config: TransformerConfig, queries: int, keys: int, batch: int, *, stream: Stream, new_keys: int
+) -> Iterator[Cost]:
+    """The score function with what it learns, then scale and positions; a cache keeps keys as RoPE turned them."""
+    heads, e, pairs = config.heads, config.head_width, batch * config.heads * queries * keys
+    rows, key_rows = batch * heads * queries, batch * heads * keys
+    positions = "none" if stream == "cross" else config.positions
+    dot = 2 * pairs * e
+    match config.score:
+        case "dot" if positions == "shaw":
+            vectors = 2 * config.relative_distance + 1
+            yield Cost("attention", "scores", vectors * e, dot + 2 * rows * vectors * e, pairs)
+        case "dot" | "cosine":
+            yield Cost("attention", "scores", 0, dot, pairs)
+        case "general":
+            yield Cost("attention", "scores", heads * e * e, dot + 2 * rows * e * e, pairs)
+        case "additive":
+            flops = 2 * (rows + key_rows) * e * e + 2 * pairs * e
+            yield Cost("attention", "scores", heads * (2 * e * e + 2 * e), flops, pairs)
+        case "additive_naive":
+            yield Cost("attention", "scores", heads * (2 * e * e + 2 * e), 2 * pairs * 2 * e * e, pairs)
+    cosine = 3 * (rows + key_rows) * e if config.score == "cosine" else 0  # square, add, divide
+    if config.scale != "none" or cosine:
+        yield Cost("attention", "scale", 0, cosine + (pairs if config.scale != "none" else 0), pairs)
+    if positions == "rope":  # two products and a sum for each feature of a query and a key
+        turned = rows * e + batch * config.key_heads * new_keys * e
+        yield Cost("attention", "positions", 0, 3 * turned, turned)
+    elif positions in ("t5", "alibi"):
+        yield Cost("attention", "positions", 0, pairs, pairs)
+
+
+def stack_positions(config: TransformerConfig) -> Iterator[Cost]:
+    """T5's table, one for all layers of a stack."""
+    if config.positions == "t5":
+        yield Cost("attention", "positions", config.relative_buckets * config.heads, 0, 0)
+
+
+def ffn(config: TransformerConfig, rows: int) -> Iterator[Cost]:
+    """2 n d f up and 2 n f d down; gated, 2 n d f more."""
+    d, f, gated = config.width, config.ffn_width, config.gated
+    yield product("ffn", "up", rows, d, f, bias=config.bias)
+    if gated:
+        yield product("ffn", "gate", rows, d, f, bias=config.bias)
+    yield Cost("ffn", "activation", 0, activation_flops(config.activation) * rows * f, rows * f)
+    yield product("ffn", "down", rows, f, d, bias=config.bias)
+    if config.bias:
+        yield Cost("ffn", "bias", 0, rows * ((1 + gated) * f + d), 0)
+
+
+def around(config: TransformerConfig, rows: int, *, sublayers: int) -> Iterator[Cost]:
+    """The residual sum and the norm of each sublayer."""
+    elements = sublayers * rows * config.width
+    if config.residual:
+        yield Cost("residual", "residual", 0, elements, elements)
+    yield from norms("norm", config, rows, width=config.width, count=sublayers)
+
+
+def product(
+    part: str, component: str, rows: int, inputs: int, outputs: int, *, bias: bool, owner: bool = True, cached: int = 0
+) -> Cost:
+    """A matrix [inputs, outputs] applied to rows; without parameters where another component owns the matrix."""
+    parameters = (inputs * outputs + (outputs if bias else 0)) if owner else 0
+    return Cost(part, component, parameters, 2 * rows * inputs * outputs, rows * outputs, cached)
+
+
+def norms(part: str, config: TransformerConfig, rows: int, *, width: int, count: int = 1) -> Iterator[Cost]:
+    """`count` norms over `width` features of `rows` tokens."""
+    if config.norm != "none":
+        elements = count * rows * width
+        parameters = count * NORM_VECTORS[config.norm] * width
+        yield Cost(part, "norm", parameters, NORM_FLOPS[config.norm] * elements, elements)

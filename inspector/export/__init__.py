@@ -1,0 +1,24 @@
+"""Export: an interactive page, a picture, a table, Python lines, or a notebook cell of what is on the page.
+
+```python
+inspector.export.write(trace, "attention.html", layer=3, head=7)
+```
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from inspector.export.files import csv, ending_of, html, write
+    from inspector.export.notebook import show
+
+__all__ = ["csv", "ending_of", "html", "show", "write"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import on first use: a table needs neither torch nor the drawing."""
+    if name not in __all__:
+        raise AttributeError(f"module 'inspector.export' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"inspector.export.{'notebook' if name == 'show' else 'files'}"), name)

@@ -1,0 +1,177 @@
+"""What is seen, as a file: an interactive page, a picture, a table, or the whole trace.
+
+A file's ending says which. Each is complete in itself and needs no network.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from inspector import maps, overview, row_statistics
+from inspector.components import pack, standalone
+from inspector.components.grid import roles
+from inspector.export import spreadsheet
+from inspector.overview import FirstLook
+from inspector.plots import attention, raster, theme
+from inspector.plots.attention import Weights
+from inspector.plots.theme import Mode, Scale
+from inspector.trace import Trace
+from models.layer_words import layer_name
+
+ENDINGS = (".html", ".png", ".csv", ".npz")
+
+# Bytes of further heads in an HTML file, so that a click on its grid opens them; else the grid alone.
+_OTHERS = 4 * 2**20
+_TEXT = 1000  # characters of the text that a page quotes
+
+
+def write(
+    trace: Trace,
+    path: str | os.PathLike[str],
+    *,
+    layer: int,
+    head: int | None,
+    stream: str | None = None,
+    call: int = 0,
+    mode: Mode = "light",
+    scale: Scale = "linear",
+) -> None:
+    """Write one head (head=None: the mean over the layer's heads) to a file, in the format that its ending says.
+
+    .html: an interactive page with the head's exact weights and the grid of all heads; it follows the reader's light or
+    dark. .png: a picture. .csv: the weights as a matrix. .npz: the whole trace, which `inspector.open` reads.
+    Raises ValueError for another ending, or a layer, head or stream out of range, and writes nothing then.
+    """
+    path, ending = Path(path), ending_of(path)
+    weights, queries, keys = attention.chosen(trace, layer=layer, head=head, stream=stream, call=call)
+    title = f"{trace.model}: attention"  # each head has a title of its own
+    if ending == ".html":
+        page = html(trace, layer=layer, head=head, stream=stream, call=call, scale=scale)
+        path.write_text(page, encoding="utf-8")
+    elif ending == ".png":
+        path.write_bytes(raster.png(weights, queries=queries, keys=keys, title=title, mode=mode, scale=scale))
+    elif ending == ".csv":
+        path.write_text(csv(weights, queries=queries, keys=keys), encoding="utf-8", newline="")
+    else:
+        trace.save(path)
+
+
+def ending_of(path: str | os.PathLike[str]) -> str:
+    """The ending that says what to write, in small letters; ValueError for one that is none of the four."""
+    ending = Path(path).suffix.lower()
+    if ending not in ENDINGS:
+        raise ValueError(f"{Path(path).name!a} does not say what to write: end it in {', '.join(ENDINGS)}")
+    return ending
+
+
+def csv(weights: Weights, *, queries: Sequence[str], keys: Sequence[str]) -> str:
+    """A map [Q, T] as a matrix: a header of key tokens, a first column of query tokens, the weights to 9 digits.
+
+    Nine digits read back to the same float32. A token goes with its position, "3 sat": tokens repeat, and no cell can
+    begin with the = + - @ that a spreadsheet would take for a formula. Invisible characters are written as U+XXXX.
+    """
+    names = [[f"{position} {theme.visible(token)}" for position, token in enumerate(side)] for side in (queries, keys)]
+    numbers = ([float(f"{weight:.9g}") for weight in row] for row in weights.tolist())
+    lines = ((name, *row) for name, row in zip(names[0], numbers, strict=True))
+    return spreadsheet.rows(["query / key", *names[1]], lines)
+
+
+def html(
+    trace: Trace,
+    *,
+    layer: int,
+    head: int | None,
+    stream: str | None = None,
+    call: int = 0,
+    scale: Scale = "linear",
+    window: tuple[slice, slice] | None = None,
+    look: FirstLook | None = None,
+) -> str:
+    """One HTML file without server or network: the head's exact weights, and the grid of its stream's heads.
+
+    A click on the grid opens another head where all of them fit the file; else it says that it is not in there.
+    window: the queries and keys of one head that the file holds of a long text, each start:stop; the grid shows all.
+    look: at this trace, for a grid as packing.sides has it; where it is left out the weights are looked at now.
+    """
+    site = trace.record_of(layer, stream, call=call).site
+    if window is None or head is None:
+        weights, queries, keys = attention.chosen(trace, layer=layer, head=head, stream=stream, call=call)
+        first = (0, 0)
+    else:
+        down, across = window
+        weights = trace.window(layer=layer, head=head, stream=stream, call=call, queries=down, keys=across)
+        queries, keys = site.queries[down], site.keys[across]
+        first = (down.start, across.start)
+    sites = [other for other in trace.sites if other.stream == site.stream]
+    whole = maps.arrange(trace, stream=site.stream)
+    of_token = trace.read_by(site.stream).segments
+    two_texts = trace.text_pair is not None and site.stream != "cross"
+
+    def message(weights: Weights, row: int, head: int | None) -> bytes:
+        """row: of the grid, which is what a page tells heads apart by."""
+        at = sites[row]
+        title = attention.title(at.layer, head, stream, call=at.call)
+        told = (
+            None
+            if head is None
+            else row_statistics.of_head(trace, whole, layer=at.layer, head=head, stream=at.stream, call=at.call)
+        )
+        return pack.head_bytes(
+            weights,
+            queries=queries,
+            keys=keys,
+            layer=row,
+            head=head,
+            title=title,
+            scale=scale,
+            colours=theme.SEQUENTIAL,
+            first=first,
+            rows=told,
+            segments=pack.Segments(of_token, of_token) if two_texts else None,
+        )
+
+    facts = {"model": trace.model, "text": _quote(trace.text)}
+    if trace.text_pair is not None:
+        facts["second text"] = _quote(trace.text_pair)
+    if trace.cut is not None:
+        facts["cut"] = str(trace.cut)
+    opened = sites.index(site)
+    open_head = message(weights, opened, head)
+    title = f"{trace.model}: attention"  # each head has a title of its own
+    if head is None:  # a mean is no picture of the grid
+        return standalone.page(title, open_head, facts=facts)
+    look = look or overview.look(trace, sides=pack.sides(trace.sites))
+    pooled = look.pictures[site.stream]
+    _, _, tall, wide = pooled.shape
+    pictures = pack.thumbnails(pooled, count=len(sites), heads=site.heads, queries=tall, keys=wide)
+    measures = look.measures.query("stream == @site.stream")
+    grid = pack.grid_bytes(
+        pictures,
+        tokens=len(site.queries),
+        colours=theme.SEQUENTIAL,
+        scale=scale,
+        selected=(opened, head),
+        names=[layer_name(one.layer, one.call, short=True) for one in sites],
+        notes=roles.notes(measures),
+        measures=roles.sortable(measures),
+        roles=roles.roles(measures),
+    )
+    others = [
+        (row, index)
+        for row, other in enumerate(sites)
+        for index in range(other.heads)
+        if (row, index) != (opened, head)
+    ]
+    if window is not None or weights.nbytes * len(others) > _OTHERS:
+        others = []
+    more = []
+    for row, index in others:
+        at = sites[row]
+        more.append(message(trace.attention(layer=at.layer, head=index, stream=at.stream, call=at.call), row, index))
+    return standalone.page(title, open_head, grid_bytes=grid, others=more, facts=facts)
+
+
+def _quote(text: str) -> str:
+    return text if len(text) <= _TEXT else f"{text[:_TEXT]}…"

@@ -1,0 +1,50 @@
+"""A trace in a notebook cell: the page's own grid and open head, drawn by the same code, with no server."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+
+from inspector import export, heads, overview
+from inspector.components import pack
+from inspector.plots.theme import Scale
+from inspector.trace import Trace
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a notebook draws as a cell's output. page: the whole HTML document; height: CSS pixels."""
+
+    page: str
+    height: int
+
+    def _repr_html_(self) -> str:
+        # A frame of its own: the page's styles and scripts and the notebook's do not meet.
+        return (
+            f'<iframe srcdoc="{html.escape(self.page)}" title="Headlight" '
+            f'style="width: 100%; height: {self.height}px; border: 0"></iframe>'
+        )
+
+
+def show(
+    trace: Trace,
+    *,
+    layer: int | None = None,
+    head: int | None = None,
+    stream: str | None = None,
+    call: int = 0,
+    scale: Scale = "linear",
+    height: int = 900,
+) -> Shown:
+    """The trace as the output of a notebook cell: all heads and one open, the most telling where none is named.
+
+    Raises ValueError for a layer, head or stream out of range.
+    """
+    stream = trace.sites[0].stream if stream is None else stream
+    look = overview.look(trace, sides=pack.sides(trace.sites))
+    if layer is None and head is None:
+        layer, head = heads.most_telling(look.measures.query("stream == @stream"))
+    if layer is None:
+        layer = next((site.layer for site in trace.sites if site.stream == stream), 0)
+    page = export.html(trace, layer=layer, head=head or 0, stream=stream, call=call, scale=scale, look=look)
+    return Shown(page, height)

@@ -1,0 +1,142 @@
+"""Beam search as a tree: every text that was kept for a while, and what became of it; a part of the probe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import pandas as pd
+import torch
+
+from inspector.generating.writing import prompt
+from models import LoadedModel
+from models.tokenizers import token_names
+from models.transformer.generation import BeamStep, beam_search
+
+LENGTH_PENALTY = 0.6  # what the translator's own beam search uses
+
+
+@dataclass(frozen=True)
+class Node:
+    """One kept token of the tree.
+
+    step: from 1; parent: its index in the tree, None at the first step; log_probability: of the token after its text;
+    total: of all new tokens up to it; score: total over the length penalty.
+    hypothesis: the search could have answered with the text that ends here (it has ended, or was still in the beam when
+    the search stopped); over: it has ended; alive: a hypothesis goes through here, else the beam dropped it.
+    best: on the path of the text that won.
+    """
+
+    step: int
+    parent: int | None
+    id: int
+    token: str
+    log_probability: float
+    total: float
+    score: float
+    over: bool
+    hypothesis: bool = False
+    alive: bool = False
+    best: bool = False
+
+
+@dataclass(frozen=True)
+class Tree:
+    """All nodes, those of a step together and the likeliest first; `texts` has the finished ones."""
+
+    beams: int
+    length_penalty: float
+    nodes: tuple[Node, ...]
+
+    def path(self, index: int) -> list[int]:
+        """The indices from the first step to this node."""
+        found = [index]
+        while (parent := self.nodes[found[-1]].parent) is not None:
+            found.append(parent)
+        return found[::-1]
+
+    def ids(self, index: int) -> tuple[int, ...]:
+        """The new tokens' ids up to this node."""
+        return tuple(self.nodes[node].id for node in self.path(index))
+
+
+@torch.inference_mode()
+def search(
+    loaded: LoadedModel, text: str, *, beams: int, new_tokens: int, length_penalty: float = LENGTH_PENALTY
+) -> Tree:
+    """Beam search of what the model writes, with every step kept; `models.transformer.generation.beam_search` does it.
+
+    Raises ValueError as `generating.prompt`, and for fewer than 1 beam or new token.
+    """
+    given = prompt(loaded, text)
+    ask, begun = given.begin()
+    steps: list[BeamStep] = []
+    beam_search(
+        ask,
+        begun,
+        new_tokens=min(new_tokens, given.room),
+        beams=beams,
+        end=given.end,
+        length_penalty=length_penalty,
+        watch=steps.append,
+    )
+
+    def name(id: int) -> str:
+        return token_names(loaded.tokenizer, [id])[0]
+
+    return grow(steps, beams=beams, length_penalty=length_penalty, name=name)
+
+
+def grow(steps: list[BeamStep], *, beams: int, length_penalty: float, name: Callable[[int], str]) -> Tree:
+    """The tree of a search's steps; `name` gives a token's text."""
+    nodes: list[Node] = []
+    going: list[int | None] = [None]  # the texts that are not over, as nodes
+    for number, step in enumerate(steps, start=1):
+        kept = []
+        columns = (step.rows.tolist(), step.tokens.tolist(), step.total.tolist(), step.scores.tolist())
+        for row, id, total, score, over in zip(*columns, step.over.tolist(), strict=True):
+            parent = going[row]
+            before = 0.0 if parent is None else nodes[parent].total
+            nodes.append(Node(number, parent, id, name(id), total - before, total, score, over, hypothesis=over))
+            if not over:
+                kept.append(len(nodes) - 1)
+        going = [*kept]
+    for index in going:
+        if index is not None:
+            nodes[index] = replace(nodes[index], hypothesis=True)
+    return _marked(Tree(beams, length_penalty, tuple(nodes)))
+
+
+def _marked(tree: Tree) -> Tree:
+    """What lives, and what has won: the first of the best scores, those over before the others, as the search does."""
+    ends = [index for index, node in enumerate(tree.nodes) if node.hypothesis]
+    ends.sort(key=lambda index: (not tree.nodes[index].over, index))
+    alive = {node for end in ends for node in tree.path(end)}
+    best = set(tree.path(max(ends, key=lambda index: tree.nodes[index].score)))
+    nodes = (replace(node, alive=index in alive, best=index in best) for index, node in enumerate(tree.nodes))
+    return replace(tree, nodes=tuple(nodes))
+
+
+def texts(loaded: LoadedModel, tree: Tree, *, greedy: Tree) -> pd.DataFrame:
+    """The hypotheses of a beam, the best first, and the greedy text (the tree of one beam) among them.
+
+    Columns: text, found_by (beam | greedy | both), score, log_probability, tokens, ended.
+    """
+    rows: dict[tuple[int, ...], dict[str, object]] = {}
+    for found_by, of in (("beam", tree), ("greedy", greedy)):
+        for index, node in enumerate(of.nodes):
+            if not node.hypothesis:
+                continue
+            ids = of.ids(index)
+            if ids in rows:
+                rows[ids]["found_by"] = "both"
+                continue
+            rows[ids] = {
+                "text": loaded.tokenizer.decode(list(ids), skip_special_tokens=True),
+                "found_by": found_by,
+                "score": node.score,
+                "log_probability": node.total,
+                "tokens": len(ids),
+                "ended": node.over,
+            }
+    return pd.DataFrame(list(rows.values())).sort_values("score", ascending=False, ignore_index=True)

@@ -1,0 +1,56 @@
+"""What the page shows first of a text, in one pass over its weights: measures, self-checks and small pictures.
+
+To compute the weights of a long text again takes longer than to look at them, so all who need every one look together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from inspector import heads
+from inspector.exactness import WeightChecks
+from inspector.trace import Array, AttentionSite, Band, Trace
+from inspector.trace.pooling import MaxPool
+
+
+@dataclass(frozen=True)
+class FirstLook:
+    """measures: heads.measure with the heads' label. checks: of every weight.
+
+    pictures: of each stream float32 [L, H, rows, cols], its attentions in call order, the largest weight of each tile,
+    as `Trace.pooled` has them.
+    """
+
+    measures: pd.DataFrame
+    checks: WeightChecks
+    pictures: Mapping[str, Array]
+
+
+def look(
+    trace: Trace, *, sides: Mapping[str, int], on_progress: Callable[[float, int], None] | None = None
+) -> FirstLook:
+    """Look at every weight of a trace once.
+
+    sides: cells of a picture, at most, in either direction, for each stream. on_progress: called with the layers that
+    are done, a part of one included, and how many there are; what it raises ends the look.
+    """
+    checks = WeightChecks(trace)
+    places = {(site.stream, site.layer, site.call): place for place, site in enumerate(trace.sites)}
+    pools = [MaxPool(site.heads, len(site.queries), len(site.keys), side=sides[site.stream]) for site in trace.sites]
+
+    def see(site: AttentionSite, band: Band) -> None:
+        place = places[site.stream, site.layer, site.call]
+        checks.see(site, band)
+        pools[place].add(band.values, queries=band.queries, keys=band.keys)
+        if on_progress is not None:
+            on_progress(place + band.queries.stop / len(site.queries), len(places))
+
+    table = heads.measure(trace, on_band=see)
+    pictures = {
+        stream: np.stack([pools[place].cells for (of, *_), place in places.items() if of == stream]) for stream in sides
+    }
+    return FirstLook(table.assign(label=heads.label(table)), checks, pictures)

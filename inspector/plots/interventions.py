@@ -1,0 +1,166 @@
+"""What a change does: guesses in a hidden token's place, predictions, every head, how far each hidden state turned."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from inspector.components.pack import thumbnails
+from inspector.interventions import Guess, Prediction
+from inspector.plots import theme
+from inspector.plots.attention import Weights
+from inspector.plots.theme import Mode
+
+_ROW = 34  # pixels of a bar with its gap
+_OTHERS = 0.45  # opacity of the bars that are not the true token
+
+
+def guesses(guess: Guess, *, mode: Mode = "light") -> go.Figure:
+    """The likeliest tokens at a masked position, likeliest on top, as bars of probability (no unit).
+
+    The text's own token is drawn solid and named with its rank, below the others where it is not one of them.
+    """
+    candidates = [(rank, token, share) for rank, (token, share) in enumerate(guess.top, start=1)]
+    if all(token != guess.token for _, token, _ in candidates):
+        candidates.append((guess.rank, guess.token, guess.probability))
+    true = [token == guess.token for _, token, _ in candidates]
+    shares = [share for _, _, share in candidates]
+    rows = list(range(len(candidates)))
+    drawn = go.Bar(
+        x=shares,
+        y=rows,
+        orientation="h",
+        marker={"color": theme.PART[mode]["prediction"], "opacity": [1.0 if own else _OTHERS for own in true]},
+        text=[theme.number(share) for share in shares],
+        textposition="outside",
+        cliponaxis=False,
+        customdata=[[theme.literal(token), f"{rank:,}"] for rank, token, _ in candidates],
+        hovertemplate="%{customdata[0]}<br>rank %{customdata[1]}<br>probability %{x:.6~g}<extra></extra>",
+    )
+    names = [_name(token, *([rank] if own else ())) for (rank, token, _), own in zip(candidates, true, strict=True)]
+    return go.Figure(
+        drawn, layout=_bars(names, title=f"Guesses for token {guess.position}", longest=max(shares), mode=mode)
+    )
+
+
+def predictions(found: Prediction, *, mode: Mode = "light") -> go.Figure:
+    """The likeliest tokens before and after a change, the likeliest before on top, as pairs of bars (no unit).
+
+    Before is pale and hatched, after is solid; the token asked about is named with its two ranks.
+    """
+    colour, rows = theme.PART[mode]["prediction"], list(range(len(found.candidates)))
+    tokens = [token for token, _, _ in found.candidates]
+    drawn = [
+        go.Bar(
+            name=name,
+            x=shares,
+            y=rows,
+            orientation="h",
+            marker={"color": colour, "opacity": opacity, "pattern": {"shape": hatch}},
+            text=[theme.number(share) for share in shares],
+            textposition="outside",
+            cliponaxis=False,
+            customdata=[theme.literal(token) for token in tokens],
+            hovertemplate="%{customdata}<br>" + name + " %{x:.6~g}<extra></extra>",
+        )
+        for name, shares, opacity, hatch in (
+            ("before", [before for _, before, _ in found.candidates], _OTHERS, "/"),
+            ("after", [after for _, _, after in found.candidates], 1.0, ""),
+        )
+    ]
+    ranks = found.before.rank, found.after.rank
+    names = [_name(token, *(ranks if token == found.before.token else ()), true=found.true) for token in tokens]
+    longest = max(max(before, after) for _, before, after in found.candidates)
+    layout = _bars(names, title="Before and after", longest=longest, mode=mode)
+    legend = {**theme.LEGEND_ABOVE, "traceorder": "normal"}
+    return go.Figure(drawn, layout=layout | {"height": 130 + 46 * len(rows), "legend": legend, "margin": {"t": 76}})
+
+
+def _bars(names: Sequence[str], *, title: str, longest: float, mode: Mode) -> dict[str, Any]:
+    """The layout of bars of probability, one under the other."""
+    return {
+        "template": theme.template(mode),
+        "title": {"text": title},
+        "xaxis": {"title": {"text": "probability"}, "range": [0, 1.2 * longest], "tickformat": ".3~g"},
+        "yaxis": {
+            "tickmode": "array",
+            "tickvals": list(range(len(names))),
+            "ticktext": names,
+            "tickfont": {"family": theme.TOKEN_FONT, "size": 13, "color": theme.TEXT[mode]},
+            "autorange": "reversed",
+            "showgrid": False,
+            "ticks": "",
+        },
+        "bargap": 0.25,
+        "height": 120 + _ROW * len(names),
+    }
+
+
+def changes(layers: Sequence[tuple[Weights, Weights]]) -> tuple[NDArray[np.uint8], float]:
+    """Small pictures of |after - before| of every head, [L, H, rows, cols] as packing.grid_bytes takes them, and their
+    largest value, which is the last colour; layers: the maps [H, Q, T] of each layer before and after."""
+    apart = [np.abs(after - before) for before, after in layers]
+    top = max(float(layer.max()) for layer in apart)
+    heads, queries, keys = apart[0].shape
+    scaled = [np.divide(layer, top or 1.0, dtype=np.float32) for layer in apart]
+    return thumbnails(scaled, count=len(layers), heads=heads, queries=queries, keys=keys), top
+
+
+def moved(
+    turned: np.ndarray,
+    *,
+    tokens: Sequence[str],
+    masked: Collection[int],
+    names: tuple[str, str] = ("seen", "masked"),
+    mode: Mode = "light",
+) -> go.Figure:
+    """How far each token's last hidden state turned, 1 - cosine [T], as bars; the masked tokens stand out in rose.
+
+    names: of the other tokens, and of those that stand out.
+
+    Raises ValueError where there are not as many values as tokens.
+    """
+    if len(turned) != len(tokens):
+        raise ValueError(f"{len(turned)} values do not fit {len(tokens)} tokens; give one for each")
+    part = theme.PART[mode]
+    places = np.arange(len(tokens))
+    figure = go.Figure()
+    for name, colour, hidden in ((names[0], part["residual"], False), (names[1], part["prediction"], True)):
+        chosen = np.isin(places, list(masked)) == hidden
+        figure.add_bar(
+            x=[theme.token_names(tokens)[place] for place in places[chosen]],
+            y=turned[chosen],
+            name=name,
+            marker={"color": colour, "pattern": {"shape": "/" if hidden else ""}},
+            hovertemplate="%{x}<br>1 − cosine %{y:.3g}<extra></extra>",
+        )
+    return figure.update_layout(
+        template=theme.template(mode),
+        title_text="How far each hidden state turned",
+        xaxis={
+            **theme.token_axis(tokens, title="token"),
+            "tickangle": -90,
+            "categoryorder": "array",
+            "categoryarray": theme.token_names(tokens),
+        },
+        yaxis={"title": {"text": "1 − cosine"}, "rangemode": "tozero", "tickformat": ".3~g"},
+        legend=theme.LEGEND_ABOVE,
+        showlegend=len(masked) > 0,
+        margin={"t": 76},
+        bargap=0.2,
+        height=340,
+    )
+
+
+def _name(token: str, *ranks: int, true: bool = True) -> str:
+    """A token as the name of a bar; of the one asked about with its ranks."""
+    shown = theme.visible(token)
+    shown = shown if len(shown) <= theme.LONGEST_TICK else f"{shown[: theme.LONGEST_TICK - 1]}…"
+    if not ranks:
+        return f"{theme.literal(shown)} "
+    places = " → ".join(f"{rank:,}" for rank in ranks)
+    return f"<b>{theme.literal(shown)}</b> <br>{'true, ' if true else ''}rank {places} "

@@ -1,0 +1,10 @@
+"""The probe: run a model on a text and record what its attention and its norms were given; the only room that hooks.
+
+```python
+trace = record(models.load("minilm"), "The cat sat on the mat.")
+```
+"""
+
+from inspector.probe.recording import Progress, fused_difference, record, record_batch, record_reading
+
+__all__ = ["Progress", "fused_difference", "record", "record_batch", "record_reading"]

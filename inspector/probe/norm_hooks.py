@@ -1,0 +1,303 @@
+"""Hooks on norms and layers: one on each, the first time that their model is recorded, for as long as the model lives.
+
+Hooks that come and go with each request mix up the records of two visitors. What is seen goes to a context variable,
+so each thread collects its own; outside a recording nothing happens.
+
+A norm's formula is never taken on trust: the hook sees what goes in and what comes out, and holds the one to the other.
+A layer's hook sees the residual stream itself, before and after.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any
+from weakref import WeakKeyDictionary, WeakSet
+
+import torch
+from torch import Tensor, nn
+
+from inspector.probe.norm_kinds import NormParameters, holds_norm, is_inside, is_norm, parameters
+from inspector.probe.norm_places import LayerCall, MixerCall, NormCall
+from inspector.probe.residual_sums import Sums, Uses
+from inspector.trace.norm_formula import normalise, rounding
+from models.attention import AttentionCall
+from models.attention.running_layer import layers_of, running_layer, stacks
+
+_ATTENTION = re.compile(r"(Attention|Attn|MLA)(?!\w*DecoderLayer)")
+_MIXER = re.compile(
+    r"(Mamba|Mixer|ShortConv|DeltaNet|RecurrentBlock|Lightning|DeltaAttention|Linear\w*Att)(?!\w*DecoderLayer)"
+)  # what stands in attention's place: state spaces, convolutions, linear attention (some are called attention)
+NO_FORMULA = "what it gives is neither a LayerNorm nor an RMSNorm of what it takes, so its numbers are not shown"
+INSIDE = "inside a sublayer, where vectors are normed that the sublayer itself makes, so not of the residual stream"
+NO_VECTORS = "it does not take one vector for each token"
+CHANGED = "it changes what the norm inside it gives, by a gate or the like, so what it gives itself is not shown"
+
+
+@dataclass
+class Seen:
+    """Everything that the hooks saw in one forward. attentions: the calls of the seam, in the same run.
+
+    refused: each call of a norm that is not shown, its path and the reason.
+    """
+
+    attentions: list[AttentionCall]
+    sums: Sums | None = None
+    norms: list[NormCall] = field(default_factory=list)
+    layers: list[LayerCall] = field(default_factory=list)
+    mixers: list[MixerCall] = field(default_factory=list)
+    refused: list[tuple[str, str]] = field(default_factory=list)
+    inside: list[LayerCall] = field(default_factory=list)
+    sublayers: list[str] = field(default_factory=list)
+    _brought: list[tuple[Tensor, Tensor]] = field(default_factory=list)
+
+    def keep(self, tensor: Tensor) -> Tensor:
+        """The tensor on the CPU, the same object where it was just brought."""
+        if tensor.device.type == "cpu":
+            return tensor.detach()
+        found = next((kept for original, kept in self._brought if original is tensor), None)
+        if found is None:
+            found = tensor.detach().cpu()
+            self._brought = [*self._brought[-2:], (tensor, found)]
+        return found
+
+
+_seen: ContextVar[Seen | None] = ContextVar("norms_seen", default=None)
+_hooked: WeakSet[nn.Module] = WeakSet()
+_hooking = Lock()
+
+
+_uses: WeakKeyDictionary[nn.Module, dict[tuple[str, int], Uses]] = WeakKeyDictionary()
+"""Fates of each norm's calls, by its path and how often it ran before: the text does not change them."""
+
+
+@contextmanager
+def watch_norms(network: nn.Module, attentions: list[AttentionCall], *, sums: bool) -> Iterator[Seen]:
+    """Collect every call of a norm and of a layer in the block. sums: whether to tell what becomes of each norm.
+
+    That is watched once for each network, for it takes a sixth of the time.
+    """
+    seen, known = Seen(attentions), _uses.get(network)
+    sums, told = sums and known is None, sums
+    seen.sums = Sums(lambda: next(reversed(seen.sublayers), "ffn")) if sums else None
+    token = _seen.set(seen)
+    try:
+        with seen.sums or nullcontext():
+            yield seen
+    finally:
+        _seen.reset(token)
+    ran = Counter[str]()
+    places = []
+    for call in seen.norms:
+        places.append((call.name, ran[call.name]))
+        ran[call.name] += 1
+    if seen.sums is not None:
+        _uses[network] = {place: call.uses for place, call in zip(places, seen.norms, strict=True)}
+    elif told and known is not None:
+        for place, call in zip(places, seen.norms, strict=True):
+            call.uses = known.get(place, call.uses)
+
+
+def install(network: nn.Module) -> None:
+    """Put hooks on the network's norms, layers and sublayers, once for as long as it lives."""
+    with _hooking:
+        if network in _hooked:
+            return
+        held = {path: layers for path, layers in _layers(network).items() if _holds_attention(layers)}
+        members = {id(layer) for layers in held.values() for layer in layers}
+        for path, layers in held.items():
+            for layer in layers:
+                hook = _LayerHook(path, whole=not _kind(layer))
+                layer.register_forward_pre_hook(hook.enters, with_kwargs=True)
+                layer.register_forward_hook(hook.leaves)
+        for name, module in network.named_modules():
+            if is_norm(module):
+                module.register_forward_hook(_NormHook(name), with_kwargs=True)
+            elif holds_norm(module):
+                module.register_forward_hook(_HolderHook(name))
+            elif (kind := _kind(module)) and id(module) not in members:
+                module.register_forward_pre_hook(_SublayerHook(kind).enters)
+                module.register_forward_hook(_SublayerHook(kind).leaves)
+        _hooked.add(network)
+
+
+def _kind(module: nn.Module) -> str:
+    """ "attention" or "mixer" by the name of its class, "" where it is neither."""
+    name = type(module).__name__
+    if next(module.children(), None) is None:
+        return ""
+    return "mixer" if _MIXER.search(name) else "attention" if _ATTENTION.search(name) else ""
+
+
+def _layers(network: nn.Module) -> dict[str, list[nn.Module]]:
+    """The layers of each stack, by its path, each module once."""
+    return {path: list(dict.fromkeys(layers_of(stack))) for path, stack in stacks(network).items()}
+
+
+def _holds_attention(layers: list[nn.Module]) -> bool:
+    return any(_kind(part) == "attention" for layer in layers for part in layer.modules())
+
+
+@dataclass(frozen=True)
+class _LayerHook:
+    """path: of the stack. whole: False where the stack holds attentions alone, not whole layers (XLM)."""
+
+    path: str
+    whole: bool
+
+    def enters(self, module: nn.Module, inputs: tuple[Any, ...], named: dict[str, Any]) -> None:
+        seen = _seen.get()
+        given = (*inputs[:1], named.get("hidden_states"), *named.values())
+        x = next((value for value in given if isinstance(value, Tensor)), None)
+        if seen is None or x is None:
+            return
+        before = [call for call in seen.layers if call.path == self.path]
+        running, watched = running_layer(), seen.sums.off() if seen.sums is not None else nullcontext()
+        with watched:
+            kept, truth = seen.keep(x), summary(x)
+        call = LayerCall(self.path, len(before) if running is None else running, kept, truth, len(seen.attentions))
+        if before:
+            if not before[-1].gave(x):  # what is taken is the stream, whatever was given
+                before[-1].left, before[-1].left_truth, before[-1].left_norm = kept, truth, None
+            before[-1].given = None
+        for norm in reversed(seen.norms[-2:]):
+            norm.leaves = norm.leaves or norm.gave(x)
+        seen.layers.append(call)
+        seen.inside.append(call)
+        if seen.sums is not None:
+            seen.sums.forget(tuple(x.shape))
+
+    def leaves(self, module: nn.Module, inputs: tuple[Any, ...], output: Any) -> None:
+        seen = _seen.get()
+        if seen is None or not seen.inside:
+            return
+        call = seen.inside.pop()
+        call.attentions = slice(call.attentions.start, len(seen.attentions))
+        out = output[0] if isinstance(output, (tuple, list)) else output
+        out = next(iter(out.values()), None) if isinstance(out, dict) else out  # SqueezeBERT
+        if not self.whole or not isinstance(out, Tensor):
+            return
+        call.given = out
+        for number, norm in reversed(list(enumerate(seen.norms))):
+            if norm.call is not call:
+                break
+            if norm.gave(out):
+                norm.leaves, call.left_norm = True, number
+                return
+        with seen.sums.off() if seen.sums is not None else nullcontext():
+            call.left, call.left_truth = seen.keep(out), summary(out)
+
+
+@dataclass(frozen=True)
+class _SublayerHook:
+    kind: str
+
+    def enters(self, module: nn.Module, inputs: tuple[Any, ...]) -> None:
+        seen = _seen.get()
+        if seen is None:
+            return
+        if self.kind == "mixer" and "mixer" not in seen.sublayers and seen.inside:
+            seen.mixers.append(MixerCall(seen.inside[-1], len(seen.norms), len(seen.attentions)))
+        seen.sublayers.append(self.kind)
+
+    def leaves(self, module: nn.Module, inputs: tuple[Any, ...], output: Any) -> None:
+        seen = _seen.get()
+        if seen is not None and seen.sublayers:
+            seen.sublayers.pop()
+
+
+@dataclass(frozen=True)
+class _NormHook:
+    name: str
+
+    def __call__(self, module: nn.Module, inputs: tuple[Any, ...], named: dict[str, Any], output: Any) -> None:
+        seen = _seen.get()
+        if seen is None:
+            return
+        with seen.sums.off() if seen.sums is not None else nullcontext():
+            self._see(
+                seen, module, [value for value in (*inputs, *named.values()) if isinstance(value, Tensor)], output
+            )
+
+    def _see(self, seen: Seen, module: nn.Module, given: list[Tensor], output: Any) -> None:
+        out = output[0] if isinstance(output, (tuple, list)) else output
+        if is_inside(self.name):
+            seen.refused.append((self.name, INSIDE))
+            return
+        if not given or not isinstance(out, Tensor) or out.shape != given[0].shape:
+            seen.refused.append((self.name, NO_VECTORS))
+            return
+        x, flat = given[0], given[0]
+        gate = next((t for t in given[1:] if t.shape == x.shape and t.is_floating_point()), None)
+        before = seen.norms[-1].input if seen.norms else x
+        if x.ndim == 2 and (x.numel(), x.shape[-1]) == (before.numel(), before.shape[-1]):
+            flat = x.view_as(before)  # OPT flattens [B, T, D] for its FFN
+        if flat.ndim != 3:
+            seen.refused.append((self.name, NO_VECTORS))
+            return
+        given_out = out.view_as(flat)
+        found = parameters(module, width=flat.shape[-1], gated=gate is not None)
+        if found is None and gate is None:  # SqueezeBERT
+            found = parameters(module, width=flat.shape[1])
+        if found is None:
+            seen.refused.append((self.name, NO_FORMULA))
+            return
+        flat, given_out = (t.transpose(1, 2) if found.features_first else t for t in (flat, given_out))
+        kept, kept_gate = seen.keep(flat), None if gate is None else seen.keep(gate.view_as(flat))
+        difference, explained = _held(found, kept, kept_gate, given_out.detach().cpu())
+        if not explained:
+            seen.refused.append((self.name, NO_FORMULA))
+            return
+        call = NormCall(self.name, found, kept, kept_gate, len(seen.attentions), difference, summary(given_out))
+        call.output = out
+        call.call = seen.inside[-1] if seen.inside else None
+        call.sublayer = seen.sublayers[-1] if seen.sublayers else ""
+        if seen.sums is not None:
+            call.uses = seen.sums.norm(x, out)
+        seen.norms.append(call)
+        for earlier in seen.norms[-4:-2]:
+            earlier.output = None  # only the last ones can still be what a layer gives
+
+
+@dataclass(frozen=True)
+class _HolderHook:
+    name: str
+
+    def __call__(self, module: nn.Module, inputs: tuple[Any, ...], output: Any) -> None:
+        seen = _seen.get()
+        if seen is not None and len(inputs) == 1:  # more: a whole sublayer with its residual sum (SqueezeBERT)
+            seen.refused.append((self.name, CHANGED))
+
+
+def _held(norm: NormParameters, x: Tensor, gate: Tensor | None, out: Tensor) -> tuple[float, bool]:
+    """The largest difference of the formula from what the module gave, and whether rounding explains all of them."""
+    digits = torch.finfo(out.dtype).eps
+    wide, gate = x.float(), None if gate is None else gate.float()
+    gamma, beta = norm.gamma.float(), norm.beta.float()
+    made = normalise(
+        wide,
+        gamma,
+        beta,
+        kind=norm.kind,
+        epsilon=norm.epsilon,
+        groups=norm.groups,
+        gate=gate,
+        gating=norm.gating,
+    )
+    difference = (made - out.float()).abs().amax(dim=-1)
+    if gate is not None:
+        allowed = 64 * digits * made.abs().amax(dim=-1).clamp(min=1e-3)
+    else:
+        allowed = rounding(wide, gamma, beta, kind=norm.kind, epsilon=norm.epsilon, digits=digits)
+    return float(difference.max()), bool((difference <= allowed).all())
+
+
+def summary(states: Tensor) -> Tensor:
+    """Mean and biased standard deviation of each vector [..., D]: float32 [..., 2] on the CPU."""
+    variance, mean = torch.var_mean(states.detach().float(), dim=-1, correction=0)
+    return torch.stack([mean, variance.sqrt()], dim=-1).cpu()

@@ -1,0 +1,148 @@
+"""What a norm module computes, found out by asking it: its formula, gamma, beta and epsilon; a part of the probe."""
+
+from __future__ import annotations
+
+import copy
+import re
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+import torch
+from torch import Tensor, nn
+
+from inspector.trace.norm_formula import GATINGS, Gating, normalise
+from models.placed import with_weights
+
+_NAMED = re.compile(r"norm", re.IGNORECASE)
+_INSIDE = re.compile(
+    r"(^|_)(q|k|v|query|key|value)_?(layer)?_?norm|q_a_|kv_a_|^(dt|b|c)_layernorm|_sub_norm", re.IGNORECASE
+)  # of queries and keys, of what steers a state space (Jamba), of what W_O and the second FFN matrix take (BitNet)
+_EPSILONS = ("eps", "variance_epsilon", "epsilon")
+_USUAL_EPSILONS = (1e-5, 1e-6, 1e-12)  # of modules that write it into their forward (OLMo)
+_TOLERANCE = 1e-5
+
+
+@dataclass(frozen=True, eq=False)
+class NormParameters:
+    """kind: "layer" (Ba et al. 2016) or "rms" (Zhang & Sennrich 2019); gamma and beta [D], beta 0 in an RMSNorm.
+
+    gamma is what multiplies: where a module keeps it less 1 (Gemma), with the 1; ones where it has none. learned: which
+    of "gamma" and "beta" the module has. features_first: whether the module takes [B, D, T]. groups, gating: as in
+    `norm_formula.normalise`.
+    """
+
+    kind: str
+    gamma: Tensor
+    beta: Tensor
+    epsilon: float
+    features_first: bool = False
+    learned: tuple[str, ...] = ()
+    groups: int = 1
+    gating: Gating = ""
+
+
+def is_norm(module: nn.Module) -> bool:
+    """Whether a module is a norm by its class's name, and no block that holds one."""
+    weight = _parameter(module, "gamma", "weight")
+    alone = next(module.children(), None) is None or (weight is not None and weight.ndim == 1)
+    return bool(_NAMED.search(type(module).__name__)) and alone
+
+
+def holds_norm(module: nn.Module) -> bool:
+    """Whether a module is called a norm, is none by `is_norm`, and holds one: it makes something else of it."""
+    named = type(module).__name__.endswith("Norm") and not is_norm(module)
+    return named and any(is_norm(child) for child in module.children())
+
+
+def is_inside(name: str) -> bool:
+    """Whether the norm at that path stands inside a sublayer: it takes queries, keys or what a state space makes."""
+    return bool(_INSIDE.search(name.rpartition(".")[2]))
+
+
+def parameters(module: nn.Module, *, width: int, gated: bool = False) -> NormParameters | None:
+    """What the module computes of vectors [D]; None where it is neither a LayerNorm nor an RMSNorm.
+
+    gated: whether it is given a second tensor as wide as its input.
+    """
+    asked = _known.setdefault(module, {})
+    if (width, gated) not in asked:
+        asked[width, gated] = _ask(module, width, gated)
+    return asked[width, gated]
+
+
+_known: WeakKeyDictionary[nn.Module, dict[tuple[int, bool], NormParameters | None]] = WeakKeyDictionary()
+"""A loaded model never changes."""
+
+
+def _parameter(module: nn.Module, *names: str) -> Tensor | None:
+    found = next((value for name in names if (value := getattr(module, name, None)) is not None), None)
+    return found.detach() if isinstance(found, Tensor) else None
+
+
+@torch.inference_mode()
+def _ask(module: nn.Module, width: int, gated: bool) -> NormParameters | None:
+    """Give the module a few vectors, large ones and some so small that epsilon tells, and see what it makes of them."""
+    with with_weights(module):
+        module = _in_float32(module)
+    weight, bias = _parameter(module, "gamma", "weight"), _parameter(module, "beta", "bias")
+    if any(kept is not None and kept.shape != (width,) for kept in (weight, bias)):
+        return None
+    kept = torch.ones(width) if weight is None else weight
+    beta = torch.zeros(width) if bias is None else bias
+    learned = tuple(name for name, found in (("gamma", weight), ("beta", bias)) if found is not None)
+    random = torch.Generator().manual_seed(0)
+    x = torch.randn(1, 3, width, generator=random) * 2 + 0.5
+    x = x * torch.tensor([1.0, 1.0, 1e-3])[:, None]
+    gate = torch.randn(1, 3, width, generator=random) if gated else None
+    answer, features_first = _answer(module, x, gate)
+    if answer is None or answer.shape != x.shape:
+        return None
+    named = [float(value) for name in _EPSILONS if (value := getattr(module, name, None)) is not None]
+    gatings: tuple[Gating, ...] = ("", *GATINGS) if gated else ("",)
+    for epsilon in named[:1] or _USUAL_EPSILONS:
+        for kind, gamma in (("layer", kept), ("rms", kept), ("rms", 1 + kept), ("layer", 1 + kept)):
+            for groups in dict.fromkeys((1, _groups(module, width))) if kind == "rms" else (1,):
+                for gating in gatings:
+                    made = normalise(
+                        x, gamma, beta, kind=kind, epsilon=epsilon, groups=groups, gate=gate, gating=gating
+                    )
+                    if torch.allclose(answer, made, atol=_TOLERANCE, rtol=_TOLERANCE):
+                        return NormParameters(
+                            kind, gamma.clone(), beta.clone(), epsilon, features_first, learned, groups, gating
+                        )
+    return None
+
+
+def _groups(module: nn.Module, width: int) -> int:
+    """In how many parts it norms the features by itself, as Mamba-2's modules name it."""
+    size = getattr(module, "group_size", None)
+    groups = int(getattr(module, "n_groups", None) or (width // int(size) if size else 1))
+    return groups if groups > 0 and width % groups == 0 else 1
+
+
+def _in_float32(module: nn.Module) -> nn.Module:
+    """A copy on the CPU in float32, whatever the module's own precision: half of it could not tell its epsilon."""
+    alone = copy.copy(module)
+    for kind in ("_parameters", "_buffers"):
+        own = getattr(module, kind).items()
+        alone.__dict__[kind] = {name: None if tensor is None else _wide(tensor) for name, tensor in own}
+    alone.__dict__.pop("forward", None)  # of accelerate, bound to the module itself
+    return alone
+
+
+def _wide(tensor: Tensor) -> Tensor:
+    return (tensor.detach().float() if tensor.is_floating_point() else tensor).cpu()
+
+
+def _answer(module: nn.Module, x: Tensor, gate: Tensor | None) -> tuple[Tensor | None, bool]:
+    """What the module makes of x [B, T, D], and whether it wants [B, D, T]; None where it takes neither."""
+    for features_first in (False, True):
+        given = [tensor for tensor in (x, gate) if tensor is not None]
+        given = [tensor.transpose(1, 2) for tensor in given] if features_first else given
+        try:
+            out = module.forward(*given)  # not called: hooks are for what is read
+        except (RuntimeError, IndexError, TypeError, ValueError):
+            continue
+        out = out[0] if isinstance(out, tuple) else out  # I-BERT gives a scale beside it
+        return (out.transpose(1, 2) if features_first else out).float(), features_first
+    return None, False

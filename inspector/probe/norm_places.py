@@ -1,0 +1,305 @@
+"""Where each norm that ran stands: its stream, layer, part and placement; a part of the probe."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from torch import Tensor
+
+from inspector.probe.norm_kinds import NormParameters
+from inspector.probe.residual_sums import Uses
+from models.attention import AttentionCall
+from models.huggingface.eager_attention import in_decoder
+from models.transformer.config import NormPlacement, Shape, TransformerConfig
+
+
+@dataclass(eq=False)
+class LayerCall:
+    """One run of a layer: what it took and what it left, [B, T, D].
+
+    path: of its stack; number: of the model's layer. left_norm: the norm call whose output is what it left, where there
+    is one; `left` is None then. The truths are mean and deviation of each of their vectors, [B, T, 2], as the layer saw
+    them. given: its output while the model runs. attentions: which calls of the seam it made.
+    """
+
+    path: str
+    number: int
+    entered: Tensor
+    entered_truth: Tensor
+    started: int
+    left: Tensor | None = None
+    left_truth: Tensor | None = None
+    left_norm: int | None = None
+    given: Tensor | None = None
+    attentions: slice = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.attentions = slice(self.started, self.started)
+
+    def gave(self, x: Tensor) -> bool:
+        """Whether x is what it gave out."""
+        return is_same(self.given, x)
+
+
+@dataclass(eq=False)
+class NormCall:
+    """A norm that ran: its path, what it computes, its input and gate [B, T, D], how many attentions came before.
+
+    difference: the largest between its formula and what the module gave. truth: mean and deviation of what the module
+    gave, [B, T, 2]. output: what it gave, while that can still be what its layer leaves. call: the layer's run, None
+    outside the layers. sublayer: in which kind it ran. uses: what became of it. leaves: whether its output is the
+    layer's.
+    """
+
+    name: str
+    found: NormParameters
+    input: Tensor
+    gate: Tensor | None
+    attentions_before: int
+    difference: float
+    truth: Tensor
+    output: Tensor | None = None
+    call: LayerCall | None = None
+    sublayer: str = ""
+    uses: Uses = field(default_factory=Uses)
+    leaves: bool = False
+
+    def gave(self, x: Tensor) -> bool:
+        """Whether x is what it gave out."""
+        return is_same(self.output, x)
+
+
+@dataclass(frozen=True)
+class MixerCall:
+    """A run of what stands in attention's place: in which layer, after how many norms and attentions."""
+
+    call: LayerCall
+    norms_before: int
+    attentions_before: int
+
+
+@dataclass(frozen=True)
+class Place:
+    """Stream, layer (None outside the layers), part and placement, as in NormRecord."""
+
+    stream: str
+    layer: int | None
+    part: str
+    placement: str
+
+
+PARTS = {"attention_norm": "attention", "cross_norm": "cross", "ffn_norm": "ffn"}
+ENDS = {"embedding_norm": "embedding", "final_norm": "final"}
+"""What the own Transformer calls its norms, and what each is."""
+
+
+def is_same(tensor: Tensor | None, other: Tensor) -> bool:
+    """Whether two tensors are one, or views of one memory with one shape."""
+    return tensor is other or (
+        tensor is not None and tensor.data_ptr() == other.data_ptr() and tensor.shape == other.shape
+    )
+
+
+def stream_of(name: str, shape: Shape) -> str:
+    """The stream of a module, by its path in the network."""
+    if shape == "encoder-decoder":
+        return "decoder" if in_decoder(name) else "encoder"
+    return shape
+
+
+def places(
+    calls: Sequence[NormCall],
+    config: Any,
+    *,
+    shape: Shape,
+    attentions: Sequence[AttentionCall],
+    mixers: Sequence[MixerCall] = (),
+) -> list[Place]:
+    """The place of each norm call: in an own Transformer by its name, else by what ran and was added to what.
+
+    attentions: the calls of the seam, in call order.
+    """
+    layers = _layers(calls)
+    if isinstance(config, TransformerConfig):
+        stream = "decoder" if config.shape == "decoder" else "encoder"
+        return [
+            _own_place(call.name, layer, stream, config.norm_placement)
+            for call, layer in zip(calls, layers, strict=True)
+        ]
+    streams = [stream_of(call.name, shape) for call in calls]
+    inside: defaultdict[tuple[str, int], list[int]] = defaultdict(list)
+    for number, (stream, layer) in enumerate(zip(streams, layers, strict=True)):
+        if layer is not None:
+            inside[stream, layer].append(number)
+    placements = _placements(calls, layers)
+    runs = Counter((call.name, layer) for call, layer in zip(calls, layers, strict=True))
+    leaving = {call.name for call in calls if call.leaves}
+    for number, (call, layer) in enumerate(zip(calls, layers, strict=True)):
+        if (
+            call.name not in leaving and layer is not None and runs[call.name, layer] > 1
+        ):  # of no one sublayer (the router of Gemma 3n's streams)
+            placements[number] = "inside"
+    for numbers in inside.values():
+        for number in _nested(calls, numbers):
+            placements[number] = "inside"
+    found: dict[int, Place] = {}
+    for (stream, layer), numbers in inside.items():
+        parts = _parts(calls, numbers, placements, attentions=attentions, mixers=mixers)
+        found |= {number: Place(stream, layer, part, placements[number]) for number, part in parts.items()}
+    for number, (call, stream) in enumerate(zip(calls, streams, strict=True)):
+        if number not in found:
+            seen = any(_is_of(attention, stream) for attention in attentions[: call.attentions_before])
+            end = "final" if seen else "embedding"
+            found[number] = Place(stream, None, end, end)
+    finals = {place.stream: number for number, place in sorted(found.items()) if place.placement == "final"}
+    for number, place in found.items():
+        if place.placement == "final" and number != finals[place.stream]:  # between runs of the layers (HRM)
+            found[number] = Place(place.stream, None, "other", "inside")
+    return [found[number] for number in range(len(calls))]
+
+
+def _own_place(name: str, layer: int | None, stream: str, placement: NormPlacement) -> Place:
+    stack, leaf = name.split(".")[0], name.rpartition(".")[2]
+    stream = stack if stack in ("encoder", "decoder") else stream
+    if leaf in ENDS:
+        return Place(stream, None, ENDS[leaf], ENDS[leaf])
+    return Place(stream, layer, PARTS[leaf], placement)
+
+
+def _is_of(attention: AttentionCall, stream: str) -> bool:
+    return attention.stream == stream or (attention.stream == "cross" and stream == "decoder")
+
+
+def _layers(calls: Sequence[NormCall]) -> list[int | None]:
+    """The layer's run that each ran in; by its path where no module is the layer (XLM)."""
+    lists = {call.call.path for call in calls if call.call is not None}
+    layers: list[int | None] = []
+    for call in calls:
+        numbers = [int(part) for part in call.name.split(".") if part.isdigit()]
+        by_path = numbers[0] if numbers and not lists else None
+        layers.append(by_path if call.call is None else call.call.number)
+    return layers
+
+
+# --- placement ---------------------------------------------------------------------------------------------------
+
+
+def _placements(calls: Sequence[NormCall], layers: Sequence[int | None]) -> list[str]:
+    """Where each stands to the residual stream; one that was not seen to be used stands as its like in other layers."""
+    seen = [None if layer is None else _placement(call) for call, layer in zip(calls, layers, strict=True)]
+    like: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for call, placement in zip(calls, seen, strict=True):
+        if placement is not None:
+            like[_leaf(call)][placement] += 1
+    return [
+        placement or (like[_leaf(call)].most_common(1) or [("inside", 0)])[0][0]
+        for call, placement in zip(calls, seen, strict=True)
+    ]
+
+
+def _leaf(call: NormCall) -> str:
+    return re.sub(r"\d+", "", call.name)
+
+
+def _placement(call: NormCall) -> str | None:
+    """ "pre", "post", "output" or "inside"; None where nothing was seen."""
+    uses, enters = call.uses, call.call is not None and is_same(call.call.entered, call.input)
+    if call.sublayer == "mixer":
+        return "inside"
+    if call.leaves:
+        return "post"
+    if uses.input_added and uses.read_in:
+        return "pre"
+    if uses.output_added and uses.read_in:
+        return "post" if uses.input_summed or enters else "inside"
+    if uses.output_added:
+        return "output"
+    if uses.input_summed and not uses.input_added and uses.read_in == "ffn":
+        return "post"  # the sum goes no further, and no new attention begins (the end of MobileBERT's inner stream)
+    return "pre" if uses.read_in or uses.input_added or enters else None
+
+
+def _nested(calls: Sequence[NormCall], numbers: Sequence[int]) -> list[int]:
+    """The norms inside a layer's FFN (of a router): it reads them after the norm that it stands behind."""
+    nested: list[int] = []
+    begun = False
+    for number in numbers:
+        uses = calls[number].uses
+        if begun and uses.reads == {"ffn"} and not (uses.input_added or uses.input_summed or uses.output_added):
+            nested.append(number)
+        begun = begun or (uses.input_added and uses.read_in == "ffn")
+    return nested
+
+
+# --- parts -------------------------------------------------------------------------------------------------------
+
+
+def _parts(
+    calls: Sequence[NormCall],
+    numbers: Sequence[int],
+    placements: Sequence[str],
+    *,
+    attentions: Sequence[AttentionCall],
+    mixers: Sequence[MixerCall],
+) -> dict[int, str]:
+    """The sublayer of each norm of one layer.
+
+    A norm before a sublayer is that of the sublayer that reads it. A norm after one is that of the last attention (or
+    what stands in its place) before it, and of the FFN where that has one already. What comes on the output of neither
+    (Gemma 3n's side branches) is "other".
+    """
+    parts: dict[int, str] = {}
+    taken: set[str] = set()
+    last = -2
+    for number in numbers:
+        call, placement = calls[number], placements[number]
+        before = _ran_before(call, number, attentions, mixers)
+        fresh = [what for when, what in before if when > last]
+        if call.sublayer == "mixer":
+            parts[number] = "mixer"
+        elif placement == "inside":
+            parts[number] = "other"
+        elif placement == "pre" or (placement == "post" and not before):
+            parts[number] = _read_by(call, attentions)
+        elif fresh:
+            parts[number] = "attention" if "attention" in fresh else fresh[-1]
+        elif placement == "output" and ("ffn" in taken or (not before and _mixes(call, mixers))):
+            parts[number] = "other"
+        else:
+            parts[number] = "ffn"
+        if before and (placement in ("post", "output") or parts[number] == "ffn"):
+            last = max(when for when, _ in before)
+        if before and placement in ("post", "output"):
+            taken.add(parts[number])
+    return parts
+
+
+def _mixes(call: NormCall, mixers: Sequence[MixerCall]) -> bool:
+    """Whether its layer mixes tokens at all."""
+    own = call.call
+    return own is not None and (own.attentions.stop > own.attentions.start or any(m.call is own for m in mixers))
+
+
+def _read_by(call: NormCall, attentions: Sequence[AttentionCall]) -> str:
+    reads = call.uses.read_in or "ffn"
+    following = attentions[call.attentions_before : call.attentions_before + 1]
+    return "cross" if reads == "attention" and following and following[0].stream == "cross" else reads
+
+
+def _ran_before(
+    call: NormCall, number: int, attentions: Sequence[AttentionCall], mixers: Sequence[MixerCall]
+) -> list[tuple[int, str]]:
+    """What mixed tokens in the norm's layer before it ran: when, and what."""
+    start = 0 if call.call is None else call.call.attentions.start
+    own = attentions[start : call.attentions_before]
+    ran = [(2 * (start + when), "cross" if one.stream == "cross" else "attention") for when, one in enumerate(own)]
+    ran += [
+        (2 * mixer.attentions_before - 1, "mixer")
+        for mixer in mixers
+        if mixer.call is call.call and mixer.norms_before <= number
+    ]
+    return sorted(ran)

@@ -1,0 +1,370 @@
+"""The only place that watches: run a model on a text and record what its attention and its norms were given.
+
+Attention is seen through `models.attention.watch`, the seam that every model's attention goes through, norms through
+the hooks of norm_hooks.py. What is seen goes to a context variable, so each thread collects its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import inf
+from typing import Any, Literal
+
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from inspector.memory.held import storages
+from inspector.probe.inputs import Reading, read
+from inspector.probe.norm_hooks import Seen, install, watch_norms
+from inspector.probe.norm_places import places
+from inspector.probe.on_cpu import Keeper
+from inspector.probe.states import states_of
+from inspector.trace import AttentionRecord, AttentionSite, NormRecord, Refused, StateRecord, Trace, read_only
+from models import LoadedModel
+from models.attention import AttentionCall, attend_rows, fused, row_blocks, watch
+from models.attention.functions import AttentionFunction, ComposedAttention, DotProductAttention
+from models.attention.masks import DenseMask, Mask, window_of
+from models.attention.running_layer import CallPlaces
+from models.attention.scores import FillWith
+from models.huggingface.eager_attention import EagerAttention
+from models.tokenizers import Encoding
+
+Side = Literal["right", "left"]
+Progress = Callable[[float, int], None]
+"""Called with how many attention calls are done, a part of one included, and how many there will be. It may raise."""
+
+
+@dataclass(frozen=True)
+class _Run:
+    """What one forward gave: its attention calls, its norms and layers, the last hidden state [B, T, D]."""
+
+    attentions: list[AttentionCall]
+    seen: Seen
+    hidden: Tensor
+
+
+def record(
+    loaded: LoadedModel,
+    text: str,
+    *,
+    text_pair: str | None = None,
+    target: str | None = None,
+    on_progress: Progress | None = None,
+) -> Trace:
+    """Run the model on a text (or a pair of texts) and record every layer and head of every stream.
+
+    A decoder is teacher-forced: each token that it reads has the next one to predict. target: what an encoder-decoder
+    is given to write; without one it writes by itself first. on_progress: called as the model goes, see Progress; what
+    it raises ends the recording, of which nothing stays.
+
+    Raises ValueError where there is nothing to read. What does not fit the model is cut: see `trace.cut`.
+    """
+    reading = read(loaded, text, text_pair=text_pair, target=target)
+    return record_reading(loaded, reading, text=text, text_pair=text_pair, target=target, on_progress=on_progress)
+
+
+def record_reading(
+    loaded: LoadedModel,
+    reading: Reading,
+    *,
+    text: str,
+    text_pair: str | None = None,
+    target: str | None = None,
+    on_progress: Progress | None = None,
+) -> Trace:
+    """As `record`, of tokens as they are: an intervention changed some of them, or a model has just written them."""
+    run = _run(loaded, [reading], padding="right", on_progress=on_progress)
+    return _trace(loaded, run, reading, text=text, text_pair=text_pair, target=target)
+
+
+def record_batch(loaded: LoadedModel, texts: Sequence[str], *, padding: Side = "right") -> list[Trace]:
+    """Run the model once on all texts, padded to the longest, and record each: a Trace of its real tokens alone."""
+    if padding not in ("right", "left"):
+        raise ValueError(f"padding is {padding!a}; it can be 'right' or 'left'")
+    if not texts:
+        return []
+    if loaded.shape == "encoder-decoder":
+        raise ValueError(f"{loaded.card.id} writes a target for each text: record the texts one by one")
+    readings = [read(loaded, text) for text in texts]
+    run = _run(loaded, readings, padding=padding)
+    longest = run.hidden.shape[1]
+    traces = []
+    for row, (text, reading) in enumerate(zip(texts, readings, strict=True)):
+        length = len(reading.encoding)
+        start = 0 if padding == "right" else longest - length
+        traces.append(_trace(loaded, run, reading, text=text, row=row, real=slice(start, start + length)))
+    return traces
+
+
+def fused_difference(loaded: LoadedModel, trace: Trace, *, on_progress: Progress | None = None) -> float:
+    """Largest difference between the recorded last hidden state and a run in torch's fused attention kernel.
+
+    The fused kernel shares no code with the path that was recorded, so agreement says that what was recorded is what
+    the model computes: 1e-5 or so in float32; `exactness.hidden_tolerance` has what rounding explains in each dtype.
+
+    Raises ValueError where the fused kernel cannot do that attention (soft-cap, sinks, scores that are no dot product),
+    and for a model that does its attention by itself.
+    """
+    if loaded.backend == "eager output":
+        raise ValueError("the model does its attention by itself, so no other kernel can be put in its place")
+    with torch.inference_mode(), fused(), _watch([], loaded, on_progress):
+        hidden = _forward(loaded, [Reading(trace.encoding, trace.target)], padding="right")
+    return float((hidden[0].double() - trace.hidden.double()).abs().max())
+
+
+# --- running -----------------------------------------------------------------------------------------------------
+
+
+def _batch(encodings: Sequence[Encoding], loaded: LoadedModel, *, padding: Side) -> tuple[Tensor, Tensor, Tensor]:
+    """ids, keep and segments, each [B, T], padded to the longest."""
+    longest = max(len(encoding) for encoding in encodings)
+    pad = loaded.tokenizer.pad_token_id or 0
+
+    def padded(values: Sequence[int], filler: int) -> list[int]:
+        filling = [filler] * (longest - len(values))
+        return [*values, *filling] if padding == "right" else [*filling, *values]
+
+    ids = torch.tensor([padded(encoding.ids, pad) for encoding in encodings])
+    keep = torch.tensor([padded([1] * len(encoding), 0) for encoding in encodings], dtype=torch.bool)
+    segments = torch.tensor([padded(encoding.segments, 0) for encoding in encodings])
+    return ids, keep, segments
+
+
+def _forward(loaded: LoadedModel, readings: Sequence[Reading], *, padding: Side) -> Tensor:
+    """The last hidden state [B, T, D]; of an encoder-decoder, which runs one text at a time, the decoder's."""
+    ids, keep, segments = _batch([reading.encoding for reading in readings], loaded, padding=padding)
+    target = readings[0].target
+    if loaded.run_pair is not None and target is not None:
+        return loaded.run_pair(ids, keep, torch.tensor([target.ids]))
+    return loaded.run(ids, keep, segments)
+
+
+@contextmanager
+def _watch(calls: list[AttentionCall], loaded: LoadedModel, on_progress: Progress | None) -> Iterator[None]:
+    """Put every attention call of the block into `calls`, on the CPU, and tell how far it is."""
+    keeper = Keeper()
+
+    def tell(done: float) -> None:
+        if on_progress is not None:
+            on_progress(done, loaded.layers)
+
+    def begun(call: AttentionCall) -> None:
+        tell(len(calls))
+        calls.append(keeper.call(call))
+
+    with watch(begun, pace=lambda share: tell(len(calls) - 1 + share)):
+        yield
+
+
+def _run(
+    loaded: LoadedModel, readings: Sequence[Reading], *, padding: Side, on_progress: Progress | None = None
+) -> _Run:
+    install(loaded.network)
+    attentions: list[AttentionCall] = []
+    theirs = loaded.backend != "own"
+    with (
+        torch.inference_mode(),
+        _watch(attentions, loaded, on_progress),
+        watch_norms(loaded.network, attentions, sums=theirs) as seen,
+    ):
+        hidden = _forward(loaded, readings, padding=padding)
+    if not attentions:
+        raise ValueError(
+            f"{type(loaded.network).__name__} made no attention call that could be seen, so there is nothing to record"
+        )
+    return _Run(attentions, seen, hidden)
+
+
+# --- from a run to a trace ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _SequenceMask:
+    """The mask of one sequence of a padded batch, between its real tokens alone."""
+
+    mask: Mask
+    row: int
+    real: slice
+
+    def rows(self, start: int, stop: int) -> Tensor:
+        rows = self.mask.rows(self.real.start + start, self.real.start + stop)
+        rows = rows.expand(-1, -1, stop - start, -1)
+        return rows[self.row if rows.shape[0] > 1 else 0, :, :, self.real][None]
+
+
+def _to_padding(call: AttentionCall, row: int, real: slice) -> Tensor | None:
+    """The share of each row's weight that goes to padding, [H, Q] of the real tokens; None where it is nothing.
+
+    A mask that fills with a finite number leaves masked keys a weight, and a model may not mask its padding at all.
+    """
+    keys = call.key.shape[2]
+    padding = torch.ones(keys, dtype=torch.bool)
+    padding[real] = False
+    if not padding.any() or (_hides(call, row, real, padding) and _masks_with_nothing(call.function)):
+        return None
+    shares = []
+    for rows in row_blocks(call.query.shape[2], keys, among=real):
+        query = call.query[:, :, rows]
+        seen = attend_rows(call.function, query, call.key, call.value, mask=call.mask, rows=rows)
+        shares.append(seen.weights[row][..., padding[seen.band]].sum(dim=-1))
+    first = real.start - next(row_blocks(call.query.shape[2], keys, among=real)).start
+    share = torch.cat(shares, dim=-1)[:, first : first + real.stop - real.start].clone()
+    return share if bool(share.any()) else None
+
+
+def _hides(call: AttentionCall, row: int, real: slice, padding: Tensor) -> bool:
+    """Whether the mask hides all padding from every real query."""
+    if call.mask is None:
+        return False
+    for rows in row_blocks(call.query.shape[2], call.key.shape[2], among=real):
+        own = slice(max(rows.start, real.start), min(rows.stop, real.stop))
+        allowed = call.mask.rows(own.start, own.stop)
+        allowed = allowed[row if len(allowed) > 1 else 0].expand(-1, -1, len(padding))
+        if bool(allowed[..., padding].any()):
+            return False
+    return True
+
+
+def _masks_with_nothing(function: AttentionFunction) -> bool:
+    """Whether a masked key weighs exactly nothing."""
+    filled = isinstance(function, ComposedAttention) and function.fill == FillWith(-inf)
+    return filled or isinstance(function, DotProductAttention | EagerAttention)
+
+
+def _of_sequence(mask: Mask | None, row: int, real: slice) -> Mask | None:
+    if mask is None or isinstance(mask, DenseMask):
+        return mask and mask.of_sequence(row, real)
+    return _SequenceMask(mask, row, real)
+
+
+def _trace(
+    loaded: LoadedModel,
+    run: _Run,
+    reading: Reading,
+    *,
+    text: str,
+    text_pair: str | None = None,
+    target: str | None = None,
+    row: int = 0,
+    real: slice = slice(None),
+) -> Trace:
+    """The record of one sequence of the batch: `row` of B, its tokens at the columns `real` of T."""
+    alone = run.hidden.shape[0] == 1
+
+    def own(tensor: Tensor, *, tokens: int) -> Tensor:
+        """This sequence's part; of a batch a copy, or one trace would keep the whole batch in memory."""
+        part = tensor[row] if alone else tensor[row].movedim(tokens, 0)[real].movedim(0, tokens).clone()
+        return part.detach()
+
+    masks = [call.mask if alone else _of_sequence(call.mask, row, real) for call in run.attentions]
+    attentions = []
+    for call, mask, site in zip(run.attentions, masks, _sites(run.attentions, masks, reading), strict=True):
+        query, key, value = (own(tensor, tokens=1) for tensor in (call.query, call.key, call.value))
+        function = call.function.of_sequence(row, real)
+        to_padding = None if alone else _to_padding(call, row, real)
+        attentions.append(AttentionRecord(site, function, query, key, value, mask, to_padding))
+    seen = run.seen
+    stand = places(seen.norms, loaded.config, shape=loaded.shape, attentions=run.attentions, mixers=seen.mixers)
+
+    def rows(tensor: Tensor) -> NDArray[Any]:
+        """This sequence's vectors, of the tokens that its stream reads."""
+        return read_only(own(_batch_first(tensor, run.hidden), tokens=0))
+
+    norms = [
+        NormRecord(
+            norm.name,
+            place.layer,
+            place.part,
+            place.placement,
+            rows(norm.input),
+            read_only(norm.found.gamma),
+            read_only(norm.found.beta),
+            norm.found.epsilon,
+            stream=place.stream,
+            kind=norm.found.kind,
+            learned=norm.found.learned,
+            groups=norm.found.groups,
+            gate=None if norm.gate is None or not norm.found.gating else rows(norm.gate),
+            gating=norm.found.gating,
+            truth=rows(norm.truth),
+            difference=norm.difference,
+        )
+        for norm, place in zip(seen.norms, stand, strict=True)
+    ]
+    known, refused = states_of(seen, shape=loaded.shape, hidden=run.hidden)
+    states = [
+        StateRecord(
+            state.stream,
+            state.layer,
+            state.norm,
+            state.side,
+            None if state.tensor is None else rows(state.tensor),
+            rows(state.truth),
+        )
+        for state in known
+    ]
+    lengths = {"encoder": len(reading.encoding), "decoder": len(reading.target or reading.encoding)}
+    for stream in {state.stream for state in states if len(state.truth) != lengths[state.stream]}:
+        states = [state for state in states if state.stream != stream]
+        refused.append(Refused("residual stream", stream, "its layers do not hand on one state for each token"))
+    left_out = [Refused("norm", name, reason) for name, reason in seen.refused]
+    return Trace(
+        loaded.card.id,
+        text,
+        text_pair,
+        reading.encoding,
+        tuple(attentions),
+        tuple(norms),
+        own(run.hidden, tokens=0),
+        target,
+        reading.target,
+        lent=_lent(loaded, seen, attentions),
+        states=tuple(states),
+        refused=(*left_out, *refused),
+    )
+
+
+def _lent(loaded: LoadedModel, seen: Seen, attentions: Sequence[AttentionRecord]) -> frozenset[int]:
+    """Addresses of the model's own storages: learned tensors that attention read, each norm's gamma and beta."""
+    network = loaded.network
+    model = storages((*network.parameters(), *network.buffers()))
+    known = storages([norm.found for norm in seen.norms])
+    return frozenset(known) | (model.keys() & storages(attentions).keys())
+
+
+def _batch_first(x: Tensor, hidden: Tensor) -> Tensor:
+    """What a norm or a layer takes as [B, T, D], where its model keeps it as [T, B, D] (XLNet)."""
+    return x if x.shape[0] == hidden.shape[0] else x.transpose(0, 1)
+
+
+def _sites(calls: Sequence[AttentionCall], masks: Sequence[Mask | None], reading: Reading) -> list[AttentionSite]:
+    """Stream, layer, tokens, kv heads and window of each call."""
+    places = CallPlaces()
+    windows: dict[int, int | None] = {}  # models share one mask between layers
+    sites = []
+    text = reading.encoding.tokens
+    target = text if reading.target is None else reading.target.tokens
+    between = {"encoder": (text, text, None), "decoder": (target, target, reading.predicts)}
+    between["cross"] = (target, text, reading.predicts)
+    for call, mask in zip(calls, masks, strict=True):
+        queries, keys, predicts = between[call.stream]
+        if mask is not None and call.stream != "cross" and id(call.mask) not in windows:
+            windows[id(call.mask)] = window_of(mask, tokens=len(queries))
+        layer, number = places.next(call.stream, call.layer)
+        sites.append(
+            AttentionSite(
+                call.stream,
+                layer,
+                call.query.shape[1],
+                queries,
+                keys,
+                predicts,
+                kv_heads=call.key.shape[1],
+                window=windows.get(id(call.mask)),
+                call=number,
+            )
+        )
+    return sites

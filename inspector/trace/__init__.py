@@ -1,0 +1,24 @@
+"""The trace: all that was recorded of one text in one model, read-only. Maps are computed again from it, exactly.
+
+```python
+trace = inspector.record(models.load("minilm"), "The cat sat on the mat.")
+trace.attention(layer=3, head=7)  # float32 [query, key]
+```
+"""
+
+from inspector.trace.recompute import Array, AttentionRecord, AttentionSite, Band
+from inspector.trace.trace import HALF, NormRecord, Refused, StateRecord, Trace, places, read_only
+
+__all__ = [
+    "HALF",
+    "Array",
+    "AttentionRecord",
+    "AttentionSite",
+    "Band",
+    "NormRecord",
+    "Refused",
+    "StateRecord",
+    "Trace",
+    "places",
+    "read_only",
+]

@@ -1,0 +1,306 @@
+"""A Trace: what was recorded of one text in one model, read-only and without the model.
+
+It keeps the inputs of every attention call (query, key, value, the mask's rule) and of every norm, which is linear in
+the text. Maps are quadratic, so none is kept: each is computed again when asked for (recompute.py). A cache
+with a byte budget holds the recent ones: HEADLIGHT_MAPS_MB sets it.
+
+Shapes: H heads, Q query positions, T key positions, D width.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+from uuid import uuid4
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from inspector.memory.cache import ByteBudgetCache
+from inspector.memory.held import held_bytes
+from inspector.trace import recompute
+from inspector.trace.norm_formula import Gating, normalise
+from inspector.trace.recompute import Array, AttentionRecord, AttentionSite, Band, Kind
+from models.layer_words import layers_in_words
+from models.tokenizers import Cut, Encoding
+
+__all__ = ["Array", "AttentionRecord", "AttentionSite", "Band", "NormRecord", "Refused", "StateRecord", "Trace"]
+__all__ += ["read_only"]
+
+HALF = (torch.bfloat16, torch.float16)  # what numpy or its readers have too few digits for
+_LARGEST_LAYER = 64 * 2**20  # bytes; above it a single head is computed instead of its whole layer
+_MAPS_BYTES = int(os.environ.get("HEADLIGHT_MAPS_MB", "512")) * 2**20  # of all traces of a process together
+_maps: ByteBudgetCache[Array] = ByteBudgetCache(_MAPS_BYTES)
+
+
+@dataclass(frozen=True)
+class NormRecord:
+    """One LayerNorm or RMSNorm at work: its input [Q, D], its parameters [D], and where it stands.
+
+    layer: None for the embedding's norm and the final one.
+    part: "embedding", "attention", "cross", "ffn", "mixer" (what stands in attention's place: a state space, a
+    convolution, linear attention), "other" or "final": whose norm it is.
+    placement: "pre" (before the sublayer), "post" (after the residual sum), "output" (on the sublayer's output, before
+    the sum), "inside" (within a sublayer), "embedding" or "final".
+    stream: "encoder" or "decoder", whose tokens it saw. kind: "layer" or "rms"; an RMSNorm has beta 0.
+    learned: which of "gamma" and "beta" the module has; gamma is 1 and beta 0 where it has none.
+    groups, gate [Q, D], gating: as in `norm_formula.normalise`.
+    truth: mean and deviation of what the module itself gave for each token, [Q, 2]; difference: the largest between
+    what it gave and its formula when it was recorded. Both are None in files of older versions.
+    """
+
+    name: str
+    layer: int | None
+    part: str
+    placement: str
+    input: NDArray[np.floating[Any]]
+    gamma: NDArray[np.floating[Any]]
+    beta: NDArray[np.floating[Any]]
+    epsilon: float
+    stream: str = "encoder"
+    kind: str = "layer"
+    learned: tuple[str, ...] = ("gamma", "beta")
+    groups: int = 1
+    gate: NDArray[np.floating[Any]] | None = None
+    gating: Gating = ""
+    truth: NDArray[np.floating[Any]] | None = None
+    difference: float | None = None
+
+    @property
+    def output(self) -> NDArray[np.floating[Any]]:
+        """[Q, D]: what the norm gives, computed from its input by `norm_formula.normalise`."""
+        x, gamma, beta = (torch.tensor(array) for array in (self.input, self.gamma, self.beta))
+        made = normalise(
+            x,
+            gamma,
+            beta,
+            kind=self.kind,
+            epsilon=self.epsilon,
+            groups=self.groups,
+            gate=None if self.gate is None else torch.tensor(self.gate),
+            gating=self.gating,
+        )
+        return read_only(made)
+
+
+@dataclass(frozen=True, eq=False)
+class StateRecord:
+    """The residual stream after a layer, [Q, D]; layer -1 is what goes into layer 0.
+
+    norm, side: the norm, by its place in `Trace.norms`, whose "input" or "output" it is; state: the numbers themselves,
+    where no norm has them. truth: mean and deviation of each token's state as the layer gave it, [Q, 2].
+    """
+
+    stream: str
+    layer: int
+    norm: int | None
+    side: Literal["input", "output"]
+    state: NDArray[np.floating[Any]] | None
+    truth: NDArray[np.floating[Any]]
+
+
+@dataclass(frozen=True)
+class Refused:
+    """What ran and is not shown: a "norm", by its path, or a "residual stream", by its stream, and why."""
+
+    what: Literal["norm", "residual stream"]
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """What was recorded of one text in one model.
+
+    model: the model's id. hidden: last hidden state [Q, D], of the decoder where there is one.
+    target: what the decoder of an encoder-decoder read; target_text: what it was given to write, None where it wrote by
+    itself. states: the residual stream, and refused: what of norms and streams is not shown; both are empty in files of
+    older versions. lent: addresses of storages that are the model's own (a norm's gamma), which `nbytes` leaves out.
+    """
+
+    model: str
+    text: str
+    text_pair: str | None
+    encoding: Encoding
+    attentions: tuple[AttentionRecord, ...]
+    norms: tuple[NormRecord, ...]
+    hidden: Tensor
+    target_text: str | None = None
+    target: Encoding | None = None
+    lent: frozenset[int] = field(default=frozenset(), repr=False)
+    states: tuple[StateRecord, ...] = ()
+    refused: tuple[Refused, ...] = ()
+    key: str = field(default_factory=lambda: uuid4().hex)
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """The text's tokens as the model read them, special ones included."""
+        return self.encoding.tokens
+
+    @property
+    def words(self) -> tuple[int | None, ...]:
+        """For each token the index of its word, None for special tokens."""
+        return self.encoding.words
+
+    @property
+    def special(self) -> tuple[bool, ...]:
+        """For each token whether the tokenizer added it ([CLS], [SEP])."""
+        return self.encoding.special
+
+    @property
+    def unknown(self) -> int:
+        """How many tokens stand for something that the tokenizer does not know."""
+        return self.encoding.unknown
+
+    @property
+    def cut(self) -> Cut | None:
+        """What of the text did not fit, None where all did."""
+        return self.encoding.cut
+
+    def read_by(self, stream: str) -> Encoding:
+        """The text that a stream's queries are: the target in a decoder that has a source, else the text itself."""
+        return self.encoding if self.target is None or stream == "encoder" else self.target
+
+    @cached_property
+    def sites(self) -> tuple[AttentionSite, ...]:
+        """All attention calls, in the order in which the model made them."""
+        return tuple(record.site for record in self.attentions)
+
+    @property
+    def output(self) -> NDArray[np.floating[Any]]:
+        """The last hidden state [Q, D]."""
+        return read_only(self.hidden)
+
+    @cached_property
+    def nbytes(self) -> int:
+        """Bytes that the trace holds: every storage that can be reached from it, once, but for the model's own."""
+        return held_bytes(self)
+
+    def attention(self, *, layer: int, head: int | None = None, stream: str | None = None, call: int = 0) -> Array:
+        """Attention weights: float32 [Q, T] of a head, or [H, Q, T] of a layer; rows sum to 1.
+
+        The stream may be left out where there is one. call: which attention of a layer that attends more than once.
+        Raises ValueError for a layer, head, stream or call that there is not.
+        """
+        return self._map("weights", layer, head, stream, call)
+
+    def scores(self, *, layer: int, head: int | None = None, stream: str | None = None, call: int = 0) -> Array:
+        """The softmax's input, after scale, bias and soft-cap: float32 [Q, T] or [H, Q, T]; masked cells are -inf."""
+        return self._map("scores", layer, head, stream, call)
+
+    def blocks(self, *, layer: int, stream: str | None = None, call: int = 0) -> Iterator[tuple[slice, Array]]:
+        """All weights of a layer in blocks of query rows: (rows, float32 [H, rows, T]); memory linear in the text."""
+        return recompute.blocks(self.record_of(layer, stream, call=call), "weights")
+
+    def bands(self, *, layer: int, stream: str | None = None, call: int = 0) -> Iterator[Band]:
+        """The same without the keys that a mask hides from a whole block: in a local layer, work linear in the text."""
+        return recompute.bands(self.record_of(layer, stream, call=call))
+
+    def window(
+        self,
+        *,
+        layer: int,
+        head: int,
+        queries: slice,
+        keys: slice,
+        stream: str | None = None,
+        call: int = 0,
+        kind: Kind = "weights",
+    ) -> Array:
+        """Some rows and columns of a head's weights or scores, the same bits as in the whole: float32 [queries, keys].
+
+        Only these rows are computed, and of that head alone. Slices are numpy's, without a step. Raises ValueError for
+        a layer, head or stream out of range, and for a window that holds nothing.
+        """
+        record = self.record_of_head(layer, head, stream, call=call)
+        rows = places(queries, "queries", count=len(record.site.queries))
+        columns = places(keys, "keys", count=len(record.site.keys))
+        chosen: Array = recompute.window(record, kind, queries=rows, keys=columns)[0]
+        return chosen
+
+    def pooled(self, *, layer: int, side: int, stream: str | None = None, call: int = 0) -> Array:
+        """Small pictures of a layer's maps: float32 [H, rows, cols], at most `side` cells in either direction.
+
+        Each cell is the largest weight of its tile, so that a single bright one stays visible. Block by block: never a
+        whole map. Raises ValueError for a layer or stream out of range, and a side below 1.
+        """
+        return recompute.pooled(self.record_of(layer, stream, call=call), side=side)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the trace to one .npz file; `inspector.open` reads it."""
+        from inspector.trace.file import save
+
+        save(self, path)
+
+    def _map(self, kind: Kind, layer: int, head: int | None, stream: str | None, call: int) -> Array:
+        record = self.record_of(layer, stream, call=call)
+        site, name = record.site, (self.key, kind, record.site.stream, layer, call)
+        layer_bytes = 4 * site.heads * len(site.queries) * len(site.keys)
+        if head is None:
+            return _maps.get(name, lambda: _whole(record, kind), size=held_bytes)
+        alone = self.record_of_head(layer, head, stream, call=call)
+        if layer_bytes <= _LARGEST_LAYER:  # the other heads of a short text are soon asked for too
+            chosen: Array = _maps.get(name, lambda: _whole(record, kind), size=held_bytes)[head]
+        else:
+            chosen = _maps.get((*name, head), lambda: _whole(alone, kind), size=held_bytes)[0]
+        return chosen
+
+    def record_of(self, layer: int, stream: str | None, *, call: int = 0) -> AttentionRecord:
+        """The inputs of one attention call; ValueError for a layer, stream or call that there is not."""
+        streams = list(dict.fromkeys(site.stream for site in self.sites))
+        if stream is None:
+            if len(streams) > 1:
+                raise ValueError(f"this model has the streams {', '.join(streams)}: say which with stream=")
+            stream = streams[0]
+        if stream not in streams:
+            raise ValueError(f"there is no stream {stream!a}: this model has {', '.join(streams)}")
+        records = [record for record in self.attentions if record.site.stream == stream]
+        found = {record.site.call: record for record in records if record.site.layer == layer}
+        if not found:
+            raise ValueError(_no_layer(layer, stream, sorted({record.site.layer for record in records})))
+        if call not in found:
+            raise ValueError(f"call {call} is out of range: layer {layer} of {stream} has calls 0 to {max(found)}")
+        return found[call]
+
+    def record_of_head(self, layer: int, head: int, stream: str | None, *, call: int = 0) -> AttentionRecord:
+        """The same of one head alone; ValueError for a head that there is not, too."""
+        record = self.record_of(layer, stream, call=call)
+        if not 0 <= head < record.site.heads:
+            raise ValueError(f"head {head} is out of range: layer {layer} has heads 0 to {record.site.heads - 1}")
+        return record.of_head(head)
+
+
+def _no_layer(layer: int, stream: str, attend: list[int]) -> str:
+    if attend == list(range(len(attend))):
+        return f"layer {layer} is out of range: {stream} has layers 0 to {attend[-1]}"
+    return f"layer {layer} has no attention: in {stream}, {layers_in_words(attend)}"
+
+
+def read_only(tensor: Tensor) -> NDArray[Any]:
+    """The tensor's values as an array that cannot be written to; half precision as float32, which holds it exactly."""
+    tensor = tensor.detach().cpu()
+    array: NDArray[Any] = (tensor.float() if tensor.dtype in HALF else tensor).numpy()
+    array = array.view()
+    array.setflags(write=False)
+    return array
+
+
+def _whole(record: AttentionRecord, kind: Kind) -> Array:
+    """All maps of a call: [H, Q, T], read-only."""
+    queries, keys = len(record.site.queries), len(record.site.keys)
+    return recompute.window(record, kind, queries=slice(0, queries), keys=slice(0, keys))
+
+
+def places(chosen: slice, what: str, *, count: int) -> slice:
+    """A numpy slice with its start and stop counted from 0; ValueError where it holds nothing or leaves some out."""
+    start, stop, step = chosen.indices(count)
+    if step != 1 or start >= stop:
+        raise ValueError(
+            f"{what} {start} to {stop} in steps of {step} are no window of {count}; give slice(start, stop)"
+        )
+    return slice(start, stop)

@@ -1,0 +1,79 @@
+"""Every head of a stream at once, as small pictures of which a click opens one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from inspector.components import pack
+from inspector.components.grid import roles
+from inspector.plots import theme
+from inspector.views.components.grid import grid
+from inspector.views.shell import link, session, site_words
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from inspector.maps import Arrangement
+    from inspector.trace import Trace
+
+
+def draw(
+    trace: Trace,
+    shown: Arrangement,
+    measures: pd.DataFrame,
+    *,
+    stream: str,
+    scale: theme.Scale,
+    options: pack.Options,
+    on_open: Callable[[int, int], None],
+    selected: tuple[int, int] | None = None,
+) -> None:
+    """The grid of the stream's heads; `measures` of session.measures, those of this stream.
+
+    selected: the head to frame where none is drawn beside the grid, which would say it by itself.
+    """
+    sites = [site for site in trace.sites if site.stream == stream]
+    pictures, top = session.thumbnails(trace, shown, stream=stream)
+    data = pack.grid_bytes(
+        pictures,
+        tokens=len(shown.keys.labels),
+        colours=theme.SEQUENTIAL,
+        scale=scale,
+        notes=site_words.notes(sites, roles.notes(measures)),
+        names=site_words.layer_names(sites),
+        measures=roles.sortable(measures),
+        roles=roles.roles(measures),
+        options=options,
+        selected=selected,
+    )
+    grid(data, key="grid-view", on_open=on_open, on_options=_keep)
+    if shown.is_long:
+        st.caption(
+            f"Each cell is the largest weight of its tile. All share one colour scale, from 0 to {top:g}"
+            f"{' by square root' if scale == 'sqrt' else ''}: of a long text the weights are small. "
+            "The 1 cell in 100 that is over it has the last colour."
+        )
+    st.caption(
+        "Rows are layers, columns heads; each picture is one map. Click one, or walk with the arrow keys and open "
+        "with Enter; [ and ] open the head before and after. In the open head a click pins a token."
+    )
+    if said := site_words.rows(sites):
+        st.caption(said)
+
+
+def options(measures: pd.DataFrame) -> pack.Options:
+    """How the reader or the link sorted the heads, a minus before what rises, and which are shown."""
+    known = roles.known(measures).values()
+    falling_and_rising = [*known, *(f"-{name}" for name in known)]
+    sort = next(iter(link.chosen_words("sort", allowed=falling_and_rising)), "")
+    only = link.chosen_words("only", allowed=list(roles.MEANINGS))
+    return pack.Options(sort.removeprefix("-") or None, sort.startswith("-"), only)
+
+
+def _keep(options: pack.Options) -> None:
+    """Called before the run that follows a choice in the grid."""
+    link.choose("sort", (f"{'-' if options.rising else ''}{options.sort}",) if options.sort else None)
+    link.choose("only", options.only)

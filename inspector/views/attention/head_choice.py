@@ -1,0 +1,68 @@
+"""Which heads the open view shows: the open one, several of its layer, or their mean over all layers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from inspector.views.shell import link
+
+if TYPE_CHECKING:
+    from inspector.trace import AttentionSite
+
+IN_COLOURS = 6  # heads at most, as many as there are colours
+
+
+@dataclass(frozen=True)
+class WhichHeads:
+    """(row of the grid, head) of each head that is shown.
+
+    in_colours: with lines in a colour each, else their mean alone. name: what a title says of several; "" of one.
+    """
+
+    places: tuple[tuple[int, int], ...]
+    in_colours: bool
+    name: str
+
+
+def one(row: int, number: int) -> WhichHeads:
+    """The open head alone."""
+    return WhichHeads(((row, number),), False, "")
+
+
+def choose(sites: Sequence[AttentionSite], *, row: int, number: int) -> WhichHeads:
+    """Widgets for the heads beside the open one; all in the link."""
+    count = sites[0].heads
+    with st.popover("Several heads", icon=":material/stacks:"):
+        chosen = st.multiselect(
+            "Heads together",
+            range(count),
+            key="heads",
+            bind=link.several("heads", options=range(count)),
+            placeholder=f"head {number} alone",
+            help="Heads of this layer: the heatmap shows their mean.",
+        )
+        every = st.toggle(
+            "All layers",
+            key="layers",
+            bind=link.switch("layers"),
+            help="The mean over all layers. Training aligns no heads: a number means nothing across layers.",
+        )
+        few = 2 <= len(chosen) <= IN_COLOURS and not every
+        colours = st.toggle(
+            "In colours",
+            key="colours",
+            bind=link.switch("colours"),
+            disabled=not few,
+            help=f"Each head's lines in a colour of its own, 2 to {IN_COLOURS} heads of one layer.",
+        )
+    heads = sorted(chosen) or [number]
+    rows = range(len(sites)) if every else [row]
+    places = tuple((at, head) for at in rows for head in heads)
+    where = "All layers" if every else sites[row].name.capitalize()
+    which = f"heads {', '.join(map(str, heads))}" if len(heads) > 1 else f"head {heads[0]}"
+    name = f"{where}, mean of {which}" if len(places) > 1 else ""
+    return WhichHeads(places, colours and few, name)

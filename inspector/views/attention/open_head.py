@@ -1,0 +1,188 @@
+"""The open head: its map and lines, whole or in the window of a long text, with what is said of them and the files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+import streamlit as st
+
+from inspector import maps, row_statistics
+from inspector.components import pack
+from inspector.plots import attention as draw_attention
+from inspector.plots import flow as draw_flow
+from inspector.plots import theme
+from inspector.views.attention import head_choice, quantities
+from inspector.views.components.head import Choice, Pan, Step, head
+from inspector.views.shell import downloads, link, session, widgets
+
+if TYPE_CHECKING:
+    from inspector.trace import Array, AttentionSite, Trace
+
+Follow = Callable[[Choice | Step, maps.Groups], None]
+
+
+def draw(
+    inspected: session.Inspected,
+    shown: maps.Arrangement,
+    *,
+    kind: quantities.Kind,
+    which: head_choice.WhichHeads,
+    sites: Sequence[AttentionSite],
+    row: int,
+    number: int,
+    pinned: Sequence[int],
+    options: pack.HeadOptions,
+    scale: theme.Scale,
+    follow: Follow,
+) -> None:
+    """Map, lines, caption and files of one head as `shown`, or of those in `which`.
+
+    sites: of the stream; row: of the one that is open. pinned: the positions of queries; options: of `options`.
+
+    follow(event, the queries in sight) is called before the run that the reader's act causes.
+    """
+    trace, site = inspected.trace, sites[row]
+    stream = site.stream
+    weights = kind.name == "weights"
+    down, across = _window(shown, stream=stream) if shown.is_long else (slice(None), slice(None))
+    seen = maps.part(shown, queries=down, keys=across)
+    try:
+        readers = [quantities.reader(inspected, kind, site=sites[at], number=head) for at, head in which.places]
+        each = [maps.rows(shown, read, queries=down)[1] for read in readers]
+        mean: Array = each[0] if len(each) == 1 else np.stack(each).mean(axis=0, dtype=np.float64).astype(np.float32)
+        values = mean[:, across]
+        data = pack.head_bytes(
+            np.where(np.isneginf(values), np.float32(np.nan), values),
+            queries=seen.queries.labels,
+            keys=seen.keys.labels,
+            colours=theme.DIVERGING if kind.signed else theme.SEQUENTIAL,
+            layer=row,
+            head=number,
+            title=which.name or _title(trace, site, number),
+            scale=scale,
+            chosen=[at for at in map(seen.queries.containing, pinned) if at is not None],
+            first=(down.start or 0, across.start or 0),
+            vmax=_top([one[:, across] for one in each] if which.in_colours else [values]),
+            diverging=kind.signed,
+            quantity=f"mean {kind.quantity}" if which.name else kind.quantity,
+            rows=row_statistics.of_head(trace, seen, layer=site.layer, head=number, stream=stream, call=site.call)
+            if weights and not which.name
+            else None,
+            segments=_segments(trace, seen, stream=stream),
+            options=options,
+            parts=[
+                pack.Part(f"head {head}", one[:, across])
+                for (_, head), one in zip(which.places, each, strict=True)
+                if which.in_colours
+            ],
+            whole=_whole(trace, shown, which, stream=stream) if shown.is_long else None,
+        )
+    except ValueError as error:  # more heads in colours than fit, or a model that is not at hand
+        session.show_problem(str(error))
+        return
+    head(
+        data,
+        key="head-view",
+        on_event=lambda event: follow(event, seen.queries),
+        on_options=_keep,
+        on_pan=partial(_move, stream=stream),
+    )
+    if weights:
+        st.caption(widgets.what_is_drawn(trace, shown, mean, site=site))
+    else:
+        st.caption(quantities.caption(kind, trace, values, site=site))
+    downloads.head(
+        trace,
+        seen,
+        values,
+        whole=shown,
+        site=site,
+        head=number,
+        scale=scale,
+        kind=kind,
+        mean=which.name,
+    )
+    if kind.name == "norm-weighted":
+        _handed_over(inspected, seen.keys, site=site, number=number)
+
+
+def options() -> pack.HeadOptions:
+    """What the reader, or the link, chose to see of a head."""
+    patterns = pack.HeadOptions.PATTERNS.items()
+    return pack.HeadOptions(**{name: link.chosen_text(name, pattern=pattern) for name, pattern in patterns})
+
+
+def _keep(options: pack.HeadOptions) -> None:
+    for name, value in asdict(options).items():
+        link.choose(name, value or None)
+
+
+def _title(trace: Trace, site: AttentionSite, number: int) -> str:
+    several = len({one.stream for one in trace.sites}) > 1
+    return draw_attention.title(site.layer, number, site.stream if several else None, call=site.call)
+
+
+def _top(maps: Sequence[Array]) -> float:
+    """The last colour: the value farthest from zero, without masked cells."""
+    return max(float(np.abs(one[np.isfinite(one)]).max(initial=0.0)) for one in maps) or 1.0
+
+
+def _segments(trace: Trace, seen: maps.Arrangement, *, stream: str) -> pack.Segments | None:
+    """Which of two texts each token in sight belongs to; None of a text without a pair."""
+    if trace.text_pair is None or stream == "cross":
+        return None
+    of_token = trace.read_by(stream).segments
+    queries, keys = (tuple(of_token[group[0]] for group in side.members) for side in (seen.queries, seen.keys))
+    return pack.Segments(queries, keys)
+
+
+def _whole(trace: Trace, shown: maps.Arrangement, which: head_choice.WhichHeads, *, stream: str) -> pack.Whole:
+    """The small picture beside a window; of several heads the brightest of each cell."""
+    pictures, _ = session.thumbnails(trace, shown, stream=stream)
+    picture = np.max([pictures[place] for place in which.places], axis=0)
+    return pack.Whole(len(shown.queries.members), len(shown.keys.members), picture)
+
+
+def _handed_over(inspected: session.Inspected, keys: maps.Groups, *, site: AttentionSite, number: int) -> None:
+    norms = quantities.handed_over(inspected, site=site, number=number)[keys.positions]
+    widgets.chart(
+        draw_flow.handed_over(norms, keys=keys.labels, mode=session.mode()),
+        alt="the length of what each key hands over in this head",
+        key="handed-over",
+    )
+    st.caption(
+        r"What each key hands over in this head: $\|v_j W_O\|$, the length that a weight of 1 would move, in the unit "
+        "of the residual stream."
+    )
+
+
+def _window(shown: maps.Arrangement, *, stream: str) -> tuple[slice, slice]:
+    """The queries and keys that the reader chose to see of a long text: along the diagonal, or anywhere."""
+    queries, keys = (len(side.members) for side in (shown.queries, shown.keys))
+    step = maps.WINDOW // 2
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        row = widgets.number("Queries from", "row", default=0, last=max(queries - maps.WINDOW, 0), step=step)
+        apart = st.toggle(
+            "Keys apart", key="apart", bind=link.switch("apart"), help="Keys from another place than the queries."
+        )
+        column = row
+        if apart or stream == "cross":
+            column = widgets.number("Keys from", "column", default=0, last=max(keys - maps.WINDOW, 0), step=step)
+    down, across = slice(row, min(row + maps.WINDOW, queries)), slice(column, min(column + maps.WINDOW, keys))
+    st.caption(
+        f"A window of this long text: queries {row} to {down.stop - 1} of {queries:,}, keys {column} to "
+        f"{across.stop - 1} of {keys:,}, exact. Drag the map, or click the small picture of the whole below it, in "
+        "which each cell is the largest weight of its tile."
+    )
+    return down, across
+
+
+def _move(pan: Pan, *, stream: str) -> None:
+    """The window goes where the reader dragged it; off the diagonal, its keys stand apart."""
+    st.session_state["row"], st.session_state["column"] = pan.query, pan.key
+    if stream != "cross":
+        st.session_state["apart"] = pan.query != pan.key

@@ -1,0 +1,147 @@
+"""What the open head shows: weights, scores before softmax, how much is moved, or a token's way through all layers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import streamlit as st
+
+from inspector.plots import theme
+from inspector.views.shell import link, session
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from inspector.trace import Array, AttentionSite, Trace
+    from inspector.views.shell.session import Inspected
+
+
+@dataclass(frozen=True)
+class Kind:
+    """name: in the switch and the link. quantity: what a cell is, in the singular. differs: what sets it apart."""
+
+    name: str
+    title: str
+    quantity: str
+    differs: str
+    signed: bool = False
+
+    @property
+    def suffix(self) -> str:
+        """Behind the name of a file; the weights have none."""
+        return "" if self.name == "weights" else f"-{self.name}"
+
+
+KINDS = {
+    kind.name: kind
+    for kind in (
+        Kind("weights", "Weights", "weight", "What share of its attention a query gives to each key."),
+        Kind(
+            "scores",
+            "Scores",
+            "score",
+            "What goes into the softmax, in nats: one more makes a weight e = 2.72 times as large. They compare within "
+            "a row alone, and small weights are still told apart. Masked cells have none.",
+            signed=True,
+        ),
+        Kind(
+            "norm-weighted",
+            "Norm-weighted",
+            "norm",
+            "A weight says what share is taken, the norm how much that is: a key that hands over next to nothing "
+            "fades, whatever its weight (Kobayashi et al. 2020).",
+        ),
+        Kind(
+            "rollout",
+            "Rollout from a token",
+            "share",
+            "From the pinned token: a map is one head of one layer; rollout follows one token back through all of "
+            "them, to the tokens that its last state came from (Abnar & Zuidema 2020).",
+        ),
+    )
+}
+
+
+def choose() -> Kind:
+    """The switch."""
+    name = st.segmented_control(
+        "What is shown",
+        list(KINDS),
+        default="weights",
+        key="kind",
+        bind=link.choice("kind", default="weights", options=list(KINDS)),
+        required=True,
+        label_visibility="collapsed",
+    )
+    return KINDS[name]
+
+
+def reader(inspected: Inspected, kind: Kind, *, site: AttentionSite, number: int) -> Callable[[slice], Array]:
+    """Of a map of that kind any token rows, all keys: slice -> float32 [rows, T].
+
+    Raises ValueError where the kind needs the model and it is not at hand, or its projections are not found.
+    """
+    trace = inspected.trace
+    if kind.name == "norm-weighted":
+        from inspector import flow
+        from models.output_projection import find
+
+        loaded = inspected.loaded
+        if loaded is None:
+            raise ValueError(
+                f"The model {trace.model!r} of this saved trace is not at hand, and how much a head hands over is read "
+                "off its output projection. Choose weights or scores."
+            )
+        projections = find(loaded)
+        return lambda rows: flow.norm_weighted(
+            trace, projections, layer=site.layer, head=number, stream=site.stream, call=site.call, queries=rows
+        )
+    recorded: Literal["weights", "scores"] = "scores" if kind.name == "scores" else "weights"
+    return lambda rows: trace.window(
+        layer=site.layer,
+        head=number,
+        stream=site.stream,
+        call=site.call,
+        queries=rows,
+        keys=slice(None),
+        kind=recorded,
+    )
+
+
+def caption(kind: Kind, trace: Trace, values: Array, *, site: AttentionSite) -> str:
+    """What is drawn of scores or norms: formula, unit and range."""
+    from inspector.score_steps import formula
+
+    finite = values[np.isfinite(values)]
+    if kind.name == "norm-weighted":
+        return (
+            rf"$\|A_{{ij}}\,v_j W_O\|$: the length of what query $i$ (row) takes from key $j$ (column), in the unit of "
+            rf"the residual stream; at most {theme.number(finite.max())} here. A weight times a vector's length: rows "
+            "do not sum to 1."
+        )
+    masked = "" if len(finite) == values.size else " Grey cells are masked."
+    written = formula(trace.record_of(site.layer, site.stream, call=site.call))
+    return (
+        f"$S = {written}$: row = query, column = key, in nats, from "
+        f"{theme.number(finite.min())} to {theme.number(finite.max())} here; indigo above zero, amber below.{masked}"
+    )
+
+
+def handed_over(inspected: Inspected, *, site: AttentionSite, number: int) -> NDArray[np.float64]:
+    """||v_j W_O|| of each key of a head, [T]; after `reader` found the model and its projections."""
+    from inspector import flow
+    from models.output_projection import find
+
+    trace, loaded = inspected.trace, inspected.loaded
+    assert loaded is not None  # reader refused
+
+    def make() -> NDArray[np.float64]:
+        found = flow.value_norms(trace, find(loaded), layer=site.layer, stream=site.stream, call=site.call)
+        return found.projected
+
+    norms = session.cached((trace.key, "value norms", site.stream, site.layer, site.call), make)
+    own: NDArray[np.float64] = norms[number]
+    return own

@@ -1,0 +1,73 @@
+"""Rollout from a token: the pinned query followed back through all layers, every head counted alike."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import streamlit as st
+
+from inspector import flow, maps
+from inspector.export import spreadsheet
+from inspector.plots import flow as draw_flow
+from inspector.plots import theme
+from inspector.views.shell import session, widgets
+from models.layer_words import layer_name
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from inspector.trace import Trace
+
+
+def draw(trace: Trace, shown: maps.Arrangement, *, stream: str, token: int, scale: theme.Scale) -> None:
+    """Picture, formula and file; `token` is the position of a query, `shown` the tokens in sight, each alone."""
+    try:
+        shares = session.cached(
+            ("rollout", trace.key, stream, token),
+            lambda: flow.rollout(trace, token=token, stream=stream),
+        )
+    except ValueError as error:
+        session.show_problem(str(error))
+        return
+    tokens = trace.read_by(stream).tokens
+    across = _columns(len(shown.keys.members))
+    seen = maps.Groups(shown.keys.labels[across], shown.keys.members[across])
+    name = f"{token} {tokens[token]}"
+    layers = [site.name for site in trace.sites if site.stream == stream]
+    st.markdown(f"**Rollout from {widgets.plain(name)}**")
+    figure = draw_flow.rollout(
+        shares[:, seen.positions], tokens=seen.labels, token=name, layers=layers, mode=session.mode(), scale=scale
+    )
+    widgets.chart(figure, alt=f"where token {name} came from, layer by layer", key="rollout")
+    st.caption(
+        r"Row $l$ = $e_{token}\,A'_{L-1} \cdots A'_l$ with $A' = \frac{1}{2} I + \frac{1}{2}\,\mathrm{mean}_h A_h$: "
+        "half of a state is taken to stay (Abnar & Zuidema 2020). Each row sums to 1 over all tokens, no unit; the top "
+        "row is the token alone. Pin another query in a map, or choose it under Why this weight."
+    )
+    if layers != [layer_name(number) for number in range(len(layers))]:
+        st.caption("Only attention is followed: what layers of another kind mix between tokens is left out.")
+    widgets.download(
+        "CSV",
+        lambda: _csv(shares[:, seen.positions], seen.labels, layers),
+        file=f"{trace.model.replace('/', '-')}-{stream}-rollout-from{token}.csv",
+        mime="text/csv",
+        meaning="The shares as you see them, a row per layer, to the last digit",
+    )
+
+
+def _columns(count: int) -> slice:
+    """The tokens in sight: all, or of a long text a window that the reader moves."""
+    if count <= maps.WHOLE:
+        return slice(0, count)
+    last = count - maps.WINDOW
+    start = widgets.number("Tokens from", "column", default=0, last=last, step=maps.WINDOW // 2)
+    return slice(start, start + maps.WINDOW)
+
+
+def _csv(shares: np.ndarray, tokens: tuple[str, ...], layers: list[str]) -> bytes:
+    names = [f"{position} {theme.visible(token)}" for position, token in enumerate(tokens)]
+    table = pd.DataFrame(shares, columns=names)
+    numbers = [name.removeprefix("layer ") for name in layers]
+    table.insert(0, "before layer", [*numbers, f"after {numbers[-1]}"])
+    return spreadsheet.csv(table)

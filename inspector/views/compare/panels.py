@@ -1,0 +1,272 @@
+"""Two to four panels, each with its own model, text, stream, layer and head; what is chosen lives in the link."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import pairwise
+from typing import Literal
+
+import streamlit as st
+
+from inspector import alignment, heads, maps
+from inspector.alignment import Axis, Number
+from inspector.components import pack
+from inspector.plots import attention, theme
+from inspector.trace import Array, AttentionRecord, AttentionSite, Trace
+from inspector.views.components.head import Choice, Step, head
+from inspector.views.shell import available_models, link, open_site, session, site_words, widgets
+from inspector.views.shell.session import Inspected
+from inspector.views.shell.sidebar import EXAMPLES
+
+NAMES = ("A", "B", "C", "D")
+SETTINGS = (
+    "model",
+    "text",
+    "stream",
+    "layer",
+    "call",
+    "head",
+    "mean",
+)  # of a panel, in the link as a_model, a_text, ...
+LONG = (
+    f"A text of more than {maps.WHOLE} tokens is compared by its first {maps.WINDOW} queries and keys; the numbers are "
+    "theirs. The small pictures further down show the whole."
+)
+Preset = Literal["layers", "heads", "models", "texts"]
+PRESETS: dict[Preset, str] = {
+    "layers": "One head position, layer after layer",
+    "heads": "Heads beside each other in one layer",
+    "models": "Several models on one text, the mean over the heads of a layer",
+    "texts": "One head on several texts",
+}
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One map to compare. whole: how the trace is arranged; shown: what of that is compared, a part of a long text."""
+
+    name: str
+    trace: Trace
+    whole: maps.Arrangement
+    site: AttentionSite
+    head: int | None
+
+    @property
+    def stream(self) -> str:
+        """Whose attention it is."""
+        return self.site.stream
+
+    @property
+    def record(self) -> AttentionRecord:
+        """What the attention was given."""
+        return self.trace.record_of(self.site.layer, self.stream, call=self.site.call)
+
+    @property
+    def row(self) -> int:
+        """Which of its stream's attentions it is."""
+        return [site for site in self.trace.sites if site.stream == self.stream].index(self.site)
+
+    @property
+    def is_long(self) -> bool:
+        """Whether only the beginning is compared."""
+        return self.whole.is_long
+
+    @cached_property
+    def shown(self) -> maps.Arrangement:
+        """The groups of tokens that are compared."""
+        return self.whole.begin(maps.WINDOW) if self.is_long else self.whole
+
+    @cached_property
+    def weights(self) -> Array:
+        """The map [queries, keys]."""
+        return self.between(self.shown)
+
+    def between(self, shown: maps.Arrangement) -> Array:
+        """The map between other groups of the same tokens."""
+        at = self.site
+        return maps.weights(self.trace, shown, layer=at.layer, head=self.head, stream=at.stream, call=at.call)
+
+    @property
+    def top(self) -> float:
+        """The end of the map's own colour scale."""
+        return float(self.weights.max()) or 1.0
+
+    @property
+    def axes(self) -> tuple[Axis, Axis]:
+        """Queries and keys, to be aligned with those of other panels."""
+        return alignment.axes(self.trace, self.shown, stream=self.stream)
+
+    @property
+    def title(self) -> str:
+        """What the panel shows, in words."""
+        several = len({site.stream for site in self.trace.sites}) > 1
+        stream = self.stream if several else None
+        place = attention.title(self.site.layer, self.head, stream, call=self.site.call).lower()
+        return f"{self.name}: {place}{'' if self.head is None else site_words.in_title(self.site, self.head)}"
+
+
+def key(name: str, setting: str) -> str:
+    """Of a panel's widget, and in the link."""
+    return f"{name.lower()}_{setting}"
+
+
+def opened_elsewhere(inspected: Inspected) -> tuple[int, int, int]:
+    """(layer, head, call) that the Attention page shows: where this page begins."""
+    telling = heads.most_telling(session.measures(inspected.trace))
+    return link.kept("layer", telling[0]), link.kept("head", telling[1]), link.kept("call", 0)
+
+
+# --- which panels ------------------------------------------------------------------------------------------------
+
+
+def names() -> tuple[str, ...]:
+    """The panels that are there."""
+    count = link.chosen("panels", default=2, first=2, last=len(NAMES)) or 2
+    link.keep()
+    return NAMES[:count]
+
+
+def presets(inspected: Inspected, names: Sequence[str], *, opened: tuple[int, int, int]) -> None:
+    """Buttons that fill all panels at once, and one for another panel."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption("Fill the panels with", width="content")
+        for preset, meaning in PRESETS.items():
+            fill = partial(_fill, preset, inspected, names, opened)
+            st.button(preset.capitalize(), key=f"fill-{preset}", on_click=fill, help=meaning)
+        if len(names) < len(NAMES):
+            more = partial(link.choose, "panels", len(names) + 1)
+            st.button("Add a panel", icon=":material/add:", key="add-panel", on_click=more)
+
+
+def _fill(preset: Preset, inspected: Inspected, names: Sequence[str], opened: tuple[int, int, int]) -> None:
+    trace, (layer, number, call) = inspected.trace, opened
+    sites = [site for site in trace.sites if site.stream == trace.sites[0].stream]
+    row = open_site.at(sites, layer=layer, call=call)
+    known = available_models.ids()
+    model = trace.model if trace.model in known else known[0]
+    models = [model, *_others(model)]
+    texts = ["", *(text for text in EXAMPLES.values() if text != trace.text)]
+    for place, name in enumerate(names):
+        settings = {
+            "model": models[place] if preset == "models" else model,
+            "text": texts[place] if preset == "texts" else "",
+            "layer": sites[(row + place) % len(sites) if preset == "layers" else row].layer,
+            "call": sites[(row + place) % len(sites) if preset == "layers" else row].call,
+            "head": (number + place) % sites[0].heads if preset == "heads" else number,
+            "mean": preset == "models",
+        }
+        for setting, value in settings.items():
+            st.session_state[key(name, setting)] = value
+
+
+def _others(model: str) -> list[str]:
+    """All other models, those first that are trained and of the same shape; of these the last of the list first."""
+    shape = available_models.shape(model)
+    others = [id for id in reversed(available_models.ids()) if id != model]
+    return sorted(others, key=lambda id: (not available_models.trained(id), available_models.shape(id) != shape))
+
+
+def _remove(name: str, names: Sequence[str]) -> None:
+    """The panels behind it move up."""
+    state = st.session_state
+    for here, following in pairwise(names[names.index(name) :]):
+        for setting in SETTINGS:
+            if key(following, setting) in state:
+                state[key(here, setting)] = state[key(following, setting)]
+    state[key(names[-1], "text")] = ""
+    link.choose("panels", len(names) - 1)
+
+
+# --- one panel ---------------------------------------------------------------------------------------------------
+
+
+def controls(
+    name: str,
+    names: Sequence[str],
+    inspected: Inspected,
+    *,
+    opened: tuple[int, int, int],
+    hide: bool,
+    words: bool,
+) -> Panel | None:
+    """What a panel shows; None, with the reason in the page, where its text cannot be read."""
+    known = available_models.ids()
+    current = inspected.trace.model if inspected.trace.model in known else known[0]
+    bind = link.choice(key(name, "model"), default=current, options=known)
+    model = st.selectbox(f"Model {name}", known, index=known.index(current), key=key(name, "model"), bind=bind)
+    if not available_models.trained(model):
+        widgets.untrained()
+    text = st.text_area(
+        f"Text {name}", key=key(name, "text"), height=68, placeholder="The sidebar's text", persist_state="session"
+    )
+    try:
+        trace = session.panel_trace(inspected, model=model, text=text)
+        stream = widgets.stream((site.stream for site in trace.sites), key=key(name, "stream"))
+        whole = maps.arrange(trace, stream=stream, hide_special=hide, merge_words=words)
+    except ValueError as error:
+        session.show_problem(str(error))
+        whole = None
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        panel = None
+        if whole is not None:
+            site, number = _place(name, trace, stream, opened)
+            mean = st.toggle("Mean over heads", key=key(name, "mean"), bind=link.switch(key(name, "mean")))
+            panel = Panel(name, trace, whole, site, None if mean else number)
+        if len(names) > 2:
+            st.button(
+                f"Remove {name}",
+                icon=":material/close:",
+                type="tertiary",
+                key=f"remove-{name}",
+                on_click=_remove,
+                args=(name, names),
+            )
+    if panel is not None and text.strip() and trace.cut is not None:
+        st.warning(str(trace.cut), icon=":material/content_cut:")
+    return panel
+
+
+def _place(name: str, trace: Trace, stream: str, opened: tuple[int, int, int]) -> tuple[AttentionSite, int]:
+    """Layer and head; at first those that are open, each panel a layer further, or a head where there is one layer."""
+    sites = [site for site in trace.sites if site.stream == stream]
+    further, count = NAMES.index(name), sites[0].heads
+    first = sites[(open_site.at(sites, layer=opened[0], call=opened[2]) + further) % len(sites)]
+    number = min(opened[1], count - 1) if len(sites) > 1 else (opened[1] + further) % count
+    return (
+        widgets.layer(sites, key(name, "layer"), default=first, call=key(name, "call")),
+        widgets.number("Head", key(name, "head"), default=number, last=count - 1, width=110),
+    )
+
+
+def draw(
+    panel: Panel, *, top: float, scale: theme.Scale, numbers: tuple[tuple[Number, ...], tuple[Number, ...]]
+) -> None:
+    """The panel's map, its colours from 0 to `top`; numbers: of its queries and keys, see alignment.numbers."""
+    data = pack.head_bytes(
+        panel.weights,
+        queries=panel.shown.queries.labels,
+        keys=panel.shown.keys.labels,
+        colours=theme.SEQUENTIAL,
+        title=panel.title,
+        scale=scale,
+        vmax=top,
+        linked=pack.Linked("compare", *numbers),
+    )
+    head(data, key=f"map-{panel.name}", on_event=partial(_step, panel))
+
+
+def formula(panels: Sequence[Panel]) -> str:
+    """What is drawn: the formula of the panels' weights, or of each where they differ."""
+    formulas = {panel.name: widgets.softmax(panel.record) for panel in panels}
+    if len(set(formulas.values())) == 1:
+        return f"{next(iter(formulas.values()))}."
+    return " ".join(f"{name}: {written}." for name, written in formulas.items())
+
+
+def _step(panel: Panel, event: Choice | Step) -> None:
+    """The keys [ and ] take a panel to the head before or after."""
+    if isinstance(event, Step) and panel.head is not None:
+        count = panel.site.heads
+        st.session_state[key(panel.name, "head")] = (panel.head + event.by) % count

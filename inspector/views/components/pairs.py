@@ -1,0 +1,30 @@
+"""Distances between all heads as a Streamlit component."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from inspector.components.standalone import script, style
+from inspector.views.components.clicks import sent
+
+_ADAPTER = """
+export default ({ data, parentElement, setTriggerValue }) => {
+  const view = draw(parentElement, data, setTriggerValue);
+  return () => view.close();
+};
+"""
+
+_mount = st.components.v2.component("headlight_pairs", css=style("pairs"), js=script("pairs") + _ADAPTER)
+
+
+def pairs(data: bytes, *, key: str, on_open: Callable[[int, int], None]) -> None:
+    """Draws `data` (plots.distances.matrix_bytes); on_open(row, column) is called before the run after a click."""
+
+    def opened() -> None:
+        match sent(key, "open"):
+            case {"row": int(row), "column": int(column)}:
+                on_open(row, column)
+
+    _mount(key=key, data=data, height="content", on_open_change=opened)

@@ -1,0 +1,127 @@
+"""What two trainings of the lab gave: accuracy at longer lengths, one text in full, and where it was looked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, get_args
+
+import pandas as pd
+import streamlit as st
+
+from inspector import lab
+from inspector.plots import attention as draw
+from inspector.plots import comparison
+from inspector.views.shell import link, session, widgets
+from models.training.experiments import TIMES, Experiment, Side
+
+if TYPE_CHECKING:
+    from models.training.lab import Result, Trial
+
+NAMES = {times: "trained length" if times == 1 else f"{times} times as long" for times in TIMES}
+
+
+def accuracy(experiment: Experiment, results: Sequence[Result]) -> None:
+    """The table of accuracy by length, and what a longer text means to each side."""
+    st.subheader("Texts longer than the trained ones")
+    table = lab.accuracies(results)
+    st.dataframe(
+        pd.DataFrame(
+            {
+                "side": table["side"],
+                "digits": list(map(_length, table["times"], table["digits"])),
+                "digits right": _shares(table, "token"),
+                "texts right": _shares(table, "exact"),
+            }
+        ),
+        hide_index=True,
+    )
+    seeds = lab.seeds(results)
+    count = "one seed" if seeds == 1 else f"{seeds} seeds: the mean, with smallest and largest"
+    st.caption(
+        f"256 fresh texts of each length, the same for A and B; {count}. Digits named at random are right in 10% "
+        "of the places; a text is right when no digit is wrong."
+    )
+    for side in get_args(Side):
+        st.caption(f"{side}: {lab.beyond(experiment.run(side, seed=0))}")
+
+
+def example(experiment: Experiment, results: Sequence[Result]) -> None:
+    """One text that both sides read, trained from seed 0: what they answered, and their attention."""
+    st.subheader("One text, and where it was looked")
+    first = {side: one for side in get_args(Side) for one in results if (one.side, one.run.seed) == (side, 0)}
+    tried = {side: one for side, one in first.items() if one.trials}
+    if not tried:
+        st.caption("Neither side can be asked: their weights are no numbers any more.")
+        return
+    names = list(NAMES.values())
+    length = st.segmented_control(
+        "Length of the text",
+        names,
+        default=names[0],
+        key="lab_times",
+        bind=link.choice("lab_times", default=names[0], options=names),
+        persist_state="session",
+        required=True,
+    )
+    trials = {side: one.trials[names.index(length)] for side, one in tried.items()}
+    some = next(iter(trials.values()))
+    rows: dict[str, Sequence[int]] = {"read": some.digits, experiment.task: some.wanted}
+    rows |= {side: trial.answer for side, trial in trials.items()}
+    st.code(lab.spelled(rows, wanted=some.wanted), language=None)
+    wrong = [f"{side} {_wrong(trial)} of {len(trial.wanted)}" for side, trial in trials.items()]
+    st.caption(f"^ marks a wrong digit. Wrong here: {', '.join(wrong)}.")
+    _attention(trials)
+
+
+def _attention(trials: dict[Side, Trial]) -> None:
+    """The chosen head of both sides on one colour scale, and under it every head of every layer."""
+    shapes = {side: (len(trial.attention), len(trial.attention[0])) for side, trial in trials.items()}
+    layers, heads = (max(sizes) for sizes in zip(*shapes.values(), strict=True))
+    with st.container(horizontal=True):
+        # The last layer of the shallower side: what a network looks at is clearest where it has to answer.
+        last = min(sizes[0] for sizes in shapes.values()) - 1
+        layer = widgets.number("Layer", "lab_layer", default=last, last=layers - 1)
+        head = widgets.number("Head", "lab_head", default=0, last=heads - 1)
+    st.caption(
+        "Row: the place of the answer that looks (query). Column: the token it looks at (key), ⊢ and ⊣ are the marks "
+        "around the digits. Each row sums to 1, no unit; both sides share the colours."
+    )
+    shown = {
+        side: trial.attention[layer][head]
+        for side, trial in trials.items()
+        if layer < shapes[side][0] and head < shapes[side][1]
+    }
+    top = max((float(weights.max()) for weights in shown.values()), default=1.0)
+    for column, (side, trial) in zip(st.columns(2, gap="medium"), trials.items(), strict=False):
+        with column:
+            if side in shown:
+                tokens = ("⊢", *map(str, trial.digits), "⊣")
+                title = f"{side}: layer {layer}, head {head}"
+                figure = draw.figure(
+                    shown[side], queries=tokens, keys=tokens, title=title, mode=session.mode(), top=top
+                )
+                widgets.chart(figure, alt=f"Attention while one text is read, {title}", key=f"lab-attention-{side}")
+            else:
+                last_layer, last_head = shapes[side][0] - 1, shapes[side][1] - 1
+                st.caption(f"{side} has layers 0 to {last_layer} and heads 0 to {last_head}.")
+            for number, maps in enumerate(trial.attention):
+                names = [f"L{number} H{index}" for index in range(len(maps))]
+                st.image(comparison.strip(list(maps), labels=names, mode=session.mode()), width="stretch")
+    st.caption("Small: all heads of the layers (L) of each side, each map on colours from 0 to 1, square-root.")
+
+
+def _length(times: int, digits: int) -> str:
+    return f"{digits}" if times == 1 else f"{digits} ({times}x)"
+
+
+def _shares(table: pd.DataFrame, name: str) -> list[str]:
+    """ "98%", or with several seeds "98% (95–100%)"."""
+    columns = table[[name, f"{name}_smallest", f"{name}_largest"]].itertuples(index=False)
+    return [
+        f"{mean:.0%}" if smallest == largest else f"{mean:.0%} ({100 * smallest:.0f}–{largest:.0%})"
+        for mean, smallest, largest in columns
+    ]
+
+
+def _wrong(trial: Trial) -> int:
+    return sum(said != right for said, right in zip(trial.answer, trial.wanted, strict=True))

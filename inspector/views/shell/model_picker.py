@@ -1,0 +1,249 @@
+"""Another model: a reader names one of the hub or a folder, sees what it would take, and then loads it or does not.
+
+The work is done last in a run of the script, when the page is there. Streamlit ends a run at its next call here when
+the reader presses Stop or changes something: a download ends with it, in this very thread. What was asked for is kept
+in the session until it is done or stopped, so a change of the page interrupts a download and does not undo it.
+"""
+
+from __future__ import annotations
+
+import logging
+from time import monotonic
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from inspector.views.shell import available_models, link, session
+from models import failures
+from models.formatting import bytes_in_words
+from models.limits import variable
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+    from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
+
+    from models.untrusted.candidates import Candidate
+
+DRAWN_EVERY = 0.1  # seconds between two looks at what the reader pressed
+STOPPED = "Stopped. What was fetched is kept: Load goes on from there."
+_SPECIAL = 3  # tokens that a tokenizer adds to a text, at most, in the models known
+
+
+def take() -> None:
+    """Choose the model that was just loaded, before the list of models is drawn."""
+    state = st.session_state
+    if "taken" in state:
+        link.settle(state["other"])
+        state["model"], state["other"], state["other_open"] = state.pop("taken"), "", False
+
+
+def field(place: ExpanderContainer, *, disabled: bool) -> None:
+    """Where the reader names a model; drawn with the sidebar, before the page."""
+    if not place.open:
+        return
+    with place:
+        try:
+            limits = available_models.limits()
+        except ValueError as error:  # a variable that cannot be read
+            session.show_problem(str(error))
+            return
+        folders = "" if limits.root is None else f", or a folder under {limits.root}"
+        with st.form("another", border=False):
+            st.text_input(
+                "Name on the hub" if limits.root is None else "Name on the hub, or folder",
+                key="other",
+                max_chars=link.MAX_NAME,
+                placeholder="org/name or org/name@revision",
+                help=f"org/name, such as google-bert/bert-base-cased, or org/name@revision{folders}.",
+                disabled=disabled,
+                persist_state="session",
+            )
+            st.form_submit_button("Look", width="stretch", on_click=_look_for, disabled=disabled, key="look")
+        st.caption(
+            "Looking reads its configuration, and no weights. "
+            + ("" if limits.hub else f"The hub is off here ({variable('hub')}). ")
+            + (f"Local folders are off here ({variable('root')}). " if limits.root is None else "")
+        )
+
+
+def draw(place: ExpanderContainer) -> None:
+    """What is on this machine, what was found, and the work that the reader asked for; drawn after the page."""
+    state, opened = st.session_state, st.session_state.get("file") is not None
+    asked = "asked" in state and not opened
+    if not place.open and not asked:
+        return
+    with place:
+        _there(disabled=opened)
+        about, bar, button, problem = (st.empty() for _ in range(4))
+    _describe(about)
+    if asked:
+        problem.empty()
+        _work(bar, button)
+        bar.empty()
+        _describe(about)
+    refused = state.get("refused") or _over_a_limit()
+    if "seen" in state:
+        button.button(
+            "Load",
+            type="primary",
+            icon=":material/download:",
+            on_click=_load,
+            args=(state["seen"],),
+            key="load",
+            width="stretch",
+            disabled=opened or _over_a_limit() is not None,
+        )
+    if refused == STOPPED:
+        problem.caption(refused)
+    elif refused is not None:
+        with problem.container():
+            session.show_problem(refused, what="Cannot be loaded")
+
+
+def _there(*, disabled: bool) -> None:
+    there = available_models.on_this_machine()
+    if there:
+        st.selectbox(
+            "On this machine",
+            there,
+            index=None,
+            placeholder="On this machine",
+            label_visibility="collapsed",
+            key="there",
+            on_change=_take,
+            disabled=disabled,
+        )
+
+
+# --- what the reader pressed: callbacks, before the next run ---------------------------------------------------------
+
+
+def _look_for() -> None:
+    state = st.session_state
+    state["asked"] = ("look", state["other"])
+    for name in ("refused", "seen"):
+        state.pop(name, None)
+
+
+def _take() -> None:
+    if st.session_state["there"] is not None:
+        st.session_state["other"], st.session_state["there"] = st.session_state["there"], None
+        _look_for()
+
+
+def _load(id: str) -> None:
+    st.session_state["asked"] = ("load", id)
+    st.session_state.pop("refused", None)
+
+
+def _stop() -> None:
+    st.session_state.pop("asked", None)
+    st.session_state["refused"] = STOPPED
+
+
+# --- the work --------------------------------------------------------------------------------------------------------
+
+
+def _work(bar: DeltaGenerator, button: DeltaGenerator) -> None:
+    """Do what was asked for; what goes wrong is kept as a sentence, and is not asked for again.
+
+    Only where the run is ended in the middle, by Stop or a change of the page, does the wish stay.
+    """
+    state = st.session_state
+    what, name = state["asked"]
+    try:
+        with failures.told("Looking at it" if what == "look" else "Loading it", instead="Name another model."):
+            if what == "look":
+                with bar, st.spinner("Looking"):
+                    state["seen"] = available_models.look(name)
+            else:
+                shown = _Bar(bar)
+                button.button("Stop", icon=":material/stop:", on_click=_stop, key="stop", width="stretch")
+                available_models.add(name, progress=shown.progress, stop=shown.stop, before=shown.loading)
+                state["taken"] = name
+                del state["seen"]
+    except ValueError as error:
+        logging.getLogger(__name__).info("refused: %s", error)
+        state["refused"] = str(error)
+    del state["asked"]
+    if "taken" in state:
+        st.rerun()
+
+
+class _Bar:
+    """How far a download is; drawing it is also where Streamlit ends the run when the reader presses Stop."""
+
+    def __init__(self, place: DeltaGenerator) -> None:
+        self.share, self.words, self.due = 0.0, "Starting", 0.0
+        self.element = place.progress(self.share, self.words)
+
+    def progress(self, done: int, total: int) -> None:
+        """Called after each piece."""
+        self.share, self.words = done / max(total, 1), f"{bytes_in_words(done)} of {bytes_in_words(total)}"
+
+    def stop(self) -> bool:
+        """Asked after each piece, and while another visitor fetches the same file; it stops by drawing."""
+        if monotonic() >= self.due:
+            self.element.progress(self.share, self.words)
+            self.due = monotonic() + DRAWN_EVERY
+        return False
+
+    def loading(self) -> None:
+        """Everything is fetched."""
+        self.element.progress(1.0, "Loading: this takes seconds")
+
+
+# --- what was found --------------------------------------------------------------------------------------------------
+
+
+def _found() -> Candidate | None:
+    state = st.session_state
+    return available_models.looked_at(state["seen"]) if "seen" in state else None
+
+
+def _over_a_limit() -> str | None:
+    """The sentence of the limit that it is over."""
+    from models.untrusted.candidates import check
+
+    candidate = _found()
+    try:
+        if candidate is not None:
+            with failures.told("Checking the limits", instead="Name another model."):
+                check(candidate, available_models.limits(), placement=available_models.placement())
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+def _describe(place: DeltaGenerator) -> None:
+    """What it is and what it would take, each with its limit."""
+    from models.placement import dtype_name
+    from models.untrusted.candidates import tokens_that_fit
+
+    candidate, limits = _found(), available_models.limits()
+    if candidate is None:
+        place.empty()
+        return
+    size, config, fits = candidate.size, candidate.config, tokens_that_fit(candidate, limits)
+    tokens = min(fits, len(st.session_state["text"].encode("utf-8", "replace")) + _SPECIAL)  # at most one a byte
+    dtype = available_models.placement().torch_dtype(config.dtype)
+    architecture = f"{config.config.model_type}, {config.architecture.__name__}".replace("_", r"\_")
+    lines = [
+        architecture,
+        f"Parameters: {size.parameters:,} (limit {limits.parameters:,})",
+        f"Layers of attention: {size.layers} (limit {limits.layers})",
+        f"Download: {bytes_in_words(candidate.download_bytes)} (limit {bytes_in_words(limits.download_bytes)})",
+        f"Memory for its weights: {bytes_in_words(candidate.memory_bytes(dtype))} in {dtype_name(dtype)} "
+        f"(limit {bytes_in_words(limits.memory_bytes)})",
+        f"Recording your text: at most {bytes_in_words(size.capture_bytes(tokens))} "
+        f"(limit {bytes_in_words(limits.capture_bytes)}); of a longer one, at most {fits:,} tokens",
+        f"Where maps cannot be computed again and are kept: {bytes_in_words(size.capture_bytes(tokens, maps=True))}, "
+        f"and at most {tokens_that_fit(candidate, limits, maps=True):,} tokens",
+        "Tokenizer: " + ("none" if candidate.tokenizer is None else f"`{candidate.tokenizer}`"),
+        "How its attention is seen is known once it is loaded.",
+    ]
+    with place.container():
+        st.text(f"{candidate.name}{'' if candidate.commit is None else f', commit {candidate.commit[:10]}'}")
+        st.caption("\n".join(f"- {line}" for line in lines))
+        for note in candidate.notes:
+            st.text(note)

@@ -1,0 +1,38 @@
+"""Which attention of a stream is open: a page counts the rows of its grid, a link says the model's layer.
+
+The two differ in a model some of whose layers do not attend (Jamba), or attend more than once (ALBERT with
+inner_group_num=2), for which a link has the call too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from inspector.views.shell import link
+
+if TYPE_CHECKING:
+    from inspector.trace import AttentionSite
+
+
+def row(sites: Sequence[AttentionSite], *, default: int, names: tuple[str, str] = ("layer", "call")) -> int:
+    """The row of the attention that the reader opened or the link names; else that of layer `default`.
+
+    names: of layer and call in the link.
+    """
+    layer = link.chosen_layer(names[0], default=default, attend=sorted({site.layer for site in sites}))
+    calls = [site.call for site in sites if site.layer == layer]
+    call = link.chosen(names[1], default=0, last=max(calls)) or 0
+    return next(place for place, site in enumerate(sites) if (site.layer, site.call) == (layer, call))
+
+
+def choose(site: AttentionSite | None, *, names: tuple[str, str] = ("layer", "call")) -> None:
+    """Open an attention in the run that follows; None: what the page opens by itself."""
+    link.choose(names[0], None if site is None else site.layer)
+    link.choose(names[1], None if site is None or not site.call else site.call)
+
+
+def at(sites: Sequence[AttentionSite], *, layer: int, call: int = 0) -> int:
+    """The row of a layer's attention; where the layer makes none, of the next that attends, or the last."""
+    later = [place for place, site in enumerate(sites) if (site.layer, site.call) >= (layer, call)]
+    return later[0] if later else len(sites) - 1

@@ -1,0 +1,53 @@
+"""What is said of a recorded text in the sidebar: its length, what was cut, what is unknown, and how exact it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from inspector.views.shell import available_models
+from models.formatting import bytes_in_words
+
+if TYPE_CHECKING:
+    from inspector.exactness import Exactness
+    from inspector.trace import Trace
+    from inspector.views.shell.session import Inspected
+
+NOT_ASKED = "on a long text that takes as long as to read it, so it waits until it is asked for"
+
+
+def draw(chosen: Inspected, checked: Exactness) -> None:
+    """All of it, with the button for the check that waits on a long text."""
+    trace, tokens = chosen.trace, len(chosen.trace.tokens)
+    limit = "" if chosen.model is None else f" of at most {available_models.tokens_allowed(chosen.model)}"
+    st.caption(f"{tokens} tokens{limit}, special ones included; the recording takes {bytes_in_words(trace.nbytes)}")
+    if chosen.model is not None:
+        facts = available_models.facts(chosen.model)
+        st.caption(f"{facts.seen} Weights: {facts.placed}.")
+    if trace.cut is not None:
+        st.warning(str(trace.cut), icon=":material/content_cut:")
+    if trace.unknown:
+        verb = "is" if trace.unknown == 1 else "are"
+        unknown = f"{trace.unknown} of {tokens} tokens {verb} unknown to this model."
+        st.warning(unknown, icon=":material/question_mark:")
+    waits = checked.hidden_difference is None and checked.unchecked == NOT_ASKED
+    if not checked.holds:
+        st.badge("Not exact on this text", icon=":material/warning:", color="red", help=str(checked))
+    elif checked.hidden_difference is None:
+        st.badge("Self-checks passed", icon=":material/check:", color="blue", help=str(checked))
+    else:
+        within = f"within {checked.hidden_difference:.1e}"
+        st.badge(f"Exact on this text, {within}", icon=":material/verified:", color="green", help=str(checked))
+    if waits:
+        st.caption("Not yet run a second time in torch's fused attention, which shares no code with what you see.")
+        st.button("Run the independent check", on_click=_ask, args=(trace.key,), key="independent check")
+
+
+def independent_check_asked(trace: Trace) -> bool:
+    """Whether the reader asked for the independent check of this long text."""
+    return bool(st.session_state.get("independently") == trace.key)
+
+
+def _ask(key: str) -> None:
+    st.session_state["independently"] = key

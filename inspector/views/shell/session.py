@@ -1,0 +1,290 @@
+"""What the pages share: caches, the text and the model that the reader chose, and what is said about them.
+
+Loaded models live once for all visitors (chosen_models.py); traces and what is computed from them live in a cache with
+a byte budget; a visitor's session holds keys and widget values only.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import streamlit as st
+
+import models
+from inspector.memory.cache import ByteBudgetCache
+from inspector.memory.held import held_bytes
+from inspector.views.shell import available_models, process_settings, progress, recording_notes, text_limits, widgets
+from models import failures, formatting
+
+# torch comes with the first model: the sidebar and the page's frame are drawn before.
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from numpy.typing import NDArray
+    from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+    from inspector.exactness import Exactness
+    from inspector.maps import Arrangement
+    from inspector.overview import FirstLook
+    from inspector.plots.theme import Mode
+    from inspector.trace import Array, Trace
+
+V = TypeVar("V")
+
+CACHE_BYTES = int(os.environ.get("HEADLIGHT_CACHE_MB", "512")) * 2**20
+
+
+@dataclass(frozen=True)
+class Inspected:
+    """A recorded text and the id of the model it went through; None where a file's model is not at hand."""
+
+    trace: Trace
+    model: str | None
+
+    @property
+    def loaded(self) -> models.LoadedModel | None:
+        """The model, loaded again where it had to leave; ValueError where that fails. See `at_hand`."""
+        return None if self.model is None else load(self.model)
+
+
+# --- caches ------------------------------------------------------------------------------------------------------
+
+
+@st.cache_resource(show_spinner=False)
+def _results() -> ByteBudgetCache[Any]:
+    return ByteBudgetCache(CACHE_BYTES)
+
+
+def cached(key: Hashable, make: Callable[[], V]) -> V:
+    """`make()`, or what it gave before for the same key; what it holds counts towards one budget for all visitors."""
+    return cast("V", _results().get(key, make, size=held_bytes))
+
+
+def load(model: str) -> models.LoadedModel:
+    """The loaded model, one copy for all visitors; ValueError where it cannot be loaded."""
+    with failures.told(f"Loading the model {model}", instead="Choose another model."):
+        loaded = available_models.load(model)
+    process_settings.use_threads()
+    process_settings.settle()
+    return loaded
+
+
+def record(model: str, text: str, *, text_pair: str | None = None, target: str | None = None) -> Inspected:
+    """The text's trace in one of the models that can be chosen, recorded once, within the page's limits."""
+
+    def make() -> Trace:
+        loaded, most = load(model), available_models.tokens_allowed(model)
+        told = failures.told("Reading the text", instead="It is kept: change it, or choose another model.")
+        with told, progress.bar("Reading the text") as on_progress:
+            return text_limits.record(
+                loaded,
+                text,
+                text_pair=text_pair,
+                target=target,
+                tokens=most,
+                limits=available_models.limits(),
+                on_progress=on_progress,
+            )
+
+    key = ("trace", model, available_models.version(model), text, text_pair, target)
+    return Inspected(cached(key, make), model)
+
+
+def exactness(inspected: Inspected) -> Exactness:
+    """The checks of this text, made once; the run in another kernel, of a long text, only when the reader asked."""
+    trace, checks = inspected.trace, first_look(inspected.trace).checks
+    asked = not is_long(trace) or recording_notes.independent_check_asked(trace)
+
+    def make() -> tuple[int, float | None, str]:
+        loaded = inspected.loaded
+        if loaded is None:
+            return len(trace.sites), None, "the model was not at hand"
+        return loaded.layers, *(_fused_difference(loaded, trace) if asked else (None, recording_notes.NOT_ASKED))
+
+    layers, difference, unchecked = cached(("exactness", trace.key, asked), make)
+    return checks.result(expected_layers=layers, hidden_difference=difference, unchecked=unchecked)
+
+
+def _fused_difference(loaded: models.LoadedModel, trace: Trace) -> tuple[float | None, str]:
+    """The difference from torch's fused kernel, or None and why it could not be run."""
+    from inspector.probe import fused_difference
+
+    try:
+        told = failures.told("The independent check", instead="Look at another text.")
+        with told, progress.bar("Independent check") as on_progress:
+            return fused_difference(loaded, trace, on_progress=on_progress), ""
+    except ValueError as error:
+        return None, str(error)
+
+
+def panel_trace(chosen: Inspected, *, model: str, text: str) -> Trace:
+    """The trace of a panel that has its own model and text; an empty text is the sidebar's."""
+    trace, shape = chosen.trace, available_models.shape(model)
+    with st.container():
+        if text.strip():
+            return record(model, text).trace
+        if model == trace.model:
+            return trace
+        pair = trace.text_pair if shape == "encoder" else None
+        target = _target() if shape == "encoder-decoder" else None
+        return record(model, trace.text, text_pair=pair, target=target).trace
+
+
+def is_long(trace: Trace) -> bool:
+    """Whether some map of the text is too large to be shown whole."""
+    from inspector.maps import WHOLE
+
+    return max(len(tokens) for site in trace.sites for tokens in (site.queries, site.keys)) > WHOLE
+
+
+def measures(trace: Trace) -> pd.DataFrame:
+    """What every head does on this text, a row per head, with its label; measured once."""
+    return first_look(trace).measures
+
+
+def first_look(trace: Trace) -> FirstLook:
+    """All that is shown first of the text's weights, looked at once."""
+    from inspector.components import pack
+    from inspector.overview import look
+
+    def make() -> FirstLook:
+        with progress.bar("Measuring the heads") as on_progress:
+            return look(trace, sides=pack.sides(trace.sites), on_progress=on_progress)
+
+    return cached((trace.key, "first look"), make)
+
+
+def thumbnails(trace: Trace, shown: Arrangement, *, stream: str) -> tuple[NDArray[np.uint8], float]:
+    """Small pictures of every head of a stream as the reader arranged it, and the weight of their last colour.
+
+    That is 1, and less for a long text, whose weights are spread so thin that nothing would be seen.
+    """
+    from inspector.components import pack
+
+    with st.container():
+        cells = _cells(trace, shown, stream=stream)
+    count, heads, queries, keys = cells.shape
+    top = pack.readable_top(cells) if shown.is_long else 1.0
+    return pack.thumbnails(cells, count=count, heads=heads, queries=queries, keys=keys, top=top), top
+
+
+def _cells(trace: Trace, shown: Arrangement, *, stream: str) -> Array:
+    """The largest weights of the tiles of every head of a stream, float32 [L, H, rows, cols], computed once."""
+    import numpy as np
+
+    from inspector import maps
+    from inspector.components import pack
+
+    if shown.is_plain:
+        return first_look(trace).pictures[stream]
+
+    def make() -> Array:
+        sites = [site for site in trace.sites if site.stream == stream]
+        side = pack.sides(sites)[stream]
+        layers = []
+        with progress.bar("Drawing the heads") as on_progress:
+            for done, site in enumerate(sites):
+                on_progress(done, len(sites))
+                layers.append(maps.pooled(trace, shown, layer=site.layer, stream=stream, side=side, call=site.call))
+        return np.stack(layers)
+
+    return cached(("cells", trace.key, stream, shown), make)
+
+
+def mode() -> Mode:
+    """Whether the reader sees the page in light or in dark."""
+    return "dark" if st.context.theme.type == "dark" else "light"
+
+
+# --- what the reader chose --------------------------------------------------------------------------------------------
+
+
+def _target() -> str | None:
+    target: str = st.session_state["target"]
+    return target if target.strip() else None
+
+
+def inspected(*, in_panels: bool = False) -> Inspected:
+    """What the reader chose, recorded; where that is not possible the page says why and stops.
+
+    Shows what was cut, what the tokenizer does not know, and the exactness badge, in the sidebar; and that a model is
+    untrained in the page too, for on a phone the sidebar is closed. in_panels: the page's panels, which may have other
+    models, say that of each.
+    """
+    progress.hold()
+    try:
+        with (
+            failures.told("Reading the text", instead="It is kept: change it, or choose another model."),
+            st.container(),
+            st.spinner("Reading the text with the model (the first time it loads torch, which takes a few seconds)"),
+        ):
+            chosen = _chosen()
+            checked = exactness(chosen)
+    except ValueError as error:
+        logging.getLogger(__name__).info("refused: %s", error)
+        show_problem(str(error))
+        st.stop()
+    with st.sidebar:
+        recording_notes.draw(chosen, checked)
+        if chosen.trace.nbytes > CACHE_BYTES:
+            st.warning(_not_kept(chosen.trace), icon=":material/memory:")
+    if not in_panels and not available_models.trained(chosen.trace.model):
+        widgets.untrained()
+    return chosen
+
+
+def _not_kept(trace: Trace) -> str:
+    """What it means that a recording is larger than the whole cache."""
+    taken, most = map(formatting.bytes_in_words, (trace.nbytes, CACHE_BYTES))
+    return (
+        f"This recording takes {taken}, over the {most} of "
+        "HEADLIGHT_CACHE_MB: it is not kept, and every click reads the text again. Shorten the text, or raise that."
+    )
+
+
+def _chosen() -> Inspected:
+    upload = st.session_state.get("file")
+    if upload is not None:
+        return _opened(upload)
+    state = st.session_state
+    shape, pair = available_models.shape(state["model"]), state["pair"]
+    return record(
+        state["model"],
+        state["text"],
+        text_pair=pair if shape == "encoder" and pair.strip() else None,
+        target=_target() if shape == "encoder-decoder" else None,
+    )
+
+
+def _opened(upload: UploadedFile) -> Inspected:
+    from inspector.trace import file
+
+    name = formatting.shortened(upload.name)  # of a stranger's choice: never a path of ours
+    limits = available_models.limits()
+    trace = cached(("file", upload.file_id), lambda: file.read(upload, name=name, limits=limits))
+    return Inspected(trace, trace.model if trace.model in available_models.ids() else None)
+
+
+def at_hand(chosen: Inspected, *, so: str) -> models.LoadedModel:
+    """The model of a recorded text; where it is not at hand the page says it, and `so` what that means, and stops."""
+    try:
+        with st.spinner("Loading the model"):
+            loaded = chosen.loaded
+    except ValueError as error:
+        show_problem(str(error))
+        st.stop()
+    if loaded is None:
+        show_problem(f"The model {chosen.trace.model!r} of this saved trace is not at hand, so {so}.")
+        st.stop()
+    return loaded
+
+
+def show_problem(sentence: str, *, what: str = "Cannot be shown") -> None:
+    """A problem in a sentence; st.error would read markdown in it, and the sentence may quote the reader's text."""
+    with st.container(border=True):
+        st.badge(what, icon=":material/error:", color="red")
+        st.text(sentence)

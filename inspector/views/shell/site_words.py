@@ -1,0 +1,84 @@
+"""What sets a head's place apart, in words: a kv head that others share, a local layer whose queries see a window.
+
+Of a model in which every head has a kv head of its own and every layer sees the whole text, nothing is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from models.layer_words import layer_name
+
+if TYPE_CHECKING:
+    from inspector.trace import AttentionSite
+
+
+def sharing(site: AttentionSite, head: int) -> str:
+    """The kv head that a head reads, and the heads that share it: "kv head 1 of 2, shared by heads 4 to 7".
+
+    Counted from 0. Empty where every head has a kv head of its own.
+    """
+    each = site.heads // site.kv_heads
+    if each == 1:
+        return ""
+    group = site.kv_group(head)
+    first, last = group * each, group * each + each - 1
+    return f"kv head {group} of {site.kv_heads}, shared by heads {first} {'and' if each == 2 else 'to'} {last}"
+
+
+def reach(site: AttentionSite) -> str:
+    """How far the queries of a local layer see: "64 tokens to each side"; empty where they see the whole text."""
+    if site.window is None:
+        return ""
+    if site.stream == "encoder":
+        return f"{site.window - 1} tokens to each side"
+    return f"the last {site.window} tokens, its own among them"
+
+
+def cards(site: AttentionSite, head: int) -> list[tuple[str, str, str]]:
+    """For the open head, as parts.cards takes them."""
+    found, shared, seen = [], sharing(site, head), reach(site)
+    if shared:
+        meaning = f"Its keys and values are those of {shared}; counted from 0 (Ainslie et al. 2023)"
+        found.append(("KV head", f"{site.kv_group(head)} of {site.kv_heads}", meaning))
+    if site.window is not None:
+        width = f"± {site.window - 1} tokens" if site.stream == "encoder" else f"{site.window} tokens"
+        found.append(("Local layer", width, f"A query sees {seen} (Beltagy et al. 2020)"))
+    return found
+
+
+def notes(sites: Iterable[AttentionSite], lines: Iterable[Sequence[str]]) -> list[list[str]]:
+    """The lines of the grid's heads, by layer and head, with what is to be said of their place."""
+    found = []
+    for site, row in zip(sites, lines, strict=True):
+        seen = f"sees {reach(site)}" if site.window is not None else ""
+        found.append([", ".join(filter(None, (line, sharing(site, head), seen))) for head, line in enumerate(row)])
+    return found
+
+
+def layer_names(sites: Iterable[AttentionSite]) -> list[str]:
+    """The rows of the grid: "layer 3", and "layer 3 local" where its queries see a window of the text."""
+    return [layer_name(site.layer, site.call, short=True) + ("" if site.window is None else " local") for site in sites]
+
+
+def rows(sites: Sequence[AttentionSite]) -> str:
+    """What is to be said of the grid's rows where they are not simply the model's layers; else empty."""
+    layers = dict.fromkeys(site.layer for site in sites)
+    sentences = []
+    if list(layers) != list(range(len(layers))):
+        sentences.append("Layers that have no row do not attend: they mix tokens in another way, or not at all.")
+    if len(layers) < len(sites):
+        sentences.append("A layer that attends more than once has a row for each time.")
+    return " ".join(sentences)
+
+
+def in_file(site: AttentionSite) -> str:
+    """For a file's name: "layer3", and "layer3-call1" of a layer's second attention."""
+    return f"layer{site.layer}{f'-call{site.call}' if site.call else ''}"
+
+
+def in_title(site: AttentionSite, head: int) -> str:
+    """Short, to follow a head's name: ", kv head 1, local"."""
+    group = f", kv head {site.kv_group(head)}" if sharing(site, head) else ""
+    return group + ("" if site.window is None else ", local")

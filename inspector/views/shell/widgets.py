@@ -1,0 +1,236 @@
+"""Widgets that several pages use."""
+
+from __future__ import annotations
+
+import math
+import string
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from inspector.export import spreadsheet
+from inspector.views.shell import link
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
+
+    from inspector.maps import Arrangement
+    from inspector.plots.theme import Scale
+    from inspector.trace import Array, AttentionRecord, AttentionSite, Trace
+
+
+def untrained() -> None:
+    """Said wherever a model with random weights is shown."""
+    st.badge("Untrained", icon=":material/casino:", color="orange", help="Random weights: the maps mean nothing.")
+
+
+def number(
+    label: str,
+    name: str,
+    *,
+    default: int,
+    last: int,
+    first: int = 0,
+    step: int = 1,
+    width: int = 140,
+    help: str | None = None,
+) -> int:
+    """A number from `first` to `last`, kept in the link as `name`; a link out of range is said, and `default` shown."""
+    bind = link.number(name, default=default, last=last, first=first)
+    return st.number_input(label, first, max(last, first), default, step, key=name, bind=bind, width=width, help=help)
+
+
+def layer(sites: Sequence[AttentionSite], name: str, *, call: str, default: AttentionSite) -> AttentionSite:
+    """A choice of one of a stream's attentions, by the model's layer.
+
+    name, call: where the link keeps the layer, and which of the layer's attentions where it has several. A link that
+    asks for a layer without attention is told which layers attend, and `default` shown.
+    """
+    attend = sorted({site.layer for site in sites})
+    if attend == list(range(len(attend))):
+        chosen = number("Layer", name, default=default.layer, last=attend[-1], width=110)
+    else:
+        bind = link.layer(name, default=default.layer, attend=attend)
+        chosen = st.selectbox("Layer", attend, index=attend.index(default.layer), key=name, bind=bind, width=110)
+    calls = [site for site in sites if site.layer == chosen]
+    if len(calls) == 1:
+        return calls[0]
+    first = default.call if default.layer == chosen else 0
+    return calls[number("Attention of it", call, default=first, last=len(calls) - 1, width=110)]
+
+
+def decimal(
+    label: str, name: str, *, default: float, first: float, last: float, width: int = 140, help: str | None = None
+) -> float:
+    """The same for a number with decimals, in steps of 0.05."""
+    bind = link.number(name, default=default, last=last, first=first)
+    return st.number_input(label, first, last, default, 0.05, key=name, bind=bind, width=width, help=help)
+
+
+def stream(streams: Iterable[str], *, key: str = "stream") -> str:
+    """The stream to look at, of those that something has; a choice where there is more than one."""
+    streams = list(dict.fromkeys(streams))
+    bind = link.choice(key, default=streams[0], options=streams)
+    if len(streams) == 1:
+        return streams[0]
+    return st.segmented_control(
+        "Stream",
+        streams,
+        default=streams[0],
+        key=key,
+        bind=bind,
+        required=True,
+        label_visibility="collapsed",
+    )
+
+
+def colour_scale(*, long: bool) -> Scale:
+    """Linear colour unless the reader chooses the square root; of a long text, whose weights are small, the reverse."""
+    if long:
+        linear = st.toggle("Linear colour", key="linear", bind=link.switch("linear"), help="Hides small weights.")
+        return "linear" if linear else "sqrt"
+    root = st.toggle(
+        "Square-root colour", key="sqrt", bind=link.switch("sqrt"), help="Shows small weights; numbers stay the same."
+    )
+    return "sqrt" if root else "linear"
+
+
+def token_chips(
+    tokens: Mapping[int, str], *, key: str, on_change: Callable[[], None], label: str = "Tokens"
+) -> list[int]:
+    """A row of tokens by position to click or to reach with Tab, any number of them chosen; their positions.
+
+    The marks of word pieces are dimmed, and a small number, the position, tells tokens that repeat apart.
+    """
+
+    def name(position: int) -> str:
+        token = visible(tokens[position])
+        shown = token if len(token) <= LONGEST_TICK else f"{token[: LONGEST_TICK - 1]}…"
+        mark = next((mark for mark in ("##", "▁", "Ġ") if shown.startswith(mark) and shown != mark), "")
+        dimmed = f":gray[{plain(mark)}]" if mark else ""
+        return f"{dimmed}{plain(shown.removeprefix(mark))} :gray[:small[{position}]]"
+
+    from inspector.plots.theme import LONGEST_TICK, visible
+
+    chosen: list[int] = st.pills(
+        label, list(tokens), format_func=name, selection_mode="multi", key=key, on_change=on_change
+    )
+    return chosen
+
+
+def plain(text: str) -> str:
+    """`text` letter by letter where markdown is read: every mark of punctuation as its character reference."""
+    return "".join(f"&#{ord(letter)};" if letter in string.punctuation else letter for letter in text)
+
+
+def chart(figure: go.Figure, *, alt: str, key: str) -> None:
+    """A figure as wide as its place; `alt` is read aloud where the picture cannot be seen."""
+    config = {"displaylogo": False, "toImageButtonOptions": {"filename": key, "scale": 2}, "responsive": True}
+    st.plotly_chart(figure, width="stretch", theme=None, key=key, alt=alt, config=config)
+
+
+def cards(numbers: Iterable[tuple[str, str, str]], *, width: int = 134) -> None:
+    """A row of (name, number with its unit, what it means), `width` pixels each, wrapping where the page is narrow."""
+    with st.container(horizontal=True, gap="small"):
+        for name, number, meaning in numbers:
+            st.metric(name, number, help=meaning, border=True, width=width)
+
+
+def table(frame: pd.DataFrame, *, name: str, height: int | None = None) -> None:
+    """A table with numbers to three significant digits, and its download with all digits."""
+    numbers: dict[str, Any] = {
+        column: st.column_config.NumberColumn(format="%.3g") for column in frame.select_dtypes("float").columns
+    }
+    st.dataframe(frame, hide_index=True, column_config=numbers, height=height or "auto")
+    st.download_button(
+        "Table as CSV",
+        spreadsheet.csv(frame),
+        file_name=f"{name}.csv",
+        mime="text/csv",
+        icon=":material/download:",
+        on_click="ignore",
+        key=f"download {name}",
+    )
+
+
+def download(label: str, make: Callable[[], bytes], *, file: str, mime: str, meaning: str) -> None:
+    """A button for a file that is made when asked for."""
+    st.download_button(
+        label,
+        make,
+        file_name=file,
+        mime=mime,
+        help=meaning,
+        icon=":material/download:",
+        on_click="ignore",
+        key=f"download {file}",
+    )
+
+
+def head_numbers(row: pd.Series, *, tokens: int) -> list[tuple[str, str, str]]:
+    """The open head's measures as cards; `row` of heads.measure with its label."""
+    from inspector.components.grid.roles import MEANINGS
+
+    cards = [
+        (
+            "Mostly",
+            row["label"],
+            MEANINGS.get(row["label"], "No threshold is reached; they stand in the names above the grid."),
+        ),
+        (
+            "Entropy",
+            f"{row['entropy']:.3g} nats",
+            f"-Σ A ln A, mean over queries; at most ln {tokens} = "
+            f"{math.log(tokens):.3g}, so {row['relative_entropy']:.0%} of it (Clark et al. 2019)",
+        ),
+        ("Distance", f"{row['distance']:.3g} tok.", "Tokens: Σ A |i - j|, mean over queries (Vig & Belinkov 2019)"),
+        (
+            "Confidence",
+            f"{row['confidence']:.3g}",
+            "Largest weight of a row, mean over queries, the end token left out (Voita et al. 2019)",
+        ),
+        ("To [CLS]", f"{row['cls']:.3g}", "Weight on [CLS], mean over queries (Clark et al. 2019)"),
+        ("To [SEP]", f"{row['sep']:.3g}", "Weight on [SEP], mean over queries (Clark et al. 2019)"),
+    ]
+    return [card for card in cards if not card[1].startswith("nan")]  # without [CLS], or between two texts
+
+
+def softmax(record: AttentionRecord) -> str:
+    """The formula of a call's weights as LaTeX with its own numbers: "A = softmax(QK^T / sqrt(d_k)) with d_k = 32"."""
+    from inspector.score_steps import formula
+
+    width = record.query.shape[-1]  # 0 where the scores were seen and no query
+    return rf"$A = \mathrm{{softmax}}({formula(record)})$" + (f" with $d_k$ = {width}" if width else "")
+
+
+def what_is_drawn(trace: Trace, shown: Arrangement, weights: Array, *, site: AttentionSite) -> str:
+    """One paragraph under a map: the formula with its numbers, and what was hidden or merged."""
+    stream = site.stream
+    keys = trace.encoding if stream == "cross" else trace.read_by(stream)
+    record = trace.record_of(site.layer, stream, call=site.call)
+    sentences = [f"{softmax(record)}: row = query, column = key, no unit."]
+    if stream != "encoder":
+        sentences.append("A row is named by the token read and the token predicted (→).")
+    if stream == "cross":
+        sentences.append("Keys and values are the source text.")
+    if len(shown.keys.positions) < len(keys):
+        sums = weights.sum(axis=-1)
+        left = f"{sums.min():.3g} to {sums.max():.3g}"
+        sentences.append(
+            "Special tokens are hidden and each row is divided by what is left, so it sums to 1 again."
+            if shown.renormalise
+            else f"Special tokens are hidden with their weight: rows sum to {left}."
+        )
+    elif record.function.sinks:
+        sums = weights.sum(axis=-1)
+        sentences.append(
+            f"A part of each row goes to what is no key of the text (a learned sink, or keys beside it): rows sum to "
+            f"{sums.min():.3g} to {sums.max():.3g}."
+        )
+    else:
+        sentences.append("Each row sums to 1.")
+    if max(shown.keys.sizes.max(), shown.queries.sizes.max()) > 1:
+        sentences.append("To a word: the sum over its pieces; from a word: the mean (Clark et al. 2019, 4.1).")
+    return " ".join(sentences)

@@ -1,0 +1,149 @@
+"""One moment of a replay: every head, the open one beside itself at the end, and how the matrices grew."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from inspector import heads
+from inspector import training as learning
+from inspector.components import pack
+from inspector.components.grid import roles
+from inspector.plots import theme
+from inspector.plots import training as figures
+from inspector.views.components.grid import grid
+from inspector.views.components.head import Choice, Step, head
+from inspector.views.shell import link, session, widgets
+from models.training.replay_file import Place
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from models.training.replay_file import Replay
+
+
+def _open(layer: int, number: int) -> None:
+    link.choose("replay_layer", layer)
+    link.choose("replay_head", number)
+
+
+def every_head(replay: Replay, measures: pd.DataFrame, *, sentence: int, stream: str, step: int) -> tuple[int, int]:
+    """The grid of all heads at this moment, a measure of the open one's layer over all; (layer, head) that is open."""
+    now = measures[measures["step"] == step]
+    telling = heads.most_telling(measures[measures["step"] == replay.steps[-1]])
+    layer = link.chosen("replay_layer", default=telling[0], last=replay.layers(stream) - 1) or 0
+    number = link.chosen("replay_head", default=telling[1], last=int(now["head"].max())) or 0
+    link.keep()
+    left, right = st.columns([2, 3], gap="medium")
+    with left:
+        grid(
+            pack.grid_bytes(
+                _pictures(replay, sentence=sentence, stream=stream, step=step),
+                tokens=len(replay.sentences[sentence].tokens(stream)[1]),
+                colours=theme.SEQUENTIAL,
+                selected=(layer, number),
+                notes=roles.notes(now),
+            ),
+            key="replay-grid",
+            on_open=_open,
+        )
+        st.caption(
+            f"Every head at step {step:,}: rows are layers, columns heads, each picture one map. Click one to open it."
+        )
+        _numbers(measures, layer=layer, number=number, step=step)
+    with right:
+        _measure(measures, layer=layer, number=number, step=step)
+    return layer, number
+
+
+def _numbers(measures: pd.DataFrame, *, layer: int, number: int, step: int) -> None:
+    """What the open head mostly does, and how widely it looks, at this moment and at the end."""
+    of_head = measures[(measures["layer"] == layer) & (measures["head"] == number)].set_index("step")
+    now, end = of_head.loc[step], of_head.iloc[-1]
+    words = "previous, next, self: over 0.5 of the weight; first, [CLS], [SEP]: over 0.6; broad: high entropy"
+    spread = "-Σ A ln A, mean over queries: 0 where each looks at one token"
+    widgets.cards(
+        [
+            ("Mostly, now", now["label"], words),
+            ("Mostly, at the end", end["label"], words),
+            ("Entropy, now", f"{theme.number(now['entropy'])} nats", spread),
+            ("Entropy, end", f"{theme.number(end['entropy'])} nats", spread),
+        ],
+        width=165,
+    )
+
+
+def _measure(measures: pd.DataFrame, *, layer: int, number: int, step: int) -> None:
+    """How one measure of the layer's heads went."""
+    known = [name for name in figures.MEASURES if measures[name].notna().any()]
+    bind = link.choice("replay_measure", default=known[0], options=known)
+    measure: str = st.selectbox("Measure", known, key="replay_measure", bind=bind, width=200)
+    widgets.chart(
+        figures.head_measures(measures, measure=measure, layer=layer, head=number, step=step, mode=session.mode()),
+        alt=f"{measure} of every head of layer {layer} at every moment",
+        key="head-measures",
+    )
+    st.caption("Means over the queries, as on the page Attention; the file has half precision, so they hold to 0.001.")
+
+
+def _pictures(replay: Replay, *, sentence: int, stream: str, step: int) -> NDArray[np.uint8]:
+    """Thumbnails of every head of a stream at one step."""
+    at, layers = replay.steps.index(step), replay.layers(stream)
+    maps = [replay.maps[Place(sentence, stream, layer)][at].astype("float32") for layer in range(layers)]
+    count, queries, keys = maps[0].shape
+    return pack.thumbnails(maps, count=layers, heads=count, queries=queries, keys=keys)
+
+
+def open_head(replay: Replay, place: Place, *, number: int, step: int, head_width: int | None) -> None:
+    """The open head at this step beside the same head at the end, on one colour scale."""
+    of_head = replay.maps[place][:, number].astype("float32")
+    now, end = of_head[replay.steps.index(step)], of_head[-1]
+    queries, keys = replay.sentences[place.sentence].tokens(place.stream)
+    top = max(float(now.max()), float(end.max())) or 1.0
+    last_layer, last_head = replay.layers(place.stream) - 1, replay.maps[place].shape[1] - 1
+
+    def follow(event: Choice | Step) -> None:
+        if isinstance(event, Step):
+            every = (last_layer + 1) * (last_head + 1)
+            _open(*divmod((place.layer * (last_head + 1) + number + event.by) % every, last_head + 1))
+
+    shown = {f"step {step:,}": now, f"the end, step {replay.steps[-1]:,}": end}
+    for column, (when, weights) in zip(st.columns(2, gap="medium"), shown.items(), strict=True):
+        with column:
+            head(
+                pack.head_bytes(
+                    weights,
+                    queries=queries,
+                    keys=keys,
+                    colours=theme.SEQUENTIAL,
+                    layer=place.layer,
+                    head=number,
+                    title=f"Layer {place.layer}, head {number} at {when}",
+                    vmax=top,
+                ),
+                key=f"replay-head-{'now' if weights is now else 'end'}",
+                on_event=follow,
+            )
+    known = "" if head_width is None else f" with $d_k$ = {head_width}"
+    named = "" if place.stream == "encoder" else " A row is named by the token read and the token predicted (→)."
+    st.caption(
+        rf"$A = \mathrm{{softmax}}(QK^\top / \sqrt{{d_k}})${known}: row = query, column = key, each row sums to 1, no "
+        f"unit; both on one colour scale, 0 to {top:.3g}.{named}"
+    )
+
+
+def matrices(replay: Replay, *, stream: str, step: int) -> None:
+    """How the matrices of the stream's layers grew, the step marked."""
+    st.subheader("Size of the matrices")
+    st.caption(
+        r"How large each matrix is beside its random start: $\|W_t\| / \|W_0\|$ with $\|W\| = \sqrt{\sum W_{ij}^2}$, "
+        "no unit. Attention in indigo, FFN in amber, embedding in grey; the sizes themselves are on hover."
+    )
+    widgets.chart(
+        figures.norms(learning.norms(replay), stream=stream, step=step, mode=session.mode()),
+        alt="growth of every matrix of the stream's layers at every moment",
+        key="norms-over-time",
+    )

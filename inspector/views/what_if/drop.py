@@ -1,0 +1,162 @@
+"""Heads are dropped, one or any set: what the rest of the model makes of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import partial
+
+import streamlit as st
+
+from inspector import heads as measures
+from inspector import interventions, maps
+from inspector.components import pack
+from inspector.components.grid import roles
+from inspector.interventions import Dropped
+from inspector.plots import theme
+from inspector.trace import Trace
+from inspector.views.components.grid import grid
+from inspector.views.shell import boundary, downloads, link, session, site_words, widgets
+from inspector.views.what_if import before_after, importance
+from inspector.views.what_if import predictions as what_if_predictions
+from inspector.views.what_if.swap import guessed_token
+from models import LoadedModel
+from models.attention.dropping import Head
+from models.layer_words import layer_name
+
+
+@st.fragment
+@boundary.part
+def explorer(trace: Trace, loaded: LoadedModel) -> None:
+    """What a click changes, and nothing else."""
+    st.caption(
+        r"A dropped head says nothing: its output $A V$, before $W_O$, is set to zero, $\xi_h = 0$ in "
+        r"$\mathrm{MHAtt}(x) = \sum_h \xi_h \, \mathrm{Att}_h(x)$ (Michel et al. 2019, 2.3). Its own map is still "
+        "computed; what comes after it changes."
+    )
+    try:
+        stream = widgets.stream(site.stream for site in trace.sites)
+        hidden = guessed_token(trace, loaded)
+        names = {name_of(head, trace): head for head in interventions.every_head(trace)}
+        chosen = link.chosen_several("drop", default=_first(trace), allowed=list(names), but="")
+        dropped = _dropped(trace, loaded, tuple(names[one] for one in chosen), hidden=hidden)
+        _choice(dropped, first=_first(trace), stream=stream)
+        predictions = what_if_predictions.show(loaded, dropped)
+        drawn = before_after.maps_of(dropped, stream=stream)
+        before_after.hidden_states(dropped)
+        link.keep()
+    except ValueError as error:
+        session.show_problem(str(error))
+        return
+    downloads.change(predictions, drawn, name=f"{trace.model.replace('/', '-')}-dropped")
+    toggle = partial(_toggle, dropped=dropped, stream=stream)
+    importance.show(trace, loaded, dropped, stream=stream, hidden=hidden, toggle=toggle)
+
+
+def name_of(head: Head, trace: Trace) -> str:
+    """A head in the link: "1.5", or where there are several streams "cross.1.5"; of a second attention "1.5.1"."""
+    several = len({site.stream for site in trace.sites}) > 1
+    place = f"{head.layer}.{head.head}" + (f".{head.call}" if head.call else "")
+    return f"{head.stream}.{place}" if several else place
+
+
+def _toggle(row: int, number: int, *, dropped: Dropped, stream: str) -> None:
+    """A head was clicked: it is dropped too, or speaks again; one stays dropped."""
+    site = [site for site in dropped.before.sites if site.stream == stream][row]
+    _choose(set(dropped.heads) ^ {Head(stream, site.layer, number, site.call)}, dropped)
+
+
+def _choose(heads: set[Head], dropped: Dropped) -> None:
+    every = interventions.every_head(dropped.before)
+    kept = [head for head in every if head in (heads or set(dropped.heads))]
+    link.choose("drop", tuple(name_of(head, dropped.before) for head in kept))
+    before_after.open_head(None, None)
+
+
+def _first(trace: Trace) -> str:
+    """The head that is open on the Attention page."""
+    first = trace.sites[0]
+    table = session.measures(trace).query("stream == @first.stream")
+    layer, number = measures.most_telling(table)
+    layer, number = link.kept("layer", layer), link.kept("head", number)
+    call = link.kept("call", 0)
+    there = [site for site in trace.sites if (site.stream, site.layer, site.call) == (first.stream, layer, call)]
+    known = bool(there) and number < there[0].heads
+    return name_of(Head(first.stream, layer, number, call) if known else Head(first.stream, first.layer, 0), trace)
+
+
+def _dropped(trace: Trace, loaded: LoadedModel, heads: tuple[Head, ...], *, hidden: tuple[int, ...]) -> Dropped:
+    return session.cached(
+        ("dropped", trace.key, heads, hidden),
+        lambda: interventions.drop(loaded, trace, heads=heads, hidden=hidden),
+    )
+
+
+def _choice(dropped: Dropped, *, first: str, stream: str) -> None:
+    """Every head to click, whole layers, and what is dropped in words; first: the head that is dropped by default."""
+    trace = dropped.before
+    sites = [site for site in trace.sites if site.stream == stream]
+    rows = {(site.layer, site.call): row for row, site in enumerate(sites)}
+    crossed = [(rows[head.layer, head.call], head.head) for head in dropped.heads if head.stream == stream]
+    left, right = st.columns([2, 3], gap="medium")
+    with left:
+        shown = maps.arrange(trace, stream=stream)
+        pictures, _ = session.thumbnails(trace, shown, stream=stream)
+        data = pack.grid_bytes(
+            pictures,
+            tokens=len(shown.keys.labels),
+            colours=theme.SEQUENTIAL,
+            scale="sqrt",
+            notes=roles.notes(session.measures(trace).query("stream == @stream")),
+            names=site_words.layer_names(sites),
+            crossed=crossed,
+        )
+        grid(data, key="grid-drop", on_open=partial(_toggle, dropped=dropped, stream=stream))
+        st.caption("Rows are layers, columns heads. A click drops a head, another lets it speak again.")
+    with right:
+        whole = [row for row, count in Counter(row for row, _ in crossed).items() if count == sites[row].heads]
+        if st.session_state.get("whole-layers") != whole:
+            st.session_state["whole-layers"] = whole
+        st.pills(
+            "Whole layers",
+            range(len(sites)),
+            format_func=lambda row: sites[row].name,
+            selection_mode="multi",
+            key="whole-layers",
+            on_change=partial(_toggle_layers, dropped=dropped, stream=stream, before=whole),
+        )
+        st.text(_in_words(dropped))
+        st.button(
+            "Only the head that is open on the Attention page",
+            icon=":material/restart_alt:",
+            on_click=_reset,
+            disabled=[name_of(head, trace) for head in dropped.heads] == [first],
+        )
+
+
+def _toggle_layers(dropped: Dropped, stream: str, before: list[int]) -> None:
+    """A layer was clicked: all its heads are dropped, or all speak again; `before`: rows of the grid."""
+    now, heads = set(st.session_state["whole-layers"]), set(dropped.heads)
+    for row, site in enumerate(site for site in dropped.before.sites if site.stream == stream):
+        if row in now ^ set(before):
+            all_of_it = {Head(stream, site.layer, head, site.call) for head in range(site.heads)}
+            heads = heads | all_of_it if row in now else heads - all_of_it
+    _choose(heads, dropped)
+
+
+def _reset() -> None:
+    link.choose("drop", None)
+    before_after.open_head(None, None)
+
+
+def _in_words(dropped: Dropped) -> str:
+    """How many of all heads are dropped, and which, by stream and layer."""
+    every = len(interventions.every_head(dropped.before))
+    by_layer: dict[tuple[str, int, int], list[str]] = {}
+    for stream, layer, head, call in dropped.heads:
+        by_layer.setdefault((stream, layer, call), []).append(str(head))
+    several = len({site.stream for site in dropped.before.sites}) > 1
+    lines = [
+        f"{f'{stream}, ' * several}{layer_name(layer, call)}: head{'s' * (len(heads) > 1)} {', '.join(heads)}"
+        for (stream, layer, call), heads in sorted(by_layer.items())
+    ]
+    return "\n".join([f"{len(dropped.heads)} of {every} heads dropped", *lines])

@@ -1,0 +1,128 @@
+"""Each head dropped alone: how far the output moves without it (Michel et al. 2019, 3.2), as a cell for each head."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+
+import pandas as pd
+import streamlit as st
+
+from inspector import interventions
+from inspector.interventions import Dropped, importance
+from inspector.interventions.importance import Importance
+from inspector.plots import importance as draw
+from inspector.plots import theme
+from inspector.trace import Trace
+from inspector.views.components.grid import grid
+from inspector.views.shell import site_words, widgets
+from models import LoadedModel
+from models.attention.dropping import Head
+
+MOST = 600  # heads, a run of the model for each
+TITLES: dict[draw.Measure, str] = {
+    "moved": "How far the output moves",
+    "surprise": "How much more the true tokens surprise",
+}
+COLUMNS = ["stream", "layer", "head", "moved", "surprise", "call"]  # the last of a layer that attends more than once
+
+
+def show(
+    trace: Trace,
+    loaded: LoadedModel,
+    dropped: Dropped,
+    *,
+    stream: str,
+    hidden: tuple[int, ...],
+    toggle: Callable[[int, int], None],
+) -> None:
+    """The button, and what was measured so far; `toggle` is called before the run that follows a click on a head."""
+    every = interventions.every_head(trace)
+    st.subheader("Each head alone")
+    st.caption(
+        f"Which heads does this text need? Each of the {len(every):,} heads is dropped alone, the model run again, and "
+        "the output compared with that of all heads (Michel et al. 2019, 3.2)."
+    )
+    if len(every) > MOST:
+        st.info(
+            f"That is a run of the model for each head, and this page makes up to {MOST}. From Python there is no "
+            "limit: inspector.importance.measure(loaded, text)."
+        )
+        return
+    measured = _measured((trace.key, hidden))
+    if len(measured) < len(every):
+        place = st.empty()
+        with place.container():
+            _measure(trace, loaded, every, measured, hidden=hidden)
+        if len(measured) == len(every):
+            place.empty()
+    if measured:
+        _draw(pd.DataFrame(measured, columns=COLUMNS), dropped, stream=stream, total=len(every), toggle=toggle)
+
+
+def _measure(
+    trace: Trace, loaded: LoadedModel, every: list[Head], measured: list[Importance], *, hidden: tuple[int, ...]
+) -> None:
+    """The button, and when it was pressed the runs. Streamlit ends them at the next call here when the reader presses
+    Stop, changes something or leaves; what was measured by then stays."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        label = "Go on" if measured else f"Drop each of {len(every)} heads alone"
+        started = st.button(label, icon=":material/play_arrow:", key="alone-start")
+        stop = st.empty()
+    if not started:
+        return
+    stop.button("Stop", icon=":material/stop:", key="alone-stop")
+    bar = st.progress(len(measured) / len(every), "Starting")
+    for one in importance.measure(loaded, trace, heads=every[len(measured) :], hidden=hidden):
+        measured.append(one)
+        bar.progress(len(measured) / len(every), f"{len(measured)} of {len(every)} heads")
+
+
+def _measured(key: Hashable) -> list[Importance]:
+    """What was measured of this text; the list grows as it goes."""
+    if st.session_state.get("alone_of") != key:
+        st.session_state["alone_of"], st.session_state["alone"] = key, []
+    measured: list[Importance] = st.session_state["alone"]
+    return measured
+
+
+def _draw(
+    table: pd.DataFrame, dropped: Dropped, *, stream: str, total: int, toggle: Callable[[int, int], None]
+) -> None:
+    here = table[table["stream"] == stream]
+    sites = [site for site in dropped.before.sites if site.stream == stream]
+    rows = {(site.layer, site.call): row for row, site in enumerate(sites)}
+    here = here.assign(layer=[rows[place] for place in zip(here["layer"], here["call"], strict=True)])
+    crossed = [(rows[head.layer, head.call], head.head) for head in dropped.heads if head.stream == stream]
+    shown: tuple[draw.Measure, ...] = ("moved", "surprise") if table["surprise"].notna().any() else ("moved",)
+    for place, by in zip(st.columns(2, gap="medium"), shown, strict=False):
+        with place:
+            most = theme.number(draw.top(here, by))
+            st.markdown(f"**{TITLES[by]}**")
+            grid(
+                draw.cells(
+                    here,
+                    by=by,
+                    layers=len(sites),
+                    heads=sites[0].heads,
+                    crossed=crossed,
+                    names=site_words.layer_names(sites),
+                ),
+                key=f"grid-alone-{by}",
+                on_open=toggle,
+            )
+            if by == "moved":
+                st.caption(
+                    r"$1 - \cos(h, h')$ of the last hidden states, mean over the tokens, "
+                    f"from 0 to {most}; no unit."
+                )
+            else:
+                st.caption(
+                    r"$\log_2 (p / p')$ of the true tokens, mean over them, in bits, from "
+                    f"−{most} (amber: better without the head) to +{most} (indigo: the text needs it)."
+                )
+    if len(table) < total:
+        st.caption(f"{len(table)} of {total} heads are measured; the others are blank.")
+    st.caption("Rows are layers, columns heads. A click drops a head above; crossed out are those that are dropped.")
+    with st.expander("Each head alone, in numbers"):
+        told = table if table["call"].any() else table.drop(columns="call")
+        widgets.table(told.sort_values("moved", ascending=False), name="heads-alone", height=320)

@@ -1,0 +1,85 @@
+"""A word is swapped for another: what is predicted, and how attention and hidden states change."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from inspector import interventions
+from inspector.interventions import Swapped
+from inspector.trace import Trace
+from inspector.views.shell import boundary, downloads, link, session, widgets
+from inspector.views.what_if import before_after, token_choice
+from inspector.views.what_if import predictions as what_if_predictions
+from inspector.views.what_if.hide import telling
+from models import LoadedModel
+
+BY = "dog"
+LONGEST = 60  # characters of the other word
+
+
+@st.fragment
+@boundary.part
+def explorer(trace: Trace, loaded: LoadedModel) -> None:
+    """What a click changes, and nothing else."""
+    st.caption(
+        "Click a word and write another: the text is read again with it. Its pieces, however many, are one block, and "
+        "all other tokens are matched one to one. A target that the model wrote or was given stays."
+    )
+    try:
+        default = interventions.first_to_swap(trace.encoding)
+        positions = token_choice.chosen(
+            trace.encoding, name="word", key="swapped-chips", default=default, label="Which word"
+        )
+        by = st.text_input(
+            "Another word", BY, max_chars=LONGEST, key="by", bind=link.words("by", default=BY, most=LONGEST), width=280
+        )
+        hidden = guessed_token(trace, loaded, without=range(positions[0], positions[-1] + 1))
+        swapped = _swapped(trace, loaded, positions[0], by=by, hidden=hidden)
+        _texts(swapped)
+        predictions = what_if_predictions.show(loaded, swapped)
+        stream = widgets.stream(site.stream for site in trace.sites)
+        drawn = before_after.maps_of(swapped, stream=stream)
+        of_text = tuple(swapped.replaced[0]) if trace.target is None else ()
+        before_after.hidden_states(swapped, positions=of_text, name="swapped")
+        link.keep()
+    except ValueError as error:
+        session.show_problem(str(error))
+        return
+    downloads.change(predictions, drawn, name=f"{trace.model.replace('/', '-')}-swapped")
+
+
+def guessed_token(trace: Trace, loaded: LoadedModel, *, without: range = range(0)) -> tuple[int, ...]:
+    """The token that a masked language model is to guess, before and after; none for another model."""
+    if not loaded.fills_masks:
+        return ()
+    places = [place for place in interventions.maskable(trace.encoding) if place not in without]
+    if not places:
+        raise ValueError("the text has one word, so nothing is left to be guessed; write a longer text")
+    first = telling(trace, loaded)
+    return token_choice.chosen(
+        trace.encoding,
+        name="ask",
+        key="guessed-chips",
+        default=first if first in places else places[-1],
+        label="Which token is hidden, before and after, and guessed",
+        whole=False,
+        without=without,
+    )
+
+
+def _swapped(trace: Trace, loaded: LoadedModel, position: int, *, by: str, hidden: tuple[int, ...]) -> Swapped:
+    return session.cached(
+        ("swapped", trace.key, position, by, hidden),
+        lambda: interventions.swap(loaded, trace, position=position, by=by, hidden=hidden),
+    )
+
+
+def _texts(swapped: Swapped) -> None:
+    """Both texts, as they were read."""
+    pair = swapped.after.text_pair
+    st.text(f"Before: {swapped.before.text}" + ("" if pair is None else f" / {swapped.before.text_pair}"))
+    st.text(f"After: {swapped.after.text}" + ("" if pair is None else f" / {pair}"))
+    if swapped.before.target is not None:
+        st.caption("Both are read with the same target, so that the two predictions are of the same tokens.")
+    if swapped.word == swapped.by:
+        st.caption("The word is the same, so nothing changes.")

@@ -1,0 +1,55 @@
+"""Tokens of the text to click: one or several, alone or with all pieces of their word, kept in the link."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from inspector import interventions
+from inspector.views.shell import link, widgets
+from inspector.views.what_if import before_after
+from models.tokenizers import Encoding
+
+
+def choose(name: str, positions: tuple[int, ...] | None) -> None:
+    """These tokens are chosen; the head that this changes most is opened."""
+    link.choose(name, positions)
+    before_after.open_head(None, None)
+
+
+def chosen(
+    encoding: Encoding,
+    *,
+    name: str,
+    key: str,
+    default: int,
+    label: str = "Tokens",
+    whole: bool = True,
+    several: bool = False,
+    without: range = range(0),
+) -> tuple[int, ...]:
+    """A row of chips; the positions that are chosen, at least one.
+
+    name: in the link. whole: all pieces of a word go together. several: a click adds. without: positions not offered.
+    """
+    allowed = [position for position in interventions.maskable(encoding) if position not in without]
+    asked = link.chosen_several(name, default=default, allowed=allowed)
+    places = interventions.whole_words(encoding, asked) if whole else asked
+    if st.session_state.get(key) != list(places):
+        st.session_state[key] = list(places)
+    tokens = {position: encoding.tokens[position] for position in allowed}
+    click = partial(_click, encoding, places, name=name, key=key, whole=whole, several=several)
+    widgets.token_chips(tokens, key=key, on_change=click, label=label)
+    return places
+
+
+def _click(encoding: Encoding, before: tuple[int, ...], *, name: str, key: str, whole: bool, several: bool) -> None:
+    """A chip was clicked: it is chosen alone or with the others, or no more, with its word; one stays chosen."""
+    now = set(st.session_state[key])
+    added, removed = now - set(before), set(before) - now
+    if added:
+        choose(name, tuple(sorted(now if several else added)))
+    else:
+        gone = set(interventions.whole_words(encoding, removed)) if whole else removed
+        choose(name, tuple(sorted(set(before) - gone)) or before)

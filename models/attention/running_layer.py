@@ -1,0 +1,127 @@
+"""Which of a model's layers runs now: attention calls and norms are numbered by it.
+
+A layer is a module of an outermost nn.ModuleList ("model.layers.3", "encoder.block.0.layer.1" is of layer 0; a list of
+lists is counted through), and its number says how many modules of that list ran before it in the same forward. So a
+layer without attention counts, and one set of weights that runs twice (ALBERT) is two layers.
+
+Hooks go in once, at load. They write to a context variable, so that threads that share a model each follow their own
+run, and do nothing outside `following`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
+
+from torch import nn
+
+from models.transformer.config import Stream
+
+
+@dataclass
+class _Run:
+    """A forward that is followed. begun: how many layers of each stack, by its path, have begun; now: the last one."""
+
+    begun: Counter[str] = field(default_factory=Counter)
+    now: int | None = None
+
+
+_run: ContextVar[_Run | None] = ContextVar("run_of_layers", default=None)
+
+
+@contextmanager
+def following() -> Iterator[None]:
+    """Inside the block, and in this thread alone, `running_layer` is known for networks that `install` hooked."""
+    token = _run.set(_Run())
+    try:
+        yield
+    finally:
+        _run.reset(token)
+
+
+def running_layer() -> int | None:
+    """The number of the layer that runs now; None between layers, for other networks and outside `following`."""
+    run = _run.get()
+    return None if run is None else run.now
+
+
+def install(network: nn.Module) -> None:
+    """Hook every layer of the network, before anyone shares it."""
+    for path, stack in stacks(network).items():
+        owner = network.get_submodule(path.rpartition(".")[0])
+        owner.register_forward_pre_hook(_StackBegins(path))
+        for layer in dict.fromkeys(layers_of(stack)):
+            layer.register_forward_pre_hook(_LayerBegins(path))
+            layer.register_forward_hook(_layer_ends)
+
+
+def stacks(network: nn.Module) -> dict[str, nn.ModuleList]:
+    """The outermost lists of modules by their path."""
+    found: dict[str, nn.ModuleList] = {}
+    for path, module in network.named_modules():
+        if isinstance(module, nn.ModuleList) and not any(path.startswith(f"{outer}.") for outer in found):
+            found[path] = module
+    return found
+
+
+def layers_of(stack: nn.ModuleList) -> Iterator[nn.Module]:
+    """The modules of a list, and those of the lists in it (Funnel's blocks), in order."""
+    for module in stack:
+        if isinstance(module, nn.ModuleList):
+            yield from layers_of(module)
+        else:
+            yield module
+
+
+@dataclass(frozen=True)
+class _StackBegins:
+    """The module that holds a stack begins: its layers are counted anew, as a text is written token by token."""
+
+    stack: str
+
+    def __call__(self, module: nn.Module, inputs: Any) -> None:
+        run = _run.get()
+        if run is not None:
+            run.begun[self.stack] = 0
+
+
+@dataclass(frozen=True)
+class _LayerBegins:
+    stack: str
+
+    def __call__(self, module: nn.Module, inputs: Any) -> None:
+        run = _run.get()
+        if run is not None:
+            run.now = run.begun[self.stack]
+            run.begun[self.stack] += 1
+
+
+def _layer_ends(module: nn.Module, inputs: Any, output: Any) -> None:
+    run = _run.get()
+    if run is not None:
+        run.now = None
+
+
+class CallPlaces:
+    """Numbers the attention calls of one forward: the layer, and which of the layer's calls of that stream it is."""
+
+    def __init__(self) -> None:
+        self._streams: Counter[Stream] = Counter()
+        self._layers: Counter[tuple[Stream, int]] = Counter()
+
+    def next(self, stream: Stream, layer: int | None) -> tuple[int, int]:
+        """(layer, call) of the stream's next attention call.
+
+        layer: as `running_layer` told; None for a network that was not hooked, such as the own Transformer, each of
+        whose layers makes one call of a stream: there calls are counted.
+        """
+        if layer is None:
+            layer = self._streams[stream]
+            self._streams[stream] += 1
+        call = self._layers[stream, layer]
+        self._layers[stream, layer] += 1
+        return layer, call

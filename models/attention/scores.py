@@ -1,0 +1,192 @@
+"""How alike a query and a key are: the score functions, and how masked scores are filled.
+
+A score is a pure function of tensors, so that a recording can keep it without the model. What it learns belongs to a
+`LearnedScore`, a module that hands the function out with its tensors of the moment.
+
+Shapes: B batch, H heads, Q query positions, T key positions, E head width.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from math import sqrt
+from typing import Protocol, Self
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import normalize
+
+from models.transformer.config import Score
+
+
+class ScoreFunction(Protocol):
+    """Scores before scale, bias and mask."""
+
+    def __call__(self, query: Tensor, key: Tensor, rows: slice) -> Tensor:
+        """query [B, H, Q, E] (the rows `rows` of all), key [B, H, T, E] -> [B, H, Q, T]."""
+        ...
+
+    def of_head(self, head: int) -> ScoreFunction:
+        """The same for one head alone, H = 1."""
+        ...
+
+
+@dataclass(frozen=True)
+class DotScore:
+    """score(q, k) = q . k (Luong et al. 2015, "dot"; Vaswani et al. 2017)."""
+
+    def __call__(self, query: Tensor, key: Tensor, rows: slice) -> Tensor:
+        """[B, H, Q, E], [B, H, T, E] -> [B, H, Q, T]."""
+        return query @ key.transpose(-2, -1)
+
+    def of_head(self, head: int) -> DotScore:
+        """Itself: it holds nothing of a head."""
+        return self
+
+
+@dataclass(frozen=True)
+class CosineScore:
+    """score(q, k) = q . k / (|q| |k|), from -1 to 1: direction alone, so that no long key draws every query."""
+
+    def __call__(self, query: Tensor, key: Tensor, rows: slice) -> Tensor:
+        """[B, H, Q, E], [B, H, T, E] -> [B, H, Q, T]."""
+        return normalize(query, dim=-1) @ normalize(key, dim=-1).transpose(-2, -1)
+
+    def of_head(self, head: int) -> CosineScore:
+        """Itself: it holds nothing of a head."""
+        return self
+
+
+@dataclass(frozen=True)
+class GeneralScore:
+    """score(q, k) = q^T W k (Luong et al. 2015, "general"), with one W [E, E] for each head.
+
+    weight: [H, E, E].
+    """
+
+    weight: Tensor
+
+    def __call__(self, query: Tensor, key: Tensor, rows: slice) -> Tensor:
+        """[B, H, Q, E], [B, H, T, E] -> [B, H, Q, T]."""
+        return query @ self.weight @ key.transpose(-2, -1)
+
+    def of_head(self, head: int) -> GeneralScore:
+        """With that head's W alone."""
+        return GeneralScore(self.weight[head : head + 1])
+
+
+@dataclass(frozen=True)
+class AdditiveScore:
+    """score(q, k) = v^T tanh(W_q q + W_k k + b) (Bahdanau et al. 2015, appendix A.1.2), factorised.
+
+    W_q q and W_k k are computed once for each token, not for each pair: n E^2 + n^2 E operations, not n^2 E^2.
+    query_weight, key_weight: [H, E, E]; bias, v: [H, E].
+    """
+
+    query_weight: Tensor
+    key_weight: Tensor
+    bias: Tensor
+    v: Tensor
+
+    def __call__(self, query: Tensor, key: Tensor, rows: slice) -> Tensor:
+        """[B, H, Q, E], [B, H, T, E] -> [B, H, Q, T]."""
+        queries = query @ self.query_weight.mT + self.bias[:, None]  # [B, H, Q, E]
+        keys = key @ self.key_weight.mT  # [B, H, T, E]
+        hidden = torch.tanh(queries[:, :, :, None] + keys[:, :, None])  # [B, H, Q, T, E]
+        return (hidden @ self.v[:, None, :, None]).squeeze(-1)
+
+    def of_head(self, head: int) -> Self:
+        """With that head's W_q, W_k, b and v alone."""
+        return replace(self, **{field.name: getattr(self, field.name)[head : head + 1] for field in fields(self)})
+
+
+@dataclass(frozen=True)
+class NaiveAdditiveScore(AdditiveScore):
+    """The same function as it is often written: v^T tanh(W [q; k] + b), W = [W_q W_k], one pair at a time."""
+
+    def __call__(self, query: Tensor, key: Tensor, rows: slice) -> Tensor:
+        """[B, H, Q, E], [B, H, T, E] -> [B, H, Q, T]."""
+        weight = torch.cat([self.query_weight, self.key_weight], dim=-1)  # [H, E, 2E]
+        scores = []
+        for q in query.unbind(dim=2):  # [B, H, E]
+            for k in key.unbind(dim=2):
+                pair = torch.cat([q, k], dim=-1)  # [B, H, 2E]
+                hidden = torch.tanh((weight @ pair[..., None]).squeeze(-1) + self.bias)  # [B, H, E]
+                scores.append((hidden * self.v).sum(dim=-1))  # [B, H]
+        return torch.stack(scores, dim=-1).view(*query.shape[:3], key.shape[2])
+
+
+class LearnedScore(nn.Module):
+    """The learned tensors of a score function; calling it gives the function, freed from the module."""
+
+    def __init__(self, function: Callable[..., ScoreFunction], tensors: dict[str, Tensor]) -> None:
+        super().__init__()
+        self.function = function
+        for name, tensor in tensors.items():
+            self.register_parameter(name, nn.Parameter(tensor))
+
+    def forward(self) -> ScoreFunction:
+        """The function with the tensors as they are now."""
+        return self.function(**dict(self.named_parameters()))
+
+
+def general_tensors(heads: int, width: int) -> dict[str, Tensor]:
+    """W of each head, of a size that keeps the variance of the scores at E."""
+    return {"weight": torch.randn(heads, width, width) / sqrt(width)}
+
+
+def additive_tensors(heads: int, width: int) -> dict[str, Tensor]:
+    """W_q, W_k, b and v of each head."""
+    return {
+        "query_weight": torch.randn(heads, width, width) / sqrt(2 * width),
+        "key_weight": torch.randn(heads, width, width) / sqrt(2 * width),
+        "bias": torch.zeros(heads, width),
+        "v": torch.randn(heads, width),
+    }
+
+
+def learned_score(score: Score, *, heads: int, head_width: int) -> LearnedScore:
+    """The score function of that name for H heads of width E."""
+    match score:
+        case "dot":
+            return LearnedScore(DotScore, {})
+        case "cosine":
+            return LearnedScore(CosineScore, {})
+        case "general":
+            return LearnedScore(GeneralScore, general_tensors(heads, head_width))
+        case "additive":
+            return LearnedScore(AdditiveScore, additive_tensors(heads, head_width))
+        case "additive_naive":
+            return LearnedScore(NaiveAdditiveScore, additive_tensors(heads, head_width))
+
+
+# --- masked scores -----------------------------------------------------------------------------------------------
+
+
+class Fill(Protocol):
+    """What becomes of the scores of keys that a query must not see."""
+
+    def __call__(self, scores: Tensor, mask: Tensor) -> Tensor:
+        """scores [B, H, Q, T], mask boolean, True where the query attends -> [B, H, Q, T]."""
+        ...
+
+
+@dataclass(frozen=True)
+class FillWith:
+    """Masked scores become one number: after softmax -inf is exactly 0, a finite number leaves e^number behind."""
+
+    value: float
+
+    def __call__(self, scores: Tensor, mask: Tensor) -> Tensor:
+        """[B, H, Q, T] -> [B, H, Q, T]."""
+        return scores.masked_fill(~mask, self.value)
+
+
+@dataclass(frozen=True)
+class MultiplyByZero:
+    """Masked scores are multiplied by 0: no mask at all, for e^0 = 1. It is here to be seen."""
+
+    def __call__(self, scores: Tensor, mask: Tensor) -> Tensor:
+        """[B, H, Q, T] -> [B, H, Q, T]."""
+        return scores * mask

@@ -1,0 +1,212 @@
+"""Load any text model of transformers safely: encoder, decoder or encoder-decoder.
+
+What is loaded was looked at before (untrusted/candidates.py): safetensors only, no remote code, no network here. Its
+attention goes through `models.attention.attend` where the model allows it (backend "probe", eager_attention.py);
+a model that does its attention by itself is run with its own eager attention, which hands its maps out (backend
+"eager output", models/huggingface/eager_output.py).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from weakref import finalize
+
+# A repository without safetensors would start a conversion thread that talks to the hub: never.
+os.environ.setdefault("DISABLE_SAFETENSORS_CONVERSION", "1")
+
+import torch
+import transformers
+from safetensors import SafetensorError
+from transformers import AutoModel, GenerationConfig
+from transformers.models.auto.modeling_auto import (
+    MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
+    MODEL_FOR_MASKED_LM_MAPPING_NAMES,
+    MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES,
+)
+from transformers.utils.logging import disable_progress_bar
+
+from models.attention import running_layer
+from models.build_lock import LOADING
+from models.formatting import bytes_in_words
+from models.huggingface.differential_attention import replace_differential
+from models.huggingface.eager_attention import IMPLEMENTATION, name_streams
+from models.huggingface.runner import Pretrained, try_out
+from models.huggingface.sparse_attention import replace_sparse
+from models.huggingface.without_maps import why_no_maps
+from models.placement import CPU_FLOAT32, Placement
+from models.transformer.config import Shape
+from models.untrusted.candidates import Candidate
+from models.untrusted.settings import generation_ids, known_ids
+from models.untrusted.tokenizer import load_tokenizer
+from models.untrusted.weights import UnfitWeights, check_body, check_finite, left_over, missing_weights
+
+disable_progress_bar()  # the page and the command line say for themselves that a model loads
+
+_BOTH_WAYS = ("xlnet",)  # listed as causal, and yet every token sees every token unless it is told otherwise
+_CANNOT_LOAD = (OSError, KeyError, ImportError, ValueError, RuntimeError, TypeError, AttributeError, SafetensorError)
+
+
+@dataclass(frozen=True)
+class _Source:
+    folder: Path
+    config: Any
+    tokenizer: Any
+    shape: Shape
+    placement: Placement
+    stored: torch.dtype | None
+
+
+def load_candidate(candidate: Candidate, folder: Path, *, placement: Placement = CPU_FLOAT32) -> Pretrained:
+    """Load a model that was looked at (untrusted/folders.py, untrusted/hub.py) from the folder that holds its files.
+
+    Raises ValueError with the way out where it has no tokenizer, its attention cannot be captured, the device is not
+    there, or has too little memory.
+    """
+    placement.torch_device()  # said before anything is read
+    config = candidate.config.config
+    shape = shape_of(config)
+    if candidate.tokenizer is None:
+        raise ValueError(f"{candidate.name} has no tokenizer, so no text can be given to it; add its tokenizer.json")
+    try:
+        tokenizer = load_tokenizer(folder)
+    except ValueError as error:
+        raise ValueError(f"transformers cannot load the tokenizer of {candidate.name}: {error}") from error
+    why = why_no_maps(config)
+    if why is not None:
+        raise ValueError(f"the attention of {candidate.name} ({config.model_type}) cannot be captured: {why}")
+    source = _Source(folder, config, tokenizer, shape, placement, candidate.config.dtype)
+    try:
+        return _loaded_either_way(source)
+    except UnfitWeights as error:
+        raise ValueError(f"{candidate.name} cannot be shown: {error}") from error
+    except SafetensorError as error:
+        raise ValueError(f"the weights of {candidate.name} are damaged: {error}; get them again") from error
+    except torch.OutOfMemoryError as error:
+        needed = bytes_in_words(candidate.memory_bytes(placement.torch_dtype(candidate.config.dtype)))
+        raise ValueError(
+            f"{candidate.name} does not fit on {placement.device}: its weights take {needed}. Choose device='auto', "
+            "which spreads it, or a smaller dtype, such as 'bfloat16'."
+        ) from error
+    except _CANNOT_LOAD as error:
+        raise ValueError(
+            f"the attention of {candidate.name} ({config.model_type}) cannot be captured: {error}"
+        ) from error
+
+
+def _loaded_either_way(source: _Source) -> Pretrained:
+    """Through `attend` where the model allows it, else with its own eager attention."""
+    try:
+        return _loaded(source, IMPLEMENTATION)
+    except (UnfitWeights, SafetensorError, torch.OutOfMemoryError):
+        raise
+    except _CANNOT_LOAD:  # it bypasses the registry, or does not know a name that is not its own
+        return _loaded(source, "eager")
+
+
+def shape_of(config: Any) -> Shape:
+    """What a configuration describes; ValueError where it is no text model."""
+    if config.is_encoder_decoder:
+        return "encoder-decoder"
+    if config.model_type in _BOTH_WAYS:
+        return "encoder"
+    masked = config.model_type in MODEL_FOR_MASKED_LM_MAPPING_NAMES
+    causal = getattr(config, "is_decoder", False) or getattr(config, "causal", False)  # the second is XLM's
+    named = (getattr(config, "architectures", None) or [""])[0]  # Mllama's text alone has a type that no list has
+    listed = {config.model_type, named} & {
+        *MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
+        *MODEL_FOR_CAUSAL_LM_MAPPING_NAMES.values(),
+    }
+    if listed and (causal or not masked):
+        return "decoder"
+    if masked:
+        return "encoder"
+    raise ValueError(
+        f"{config.model_type} is no text model that transformers can run with a language head; choose an encoder "
+        "(BERT), a decoder (GPT) or an encoder-decoder (T5)"
+    )
+
+
+def model_class(config: Any) -> Any:
+    """The class that the configuration names, where it has a head that predicts tokens; else the bare model."""
+    heads = {
+        *MODEL_FOR_CAUSAL_LM_MAPPING_NAMES.values(),
+        *MODEL_FOR_MASKED_LM_MAPPING_NAMES.values(),
+        *MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES.values(),
+    }
+    named = (getattr(config, "architectures", None) or [""])[0]
+    predicts = named in heads and hasattr(transformers, named) and config.model_type not in _BOTH_WAYS
+    return getattr(transformers, named) if predicts else AutoModel
+
+
+def _generation(source: _Source) -> GenerationConfig:
+    """The token ids that a text begins, ends and is padded with, as far as the vocabulary has them; nothing else.
+
+    Handed to from_pretrained, so that it does not read generation_config.json by itself, which can choose caches,
+    other models and code.
+    """
+    described = source.config.get_text_config().to_dict()
+    sizes = [value for name, value in described.items() if name.endswith("vocab_size") and isinstance(value, int)]
+    vocabulary = max(sizes, default=0)
+    config = known_ids(source.config.to_dict(), vocabulary=vocabulary)
+    return GenerationConfig(**config | generation_ids(source.folder, vocabulary=vocabulary))
+
+
+def _with_its_weights(source: _Source, implementation: str, spread: Mapping[str, Any]) -> tuple[Any, str]:
+    """The model with the weights of its files, and what a reader should know of them.
+
+    Where the head alone is missing, the bare model; UnfitWeights where more is.
+    """
+    named = model_class(source.config)
+    network, info = _from_files(named, source, implementation, spread)
+    if not check_body(missing_weights(info, network), network):
+        return network, left_over(info)
+    network, info = _from_files(AutoModel, source, implementation, spread)
+    check_body(missing_weights(info, network), network)
+    return network, f"its files hold no head that predicts tokens, so {named.__name__} is shown without"
+
+
+def _from_files(kind: Any, source: _Source, implementation: str, spread: Mapping[str, Any]) -> tuple[Any, Any]:
+    network, info = kind.from_pretrained(
+        source.folder,
+        config=deepcopy(source.config),
+        attn_implementation=implementation,
+        dtype=source.placement.torch_dtype(source.stored),
+        use_safetensors=True,
+        trust_remote_code=False,
+        local_files_only=True,
+        generation_config=_generation(source),
+        output_loading_info=True,
+        ignore_mismatched_sizes=True,  # told in our own words
+        **spread,
+    )
+    return network, info
+
+
+def _loaded(source: _Source, implementation: str) -> Pretrained:
+    placement = source.placement
+    spread: dict[str, Any] = {}
+    if placement.spread:
+        on_disk = TemporaryDirectory(prefix="headlight-")  # for weights that are not in the files as they are used
+        spread = {"device_map": "auto", "max_memory": placement.max_memory, "offload_folder": on_disk.name}
+    with LOADING:
+        network, note = _with_its_weights(source, implementation, spread)
+    if placement.spread:
+        finalize(network, on_disk.cleanup)
+    else:
+        network.to(placement.torch_device())
+    network.eval().requires_grad_(False)
+    check_finite(network)
+    replace_sparse(network)
+    replace_differential(network)
+    name_streams(network, decoder=source.shape == "decoder")
+    running_layer.install(network)
+    tried = try_out(network, source.tokenizer, shape=source.shape)
+    if tried.shape != source.shape:  # it does not attend as its configuration made us think
+        name_streams(network, decoder=tried.shape == "decoder")
+    return replace(tried, note=note)

@@ -1,0 +1,334 @@
+"""A transformers model as the inspector runs it, tried out once before anyone shares it.
+
+The try-out runs a few tokens. It shows whether attention goes through `models.attention.attend`, how many attention
+calls a forward makes, and whether the head that predicts tokens can be asked alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from inspect import signature
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from models.attention import AttentionCall, attend_rows, watch, watched
+from models.config_facts import Stack, stack_config, stack_configs, text_config
+from models.huggingface.eager_attention import IMPLEMENTATION
+from models.huggingface.eager_output import Expected, GivenScores, WatchedSoftmax
+from models.huggingface.prediction_head import predict, usual_logits
+from models.loaded import Backend
+from models.placed import dtype_of, input_device, turn
+from models.transformer.config import Shape, Stream
+from models.untrusted.weights import UnfitWeights
+
+_TRIED = 5  # tokens
+_NO_LIMIT = 2**17  # tokens, for models whose positions have no end (T5, ALiBi) and tokenizers that name none
+
+
+@dataclass(frozen=True)
+class Pretrained:
+    """A network of transformers in eval mode with its configuration and tokenizer.
+
+    What goes in and what comes out is on the CPU, wherever the network is.
+    backend: how its attention is seen. head: whether it predicts tokens, and the head gives alone what the whole model
+    gives. linear: whether every map can be made again from what is linear in the text. note: what a reader should know
+    of its weights.
+    """
+
+    network: Any
+    config: Any
+    tokenizer: Any
+    shape: Shape
+    backend: Backend
+    max_tokens: int
+    head: bool = False
+    linear: bool = False
+    note: str = ""
+
+    def run(self, ids: Tensor, keep: Tensor, segments: Tensor) -> Tensor:
+        """ids, keep (boolean, False on padding) and segments [B, T] -> last hidden state [B, T, D].
+
+        Of an encoder-decoder, its encoder's.
+        """
+        network = self.network.get_encoder() if self.shape == "encoder-decoder" else self._body()
+        inputs = {"input_ids": ids, "attention_mask": keep.long()}
+        if segment_count(self.config) > 1:
+            inputs["token_type_ids"] = segments
+        return self._call(network, inputs)
+
+    def run_pair(self, ids: Tensor, keep: Tensor, target: Tensor) -> Tensor:
+        """Source ids and keep [B, T], target [B, Q], what the decoder reads -> its last hidden state [B, Q, D]."""
+        inputs = {"input_ids": ids, "attention_mask": keep.long(), "decoder_input_ids": target}
+        return self._call(self._body(), inputs)
+
+    def predict(self, hidden: Tensor) -> Tensor:
+        """Last hidden state [B, T, D] -> logits [B, T, V], by the model's own head."""
+        with turn(self.network):
+            there = hidden.to(self.device, dtype_of(self.network))
+            return predict(self.network, there, shape=self.shape).cpu()
+
+    def write(self, ids: Tensor, new_tokens: int) -> Tensor:
+        """ids [1, T], a source or the beginning of a text -> [1, N], greedily: the likeliest token each time."""
+        ids = ids.to(self.device)
+        with turn(self.network), _known_ids({"input_ids": ids}):
+            written: Tensor = self.network.generate(
+                input_ids=ids,
+                attention_mask=torch.ones_like(ids),
+                max_new_tokens=new_tokens,
+                do_sample=False,
+                num_beams=1,
+            )
+        return written.cpu()
+
+    @property
+    def start(self) -> int | None:
+        """The token that a decoder begins its target with, where the tokenizer does not write it."""
+        if self.shape != "encoder-decoder":
+            return None
+        writing = getattr(self.network, "generation_config", None)  # where transformers 5 saves what it writes with
+        places = [(self.config, "decoder_start_token_id"), (writing, "decoder_start_token_id")]
+        places += [(self.config, "bos_token_id"), (self.config, "pad_token_id")]
+        return next((int(id) for place, name in places if (id := getattr(place, name, None)) is not None), None)
+
+    @property
+    def device(self) -> torch.device:
+        """Where its inputs go."""
+        return input_device(self.network)
+
+    def _body(self) -> nn.Module:
+        """The network without its head; itself where the two are one module (T5)."""
+        body: nn.Module = self.network.base_model
+        return body
+
+    def _call(self, network: Any, inputs: dict[str, Tensor]) -> Tensor:
+        """The last hidden state of one forward; where attention bypasses `attend`, reported from its softmaxes."""
+        takes = signature(network.forward).parameters
+        if "input_ids" not in takes:  # it hands on whatever it is given (TrOCR's decoder)
+            takes = signature(network.decoder.forward).parameters
+        given: dict[str, Any] = {name: value.to(self.device) for name, value in inputs.items() if name in takes}
+        if "position_ids" in takes:
+            given |= self._positions(inputs["attention_mask"].bool())
+        given |= {"use_cache": False} if "use_cache" in takes else {}
+        # Where body and head are one module, the last hidden state is the last of a list.
+        given |= {"output_hidden_states": True} if network is self.network else {}
+        with turn(self.network), _known_ids(given):
+            if self.backend == "probe" or not watched():
+                return _hidden(network(**given, return_dict=True)).cpu()
+            with WatchedSoftmax(self._expected(given), keep=not self.linear) as softmaxes:
+                out = network(**given, return_dict=True, output_attentions=not self.linear)
+        if not self.linear:
+            softmaxes.agree(_handed_out(out))
+        return _hidden(out).cpu()
+
+    def _expected(self, given: dict[str, Tensor]) -> Expected:
+        texts = [given[name] for name in ("input_ids", "decoder_input_ids") if name in given]
+        lengths = frozenset(text.shape[1] for text in texts)
+        return Expected(len(texts[0]), lengths, head_counts(self.config), kv_head_count(self.config), self._stream)
+
+    def _stream(self, number: int) -> Stream:
+        """Whose attention the call with this number is, in a model whose modules do not tell."""
+        if self.shape != "encoder-decoder":
+            return self.shape
+        encoder = layer_count(self.config, "encoder")
+        return "encoder" if number < encoder else ("decoder", "cross")[(number - encoder) % 2]
+
+    def _positions(self, keep: Tensor) -> dict[str, Tensor]:
+        """Positions that count real tokens alone, where padding stands before them; [B, T]."""
+        if bool(keep[:, 0].all()):
+            return {}
+        first = _first_position(self.network)
+        return {"position_ids": ((keep.long().cumsum(dim=1) - 1).clamp(min=0) + first).to(self.device)}
+
+
+@contextmanager
+def _known_ids(given: Mapping[str, Tensor]) -> Iterator[None]:
+    """Turn the look-up of a token that the embedding has no row for into a ValueError with its id."""
+    try:
+        yield
+    except IndexError as error:
+        largest = max(int(given[name].max()) for name in ("input_ids", "decoder_input_ids") if name in given)
+        raise ValueError(
+            f"This model has no row for a token of the text or its position; the largest id is {largest:,}. Its "
+            "tokenizer belongs to another model: choose another text, or another model."
+        ) from error
+
+
+def try_out(network: Any, tokenizer: Any, *, shape: Shape) -> Pretrained:
+    """Run a few tokens and note what was seen.
+
+    shape: what the configuration says. Whether a stack reads one way or both ways is not taken from it but from what
+    its attention does: Gemma 3 can be told to read both ways, and BertGeneration to read one way.
+
+    Raises ValueError where no attention was seen, or the network hands none out.
+    """
+    own = network.config._attn_implementation == IMPLEMENTATION
+    tried = Pretrained(
+        network,
+        network.config,
+        tokenizer,
+        shape,
+        backend="probe" if own else "eager output",
+        max_tokens=max_tokens(network, tokenizer),
+    )
+    ids = torch.arange(_TRIED)[None] + min(10, len(network.get_input_embeddings().weight) - _TRIED)
+    calls: list[AttentionCall] = []
+    with torch.inference_mode():
+        with watch(calls.append):
+            hidden = _forward(tried, ids)
+        _check_whole(calls, tried)
+        if not bool(torch.isfinite(hidden).all()):
+            raise UnfitWeights(
+                f"of {_TRIED} tokens it makes numbers that are not finite. Load it in float32, or choose another model."
+            )
+        for call in calls:
+            _check_rows(call)
+        if shape != "encoder-decoder":
+            tried = replace(tried, shape="encoder" if any(map(_looks_ahead, calls)) else "decoder")
+        # The head of a model that is listed as causal predicts the next token, which one that looks ahead has read.
+        head = (shape, tried.shape) != ("decoder", "encoder") and _agrees(tried, ids, hidden)
+    return replace(tried, head=head, linear=not any(isinstance(call.function, GivenScores) for call in calls))
+
+
+def _looks_ahead(call: AttentionCall) -> bool:
+    """Whether any query of a call gives any weight to a later key."""
+    rows = slice(0, call.query.shape[2])
+    seen = attend_rows(call.function, call.query, call.key, call.value, mask=call.mask, rows=rows)
+    return bool(seen.weights.triu(1 - seen.band.start).any())
+
+
+def _hidden(out: Any) -> Tensor:
+    if "last_hidden_state" in out:
+        hidden: Tensor = out.last_hidden_state
+        return hidden
+    states: Sequence[Tensor] = out["decoder_hidden_states" if "decoder_hidden_states" in out else "hidden_states"]
+    return states[-1]
+
+
+def _handed_out(out: Any) -> list[Tensor]:
+    """The maps of output_attentions in call order; of a decoder layer its own, then the cross one."""
+    if "encoder_attentions" not in out:
+        maps = [weights for weights in out.get("attentions") or () if weights is not None]
+    else:
+        pairs = zip(out.decoder_attentions or (), out.cross_attentions or (), strict=True)
+        maps = [*(out.encoder_attentions or ()), *(weights for pair in pairs for weights in pair)]
+    parts = [weights for weights in maps if not isinstance(weights, Tensor)]
+    if parts:
+        raise ValueError(f"{len(parts)} of the {len(maps)} maps that it hands out are given in parts, not as one")
+    return maps
+
+
+def _check_whole(calls: Sequence[AttentionCall], tried: Pretrained) -> None:
+    """Raise ValueError where not every attention that the configuration names was seen, between all tokens."""
+    expected = attention_count(tried.config, shape=tried.shape)
+    if not calls or expected == 0:
+        raise ValueError(f"{type(tried.network).__name__} makes no softmax over all pairs of tokens that could be seen")
+    if len(calls) != expected:
+        raise ValueError(
+            f"{len(calls)} attentions were seen where the configuration names {expected}, so some layers would be "
+            "missing, or split"
+        )
+    for call in calls:
+        queries, keys = call.query.shape[2], call.key.shape[2]
+        if (queries, keys) != (_TRIED, _TRIED):
+            raise ValueError(f"of {_TRIED} tokens it makes {queries} queries and {keys} keys")
+
+
+def _check_rows(call: AttentionCall) -> None:
+    """Raise ValueError where rows of a map, computed alone as those of long texts are, differ from the whole map's."""
+    queries, tolerance = call.query.shape[2], max(1e-5, 8 * torch.finfo(call.query.dtype).eps)
+    whole = attend_rows(call.function, call.query, call.key, call.value, mask=call.mask, rows=slice(0, queries))
+    for rows in (slice(0, queries // 2), slice(queries // 2, queries)):
+        try:
+            part = attend_rows(call.function, call.query[:, :, rows], call.key, call.value, mask=call.mask, rows=rows)
+        except RuntimeError as error:
+            raise ValueError(f"the rows of its maps cannot be computed block by block: {error}") from error
+        band = slice(part.band.start - whole.band.start, part.band.stop - whole.band.start)
+        expected = whole.weights[:, :, rows, band]
+        if not torch.allclose(part.weights, expected, rtol=0, atol=tolerance) or not torch.allclose(
+            part.output, whole.output[:, :, rows], rtol=tolerance, atol=tolerance
+        ):
+            raise ValueError(
+                "the rows of its maps depend on each other, so long texts cannot be computed block by block"
+            )
+
+
+def _forward(tried: Pretrained, ids: Tensor) -> Tensor:
+    keep, segments = torch.ones_like(ids, dtype=torch.bool), torch.zeros_like(ids)
+    return tried.run_pair(ids, keep, ids) if tried.shape == "encoder-decoder" else tried.run(ids, keep, segments)
+
+
+def _agrees(tried: Pretrained, ids: Tensor, hidden: Tensor) -> bool:
+    """Whether there is a head, and it gives alone what the whole model gives."""
+    whole = usual_logits(tried.network, ids.to(tried.device), shape=tried.shape)
+    if whole is None:
+        return False
+    alone = tried.predict(hidden)
+    tolerance = max(1e-4, 4 * torch.finfo(whole.dtype).eps)
+    return alone.shape == whole.shape and torch.allclose(alone, whole.cpu(), atol=tolerance, rtol=tolerance)
+
+
+def attention_count(config: Any, *, shape: Shape) -> int:
+    """How many attention calls the configuration names for one forward; a decoder's layer makes two beside a source.
+
+    Layers of another kind (state-space, linear attention) have no map and do not count; "hybrid" ones have both. A
+    layer of ALBERT may hold several attentions (inner_group_num).
+    """
+    if shape == "encoder-decoder":
+        return layer_count(config, "encoder") + 2 * layer_count(config, "decoder")
+    text = text_config(config)
+    kinds = getattr(text, "layer_types", None) or getattr(text, "layers_block_type", None)
+    if kinds is None:
+        return int(text.num_hidden_layers) * int(getattr(text, "inner_group_num", 1))
+    return sum(kind.startswith("hybrid") or ("attention" in kind and "linear" not in kind) for kind in kinds)
+
+
+def head_counts(config: Any) -> frozenset[int]:
+    """H of its attentions, by whatever names the configuration gives them."""
+    names = ("num_attention_heads", "encoder_attention_heads", "decoder_attention_heads")
+    found = (getattr(own, name, None) for own in stack_configs(config) for name in names)
+    return frozenset(int(heads) for heads in found if heads is not None)
+
+
+def segment_count(config: Any) -> int:
+    """How many texts beside each other it tells apart; one (XLM, GPT-2) would add the embedding of token 0 instead."""
+    named = 2 if config.model_type == "xlnet" else getattr(text_config(config), "type_vocab_size", None)
+    return int(named or 1)
+
+
+def kv_head_count(config: Any) -> int | None:
+    """K that the configuration names (GQA, MQA); None where it names none."""
+    text = text_config(config)
+    if getattr(text, "multi_query", False) and not getattr(text, "new_decoder_architecture", False):
+        return 1
+    names = ("num_key_value_heads", "num_kv_heads")
+    return next((int(value) for name in names if (value := getattr(text, name, None)) is not None), None)
+
+
+def layer_count(config: Any, stack: Stack) -> int:
+    """L of one stack of an encoder-decoder, by whatever name the configuration gives it."""
+    names = {
+        "encoder": ("encoder_layers", "num_encoder_layers", "num_layers", "num_hidden_layers"),
+        "decoder": ("decoder_layers", "num_decoder_layers", "num_layers", "num_hidden_layers"),
+    }
+    own = stack_config(config, stack)
+    return next(int(value) for name in names[stack] if (value := getattr(own, name, None)) is not None)
+
+
+def max_tokens(network: nn.Module, tokenizer: Any) -> int:
+    """Positions that the model has; RoBERTa's kind keeps the first padding_idx + 1 rows of its table for itself."""
+    config: Any = network.config
+    described = stack_configs(config)[0].to_dict()
+    named = (described.get(name) for name in ("max_position_embeddings", "n_positions", "max_target_positions"))
+    limits = [int(value) - _first_position(network) for value in named if isinstance(value, int) and value > 0]
+    return min([*limits[:1], int(tokenizer.model_max_length), _NO_LIMIT])
+
+
+def _first_position(network: nn.Module) -> int:
+    for name, module in network.named_modules():
+        if name.endswith("position_embeddings") and getattr(module, "padding_idx", None) is not None:
+            return int(module.padding_idx) + 1
+    return 0

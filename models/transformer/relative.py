@@ -1,0 +1,200 @@
+"""Positions as distances, inside attention: a bias on the scores (T5, ALiBi), or more vectors to meet (Shaw).
+
+Each is kept as its rule, a small table and the way to read it, so that no T x T tensor stays in memory. `offset` is the
+position of the first query: in decoding with a cache the queries begin where the cached keys end.
+
+Shapes: H heads, Q query positions, T key positions, E head width.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import log
+from typing import Protocol
+
+import torch
+from torch import Tensor, nn
+
+from models.transformer.config import TransformerConfig
+
+
+class Bias(Protocol):
+    """What is added to the scores of each pair of positions."""
+
+    def __call__(self, rows: slice, keys: int) -> Tensor:
+        """[H, rows, keys]."""
+        ...
+
+    def of_head(self, head: int) -> Bias:
+        """The same for one head alone, H = 1."""
+        ...
+
+
+def distances(rows: slice, keys: int, *, offset: int) -> Tensor:
+    """How far ahead each key is of each query, j - i: integers [rows, keys]."""
+    queries = torch.arange(offset + rows.start, offset + rows.stop)
+    return torch.arange(keys) - queries[:, None]
+
+
+# --- T5 ----------------------------------------------------------------------------------------------------------
+
+
+def buckets(distance: Tensor, *, count: int, farthest: int, both_sides: bool) -> Tensor:
+    """T5's buckets of distances (Raffel et al. 2020, section 2.1), integers of any shape -> 0 .. count - 1.
+
+    The near half of the buckets holds one distance each, the far half grows like the logarithm up to `farthest`.
+    In both directions each side has half of the buckets; looking back alone, what lies ahead is in bucket 0.
+    """
+    side = torch.zeros_like(distance)
+    if both_sides:
+        count //= 2
+        side = count * (distance > 0)
+        back = distance.abs()
+    else:
+        back = (-distance).clamp(min=0)
+    near = count // 2
+    growth = torch.log(back.clamp(min=1).float() / near) / log(farthest / near)  # float32, as its borders were trained
+    far = (near + (growth * (count - near)).long()).clamp(max=count - 1)
+    return side + torch.where(back < near, back, far)
+
+
+@dataclass(frozen=True)
+class T5Bias:
+    """score + table[bucket(j - i)], a number for each head (Raffel et al. 2020).
+
+    table: [buckets, H].
+    """
+
+    table: Tensor
+    farthest: int
+    both_sides: bool
+    offset: int
+
+    def __call__(self, rows: slice, keys: int) -> Tensor:
+        """[H, rows, keys]."""
+        apart = distances(rows, keys, offset=self.offset)
+        bucket = buckets(apart, count=len(self.table), farthest=self.farthest, both_sides=self.both_sides)
+        return self.table[bucket.to(self.table.device)].movedim(-1, 0)
+
+    def of_head(self, head: int) -> T5Bias:
+        """With that head's column of the table alone."""
+        return replace(self, table=self.table[:, head : head + 1])
+
+
+class T5Positions(nn.Module):
+    """The table of a stack, one for all its layers (Raffel et al. 2020)."""
+
+    def __init__(self, heads: int, count: int, *, farthest: int, both_sides: bool) -> None:
+        super().__init__()
+        self.table = nn.Parameter(torch.randn(count, heads))
+        self.farthest, self.both_sides = farthest, both_sides
+
+    def forward(self, offset: int) -> T5Bias:
+        """The rule for queries that begin at position `offset`."""
+        return T5Bias(self.table, self.farthest, self.both_sides, offset)
+
+
+# --- ALiBi -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class AlibiBias:
+    """score - slope * |i - j|: far keys count less, nothing is learned (Press et al. 2022, section 3).
+
+    slopes: one for each head.
+    """
+
+    slopes: tuple[float, ...]
+    offset: int
+
+    def __call__(self, rows: slice, keys: int) -> Tensor:
+        """float64 [H, rows, keys]."""
+        apart = distances(rows, keys, offset=self.offset).abs()
+        return -torch.tensor(self.slopes, dtype=torch.float64)[:, None, None] * apart
+
+    def of_head(self, head: int) -> AlibiBias:
+        """With that head's slope alone."""
+        return replace(self, slopes=self.slopes[head : head + 1])
+
+
+def alibi_slopes(heads: int) -> tuple[float, ...]:
+    """2^(-8/H), 2^(-16/H), .. 2^-8 for H a power of 2; else those of the power below and, between them, every other
+    one of the power above (the authors' code)."""
+    power = 1 << (heads.bit_length() - 1)
+    slopes = [2.0 ** (-8 * i / power) for i in range(1, power + 1)]
+    between = [2.0 ** (-8 * i / (2 * power)) for i in range(1, 2 * power + 1, 2)]
+    return tuple(slopes + between[: heads - power])
+
+
+class AlibiPositions(nn.Module):
+    """The slopes of a stack; none is a parameter."""
+
+    def __init__(self, heads: int) -> None:
+        super().__init__()
+        self.slopes = alibi_slopes(heads)
+
+    def forward(self, offset: int) -> AlibiBias:
+        """The rule for queries that begin at position `offset`."""
+        return AlibiBias(self.slopes, offset)
+
+
+# --- Shaw --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ShawScore:
+    """score(q_i, k_j) = q_i . (k_j + a_(j - i)), distances clipped to +-k (Shaw et al. 2018, eq. 4).
+
+    table: [2k + 1, E], shared by the heads.
+    """
+
+    table: Tensor
+    offset: int
+
+    def __call__(self, query: Tensor, key: Tensor, rows: slice) -> Tensor:
+        """[B, H, Q, E], [B, H, T, E] -> [B, H, Q, T]; each query meets each a once, not once for each key."""
+        index = clipped(rows, key.shape[2], offset=self.offset, table=self.table)
+        to_distance = query @ self.table.mT  # [B, H, Q, 2k + 1]
+        return query @ key.mT + to_distance.gather(-1, index.expand(*to_distance.shape[:3], -1))
+
+    def of_head(self, head: int) -> ShawScore:
+        """Itself: it holds nothing of a head."""
+        return self
+
+
+@dataclass(frozen=True)
+class ShawMix:
+    """z_i = sum_j weight_ij (v_j + b_(j - i)) (Shaw et al. 2018, eq. 3).
+
+    table: [2k + 1, E].
+    """
+
+    table: Tensor
+    offset: int
+
+    def __call__(self, weights: Tensor, value: Tensor, rows: slice) -> Tensor:
+        """weights [B, H, Q, T], value [B, H, T, E] -> [B, H, Q, E]."""
+        index = clipped(rows, value.shape[2], offset=self.offset, table=self.table)
+        by_distance = weights.new_zeros(*weights.shape[:3], len(self.table))
+        by_distance = by_distance.scatter_add(-1, index.expand_as(weights), weights)  # [B, H, Q, 2k + 1]
+        return weights @ value + by_distance @ self.table
+
+
+def clipped(rows: slice, keys: int, *, offset: int, table: Tensor) -> Tensor:
+    """The row of the table [2k + 1, E] for each pair: min(max(j - i, -k), k) + k, integers [rows, keys]."""
+    farthest = len(table) // 2
+    return distances(rows, keys, offset=offset).clamp(-farthest, farthest).to(table.device) + farthest
+
+
+# --- the choice --------------------------------------------------------------------------------------------------
+
+
+def stack_positions(config: TransformerConfig, *, causal: bool) -> T5Positions | AlibiPositions | None:
+    """What a stack adds to the scores of all its self-attention; None where positions enter elsewhere."""
+    if config.positions == "alibi":
+        return AlibiPositions(config.heads)
+    if config.positions == "t5":
+        return T5Positions(
+            config.heads, config.relative_buckets, farthest=config.relative_distance, both_sides=not causal
+        )
+    return None

@@ -1,0 +1,37 @@
+"""The own Transformer in its three shapes, with random weights: what it looks like before it has learned anything."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from models.transformer.config import Shape, TiedEmbeddings, TransformerConfig
+from models.transformer.initialisation import initialise
+from models.transformer.stacks import Decoder, Encoder, EncoderDecoder, build
+
+TIED: dict[Shape, TiedEmbeddings] = {"encoder": "none", "decoder": "output", "encoder-decoder": "three-way"}
+
+
+def config(shape: Shape, *, vocabulary: int) -> TransformerConfig:
+    """A small Transformer as in Vaswani et al. (2017), with the embeddings shared that they share."""
+    return TransformerConfig(
+        vocabulary=vocabulary,
+        layers=2,
+        width=64,
+        heads=4,
+        ffn_width=256,
+        max_positions=512,
+        shape=shape,
+        embedding_scale=True,
+        tied_embeddings=TIED[shape],
+        initialisation="xavier",
+    )
+
+
+def network(shape: Shape, *, tokenizer: Any) -> Encoder | Decoder | EncoderDecoder:
+    """In eval mode, with the same random weights every time."""
+    own = build(config(shape, vocabulary=len(tokenizer)))
+    # Not torch.manual_seed: two threads that build at once would draw from one generator, each other's numbers.
+    initialise(own, own.config, generator=torch.Generator().manual_seed(0))
+    return own.eval().requires_grad_(False)

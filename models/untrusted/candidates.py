@@ -1,0 +1,173 @@
+"""A model that may be loaded: what it is made of and what it would take, known before any weight is read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import isqrt
+from pathlib import Path
+
+import torch
+
+from models.formatting import bytes_in_words
+from models.limits import Limits, variable
+from models.placement import CPU_FLOAT32, Placement, dtype_name
+from models.untrusted.safe_config import SafeConfig
+from models.untrusted.size import Size
+
+CONFIG, WEIGHTS, INDEX, ADAPTER = (
+    "config.json",
+    "model.safetensors",
+    "model.safetensors.index.json",
+    "adapter_config.json",
+)
+MOST_INDEX_BYTES = 50 * 2**20
+_MOST_TOKENIZER_BYTES = 200 * 2**20  # the largest published ones have some 40 MB
+_SETTINGS = ("generation_config.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json")
+
+TOKENIZERS = (
+    ("tokenizer.json",),
+    ("vocab.txt",),
+    ("vocab.json", "merges.txt"),
+    ("vocab.json", "source.spm", "target.spm"),
+    ("tokenizer.model",),
+    ("spiece.model",),
+    ("sentencepiece.bpe.model",),
+    ("spm.model",),
+)
+"""What a tokenizer is kept in, the best first: each is data, none is code."""
+
+_PICKLED = re.compile(r".*\.(bin|pt|pth|pkl|ckpt|h5|msgpack|ot)")
+_SHARD = re.compile(r"[\w-][\w.-]*\.safetensors", re.ASCII)
+
+
+@dataclass(frozen=True)
+class File:
+    """A file of a model: its name in the folder and its bytes."""
+
+    name: str
+    size: int
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A model that was looked at and not loaded.
+
+    name: "org/name", or a folder's path. files: all that would be read, and nothing else. cached_bytes: what of them
+    is on this machine already. tokenizer: the file that it is read from, None where there is none (nothing can then be
+    typed in). notes: what the reader should know, as sentences.
+    revision, commit: of a model of the hub, what was asked for and what that was; folder: of a local one.
+    """
+
+    name: str
+    files: tuple[File, ...]
+    cached_bytes: int
+    config: SafeConfig
+    size: Size
+    tokenizer: str | None
+    notes: tuple[str, ...] = ()
+    revision: str | None = None
+    commit: str | None = None
+    folder: Path | None = None
+
+    @property
+    def bytes(self) -> int:
+        """Of all files."""
+        return sum(file.size for file in self.files)
+
+    @property
+    def download_bytes(self) -> int:
+        """What is still to be fetched."""
+        return self.bytes - self.cached_bytes
+
+    def memory_bytes(self, dtype: torch.dtype = torch.float32) -> int:
+        """Of the weights, loaded in a dtype."""
+        return self.size.memory_bytes(dtype)
+
+
+def check(candidate: Candidate, limits: Limits, *, placement: Placement = CPU_FLOAT32) -> None:
+    """Raise ValueError, with both numbers and the variable that raises the limit, where a candidate is over a limit."""
+    dtype = placement.torch_dtype(candidate.config.dtype)
+    needs = {
+        "download_bytes": ("would download", candidate.download_bytes),
+        "parameters": ("has parameters:", candidate.size.parameters),
+        "layers": ("has attention layers:", candidate.size.layers),
+        "memory_bytes": (f"needs memory for its weights in {dtype_name(dtype)}:", candidate.memory_bytes(dtype)),
+        "capture_bytes": ("needs memory to record one token:", candidate.size.capture_bytes(1)),
+    }
+    for field, (what, number) in needs.items():
+        most = getattr(limits, field)
+        if number > most:
+            words = bytes_in_words if field.endswith("_bytes") else "{:,}".format
+            raise ValueError(
+                f"{candidate.name} {what} {words(number)}, and the limit here is {words(most)}. "
+                f"Choose a smaller model, or start Headlight with a larger {variable(field)}."
+            )
+
+
+def tokens_that_fit(candidate: Candidate, limits: Limits, *, maps: bool = False) -> int:
+    """How many tokens of a text may be recorded: by the limit on tokens, and by the memory that a recording takes.
+
+    maps: whether every map is kept too. With r numbers a token and h heads the largest n with 4 (r n + h n^2) <= bytes.
+    """
+    size = candidate.size
+    fits = limits.capture_bytes // size.capture_bytes(1)
+    if maps:
+        discriminant = size.recorded**2 + size.heads * limits.capture_bytes
+        fits = (isqrt(discriminant) - size.recorded) // (2 * size.heads)
+    return min(limits.tokens, fits)
+
+
+def choose_files(sizes: Mapping[str, int], shards: Iterable[str] = ()) -> tuple[File, ...]:
+    """Of a folder's files the ones to read: configuration, tokenizer, safetensors. Never code, never a pickle.
+
+    shards: the weight files that the index names, where there is an index and no single file.
+    Raises ValueError for an adapter, a folder without config.json or safetensors, an index that names other files, and
+    a tokenizer that is larger than any.
+    """
+    if ADAPTER in sizes:
+        raise ValueError(
+            f"This is an adapter ({ADAPTER}), which would load another model; merge it into its base model first"
+        )
+    if CONFIG not in sizes:
+        raise ValueError(f"There is no {CONFIG}: this is not a transformers model")
+    weights = [WEIGHTS] if WEIGHTS in sizes else [INDEX, *sorted(set(shards))]
+    if WEIGHTS not in sizes and INDEX not in sizes:
+        raise ValueError(_no_weights(sizes))
+    for name in weights:
+        if name not in sizes or (name != INDEX and not _SHARD.fullmatch(name)):
+            raise ValueError(f"{INDEX} names {name[:100]!a}, which is no weight file of this model")
+    small = [*_SETTINGS, *(name for kind in TOKENIZERS for name in kind)]
+    for name in small:
+        if sizes.get(name, 0) > _MOST_TOKENIZER_BYTES:
+            most = bytes_in_words(_MOST_TOKENIZER_BYTES)
+            raise ValueError(f"{name} has {bytes_in_words(sizes[name])}, over {most}; that is no tokenizer's")
+    names = [CONFIG, *small, *weights]
+    return tuple(File(name, sizes[name]) for name in dict.fromkeys(names) if name in sizes)
+
+
+def tokenizer_of(names: Iterable[str]) -> str | None:
+    """The file that the tokenizer is read from; None where there is none."""
+    there = set(names)
+    return next((kind[-1] for kind in TOKENIZERS if there.issuperset(kind)), None)
+
+
+def notes_on(config: SafeConfig, tokenizer: str | None) -> tuple[str, ...]:
+    """What the reader should know, as sentences."""
+    notes = [f"config.json asks for {what}; that was ignored." for what in config.ignored]
+    if tokenizer is None:
+        notes.append("There is no tokenizer here, so no text can be read by this model.")
+    elif tokenizer != "tokenizer.json":
+        notes.append(f"There is no fast tokenizer (tokenizer.json); one would be made from {tokenizer}.")
+    return tuple(notes)
+
+
+def _no_weights(names: Iterable[str]) -> str:
+    pickled = sorted(name for name in names if _PICKLED.fullmatch(name.lower()))
+    if pickled:
+        return (
+            f"The weights are pickled ({pickled[0][:60]!a}), and a pickle can run any code, so it is never opened. "
+            "Choose a model with safetensors, or convert it where you trust it: save_pretrained() writes them."
+        )
+    return f"There are no safetensors weights ({WEIGHTS}); choose a model that has them"

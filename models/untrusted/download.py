@@ -1,0 +1,130 @@
+"""Fetch one file of a model into huggingface_hub's own cache, in pieces that can be stopped and resumed.
+
+Addresses, headers, token, session, lock and cache are huggingface_hub's. The bytes are read here, because its own
+download (2.4) looks up only every 10 MB, starts a broken file anew, and compares no hash.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx2
+from filelock import Timeout
+from huggingface_hub import constants, get_hf_file_metadata, get_session, hf_hub_download, hf_hub_url
+from huggingface_hub.file_download import repo_folder_name
+from huggingface_hub.utils import WeakFileLock, build_hf_headers, hf_raise_for_status
+
+from models.formatting import bytes_in_words
+from models.untrusted.candidates import File
+
+_PIECE = 2**18  # bytes between two looks at the stop button
+_SECONDS = 10.0  # for an answer, and without a byte
+_ETAG = re.compile(r"[0-9A-Za-z_-]{8,128}")  # it becomes a file's name
+
+Progress = Callable[[int], object]
+Stop = Callable[[], bool]
+
+
+def storage(name: str) -> Path:
+    """Where huggingface_hub keeps a model: blobs/, snapshots/COMMIT/ and refs/ in its cache (HF_HOME)."""
+    return Path(constants.HF_HUB_CACHE).expanduser().resolve() / repo_folder_name(repo_id=name, repo_type="model")
+
+
+def is_cached(name: str, commit: str, file: File) -> bool:
+    """Whether the file is there, whole."""
+    path = storage(name) / "snapshots" / commit / file.name
+    return path.is_file() and path.stat().st_size == file.size
+
+
+def download(
+    name: str,
+    commit: str,
+    file: File,
+    *,
+    progress: Progress = lambda done: None,
+    stop: Stop = lambda: False,
+) -> None:
+    """Bring a file of a model into the cache at its commit; what is there is not fetched again.
+
+    progress: called with the file's bytes so far. stop: asked again and again, also while another process fetches the
+    same file.
+    Raises ValueError when stopped, when the connection breaks (both keep what is there), and for a wrong file; the
+    hub's own refusals come as huggingface_hub raises them.
+    """
+    if is_cached(name, commit, file):
+        return
+    address = hf_hub_url(name, file.name, revision=commit)
+    etag = get_hf_file_metadata(address, timeout=_SECONDS).etag
+    if etag is None or not _ETAG.fullmatch(etag):
+        raise ValueError(f"{constants.ENDPOINT} does not answer as a hub does: {file.name} has no hash")
+    blob = storage(name) / "blobs" / etag
+    blob.parent.mkdir(parents=True, exist_ok=True)
+    lock = storage(name).parent / ".locks" / storage(name).name / f"{etag}.lock"
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    while not blob.exists():
+        try:
+            with WeakFileLock(lock, timeout=0.5):
+                if not blob.exists():
+                    _read(address, blob, file, progress=progress, stop=stop)
+        except Timeout:  # another process fetches it
+            _heed(stop, file, done=0)
+    hf_hub_download(name, file.name, revision=commit)  # links it into the snapshot
+
+
+def _read(address: str, blob: Path, file: File, *, progress: Progress, stop: Stop) -> None:
+    """Into a file beside; it gets the blob's name once it is whole and has the hash that the name is."""
+    partial = blob.with_name(f"{blob.name}.incomplete")
+    done = partial.stat().st_size if partial.exists() else 0
+    _heed(stop, file, done=done)
+    if done < file.size:
+        headers = build_hf_headers() | {"Accept-Encoding": "identity"} | ({"Range": f"bytes={done}-"} if done else {})
+        try:
+            with get_session().stream(
+                "GET", address, headers=headers, timeout=_SECONDS, follow_redirects=True
+            ) as response:
+                hf_raise_for_status(response)
+                resumed = response.status_code == 206
+                done = done if resumed else 0
+                with partial.open("ab" if resumed else "wb") as out:
+                    for piece in response.iter_bytes(_PIECE):
+                        done += len(piece)
+                        if done > file.size:
+                            break
+                        out.write(piece)
+                        progress(done)
+                        _heed(stop, file, done=done)
+        except httpx2.TransportError as error:
+            raise ValueError(
+                f"The connection broke after {_of(done, file)}; try again, it goes on from there"
+            ) from error
+    if done != file.size or not _has_hash(partial, blob.name):
+        partial.unlink()
+        raise ValueError(f"{file.name} came damaged ({bytes_in_words(done)}) and was thrown away; try again")
+    os.replace(partial, blob)
+
+
+def _heed(stop: Stop, file: File, *, done: int) -> None:
+    if stop():
+        raise ValueError(f"Stopped after {_of(done, file)}; what is there is kept, and the next try goes on from it")
+
+
+def _of(done: int, file: File) -> str:
+    return f"{bytes_in_words(done)} of {bytes_in_words(file.size)} of {file.name}"
+
+
+def _has_hash(path: Path, etag: str) -> bool:
+    """The hub's ETag is the sha256 of a large file, and git's sha1 of a small one; other mirrors have other tags."""
+    if len(etag) == 64:
+        digest = hashlib.sha256()
+    elif len(etag) == 40:
+        digest = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
+    else:
+        return True
+    with path.open("rb") as file:
+        while piece := file.read(2**20):
+            digest.update(piece)
+    return digest.hexdigest() == etag

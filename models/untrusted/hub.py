@@ -1,0 +1,272 @@
+"""Find a model on the Hugging Face hub and look at it before anything of it is loaded.
+
+A name is validated, resolved to a commit, and from there on only that commit is spoken of. Nothing but config.json
+(and, of large models, the index of their weight files) is fetched to describe it. huggingface_hub's own settings hold:
+HF_ENDPOINT, HF_HOME, HF_TOKEN, HF_HUB_OFFLINE.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+
+import httpx2
+from huggingface_hub import HfApi, constants
+from huggingface_hub.errors import (
+    DisabledRepoError,
+    GatedRepoError,
+    HfHubHTTPError,
+    OfflineModeIsEnabled,
+    RepositoryNotFoundError,
+    RevisionNotFoundError,
+)
+
+from models.files import write_text
+from models.formatting import bytes_in_words, said
+from models.limits import UNLIMITED, Limits, variable
+from models.untrusted.candidates import (
+    CONFIG,
+    INDEX,
+    MOST_INDEX_BYTES,
+    WEIGHTS,
+    Candidate,
+    File,
+    choose_files,
+    notes_on,
+    tokenizer_of,
+)
+from models.untrusted.download import Stop, download, is_cached, storage
+from models.untrusted.folders import shards_of, sizes_in
+from models.untrusted.hub_id import HubId
+from models.untrusted.safe_config import MOST_BYTES, safe_config
+from models.untrusted.size import measure
+
+_SECONDS = 10.0  # for the hub to answer
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+
+
+@dataclass(frozen=True)
+class _Listing:
+    """The files of one commit in bytes, from the hub or, without a network, from the local cache."""
+
+    commit: str
+    sizes: Mapping[str, int]
+    online: bool
+
+
+def describe(id: HubId, *, limits: Limits = UNLIMITED) -> Candidate:
+    """What a model of the hub is and what it would take, without fetching a weight.
+
+    Without a network the local cache answers, where it holds the model whole.
+    Raises ValueError in a sentence for all that keeps it from being loaded safely.
+    """
+    if not limits.hub:
+        raise ValueError(f"Fetching models from the hub is off here; {variable('hub')}=1 turns it on")
+    with _spoken(id):
+        listing = _listing(id)
+        folder = storage(id.name) / "snapshots" / listing.commit
+        for file in _to_look_at(listing.sizes):
+            download(id.name, listing.commit, file)
+    files = choose_files(listing.sizes, shards_of(folder / INDEX) if _sharded(listing.sizes) else ())
+    config, tokenizer = safe_config(folder, limits=limits), tokenizer_of(listing.sizes)
+    notes = notes_on(config, tokenizer)
+    return Candidate(
+        name=id.name,
+        files=files,
+        cached_bytes=sum(file.size for file in files if is_cached(id.name, listing.commit, file)),
+        config=config,
+        size=measure(config.config, architecture=config.architecture),
+        tokenizer=tokenizer,
+        notes=notes if listing.online else ("The hub cannot be reached; this is the local copy.", *notes),
+        revision=id.revision,
+        commit=listing.commit,
+    )
+
+
+def fetch(
+    candidate: Candidate,
+    *,
+    limits: Limits = UNLIMITED,
+    progress: Callable[[int, int], object] = lambda done, total: None,
+    stop: Stop = lambda: False,
+) -> Path:
+    """The folder that holds a candidate's files, after fetching those that are missing, at its commit.
+
+    limits: downloads_bytes, of all that the cache holds or is being fetched into it, is asked before the first byte.
+    progress: called with the bytes that are there and the bytes of all files. stop: asked again and again; once it says
+    True nothing more is read. What is there by then is kept, and the next fetch goes on from it.
+    Raises ValueError over the limit, when stopped, when the hub refuses, and for a file that is not the one it should
+    be.
+    """
+    if candidate.folder is not None:
+        return candidate.folder
+    if candidate.commit is None:
+        raise ValueError(f"{candidate.name} has neither a folder nor a commit; describe it first")
+    id, before, total = HubId(candidate.name, candidate.revision), 0, candidate.bytes
+    with _spoken(id):
+        _check_disk(candidate)
+        with _room(candidate, limits) as arrived:
+
+            def came(done: int, total: int) -> None:
+                arrived(done)
+                progress(done, total)
+
+            for file in candidate.files:
+                download(id.name, candidate.commit, file, progress=_after(before, total, came), stop=stop)
+                before += file.size
+                came(before, total)
+    if id.revision != candidate.commit:  # so that the name works without a network
+        write_text(storage(id.name) / "refs" / (id.revision or "main"), candidate.commit)
+    return storage(id.name) / "snapshots" / candidate.commit
+
+
+def cached() -> tuple[str, ...]:
+    """The models of the hub that lie in the local cache with their weights, by name."""
+    found = Path(constants.HF_HUB_CACHE).glob("models--*--*/snapshots/*/config.json")
+    whole = {
+        path.parents[2].name for path in found if (path.parent / WEIGHTS).exists() or (path.parent / INDEX).exists()
+    }
+    return tuple(sorted(name.removeprefix("models--").replace("--", "/", 1) for name in whole))
+
+
+_ARRIVING: dict[object, int] = {}  # of each fetch under way, the bytes that are still to come
+_COUNTING = Lock()
+
+
+@contextmanager
+def _room(candidate: Candidate, limits: Limits) -> Iterator[Callable[[int], object]]:
+    """Keep room for a candidate's files beside all that the cache holds and that others fetch meanwhile.
+
+    Gives a function that is told how many of the candidate's bytes are there.
+    """
+    fetch, needed = object(), candidate.download_bytes
+    with _COUNTING:
+        taken = _cache_bytes() + sum(_ARRIVING.values())
+        if needed and taken + needed > limits.downloads_bytes:
+            raise ValueError(
+                f"{candidate.name} would download {bytes_in_words(needed)}, and the models of the hub on this machine "
+                f"take {bytes_in_words(taken)} of the {bytes_in_words(limits.downloads_bytes)} that they may take "
+                f"together ({variable('downloads_bytes')}); choose a model that is here, or delete some that are"
+            )
+        _ARRIVING[fetch] = needed
+
+    def arrived(done: int) -> None:
+        _ARRIVING[fetch] = max(0, candidate.bytes - done)
+
+    try:
+        yield arrived
+    finally:
+        del _ARRIVING[fetch]
+
+
+def _cache_bytes() -> int:
+    """Count the bytes of all models' files in the cache, parts of files included."""
+    total = 0
+    for path in Path(constants.HF_HUB_CACHE).expanduser().glob("models--*/blobs/*"):
+        with suppress(FileNotFoundError):  # another fetch has just given it its name
+            total += path.stat().st_size
+    return total
+
+
+def _check_disk(candidate: Candidate) -> None:
+    disk = Path(constants.HF_HUB_CACHE)
+    while not disk.exists():
+        disk = disk.parent
+    if (free := shutil.disk_usage(disk).free) < candidate.download_bytes:
+        raise ValueError(
+            f"{candidate.name} would download {bytes_in_words(candidate.download_bytes)}, and {constants.HF_HUB_CACHE} "
+            f"has {bytes_in_words(free)} free; make room, or set HF_HOME to a larger disk"
+        )
+
+
+def _after(before: int, total: int, progress: Callable[[int, int], object]) -> Callable[[int], object]:
+    return lambda done: progress(before + done, total)
+
+
+@contextmanager
+def _spoken(id: HubId) -> Iterator[None]:
+    """The hub's refusals as ValueErrors that say what the reader can do."""
+    page = f"{constants.ENDPOINT}/{id.name}"
+    try:
+        yield
+    except GatedRepoError as error:
+        raise ValueError(
+            f"{id.name} is gated: ask for access on {page}, then start Headlight with HF_TOKEN set to your token"
+        ) from error
+    except DisabledRepoError as error:
+        raise ValueError(f"{id.name} was disabled by the hub; choose another model") from error
+    except RepositoryNotFoundError as error:
+        raise ValueError(
+            f"The hub has no model {id.name}, or it is private; check the spelling on {constants.ENDPOINT}, or start "
+            "Headlight with HF_TOKEN set to a token that may read it"
+        ) from error
+    except RevisionNotFoundError as error:
+        raise ValueError(f"{id.name} has no revision {id.revision or 'main'}; see {page}/tree/main") from error
+    except HfHubHTTPError as error:
+        status = error.response.status_code
+        if status in (401, 403):
+            raise ValueError(
+                f"The hub does not let this machine read {id.name} ({status}); start Headlight with HF_TOKEN set to a "
+                "token that may read it"
+            ) from error
+        raise ValueError(f"The hub answers {status} for {id.name}; try again later, or look at {page}") from error
+    except (httpx2.HTTPError, OfflineModeIsEnabled) as error:
+        raise ValueError(_offline(id)) from error
+    except OSError as error:  # the disk is full, the cache may not be written
+        raise ValueError(f"{id} could not be fetched: {said(error)}") from error
+
+
+def _listing(id: HubId) -> _Listing:
+    try:
+        info = HfApi().model_info(id.name, revision=id.revision, files_metadata=True, timeout=_SECONDS)
+    except (httpx2.TransportError, OfflineModeIsEnabled, HfHubHTTPError) as error:
+        answered = isinstance(error, HfHubHTTPError) and error.response.status_code < 500
+        if answered or (local := _cached_listing(id)) is None:
+            raise
+        return local
+    if info.sha is None or not _COMMIT.fullmatch(info.sha):
+        raise ValueError(f"{constants.ENDPOINT} does not answer as a hub does: it names no commit of {id.name}")
+    sizes = {file.rfilename: file.size for file in info.siblings or () if file.size is not None}
+    return _Listing(info.sha, sizes, online=True)
+
+
+def _cached_listing(id: HubId) -> _Listing | None:
+    """The snapshot that the cache holds of a revision; None where it is not whole."""
+    commit, reference = id.revision or "", storage(id.name) / "refs" / (id.revision or "main")
+    if not _COMMIT.fullmatch(commit) and reference.is_file():
+        commit = reference.read_text(encoding="utf-8").strip()
+    folder = storage(id.name) / "snapshots" / commit
+    if not _COMMIT.fullmatch(commit) or not folder.is_dir():
+        return None
+    sizes = sizes_in(folder)
+    whole = WEIGHTS in sizes or (INDEX in sizes and set(shards_of(folder / INDEX)) <= sizes.keys())
+    return _Listing(commit, sizes, online=False) if whole else None
+
+
+def _to_look_at(sizes: Mapping[str, int]) -> Iterator[File]:
+    """What describing needs: config.json, and the index of weights that lie in several files.
+
+    Raises ValueError for what can be refused by the names and sizes alone, before anything is fetched.
+    """
+    choose_files(sizes)
+    for name, most in ((CONFIG, MOST_BYTES), (INDEX, MOST_INDEX_BYTES)):
+        if name == CONFIG or _sharded(sizes):
+            if sizes[name] > most:
+                raise ValueError(f"{name} has {sizes[name]:,} bytes, over {most:,}; that is no model's")
+            yield File(name, sizes[name])
+
+
+def _sharded(sizes: Mapping[str, int]) -> bool:
+    return WEIGHTS not in sizes and INDEX in sizes
+
+
+def _offline(id: HubId) -> str:
+    why = "HF_HUB_OFFLINE is set" if constants.is_offline_mode() else f"{constants.ENDPOINT} cannot be reached"
+    there = cached()
+    works = f"On this machine are {', '.join(there[:5])}" if there else "No model of the hub is on this machine"
+    return f"{why}, and {id} is not whole in the local cache. {works}; the models that come with Headlight work."

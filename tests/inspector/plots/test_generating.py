@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from inspector.generating import Step
+from inspector.generating.writing import Candidate
+from inspector.plots import generating as generation
+from inspector.plots import theme
+
+HOSTILE = "<b>$x$</b>"
+
+
+def step(*, rank: int = 1, drawn: bool = False) -> Step:
+    likely = tuple(Candidate(token, p, p / 0.8 if drawn else None) for token, p in [("cat", 0.5), (HOSTILE, 0.3)])
+    chosen = likely[rank - 1] if rank <= 2 else Candidate("dog", 0.01, 0.0 if drawn else None)
+    return Step(chosen, rank, likely, 100)
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_bars_are_the_probabilities_and_the_chosen_stands_out(mode: theme.Mode) -> None:
+    bars = generation.candidates(step(rank=2), mode=mode).data[0]
+    assert list(bars.x) == [0.5, 0.3]
+    assert list(bars.y) == ["0 cat", "1 &lt;b&gt;&#36;x&#36;&lt;/b&gt;"]
+    assert bars.marker.color == theme.PART[mode]["prediction"]
+    assert bars.marker.opacity[1] == 1 > bars.marker.opacity[0]
+    assert list(bars.text) == ["0.500", "0.300"]
+
+
+def test_a_chosen_token_that_is_not_likely_has_a_bar_too() -> None:
+    figure = generation.candidates(step(rank=7, drawn=True))
+    assert list(figure.data[0].x) == [0.5, 0.3, 0.01]
+    assert figure.data[0].marker.opacity[2] == 1
+    assert list(figure.data[1].x) == [0.5 / 0.8, 0.3 / 0.8, 0.0]
+
+
+def test_two_candidates_of_one_name_are_told_apart_by_their_place() -> None:
+    """Two ids can have one name; only the chosen one is in full colour."""
+    one = Candidate("x", 0.4, None)
+    other = Candidate("x", 0.2, None)
+    assert generation.candidates(Step(other, 2, (one, other), 1)).data[0].marker.opacity == (0.4, 1.0)
+
+
+def test_the_map_grows_and_nothing_moves() -> None:
+    weights = np.tril(np.full((4, 5), 0.2), k=1).astype(np.float32)
+    queries, keys = ["→ a", "→ b", "→ c", "→ d"], ["[CLS]", "a", "b", "c", HOSTILE]
+    figures = [
+        generation.growing(weights, queries=queries, keys=keys, step=step, known=step + 1, title="T")
+        for step in (1, 3, 4)
+    ]
+    for figure, step, known in zip(figures, (1, 3, 4), (2, 4, 5), strict=True):
+        bars, cells = figure.data
+        np.testing.assert_array_equal(cells.z[:step, :known], weights[:step, :known])
+        assert np.isnan(cells.z[step:]).all()
+        assert np.isnan(cells.z[:, known:]).all()
+        np.testing.assert_array_equal(bars.y, cells.z[step - 1])
+        assert [name != "" for name in figure.layout.xaxis.ticktext] == [place < known for place in range(5)]
+        assert [name != "" for name in figure.layout.yaxis.ticktext] == [place < step for place in range(4)]
+        frame = figure.layout.shapes[0]
+        assert (frame.y0, frame.y1) == (step - 1.5, step - 0.5)
+        assert cells.zmax == pytest.approx(0.2)
+        assert (figure.layout.height, list(cells.x), list(cells.y)) == (
+            figures[0].layout.height, list(figures[0].data[1].x), list(figures[0].data[1].y)
+        )  # fmt: skip
+    assert "<b>" not in figures[-1].to_json().replace("\\u003c", "<")
+
+
+def test_a_step_that_is_not_there_is_said() -> None:
+    with pytest.raises(ValueError, match="step 3 of a map with the steps 1 to 2"):
+        generation.growing(np.eye(2), queries=["a", "b"], keys=["a", "b"], step=3, known=2, title="")
+
+
+def test_costs_are_drawn_as_they_are() -> None:
+    table = pd.DataFrame(
+        {
+            **{"step": [1, 2], "cache_bytes": [8, 16], "measured_cache_bytes": [8, 16]},
+            **{"flops_cached": [5, 6], "flops_uncached": [5, 12], "total_cached": [5, 11], "total_uncached": [5, 17]},
+        }
+    )
+    measured, formula = generation.cache(table).data
+    assert list(measured.y) == list(formula.y) == [8, 16]
+    uncached, cached = generation.flops(table).data
+    assert (list(uncached.y), list(cached.y)) == ([5, 12], [5, 6])
+    uncached, cached = generation.flops(table, amount="total", mode="dark").data
+    assert (list(uncached.y), list(cached.y)) == ([5, 17], [5, 11])
+    assert uncached.line.dash != cached.line.dash

@@ -1,0 +1,257 @@
+"""docs/models.md: what was measured of each family, written and read."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import transformers
+
+from inspector import Trace, positional
+from inspector.norm_checks import residual_stream
+from inspector.probe.norm_hooks import CHANGED, INSIDE, NO_FORMULA, NO_VECTORS
+from models.huggingface.eager_attention import EagerAttention
+from models.registry import LoadedModel
+from tests.inspector.probe.families import (
+    CAPTURED,
+    LEARNED,
+    NONE,
+    NOT_RUN,
+    NOT_TEXT,
+    REFUSED,
+    ROPE,
+    SINUSOIDAL,
+    WITHOUT_SOFTMAX,
+    Family,
+)
+
+ROOT = Path(__file__).parents[3]
+PATH = ROOT / "docs" / "models.md"
+PROSE = (ROOT / "README.md", ROOT / "CHANGELOG.md")  # say in passing how many families are recorded
+COUNT = re.compile(r"[\d,]+(?= families\b)")
+CAPTURED_HEAD = ("family", "shape", "seen by", "maps", "outputs", "scores", "positions", "norms", "residual", "special")
+REFUSED_HEAD = ("family", "what it does", "what the loader says")
+INTRODUCTION = """# Models of transformers
+
+{captured} families of transformers {version}, each as a tiny model with random weights, held to transformers' own class
+under `attn_implementation="eager"`; and {refused} that are refused. Of all {types} types in transformers' causal,
+masked and sequence-to-sequence lists each stands in one of the tables. A model type that is not here is tried out when
+it is loaded, and refused where not every layer's attention can be seen. `pytest tests/inspector/probe/test_families.py
+--write-models-table` writes this page, and the test fails where the code no longer agrees with it.
+
+{columns}
+
+## Recorded
+
+- **seen by** *probe*: through transformers' attention registry, block by block (what attends in windows and blocks:
+  beside the registry, by the same rule). *eager output*: it bypasses the
+  registry, so the softmax of its own eager attention is watched, which must equal what the model hands out under
+  `output_attentions` when it is tried out. *recomputed*: how the scores were made is followed from queries and keys on,
+  tried at once, every row, and kept instead of them. *kept*: that is not known, so the scores are. Memory is linear in
+  the text but for *kept*, where it grows with the square.
+- **maps**, **outputs**: the largest difference between what is recorded and what transformers gives, over all weights
+  of all layers, heads and streams; over the last hidden state and, where there is a head, all logits. **scores**:
+  between the softmax (in float64) of the recorded scores and the recorded maps. At most 1e-6 each; outputs of sparse
+  attention (Longformer, LED, LongT5, Pegasus-X), which is summed in another order, at most 5e-6. Encoders read a pair
+  of texts, encoder-decoders a target.
+- **positions**: learned, sinusoidal: the table that the model adds to its tokens, held to how far apart it sets equal
+  tokens. Where there is none, equal tokens enter layer 0 alike.
+- **norms**: pre: before a sublayer; post: after the residual sum; output: on the sublayer's output, before the sum;
+  side by side: attention and FFN read the same norm; refused: those that are not shown, with the reason. What is shown
+  is held to what hooks on transformers' own modules saw.
+- **residual**: the residual stream before and after every layer, held to transformers' `output_hidden_states`, or
+  refused with the reason.
+- **special**: 4:2 heads: 4 heads share 2 kv heads (GQA; 4:1 is MQA). A window of w: a query sees keys less than w
+  tokens away. A sink: a score beside those of the keys, so that rows sum to less than 1. A soft-cap bounds the scores.
+
+"""
+REFUSED_INTRODUCTION = """
+## Refused
+
+The loader tries a model out on 5 tokens; it says this after "the attention of … cannot be captured:".
+
+"""
+
+
+SECTIONS = {
+    "Without softmax attention over tokens": "Refused too: there is no map from token to token.",
+    "Not built or not run": "By transformers {version} itself, with the sizes of tests/inspector/probe/families.py.",
+    "No text model": "What is read is not text.",
+}
+HEADS = {
+    "Without softmax attention over tokens": REFUSED_HEAD,
+    "Not built or not run": ("family", "what transformers says"),
+    "No text model": ("family", "what it reads"),
+}
+TABLES = {
+    "Recorded": [family.name for family in CAPTURED],
+    "Refused": [family.name for family in REFUSED],
+    "Without softmax attention over tokens": [family.name for family in WITHOUT_SOFTMAX],
+    "Not built or not run": [family.name for family in NOT_RUN],
+    "No text model": list(NOT_TEXT),
+}
+"""Every model type of transformers' causal, masked and sequence-to-sequence lists, by the table it stands in."""
+NORM_REASONS = {
+    INSIDE: "inside a sublayer",
+    NO_FORMULA: "neither a LayerNorm nor an RMSNorm",
+    NO_VECTORS: "not of one vector for each token",
+    CHANGED: "gated behind its formula",
+}
+"""What the code says of a norm that it refuses, in few words."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """What is said of a family. differences: of maps, outputs and scores; none where it is refused."""
+
+    name: str
+    cells: tuple[str, ...]
+    differences: tuple[float, ...] = ()
+
+    @classmethod
+    def of(cls, family: Family, loaded: LoadedModel, trace: Trace, differences: tuple[float, float, float]) -> Row:
+        norms = "; ".join([norms_of(trace), *norms_refused(trace)])
+        special = special_of(family, trace)
+        cells = (loaded.shape, seen_by(loaded), positions_of(loaded, family), norms, residual_of(trace), special)
+        return cls(family.name, cells, differences)
+
+    @classmethod
+    def refused(cls, family: Family, reason: str) -> Row:
+        return cls(family.name, (family.note, reason))
+
+    @classmethod
+    def read(cls, line: str) -> Row:
+        name, *cells = (cell.strip() for cell in line.strip().strip("|").split(" | "))
+        if len(cells) < len(CAPTURED_HEAD) - 1:
+            return cls(name, tuple(cells))
+        return cls(name, (*cells[:2], *cells[5:]), tuple(map(float, cells[2:5])))
+
+    def line(self) -> str:
+        shown = [f"{difference:.0e}" if difference else "0" for difference in self.differences]
+        cells = (*self.cells[:2], *shown, *self.cells[2:]) if shown else self.cells
+        return f"| {' | '.join((self.name, *cells))} |"
+
+    def without_differences(self) -> Row:
+        return replace(self, differences=())
+
+
+def seen_by(loaded: LoadedModel) -> str:
+    """How its attention is seen, and what becomes of a map that was seen at its softmax."""
+    if loaded.backend != "eager output":
+        return loaded.backend
+    return f"{loaded.backend}, {'recomputed' if loaded.linear else 'kept'}"
+
+
+def positions_of(loaded: LoadedModel, family: Family) -> str:
+    """The tables that it adds and, beside them, how its attention knows where a token stands."""
+    tables = dict.fromkeys(table.kind for table in positional.tables(loaded))
+    beside = family.positions.split(" and ")[-1]
+    turned = [ROPE] if positional.rotates(loaded.config) else []
+    other = [beside] if beside not in (LEARNED, SINUSOIDAL, ROPE, NONE) else []
+    return " and ".join([*tables, *turned, *other]) or NONE
+
+
+def norms_of(trace: Trace) -> str:
+    """Kind and placements, such as "RMS, pre"; where attention and FFN share one norm, that they stand side by side."""
+    if not trace.norms:
+        return "none"
+    inside = [norm for norm in trace.norms if norm.layer is not None]
+    kinds = dict.fromkeys({"layer": "LayerNorm", "rms": "RMS"}[norm.kind] for norm in inside)
+    placements = dict.fromkeys(norm.placement for norm in inside)
+    beside = "" if {"attention", "ffn"} <= {norm.part for norm in inside} else "; side by side"
+    return f"{' and '.join(kinds)}, {' and '.join(placements)}{beside}"
+
+
+def norms_refused(trace: Trace) -> list[str]:
+    """How many norms are not shown, by reason."""
+    reasons = Counter(refused.reason for refused in trace.refused if refused.what == "norm")
+    return [f"{count} refused: {NORM_REASONS[reason]}" for reason, count in reasons.items()]
+
+
+def residual_of(trace: Trace) -> str:
+    """Whether the residual stream of every stack was held to what its layers gave, or why it is refused."""
+    reasons = [refused.reason for refused in trace.refused if refused.what != "norm"]
+    return "refused: " + "; ".join(reasons) if reasons else "exact" if residual_stream(trace).exact else "not checked"
+
+
+def columns(rows: Iterable[Row]) -> str:
+    """What is exact, refused or not there in each column, in how many of the families recorded."""
+    rows = list(rows)
+    positions, norms, residual = zip(*(row.cells[2:5] for row in rows), strict=True)
+    whole = sum("refused" not in cell for cell in norms)
+    reasons = [
+        f"{reason} in {said}" for reason in NORM_REASONS.values() if (said := sum(reason in cell for cell in norms))
+    ]
+    exact = residual.count("exact")
+    left_out = [row.name for row in rows if row.cells[4] != "exact"]
+    kinds = Counter(kind for cell in positions for kind in cell.split(" and "))
+    added = sum(LEARNED in cell or SINUSOIDAL in cell for cell in positions)
+    tables = [f"{kind} in {kinds[kind]}" for kind in (LEARNED, SINUSOIDAL)]
+    without = Counter(cell for cell in positions if LEARNED not in cell and SINUSOIDAL not in cell)
+    others = [f"{'no positions' if kind == NONE else kind} {count}" for kind, count in without.most_common()]
+    hidden = [row.name for row in rows if row.cells[3].startswith("none; ")]
+    some = (
+        f"{len(rows) - whole - len(hidden)} refuse some and show the others exactly, all are refused in {len(hidden)}"
+    )
+    lines = [
+        ("column", "exact in", "else"),
+        ("maps", f"all {len(rows)}", "–"),
+        ("norms", f"{whole}, every one shown", f"{some} ({', '.join(hidden)}): {', '.join(reasons)}"),
+        ("residual stream", str(exact), f"refused in {len(left_out)}: {', '.join(left_out)}"),
+        (
+            "table of positions",
+            f"{added}: {', '.join(tables)}",
+            f"{len(rows) - added} have no table: {', '.join(others)}",
+        ),
+    ]
+    return "\n".join(
+        [f"| {' | '.join(lines[0])} |", "| --- | --- | --- |", *(f"| {' | '.join(line)} |" for line in lines[1:])]
+    )
+
+
+def special_of(family: Family, trace: Trace) -> str:
+    """What else the record shows, and what the family's note says."""
+    found = [f"{site.heads}:{site.kv_heads} heads" for site in trace.sites if site.kv_heads < site.heads]
+    windows = [site.window for site in trace.sites if site.window]
+    functions = [call.function for call in trace.attentions if isinstance(call.function, EagerAttention)]
+    found += [f"window {windows[0]} in {len(windows)} of {len(trace.sites)} layers"] if windows else []
+    found += ["sinks"] if any("sinks" in function.module for function in functions) else []
+    found += ["soft-cap"] if any("softcap" in function.arguments for function in functions) else []
+    found += ["cross-attention"] if any(site.stream == "cross" for site in trace.sites) else []
+    return "; ".join(dict.fromkeys([*found, *([family.note] if family.note else [])])) or "–"
+
+
+def write_table(rows: Iterable[Row]) -> None:
+    by_name = {row.name: row for row in rows}
+    tables = {title: [by_name[name] for name in names] for title, names in TABLES.items()}
+    captured, refused = tables["Recorded"], tables["Refused"]
+    version = transformers.__version__
+    text = INTRODUCTION.format(
+        captured=len(captured), version=version, refused=len(refused), types=len(by_name), columns=columns(captured)
+    )
+    text += _table(CAPTURED_HEAD, captured) + REFUSED_INTRODUCTION + _table(REFUSED_HEAD, refused)
+    for title, words in SECTIONS.items():
+        text += f"\n## {title}\n\n{words.format(version=version)}\n\n" + _table(HEADS[title], tables[title])
+    PATH.write_text(text, encoding="utf-8")
+    for prose in PROSE:
+        prose.write_text(COUNT.sub(f"{len(captured):,}", prose.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def counts() -> dict[str, list[str]]:
+    """How many families each text says are recorded, by the text's name."""
+    return {prose.name: COUNT.findall(prose.read_text(encoding="utf-8")) for prose in (*PROSE, PATH)}
+
+
+def read_rows() -> dict[str, Row]:
+    names = {name for table in TABLES.values() for name in table}
+    lines = [line for line in PATH.read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
+    rows = [Row.read(line) for line in lines if line.split()[1] in names]
+    return {row.name: row for row in rows}
+
+
+def _table(head: tuple[str, ...], rows: Iterable[Row]) -> str:
+    lines = [f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}", *(row.line() for row in rows)]
+    return "\n".join(lines) + "\n"

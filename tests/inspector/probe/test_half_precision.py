@@ -1,0 +1,196 @@
+"""bfloat16 and float16: what is recorded is what transformers' own eager attention gives in that dtype.
+
+The recorded function is the model's own on the same bits, so that maps are equal to the last one, but where a model
+rounds its maps once more after the softmax that was seen.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import inspector
+import models
+from inspector import Trace, record
+from inspector.exactness import check, hidden_tolerance
+from inspector.export import write
+from inspector.probe import fused_difference
+from models.loaded import LoadedModel
+from models.output_projection import find
+from tests.inspector.probe.families import CAPTURED, reference, save
+
+TEXT, TARGET = "the cat sat on the log because it was tired", "the log sat on it"
+HALF = ("bfloat16", "float16")
+NAMES = ("bert", "llama", "t5", "gptj")
+CASES = [*((name, "bfloat16") for name in NAMES), *((name, "float16") for name in NAMES[1:])]
+FAMILIES = {family.name: family for family in CAPTURED if family.name in NAMES}
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    made = {name: tmp_path_factory.mktemp(name) for name in NAMES}
+    for name, folder in made.items():
+        save(FAMILIES[name], folder)
+    return made
+
+
+@pytest.fixture(scope="module", params=CASES, ids="-".join)
+def case(request: pytest.FixtureRequest, folders: dict[str, Path]) -> tuple[str, LoadedModel, Trace, Any]:
+    """The family, the model, its trace, and transformers' own model in that dtype."""
+    name, dtype = request.param
+    loaded = models.load(folders[name], dtype=dtype)
+    return name, loaded, recorded(loaded), reference(folders[name], dtype=getattr(torch, dtype))
+
+
+def recorded(loaded: LoadedModel) -> Trace:
+    return record(loaded, TEXT, target=TARGET) if loaded.shape == "encoder-decoder" else record(loaded, TEXT)
+
+
+@torch.no_grad()
+def eager(network: Any, trace: Trace) -> Any:
+    inputs = {"input_ids": torch.tensor([trace.encoding.ids])}
+    if trace.target is not None:
+        inputs |= {"decoder_input_ids": torch.tensor([trace.target.ids])}
+    return network(**inputs, output_attentions=True, output_hidden_states=True, use_cache=False)
+
+
+def maps(out: Any, shape: str) -> dict[str, Any]:
+    if shape == "encoder-decoder":
+        return {stream: out[f"{stream}_attentions"] for stream in ("encoder", "decoder", "cross")}
+    return {shape: out.attentions}
+
+
+def test_maps_are_eager_attention_to_the_last_bit(case: tuple[str, LoadedModel, Trace, Any]) -> None:
+    name, loaded, trace, network = case
+    assert {record.query.dtype for record in trace.attentions} <= {trace.hidden.dtype, torch.float32}
+    out = eager(network, trace)
+    # GPT-J rounds its float32 maps after the softmax: by half a last digit of a weight, or of the smallest there is.
+    digits = torch.finfo(trace.hidden.dtype)
+    rtol, atol = (digits.eps / 2, digits.eps * digits.smallest_normal / 2) if name == "gptj" else (0, 0)
+    for stream, expected in maps(out, loaded.shape).items():
+        for layer, weights in enumerate(expected):
+            seen = trace.attention(layer=layer, stream=stream)
+            assert seen.dtype == np.float32
+            np.testing.assert_allclose(seen, weights[0].float().numpy(), rtol=rtol, atol=atol)
+
+
+def test_rows_scores_and_the_badge(case: tuple[str, LoadedModel, Trace, Any]) -> None:
+    name, loaded, trace, _ = case
+    eps = torch.finfo(trace.hidden.dtype).eps
+    for site in trace.sites:
+        where = {"layer": site.layer, "stream": site.stream}
+        weights, scores = trace.attention(**where).astype(np.float64), trace.scores(**where).astype(np.float64)
+        assert np.abs(weights.sum(axis=-1) - 1).max() <= eps / 2 + 1e-6  # each weight is rounded by half a digit
+        powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        np.testing.assert_allclose(weights, powers / powers.sum(axis=-1, keepdims=True), rtol=eps / 2 + 1e-6, atol=1e-7)
+    difference = None if name in ("t5", "gptj") else fused_difference(loaded, trace)
+    badge = check(trace, expected_layers=loaded.layers, hidden_difference=difference)
+    assert badge.holds
+    dtype = str(trace.hidden.dtype).removeprefix("torch.")
+    assert f"({dtype} explains {badge.row_sum_tolerance:.1e})" in str(badge)
+    if difference is not None:
+        assert f"({dtype} explains {badge.hidden_tolerance:.1e})" in str(badge)
+
+
+def test_another_text_is_beyond_what_rounding_explains(folders: dict[str, Path]) -> None:
+    loaded = models.load(folders["llama"], dtype="bfloat16")
+    one, other = record(loaded, "the dog sat on the log"), record(loaded, "the log sat on the dog")
+    wrong = replace(one, hidden=other.hidden)
+    assert fused_difference(loaded, one) < hidden_tolerance(one)
+    assert fused_difference(loaded, wrong) > 4 * hidden_tolerance(wrong)
+
+
+def test_what_is_read_off_a_trace_follows_float32(case: tuple[str, LoadedModel, Trace, Any], folders: Any) -> None:
+    """Half precision of the same weights: measures, norms, flow and lens stay within its rounding of float32's."""
+    name, loaded, trace, _ = case
+    exact = recorded(models.load(folders[name]))
+    tolerance = 24 * torch.finfo(trace.hidden.dtype).eps
+    for half, whole in zip(trace.sites, exact.sites, strict=True):
+        where = {"layer": half.layer, "stream": half.stream}
+        np.testing.assert_allclose(trace.attention(**where), exact.attention(**where), rtol=0, atol=tolerance)
+        assert half.window == whole.window
+    one, other = (inspector.heads.measure(each).select_dtypes("number") for each in (trace, exact))
+    np.testing.assert_allclose(one["entropy"], other["entropy"], rtol=0, atol=tolerance * 5)
+    assert [norm.name for norm in trace.norms] == [norm.name for norm in exact.norms]
+    assert [norm.epsilon for norm in trace.norms] == [norm.epsilon for norm in exact.norms]
+    one, other = (inspector.normalization.statistics(each) for each in (trace, exact))
+    scale = float(np.abs(other["std_before"]).max())
+    np.testing.assert_allclose(one["std_before"], other["std_before"], rtol=0, atol=tolerance * scale)
+    if name != "gptj":
+        projected = [
+            inspector.flow.norm_weighted(each, find(model), layer=0, stream=each.sites[0].stream)
+            for each, model in ((trace, loaded), (exact, models.load(folders[name])))
+        ]
+        np.testing.assert_allclose(*projected, rtol=0, atol=tolerance * float(projected[1].max()))
+
+
+@pytest.mark.parametrize("name", ["llama", "t5"])
+@pytest.mark.parametrize("dtype", HALF)
+def test_the_lens_ends_with_the_models_own_prediction(name: str, dtype: str, folders: dict[str, Path]) -> None:
+    loaded = models.load(folders[name], dtype=dtype)
+    trace = recorded(loaded)
+    lens = inspector.lens.logit_lens(trace, loaded.predict, loaded.tokenizer, top=1)
+    logits = eager(reference(folders[name], dtype=getattr(torch, dtype)), trace).logits[0].float()
+    last = lens[lens["layer"] == lens["layer"].max()]
+    np.testing.assert_array_equal(
+        last["probability"].to_numpy(), logits.softmax(dim=-1).max(dim=-1).values.numpy().astype(np.float32)
+    )
+
+
+def test_a_file_keeps_every_bit(case: tuple[str, LoadedModel, Trace, Any], tmp_path: Path) -> None:
+    _, _, trace, _ = case
+    trace.save(tmp_path / "t.npz")
+    again = inspector.open(tmp_path / "t.npz")
+    assert again.hidden.dtype == trace.hidden.dtype
+    assert torch.equal(again.hidden, trace.hidden)
+    for one, other in zip(again.attentions, trace.attentions, strict=True):
+        for name in ("query", "key", "value"):
+            saved, kept = getattr(one, name), getattr(other, name)
+            assert saved.dtype == kept.dtype
+            assert torch.equal(saved, kept)
+    for site in trace.sites:
+        where = {"layer": site.layer, "stream": site.stream}
+        np.testing.assert_array_equal(again.attention(**where), trace.attention(**where))
+        np.testing.assert_array_equal(again.scores(**where), trace.scores(**where))
+    for one, other in zip(again.norms, trace.norms, strict=True):
+        np.testing.assert_array_equal(one.output, other.output)
+    with np.load(tmp_path / "t.npz", allow_pickle=False) as archive:
+        bits = [key for key in archive.files if key.endswith(".bfloat16")]
+        assert bool(bits) == (trace.hidden.dtype == torch.bfloat16)
+        assert all(archive[key].dtype == np.uint16 for key in bits)
+
+
+@pytest.mark.parametrize("ending", [".html", ".png", ".csv"])
+def test_it_is_exported(ending: str, folders: dict[str, Path], tmp_path: Path) -> None:
+    trace = recorded(models.load(folders["llama"], dtype="bfloat16"))
+    write(trace, tmp_path / f"map{ending}", layer=1, head=2)
+    assert (tmp_path / f"map{ending}").stat().st_size > 100
+    if ending == ".csv":
+        rows = (tmp_path / "map.csv").read_text(encoding="utf-8").splitlines()[1:]
+        table = np.array([row.split(",")[1:] for row in rows], np.float32)
+        np.testing.assert_array_equal(table, trace.attention(layer=1, head=2))
+
+
+@pytest.mark.parametrize("dtype", HALF)
+@pytest.mark.parametrize("id", ["minilm-own", "translator", "mini-bert", "own-decoder"])
+def test_own_models_in_half_precision(id: str, dtype: str) -> None:
+    loaded = models.load(id, dtype=dtype)
+    text = "I love cats."
+    trace, exact = record(loaded, text), record(models.load(id), text)
+    assert trace.hidden.dtype == getattr(torch, dtype)
+    tolerance = 24 * torch.finfo(trace.hidden.dtype).eps
+    np.testing.assert_allclose(
+        trace.attention(layer=0, stream=trace.sites[0].stream),
+        exact.attention(layer=0, stream=exact.sites[0].stream),
+        rtol=0,
+        atol=tolerance,
+    )
+    assert check(trace, expected_layers=loaded.layers, hidden_difference=fused_difference(loaded, trace)).holds
+    assert len(trace.norms) == len(exact.norms)
+    if id == "translator":
+        assert loaded.generate(text) == models.load(id).generate(text) != ""

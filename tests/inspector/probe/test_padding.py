@@ -1,0 +1,91 @@
+"""A text gives the same maps alone, padded on the right and padded on the left, in encoders and decoders."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import inspector
+import models
+from inspector import exactness, record, record_batch
+from models.attention import AttentionCall, watch
+from models.registry import LoadedModel, _running
+from models.transformer import Encoder
+from models.transformer.config import TransformerConfig
+from tests.inspector.probe.families import CAPTURED, Family, save
+
+NAMES = ("bert", "roberta", "modernbert", "gpt2", "llama", "opt", "bloom", "gpt_neo", "mistral", "falcon", "xlnet")
+TEXTS = ["the cat sat on the log because it was tired", "the dog", "it was the mat"]
+
+
+@pytest.fixture(scope="module", params=[family for family in CAPTURED if family.name in NAMES], ids=lambda f: f.name)
+def loaded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
+    family: Family = request.param
+    folder = tmp_path_factory.mktemp(family.name)
+    save(family, folder)
+    return models.load(folder)
+
+
+@pytest.mark.parametrize("padding", ["right", "left"])
+def test_padding_changes_nothing(loaded: LoadedModel, padding: str, tmp_path: Path) -> None:
+    traces = record_batch(loaded, TEXTS, padding=padding)
+    assert len({len(trace.tokens) for trace in traces}) == len(TEXTS)
+    for text, trace in zip(TEXTS, traces, strict=True):
+        alone = record(loaded, text)
+        assert trace.sites == alone.sites
+        np.testing.assert_allclose(trace.output, alone.output, rtol=0, atol=1e-5)
+        for site in alone.sites:
+            expected = alone.attention(layer=site.layer)
+            np.testing.assert_allclose(trace.attention(layer=site.layer), expected, rtol=0, atol=1e-5)
+        assert len(trace.norms) == len(alone.norms)
+        for norm, expected in zip(trace.norms, alone.norms, strict=True):
+            np.testing.assert_allclose(norm.input, expected.input, rtol=0, atol=1e-5)
+        trace.save(tmp_path / "t.npz")
+        assert inspector.open(tmp_path / "t.npz").sites == trace.sites
+
+
+FILLS = {"-inf": float("-inf"), "-10": -10.0, "zero": "zero"}
+
+
+@pytest.mark.parametrize("padding", ["right", "left"])
+@pytest.mark.parametrize("fill", FILLS)
+def test_a_mask_that_leaks_onto_padding_is_seen(fill: str, padding: str, minilm: LoadedModel, tmp_path: Path) -> None:
+    """softmax(fill(QK^T / sqrt(E))) in float64 over all columns: what padding gets is missing in the rows."""
+    torch.manual_seed(0)
+    config = TransformerConfig(
+        vocabulary=30522, layers=2, width=24, heads=2, ffn_width=32, max_positions=40, mask_fill=FILLS[fill]
+    )
+    own = _running(minilm.card, Encoder(config).eval().requires_grad_(False), minilm.tokenizer, max_tokens=40)
+    texts = ["the cat sat on the mat because it was tired", "a dog"]
+    traces = record_batch(own, texts, padding=padding)
+    whole, short = traces
+    ids = torch.zeros(2, len(whole.tokens), dtype=torch.long)
+    for row, trace in enumerate(traces):
+        length = len(trace.tokens)
+        ids[row, slice(0, length) if padding == "right" else slice(-length, None)] = torch.tensor(trace.encoding.ids)
+    calls: list[AttentionCall] = []
+    with torch.inference_mode(), watch(calls.append):
+        own.run(ids, ids != 0, torch.zeros_like(ids))
+    assert len(calls) == 2
+    columns = slice(0, 4) if padding == "right" else slice(len(whole.tokens) - 4, None)
+    padded = [place for place in range(len(whole.tokens)) if place not in range(*columns.indices(len(whole.tokens)))]
+    for layer, call in enumerate(calls):
+        query, key = (tensor[1].double().numpy() for tensor in (call.query, call.key))
+        scores = query @ key.swapaxes(1, 2) / np.sqrt(12)
+        scores[..., padded] = scores[..., padded] * 0 if fill == "zero" else FILLS[fill]
+        weights = np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)
+        expected = weights[:, columns, columns]
+        np.testing.assert_allclose(short.attention(layer=layer), expected, rtol=0, atol=1e-6)
+        np.testing.assert_allclose(short.attention(layer=layer, head=1), expected[1], rtol=0, atol=1e-6)
+    checked = [exactness.check(trace, expected_layers=2, hidden_difference=None) for trace in traces]
+    assert checked[0].holds
+    assert checked[1].holds == (fill == "-inf")
+    lost = 1 - np.concatenate([short.attention(layer=layer).sum(axis=-1).ravel() for layer in range(2)])
+    assert {"-inf": lost.max() < 1e-6, "-10": 1e-5 < lost.max() < 0.01, "zero": lost.min() > 0.3}[fill]
+    assert checked[1].row_sum_error == pytest.approx(np.abs(lost).max(), abs=1e-6)
+    short.save(tmp_path / "t.npz")
+    again = inspector.open(tmp_path / "t.npz")
+    np.testing.assert_array_equal(again.attention(layer=1), short.attention(layer=1))

@@ -1,0 +1,129 @@
+"""Schedules against torch's schedulers, heads and norms against counting by hand."""
+
+from __future__ import annotations
+
+import io
+import math
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from inspector import training as learning
+from models.training.recipes import TRANSLATOR
+from models.training.replay_file import Place, Replay, Sentence
+
+STEPS = (0, 3, 50)
+
+
+@pytest.fixture(scope="module")
+def replay() -> Replay:
+    generator = np.random.default_rng(1)
+    sentences = (
+        Sentence("a b", "c", ("[CLS]", "a", "b", "[SEP]"), ("[CLS]", "c", "[SEP]")),
+        Sentence("a", "c d", ("[CLS]", "a", "[SEP]"), ("[CLS]", "c", "d", "[SEP]")),
+    )
+    maps = {}
+    for number, sentence in enumerate(sentences):
+        for stream in ("encoder", "decoder", "cross"):
+            queries, keys = sentence.tokens(stream)
+            for layer in range(2):
+                weights = generator.random((len(STEPS), 2, len(queries), len(keys)))
+                maps[Place(number, stream, layer)] = (weights / weights.sum(-1, keepdims=True)).astype(np.float16)
+    norms = {
+        "encoder.embedding.token.weight": np.array([2.0, 3.0, 8.0]),
+        "encoder.layers.0.attention.query.weight": np.array([4.0, 4.0, 2.0]),
+        "decoder.layers.1.cross_attention.out.weight": np.array([1.0, 1.0, 1.5]),
+        "encoder.encoder_is_no_stack.layers.1.ffn.down.weight": np.array([1.0, 2.0, 3.0]),
+        "transform.weight": np.array([1.0, 1.0, 1.0]),
+    }
+    return Replay(STEPS, sentences, maps, norms)
+
+
+def test_schedules_are_those_of_torch() -> None:
+    recipe, steps = replace(TRANSLATOR, learning_rate=0.4, warmup=7), 40
+    table = learning.schedules(recipe, steps=steps)
+    assert table["step"].tolist() == list(range(1, steps + 1))
+
+    def of_torch(decay: object) -> list[float]:
+        optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=0.4)
+        # torch counts from 0, with the rate of its step n used in training step n
+        scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda n: n / 7 if n < 7 else decay(n))
+        rates = []
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # no optimizer step between: only the numbers are wanted
+            for _ in range(steps):
+                scheduler.step()
+                rates.append(scheduler.get_last_lr()[0])
+        return rates
+
+    np.testing.assert_allclose(table["linear"], of_torch(lambda n: (40 - n) / 33), atol=1e-12)
+    np.testing.assert_allclose(table["cosine"], of_torch(lambda n: math.cos(math.pi * (n - 7) / 66) ** 2), atol=1e-12)
+    np.testing.assert_allclose(table["noam"], of_torch(lambda n: (7 / n) ** 0.5), atol=1e-12)
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.5, 1.0])
+def test_the_least_loss_is_that_of_the_best_logits(smoothing: float) -> None:
+    vocabulary = 50
+    target = torch.full((vocabulary,), smoothing / vocabulary, dtype=torch.float64)
+    target[7] += 1 - smoothing
+    logits = torch.log(target.clamp(min=1e-300))[None]
+    label = torch.tensor([7])
+    best = torch.nn.functional.cross_entropy(logits, label, label_smoothing=smoothing).item()
+    assert learning.least_loss(smoothing, vocabulary=vocabulary) == pytest.approx(best, abs=1e-9)
+    worse = torch.nn.functional.cross_entropy(logits * 1.1, label, label_smoothing=smoothing).item()
+    assert worse >= best - 1e-12
+
+
+@pytest.mark.parametrize("stream", ["encoder", "decoder", "cross"])
+def test_measures_are_those_of_each_map(stream: str, replay: Replay) -> None:
+    table = learning.measures(replay, sentence=0, stream=stream).set_index(["step", "layer", "head"])
+    assert len(table) == len(STEPS) * 2 * 2
+    for at, step in enumerate(STEPS):
+        for layer in range(2):
+            for head in range(2):
+                weights = replay.maps[Place(0, stream, layer)][at, head].astype(float)
+                row = table.loc[(step, layer, head)]
+                assert row["entropy"] == pytest.approx(
+                    np.mean([-(line * np.log(line)).sum() for line in weights]), abs=1e-6
+                )
+                assert row["first"] == pytest.approx(weights[:, 0].mean(), abs=1e-6)
+                if stream == "cross":
+                    assert math.isnan(row["self"])
+                else:
+                    assert row["self"] == pytest.approx(np.trace(weights) / len(weights), abs=1e-6)
+                    assert row["previous"] == pytest.approx(np.trace(weights, offset=-1) / len(weights), abs=1e-6)
+
+
+def test_norms_know_their_place_and_grow_from_one(replay: Replay) -> None:
+    table = learning.norms(replay)
+    places = table.drop_duplicates(["stack", "layer", "part", "component"])
+    assert [tuple(place) for place in places[["stack", "part", "component"]].to_numpy()] == [
+        ("encoder", "embedding", "token"),
+        ("encoder", "attention", "q"),
+        ("decoder", "cross_attention", "out"),
+        ("encoder", "ffn", "down"),
+        ("encoder", "head", "transform"),
+    ]
+    assert places["layer"].isna().tolist() == [True, False, False, False, True]
+    assert places["layer"].dropna().tolist() == [0, 1, 1]
+    assert table.query("component == 'token'")["growth"].tolist() == [1.0, 1.5, 4.0]
+    assert table.query("component == 'q'")["growth"].tolist() == [1.0, 1.0, 0.5]
+    assert table.query("component == 'q'")["norm"].tolist() == [4.0, 4.0, 2.0]
+
+
+def test_the_file_holds_the_maps_of_one_sentence(replay: Replay) -> None:
+    with np.load(io.BytesIO(learning.npz(replay, sentence=1)), allow_pickle=False) as file:
+        assert file["steps"].tolist() == list(STEPS)
+        assert file["source_tokens"].tolist() == ["[CLS]", "a", "[SEP]"]
+        assert file["target_tokens"].tolist() == ["[CLS]", "c", "d", "[SEP]"]
+        assert len(file.files) == 3 + 6
+        np.testing.assert_array_equal(file["cross.1"], replay.maps[Place(1, "cross", 1)])
+
+
+def test_curves_are_columns_with_gaps() -> None:
+    table = learning.curves([{"step": 1.0, "valid_loss": None}, {"step": 2.0, "valid_loss": 0.5}])
+    assert table["step"].tolist() == [1, 2]
+    assert table["valid_loss"].isna().tolist() == [True, False]

@@ -1,0 +1,112 @@
+"""Why this weight, and the four kinds of map, on the page: what is sent, said and kept in the link."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import models
+from inspector import flow, record
+from inspector.explain import why
+from models import LoadedModel
+from models.output_projection import find
+from tests.inspector.views.test_pages import EXAMPLE, component, opened, said
+
+PLACE = {"layer": "1", "head": "7"}
+
+
+def metrics(app: AppTest) -> dict[str, str]:
+    return {metric.label: metric.value for metric in app.metric}
+
+
+def test_a_cell_is_explained_on_the_page(minilm: LoadedModel) -> None:
+    app = opened(why="true", query="5", key="6", **PLACE)
+    assert not app.exception
+    cell = why(record(minilm, EXAMPLE), layer=1, head=7, query=5, key=6)
+    shown = metrics(app)
+    assert shown["q · k"] == f"{cell.steps[0].value:.3g}"
+    assert float(shown["× 0.177"]) == pytest.approx(cell.score, rel=5e-3)
+    assert float(shown["e to that: weight"]) == pytest.approx(cell.weight, rel=5e-3)
+    assert f"Rank {cell.rank} of 13 in its row" in said(app)
+    assert f"{len(cell.carriers())} of 32 dimensions make 80 % of the dot product" in said(app)
+    assert "RoPE" not in said(app)
+
+
+def test_the_panel_is_closed_until_asked_for() -> None:
+    assert "e to that: weight" not in metrics(opened(**PLACE))
+
+
+def test_the_pinned_query_and_its_strongest_key_are_explained(minilm: LoadedModel) -> None:
+    app = opened(why="true", query="4", **PLACE)
+    row = record(minilm, EXAMPLE).attention(layer=1, head=7)[4]
+    assert app.selectbox(key="why query").value == 4
+    assert app.selectbox(key="why key").value == 1 + int(row[1:-1].argmax())
+    app.selectbox(key="why key").set_value(9).run()
+    assert app.query_params["key"] == "9"
+    app.selectbox(key="why query").set_value(2).run()
+    assert app.query_params["query"] == "2"
+    assert "key" not in app.query_params
+    assert component(app, "headlight_head")[0]["chosen"] == [2]
+
+
+@pytest.mark.parametrize(
+    ("model", "more", "sentence"),
+    [
+        ("own-decoder", {"query": "2", "key": "5"}, "still to come"),
+        ("translator", {"stream": "cross"}, "Rebuilt from q and k alone"),
+        ("translator", {"stream": "decoder", "kind": "rollout"}, "Rollout from"),
+        ("translator", {"stream": "cross", "kind": "rollout"}, "cross-attention leads from the target to the source"),
+    ],
+)
+def test_every_stream_has_its_panel(model: str, more: dict[str, str], sentence: str) -> None:
+    app = opened(model=model, why="true", **more)
+    assert not app.exception
+    assert sentence in said(app)
+
+
+def test_what_a_link_asks_for_in_vain_is_said() -> None:
+    app = opened(why="true", key="99", kind="colours")
+    assert not app.exception
+    assert 'The link asks for key "99"; they go from 0 to 12' in said(app)
+    assert 'The link asks for kind "colours"; it can be weights, scores, norm-weighted, rollout' in said(app)
+
+
+def test_scores_are_sent_with_their_masked_cells() -> None:
+    app = opened(model="own-decoder", kind="scores", layer="1", head="2")
+    header, numbers = component(app, "headlight_head")
+    scores = record(models.load("own-decoder"), EXAMPLE).scores(layer=1, head=2)
+    assert header["diverging"]
+    sent = numbers.reshape(scores.shape)
+    np.testing.assert_array_equal(np.isnan(sent), np.isneginf(scores))
+    np.testing.assert_array_equal(sent[~np.isnan(sent)], scores[np.isfinite(scores)])
+    assert header["vmax"] == pytest.approx(np.abs(scores[np.isfinite(scores)]).max())
+    assert "Grey cells are masked" in said(app)
+
+
+def test_norms_are_those_of_the_model(minilm: LoadedModel) -> None:
+    app = opened(kind="norm-weighted", hide="true", words="true", **PLACE)
+    expected = flow.norm_weighted(record(minilm, EXAMPLE), find(minilm), layer=1, head=7)[1:-1, 1:-1]
+    numbers = component(app, "headlight_head")[1]
+    np.testing.assert_array_equal(numbers.reshape(expected.shape), expected)
+    assert "a norm is no share to add up" in said(app)
+    assert "What each key hands over" in said(app)
+
+
+def test_a_rollout_follows_the_pinned_query() -> None:
+    app = opened(kind="rollout", query="3")
+    assert not app.exception
+    assert "Rollout from 3 sat" in said(app)
+
+
+def test_norms_of_a_trace_without_its_model_are_a_sentence(minilm: LoadedModel, tmp_path: Path) -> None:
+    from dataclasses import replace
+
+    from inspector.views.attention import quantities
+    from inspector.views.shell import session
+
+    lone = session.Inspected(replace(record(minilm, EXAMPLE), model="somebody/else"), None)
+    with pytest.raises(ValueError, match=r"'somebody/else' of this saved trace is not at hand"):
+        quantities.reader(lone, quantities.KINDS["norm-weighted"], site=lone.trace.sites[0], number=0)

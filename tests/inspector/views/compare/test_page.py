@@ -1,0 +1,221 @@
+"""The page Compare without a browser: its panels, what a link restores, and what it says of bad ones."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from inspector import maps, record
+from inspector.views.compare import panels as compare_panels
+from models import LoadedModel, load
+from tests.inspector.probe.families import CAPTURED, save
+
+ROOT = Path(__file__).parents[4]
+EXAMPLE = "The cat sat on the mat because it was tired."
+
+
+def opened(**link: str) -> AppTest:
+    app = AppTest.from_file(str(ROOT / "inspector/views/shell/frame.py"), default_timeout=120)
+    for name, value in link.items():
+        app.query_params[name] = value
+    app.run()
+    app.switch_page("../compare/page.py").run()
+    assert not app.exception
+    return app
+
+
+def said(app: AppTest) -> str:
+    elements = [*app.text, *app.warning, *app.caption, *app.markdown]
+    return "\n".join(str(element.value) for element in elements)
+
+
+def sent(app: AppTest, component: str = "headlight_head") -> list[tuple[dict[str, object], np.ndarray]]:
+    """Header and numbers of each message to a component, in the page's order."""
+    messages = [e.proto.bytes for e in app.get("bidi_component") if e.proto.component_name == component]
+    starts = [4 + int.from_bytes(message[:4], "little") for message in messages]
+    kind = np.uint8 if component.endswith("grid") else np.float32
+    return [
+        (json.loads(message[4:start]), np.frombuffer(message[start + -start % 4 :], kind))
+        for message, start in zip(messages, starts, strict=True)
+    ]
+
+
+def metrics(app: AppTest) -> dict[str, str]:
+    return {metric.label: metric.value for metric in app.metric}
+
+
+def test_it_begins_with_the_open_head_and_the_next_layer(minilm: LoadedModel) -> None:
+    app = opened(layer="5", head="2")
+    assert [app.number_input(key=f"{name}_layer").value for name in "ab"] == [5, 0]
+    a, b, apart = sent(app)
+    trace = record(minilm, EXAMPLE)
+    weights = [trace.attention(layer=layer, head=2) for layer in (5, 0)]
+    np.testing.assert_allclose(a[1].reshape(13, 13), weights[0], rtol=1e-6)
+    np.testing.assert_allclose(apart[1].reshape(13, 13), weights[0] - weights[1], atol=1e-6)
+    assert a[0]["vmax"] == b[0]["vmax"] == pytest.approx(max(float(one.max()) for one in weights))
+    assert a[0]["linked"] == b[0]["linked"] == apart[0]["linked"]
+    assert a[0]["linked"] == {"name": "compare", "queries": list(range(13)), "keys": list(range(13))}
+
+
+def test_a_link_restores_four_panels(minilm: LoadedModel) -> None:
+    app = opened(panels="4", a_layer="0", b_layer="1", c_layer="2", d_layer="3", d_head="9", own_scale="true")
+    app.toggle(key="c_mean").set_value(True).run()
+    titles = [header["title"] for header, _ in sent(app)]
+    assert titles[2:] == ["C: layer 2, mean over heads", "D: layer 3, head 9", "A minus B"]
+    assert len({header["vmax"] for header, _ in sent(app)[:4]}) == 4
+    assert "each from 0 to its own largest weight" in said(app)
+    app = opened(panels="4", a_layer="0", b_layer="1", c_layer="2", d_layer="3", difference="D minus B")
+    np.testing.assert_allclose(sent(app)[4][1], sent(app)[3][1] - sent(app)[1][1], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("link", "sentence"),
+    [
+        ({"panels": "9"}, "they go from 2 to 4"),
+        ({"a_layer": "6"}, "they go from 0 to 5"),
+        ({"b_model": "evil/<b>"}, "The link asks for b_model"),
+        ({"difference": "A minus Z"}, "it can be A minus B, B minus A"),
+        ({"heads_of": "D"}, "it can be A, B"),
+    ],
+)
+def test_a_bad_link_is_a_sentence(minilm: LoadedModel, link: dict[str, str], sentence: str) -> None:
+    app = opened(**link)
+    assert sentence in said(app)
+    assert len(sent(app)) == 3
+
+
+def test_a_panel_is_added_and_removed(minilm: LoadedModel) -> None:
+    app = opened(a_layer="0", b_layer="3")
+    app.button(key="add-panel").click().run()
+    assert app.query_params["panels"] == "3"
+    app.number_input(key="c_layer").set_value(5).run()
+    app.button(key="remove-B").click().run()
+    assert not app.exception
+    assert [app.number_input(key=f"{name}_layer").value for name in "ab"] == [0, 5]
+    assert len(sent(app)) == 3
+    assert not [button for button in app.button if button.label.startswith("Remove")]
+
+
+@pytest.mark.parametrize("preset", ["layers", "heads", "models", "texts"])
+def test_one_click_fills_the_panels(minilm: LoadedModel, preset: str) -> None:
+    app = opened(layer="3", head="11", b_mean="true", b_text="Something else.")
+    app.button(key=f"fill-{preset}").click().run()
+    assert not app.exception
+    a, b, _ = (header["title"] for header, _ in sent(app))
+    assert (a, b) == {
+        "layers": ("A: layer 3, head 11", "B: layer 4, head 11"),
+        "heads": ("A: layer 3, head 11", "B: layer 3, head 0"),
+        "models": ("A: layer 3, mean over heads", "B: layer 3, mean over heads"),
+        "texts": ("A: layer 3, head 11", "B: layer 3, head 11"),
+    }[preset]
+    assert app.selectbox(key="b_model").value == ("mini-bert" if preset == "models" else "minilm")
+    assert bool(app.text_area(key="b_text").value) == (preset == "texts")
+
+
+def test_equal_maps_are_called_equal(minilm: LoadedModel) -> None:
+    app = opened(a_layer="2", b_layer="2", a_head="3", b_head="3")
+    assert "$A_{A} - A_{B} = 0$ everywhere: the two maps are equal." in said(app)
+    assert "−0" not in said(app)
+
+
+def test_two_tokenizers_are_compared_by_words(minilm: LoadedModel) -> None:
+    text = "Antidisestablishmentarianism is a long word."
+    app = opened(text=text, b_model="mini-bert", a_layer="1", b_layer="1", a_head="0", b_head="0")
+    header, numbers = sent(app)[2]
+    words = ["[CLS]", "Antidisestablishmentarianism", "is", "a", "long", "word", ".", "[SEP]"]
+    assert header["queries"] == header["keys"] == words
+    assert metrics(app)["Shared words"] == "8"
+    assert "its words are compared, 8 of them" in said(app)
+    assert "Nothing is left over." in said(app)
+    a, b = (record(model, text) for model in (minilm, load("mini-bert")))
+    pieces = [a.encoding.words.count(0), b.encoding.words.count(0)]
+    assert pieces[0] != pieces[1]
+    means = [
+        trace.attention(layer=1, head=0)[1 : 1 + count, 1 : 1 + count].sum(axis=1).mean()
+        for trace, count in zip((a, b), pieces, strict=True)
+    ]
+    assert numbers.reshape(8, 8)[1, 1] == pytest.approx(means[0] - means[1], abs=1e-6)
+    linked = [header["linked"]["queries"] for header, _ in sent(app)]  # type: ignore[index]
+    assert [one.count(linked[2][1]) for one in linked] == [*pieces, 1]
+
+
+def test_texts_that_share_nothing_are_a_sentence(minilm: LoadedModel) -> None:
+    app = opened(text="one two", b_text="cat dog")
+    app.toggle(key="hide").set_value(True).run()
+    assert "share no token" in said(app)
+    assert len(sent(app)) == 2
+    assert len(sent(app, "headlight_grid")) == 2
+
+
+def test_a_click_on_a_strip_opens_the_head_in_its_panel(minilm: LoadedModel) -> None:
+    app = opened(a_layer="1", a_head="7", heads_of="B", b_layer="4", b_head="3")
+    across, within = (header for header, _ in sent(app, "headlight_grid"))
+    assert (across["names"], across["columns"], across["selected"], across["heads"]) == (["head 3"], "layer", [0, 4], 6)
+    assert (within["names"], within["columns"], within["selected"], within["heads"]) == (
+        ["layer 4"],
+        "head",
+        [0, 3],
+        12,
+    )
+
+
+def test_the_pair_of_heads_is_framed_in_the_matrix(minilm: LoadedModel) -> None:
+    app = opened(a_layer="1", a_head="7", b_layer="4", b_head="3")
+    ((header, numbers),) = sent(app, "headlight_pairs")
+    assert header["heads"][19] == [1, 7]  # type: ignore[index]
+    assert header["selected"] == [19, 51]
+    assert numbers.shape == (72 * 72,)
+    assert float(metrics(app)["Divergence"].split()[0]) == pytest.approx(numbers.reshape(72, 72)[19, 51], rel=0.01)
+
+
+def test_three_streams_and_other_shapes_stand_beside_each_other() -> None:
+    app = opened(model="own-encoder-decoder", text="A cat.", target="My dog sat.", a_stream="cross", b_stream="cross")
+    assert sent(app)[0][0]["queries"][:2] == ["[CLS] → my", "my → dog"]  # type: ignore[index]
+    app.selectbox(key="b_model").select("own-decoder").run()
+    assert not app.exception
+    assert "Cannot be shown" not in said(app) or "share no token" in said(app)
+
+
+def test_a_long_text_is_compared_by_its_beginning(minilm: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(maps, "WHOLE", 8)
+    monkeypatch.setattr(maps, "WINDOW", 6)
+    app = opened(a_layer="1", a_head="7")
+    weights = record(minilm, EXAMPLE).attention(layer=1, head=7)
+    np.testing.assert_allclose(sent(app)[0][1].reshape(6, 6), weights[:6, :6], rtol=1e-6)
+    assert "is compared by its first" in said(app)
+    assert metrics(app)["Shared tokens"] == "6"
+
+
+FORMULAS = {  # as the papers have them
+    "bert": r"softmax}(QK^\top / \sqrt{d_k})$ with $d_k$ = 8",
+    "t5": r"softmax}(QK^\top + B)$",  # no scale, a bias (Raffel et al. 2020)
+    "gemma2": r"\tanh(QK^\top / \sqrt{d_k} / 50)",  # soft-cap (Gemma Team 2024)
+}
+
+
+@pytest.fixture(scope="module")
+def panels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """As much of a panel as its caption reads, of a tiny model of each family."""
+    made = {}
+    for family in CAPTURED:
+        if family.name in FORMULAS:
+            folder = tmp_path_factory.mktemp(family.name)
+            save(family, folder)
+            trace = record(load(folder), "the cat sat")
+            made[family.name] = SimpleNamespace(record=trace.attentions[0], name=family.name)
+    return made
+
+
+def test_the_caption_is_the_formula_of_the_panels_own_models(panels: dict[str, Any]) -> None:
+    for name, expected in FORMULAS.items():
+        assert expected in compare_panels.formula([panels[name]])
+    assert "sqrt" not in compare_panels.formula([panels["t5"]])
+    both = compare_panels.formula([panels["bert"], panels["t5"]])
+    assert both == " ".join(f"{name}: {compare_panels.formula([panels[name]])}" for name in ("bert", "t5"))
+    assert compare_panels.formula([panels["bert"]] * 2) == compare_panels.formula([panels["bert"]])

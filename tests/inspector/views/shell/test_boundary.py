@@ -1,0 +1,156 @@
+"""What nobody foresaw is a sentence with the way out, logged whole, and leaves nothing behind that repeats it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+from tokenizers import Regex, Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import Split
+
+from tests.inspector.views.lab import test_page
+from tests.inspector.views.shell import test_model_picker
+from tests.inspector.views.test_pages import EXAMPLE, PAGES, opened, said
+
+
+def panic(*args: object, **kwargs: object) -> None:
+    """Panic as the tokenizer of a stranger's model can: in Rust, with what is no Exception."""
+    tokenizer = Tokenizer(WordLevel({"a": 0}, unk_token="a"))
+    tokenizer.pre_tokenizer = Split(Regex("(a+)+$"), "isolated")
+    tokenizer.encode("a" * 40 + "!")
+
+
+def raising(error: BaseException) -> Callable[..., NoReturn]:
+    def fail(*args: Any, **kwargs: Any) -> NoReturn:
+        raise error
+
+    return fail
+
+
+FAULTS = {
+    "attribute": (raising(AttributeError("no 'x'\n in here")), "does not know (AttributeError: no 'x' in here)"),
+    "recursion": (raising(RecursionError("too deep")), "does not know (RecursionError: too deep)"),
+    "memory": (raising(MemoryError()), "takes more memory than there is (MemoryError)"),
+    "torch's memory": (
+        raising(RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes")),
+        "takes more memory than there is (RuntimeError: DefaultCPUAllocator",
+    ),
+    "panic": (panic, "does not know (PanicException"),
+}
+faults = pytest.mark.parametrize(("fail", "sentence"), FAULTS.values(), ids=FAULTS)
+
+
+def whole(caplog: pytest.LogCaptureFixture) -> bool:
+    """Whether an error was logged with its traceback."""
+    return any(record.levelno == logging.ERROR and record.exc_info for record in caplog.records)
+
+
+@faults
+def test_a_text_that_cannot_be_read_is_a_sentence(
+    fail: Callable[..., None], sentence: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    text = f"A text that {sentence}"  # not one that is remembered
+    with monkeypatch.context() as patched:
+        patched.setattr("inspector.views.shell.text_limits.record", fail)
+        app = opened(text=text)
+        assert not app.exception
+        assert f"Reading the text {'failed in a way that Headlight ' if 'know' in sentence else ''}{sentence}" in said(
+            app
+        )
+        assert "It is kept: change it, or choose another model." in said(app)
+        assert app.text_area(key="text").value == text
+        assert whole(caplog)
+        app.switch_page(PAGES["Compare"]).run()
+        assert sentence in said(app)
+        assert app.text_area(key="text").value == text
+    app.switch_page(PAGES["LayerNorm"]).run()
+    assert "Cannot be shown" not in said(app)
+    assert app.text_area(key="text").value == text
+
+
+@faults
+def test_another_model_that_fails_is_a_sentence_once(
+    fail: Callable[..., None], sentence: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    st.cache_resource.clear()
+    with monkeypatch.context() as patched:
+        patched.setattr("inspector.views.shell.available_models.look", fail)
+        app = test_model_picker.look(test_model_picker.opened(), "org/name")
+    assert not app.exception
+    assert sentence in said(app)
+    assert "Name another model." in said(app)
+    assert whole(caplog)
+    assert "asked" not in app.session_state
+    assert app.text_area(key="text").value == EXAMPLE
+    caplog.clear()
+    app.switch_page(PAGES["Costs"]).run()  # it is not asked for again
+    assert not app.exception
+    assert not whole(caplog)
+
+
+@pytest.mark.parametrize(
+    ("page", "broken"),
+    [
+        ("Attention", "inspector.maps.arrange"),  # in the fragment
+        ("Attention", "inspector.heads.most_telling"),
+        ("Compare", "inspector.alignment.numbers"),
+        ("Compare", "inspector.maps.arrange"),
+        ("What if", "inspector.views.what_if.before_after.maps_of"),
+        ("LayerNorm", "inspector.normalization.statistics"),
+        ("Positions", "inspector.positional.sinusoidal"),
+        ("Costs", "inspector.costs.crossovers"),
+        ("Generate", "inspector.generating.write"),
+        ("Generate", "inspector.generating.beams.texts"),
+    ],
+)
+def test_every_page_says_what_fails_in_it(
+    page: str, broken: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    st.cache_resource.clear()  # what is remembered would hide the fault
+    app = opened(model="translator" if page == "Generate" else "mini-bert", text="A cat sat.")
+    with monkeypatch.context() as patched:
+        patched.setattr(broken, raising(TypeError("unhashable type: 'x'")))
+        if page == "Attention":
+            st.cache_resource.clear()
+        app.switch_page(PAGES[page]).run()
+        assert not app.exception
+        assert "failed in a way that Headlight does not know (TypeError: unhashable type: 'x')" in said(app)
+        assert whole(caplog)
+        assert app.text_area(key="text").value == "A cat sat."
+    assert "does not know" not in said(app.run())
+
+
+def test_the_lab_forgets_a_training_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = test_page.opened(**test_page.TINY)
+    with monkeypatch.context() as patched:
+        patched.setattr("models.training.lab.train_both", raising(RuntimeError("broken")))
+        test_page.button(app, "Start").click().run()
+    assert not app.exception
+    assert "The training failed in a way that Headlight does not know (RuntimeError: broken). Choose other" in said(app)
+    assert "lab" not in app.session_state
+    app.run()
+    assert "does not know" not in said(app)
+
+
+def test_the_end_of_a_run_is_no_failure() -> None:
+    """st.stop() and st.rerun() pass the boundary."""
+
+    def page() -> None:
+        import streamlit as st
+
+        from inspector.views.shell import boundary
+
+        with boundary.drawn("This page"):
+            if "again" not in st.session_state:
+                st.session_state["again"] = True
+                st.rerun()
+            st.text("seen")
+            st.stop()
+
+    app = AppTest.from_function(page).run()
+    assert [text.value for text in app.text] == ["seen"]

@@ -1,0 +1,349 @@
+"""Another model through the page: looked at, loaded, used on every page; every refusal is a sentence."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import weakref
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import streamlit as st
+from streamlit.proto.WidgetStates_pb2 import WidgetStates
+from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
+from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.local_script_runner import LocalScriptRunner
+from transformers import BertForMaskedLM, LlamaConfig, LlamaForCausalLM
+
+from inspector.views.shell import available_models, model_picker
+from models.formatting import bytes_in_words
+from tests.local_hub import make_bert
+
+ROOT = Path(__file__).parents[4]
+FOLDERS = ("attention", "compare", "what_if", "lab", "training")  # pages of several files
+EXAMPLE = "The cat sat on the mat because it was tired."
+
+
+def path_of(page: str) -> str:
+    """Seen from the frame, which lies in shell/."""
+    return f"../{page}/page.py" if page in FOLDERS else f"../{page}.py"
+
+
+@pytest.fixture(autouse=True)
+def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No model in memory, no limits but the defaults."""
+    for name in (
+        "ROOT",
+        "HUB",
+        "MEMORY_BYTES",
+        "PARAMETERS",
+        "LAYERS",
+        "DOWNLOAD_BYTES",
+        "CAPTURE_BYTES",
+        "TOKENS",
+        "CHARACTERS",
+    ):
+        monkeypatch.delenv(f"HEADLIGHT_{name}", raising=False)
+    st.cache_resource.clear()
+    yield
+    st.cache_resource.clear()
+
+
+@pytest.fixture
+def root(bert: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder under which the tiny BERT lies."""
+    monkeypatch.setenv("HEADLIGHT_ROOT", str(bert.parent))
+    return bert.parent
+
+
+def opened(**link: str) -> AppTest:
+    """The app with the field for another model open."""
+    app = AppTest.from_file(str(ROOT / "inspector/views/shell/frame.py"), default_timeout=60)
+    for name, value in {"model": "own-encoder", **link}.items():
+        app.query_params[name] = value
+    app.session_state["other_open"] = True
+    return app.run()
+
+
+def press(app: AppTest, key: str) -> AppTest:
+    return next(button for button in app.button if button.key and key in button.key).click().run()
+
+
+def look(app: AppTest, name: object) -> AppTest:
+    app.text_input(key="other").set_value(str(name))
+    return press(app, "look")
+
+
+def said(app: AppTest) -> str:
+    elements = [*app.text, *app.warning, *app.error, *app.info, *app.caption, *app.markdown]
+    return "\n".join(str(element.value) for element in elements)
+
+
+def test_a_folder_is_looked_at_loaded_and_used_on_other_pages(root: Path, bert: Path) -> None:
+    app = look(opened(), bert)
+    assert not app.exception
+    parameters = sum(parameter.numel() for parameter in BertForMaskedLM.from_pretrained(bert).parameters())
+    for part in (
+        "bert, BertForMaskedLM",
+        f"Parameters: {parameters:,} (limit 2,000,000,000)",
+        "Layers of attention: 2 (limit 128)",
+        "Download: 0 bytes (limit 3 GB)",
+        "tokenizer.json",
+    ):
+        assert part in said(app)
+    assert app.selectbox(key="model").value == "own-encoder"
+    press(app, "load")
+    assert not app.exception
+    assert app.selectbox(key="model").value == str(bert)
+    assert "bert (folder)" in app.selectbox(key="model").options
+    assert "13 tokens of at most 32" in said(app)
+    assert "Exact on this text" in said(app)
+    assert "Attention is seen through transformers' registry." in said(app)
+    assert str(bert) in app.query_params["model"]
+    for page in ("compare", "layernorm", "positions", "costs", "what_if"):
+        app.switch_page(path_of(page)).run()
+        assert not app.exception, page
+        assert "Cannot be shown" not in said(app), page
+    app.selectbox(key="model").select("minilm").run()
+    assert not app.exception
+    assert app.selectbox(key="model").value == "minilm"
+    assert str(bert) in app.session_state["added"]
+
+
+def test_a_link_with_an_unlisted_model_is_asked_about_and_not_loaded(root: Path, bert: Path) -> None:
+    app = AppTest.from_file(str(ROOT / "inspector/views/shell/frame.py"), default_timeout=60)
+    app.query_params["model"] = str(bert)
+    app.run()
+    assert not app.exception
+    assert "which is not in the list. It was not loaded: you see minilm instead." in said(app)
+    assert app.text_input(key="other").value == str(bert)
+    assert app.selectbox(key="model").value == "minilm"
+    assert "BertForMaskedLM" not in said(app)
+    press(press(app, "look"), "load")
+    assert app.selectbox(key="model").value == str(bert)
+    assert "It was not loaded" not in said(app)
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("", "Nothing is written there"),
+        ("own-encoder", "own-encoder is in the list of models already"),
+        ("../../etc", "There is no folder"),
+        ("/", "There is no folder '/' under"),
+        ("/no/such/folder", "There is no folder '/no/such/folder' under"),
+        ("https://huggingface.co/a/b", "is no name of a model on the hub"),
+        ("org/**name**", "is no name of a model on the hub"),
+        ("org/name@../x", "is no revision"),
+    ],
+)
+def test_a_bad_name_is_a_sentence_and_stays(root: Path, name: str, sentence: str) -> None:
+    app = look(opened(text="My text."), name)
+    assert not app.exception
+    assert sentence in said(app)
+    assert app.text_input(key="other").value == name
+    assert app.text_area(key="text").value == "My text."
+    assert app.selectbox(key="model").value == "own-encoder"
+    assert not [button for button in app.button if button.key == "load"]
+
+
+def test_without_a_root_no_folder_is_read(bert: Path) -> None:
+    app = look(opened(), bert)
+    assert not app.exception
+    assert "Local folders are off here; start Headlight with HEADLIGHT_ROOT to allow one" in said(app)
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "sentence"),
+    [
+        ("PARAMETERS", "1000", "has parameters: {parameters:,}, and the limit here is 1,000"),
+        ("MEMORY_BYTES", "100kB", "needs memory for its weights in float32: {memory}, and the limit here is 100 kB"),
+        ("CAPTURE_BYTES", "100", "and the limit here is 100 bytes"),
+        ("LAYERS", "1", "'num_hidden_layers' = 2, over 1; HEADLIGHT_LAYERS sets that limit"),
+    ],
+)
+def test_over_a_limit_is_a_sentence_with_both_numbers(
+    root: Path, bert: Path, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, sentence: str
+) -> None:
+    monkeypatch.setenv(f"HEADLIGHT_{variable}", value)
+    app = look(opened(), bert)
+    assert not app.exception
+    network = BertForMaskedLM.from_pretrained(bert)
+    numbers = sum(tensor.numel() for tensor in [*network.parameters(), *network.buffers()])
+    parameters = sum(parameter.numel() for parameter in network.parameters())
+    assert sentence.format(parameters=parameters, memory=bytes_in_words(4 * numbers)) in said(app)
+    assert f"HEADLIGHT_{variable}" in said(app)
+    assert all(button.disabled for button in app.button if button.key == "load")
+
+
+def test_a_variable_that_cannot_be_read_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADLIGHT_TOKENS", "many")
+    app = opened()
+    assert not app.exception
+    assert "HEADLIGHT_TOKENS is 'many'; write a whole number" in said(app)
+
+
+def test_texts_are_cut_at_the_pages_limits_and_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADLIGHT_TOKENS", "6")
+    app = opened(text="one two three four five six")
+    assert "Only the first 6 of 8 tokens are read: HEADLIGHT_TOKENS" in said(app)
+    assert "6 tokens of at most 6" in said(app)
+    monkeypatch.setenv("HEADLIGHT_CHARACTERS", "7")
+    app = opened(text="one two three")
+    assert "Only the first 7 of 13 characters are read: HEADLIGHT_CHARACTERS allows 7 for each text." in said(app)
+    assert "4 tokens of at most 6" in said(app)
+    assert app.text_area(key="text").value == "one two three"
+
+
+def test_a_model_of_the_hub_is_fetched_and_loaded(hub: Any, bert: Path) -> None:
+    hub.models["org/bert"] = bert
+    app = look(opened(), "org/bert@v1")
+    assert not app.exception
+    assert "org/bert, commit aaaaaaaaaa" in said(app)
+    weights = (bert / "model.safetensors").stat().st_size + (bert / "tokenizer.json").stat().st_size
+    assert f"Download: {bytes_in_words(weights)} (limit 3 GB)" in said(app)
+    assert not [path for path in hub.paths() if path.endswith("model.safetensors")]
+    press(app, "load")
+    assert not app.exception
+    assert app.selectbox(key="model").value == "org/bert@v1"
+    assert "13 tokens of at most 32" in said(app)
+
+
+@pytest.mark.parametrize(("limit", "value"), [("HEADLIGHT_DOWNLOAD_BYTES", "100kB"), ("HEADLIGHT_HUB", "0")])
+def test_the_hub_has_limits_too(hub: Any, bert: Path, monkeypatch: pytest.MonkeyPatch, limit: str, value: str) -> None:
+    hub.models["org/bert"] = bert
+    monkeypatch.setenv(limit, value)
+    app = look(opened(), "org/bert")
+    assert not app.exception
+    assert limit in said(app)
+    assert all(button.disabled for button in app.button if button.key == "load")
+
+
+def test_a_model_that_is_not_on_the_hub_is_a_sentence(hub: Any) -> None:
+    app = look(opened(), "org/none")
+    assert not app.exception
+    assert "The hub has no model org/none, or it is private; check the spelling" in said(app)
+
+
+@pytest.mark.parametrize("stopped", [True, False])
+def test_a_click_ends_a_download_in_the_middle(
+    hub: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stopped: bool
+) -> None:
+    """The click comes while the hub is sending, and Streamlit itself ends the run, as in the browser.
+
+    Stop ends it for good; any other click interrupts it, and it goes on when the page is drawn.
+    """
+    hub.models["org/bert"] = make_bert(tmp_path / "bert", width=64)
+    whole = (tmp_path / "bert" / "model.safetensors").stat().st_size
+    runners, progress, clicks, threads = [], model_picker._Bar.progress, [], threading.active_count()
+
+    class Runner(LocalScriptRunner):
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            runners.append(self)
+            super().__init__(*args, **kwargs)
+
+        def request_rerun(self, rerun_data: RerunData) -> bool:
+            self.asked = rerun_data
+            return super().request_rerun(rerun_data)
+
+    def click(self: model_picker._Bar, done: int, total: int) -> None:
+        progress(self, done, total)
+        if done > whole / 2 and not clicks:
+            clicks.append(done)
+            if stopped:
+                model_picker._stop()
+            again = WidgetStates(
+                widgets=[one for one in runners[-1].asked.widget_states.widgets if not one.HasField("trigger_value")]
+            )  # as they were, and no button pressed
+            runners[-1].request_rerun(replace(runners[-1].asked, widget_states=again))
+
+    monkeypatch.setattr("streamlit.testing.v1.app_test.LocalScriptRunner", Runner)
+    monkeypatch.setattr(model_picker, "DRAWN_EVERY", 0.0)
+    monkeypatch.setattr(model_picker._Bar, "progress", click)
+    app = press(look(opened(), "org/bert"), "load")
+    assert not app.exception
+    assert whole / 2 < clicks[0] < whole
+    if stopped:
+        assert "Stopped. What was fetched is kept: Load goes on from there." in said(app)
+        assert app.selectbox(key="model").value == "own-encoder"
+        assert threading.active_count() <= threads
+        press(app, "load")
+    assert [0 < int(one.removeprefix("bytes=")[:-1]) < whole for one in hub.ranges] == [True]
+    assert app.selectbox(key="model").value == "org/bert"
+    assert "13 tokens of at most 32" in said(app)
+
+
+def test_two_visitors_share_one_copy_and_each_has_a_list_of_their_own(root: Path, bert: Path) -> None:
+    first, second = look(opened(), bert), look(opened(), bert)
+    press(first, "load")
+    shelf = available_models._shelf()
+    key = str(bert), shelf.found[str(bert)].version, available_models.placement()
+    held = shelf.weights.get(key, pytest.fail)
+    assert "bert (folder)" not in second.selectbox(key="model").options
+    press(second, "load")
+    assert shelf.weights.get((key[0], shelf.found[str(bert)].version, key[2]), pytest.fail) is held
+    assert "bert (folder)" in second.selectbox(key="model").options
+
+
+def test_a_trace_outlives_its_model_which_is_loaded_again_where_it_is_needed(
+    root: Path, bert: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = press(look(opened(), bert), "load")
+    weights = available_models._shelf().weights
+    assert [key[0] for key in weights._models] == ["own-encoder", str(bert)]
+    key = str(bert), available_models._shelf().found[str(bert)].version, available_models.placement()
+    gone = weakref.ref(weights._models[key][0].network)
+    weights._make_room(weights.budget)
+    assert weights.used == 0
+    gc.collect()
+    assert gone() is None
+    app.run()
+    assert not app.exception
+    assert "13 tokens of at most 32" in said(app)
+    assert "Exact on this text" in said(app)
+    assert weights.used == 0, "the page shows the trace without its model"
+    app.switch_page("../positions.py").run()
+    assert not app.exception
+    assert [key[0] for key in weights._models] == [str(bert)]
+    weights._make_room(weights.budget)
+    (bert / "model.safetensors").unlink()
+    app.switch_page("../costs.py").run()
+    assert not app.exception
+    assert "Cannot be shown" in said(app)
+    assert app.text_area(key="text").value == EXAMPLE
+
+
+def test_pages_say_what_a_model_does_not_have(root: Path, bert: Path) -> None:
+    folder = root / "llama"
+    config = LlamaConfig(
+        vocab_size=30522,
+        hidden_size=16,
+        intermediate_size=24,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        max_position_embeddings=64,
+        pad_token_id=0,
+        bos_token_id=1,
+        eos_token_id=2,
+    )
+    LlamaForCausalLM(config).save_pretrained(folder)
+    (folder / "tokenizer.json").write_bytes((bert / "tokenizer.json").read_bytes())
+    app = opened()
+    assert app.selectbox(key="there").options == [str(bert), str(folder)]
+    app.selectbox(key="there").select(str(folder)).run()  # looked at, as if it were typed
+    press(app, "load")
+    assert not app.exception
+    assert "Cannot be" not in said(app)
+    app.switch_page("../positions.py").run()
+    assert not app.exception
+    assert "has no table: it turns pairs" in said(app)
+    app.switch_page("../costs.py").run()
+    assert not app.exception
+    assert "no cost formulas for the model type 'llama'" in said(app)
+    for page in ("layernorm", "compare", "what_if"):
+        app.switch_page(path_of(page)).run()
+        assert not app.exception, page
+        assert "Cannot be shown" not in said(app), page

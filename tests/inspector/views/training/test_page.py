@@ -1,0 +1,228 @@
+"""The page Training through Streamlit's own AppTest: as it is shipped, as another model, and with damaged files."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file, save_file
+from streamlit.testing.v1 import AppTest
+
+from models import checkpoints
+from models.training import history
+from models.training.recipes import MINI_BERT, RECIPES
+
+ROOT = Path(__file__).parents[4]
+SHIPPED = checkpoints.FOLDER / "translator"
+STEPS = [str(step) for step in history.read_replay(SHIPPED).steps]
+DATA = history.section(history.read_card(SHIPPED), "Data").splitlines()[-1].removeprefix("- ")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of checkpoints with a copy of the translator's files, and without its weights' 8 MB."""
+    made = tmp_path / "translator"
+    made.mkdir()
+    for name in ("CARD.md", "config.json", "metrics.csv", "replay.safetensors"):
+        shutil.copy(SHIPPED / name, made)
+    save_file({"w": np.zeros((20, 50), np.float16)}, made / "model.safetensors")
+    monkeypatch.setattr(checkpoints, "FOLDER", tmp_path)
+    return made
+
+
+def opened(**link: str) -> AppTest:
+    app = AppTest.from_file(str(ROOT / "inspector/views/shell/frame.py"), default_timeout=60)
+    for name, value in link.items():
+        app.query_params[name] = value
+    return app.switch_page("../training/page.py").run()
+
+
+def said(app: AppTest) -> str:
+    elements = [*app.text, *app.warning, *app.error, *app.info, *app.caption, *app.markdown]
+    return "\n".join(str(element.value) for element in elements)
+
+
+def figures(app: AppTest) -> dict[str, dict]:
+    """What plotly was sent, by the title's first word."""
+    specs = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
+    return {spec["layout"]["title"]["text"]: spec for spec in specs}
+
+
+def heads(app: AppTest) -> list[tuple[dict[str, object], np.ndarray]]:
+    sent = []
+    for element in app.get("bidi_component"):
+        if element.proto.component_name == "headlight_head":
+            message = element.proto.bytes
+            start = 4 + int.from_bytes(message[:4], "little")
+            sent.append((json.loads(message[4:start]), np.frombuffer(message[start + -start % 4 :], np.float32)))
+    return sent
+
+
+def test_the_shipped_models_are_shown() -> None:
+    app = opened()
+    assert not app.exception
+    assert app.title[0].value == "Training"
+    assert "Cannot be shown" not in said(app)
+    assert "One training, one seed (0)" in said(app)
+    assert list(figures(app)) == [
+        "Learning rate by step",
+        "Loss, accuracy and gradient by step",
+        f"The heads of layer {heads(app)[0][0]['layer']} as they learned",
+        "How the matrices grew",
+    ]
+    assert {metric.label: metric.value for metric in app.metric}["Seeds"] == "1"
+
+
+def test_numbers_of_the_page_are_those_of_the_files(folder: Path) -> None:
+    app = opened(moment="0", sentence="I bought a red book yesterday.", replay_stream="cross", replay_layer="1")
+    assert not app.exception
+    numbers = {metric.label: metric.value for metric in app.metric}
+    assert numbers["Parameters"] == "1.00 k"
+    last = (folder / "metrics.csv").read_text(encoding="utf-8").splitlines()[-1].split(",")
+    assert numbers["Steps"] == f"{int(last[0]):,}"
+    assert float(numbers["Perplexity"]) == pytest.approx(math.exp(float(last[2])), rel=5e-3)
+    tensors = load_file(folder / "replay.safetensors")
+    (now, first), (end, final) = heads(app)
+    assert (now["layer"], now["title"]) == (1, f"Layer 1, head {now['head']} at step 0")
+    assert now["keys"][:3] == ["[CLS]", "▁I", "▁bought"]
+    for sent, step in ((first, "0"), (final, last[0])):
+        np.testing.assert_array_equal(sent, tensors[f"{step}/1.cross.1"][now["head"]].astype(np.float32).ravel())
+    assert now["vmax"] == end["vmax"] == max(first.max(), final.max())
+    assert "with $d_k$ = 32" in said(app)  # width 192 over 6 heads
+    vocabulary = json.loads((folder / "config.json").read_text(encoding="utf-8"))["transformer"]["vocabulary"]
+    assert rf"$\ln V$ = {math.log(vocabulary):.2f} nats" in said(app)
+
+
+def test_a_link_restores_the_view(folder: Path) -> None:
+    link = {"moment": STEPS[3], "sentence": "I bought a red book yesterday.", "replay_stream": "decoder"}
+    link |= {"replay_layer": "2", "replay_head": "5", "replay_measure": "confidence", "log_steps": "true"}
+    app = opened(**link)
+    assert not app.exception
+    assert {name: app.query_params[name] for name in link} == link
+    assert (heads(app)[0][0]["layer"], heads(app)[0][0]["head"]) == (2, 5)
+    assert figures(app)["Loss, accuracy and gradient by step"]["layout"]["xaxis"]["type"] == "log"
+    assert figures(app)["The heads of layer 2 as they learned"]["layout"]["yaxis"]["title"]["text"] == (
+        "largest weight of a row"
+    )
+
+
+@pytest.mark.parametrize(
+    ("link", "sentence"),
+    [
+        ({"run": "evil"}, 'The link asks for run "evil"; it can be translator. You see translator instead.'),
+        ({"moment": "-7"}, f'The link asks for moment "-7"; it can be {", ".join(STEPS)}. You see '),
+        ({"sentence": "**x**"}, 'The link asks for sentence "??x??"; it can be '),
+        ({"replay_layer": "9"}, 'The link asks for replay_layer "9"; they go from 0 to 2.'),
+        ({"replay_head": "-1"}, 'The link asks for replay_head "-1"; they go from 0 to 5.'),
+        ({"replay_measure": "x"}, 'The link asks for replay_measure "x"; it can be entropy, '),
+    ],
+)
+def test_a_link_out_of_range_is_a_sentence(link: dict[str, str], sentence: str, folder: Path) -> None:
+    app = opened(**link)
+    assert not app.exception
+    assert sentence in said(app)
+    assert len(heads(app)) == 2
+
+
+def test_play_walks_to_the_end_and_stops(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    monkeypatch.setattr("inspector.views.training.replay.monotonic", lambda: clock[0])
+    app = opened(moment=STEPS[-4])
+    app.button(key="play_replay").click().run()
+    assert app.button(key="play_replay").label == "Pause"
+    seen = [app.select_slider(key="moment").value]
+    for _ in range(5):
+        clock[0] += 2.0
+        app.run()
+        seen.append(app.select_slider(key="moment").value)
+    assert seen == [*STEPS[-4:], STEPS[-1], STEPS[-1]]
+    assert app.button(key="play_replay").label == "Play"
+    app.button(key="play_replay").click().run()
+    assert app.select_slider(key="moment").value == "0"  # from the end it starts again
+    app.button(key="play_replay").click().run()
+    clock[0] += 9.0
+    assert app.run().select_slider(key="moment").value == "0"  # paused
+    assert not app.exception
+
+
+def test_an_encoder_alone_is_shown_too(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A masked language model: one stream, no target, another objective and decay."""
+    steps, tokens = (0, 2, 12), ["[CLS]", "$a", "<b>", "[SEP]"]
+    other = folder.parent / "mini-bert"
+    other.mkdir()
+    tensors = {}
+    for step in steps:
+        for layer in range(2):
+            tensors[f"{step}/0.encoder.{layer}"] = np.full((2, 4, 4), 0.25, np.float16)
+            tensors[f"{step}/norm.encoder.layers.{layer}.attention.query.weight"] = np.array(1.0 + step, np.float32)
+        tensors[f"{step}/norm.transform.weight"] = np.array(1.0, np.float32)
+    sentence = {"source": "$a <b>", "target": "", "source_tokens": tokens, "target_tokens": []}
+    about = {"about": json.dumps({"steps": steps, "sentences": [sentence]})}
+    save_file(tensors, other / "replay.safetensors", metadata=about)
+    header = (folder / "metrics.csv").read_text(encoding="utf-8").splitlines()[0]
+    rows = "3,5,,,0.0005,1,10,1\n6,4,4.5,0.1,0.001,1,10,2\n12,3,3.5,0.3,0,1,10,3\n"
+    (other / "metrics.csv").write_text(f"{header}\n{rows}", encoding="utf-8")
+    monkeypatch.setitem(RECIPES, "mini-bert", replace(MINI_BERT, warmup=6, decay="cosine", learning_rate=0.001))
+    app = opened(run="mini-bert")
+    assert not app.exception
+    assert app.selectbox(key="run").options == ["mini-bert", "translator"]
+    assert "the true token behind each mask" in said(app)
+    assert "The 3 measured points lie on the formula" in said(app)
+    assert "There is no file" in said(app)  # it has no card, no weights and no configuration
+    assert heads(app)[0][0]["queries"] == tokens
+    assert "Target" not in "".join(text.value for text in app.text)
+    app.selectbox(key="run").select("translator").run()
+    assert not app.exception
+    assert app.select_slider(key="moment").value == STEPS[len(STEPS) // 2]
+    assert "The link asks" not in said(app)
+
+
+def test_another_recipe_than_the_measured_one_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(RECIPES, "translator", replace(RECIPES["translator"], learning_rate=0.003))
+    app = opened()
+    assert not app.exception
+    assert "The measured rates are not those of this recipe" in said(app)
+
+
+@pytest.mark.parametrize("damage", [Path.unlink, lambda path: path.write_bytes(b"nothing")])
+@pytest.mark.parametrize("name", ["metrics.csv", "replay.safetensors", "model.safetensors", "config.json"])
+def test_a_missing_or_damaged_file_is_a_sentence(name: str, damage: Callable[[Path], object], folder: Path) -> None:
+    damage(folder / name)
+    app = opened()
+    assert not app.exception
+    assert f"{folder / name}" in said(app)
+    assert "python -m models.train --help" in said(app)
+    assert DATA in said(app)  # the card is there
+    assert len(heads(app)) == (0 if name == "replay.safetensors" else 2)
+    assert ("Loss, accuracy and gradient by step" in figures(app)) == (name != "metrics.csv")
+
+
+def test_a_checkpoint_with_its_card_alone_still_shows_it(folder: Path) -> None:
+    for name in ("metrics.csv", "replay.safetensors"):
+        (folder / name).unlink()
+    app = opened()
+    assert not app.exception
+    assert DATA in said(app)
+    assert said(app).count("There is no file") == 2
+
+
+def test_a_checkpoint_without_a_recipe_has_no_schedule(folder: Path) -> None:
+    folder.rename(folder.with_name("stranger"))
+    app = opened()
+    assert not app.exception
+    assert "has no recipe stranger" in said(app)
+    assert "Learning rate by step" not in figures(app)
+    assert "Loss, accuracy and gradient by step" in figures(app)
+
+
+def test_without_any_checkpoint_the_page_says_how_to_get_one(folder: Path) -> None:
+    shutil.rmtree(folder)
+    app = opened()
+    assert not app.exception
+    assert "tells of its training" in said(app)

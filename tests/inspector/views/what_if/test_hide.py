@@ -1,0 +1,319 @@
+"""The page What if where a token is hidden, with a tiny stand-in for mini-bert."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import streamlit as st
+import torch
+from streamlit.testing.v1 import AppTest
+
+import models
+from inspector import interventions, record
+from models.checkpoints.store import write_checkpoint
+from models.placement import Placement
+from models.registry import _load_shipped
+from models.transformer.config import TransformerConfig
+from models.transformer.masked_lm import MaskedLanguageModel
+from models.transformer.subwords import train_subwords
+
+ROOT = Path(__file__).parents[4]
+PAGE = "../what_if/page.py"
+EXAMPLE = "The cat sat on the mat because it was tired."
+
+
+@pytest.fixture(scope="module")
+def standin(tmp_path_factory: pytest.TempPathFactory) -> models.LoadedModel:
+    """A tiny untrained masked language model under mini-bert's id."""
+    folder = tmp_path_factory.mktemp("checkpoints")
+    tokenizer = train_subwords([EXAMPLE] * 9, vocabulary=330)
+    config = TransformerConfig(
+        vocabulary=tokenizer.get_vocab_size(), layers=2, width=16, heads=2, ffn_width=32, max_positions=128
+    )
+    torch.manual_seed(0)
+    write_checkpoint(folder / "mini-bert", MaskedLanguageModel(config), tokenizer)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("models.checkpoints.FOLDER", folder)
+        return _load_shipped(Placement(), card=models.Card("mini-bert", "Stand-in", "A test", "MIT"))
+
+
+@pytest.fixture(autouse=True)
+def catalogue(standin: models.LoadedModel, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    cards = [card for card in models.catalogue() if card.id != "mini-bert"]
+    load = models.load
+    monkeypatch.setattr(models, "catalogue", lambda: (*cards, standin.card))
+    monkeypatch.setattr(models, "load", lambda id, **placed: standin if id == "mini-bert" else load(id, **placed))
+    st.cache_resource.clear()
+    yield
+    st.cache_resource.clear()
+
+
+def opened(model: str = "mini-bert", **link: str) -> AppTest:
+    """The page as a reader finds it who follows a link."""
+    app = AppTest.from_file(str(ROOT / "inspector/views/shell/frame.py"), default_timeout=60)
+    app.query_params["model"] = model
+    for name, value in link.items():
+        app.query_params[name] = value
+    return app.switch_page(PAGE).run()
+
+
+def said(app: AppTest) -> str:
+    elements = [*app.text, *app.warning, *app.error, *app.info, *app.caption, *app.markdown, *app.subheader]
+    return "\n".join(str(element.value) for element in elements)
+
+
+def messages(app: AppTest, name: str = "headlight_head") -> list[tuple[dict[str, object], np.ndarray]]:
+    """Header and numbers of everything that was sent to a component."""
+    found = []
+    for element in app.get("bidi_component"):
+        if element.proto.component_name == name:
+            data = element.proto.bytes
+            start = 4 + int.from_bytes(data[:4], "little")
+            numbers = np.frombuffer(data[start + -start % 4 :], np.uint8 if name.endswith("grid") else np.float32)
+            found.append((json.loads(data[4:start]), numbers))
+    return found
+
+
+def chips(app: AppTest) -> list[int]:
+    return app.pills(key="chips").value
+
+
+def click(app: AppTest, *positions: int) -> AppTest:
+    """What the browser sends when chips are clicked: all that are pressed then."""
+    return app.pills(key="chips").set_value(list(positions)).run()
+
+
+def first_choice(standin: models.LoadedModel, text: str = EXAMPLE) -> int:
+    return interventions.most_telling(standin, standin.encode(text))
+
+
+def test_the_first_view_masks_a_telling_token_without_a_click(standin: models.LoadedModel) -> None:
+    app = opened()
+    assert not app.exception
+    tokens = record(standin, EXAMPLE).tokens
+    telling = first_choice(standin)
+    assert chips(app) == [telling]
+    hidden = tokens[telling].lstrip("▁")
+    assert EXAMPLE.replace(hidden, "____") in said(app)
+    assert "token" not in app.query_params
+    masked = interventions.mask(standin, EXAMPLE, positions=[telling])
+    (before, a), (after, b), (apart, difference) = messages(app)
+    layer, head = before["layer"], before["head"]
+    for numbers, trace in ((a, masked.before), (b, masked.after)):
+        np.testing.assert_array_equal(numbers, trace.attention(layer=layer, head=head).ravel())
+    np.testing.assert_array_equal(difference, b - a)
+    assert before["vmax"] == after["vmax"] == max(a.max(), b.max())
+    assert (before["diverging"], apart["diverging"]) == (False, True)
+    assert after["queries"] == [*tokens[:telling], "[MASK]", *tokens[telling + 1 :]]
+    assert app.metric[0].value == f"{masked.guesses[0].rank} of {masked.guesses[0].vocabulary}"
+
+
+def test_the_head_that_changed_most_is_opened_first(standin: models.LoadedModel) -> None:
+    app = opened(token="2")
+    masked = interventions.mask(standin, EXAMPLE, positions=[2])
+    moved = {
+        (layer, head): np.abs(
+            masked.after.attention(layer=layer, head=head)[2] - masked.before.attention(layer=layer, head=head)[2]
+        ).sum()
+        for layer in range(2)
+        for head in range(2)
+    }
+    header = messages(app)[0][0]
+    table = app.dataframe[0].value
+    assert (header["layer"], header["head"]) == (table["layer"][0], table["head"][0])
+    assert table["total_variation"].tolist() == pytest.approx(
+        [moved[place] / 2 for place in zip(table["layer"], table["head"], strict=True)], abs=1e-6
+    )
+    assert table["jensen_shannon"].is_monotonic_decreasing
+
+
+def test_a_click_moves_the_mask_and_is_a_link() -> None:
+    app = opened(token="2")
+    assert chips(app) == [2]
+    click(app, 2, 3)
+    assert chips(app) == [3]
+    assert app.query_params["token"] == "3"
+    assert "The cat ____ on the mat" in said(app)
+    click(app)  # one stays masked
+    assert chips(app) == [3]
+    assert not app.exception
+
+
+def test_several_at_once_are_guessed_independently() -> None:
+    app = opened(token="2 3", several="true")
+    assert chips(app) == [2, 3]
+    assert "The ____ ____ on the mat" in said(app)
+    assert "guessed independently" in said(app)
+    click(app, 2, 3, 6)
+    assert app.query_params["token"] == "2 3 6"
+    click(app, 2, 6)
+    assert chips(app) == [2, 6]
+    assert not app.exception
+
+
+def test_a_whole_word_is_masked_with_all_its_pieces() -> None:
+    text = "The catnap sat."
+    app = opened(text=text, token="3")
+    word = chips(app)
+    assert len(word) > 1
+    assert 3 in word
+    app.toggle(key="whole").set_value(False).run()
+    assert chips(app) == [3]
+    assert not app.exception
+
+
+def test_a_link_of_the_page_mask_goes_on() -> None:
+    app = AppTest.from_file(str(ROOT / "inspector/views/shell/frame.py"), default_timeout=60)
+    app.query_params["model"], app.query_params["token"], app.query_params["mask_layer"] = "mini-bert", "5", "1"
+    app.switch_page("../mask.py").run()
+    assert not app.exception
+    assert app.title[0].value == "What if"
+    assert chips(app) == [5]
+    assert messages(app)[0][0]["layer"] == 1
+
+
+def test_a_link_restores_the_view(standin: models.LoadedModel) -> None:
+    link = {"token": "6", "mask_layer": "1", "mask_head": "0", "hide": "true", "words": "true", "sqrt": "true"}
+    app = opened(**link)
+    header, numbers = messages(app)[0]
+    assert (header["layer"], header["head"], header["scale"]) == (1, 0, "sqrt")
+    trace = record(standin, EXAMPLE)
+    np.testing.assert_array_equal(
+        numbers.reshape(len(header["queries"]), -1), trace.attention(layer=1, head=0)[1:-1, 1:-1]
+    )
+    assert {name: app.query_params[name] for name in link} == link
+
+
+@pytest.mark.parametrize("token", ["99", "0", "x", "-1", "2 99", "**b**", ""])
+def test_a_link_to_no_token_is_a_sentence(token: str, standin: models.LoadedModel) -> None:
+    app = opened(token=token)
+    assert not app.exception
+    telling = first_choice(standin)
+    assert f"they go from 1 to 11, without special tokens. You see {telling} instead." in said(app)
+    assert chips(app) == [telling]
+
+
+@pytest.mark.parametrize(("name", "last"), [("mask_layer", 1), ("mask_head", 1)])
+def test_a_link_to_no_head_is_a_sentence(name: str, last: int) -> None:
+    app = opened(**{name: "9"})
+    assert not app.exception
+    assert f'The link asks for {name} "9"; they go from 0 to {last}.' in said(app)
+    assert len(messages(app)) == 3
+
+
+def test_another_text_starts_with_its_own_telling_token(standin: models.LoadedModel) -> None:
+    app, text = opened(token="2"), "It was the mat because it sat."
+    app.text_area(key="text").set_value(text).run()
+    assert not app.exception
+    assert chips(app) == [first_choice(standin, text)]
+    assert "token" not in app.query_params
+
+
+@pytest.mark.parametrize("model", ["minilm", "own-encoder", "translator"])
+def test_a_model_that_cannot_guess_says_so_and_offers_one_that_can(model: str) -> None:
+    app = opened(model, text="The cat sat.", token="2")
+    assert not app.exception
+    assert "This model does not guess words" in said(app)
+    assert "Cannot be shown" not in said(app)
+    assert "____" in said(app)
+    assert len(messages(app)) == 3
+    assert ("has no head that predicts tokens" in said(app)) == (model != "translator")
+    next(button for button in app.button if "Switch" in button.label).click().run()
+    assert not app.exception
+    assert app.selectbox(key="model").value == "mini-bert"
+    assert app.text_area(key="text").value == "The cat sat."
+    assert "What stands in the gap?" in said(app)
+
+
+@pytest.mark.parametrize("text", ["", " \n "])
+def test_an_unreadable_text_is_a_sentence(text: str) -> None:
+    app = opened()
+    app.text_area(key="text").set_value(text).run()
+    assert not app.exception
+    assert "Cannot be shown" in said(app)
+    assert app.text_area(key="text").value == text
+
+
+@pytest.mark.parametrize(
+    "text", ["<img src=x onerror=alert(1)> **b** $x$ :smile: `c`", "😀 猫 a\u200bb", "word " * 300]
+)
+def test_an_unusual_text_is_shown_literally(text: str) -> None:
+    app = opened()
+    app.text_area(key="text").set_value(text).run()
+    assert not app.exception
+    for element in [*app.markdown, *app.caption, *app.warning]:
+        assert "onerror" not in element.value
+    for label in app.pills(key="chips").options:
+        assert not set(
+            label.split(":gray[:small[")[0].replace(":gray[▁]", "").replace("&#", "").replace(";", "")
+        ) & set("<>$*`:[]")
+    assert len(set(app.pills(key="chips").options)) == len(app.pills(key="chips").options)
+
+
+def test_a_text_with_a_mask_token_starts_there() -> None:
+    app = opened(text="The cat [MASK] on the mat because.")
+    assert not app.exception
+    assert "The cat ____ on the mat because." in said(app)
+    assert "The text has the mask token there itself" in said(app)
+    assert messages(app)[2][1].max() == 0
+
+
+def test_a_saved_trace_is_masked_too_if_its_model_is_at_hand(standin: models.LoadedModel, tmp_path: Path) -> None:
+    record(standin, "The mat sat.").save(tmp_path / "t.npz")
+    app = opened()
+    content = (tmp_path / "t.npz").read_bytes()
+    app.file_uploader(key="file").set_value(("t.npz", content, "application/octet-stream")).run()
+    assert not app.exception
+    assert chips(app) == [first_choice(standin, "The mat sat.")]
+
+
+def test_a_saved_trace_of_an_unknown_model_is_a_sentence(standin: models.LoadedModel, tmp_path: Path) -> None:
+    from dataclasses import replace
+
+    replace(record(standin, "The mat sat."), model="org/other").save(tmp_path / "t.npz")
+    app = opened()
+    content = (tmp_path / "t.npz").read_bytes()
+    app.file_uploader(key="file").set_value(("t.npz", content, "application/octet-stream")).run()
+    assert not app.exception
+    assert "The model 'org/other' of this saved trace is not at hand, so it cannot be run again." in said(app)
+
+
+def test_a_saved_trace_of_a_model_that_cannot_guess(minilm: models.LoadedModel, tmp_path: Path) -> None:
+    record(minilm, "The mat sat.").save(tmp_path / "t.npz")
+    app = opened()
+    content = (tmp_path / "t.npz").read_bytes()
+    app.file_uploader(key="file").set_value(("t.npz", content, "application/octet-stream")).run()
+    assert not app.exception
+    assert next(button for button in app.button if "Switch" in button.label).disabled
+
+
+def test_the_downloads_hold_what_is_seen(monkeypatch: pytest.MonkeyPatch, standin: models.LoadedModel) -> None:
+    made: dict[str, bytes] = {}
+
+    def keep(file: str, make: object, *_: object, **__: object) -> None:
+        made[file] = make()
+
+    monkeypatch.setattr("inspector.views.shell.downloads._button", keep)
+    app = opened(token="2", mask_layer="0", mask_head="1")
+    assert not app.exception
+    masked = interventions.mask(standin, EXAMPLE, positions=[2])
+    arrays = np.load(io.BytesIO(made["mini-bert-masked-attention.npz"]))
+    assert set(arrays) == {"before", "after", "difference", "tokens"}
+    np.testing.assert_array_equal(arrays["after"], masked.after.attention(layer=0, head=1))
+    np.testing.assert_array_equal(arrays["difference"], arrays["after"] - arrays["before"])
+    assert tuple(arrays["tokens"]) == masked.before.tokens
+    lines = made["mini-bert-masked-guesses.csv"].decode().splitlines()
+    assert lines[0] == '"position","hidden","rank","token","probability","true"'
+    assert f"{masked.guesses[0].probability}" in next(line for line in lines if '"▁cat"' in line)
+
+
+def test_the_row_of_a_single_masked_token_is_pinned_where_it_is_shown() -> None:
+    app = opened(token="2", hide="true")
+    assert [header["chosen"] for header, _ in messages(app)] == [[1], [1], [1]]
+    app = opened(token="2 3", several="true")
+    assert [header["chosen"] for header, _ in messages(app)] == [[]] * 3

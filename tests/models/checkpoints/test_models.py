@@ -1,0 +1,136 @@
+"""The models that are shipped load offline, and do what their cards say."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+import inspector
+import models
+from models.checkpoints import FOLDER
+from models.checkpoints.store import read_checkpoint
+from models.files import read_tensors
+from models.training import history
+
+ROOT = Path(__file__).parents[3]
+LOAD = """
+import sys, torch
+before = set(sys.modules)
+import models
+models.load({name!r})
+print(*sorted(set(sys.modules) - before))
+"""
+
+
+@pytest.fixture(scope="module")
+def translator() -> models.LoadedModel:
+    return models.load("translator")
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [
+        ("I love cats.", "我爱猫。"),
+        ("Where is the station?", "车站在哪里？"),
+        ("She is a teacher.", "她是老师。"),
+    ],
+)
+def test_the_translator_translates(source: str, target: str, translator: models.LoadedModel) -> None:
+    assert translator.generate(source) == target
+
+
+def test_the_translator_reads_any_text(translator: models.LoadedModel) -> None:
+    for text in ("👩‍🚀 𠀀 ß", "x" * 3000, "\x00"):
+        assert translator.encode(text).unknown == 0
+        assert isinstance(translator.generate(text, new_tokens=5), str)
+
+
+def test_the_translator_shows_three_streams_with_and_without_a_target(translator: models.LoadedModel) -> None:
+    for target in (None, "我喜欢狗。"):
+        trace = inspector.record(translator, "I like dogs.", target=target)
+        assert {site.stream for site in trace.sites} == {"encoder", "decoder", "cross"}
+        assert len(trace.sites) == translator.layers == 9
+        assert trace.attention(stream="cross", layer=2).sum(-1) == pytest.approx(1, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("text", "hidden", "guess"),
+    [
+        ("I want to drink a cup of tea.", 3, "▁to"),
+        ("She opened the door and looked at the old man.", 6, "▁looked"),
+        ("The children are playing in the garden.", 3, "▁are"),
+    ],
+)
+def test_mini_bert_guesses_what_was_hidden(text: str, hidden: int, guess: str) -> None:
+    masked = inspector.interventions.mask(models.load("mini-bert"), text, positions=[hidden])
+    assert masked.guesses[0].token == masked.guesses[0].top[0][0] == guess
+    assert masked.guesses[0].probability > 0.2
+
+
+def test_mini_bert_has_heads_that_look_at_the_neighbours() -> None:
+    trace = inspector.record(models.load("mini-bert"), "She opened the door and looked at the old man.")
+    measured = inspector.heads.measure(trace)
+    assert measured["next"].max() > 0.6
+    assert measured["previous"].max() > 0.6
+
+
+@pytest.mark.parametrize("name", ["translator", "mini-bert"])
+def test_a_shipped_model_loads_offline_and_brings_little(name: str) -> None:
+    """No model class of transformers, and no library that takes seconds; tests/benchmarks/load.py has the clock."""
+    nowhere = "http://127.0.0.1:9"
+    offline = {**os.environ, "OMP_NUM_THREADS": "1", "http_proxy": nowhere, "https_proxy": nowhere}
+    command = [sys.executable, "-c", LOAD.format(name=name)]
+    done = subprocess.run(command, cwd=ROOT, env=offline, capture_output=True, text=True, check=True)
+    brought = set(done.stdout.split())
+    assert "models.checkpoints.store" in brought
+    assert not {"scipy", "sympy", "torch._dynamo", "pandas", "plotly", "streamlit"} & brought
+    assert not [module for module in brought if module.startswith("transformers.models.")]
+
+
+@pytest.mark.parametrize("name", ["translator", "mini-bert"])
+def test_the_card_says_what_a_card_must(name: str) -> None:
+    card = (FOLDER / name / "CARD.md").read_text(encoding="utf-8")
+    for section in ("Data", "Attribution", "Recipe", "Hardware and time", "Curves", "Scores", "Limits"):
+        assert f"\n## {section}\n" in card
+    assert "CC-BY 2.0 FR" in card
+    parameters = sum(parameter.numel() for parameter in read_checkpoint(FOLDER / name).network.parameters())
+    assert f"{parameters:,} parameters" in card
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "target", "layers"),
+    [
+        ("translator", "The cat is sleeping on the bed.", "猫在床上睡觉。", 3),
+        ("mini-bert", "The cat sat on the mat because it was tired.", None, 4),
+    ],
+)
+def test_the_replay_ends_with_the_attention_of_the_shipped_weights(
+    name: str, text: str, target: str | None, layers: int
+) -> None:
+    tensors, _ = read_tensors(FOLDER / name / "replay.safetensors")
+    last = max(int(key.split("/")[0]) for key in tensors)
+    assert len({key.split("/")[0] for key in tensors}) == 12
+    trace = inspector.record(models.load(name), text, target=target)
+    for stream in ("encoder",) if target is None else ("encoder", "decoder", "cross"):
+        for layer in range(layers):
+            recorded = tensors[f"{last}/0.{stream}.{layer}"].float()
+            shown = torch.tensor(trace.attention(stream=stream, layer=layer))
+            torch.testing.assert_close(recorded, shown, atol=5e-3, rtol=0)  # both rounded to half precision
+
+
+@pytest.mark.parametrize("name", ["translator", "mini-bert"])
+def test_its_metrics_and_its_replay_are_of_one_training(name: str) -> None:
+    rows, replay = history.read_metrics(FOLDER / name), history.read_replay(FOLDER / name)
+    assert rows[-1]["step"] == replay.steps[-1]
+    card = history.read_card(FOLDER / name)
+    assert f"for {replay.steps[-1]:,} steps." in history.section(card, "Hardware and time")
+    assert f"| {rows[-1]['step']:g} | {rows[-1]['loss']:g} | {rows[-1]['valid_loss']:g} |" in card
+
+
+def test_what_is_shipped_is_small() -> None:
+    assert sum(path.stat().st_size for path in FOLDER.rglob("*") if path.is_file()) <= 48_000_000

@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+import pytest
+
+from models.formatting import bytes_in_words, said, shortened
+
+
+@pytest.mark.parametrize(
+    ("count", "words"),
+    [(0, "0 bytes"), (999, "999 bytes"), (1000, "1 kB"), (12_345_678, "12.3 MB"), (5 * 10**15, "5,000 TB")],
+)
+def test_bytes_in_words(count: int, words: str) -> None:
+    assert bytes_in_words(count) == words
+
+
+def test_an_error_is_said_in_one_printable_line() -> None:
+    assert said(ValueError("one\n  two\x1b[31m \u202e three")) == "one two [31m   three"
+    assert len(said(ValueError("x" * 10_000))) == 300
+
+
+@pytest.mark.parametrize("name", ["a" * 300 + ".npz", "x\0y\n\t.npz", "\u202ezpn.evil", "../../etc/passwd", ""])
+def test_a_strangers_name_is_one_printable_line(name: str) -> None:
+    line = shortened(name)
+    assert len(line) <= 60
+    assert line.isprintable()
+    assert len(name) > 60 or not name.isprintable() or line == name
