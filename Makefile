@@ -1,11 +1,15 @@
 # make app   opens the page
-# make test  lint, types and all tests
+# make check lint, types and the tests that are quick: without pages, browser, training, families, strangers' files
+# make test  lint, types and all tests: what CI runs
 # make setup the environment alone
 # make constraints  resolves constraints.txt anew
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: app test setup constraints clean
+# A worker a core; a file stays in one worker, and the files begin in the order of tests/conftest.py.
+PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
+
+.PHONY: app check test lint setup constraints clean
 .DEFAULT_GOAL := app
 
 app: setup
@@ -13,11 +17,16 @@ app: setup
 
 setup: .venv/.app
 
-test: .venv/.dev
+check: lint
+	$(PYTEST) -m "not browser and not page and not training and not families and not hostile"
+
+test: lint
+	$(PYTEST) --durations=10
+
+lint: .venv/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest
 
 # Each stamp is renewed when its requirements change, and only then.
 .venv/.app: requirements.txt constraints.txt | .venv/bin/python

@@ -1,6 +1,9 @@
-"""Shared by all tests: one loaded model each, one torch thread."""
+"""What all tests share: the loaded models, one torch thread, the tiers, and the order for several workers."""
 
 from __future__ import annotations
+
+import os
+from pathlib import Path
 
 import pytest
 import torch
@@ -10,6 +13,19 @@ import models
 pytest_plugins = ("tests.local_hub",)
 
 torch.set_num_threads(1)  # on few cores two threads are slower than one for small texts
+
+TESTS = Path(__file__).parent
+MOST_WORKERS = 4  # each holds torch, a model or two, and a Chromium with its server
+TIERS = {
+    "browser": ("browser",),
+    "page": ("inspector/views",),
+    "training": ("models/training",),
+    "families": ("inspector/probe/test_families.py", "inspector/probe/test_spread.py"),
+    "hostile": ("models/untrusted/test_hostile.py", "inspector/trace/test_hostile_traces.py"),
+}
+"""The folders and files of each marker; `make check` leaves them all out."""
+LONGEST = ("inspector/probe/test_families.py", "browser", "models/untrusted/test_hostile.py", "inspector/views")
+"""The folders and files that begin first, so that no worker is left alone with a long file at the end."""
 
 
 @pytest.fixture(scope="session")
@@ -24,3 +40,26 @@ def minilm_own() -> models.LoadedModel:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--write-models-table", action="store_true", help="write docs/models.md from what was measured")
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Count the workers of `-n auto`: a worker a core that this process may use, and no workers on a single core."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(cores, MOST_WORKERS) if cores > 1 else 0
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        for tier, places in TIERS.items():
+            if any(lies_in(item.path, place) for place in places):
+                item.add_marker(tier)
+    items.sort(key=lambda item: turn(item.path))
+
+
+def lies_in(path: Path, place: str) -> bool:
+    return path.is_relative_to(TESTS / place)
+
+
+def turn(path: Path) -> int:
+    """Give the turn of a test file: the longest begin first, all others keep their order."""
+    return next((number for number, place in enumerate(LONGEST) if lies_in(path, place)), len(LONGEST))

@@ -21,7 +21,6 @@ from models import LoadedModel
 from tests.browser.drawing import SAID, point, tooltip
 from tests.inspector.probe.families import CAPTURED, save
 
-pytestmark = pytest.mark.browser
 SLOW = 30_000  # ms: the first view loads torch on a busy machine
 expect.set_options(timeout=15_000)
 EXAMPLE = "The cat sat on the mat because it was tired."

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-pytestmark = pytest.mark.browser
 SLOW = 60_000  # ms: the first view loads torch on a busy machine
 WORDS = "/compare?b_model=mini-bert&text=Antidisestablishmentarianism+is+long."
 

@@ -11,8 +11,6 @@ from inspector.components import pack, standalone
 from inspector.plots import theme
 from tests.browser.drawing import TOKENS, N, events, frame, head_message, pixel, point, show, tooltip, weights
 
-pytestmark = pytest.mark.browser
-
 
 def grid_message(scale="linear", selected=(1, 2), layers=3, heads=4):
     maps = np.stack([[weights(seed=10 * layer + head) for head in range(heads)] for layer in range(layers)])

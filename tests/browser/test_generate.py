@@ -7,7 +7,6 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import expect
 
-pytestmark = pytest.mark.browser
 expect.set_options(timeout=20_000)
 
 TEXT = "My dog sat on the big red chair."

@@ -11,7 +11,6 @@ from inspector.components.pack import Part, Whole
 from inspector.plots import theme
 from tests.browser.drawing import N, events, frame, head_message, pixel, point, show, tooltip, weights
 
-pytestmark = pytest.mark.browser
 SIZE = 60
 LABELS = tuple(f"t{position}" for position in range(SIZE))
 

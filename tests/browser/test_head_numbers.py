@@ -10,8 +10,6 @@ from inspector.components import pack
 from inspector.plots import theme
 from tests.browser.drawing import SAID, point, show, tooltip
 
-pytestmark = pytest.mark.browser
-
 
 def message(trace, shown, weights, **where):
     labels = {"queries": shown.queries.labels, "keys": shown.keys.labels, "colours": theme.SEQUENTIAL}

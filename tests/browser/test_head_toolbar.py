@@ -8,7 +8,6 @@ import pytest
 from inspector.components.pack import HeadOptions, Segments
 from tests.browser.drawing import TOKENS, N, events, frame, head_message, pixel, point, show, tooltip, weights
 
-pytestmark = pytest.mark.browser
 PAIR = tuple(int(position > 8) for position in range(N))
 KEPT = "() => { const { filter, matrix } = window.view; return matrix.all().map((one) => filter.keeps(one)); }"
 

@@ -16,7 +16,6 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.conftest import ROOT, Server, wait_for
 
-pytestmark = pytest.mark.browser
 SLOW = 60_000  # ms: the first view loads torch on a busy machine
 PAGES = {
     "/": "[role=gridcell]",
@@ -151,7 +150,7 @@ def test_a_foreign_site_at_the_websocket_is_refused_and_nobody_is_asked_about_it
 def test_what_a_script_lets_through_is_a_sentence_on_the_page_and_whole_in_the_log(page: Page, tmp_path: Path) -> None:
     (tmp_path / "broken.py").write_text("[][0] + hidden_detail\n", encoding="utf-8")
     (tmp_path / "app.py").write_text(
-        "import streamlit as st\nfrom inspector.views import boundary\n"
+        "import streamlit as st\nfrom inspector.views.shell import boundary\n"
         "app = st.App('broken.py', on_script_error=boundary.escaped)\n",
         encoding="utf-8",
     )

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import base64
 
-import pytest
-
 from inspector.components.pack import Linked
 from tests.browser.drawing import frame, head_message, show, weights
-
-pytestmark = pytest.mark.browser
 
 LEFT = ("the", "cat", "un", "##tamed", "sat")
 RIGHT = ("a", "dog", "untamed", "quickly", "sat")
