@@ -10,7 +10,7 @@ import torch
 
 from inspector import norm_checks
 from inspector.norm_checks import Held
-from inspector.trace import HALF, AttentionSite, Band, Trace
+from inspector.trace import HALF, AttentionSite, Trace, WeightBlock
 from models.placement import dtype_name
 
 ROW_SUM_TOLERANCE = 1e-5
@@ -115,14 +115,14 @@ class WeightChecks:
         self._stream_unknown = next(iter(unknown), "")
         self._future = 0.0 if any(site.stream == "decoder" for site in trace.sites) else None
 
-    def see(self, site: AttentionSite, band: Band) -> None:
+    def see(self, site: AttentionSite, block: WeightBlock) -> None:
         """Look at a block of a layer's weights."""
-        self._finite = self._finite and bool(np.isfinite(band.values).all())
-        over = band.values.sum(axis=-1, dtype=np.float64) - 1
+        self._finite = self._finite and bool(np.isfinite(block.weights).all())
+        over = block.weights.sum(axis=-1, dtype=np.float64) - 1
         over = over if self._to_sinks[_place(site)] else np.abs(over)
         self._error = max(self._error, float(over.max()))
         if self._future is not None and site.stream == "decoder":
-            coming = np.triu(band.values, k=1 + band.queries.start - band.keys.start)
+            coming = np.triu(block.weights, k=1 + block.queries.start - block.keys.start)
             self._future = max(self._future, float(coming.max(initial=0.0)))
 
     def result(
@@ -156,8 +156,8 @@ def check(
     """
     checks = WeightChecks(trace)
     for site in trace.sites:
-        for band in trace.bands(layer=site.layer, stream=site.stream, call=site.call):
-            checks.see(site, band)
+        for block in trace.bands(layer=site.layer, stream=site.stream, call=site.call):
+            checks.see(site, block)
     return checks.result(expected_layers=expected_layers, hidden_difference=hidden_difference, unchecked=unchecked)
 
 

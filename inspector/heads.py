@@ -9,7 +9,7 @@ Shapes: H heads, Q query positions, T key positions; n tokens in a text that att
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 from inspector.related import Related, after_the_same, in_the_same_word
 
 if TYPE_CHECKING:  # maps alone can be measured without torch, which a trace needs
-    from inspector.trace import AttentionSite, Band, Trace
+    from inspector.trace import AttentionSite, Trace, WeightBlock
 
 Array = NDArray[np.float64]
-Part = tuple[slice, slice, NDArray[np.float32]]  # queries, keys and the weights [H, queries, keys] between them
 
 START_TOKENS = ("[CLS]", "<s>")
 END_TOKENS = ("[SEP]", "</s>")
@@ -33,7 +32,7 @@ OFFSET_SHARE = 0.5
 SPECIAL_SHARE = 0.6
 
 
-def measure(trace: Trace, *, on_band: Callable[[AttentionSite, Band], None] | None = None) -> pd.DataFrame:
+def measure(trace: Trace, *, on_band: Callable[[AttentionSite, WeightBlock], None] | None = None) -> pd.DataFrame:
     """Every head of a trace, a row per stream, layer and head; each measure is a mean over the queries.
 
     Where a layer attends more than once (ALBERT with inner_group_num=2) there is a row per call too, and a column
@@ -69,8 +68,8 @@ def measure(trace: Trace, *, on_band: Callable[[AttentionSite, Band], None] | No
         read = trace.read_by(site.stream)
         related = {} if site.stream == "cross" else _related(site.keys, read.words, known=read.known)
         causal = site.predicts is not None
-        parts = _parts(trace, site, on_band)
-        table = pd.DataFrame(_measure(parts, keys=site.keys, related=related, causal=causal))
+        blocks = _blocks(trace, site, on_band)
+        table = pd.DataFrame(_measure(blocks, keys=site.keys, related=related, causal=causal))
         if site.stream == "cross":
             table[["distance", "self", "previous", "next"]] = np.nan
         table.insert(0, "stream", site.stream)
@@ -99,8 +98,8 @@ def measure_maps(
     words: for each token its word, None for special ones; left out, induction and word are NaN. causal: whether queries
     see earlier keys alone, so that a token that comes again later counts for nothing.
     """
-    parts = ((rows, slice(0, len(keys)), block) for rows, block in blocks)
-    return _measure(parts, keys=keys, related={} if words is None else _related(keys, words), causal=causal)
+    with_all_keys = (_AllKeys(rows, slice(0, len(keys)), weights) for rows, weights in blocks)
+    return _measure(with_all_keys, keys=keys, related={} if words is None else _related(keys, words), causal=causal)
 
 
 def _related(
@@ -109,30 +108,50 @@ def _related(
     return {"induction": after_the_same(tokens, words, known=known), "word": in_the_same_word(words)}
 
 
-def _parts(trace: Trace, site: AttentionSite, on_band: Callable[[AttentionSite, Band], None] | None) -> Iterator[Part]:
-    for band in trace.bands(layer=site.layer, stream=site.stream, call=site.call):
-        yield band.queries, band.keys, band.values
+class _Block(Protocol):
+    """The part of a WeightBlock that is measured: the weights [H, queries, keys] between some queries and keys."""
+
+    @property
+    def queries(self) -> slice: ...
+    @property
+    def keys(self) -> slice: ...
+    @property
+    def weights(self) -> NDArray[np.float32]: ...
+
+
+class _AllKeys(NamedTuple):
+    queries: slice
+    keys: slice
+    weights: NDArray[np.float32]
+
+
+def _blocks(
+    trace: Trace, site: AttentionSite, on_band: Callable[[AttentionSite, WeightBlock], None] | None
+) -> Iterator[WeightBlock]:
+    for block in trace.bands(layer=site.layer, stream=site.stream, call=site.call):
+        yield block
         if on_band is not None:
-            on_band(site, band)
+            on_band(site, block)
 
 
 def _measure(
-    parts: Iterable[Part], *, keys: Sequence[str], related: Mapping[str, Related], causal: bool
+    blocks: Iterable[_Block], *, keys: Sequence[str], related: Mapping[str, Related], causal: bool
 ) -> dict[str, NDArray[np.float64]]:
     candidates = len(keys) - 1 if keys[-1] in END_TOKENS else len(keys)  # of `confidence`
     entropies, likely, masses, received = np.zeros(()), np.zeros(()), np.zeros(()), np.zeros(())
     queries = 0
-    for rows, columns, block in parts:
-        to_keys = np.zeros((len(block), len(keys)))
-        exact = block.astype(np.float64)
-        to_keys[:, columns] = exact.sum(axis=1)
+    for block in blocks:
+        weights = block.weights
+        to_keys = np.zeros((len(weights), len(keys)))
+        exact = weights.astype(np.float64)
+        to_keys[:, block.keys] = exact.sum(axis=1)
         received = received + to_keys
         # One head at a time: what is computed on the way stays small.
-        entropies = entropies + np.array([_entropy(head).sum(dtype=np.float64) for head in block])
-        most = block[:, :, : max(0, candidates - columns.start)].max(axis=-1, initial=0.0)
+        entropies = entropies + np.array([_entropy(head).sum(dtype=np.float64) for head in weights])
+        most = weights[:, :, : max(0, candidates - block.keys.start)].max(axis=-1, initial=0.0)
         likely = likely + most.sum(axis=-1, dtype=np.float64)
-        masses = masses + _masses(exact, _patterns(rows, columns, related.values()))
-        queries += block.shape[1]
+        masses = masses + _masses(exact, _patterns(block.queries, block.keys, related.values()))
+        queries += weights.shape[1]
     entropy, mean_row = entropies / queries, received / queries  # [H], [H, T]
     distance, own, previous, following = masses[:4] / queries
     none = np.full_like(entropy, np.nan)

@@ -13,7 +13,7 @@ import pandas as pd
 
 from inspector import heads
 from inspector.exactness import WeightChecks
-from inspector.trace import Array, AttentionSite, Band, Trace
+from inspector.trace import Array, AttentionSite, Trace, WeightBlock
 from inspector.trace.pooling import MaxPool
 
 
@@ -42,12 +42,12 @@ def look(
     places = {(site.stream, site.layer, site.call): place for place, site in enumerate(trace.sites)}
     pools = [MaxPool(site.heads, len(site.queries), len(site.keys), side=sides[site.stream]) for site in trace.sites]
 
-    def see(site: AttentionSite, band: Band) -> None:
+    def see(site: AttentionSite, block: WeightBlock) -> None:
         place = places[site.stream, site.layer, site.call]
-        checks.see(site, band)
-        pools[place].add(band.values, queries=band.queries, keys=band.keys)
+        checks.see(site, block)
+        pools[place].add(block.weights, queries=block.queries, keys=block.keys)
         if on_progress is not None:
-            on_progress(place + band.queries.stop / len(site.queries), len(places))
+            on_progress(place + block.queries.stop / len(site.queries), len(places))
 
     table = heads.measure(trace, on_band=see)
     pictures = {

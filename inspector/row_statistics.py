@@ -1,7 +1,7 @@
-"""Two numbers for each row of a head's map: how spread it is, and what leads from its weights back to its scores.
+"""Two numbers for each row of a head's map: the entropy of the row, and the offset that turns its weights into scores.
 
-softmax: ln A_ij = s_ij - ln sum_k exp(s_ik), so score and logarithm of the weight differ by one number in a whole row.
-Whoever has the weights needs that number alone to tell every score, which is how a page shows both.
+softmax: ln A_ij = s_ij - ln sum_k exp(s_ik), so score and logarithm of the weight differ by the same number in a whole
+row. With that number a reader of the weights knows every score, which is how a page shows both.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inspector.maps import Arrangement
-from inspector.trace import Trace, recompute
+from inspector.trace import AttentionRecord, Trace, WeightBlock, recompute
 
-_CLOSE = 1e-4  # nats: by so much may a score that comes from its weight be off
+_CLOSE = 1e-4  # nats: the largest error allowed in a score that is computed from its weight
 _SMALLEST = float(np.finfo(np.float32).tiny)  # smaller float32 weights have fewer digits
 
 
 @dataclass(frozen=True)
-class Rows:
-    """A number for each query.
+class RowStatistics:
+    """Two numbers for each query.
 
-    keys: how many a whole row has. entropy: -sum_j A_ij ln A_ij in nats, over all keys, those too that are hidden or
-    outside a window.
-    offset: score_ij - ln A_ij in nats, the same for every key; None where the weights are too coarse to say it
-    (bfloat16), so that no score is told.
+    keys: the number of keys in a whole row. entropy: -sum_j A_ij ln A_ij in nats, over all keys, hidden keys and keys
+    outside a window included.
+    offset: score_ij - ln A_ij in nats, the same for every key; None where the weights are too coarse (bfloat16) to
+    compute scores from them.
     """
 
     keys: int
@@ -33,31 +33,64 @@ class Rows:
     offset: tuple[float, ...] | None
 
 
-def of_head(trace: Trace, shown: Arrangement, *, layer: int, head: int, stream: str, call: int = 0) -> Rows | None:
-    """The numbers of the queries in `shown`, block by block; None where its rows are no longer those of the softmax.
+class RowReader:
+    """Computes the statistics of the queries in `shown` from a head's blocks as they come, see `Trace.window`.
 
-    That is where word pieces are merged or rows renormalised. Raises ValueError for a layer or stream out of range.
+    positions: the queries, in the text's order.
+    """
+
+    def __init__(self, shown: Arrangement, *, keys: int) -> None:
+        self.positions = shown.queries.positions
+        self._keys = keys
+        self._entropies: list[NDArray[np.float64]] = []
+        self._offsets: list[NDArray[np.float64]] = []
+        self._close = True
+
+    def see(self, block: WeightBlock) -> None:
+        """Look at a block of whole rows of the head (H = 1)."""
+        queries = self.positions[(block.queries.start <= self.positions) & (self.positions < block.queries.stop)]
+        rows = queries - block.queries.start
+        a, s = (values[0, rows].astype(np.float64) for values in (block.weights, block.scores))
+        logs = np.log(a, out=np.zeros_like(a), where=a > 0)
+        largest = a.argmax(axis=-1)[:, None]
+        offset = np.take_along_axis(s - logs, largest, axis=-1)
+        self._entropies.append(-(a * logs).sum(axis=-1))
+        self._offsets.append(offset[:, 0])
+        self._close = self._close and _holds(a, s, logs + offset)
+
+    def result(self) -> RowStatistics:
+        """The statistics of all queries, once every block has been seen."""
+        entropy, offset = (tuple(np.concatenate(parts).tolist()) for parts in (self._entropies, self._offsets))
+        return RowStatistics(self._keys, entropy, offset if self._close else None)
+
+
+def reader(record: AttentionRecord, shown: Arrangement) -> RowReader | None:
+    """Make a reader for the queries in `shown`; None where a shown row is no longer the softmax's.
+
+    Merged word pieces and renormalised rows are no longer the softmax's.
     """
     if shown.renormalise or any(len(group) > 1 for group in (*shown.queries.members, *shown.keys.members)):
         return None
-    positions = shown.queries.positions
+    return RowReader(shown, keys=len(record.site.keys))
+
+
+def of_head(
+    trace: Trace, shown: Arrangement, *, layer: int, head: int, stream: str, call: int = 0
+) -> RowStatistics | None:
+    """Compute the statistics of the queries in `shown`, in one pass over these rows; None as for `reader`.
+
+    Raises ValueError for a layer or stream out of range.
+    """
     record = trace.record_of(layer, stream, call=call).of_head(head)
-    rows = slice(int(positions[0]), int(positions[-1]) + 1)
-    entropies, offsets, close = [], [], True
-    both = (recompute.bands(record, kind, queries=rows) for kind in ("weights", "scores"))
-    for weights, scores in zip(*both, strict=True):
-        here = positions[(weights.queries.start <= positions) & (positions < weights.queries.stop)]
-        a, s = (band.values[0, here - band.queries.start].astype(np.float64) for band in (weights, scores))
-        logs = np.log(a, out=np.zeros_like(a), where=a > 0)
-        entropies.append(-(a * logs).sum(axis=-1))
-        at = a.argmax(axis=-1)[:, None]
-        offsets.append(np.take_along_axis(s - logs, at, axis=-1))
-        close = close and _holds(a, s, logs + offsets[-1])
-    every = np.concatenate(offsets)[:, 0].tolist()
-    return Rows(len(record.site.keys), tuple(np.concatenate(entropies).tolist()), tuple(every) if close else None)
+    rows = reader(record, shown)
+    if rows is None:
+        return None
+    for block in recompute.bands(record, queries=slice(int(rows.positions[0]), int(rows.positions[-1]) + 1)):
+        rows.see(block)
+    return rows.result()
 
 
-def _holds(weights: NDArray[np.float64], scores: NDArray[np.float64], told: NDArray[np.float64]) -> bool:
-    """Whether the scores told by the offset are the scores, wherever a weight has all its digits."""
+def _holds(weights: NDArray[np.float64], scores: NDArray[np.float64], computed: NDArray[np.float64]) -> bool:
+    """Whether the scores computed by the offset are the scores, wherever a weight has all its digits."""
     full = weights >= _SMALLEST
-    return bool(np.isfinite(scores[full]).all() and np.abs(scores - told)[full].max(initial=0) <= _CLOSE)
+    return bool(np.isfinite(scores[full]).all() and np.abs(scores - computed)[full].max(initial=0) <= _CLOSE)

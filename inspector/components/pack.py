@@ -22,7 +22,7 @@ from inspector.plots.theme import Scale
 from inspector.trace.pooling import MaxPool
 
 if TYPE_CHECKING:
-    from inspector.row_statistics import Rows
+    from inspector.row_statistics import RowStatistics
     from inspector.trace.recompute import AttentionSite
 
 Colours = Mapping[str, Sequence[str]]
@@ -221,7 +221,7 @@ def head_bytes(
     first: tuple[int, int] = (0, 0),
     linked: Linked | None = None,
     quantity: str = "weight",
-    rows: Rows | None = None,
+    rows: RowStatistics | None = None,
     segments: Segments | None = None,
     options: HeadOptions | None = None,
     parts: Sequence[Part] = (),

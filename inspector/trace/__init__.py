@@ -6,7 +6,7 @@ trace.attention(layer=3, head=7)  # float32 [query, key]
 ```
 """
 
-from inspector.trace.recompute import Array, AttentionRecord, AttentionSite, Band
+from inspector.trace.recompute import Array, AttentionRecord, AttentionSite, WeightBlock
 from inspector.trace.trace import HALF, NormRecord, Refused, StateRecord, Trace, places, read_only
 
 __all__ = [
@@ -14,11 +14,11 @@ __all__ = [
     "Array",
     "AttentionRecord",
     "AttentionSite",
-    "Band",
     "NormRecord",
     "Refused",
     "StateRecord",
     "Trace",
+    "WeightBlock",
     "places",
     "read_only",
 ]

@@ -1,15 +1,16 @@
-"""Attention maps from what an attention call was given: the whole, one head, a window, a small picture.
+"""Recomputes attention maps from the inputs of an attention call: all maps, one head, a window, a small picture.
 
-Everything is computed by the model's own function in the same blocks of query rows, so that the same cell has the same
-bits however it is asked for, and no more than the answer and one block is ever held.
+The model's own function computes everything in the same blocks of query rows, so that the same cell has the same bits
+however it is asked for, and no more than the answer and one block is ever held.
 
 Shapes: H heads, K kv heads, Q query positions, T key positions, E head width.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -29,7 +30,7 @@ Kind = Literal["weights", "scores"]
 
 @dataclass(frozen=True)
 class AttentionSite:
-    """Where attention happened, and between which tokens.
+    """The place of an attention call: stream, layer, heads, and the tokens that it joins.
 
     stream: "encoder", "decoder" or "cross" (the decoder's queries, the encoder's keys). layer: the model's layer, from
     0 in its encoder or decoder; layers without attention (state-space, convolution) count and have no site. call: which
@@ -57,7 +58,7 @@ class AttentionSite:
 
     @property
     def name(self) -> str:
-        """Its layer in words: "layer 3", and of a layer's second attention "layer 3 (2nd attention)"."""
+        """The layer in words: "layer 3", or "layer 3 (2nd attention)" for a layer's second attention."""
         return layer_name(self.layer, self.call)
 
     def kv_group(self, head: int) -> int:
@@ -82,7 +83,7 @@ class AttentionRecord:
     to_padding: Tensor | None = None
 
     def of_head(self, head: int) -> AttentionRecord:
-        """The call with that head alone: its maps are computed without the others'."""
+        """The inputs of one head alone, so that its maps are computed without those of other heads."""
         shared_by = self.query.shape[0] // self.key.shape[0]  # grouped-query attention
         own = slice(head // shared_by, head // shared_by + 1)
         return replace(
@@ -109,60 +110,88 @@ class _HeadMask:
 
 
 @dataclass(frozen=True)
-class Band:
-    """A block of query rows of a map: float32 [H, queries, keys]; all other keys are masked from these queries."""
+class WeightBlock:
+    """A block of query rows of all maps of a call; all keys but `keys` are masked from these queries.
+
+    weights: float32 [H, queries, keys].
+    """
 
     queries: slice
     keys: slice
-    values: Array
+    weights: Array
+    _read_scores: Callable[[], Array] = field(repr=False, compare=False)
+
+    @cached_property
+    def scores(self) -> Array:
+        """The softmax's input of the same computation, float32 [H, queries, keys]; masked cells are -inf.
+
+        Scores become an array when asked for. Raises ValueError for a function that calls no softmax.
+        """
+        return self._read_scores()
+
+    def values(self, kind: Kind) -> Array:
+        """The weights or the scores."""
+        return self.weights if kind == "weights" else self.scores
 
 
-def bands(record: AttentionRecord, kind: Kind = "weights", *, queries: slice | None = None) -> Iterator[Band]:
-    """All maps of one attention call in blocks of query rows, without the keys that a mask hides from the whole block.
+def bands(record: AttentionRecord, *, queries: slice | None = None) -> Iterator[WeightBlock]:
+    """Compute all maps of one attention call once, in blocks of query rows, without keys masked from a whole block.
 
-    queries: those of interest; the blocks that hold any of them come whole.
+    queries: the rows of interest; the blocks that hold any of them come whole.
     """
     # Contiguous always: the same memory layout gives the same bits, before and after a file.
     key, value = (tensor[None].contiguous() for tensor in (record.key, record.value))
     for rows in row_blocks(record.query.shape[1], record.key.shape[1], among=queries):
-        yield _band(record, kind, key, value, rows)
+        yield _block(record, key, value, rows)
 
 
 def blocks(record: AttentionRecord, kind: Kind) -> Iterator[tuple[slice, Array]]:
-    """The same with all keys: (rows, float32 [H, rows, T])."""
-    for band in bands(record, kind):
-        yield band.queries, _with_all_keys(band, keys=len(record.site.keys), elsewhere=_ELSEWHERE[kind])
+    """Compute weights or scores in blocks of query rows with all keys: (rows, float32 [H, rows, T])."""
+    for block in bands(record):
+        yield block.queries, _with_all_keys(block, kind, keys=len(record.site.keys))
 
 
-def window(record: AttentionRecord, kind: Kind, *, queries: slice, keys: slice) -> Array:
-    """Some rows and columns of all maps of a call: float32 [H, queries, keys], read-only."""
+def window(
+    record: AttentionRecord,
+    kind: Kind,
+    *,
+    queries: slice,
+    keys: slice,
+    on_block: Callable[[WeightBlock], None] | None = None,
+) -> Array:
+    """Compute some rows and columns of all maps of a call: float32 [H, queries, keys], read-only.
+
+    on_block: called with each block that the window needs, for readers of the whole rows.
+    """
     shape = len(record.query), queries.stop - queries.start, keys.stop - keys.start
     chosen = np.full(shape, _ELSEWHERE[kind], np.float32)
-    for band in bands(record, kind, queries=queries):
-        rows, columns = _overlap(band.queries, queries), _overlap(band.keys, keys)
-        chosen[:, _within(rows, queries), _within(columns, keys)] = band.values[
-            :, _within(rows, band.queries), _within(columns, band.keys)
+    for block in bands(record, queries=queries):
+        rows, columns = _overlap(block.queries, queries), _overlap(block.keys, keys)
+        chosen[:, _within(rows, queries), _within(columns, keys)] = block.values(kind)[
+            :, _within(rows, block.queries), _within(columns, block.keys)
         ]
+        if on_block is not None:
+            on_block(block)
     chosen.setflags(write=False)
     return chosen
 
 
 def pooled(record: AttentionRecord, *, side: int) -> Array:
-    """Small pictures of all maps of a call, see `MaxPool`: float32 [H, rows, cols], read-only."""
+    """Compute small pictures of all maps of a call, see `MaxPool`: float32 [H, rows, cols], read-only."""
     pool = MaxPool(len(record.query), len(record.site.queries), len(record.site.keys), side=side)
-    for band in bands(record):
-        pool.add(band.values, queries=band.queries, keys=band.keys)
+    for block in bands(record):
+        pool.add(block.weights, queries=block.queries, keys=block.keys)
     pool.cells.setflags(write=False)
     return pool.cells
 
 
 # --- one block ---------------------------------------------------------------------------------------------------
 
-_ELSEWHERE = {"weights": 0.0, "scores": float("-inf")}  # what a cell holds that no block computed, being masked
+_ELSEWHERE = {"weights": 0.0, "scores": float("-inf")}  # the value of a masked cell, which no block computes
 
 
 class _SoftmaxInput(TorchFunctionMode):
-    """Keeps what goes into softmax while a model's own attention function runs; a mode acts on its thread alone."""
+    """Catches the softmax's input while a model's own attention function runs; a mode acts on its thread alone."""
 
     scores: Tensor | None = None
 
@@ -173,40 +202,48 @@ class _SoftmaxInput(TorchFunctionMode):
 
 
 @torch.no_grad()
-def _band(record: AttentionRecord, kind: Kind, key: Tensor, value: Tensor, rows: slice) -> Band:
+def _block(record: AttentionRecord, key: Tensor, value: Tensor, rows: slice) -> WeightBlock:
     query = record.query[None, :, rows].contiguous()
     with _SoftmaxInput() as softmax:
         attended = attend_rows(record.function, query, key, value, mask=record.mask, rows=rows)
-    if kind == "weights":
-        block = attended.weights
-        if record.to_padding is not None:
-            block = block * (1 - record.to_padding[None, :, rows, None])
-    else:
-        block = _scores(record, softmax.scores, keys=attended.weights.shape[-1])
-        if attended.allowed is not None:  # a masked score is no score; one that a wrong mask leaves finite is shown
-            hidden = ~attended.allowed & (block < torch.finfo(block.dtype).min / 2)
-            block = block.masked_fill(hidden, float("-inf"))
-    return Band(rows, attended.band, block[0].float().cpu().numpy())
+    weights = attended.weights
+    if record.to_padding is not None:
+        weights = weights * (1 - record.to_padding[None, :, rows, None])
+    scores = partial(_scores, record, softmax.scores, attended.allowed, keys=weights.shape[-1])
+    return WeightBlock(rows, attended.band, _float32(weights), scores)
 
 
-def _scores(record: AttentionRecord, softmax_input: Tensor | None, *, keys: int) -> Tensor:
+@torch.no_grad()
+def _scores(record: AttentionRecord, softmax_input: Tensor | None, allowed: Tensor | None, *, keys: int) -> Array:
     if softmax_input is None:
         raise ValueError(f"{record.function} calls no softmax, so there are no scores to show")
-    return softmax_input[..., :keys]  # behind them may come a sink's column, which is no key's
+    scores = softmax_input[..., :keys]  # behind them may come a sink's column, which is no key's
+    if allowed is not None:  # a masked score is no score; one that a wrong mask leaves finite is shown
+        hidden = ~allowed & (scores < torch.finfo(scores.dtype).min / 2)
+        scores = scores.masked_fill(hidden, float("-inf"))
+    return _float32(scores)
 
 
-def _with_all_keys(band: Band, *, keys: int, elsewhere: float) -> Array:
-    around = (band.keys.start, keys - band.keys.stop)
-    return band.values if around == (0, 0) else np.pad(band.values, ((0, 0), (0, 0), around), constant_values=elsewhere)
+def _float32(block: Tensor) -> Array:
+    """[1, H, queries, keys] -> float32 [H, queries, keys]."""
+    array: Array = block[0].float().cpu().numpy()
+    return array
+
+
+def _with_all_keys(block: WeightBlock, kind: Kind, *, keys: int) -> Array:
+    values, around = block.values(kind), (block.keys.start, keys - block.keys.stop)
+    if around == (0, 0):
+        return values
+    return np.pad(values, ((0, 0), (0, 0), around), constant_values=_ELSEWHERE[kind])
 
 
 def _overlap(a: slice, b: slice) -> slice:
-    """The places in both; an empty slice where there is none."""
+    """The intersection; an empty slice where there is none."""
     start = max(a.start, b.start)
     return slice(start, max(start, min(a.stop, b.stop)))
 
 
 def _within(places: slice, whole: slice) -> slice:
-    """Places counted from the start of a whole that they lie in; of an empty slice, which may lie anywhere, none."""
+    """Re-base `places` so that they count from `whole.start`. An empty slice stays empty."""
     empty = places.start >= places.stop
     return slice(0, 0) if empty else slice(places.start - whole.start, places.stop - whole.start)

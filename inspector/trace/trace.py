@@ -10,7 +10,7 @@ Shapes: H heads, Q query positions, T key positions, D width.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -25,11 +25,11 @@ from inspector.memory.cache import ByteBudgetCache
 from inspector.memory.held import held_bytes
 from inspector.trace import recompute
 from inspector.trace.norm_formula import Gating, normalise
-from inspector.trace.recompute import Array, AttentionRecord, AttentionSite, Band, Kind
+from inspector.trace.recompute import Array, AttentionRecord, AttentionSite, Kind, WeightBlock
 from models.layer_words import layers_in_words
 from models.tokenizers import Cut, Encoding
 
-__all__ = ["Array", "AttentionRecord", "AttentionSite", "Band", "NormRecord", "Refused", "StateRecord", "Trace"]
+__all__ = ["Array", "AttentionRecord", "AttentionSite", "NormRecord", "Refused", "StateRecord", "Trace", "WeightBlock"]
 __all__ += ["read_only"]
 
 HALF = (torch.bfloat16, torch.float16)  # what numpy or its readers have too few digits for
@@ -194,11 +194,17 @@ class Trace:
         return self._map("scores", layer, head, stream, call)
 
     def blocks(self, *, layer: int, stream: str | None = None, call: int = 0) -> Iterator[tuple[slice, Array]]:
-        """All weights of a layer in blocks of query rows: (rows, float32 [H, rows, T]); memory linear in the text."""
+        """Compute all weights of a layer in blocks of query rows: (rows, float32 [H, rows, T]).
+
+        Memory is linear in the text.
+        """
         return recompute.blocks(self.record_of(layer, stream, call=call), "weights")
 
-    def bands(self, *, layer: int, stream: str | None = None, call: int = 0) -> Iterator[Band]:
-        """The same without the keys that a mask hides from a whole block: in a local layer, work linear in the text."""
+    def bands(self, *, layer: int, stream: str | None = None, call: int = 0) -> Iterator[WeightBlock]:
+        """Compute a layer's weights and scores in blocks, without the keys that a mask hides from a whole block.
+
+        In a local layer the work is linear in the text.
+        """
         return recompute.bands(self.record_of(layer, stream, call=call))
 
     def window(
@@ -211,16 +217,18 @@ class Trace:
         stream: str | None = None,
         call: int = 0,
         kind: Kind = "weights",
+        on_block: Callable[[WeightBlock], None] | None = None,
     ) -> Array:
-        """Some rows and columns of a head's weights or scores, the same bits as in the whole: float32 [queries, keys].
+        """Compute some rows and columns of a head's weights or scores, bit-equal to the map: float32 [queries, keys].
 
-        Only these rows are computed, and of that head alone. Slices are numpy's, without a step. Raises ValueError for
-        a layer, head or stream out of range, and for a window that holds nothing.
+        Only these rows of this head are computed. Slices are numpy's, without a step. on_block: called with each block
+        of rows (all keys, weights and scores, H = 1) that the window needs, for readers of whole rows in the same pass.
+        Raises ValueError for a layer, head or stream out of range, and for a window that holds nothing.
         """
         record = self.record_of_head(layer, head, stream, call=call)
         rows = places(queries, "queries", count=len(record.site.queries))
         columns = places(keys, "keys", count=len(record.site.keys))
-        chosen: Array = recompute.window(record, kind, queries=rows, keys=columns)[0]
+        chosen: Array = recompute.window(record, kind, queries=rows, keys=columns, on_block=on_block)[0]
         return chosen
 
     def pooled(self, *, layer: int, side: int, stream: str | None = None, call: int = 0) -> Array:
@@ -268,7 +276,7 @@ class Trace:
         return found[call]
 
     def record_of_head(self, layer: int, head: int, stream: str | None, *, call: int = 0) -> AttentionRecord:
-        """The same of one head alone; ValueError for a head that there is not, too."""
+        """Like `record_of`, for one head. Raises ValueError if the layer has no such head."""
         record = self.record_of(layer, stream, call=call)
         if not 0 <= head < record.site.heads:
             raise ValueError(f"head {head} is out of range: layer {layer} has heads 0 to {record.site.heads - 1}")

@@ -51,10 +51,10 @@ def test_a_part_says_so_and_tells_the_whole_rows_entropy(tab, minilm):
 def test_a_weight_of_zero_tells_no_score_and_a_difference_none(tab):
     values = np.array([[1, 0], [0.25, 0.75]], np.float32)
     labels = {"queries": ("a", "b"), "keys": ("a", "b"), "colours": theme.SEQUENTIAL}
-    show(tab, "head", pack.head_bytes(values, rows=row_statistics.Rows(2, (0.0, 0.56), (1.0, 2.0)), **labels))
+    show(tab, "head", pack.head_bytes(values, rows=row_statistics.RowStatistics(2, (0.0, 0.56), (1.0, 2.0)), **labels))
     point(tab, 0, 1, n=2)
     assert "weight 0, rank 2 of 2 in its row masked, or its score is too low for a weight" in tooltip(tab)
-    show(tab, "head", pack.head_bytes(values, rows=row_statistics.Rows(2, (0.0, 0.56), None), **labels))
+    show(tab, "head", pack.head_bytes(values, rows=row_statistics.RowStatistics(2, (0.0, 0.56), None), **labels))
     point(tab, 1, 1, n=2)
     assert "score" not in tooltip(tab)
     assert "entropy of the row 0.5600 nats" in tooltip(tab)

@@ -13,6 +13,7 @@ import models
 from inspector import Trace, record, row_statistics
 from inspector.maps import Arrangement, Groups, arrange
 from models import LoadedModel
+from models.attention import attend_rows, row_blocks
 from tests.inspector.probe.families import CAPTURED, save
 
 TEXT, TARGET = "the cat sat on the log because it was", "the log sat on it"
@@ -62,6 +63,24 @@ def test_rows_are_whole_where_a_part_is_shown(minilm: LoadedModel) -> None:
     assert window == replace(whole, entropy=whole.entropy[120:140], offset=whole.offset[120:140])
 
 
+def test_the_map_and_its_rows_numbers_come_from_one_pass(minilm: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    trace = record(minilm, "the cat sat on a mat and wanted milk from some big river bank " * 21)
+    shown, where = arrange(trace), {"layer": 2, "head": 3, "stream": "encoder"}
+    expected = row_statistics.of_head(trace, shown, **where)
+    rows = row_statistics.reader(trace.record_of(2, "encoder"), shown)
+    computed = []
+
+    def count(*inputs, rows, **rest):
+        computed.append(rows)
+        return attend_rows(*inputs, rows=rows, **rest)
+
+    monkeypatch.setattr("inspector.trace.recompute.attend_rows", count)
+    window = trace.window(**where, queries=slice(None), keys=slice(None), on_block=rows.see)
+    assert rows.result() == expected
+    assert computed == list(row_blocks(len(trace.tokens), len(trace.tokens)))
+    np.testing.assert_array_equal(window, trace.attention(**where))
+
+
 def test_nothing_is_told_of_rows_that_are_not_the_softmaxs(minilm: LoadedModel) -> None:
     trace = record(minilm, "antidisestablishmentarianism")
     where = {"layer": 0, "head": 0, "stream": "encoder"}
@@ -73,9 +92,10 @@ def test_coarse_weights_tell_no_score(minilm: LoadedModel, monkeypatch: pytest.M
     trace = record(minilm, "the cat sat")
     bands = row_statistics.recompute.bands
 
-    def coarse(record, kind, **which):
-        for band in bands(record, kind, **which):
-            yield replace(band, values=torch.tensor(band.values).bfloat16().float().numpy())
+    def coarse(record, **which):
+        for block in bands(record, **which):
+            weights = torch.tensor(block.weights).bfloat16().float().numpy()
+            yield replace(block, weights=weights)
 
     monkeypatch.setattr(row_statistics.recompute, "bands", coarse)
     told = row_statistics.of_head(trace, arrange(trace), layer=0, head=0, stream="encoder")

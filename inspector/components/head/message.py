@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from inspector.plots.theme import HEADS
 
 if TYPE_CHECKING:
-    from inspector.row_statistics import Rows
+    from inspector.row_statistics import RowStatistics
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ def of_parts(parts: Sequence[Part]) -> list[dict[str, Any]]:
     return [{"name": part.name, "colours": colours[at]} for at, part in enumerate(parts)]
 
 
-def of_rows(rows: Rows) -> dict[str, int | list[float] | None]:
+def of_rows(rows: RowStatistics) -> dict[str, int | list[float] | None]:
     """The numbers of rows as the header holds them, to a millionth of a nat: more than is printed."""
     offset = None if rows.offset is None else [round(number, 6) for number in rows.offset]
     return {"keys": rows.keys, "entropy": [round(number, 6) for number in rows.entropy], "offset": offset}

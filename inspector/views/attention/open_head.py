@@ -50,8 +50,14 @@ def draw(
     weights = kind.name == "weights"
     down, across = _window(shown, stream=stream) if shown.is_long else (slice(None), slice(None))
     seen = maps.part(shown, queries=down, keys=across)
+    record = trace.record_of(site.layer, stream, call=site.call)
+    statistics = row_statistics.reader(record, seen) if weights and not which.name else None
+    on_block = None if statistics is None else statistics.see  # the map and its rows' numbers in one pass
     try:
-        readers = [quantities.reader(inspected, kind, site=sites[at], number=head) for at, head in which.places]
+        readers = [
+            quantities.reader(inspected, kind, site=sites[at], number=head, on_block=on_block)
+            for at, head in which.places
+        ]
         each = [maps.rows(shown, read, queries=down)[1] for read in readers]
         mean: Array = each[0] if len(each) == 1 else np.stack(each).mean(axis=0, dtype=np.float64).astype(np.float32)
         values = mean[:, across]
@@ -69,9 +75,7 @@ def draw(
             vmax=_top([one[:, across] for one in each] if which.in_colours else [values]),
             diverging=kind.signed,
             quantity=f"mean {kind.quantity}" if which.name else kind.quantity,
-            rows=row_statistics.of_head(trace, seen, layer=site.layer, head=number, stream=stream, call=site.call)
-            if weights and not which.name
-            else None,
+            rows=None if statistics is None else statistics.result(),
             segments=_segments(trace, seen, stream=stream),
             options=options,
             parts=[

@@ -15,7 +15,7 @@ from inspector.views.shell import link, session
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from inspector.trace import Array, AttentionSite, Trace
+    from inspector.trace import Array, AttentionSite, Trace, WeightBlock
     from inspector.views.shell.session import Inspected
 
 
@@ -79,10 +79,18 @@ def choose() -> Kind:
     return KINDS[name]
 
 
-def reader(inspected: Inspected, kind: Kind, *, site: AttentionSite, number: int) -> Callable[[slice], Array]:
-    """Of a map of that kind any token rows, all keys: slice -> float32 [rows, T].
+def reader(
+    inspected: Inspected,
+    kind: Kind,
+    *,
+    site: AttentionSite,
+    number: int,
+    on_block: Callable[[WeightBlock], None] | None = None,
+) -> Callable[[slice], Array]:
+    """Return a function that reads any token rows of a map of that kind, all keys: slice -> float32 [rows, T].
 
-    Raises ValueError where the kind needs the model and it is not at hand, or its projections are not found.
+    on_block: called with each block of weights or scores that is read, see `Trace.window`. Raises ValueError where
+    the kind needs the model and the model is not at hand, or its projections are not found.
     """
     trace = inspected.trace
     if kind.name == "norm-weighted":
@@ -108,6 +116,7 @@ def reader(inspected: Inspected, kind: Kind, *, site: AttentionSite, number: int
         queries=rows,
         keys=slice(None),
         kind=recorded,
+        on_block=on_block,
     )
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from inspector.components import pack as packing
 from inspector.components import standalone
-from inspector.row_statistics import Rows
+from inspector.row_statistics import RowStatistics
 
 COLOURS = {"light": ("#ffffff", "#8888ff", "#000044"), "dark": ("#101018", "#7070c0", "#f0f0ff")}
 
@@ -65,7 +65,7 @@ def test_head_of_a_transposed_view_keeps_rows_and_columns():
 def test_rows_travel_to_a_millionth_and_512_tokens_stay_small():
     weights = attention(1, 1, 512, 512)[0, 0]
     tokens = [f"##token{position}" for position in range(512)]
-    rows = Rows(512, (1.23456789,) * 512, (-12.3456789,) * 512)
+    rows = RowStatistics(512, (1.23456789,) * 512, (-12.3456789,) * 512)
     message = packing.head_bytes(weights, queries=tokens, keys=tokens, colours=COLOURS, rows=rows, quantity="score")
     assert len(message) <= 1_200_000
     header, _ = unpack(message, "<f4")
@@ -131,7 +131,7 @@ def test_options_that_there_are_not_are_refused(option):
         ({"vmax": 0.0}, "vmax 0.0"),
         ({"diverging": True, "colours": dict.fromkeys(COLOURS, ("#fff", "#000"))}, "odd number"),
         ({"colours": {"light": ("#fff", "#000")}}, "'dark'; it has 0"),
-        ({"rows": Rows(2, (0.1,), None)}, "1 rows' numbers for 2 queries"),
+        ({"rows": RowStatistics(2, (0.1,), None)}, "1 rows' numbers for 2 queries"),
         (
             {"linked": packing.Linked("pair", (0,), (0, 1))},
             "linked numbers of 1 queries and 2 keys; the map has 2 and 2",
