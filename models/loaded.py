@@ -1,10 +1,10 @@
-"""A model ready to be inspected, and what a reader should know of it before choosing it."""
+"""A model ready to be inspected, its runner, and the card that a reader sees before choosing it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 # torch and transformers take seconds to import: they come with the first model, so that the page is drawn before.
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ Backend = Literal["own", "probe", "eager output"]
 
 @dataclass(frozen=True)
 class Card:
-    """What a reader should know of a model before choosing it.
+    """The facts of a model that a reader sees before choosing it.
 
     trained: False where the weights are random and show nothing but the architecture.
     """
@@ -31,18 +31,51 @@ class Card:
     trained: bool = True
 
 
+class Runner(Protocol):
+    """Runs a network. Inputs and outputs are on the CPU, wherever the network is."""
+
+    @property
+    def reads_pairs(self) -> bool:
+        """Whether the network is made for `read_pair`: an encoder-decoder."""
+
+    @property
+    def writes(self) -> bool:
+        """Whether the network is made for `write`: a decoder or an encoder-decoder with a language head."""
+
+    @property
+    def predicts(self) -> bool:
+        """Whether the network is made for `predict`: it has a language head that can be asked alone."""
+
+    def read(self, ids: Tensor, keep: Tensor, segments: Tensor) -> Tensor:
+        """Run ids, keep (boolean, False on padding) and segments [B, T] -> last hidden state [B, T, D].
+
+        An encoder-decoder gives its encoder's last hidden state.
+        """
+
+    def read_pair(self, ids: Tensor, keep: Tensor, target: Tensor) -> Tensor:
+        """Run a source's ids and keep [B, T] and the target ids [B, Q] that the decoder reads -> the decoder's last
+        hidden state [B, Q, D].
+        """
+
+    def write(self, ids: Tensor, new_tokens: int) -> Tensor:
+        """Write at most `new_tokens` after ids [1, T], a source or the beginning of a text -> ids [1, N]."""
+
+    def predict(self, hidden: Tensor) -> Tensor:
+        """Turn the last hidden state [B, T, D] into logits [B, T, V].
+
+        The logits are those of the token at that position (a masked language model), or of the next token.
+        """
+
+
 @dataclass(frozen=True)
 class LoadedModel:
-    """A model ready to be inspected, shared by all who look at it: nothing here is ever changed.
+    """A model ready to be inspected, shared by all its readers: nothing here is ever changed.
 
-    network: in eval mode; own Transformer or a transformers model.
+    network: the project's Transformer or a transformers model, in eval mode.
     config: TransformerConfig or a transformers configuration.
-    run: (ids, keep, segments), each [B, T], keep boolean and False on padding -> last hidden state [B, T, D].
-    max_tokens: the longest text it can read, special tokens included.
-    run_pair: of an encoder-decoder: (source ids, source keep, target ids that the decoder reads) -> [B, Q, D].
-    write: of a model that generates: (ids [1, T], how many new tokens at most) -> ids [1, N]; see `generate`.
-    predict: where the model predicts tokens: last hidden state [B, T, D] -> logits [B, T, V] of the token that stands
-    there (a masked language model) or comes next.
+    runner: runs the network; `run`, `run_pair`, `write` and `predict` are the runner's methods.
+    layers: how many attention layers one forward runs; a decoder that reads a source has two in each layer.
+    max_tokens: the longest text that the model can read, special tokens included.
     backend: how its attention is seen: "own" and "probe" through `models.attention.attend`, "eager output" from its
     eager attention's softmax. linear: whether a recording grows with the text; where it is False, with its square,
     for the maps of an "eager output" that cannot be made again are kept.
@@ -53,11 +86,9 @@ class LoadedModel:
     network: nn.Module
     config: Any
     tokenizer: Any
-    run: Callable[[Tensor, Tensor, Tensor], Tensor]
+    runner: Runner
+    layers: int
     max_tokens: int
-    run_pair: Callable[[Tensor, Tensor, Tensor], Tensor] | None = None
-    write: Callable[[Tensor, int], Tensor] | None = None
-    predict: Callable[[Tensor], Tensor] | None = None
     backend: Backend = "own"
     linear: bool = True
     start: int | None = None
@@ -68,35 +99,48 @@ class LoadedModel:
         return self.card.shape
 
     @property
-    def layers(self) -> int:
-        """How many layers of attention the configuration names; an encoder-decoder's decoder has two in each."""
-        if self.backend != "own":
-            from models.huggingface.runner import attention_count
+    def run(self) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
+        """The runner's `read`: (ids, keep, segments), each [B, T] -> last hidden state [B, T, D]."""
+        return self.runner.read
 
-            return attention_count(self.config, shape=self.shape)
-        cross_and_own = 2 * self.config.decoder_depth if self.shape == "encoder-decoder" else 0
-        return int(self.config.layers + cross_and_own)
+    @property
+    def run_pair(self) -> Callable[[Tensor, Tensor, Tensor], Tensor] | None:
+        """The runner's `read_pair`: (source ids, source keep, target ids) -> [B, Q, D]; None for a single stack."""
+        return self.runner.read_pair if self.runner.reads_pairs else None
+
+    @property
+    def write(self) -> Callable[[Tensor, int], Tensor] | None:
+        """The runner's `write`: (ids [1, T], new tokens at most) -> ids [1, N]; None where the model does not write."""
+        return self.runner.write if self.runner.writes else None
+
+    @property
+    def predict(self) -> Callable[[Tensor], Tensor] | None:
+        """The runner's `predict`: last hidden state [B, T, D] -> logits [B, T, V]; None without a language head."""
+        return self.runner.predict if self.runner.predicts else None
 
     @property
     def placed(self) -> str:
-        """The dtype and the devices of its weights, such as "float32 on cpu"."""
+        """The dtype and the devices of the weights, such as "float32 on cpu"."""
         from models.placed import in_words
 
         return in_words(self.network)
 
     @property
     def fills_masks(self) -> bool:
-        """Whether it guesses hidden tokens from both sides: a masked language model."""
+        """Whether the model guesses hidden tokens from both sides: a masked language model."""
         return self.shape == "encoder" and self.predict is not None
 
     def encode(self, text: str, *, text_pair: str | None = None) -> Encoding:
-        """Tokenize for this model, cut to what it can read; ValueError where there is nothing to read."""
+        """Tokenize for this model and cut to its longest text.
+
+        Raises ValueError for a text without tokens.
+        """
         from models.tokenizers import encode
 
         return encode(self.tokenizer, text, text_pair=text_pair, max_tokens=self.max_tokens)
 
     def generate(self, text: str, *, new_tokens: int = 40) -> str:
-        """What the model writes: the target of a source (the translator: by beam search), or how the text goes on.
+        """Write the target of a source (the translator: by beam search), or continue the text.
 
         Raises ValueError for a model that does not write, or an empty text.
         """
@@ -106,7 +150,7 @@ class LoadedModel:
         return written
 
     def generate_ids(self, encoding: Encoding, *, new_tokens: int) -> list[int]:
-        """As `generate`, but the token ids, from the start token on."""
+        """Generate token ids, from the start token on; see `generate`."""
         import torch
 
         if self.write is None:

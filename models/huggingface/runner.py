@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from models.attention import AttentionCall, attend_rows, watch, watched
-from models.config_facts import Stack, stack_config, stack_configs, text_config
+from models.config_facts import attention_count, head_counts, kv_head_count, layer_count, segment_count, stack_configs
 from models.huggingface.eager_attention import IMPLEMENTATION
 from models.huggingface.eager_output import Expected, GivenScores, WatchedSoftmax
 from models.huggingface.prediction_head import predict, usual_logits
@@ -30,13 +30,12 @@ _NO_LIMIT = 2**17  # tokens, for models whose positions have no end (T5, ALiBi) 
 
 
 @dataclass(frozen=True)
-class Pretrained:
-    """A network of transformers in eval mode with its configuration and tokenizer.
+class PretrainedRunner:
+    """Runs a network of transformers, in eval mode (see `models.loaded.Runner`).
 
-    What goes in and what comes out is on the CPU, wherever the network is.
-    backend: how its attention is seen. head: whether it predicts tokens, and the head gives alone what the whole model
-    gives. linear: whether every map can be made again from what is linear in the text. note: what a reader should know
-    of its weights.
+    backend: how its attention is seen. head: whether the network predicts tokens, and the head alone gives the logits
+    of the whole model. linear: whether every map can be recomputed from tensors that are linear in the text.
+    note: a sentence on the weights for the reader, "" for none.
     """
 
     network: Any
@@ -49,30 +48,45 @@ class Pretrained:
     linear: bool = False
     note: str = ""
 
-    def run(self, ids: Tensor, keep: Tensor, segments: Tensor) -> Tensor:
-        """ids, keep (boolean, False on padding) and segments [B, T] -> last hidden state [B, T, D].
+    @property
+    def reads_pairs(self) -> bool:
+        """Whether the network reads a source and a target."""
+        return self.shape == "encoder-decoder"
 
-        Of an encoder-decoder, its encoder's.
+    @property
+    def writes(self) -> bool:
+        """Whether the network writes: a decoder or an encoder-decoder with a head that predicts tokens."""
+        return self.head and self.shape != "encoder"
+
+    @property
+    def predicts(self) -> bool:
+        """Whether the head predicts tokens, and can be asked alone."""
+        return self.head
+
+    def read(self, ids: Tensor, keep: Tensor, segments: Tensor) -> Tensor:
+        """Run ids, keep (boolean, False on padding) and segments [B, T] -> last hidden state [B, T, D].
+
+        An encoder-decoder runs its encoder.
         """
-        network = self.network.get_encoder() if self.shape == "encoder-decoder" else self._body()
+        network = self.network.get_encoder() if self.reads_pairs else self._body()
         inputs = {"input_ids": ids, "attention_mask": keep.long()}
         if segment_count(self.config) > 1:
             inputs["token_type_ids"] = segments
         return self._call(network, inputs)
 
-    def run_pair(self, ids: Tensor, keep: Tensor, target: Tensor) -> Tensor:
-        """Source ids and keep [B, T], target [B, Q], what the decoder reads -> its last hidden state [B, Q, D]."""
+    def read_pair(self, ids: Tensor, keep: Tensor, target: Tensor) -> Tensor:
+        """Run a source's ids and keep [B, T] and the decoder's ids [B, Q] -> last hidden state [B, Q, D]."""
         inputs = {"input_ids": ids, "attention_mask": keep.long(), "decoder_input_ids": target}
         return self._call(self._body(), inputs)
 
     def predict(self, hidden: Tensor) -> Tensor:
-        """Last hidden state [B, T, D] -> logits [B, T, V], by the model's own head."""
+        """Turn the last hidden state [B, T, D] into logits [B, T, V] with the model's head."""
         with turn(self.network):
-            there = hidden.to(self.device, dtype_of(self.network))
-            return predict(self.network, there, shape=self.shape).cpu()
+            placed = hidden.to(self.device, dtype_of(self.network))
+            return predict(self.network, placed, shape=self.shape).cpu()
 
     def write(self, ids: Tensor, new_tokens: int) -> Tensor:
-        """ids [1, T], a source or the beginning of a text -> [1, N], greedily: the likeliest token each time."""
+        """Write after ids [1, T], a source or the beginning of a text -> [1, N]: the likeliest token each time."""
         ids = ids.to(self.device)
         with turn(self.network), _known_ids({"input_ids": ids}):
             written: Tensor = self.network.generate(
@@ -87,7 +101,7 @@ class Pretrained:
     @property
     def start(self) -> int | None:
         """The token that a decoder begins its target with, where the tokenizer does not write it."""
-        if self.shape != "encoder-decoder":
+        if not self.reads_pairs:
             return None
         writing = getattr(self.network, "generation_config", None)  # where transformers 5 saves what it writes with
         places = [(self.config, "decoder_start_token_id"), (writing, "decoder_start_token_id")]
@@ -96,7 +110,7 @@ class Pretrained:
 
     @property
     def device(self) -> torch.device:
-        """Where its inputs go."""
+        """The device of the inputs."""
         return input_device(self.network)
 
     def _body(self) -> nn.Module:
@@ -157,7 +171,7 @@ def _known_ids(given: Mapping[str, Tensor]) -> Iterator[None]:
         ) from error
 
 
-def try_out(network: Any, tokenizer: Any, *, shape: Shape) -> Pretrained:
+def try_out(network: Any, tokenizer: Any, *, shape: Shape) -> PretrainedRunner:
     """Run a few tokens and note what was seen.
 
     shape: what the configuration says. Whether a stack reads one way or both ways is not taken from it but from what
@@ -166,7 +180,7 @@ def try_out(network: Any, tokenizer: Any, *, shape: Shape) -> Pretrained:
     Raises ValueError where no attention was seen, or the network hands none out.
     """
     own = network.config._attn_implementation == IMPLEMENTATION
-    tried = Pretrained(
+    tried = PretrainedRunner(
         network,
         network.config,
         tokenizer,
@@ -221,7 +235,7 @@ def _handed_out(out: Any) -> list[Tensor]:
     return maps
 
 
-def _check_whole(calls: Sequence[AttentionCall], tried: Pretrained) -> None:
+def _check_whole(calls: Sequence[AttentionCall], tried: PretrainedRunner) -> None:
     """Raise ValueError where not every attention that the configuration names was seen, between all tokens."""
     expected = attention_count(tried.config, shape=tried.shape)
     if not calls or expected == 0:
@@ -256,12 +270,12 @@ def _check_rows(call: AttentionCall) -> None:
             )
 
 
-def _forward(tried: Pretrained, ids: Tensor) -> Tensor:
+def _forward(tried: PretrainedRunner, ids: Tensor) -> Tensor:
     keep, segments = torch.ones_like(ids, dtype=torch.bool), torch.zeros_like(ids)
-    return tried.run_pair(ids, keep, ids) if tried.shape == "encoder-decoder" else tried.run(ids, keep, segments)
+    return tried.read_pair(ids, keep, ids) if tried.reads_pairs else tried.read(ids, keep, segments)
 
 
-def _agrees(tried: Pretrained, ids: Tensor, hidden: Tensor) -> bool:
+def _agrees(tried: PretrainedRunner, ids: Tensor, hidden: Tensor) -> bool:
     """Whether there is a head, and it gives alone what the whole model gives."""
     whole = usual_logits(tried.network, ids.to(tried.device), shape=tried.shape)
     if whole is None:
@@ -269,53 +283,6 @@ def _agrees(tried: Pretrained, ids: Tensor, hidden: Tensor) -> bool:
     alone = tried.predict(hidden)
     tolerance = max(1e-4, 4 * torch.finfo(whole.dtype).eps)
     return alone.shape == whole.shape and torch.allclose(alone, whole.cpu(), atol=tolerance, rtol=tolerance)
-
-
-def attention_count(config: Any, *, shape: Shape) -> int:
-    """How many attention calls the configuration names for one forward; a decoder's layer makes two beside a source.
-
-    Layers of another kind (state-space, linear attention) have no map and do not count; "hybrid" ones have both. A
-    layer of ALBERT may hold several attentions (inner_group_num).
-    """
-    if shape == "encoder-decoder":
-        return layer_count(config, "encoder") + 2 * layer_count(config, "decoder")
-    text = text_config(config)
-    kinds = getattr(text, "layer_types", None) or getattr(text, "layers_block_type", None)
-    if kinds is None:
-        return int(text.num_hidden_layers) * int(getattr(text, "inner_group_num", 1))
-    return sum(kind.startswith("hybrid") or ("attention" in kind and "linear" not in kind) for kind in kinds)
-
-
-def head_counts(config: Any) -> frozenset[int]:
-    """H of its attentions, by whatever names the configuration gives them."""
-    names = ("num_attention_heads", "encoder_attention_heads", "decoder_attention_heads")
-    found = (getattr(own, name, None) for own in stack_configs(config) for name in names)
-    return frozenset(int(heads) for heads in found if heads is not None)
-
-
-def segment_count(config: Any) -> int:
-    """How many texts beside each other it tells apart; one (XLM, GPT-2) would add the embedding of token 0 instead."""
-    named = 2 if config.model_type == "xlnet" else getattr(text_config(config), "type_vocab_size", None)
-    return int(named or 1)
-
-
-def kv_head_count(config: Any) -> int | None:
-    """K that the configuration names (GQA, MQA); None where it names none."""
-    text = text_config(config)
-    if getattr(text, "multi_query", False) and not getattr(text, "new_decoder_architecture", False):
-        return 1
-    names = ("num_key_value_heads", "num_kv_heads")
-    return next((int(value) for name in names if (value := getattr(text, name, None)) is not None), None)
-
-
-def layer_count(config: Any, stack: Stack) -> int:
-    """L of one stack of an encoder-decoder, by whatever name the configuration gives it."""
-    names = {
-        "encoder": ("encoder_layers", "num_encoder_layers", "num_layers", "num_hidden_layers"),
-        "decoder": ("decoder_layers", "num_decoder_layers", "num_layers", "num_hidden_layers"),
-    }
-    own = stack_config(config, stack)
-    return next(int(value) for name in names[stack] if (value := getattr(own, name, None)) is not None)
 
 
 def max_tokens(network: nn.Module, tokenizer: Any) -> int:

@@ -123,6 +123,11 @@ class TransformerConfig:
         return self.layers if self.decoder_layers is None else self.decoder_layers
 
     @property
+    def attention_count(self) -> int:
+        """Attention layers of one forward: a decoder that reads a source has two in each layer."""
+        return self.layers + (2 * self.decoder_depth if self.shape == "encoder-decoder" else 0)
+
+    @property
     def decoder_vocabulary(self) -> int:
         """V of the decoder."""
         return self.vocabulary if self.target_vocabulary is None else self.target_vocabulary

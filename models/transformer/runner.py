@@ -1,55 +1,84 @@
-"""An own Transformer as the inspector runs it: read a text, read a source and a target, write.
+"""The project's Transformer as the inspector runs it: read a text, read a source and a target, write, predict.
 
-What goes in and what comes out is on the CPU, wherever the network is.
+```python
+runner = OwnRunner.of(Decoder(config), tokenizer)
+hidden = runner.read(ids, keep, segments)
+```
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
-from torch import Tensor, nn
+from torch import Tensor
 
 from models.placed import dtype_of, input_device
 from models.transformer.generation import NextToken, beam_search, greedy
+from models.transformer.masked_lm import MaskedLanguageModel
 from models.transformer.stacks import Decoder, Encoder, EncoderDecoder
 
 
 @dataclass(frozen=True)
-class Running:
-    """start, end: ids of the tokens that begin and end a text ([CLS] and [SEP] of a BERT's tokenizer).
+class OwnRunner:
+    """Runs one of the project's Transformers (see `models.loaded.Runner`).
 
-    beams: of an encoder-decoder; 1 for greedy decoding.
+    head: the network that holds the language head; None where tokens are not predicted.
+    start, end: ids of the tokens that begin and end a text ([CLS] and [SEP] of a BERT's tokenizer).
+    beams: how many beams an encoder-decoder writes with; 1 for greedy decoding.
     """
 
     network: Encoder | Decoder | EncoderDecoder
+    head: Decoder | EncoderDecoder | MaskedLanguageModel | None
     start: int
     end: int
     beams: int = 1
 
     @classmethod
-    def of(cls, network: Encoder | Decoder | EncoderDecoder, tokenizer: Any, *, beams: int = 1) -> Running:
-        """With the tokenizer's own start and end."""
-        return cls(network, tokenizer.cls_token_id, tokenizer.sep_token_id, beams)
+    def of(
+        cls, network: Encoder | Decoder | EncoderDecoder | MaskedLanguageModel, tokenizer: Any, *, beams: int = 1
+    ) -> OwnRunner:
+        """Take the start and end tokens of the tokenizer, and the head that the configuration names."""
+        start, end = tokenizer.cls_token_id, tokenizer.sep_token_id
+        if isinstance(network, MaskedLanguageModel):
+            return cls(network.encoder, network, start, end, beams)
+        head = None if isinstance(network, Encoder) or not network.config.output_head else network
+        return cls(network, head, start, end, beams)
+
+    @property
+    def reads_pairs(self) -> bool:
+        """Whether the network reads a source and a target."""
+        return isinstance(self.network, EncoderDecoder)
+
+    @property
+    def writes(self) -> bool:
+        """Whether the network writes: a decoder or an encoder-decoder with a language head."""
+        return self.predicts and not isinstance(self.network, Encoder)
+
+    @property
+    def predicts(self) -> bool:
+        """Whether the network has a language head."""
+        return self.head is not None
 
     def read(self, ids: Tensor, keep: Tensor, segments: Tensor) -> Tensor:
-        """ids, keep and segments [B, T] -> last hidden state [B, T, D]; of an encoder-decoder, its encoder's."""
+        """Run ids, keep and segments [B, T] -> last hidden state [B, T, D]; an encoder-decoder runs its encoder."""
         network = self.network.encoder if isinstance(self.network, EncoderDecoder) else self.network
-        there = input_device(network)
-        takes = {"segments": segments.to(there)} if network.config.segments else {}
-        hidden: Tensor = network(ids.to(there), keep=keep, **takes)  # masks are rules, and stay where they are
+        device = input_device(network)
+        takes = {"segments": segments.to(device)} if network.config.segments else {}
+        hidden: Tensor = network(ids.to(device), keep=keep, **takes)  # masks are rules, and stay on the CPU
         return hidden.cpu()
 
     def read_pair(self, ids: Tensor, keep: Tensor, target: Tensor) -> Tensor:
-        """ids and keep [B, T] of the source, target [B, Q], what the decoder reads -> last hidden state [B, Q, D]."""
-        there = input_device(self.network)
-        hidden: Tensor = self.network(ids.to(there), target.to(there), source_keep=keep)
+        """Run a source's ids and keep [B, T] and the decoder's ids [B, Q] -> last hidden state [B, Q, D]."""
+        device = input_device(self.network)
+        hidden: Tensor = self.network(ids.to(device), target.to(device), source_keep=keep)
         return hidden.cpu()
 
     def write(self, ids: Tensor, new_tokens: int) -> Tensor:
-        """ids [1, T], a source or the beginning of a text -> [1, N]: the start or that beginning, then at most
-        `new_tokens` more, up to the end token: the likeliest each time, or the best text of a beam.
+        """Write after ids [1, T], a source or the beginning of a text -> [1, N].
+
+        The result starts with the start token or the given beginning. At most `new_tokens` more follow, up to the end
+        token: the likeliest token each time, or the best text of a beam.
         """
         ask, begun = self.begin(ids)
         if self.beams > 1:
@@ -57,8 +86,10 @@ class Running:
         return greedy(ask, begun, new_tokens=new_tokens, end=self.end)
 
     def begin(self, ids: Tensor, *, cached: bool = True) -> tuple[NextToken, Tensor]:
-        """ids [1, T], a source or the beginning of a text -> the model to be asked for each next token, and what is
-        written before the first: the start [1, 1], or that beginning.
+        """Prepare to write after ids [1, T], a source or the beginning of a text.
+
+        Returns the model to ask for each next token, and the ids before the first new token: the start [1, 1], or the
+        given beginning.
         """
         if isinstance(self.network, Encoder):
             raise ValueError("an encoder reads and does not write; choose a decoder or an encoder-decoder")
@@ -66,12 +97,8 @@ class Running:
             return NextToken(self.network, source=ids, cached=cached), ids.new_full((1, 1), self.start)
         return NextToken(self.network, cached=cached), ids
 
-
-def predicting(network: nn.Module) -> Callable[[Tensor], Tensor]:
-    """The head of an own network: hidden states [..., D], in any dtype -> logits [..., V]."""
-    logits = cast("Callable[[Tensor], Tensor]", network.logits)
-
-    def predict(hidden: Tensor) -> Tensor:
-        return logits(hidden.to(input_device(network), dtype_of(network))).cpu()
-
-    return predict
+    def predict(self, hidden: Tensor) -> Tensor:
+        """Turn hidden states [..., D], in any dtype, into logits [..., V]."""
+        if self.head is None:
+            raise ValueError("this network has no language head; choose a model that predicts tokens")
+        return self.head.logits(hidden.to(input_device(self.head), dtype_of(self.head))).cpu()

@@ -17,9 +17,8 @@ from inspector import Trace, record
 from inspector.explain import Explanation, why
 from models import LoadedModel
 from models.huggingface.eager_attention import EagerAttention
-from models.transformer import build
-from models.transformer.runner import Running
 from tests.inspector.probe.families import CAPTURED, WINDOW, reference, save
+from tests.models.own_models import own
 
 TEXT, TARGET = "the cat sat on the log because it was tired", "the log sat on it"
 CELLS = 200
@@ -99,15 +98,6 @@ SWITCHES: tuple[dict[str, Any], ...] = (
     {"mask_fill": "zero"},
     {"mask_fill": -5.0, "mask_before_scale": True, "positions": "alibi"},
 )
-
-
-def own(shape: str, **switches: Any) -> LoadedModel:
-    torch.manual_seed(0)
-    loaded = models.load(f"own-{shape}")
-    network = build(replace(loaded.config, **switches)).eval().requires_grad_(False)
-    running = Running.of(network, loaded.tokenizer)
-    pair = running.read_pair if loaded.run_pair else None
-    return replace(loaded, network=network, config=network.config, run=running.read, run_pair=pair)
 
 
 @pytest.mark.parametrize("shape", ["decoder", "encoder-decoder"])

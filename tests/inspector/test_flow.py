@@ -21,8 +21,7 @@ from models.attention import DotProductAttention
 from models.attention.masks import CausalMask
 from models.output_projection import OutputProjection, find
 from models.tokenizers import Encoding
-from models.transformer import build
-from models.transformer.runner import Running
+from tests.models.own_models import own
 
 SOURCE, TARGET = "The cat sat on the mat because it was tired.", "Die Katze war müde."
 
@@ -38,15 +37,6 @@ def bert(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
     network.save_pretrained(folder)
     AutoTokenizer.from_pretrained(get_model_path(), local_files_only=True).save_pretrained(folder)
     return models.load(folder)
-
-
-def own(shape: str, **switches: object) -> LoadedModel:
-    torch.manual_seed(0)
-    loaded = models.load(f"own-{shape}")
-    network = build(replace(loaded.config, **switches)).eval().requires_grad_(False)
-    running = Running.of(network, loaded.tokenizer)
-    pair = running.read_pair if loaded.run_pair else None
-    return replace(loaded, network=network, config=network.config, run=running.read, run_pair=pair)
 
 
 def brute_force(weights: np.ndarray, values: np.ndarray, matrix: np.ndarray) -> np.ndarray:

@@ -27,9 +27,10 @@ from transformers import (
 import models
 from inspector import lens, record
 from models import LoadedModel
-from models.transformer import Decoder, Encoder, EncoderDecoder, build
+from models.registry import own_model
+from models.transformer import Decoder, Encoder, EncoderDecoder
 from models.transformer.masked_lm import MaskedLanguageModel
-from models.transformer.runner import Running
+from tests.models import own_models
 
 SOURCE, TARGET = "The cat sat on the mat because it was tired.", "Die Katze war müde."
 SIZES = {
@@ -72,15 +73,11 @@ def loaded_from(config: PreTrainedConfig, folder: Path) -> LoadedModel:
 
 
 def own(shape: str, **switches: object) -> LoadedModel:
-    """A random own model with its head where the registry would put it."""
-    torch.manual_seed(0)
-    loaded = models.load(f"own-{shape}")
-    network = build(replace(loaded.config, **switches)).eval().requires_grad_(False)
-    for parameter in network.parameters():
+    """A random own model whose biases are not 0."""
+    loaded = own_models.own(shape, **switches)
+    for parameter in loaded.network.parameters():
         parameter.add_(0.1 * torch.randn_like(parameter))
-    running = Running.of(network, loaded.tokenizer)
-    changed = replace(loaded, network=network, config=network.config, run=running.read)
-    return replace(changed, run_pair=running.read_pair if loaded.run_pair else None, predict=network.logits)
+    return loaded
 
 
 def given_out(stack: nn.Module, run: Callable[[], object]) -> list[np.ndarray]:
@@ -233,8 +230,7 @@ def own_masked() -> LoadedModel:
     torch.manual_seed(0)
     loaded = models.load("own-encoder")
     masked = MaskedLanguageModel(loaded.config).eval().requires_grad_(False)
-    running = Running.of(masked.encoder, loaded.tokenizer)
-    return replace(loaded, network=masked.encoder, run=running.read, predict=masked.logits)
+    return own_model(loaded.card, masked, loaded.tokenizer, max_tokens=loaded.max_tokens)
 
 
 def test_what_is_not_known_is_a_sentence(minilm: LoadedModel) -> None:

@@ -17,11 +17,13 @@ from torch import Tensor, nn
 import models
 from models import LoadedModel
 from models.attention import AttentionCall, MultiHeadAttention, watch
-from models.huggingface.loading import IMPLEMENTATION
+from models.config_facts import attention_count
+from models.huggingface.loading import IMPLEMENTATION, shape_of
+from models.huggingface.runner import PretrainedRunner
 from models.loaded import Card
 from models.output_projection import OutputProjection, _found, find
-from models.transformer import build
-from models.transformer.runner import Running
+from models.transformer.runner import OwnRunner
+from tests.models.own_models import own
 
 SIZES = {
     "vocab_size": 40,
@@ -69,24 +71,17 @@ def theirs(name: str) -> LoadedModel:
     network = kind._from_config(config, attn_implementation=IMPLEMENTATION).eval().requires_grad_(False)
     for parameter in network.parameters():  # biases begin at 0, which would hide them
         parameter.add_(0.1 * torch.randn_like(parameter))
-
-    def run(ids: Tensor, keep: Tensor, segments: Tensor) -> Tensor:
-        return network(input_ids=ids, attention_mask=keep.long()).last_hidden_state
-
-    def run_pair(ids: Tensor, keep: Tensor, target: Tensor) -> Tensor:
-        return network(input_ids=ids, attention_mask=keep.long(), decoder_input_ids=target).last_hidden_state
-
-    pair = run_pair if config.is_encoder_decoder else None
-    return LoadedModel(Card(name, name, "random", "-"), network, config, None, run, 16, run_pair=pair)
+    shape = shape_of(config)
+    runner = PretrainedRunner(network, config, None, shape, "probe", max_tokens=16)
+    layers = attention_count(config, shape=shape)
+    return LoadedModel(Card(name, name, "random", "-", shape), network, config, None, runner, layers, max_tokens=16)
 
 
-def ours(shape: str, **switches: object) -> LoadedModel:
-    torch.manual_seed(0)
-    loaded = models.load(f"own-{shape}")
-    network = build(replace(loaded.config, **switches)).eval().requires_grad_(False)
-    running = Running.of(network, loaded.tokenizer)
-    pair = running.read_pair if loaded.run_pair else None
-    return replace(loaded, network=network, config=network.config, run=running.read, run_pair=pair)
+class Silent(OwnRunner):
+    """Runs nothing."""
+
+    def read(self, ids: Tensor, keep: Tensor, segments: Tensor) -> Tensor:
+        return torch.zeros(1, 4, 64)
 
 
 def run(loaded: LoadedModel) -> None:
@@ -137,7 +132,7 @@ def test_the_output_of_transformers_attention_is_rebuilt(name: str) -> None:
 
 @pytest.mark.parametrize("name", OURS)
 def test_the_output_of_the_own_attention_is_rebuilt(name: str) -> None:
-    loaded = ours(name.split(",")[0], **OURS[name])
+    loaded = own(name.split(",")[0], **OURS[name])
     found = find(loaded)
     calls, outputs = recorded(loaded, lambda path, module: isinstance(module, MultiHeadAttention))
     assert len(calls) == len(found) == loaded.layers
@@ -160,7 +155,7 @@ def test_streams_and_layers_are_numbered_as_in_a_trace() -> None:
 
 
 def test_without_projections_the_heads_are_the_output() -> None:
-    loaded = ours("encoder", projections=False)
+    loaded = own("encoder", projections=False)
     for projection in find(loaded).values():
         assert projection.bias is None
         assert torch.equal(projection.weight.flatten(end_dim=1), torch.eye(64))
@@ -170,7 +165,7 @@ def test_without_projections_the_heads_are_the_output() -> None:
 
 
 def test_found_once_and_forgotten_with_the_network() -> None:
-    loaded = ours("encoder")
+    loaded = own("encoder")
     assert find(loaded) is find(replace(loaded))
     weight = find(loaded)["encoder", 0, 0].weight
     assert weight.data_ptr() == loaded.network.layers[0].attention.out.weight.data_ptr()  # a view costs nothing
@@ -182,7 +177,7 @@ def test_found_once_and_forgotten_with_the_network() -> None:
 
 def test_two_threads_on_one_network() -> None:
     """One finds while the other runs the same network, and nothing is left on it."""
-    loaded = ours("encoder")
+    loaded = own("encoder")
     start = Barrier(4)
 
     def one(number: int) -> Any:
@@ -208,13 +203,14 @@ class Gated(nn.Module):
 
 
 def test_what_is_not_found_is_a_sentence() -> None:
-    loaded = ours("decoder")
+    loaded = own("decoder")
     attention = loaded.network.layers[1].attention
     attention.out = Gated(attention.out)
     with pytest.raises(
         ValueError, match=r"own-decoder has no output projection that takes the heads of decoder layer 1"
     ):
         find(loaded)
-    silent = replace(ours("encoder"), run=lambda ids, keep, segments: torch.zeros(1, 4, 64))
+    loaded = own("encoder")
+    silent = replace(loaded, runner=Silent.of(loaded.network, loaded.tokenizer))
     with pytest.raises(ValueError, match="own-encoder shows none of its attention"):
         find(silent)

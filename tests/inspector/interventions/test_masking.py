@@ -14,7 +14,7 @@ from inspector import record
 from inspector.interventions import mask, maskable, most_telling, predict, predictions, whole_words
 from models import LoadedModel
 from models.convert import from_transformers
-from models.registry import _running
+from models.registry import own_model
 from models.transformer.masked_lm import MaskedLanguageModel
 
 TEXT = "The cat sat unbelievably on the mat."
@@ -46,7 +46,7 @@ def loaded(bert: BertForMaskedLM, minilm: LoadedModel) -> LoadedModel:
         own.bias.copy_(head.bias)
     own.eval().requires_grad_(False)
     card = models.Card("tiny", "Tiny", "A test", "MIT")
-    return replace(_running(card, encoder, minilm.tokenizer, max_tokens=40), predict=own.logits)
+    return own_model(card, own, minilm.tokenizer, max_tokens=40)
 
 
 def shares(bert: BertForMaskedLM, ids: list[int]) -> np.ndarray:

@@ -12,7 +12,7 @@ import inspector
 import models
 from inspector import exactness, record, record_batch
 from models.attention import AttentionCall, watch
-from models.registry import LoadedModel, _running
+from models.registry import LoadedModel, own_model
 from models.transformer import Encoder
 from models.transformer.config import TransformerConfig
 from tests.inspector.probe.families import CAPTURED, Family, save
@@ -58,7 +58,7 @@ def test_a_mask_that_leaks_onto_padding_is_seen(fill: str, padding: str, minilm:
     config = TransformerConfig(
         vocabulary=30522, layers=2, width=24, heads=2, ffn_width=32, max_positions=40, mask_fill=FILLS[fill]
     )
-    own = _running(minilm.card, Encoder(config).eval().requires_grad_(False), minilm.tokenizer, max_tokens=40)
+    own = own_model(minilm.card, Encoder(config).eval().requires_grad_(False), minilm.tokenizer, max_tokens=40)
     texts = ["the cat sat on the mat because it was tired", "a dog"]
     traces = record_batch(own, texts, padding=padding)
     whole, short = traces

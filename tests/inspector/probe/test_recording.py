@@ -17,6 +17,7 @@ from inspector import record, record_batch
 from inspector.exactness import check
 from inspector.probe import fused_difference
 from models import LoadedModel
+from models.transformer.runner import OwnRunner
 
 WORDS = [
     *("the", "cat", "sat", "on", "a", "mat", "because", "it", "was", "tired", "and", "unbelievably"),
@@ -48,7 +49,7 @@ def texts(minilm: LoadedModel) -> list[str]:
 
 def in_float64(loaded: LoadedModel) -> LoadedModel:
     network = copy.deepcopy(loaded.network).double()
-    return replace(loaded, network=network, run=lambda ids, keep, segments: network(ids, keep=keep, segments=segments))
+    return replace(loaded, network=network, runner=OwnRunner.of(network, loaded.tokenizer))
 
 
 def test_every_map_equals_eager_output_attentions(minilm: LoadedModel, eager: BertModel, texts: list[str]) -> None:

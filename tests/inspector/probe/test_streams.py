@@ -17,8 +17,7 @@ from inspector.exactness import check
 from inspector.probe import fused_difference
 from models import LoadedModel
 from models.attention import MultiHeadAttention
-from models.transformer import build
-from models.transformer.runner import Running
+from tests.models import own_models
 
 SOURCE, TARGET = "The cat sat on the mat because it was tired.", "Die Katze war müde."
 SHAPES = ("encoder", "decoder", "encoder-decoder")
@@ -43,15 +42,6 @@ def loaded() -> dict[str, LoadedModel]:
 @pytest.fixture(scope="module")
 def translated(loaded: dict[str, LoadedModel]) -> Trace:
     return record(loaded["encoder-decoder"], SOURCE, target=TARGET)
-
-
-def changed(loaded: LoadedModel, **switches: object) -> LoadedModel:
-    """The same tokenizer and size with other switches."""
-    torch.manual_seed(0)
-    network = build(replace(loaded.config, **switches)).eval().requires_grad_(False)
-    running = Running.of(network, loaded.tokenizer)
-    pair = running.read_pair if loaded.run_pair else None
-    return replace(loaded, network=network, config=network.config, run=running.read, run_pair=pair)
 
 
 def expected_maps(network: torch.nn.Module, run: Callable[[], object]) -> dict[str, np.ndarray]:
@@ -154,14 +144,14 @@ def test_the_badge_holds(loaded: dict[str, LoadedModel], shape: str) -> None:
 def test_a_bias_on_the_scores_is_checked_in_the_fused_kernel_too(
     loaded: dict[str, LoadedModel], shape: str, positions: str
 ) -> None:
-    own = changed(loaded[shape], positions=positions)
+    own = own_models.own(shape, positions=positions)
     assert 0 <= fused_difference(own, record(own, SOURCE)) < 1e-5
-    wrong = record(changed(loaded[shape], positions="none"), SOURCE)
+    wrong = record(own_models.own(shape, positions="none"), SOURCE)
     assert fused_difference(own, wrong) > 1e-4
 
 
 def test_what_the_fused_kernel_cannot_do_is_said(loaded: dict[str, LoadedModel]) -> None:
-    own = changed(loaded["encoder"], score="additive")
+    own = own_models.own("encoder", score="additive")
     trace = record(own, SOURCE)
     with pytest.raises(ValueError, match="more than a scaled dot product with a bias"):
         fused_difference(own, trace)
@@ -173,7 +163,7 @@ def test_what_the_fused_kernel_cannot_do_is_said(loaded: dict[str, LoadedModel])
 def test_weight_on_what_is_to_come_breaks_the_badge(loaded: dict[str, LoadedModel]) -> None:
     for shape in ("decoder", "encoder-decoder"):
         assert check(record(loaded[shape], SOURCE), expected_layers=0, hidden_difference=None).future == 0
-    leaks = record(changed(loaded["decoder"], mask_fill="zero"), SOURCE)
+    leaks = record(own_models.own("decoder", mask_fill="zero"), SOURCE)
     assert check(leaks, expected_layers=2, hidden_difference=None).future > 0.01
     assert not check(leaks, expected_layers=2, hidden_difference=None).holds
     assert check(record(loaded["encoder"], SOURCE), expected_layers=2, hidden_difference=None).future is None
@@ -185,7 +175,7 @@ def test_norms_know_stream_and_place(loaded: dict[str, LoadedModel], translated:
     assert places == encoder + [
         ("decoder", layer, part, "post") for layer in (0, 1) for part in ("attention", "cross", "ffn")
     ]
-    pre = changed(loaded["decoder"], norm_placement="pre", final_norm=True, embedding_norm=True, shared_layers=True)
+    pre = own_models.own("decoder", norm_placement="pre", final_norm=True, embedding_norm=True, shared_layers=True)
     places = [(norm.stream, norm.layer, norm.part, norm.placement) for norm in record(pre, SOURCE).norms]
     middle = [("decoder", layer, part, "pre") for layer in (0, 1) for part in ("attention", "ffn")]
     ends = [("decoder", None, end, end) for end in ("embedding", "final")]
@@ -209,7 +199,7 @@ def test_distances_mean_nothing_between_two_texts(translated: Trace) -> None:
 @pytest.mark.parametrize("padding", ["right", "left"])
 def test_a_batch_of_texts_in_a_decoder(loaded: dict[str, LoadedModel], padding: str) -> None:
     texts = [SOURCE, "A cat.", "word " * 140]
-    own = changed(loaded["decoder"], positions="rope")  # positions that padding on the left does not shift
+    own = own_models.own("decoder", positions="rope")  # positions that padding on the left does not shift
     for trace, text in zip(record_batch(own, texts, padding=padding), texts, strict=True):
         alone = record(own, text)
         assert trace.sites == alone.sites
@@ -223,7 +213,7 @@ def test_every_kind_of_attention_is_recorded_saved_and_opened(
     loaded: dict[str, LoadedModel], shape: str, switches: dict[str, object], tmp_path: Path
 ) -> None:
     target = {"target": TARGET} if shape == "encoder-decoder" else {}
-    trace = record(changed(loaded[shape], **switches), SOURCE, **target)
+    trace = record(own_models.own(shape, **switches), SOURCE, **target)
     trace.save(tmp_path / "t.npz")
     again = inspector.open(tmp_path / "t.npz")
     assert (again.sites, again.encoding, again.target) == (trace.sites, trace.encoding, trace.target)
@@ -240,7 +230,7 @@ def test_a_mask_that_leaks_shows_its_scores(loaded: dict[str, LoadedModel]) -> N
     """Masked scores are shown as they are where they are finite: -20, or the 0 of a multiplication."""
     later = np.triu(np.ones((13, 13), bool), k=1)[:12, :12]
     for fill, shown in ((-20.0, -20.0), ("zero", 0.0)):
-        trace = record(changed(loaded["decoder"], mask_fill=fill), SOURCE)
+        trace = record(own_models.own("decoder", mask_fill=fill), SOURCE)
         assert (trace.scores(layer=0)[:, later] == shown).all()
         assert (trace.attention(layer=0)[:, later] > 0).all()
 
@@ -261,7 +251,7 @@ def test_what_a_model_cannot_read_is_a_sentence(loaded: dict[str, LoadedModel]) 
 
 
 def test_rms_norms_are_recorded_as_they_ran(loaded: dict[str, LoadedModel], tmp_path: Path) -> None:
-    own = changed(loaded["decoder"], norm="rms", norm_placement="pre", final_norm=True)
+    own = own_models.own("decoder", norm="rms", norm_placement="pre", final_norm=True)
     for parameter in own.network.parameters():
         parameter.add_(0.1 * torch.randn_like(parameter))
     outputs = []
@@ -282,7 +272,7 @@ def test_rms_norms_are_recorded_as_they_ran(loaded: dict[str, LoadedModel], tmp_
 
 
 def test_what_is_learned_later_changes_no_record(loaded: dict[str, LoadedModel]) -> None:
-    own = changed(loaded["encoder"], score="general", positions="t5")
+    own = own_models.own("encoder", score="general", positions="t5")
     trace = record(own, SOURCE)
     before = trace.attention(layer=1).copy()
     for parameter in own.network.parameters():

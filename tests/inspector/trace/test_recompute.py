@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +30,7 @@ from inspector import Trace, maps, record
 from inspector.components import pack
 from inspector.trace import recompute
 from models import LoadedModel
-from models.transformer import build
+from tests.models.own_models import own
 
 TEXT = "the cat sat on a mat and wanted milk from some big river bank " * 21  # 296 tokens: blocks of 128, 128 and 40
 TOKENS = 296
@@ -99,13 +98,6 @@ OWN: list[dict[str, Any]] = [
 ]
 
 
-def own(**changes: Any) -> LoadedModel:
-    loaded = models.load("own-decoder")
-    torch.manual_seed(0)
-    network = build(replace(loaded.config, layers=1, **changes)).eval().requires_grad_(False)
-    return replace(loaded, network=network, config=network.config, run=lambda ids, keep, _: network(ids, keep=keep))
-
-
 def check(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every head of every site, alone and in windows within, across and at the ends of blocks."""
     for site in trace.sites:
@@ -146,7 +138,7 @@ def test_parts_hold_the_bits_of_the_whole(
 def test_parts_hold_the_bits_of_the_whole_in_own_models(
     changes: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    check(record(own(**changes), TEXT), monkeypatch)
+    check(record(own("decoder", layers=1, **changes), TEXT), monkeypatch)
 
 
 def test_windows_and_pictures_that_hold_nothing_are_refused(minilm: LoadedModel) -> None:

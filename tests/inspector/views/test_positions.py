@@ -11,7 +11,7 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 import models
-from models.registry import _running
+from models.registry import own_model
 from models.transformer import Encoder
 from models.transformer.config import TransformerConfig
 
@@ -26,7 +26,7 @@ def test_rotary_positions_have_no_table_and_the_page_says_so(
         vocabulary=30522, layers=1, width=24, heads=2, ffn_width=32, max_positions=40, positions="rope"
     )
     card = replace(minilm.card, id="rotary")
-    rotary = _running(card, Encoder(config).eval().requires_grad_(False), minilm.tokenizer, max_tokens=40)
+    rotary = own_model(card, Encoder(config).eval().requires_grad_(False), minilm.tokenizer, max_tokens=40)
     monkeypatch.setattr(models, "catalogue", lambda: (card,))
     monkeypatch.setattr(models, "load", lambda id, **_: rotary)
     st.cache_resource.clear()

@@ -12,7 +12,7 @@ import inspector
 import models
 from models.checkpoints.store import CONFIG, TOKENIZER, WEIGHTS, read_checkpoint, write_checkpoint
 from models.placement import Placement
-from models.registry import _load_shipped
+from models.registry import load_checkpoint
 from models.transformer import EncoderDecoder, build
 from models.transformer.config import TransformerConfig
 from models.transformer.masked_lm import MaskedLanguageModel
@@ -123,7 +123,7 @@ def test_a_masked_language_model_is_an_encoder_that_predicts(tmp_path: Path, mon
     network = MaskedLanguageModel(TransformerConfig(vocabulary=tokenizer.get_vocab_size(), **SIZES))
     write_checkpoint(tmp_path / "masked", network, tokenizer)
     monkeypatch.setattr("models.checkpoints.FOLDER", tmp_path)
-    loaded = _load_shipped(Placement(), card=models.Card("masked", "Masked", "A test", "MIT"))
+    loaded = load_checkpoint(Placement(), card=models.Card("masked", "Masked", "A test", "MIT"))
     trace = inspector.record(loaded, "the cat")
     assert [site.stream for site in trace.sites] == ["encoder"]
     logits = loaded.predict(torch.tensor(trace.output))

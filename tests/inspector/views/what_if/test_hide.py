@@ -17,7 +17,7 @@ import models
 from inspector import interventions, record
 from models.checkpoints.store import write_checkpoint
 from models.placement import Placement
-from models.registry import _load_shipped
+from models.registry import load_checkpoint
 from models.transformer.config import TransformerConfig
 from models.transformer.masked_lm import MaskedLanguageModel
 from models.transformer.subwords import train_subwords
@@ -39,7 +39,7 @@ def standin(tmp_path_factory: pytest.TempPathFactory) -> models.LoadedModel:
     write_checkpoint(folder / "mini-bert", MaskedLanguageModel(config), tokenizer)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("models.checkpoints.FOLDER", folder)
-        return _load_shipped(Placement(), card=models.Card("mini-bert", "Stand-in", "A test", "MIT"))
+        return load_checkpoint(Placement(), card=models.Card("mini-bert", "Stand-in", "A test", "MIT"))
 
 
 @pytest.fixture(autouse=True)
