@@ -1,4 +1,4 @@
-"""A model that may be loaded: what it is made of and what it would take, known before any weight is read."""
+"""A model that may be loaded: its files, configuration and size, known before any weight is read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from models.formatting import bytes_in_words
 from models.limits import Limits, variable
 from models.placement import CPU_FLOAT32, Placement, dtype_name
 from models.untrusted.safe_config import SafeConfig
-from models.untrusted.size import Size
+from models.untrusted.size import ModelSize
 
 CONFIG, WEIGHTS, INDEX, ADAPTER = (
     "config.json",
@@ -36,7 +36,7 @@ TOKENIZERS = (
     ("sentencepiece.bpe.model",),
     ("spm.model",),
 )
-"""What a tokenizer is kept in, the best first: each is data, none is code."""
+"""The sets of files that a tokenizer can be read from, the best set first: each file is data, none is code."""
 
 _PICKLED = re.compile(r".*\.(bin|pt|pth|pkl|ckpt|h5|msgpack|ot)")
 _SHARD = re.compile(r"[\w-][\w.-]*\.safetensors", re.ASCII)
@@ -52,19 +52,20 @@ class File:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A model that was looked at and not loaded.
+    """A model that was inspected but not loaded.
 
-    name: "org/name", or a folder's path. files: all that would be read, and nothing else. cached_bytes: what of them
-    is on this machine already. tokenizer: the file that it is read from, None where there is none (nothing can then be
-    typed in). notes: what the reader should know, as sentences.
-    revision, commit: of a model of the hub, what was asked for and what that was; folder: of a local one.
+    name: "org/name", or a folder's path. files: all files that loading would read, and no others. cached_bytes: how
+    many bytes of these files are on this machine already. tokenizer: the file that the tokenizer is read from; None
+    where the model has no tokenizer (no text can then be typed in). notes: sentences that the reader should know.
+    revision, commit (models on the hub): the requested revision and the commit that it resolved to. folder (local
+    models): the model's folder.
     """
 
     name: str
     files: tuple[File, ...]
     cached_bytes: int
     config: SafeConfig
-    size: Size
+    size: ModelSize
     tokenizer: str | None
     notes: tuple[str, ...] = ()
     revision: str | None = None
@@ -73,21 +74,21 @@ class Candidate:
 
     @property
     def bytes(self) -> int:
-        """Of all files."""
+        """Total size of all files."""
         return sum(file.size for file in self.files)
 
     @property
     def download_bytes(self) -> int:
-        """What is still to be fetched."""
+        """The bytes that are still to be downloaded."""
         return self.bytes - self.cached_bytes
 
     def memory_bytes(self, dtype: torch.dtype = torch.float32) -> int:
-        """Of the weights, loaded in a dtype."""
+        """The memory of the weights, loaded in a dtype."""
         return self.size.memory_bytes(dtype)
 
 
 def check(candidate: Candidate, limits: Limits, *, placement: Placement = CPU_FLOAT32) -> None:
-    """Raise ValueError, with both numbers and the variable that raises the limit, where a candidate is over a limit."""
+    """Raise ValueError for a candidate over a limit, with both numbers and the variable that raises the limit."""
     dtype = placement.torch_dtype(candidate.config.dtype)
     needs = {
         "download_bytes": ("would download", candidate.download_bytes),
@@ -107,9 +108,10 @@ def check(candidate: Candidate, limits: Limits, *, placement: Placement = CPU_FL
 
 
 def tokens_that_fit(candidate: Candidate, limits: Limits, *, maps: bool = False) -> int:
-    """How many tokens of a text may be recorded: by the limit on tokens, and by the memory that a recording takes.
+    """Return the number of tokens that may be recorded under the limits on tokens and on a recording's memory.
 
-    maps: whether every map is kept too. With r numbers a token and h heads the largest n with 4 (r n + h n^2) <= bytes.
+    maps: True where every map is kept too. With r numbers a token and h heads, the memory then allows the largest n
+    with 4 (r n + h n^2) <= bytes.
     """
     size = candidate.size
     fits = limits.capture_bytes // size.capture_bytes(1)
@@ -120,11 +122,11 @@ def tokens_that_fit(candidate: Candidate, limits: Limits, *, maps: bool = False)
 
 
 def choose_files(sizes: Mapping[str, int], shards: Iterable[str] = ()) -> tuple[File, ...]:
-    """Of a folder's files the ones to read: configuration, tokenizer, safetensors. Never code, never a pickle.
+    """Choose the files of a folder to read: configuration, tokenizer, safetensors. Never code, never a pickle.
 
-    shards: the weight files that the index names, where there is an index and no single file.
+    shards: the weight files that the index names; used where the folder has an index instead of a single weight file.
     Raises ValueError for an adapter, a folder without config.json or safetensors, an index that names other files, and
-    a tokenizer that is larger than any.
+    a tokenizer file that is larger than any published tokenizer.
     """
     if ADAPTER in sizes:
         raise ValueError(
@@ -148,13 +150,13 @@ def choose_files(sizes: Mapping[str, int], shards: Iterable[str] = ()) -> tuple[
 
 
 def tokenizer_of(names: Iterable[str]) -> str | None:
-    """The file that the tokenizer is read from; None where there is none."""
+    """Return the file that the tokenizer is read from; None where no tokenizer is complete."""
     there = set(names)
     return next((kind[-1] for kind in TOKENIZERS if there.issuperset(kind)), None)
 
 
 def notes_on(config: SafeConfig, tokenizer: str | None) -> tuple[str, ...]:
-    """What the reader should know, as sentences."""
+    """Write the sentences that a reader should know: ignored settings, and a missing or slow tokenizer."""
     notes = [f"config.json asks for {what}; that was ignored." for what in config.ignored]
     if tokenizer is None:
         notes.append("There is no tokenizer here, so no text can be read by this model.")

@@ -1,7 +1,7 @@
-"""How much longer SentencePiece's table of replacements (Precompiled) can make a text.
+"""A bound on how much longer SentencePiece's table of replacements (Precompiled) can make a text.
 
 The table is a double-array trie of keys (Aoe 1989, as Darts-clone stores it): little-endian uint32, the trie's bytes
-first, then the replacements, each ended by a zero byte. A key's leaf holds where its replacement begins.
+first, then the replacements, each ended by a zero byte. A key's leaf holds the offset at which its replacement begins.
 """
 
 from __future__ import annotations
@@ -19,16 +19,17 @@ from models.untrusted.weight import weight
 Units = NDArray[np.uint32]
 
 _LONGEST_KEY = 64  # bytes; published keys have up to 20
-_MOST_KEYS = 1_000_000  # and beginnings of keys; published tables have some 500,000
-_AT_ONCE = 4096  # nodes that are looked at together
+_MOST_KEYS = 1_000_000  # keys and beginnings of keys together; published tables have some 500,000
+_AT_ONCE = 4096  # nodes that are expanded in one numpy call
 _LETTERS = np.arange(1, 256, dtype=np.uint32)
 
 
-@lru_cache(maxsize=8)  # a second of work, and many models share a table
+@lru_cache(maxsize=8)  # measuring a table takes a second, and many models share a table
 def growth(charsmap: str) -> float:
-    """Measure a table, base64 as tokenizer.json has it: the most that a replacement weighs beside its key.
+    """Return the largest weight ratio of a replacement to its key, at least 1.
 
-    Weights as models/untrusted/weight.py counts them. Raises ValueError where the table is damaged or too large.
+    charsmap: the table in base64, as tokenizer.json has it. Weights are those of models/untrusted/weight.py.
+    Raises ValueError where the table is damaged or too large.
     """
     try:
         blob = base64.b64decode(charsmap, validate=True)
@@ -50,9 +51,9 @@ def growth(charsmap: str) -> float:
 
 
 def _entries(units: Units) -> Iterator[tuple[bytes, int]]:
-    """Walk the trie level by level: every key with the place of its replacement.
+    """Walk the trie level by level and yield every key with the offset of its replacement.
 
-    Keys may share their ends (the trie is stored as a graph), so what is bounded is the number of keys' beginnings.
+    Keys may share their ends (the trie is stored as a graph), so the number of beginnings of keys is bounded.
     """
     nodes, keys, seen = _children_of(units, np.zeros(1, np.uint32)), np.zeros((1, 0), np.uint8), 0
     for length in range(1, _LONGEST_KEY + 1):
@@ -77,7 +78,7 @@ def _entries(units: Units) -> Iterator[tuple[bytes, int]]:
 
 
 def _next(units: Units, nodes: Units, keys: NDArray[np.uint8]) -> tuple[Units, NDArray[np.uint8]]:
-    """Every child of some nodes: its place, and the key that leads there, [node, letter]."""
+    """Find the children of nodes: the index of each child [child], and the key that leads to it [child, letter]."""
     places = nodes[:, None] ^ _LETTERS
     inside = places < len(units)
     labels = np.where(inside, units[np.where(inside, places, 0)] & 0x800000FF, 0)
@@ -87,7 +88,7 @@ def _next(units: Units, nodes: Units, keys: NDArray[np.uint8]) -> tuple[Units, N
 
 
 def _children_of(units: Units, places: Units) -> Units:
-    """Where the children of nodes begin: a node's place, xor its unit's offset."""
+    """Return the index at which each node's children begin: the node's index xor its unit's offset."""
     unit = units[places]
     children: Units = places ^ ((unit >> np.uint32(10)) << ((unit & np.uint32(0x200)) >> np.uint32(6)))
     return children

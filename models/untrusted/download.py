@@ -1,7 +1,7 @@
 """Fetch one file of a model into huggingface_hub's own cache, in pieces that can be stopped and resumed.
 
-Addresses, headers, token, session, lock and cache are huggingface_hub's. The bytes are read here, because its own
-download (2.4) looks up only every 10 MB, starts a broken file anew, and compares no hash.
+Addresses, headers, token, session, lock and cache are huggingface_hub's. The bytes are read here, because
+huggingface_hub's download (2.4) reports progress only every 10 MB, starts a broken file anew, and compares no hash.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from models.formatting import bytes_in_words
 from models.untrusted.candidates import File
 
 _PIECE = 2**18  # bytes between two looks at the stop button
-_SECONDS = 10.0  # for an answer, and without a byte
-_ETAG = re.compile(r"[0-9A-Za-z_-]{8,128}")  # it becomes a file's name
+_SECONDS = 10.0  # the longest wait for an answer, and for the next byte
+_ETAG = re.compile(r"[0-9A-Za-z_-]{8,128}")  # the ETag becomes a file's name
 
-Progress = Callable[[int], object]
+OnProgress = Callable[[int], object]
 Stop = Callable[[], bool]
 
 
 def storage(name: str) -> Path:
-    """Where huggingface_hub keeps a model: blobs/, snapshots/COMMIT/ and refs/ in its cache (HF_HOME)."""
+    """Return the folder in which huggingface_hub caches a model (HF_HOME): blobs/, snapshots/COMMIT/ and refs/."""
     return Path(constants.HF_HUB_CACHE).expanduser().resolve() / repo_folder_name(repo_id=name, repo_type="model")
 
 
 def is_cached(name: str, commit: str, file: File) -> bool:
-    """Whether the file is there, whole."""
+    """Return True if the file is in the cache, complete."""
     path = storage(name) / "snapshots" / commit / file.name
     return path.is_file() and path.stat().st_size == file.size
 
@@ -45,15 +45,15 @@ def download(
     commit: str,
     file: File,
     *,
-    progress: Progress = lambda done: None,
+    progress: OnProgress = lambda done: None,
     stop: Stop = lambda: False,
 ) -> None:
-    """Bring a file of a model into the cache at its commit; what is there is not fetched again.
+    """Download a file of a model at its commit into the cache; a file in the cache is not downloaded again.
 
-    progress: called with the file's bytes so far. stop: asked again and again, also while another process fetches the
-    same file.
-    Raises ValueError when stopped, when the connection breaks (both keep what is there), and for a wrong file; the
-    hub's own refusals come as huggingface_hub raises them.
+    progress: called with the number of bytes so far. stop: called again and again, also while another process
+    downloads the same file; True ends the download.
+    Raises ValueError when stopped, when the connection breaks (both keep the downloaded part), and for a wrong file.
+    A refusal by the hub is raised as huggingface_hub's own exception.
     """
     if is_cached(name, commit, file):
         return
@@ -70,13 +70,13 @@ def download(
             with WeakFileLock(lock, timeout=0.5):
                 if not blob.exists():
                     _read(address, blob, file, progress=progress, stop=stop)
-        except Timeout:  # another process fetches it
+        except Timeout:  # another process downloads the file
             _heed(stop, file, done=0)
     hf_hub_download(name, file.name, revision=commit)  # links it into the snapshot
 
 
-def _read(address: str, blob: Path, file: File, *, progress: Progress, stop: Stop) -> None:
-    """Into a file beside; it gets the blob's name once it is whole and has the hash that the name is."""
+def _read(address: str, blob: Path, file: File, *, progress: OnProgress, stop: Stop) -> None:
+    """Download into BLOB.incomplete; rename it to BLOB once it is complete and has the hash that BLOB's name is."""
     partial = blob.with_name(f"{blob.name}.incomplete")
     done = partial.stat().st_size if partial.exists() else 0
     _heed(stop, file, done=done)
@@ -117,7 +117,10 @@ def _of(done: int, file: File) -> str:
 
 
 def _has_hash(path: Path, etag: str) -> bool:
-    """The hub's ETag is the sha256 of a large file, and git's sha1 of a small one; other mirrors have other tags."""
+    """Compare a file with its ETag: the hub's ETag is the sha256 of a large file and git's sha1 of a small file.
+
+    Mirrors of the hub use other tags, which cannot be checked: True.
+    """
     if len(etag) == 64:
         digest = hashlib.sha256()
     elif len(etag) == 40:

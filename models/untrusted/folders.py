@@ -1,4 +1,8 @@
-"""A model in a local folder, looked at before it is loaded."""
+"""A model in a local folder, inspected before it is loaded.
+
+from models import folders
+folders.local("path/of/a/model").size.parameters
+"""
 
 from __future__ import annotations
 
@@ -13,9 +17,9 @@ from models.untrusted.size import measure
 
 
 def local(path: str | Path, *, limits: Limits = UNLIMITED) -> Candidate:
-    """What a folder holds, without loading a weight.
+    """Describe the model in a folder without loading a weight.
 
-    Raises ValueError for a folder outside limits.root (links followed), and for what is not a transformers model in
+    Raises ValueError for a folder outside limits.root (links followed), and for anything but a transformers model in
     safetensors.
     """
     folder = allowed(path, limits=limits)
@@ -36,20 +40,20 @@ def local(path: str | Path, *, limits: Limits = UNLIMITED) -> Candidate:
 
 
 def allowed(path: str | Path, *, limits: Limits) -> Path:
-    """The real path of a folder that may be read.
+    """Resolve the path of a folder that may be read.
 
-    Raises ValueError where local folders are off, and for a folder that lies elsewhere or does not exist; outside the
-    root both get the same answer, so that nothing is learned about the machine.
+    Raises ValueError where local folders are off, and for a folder that does not exist or lies outside the root. Both
+    get the same answer, so that nobody learns which folders this machine has.
     """
     if limits.root is None:
         raise ValueError(f"Local folders are off here; start Headlight with {variable('root')} to allow one")
     root = limits.root.resolve()
     try:
         folder = Path(path).expanduser().resolve()
-        there = folder.is_relative_to(root) and folder.is_dir()
+        readable = folder.is_relative_to(root) and folder.is_dir()
     except (OSError, ValueError, RuntimeError) as error:  # no path at all: a zero byte, an unknown user, a loop
         raise ValueError(f"{str(path)[:100]!a} is no path of a folder") from error
-    if not there:
+    if not readable:
         raise ValueError(
             f"There is no folder {str(path)[:100]!a} under {root}; {variable('root')} sets where models may lie"
         )
@@ -57,13 +61,13 @@ def allowed(path: str | Path, *, limits: Limits) -> Path:
 
 
 def sizes_in(folder: Path, *, root: Path | None = None) -> dict[str, int]:
-    """The files of a folder by name, in bytes, links followed.
+    """Return the sizes of a folder's files in bytes, by name, links followed.
 
-    Raises ValueError for a link that leads out of the root: the loader would follow it; and for a pipe or a device.
+    Raises ValueError for a link that leads out of the root (the loader would follow it), and for a pipe or a device.
     """
     sizes = {}
     for file in folder.iterdir():
-        if file.is_dir() or not file.exists():  # a broken link is as good as no file
+        if file.is_dir() or not file.exists():  # a broken link counts as no file
             continue
         if not file.is_file():
             raise ValueError(f"{file.name[:100]!a} is no regular file; put the file itself there")
@@ -74,7 +78,7 @@ def sizes_in(folder: Path, *, root: Path | None = None) -> dict[str, int]:
 
 
 def shards_of(index: Path) -> tuple[str, ...]:
-    """The weight files that a model.safetensors.index.json names.
+    """Read the names of the weight files from a model.safetensors.index.json.
 
     Raises ValueError for a damaged index.
     """

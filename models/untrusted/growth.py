@@ -1,9 +1,9 @@
-"""How much longer a tokenizer's pipeline can make a text: a bound for every text, from its description alone.
+"""A bound on how much longer a tokenizer's pipeline can make any text, from the pipeline's description alone.
 
-A text's weight is the number of characters of its compatibility decomposition (NFKD). No Unicode form changes it or
-gives more characters than it, and one character weighs at most 18 (U+FDFA). So a chain of normalizers gives at most
-18 r characters for each that it reads, r the product of what its replacements weigh beside what they replace; and what
-is put before words and pieces comes on top.
+A text's weight is the number of characters of its compatibility decomposition (NFKD). No Unicode normal form changes
+the weight or has more characters than the weight, and one character weighs at most 18 (U+FDFA). So a chain of
+normalizers turns one character into at most 18 r characters, where r is the product, over the chain's replacements, of
+the weight of the new text divided by the weight of the replaced text. Prefixes of words and pieces are counted apart.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from models.untrusted import charsmap
 from models.untrusted.weight import weight
 
 MOST_GROWTH = 2.0  # r; published pipelines have 1, or 2 where a table writes ss for ß
-MOST_PREFIX = 8  # characters beside a word or letter; published pipelines put one or two
-HEAVIEST = 18  # NFKD characters of one character
+MOST_PREFIX = 8  # characters added to a word or letter; published pipelines add one or two
+HEAVIEST = 18  # the most NFKD characters of one character
 
 
 def check_growth(parts: Sequence[Mapping[str, Any]]) -> None:
-    """Raise ValueError where normalizers, pre-tokenizers or decoders, in their order, let a text grow too long."""
+    """Raise ValueError where a chain of normalizers, pre-tokenizers or decoders can make a text too long."""
     growth, prefix = 1.0, 0
     for part in parts:
         growth *= _growth(part)

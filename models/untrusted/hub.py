@@ -1,7 +1,11 @@
-"""Find a model on the Hugging Face hub and look at it before anything of it is loaded.
+"""Find a model on the Hugging Face hub and inspect it before anything of it is loaded.
 
-A name is validated, resolved to a commit, and from there on only that commit is spoken of. Nothing but config.json
-(and, of large models, the index of their weight files) is fetched to describe it. huggingface_hub's own settings hold:
+    from models import hub
+    from models.untrusted.hub_id import parse
+    candidate = hub.describe(parse("google-bert/bert-base-cased"))
+
+A name is validated and resolved to a commit; everything after that uses this commit. Describing a model fetches only
+its config.json, and for large models the index of the weight files. The settings of huggingface_hub apply:
 HF_ENDPOINT, HF_HOME, HF_TOKEN, HF_HUB_OFFLINE.
 """
 
@@ -60,10 +64,10 @@ class _Listing:
 
 
 def describe(id: HubId, *, limits: Limits = UNLIMITED) -> Candidate:
-    """What a model of the hub is and what it would take, without fetching a weight.
+    """Describe a model on the hub, with the memory and the download it needs, without fetching a weight.
 
-    Without a network the local cache answers, where it holds the model whole.
-    Raises ValueError in a sentence for all that keeps it from being loaded safely.
+    Without a network the description comes from the local cache, if the cache holds the complete model.
+    Raises ValueError, in one sentence, for anything that keeps the model from being loaded safely.
     """
     if not limits.hub:
         raise ValueError(f"Fetching models from the hub is off here; {variable('hub')}=1 turns it on")
@@ -95,13 +99,12 @@ def fetch(
     progress: Callable[[int, int], object] = lambda done, total: None,
     stop: Stop = lambda: False,
 ) -> Path:
-    """The folder that holds a candidate's files, after fetching those that are missing, at its commit.
+    """Fetch the files of a candidate that are missing, at its commit, and return the folder that holds all files.
 
-    limits: downloads_bytes, of all that the cache holds or is being fetched into it, is asked before the first byte.
-    progress: called with the bytes that are there and the bytes of all files. stop: asked again and again; once it says
-    True nothing more is read. What is there by then is kept, and the next fetch goes on from it.
-    Raises ValueError over the limit, when stopped, when the hub refuses, and for a file that is not the one it should
-    be.
+    limits: downloads_bytes bounds everything that the cache holds or is fetching; it is checked before the first byte.
+    progress: called with the bytes on this machine and the bytes of all files. stop: called again and again; True ends
+    the fetch. Fetched bytes are kept, and the next fetch continues from them.
+    Raises ValueError over the limit, when stopped, when the hub refuses, and for a file with the wrong size or hash.
     """
     if candidate.folder is not None:
         return candidate.folder
@@ -112,21 +115,21 @@ def fetch(
         _check_disk(candidate)
         with _room(candidate, limits) as arrived:
 
-            def came(done: int, total: int) -> None:
+            def report(done: int, total: int) -> None:
                 arrived(done)
                 progress(done, total)
 
             for file in candidate.files:
-                download(id.name, candidate.commit, file, progress=_after(before, total, came), stop=stop)
+                download(id.name, candidate.commit, file, progress=_after(before, total, report), stop=stop)
                 before += file.size
-                came(before, total)
-    if id.revision != candidate.commit:  # so that the name works without a network
+                report(before, total)
+    if id.revision != candidate.commit:  # so that the name resolves without a network
         write_text(storage(id.name) / "refs" / (id.revision or "main"), candidate.commit)
     return storage(id.name) / "snapshots" / candidate.commit
 
 
 def cached() -> tuple[str, ...]:
-    """The models of the hub that lie in the local cache with their weights, by name."""
+    """Return the names of the hub's models that are in the local cache with their weights."""
     found = Path(constants.HF_HUB_CACHE).glob("models--*--*/snapshots/*/config.json")
     whole = {
         path.parents[2].name for path in found if (path.parent / WEIGHTS).exists() or (path.parent / INDEX).exists()
@@ -134,15 +137,15 @@ def cached() -> tuple[str, ...]:
     return tuple(sorted(name.removeprefix("models--").replace("--", "/", 1) for name in whole))
 
 
-_ARRIVING: dict[object, int] = {}  # of each fetch under way, the bytes that are still to come
+_ARRIVING: dict[object, int] = {}  # for each running fetch, the bytes that it has still to download
 _COUNTING = Lock()
 
 
 @contextmanager
 def _room(candidate: Candidate, limits: Limits) -> Iterator[Callable[[int], object]]:
-    """Keep room for a candidate's files beside all that the cache holds and that others fetch meanwhile.
+    """Reserve room for a candidate's files under the limit on all cached files and all running fetches.
 
-    Gives a function that is told how many of the candidate's bytes are there.
+    Yields a function to report how many of the candidate's bytes have arrived.
     """
     fetch, needed = object(), candidate.download_bytes
     with _COUNTING:
@@ -165,10 +168,10 @@ def _room(candidate: Candidate, limits: Limits) -> Iterator[Callable[[int], obje
 
 
 def _cache_bytes() -> int:
-    """Count the bytes of all models' files in the cache, parts of files included."""
+    """Sum the bytes of all models' files in the cache, partial files included."""
     total = 0
     for path in Path(constants.HF_HUB_CACHE).expanduser().glob("models--*/blobs/*"):
-        with suppress(FileNotFoundError):  # another fetch has just given it its name
+        with suppress(FileNotFoundError):  # another fetch has just renamed the finished file
             total += path.stat().st_size
     return total
 
@@ -190,7 +193,7 @@ def _after(before: int, total: int, progress: Callable[[int, int], object]) -> C
 
 @contextmanager
 def _spoken(id: HubId) -> Iterator[None]:
-    """The hub's refusals as ValueErrors that say what the reader can do."""
+    """Turn the hub's refusals into ValueErrors that say what the reader can do."""
     page = f"{constants.ENDPOINT}/{id.name}"
     try:
         yield
@@ -236,7 +239,7 @@ def _listing(id: HubId) -> _Listing:
 
 
 def _cached_listing(id: HubId) -> _Listing | None:
-    """The snapshot that the cache holds of a revision; None where it is not whole."""
+    """List the snapshot of a revision in the cache; None where the snapshot is incomplete."""
     commit, reference = id.revision or "", storage(id.name) / "refs" / (id.revision or "main")
     if not _COMMIT.fullmatch(commit) and reference.is_file():
         commit = reference.read_text(encoding="utf-8").strip()
@@ -249,9 +252,9 @@ def _cached_listing(id: HubId) -> _Listing | None:
 
 
 def _to_look_at(sizes: Mapping[str, int]) -> Iterator[File]:
-    """What describing needs: config.json, and the index of weights that lie in several files.
+    """Yield the files that a description needs: config.json, and the index where weights lie in several files.
 
-    Raises ValueError for what can be refused by the names and sizes alone, before anything is fetched.
+    Raises ValueError for a model that can be refused by its file names and sizes alone, before anything is fetched.
     """
     choose_files(sizes)
     for name, most in ((CONFIG, MOST_BYTES), (INDEX, MOST_INDEX_BYTES)):

@@ -1,4 +1,4 @@
-"""The name of a model on the Hugging Face hub, as a stranger may write it."""
+"""The name of a model on the Hugging Face hub, validated: the name may come from a stranger."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _REVISION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,199}")
 
 @dataclass(frozen=True)
 class HubId:
-    """A model on the hub: "org/name", and the branch, tag or commit that was asked for."""
+    """A model on the hub: "org/name", and the requested branch, tag or commit (None: the default branch)."""
 
     name: str
     revision: str | None = None
@@ -22,7 +22,7 @@ class HubId:
 
 
 def parse(name: str) -> HubId:
-    """The HubId of "org/name" or "org/name@revision"; a name is never looked up in the working directory.
+    """Parse "org/name" or "org/name@revision"; a name is never looked up in the working directory.
 
     Raises ValueError for anything else: other characters, "..", "--", a path, a web address, over 96 characters.
     """

@@ -1,7 +1,7 @@
-"""What a tokenizer.json may say: known parts with known fields, and bounds on what any text can make of them.
+"""The gate for a tokenizer.json: known parts with known fields alone, with a bound on the output for any text.
 
-A tokenizer of a few kilobytes can turn one sentence into terabytes, or never end, and only on the text that strikes it;
-so it is not tried out but bounded by rule, before the tokenizers library sees it, and once more as it was built.
+A tokenizer of a few kilobytes can turn one sentence into terabytes, or never end, and only on one special text. So a
+tokenizer is not tried out but bounded by rule: before the tokenizers library reads it, and again after it was built.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from models.untrusted.growth import check_growth
 from models.untrusted.regexes import is_known
 from models.untrusted.settings import LONGEST_TOKEN, MOST_ADDED, MOST_IDS
 
-_MOST_PARTS = 32  # of one chain
+_MOST_PARTS = 32  # in one chain
 _MOST_IN_TEMPLATE = 64  # tokens that are put around a text
-_LONGEST_WORD = 200  # letters that WordPiece looks up in every way it can be cut; published ones have 100
+_LONGEST_WORD = 200  # letters of a word that WordPiece cuts in every possible way; published tokenizers have 100
 _LONGEST_AFFIX = 16
 _MOST_SEGMENTS = 8
-_SHORT_TOKEN = 64  # bytes; SentencePiece's own have up to 16 letters
-_MOST_READ = 4096  # bytes
+_SHORT_TOKEN = 64  # bytes; the tokens that SentencePiece makes have up to 16 letters
+_MOST_READ = 4096  # bytes that Unigram may compare at one letter
 
 Check = Callable[[Any], bool]
 _Fields = Mapping[str, Check]
 
 
 def filtered(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """Keep of a tokenizer.json what is known and bounded, without padding, truncation and chance (dropout).
+    """Keep the known and bounded parts of a tokenizer.json, without padding, truncation and dropout (chance).
 
-    Raises ValueError that names the part which is neither.
+    Raises ValueError for an unknown or unbounded part, with the part's name.
     """
     model, added = _model(raw.get("model")), _added(raw.get("added_tokens") or [])
     ids = set(_ids(model)) | {token["id"] for token in added}
@@ -41,7 +41,7 @@ def filtered(raw: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_built(backend: Any) -> None:
-    """Check a tokenizers.Tokenizer as transformers built it, which may have put parts of its own into it."""
+    """Check a tokenizers.Tokenizer after transformers built it: transformers may have added parts."""
     states = {
         key: None if (part := getattr(backend, key)) is None else json.loads(part.__getstate__())
         for key in ("normalizer", "pre_tokenizer", "post_processor", "decoder")
@@ -54,7 +54,7 @@ def check_built(backend: Any) -> None:
 
 
 def check(parts: Mapping[str, Any], *, ids: set[int]) -> None:
-    """Raise ValueError where the parts together let a text grow, or write tokens that the vocabulary lacks."""
+    """Raise ValueError where the parts together make a text too long, or write tokens that the vocabulary lacks."""
     chains = {key: list(_chain(part)) for key, part in parts.items()}
     for key, chain in chains.items():
         if len(chain) > _MOST_PARTS:
@@ -93,7 +93,7 @@ def _letter(value: Any) -> bool:
 
 
 def _pattern(value: Any) -> bool:
-    """A literal of one letter or more, or a regular expression that is known."""
+    """Return True for a literal of one letter or more, and for a known regular expression."""
     if not isinstance(value, dict) or len(value) != 1:
         return False
     ((kind, text),) = value.items()
@@ -107,7 +107,7 @@ def _token_and_id(value: Any) -> bool:
 
 
 def _plain(*names: str) -> dict[str, _Fields]:
-    """Parts without a field."""
+    """Declare parts that have no field."""
     return {name: {} for name in names}
 
 
@@ -182,7 +182,7 @@ _MODELS: dict[str, _Fields] = {
 
 
 def _part(state: Any, key: str, *, nested: bool = False) -> Any:
-    """One part as the tokenizers library writes it, its known fields alone; None where there is none."""
+    """Keep the known fields of a part in the tokenizers library's format; None for a pipeline without this part."""
     if state is None:
         return None
     kind = state.get("type") if isinstance(state, dict) else None
@@ -200,11 +200,11 @@ def _part(state: Any, key: str, *, nested: bool = False) -> Any:
 
 
 def _flat(part: Any, key: str) -> Iterator[Any]:
-    """The parts of a chain that may itself hold chains; files nest no deeper than 32 (models/untrusted/files.py)."""
+    """Yield the parts of a chain of chains; files nest at most 32 deep (models/untrusted/files.py)."""
     inner = part.get(_CHAINS[key]) if isinstance(part, dict) and part.get("type") == "Sequence" else None
     if isinstance(inner, list):
-        for one in inner:
-            yield from _flat(one, key)
+        for nested in inner:
+            yield from _flat(nested, key)
     else:
         yield part
 
@@ -247,7 +247,7 @@ def _template(state: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _texts(pieces: list[Any], special: Mapping[str, Any]) -> Iterator[str]:
-    """The texts that a template names; ValueError for a piece that is neither a text nor a special token."""
+    """Yield the texts that a template names; raises ValueError for a piece that is no text and no special token."""
     for piece in pieces:
         kind, inner = next(iter(piece.items())) if isinstance(piece, dict) and len(piece) == 1 else ("", None)
         name = inner.get("id") if isinstance(inner, dict) else None
@@ -261,7 +261,7 @@ def _texts(pieces: list[Any], special: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _written(part: Mapping[str, Any]) -> Iterator[int]:
-    """The ids that a post-processor puts around a pair of texts, the longest it makes."""
+    """Yield the ids that a post-processor puts around a pair of texts, which gets the most special tokens."""
     if part["type"] == "TemplateProcessing":
         for piece in (*part["single"], *part["pair"]):
             if "SpecialToken" in piece:
@@ -295,14 +295,14 @@ def _model(raw: Any) -> dict[str, Any]:
 
 
 def check_ids(vocabulary: Mapping[str, Any], where: str) -> None:
-    """Raise ValueError for a token that is too long, or whose id is no whole number that a vocabulary can have."""
+    """Raise ValueError for a token that is too long, or with an id outside the largest vocabulary."""
     for token, id in vocabulary.items():
         if len(token) > LONGEST_TOKEN or not _id(id):
             raise ValueError(f"{where} has {token[:60]!a}, which is too long or has no id from 0 to {MOST_IDS - 1:,}")
 
 
 def _kind(raw: Mapping[str, Any]) -> str:
-    """The model of an older file, which does not name it."""
+    """Infer the kind of model in an older file, which does not name it."""
     if "merges" in raw:
         return "BPE"
     if isinstance(raw.get("vocab"), list):
@@ -319,10 +319,10 @@ def _check_scores(vocabulary: list[Any]) -> None:
 
 
 def _check_search(vocabulary: list[Any]) -> None:
-    """Raise ValueError where Unigram would read too much at each letter: all tokens that may begin there."""
+    """Raise ValueError where many long tokens begin alike: Unigram reads all tokens that can begin at each letter."""
     tokens = {entry[0].encode("utf-8", "replace") for entry in vocabulary}
     for token in tokens:
-        if len(token) > _SHORT_TOKEN:  # n bytes have at most n (n + 1) / 2 in their beginnings
+        if len(token) > _SHORT_TOKEN:  # the beginnings of n bytes have at most n (n + 1) / 2 bytes together
             read = sum(end for end in range(1, len(token) + 1) if token[:end] in tokens)
             if read > _MOST_READ:
                 raise ValueError(

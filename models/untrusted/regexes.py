@@ -1,8 +1,8 @@
-"""The regular expressions that published tokenizers split and replace with, and no others.
+"""The regular expressions by which published tokenizers split and replace; no others are accepted.
 
 A regular expression can take minutes on one text and a millisecond on all others: `(a+)+$` reads a sentence at once
-and never ends on "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!". Trying it does not tell, so the known ones pass: those that
-transformers builds by itself, those of widespread models, and any single class of characters, repeated or not.
+and never ends on "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!". A trial cannot show this, so only known expressions pass: those
+that transformers builds by itself, those of widespread models, and any single class of characters, repeated or not.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _CLIP = r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
 
 
 def _cased(upper: str, lower: str, short: str, rest: str) -> str:
-    """Words that begin at a capital letter, as o200k has them."""
+    """Build the expression for words that begin at a capital letter, as in o200k."""
     lead = r"[^\r\n\p{L}\p{N}]?"
     return rf"{lead}{upper}*{lower}+{short}|{lead}{upper}+{lower}*{short}|{rest}{_END}"
 
@@ -76,17 +76,17 @@ _ONE_CLASS = re.compile(
 
 
 def _spelled(pattern: str) -> str:
-    """A pattern with its control characters and quotes as an escape, however its file wrote them."""
+    """Write a pattern's control characters and quotes as escapes, however its file spells them."""
     for character, escape in (("\r", r"\r"), ("\n", r"\n"), ("\t", r"\t"), (r"\"", '"')):
         pattern = pattern.replace(character, escape)
     return pattern
 
 
 KNOWN = {_spelled(pattern): owner for owner, pattern in _PUBLISHED.items()}
-"""Whose each known expression is."""
+"""The models that use each known expression."""
 
 
 def is_known(pattern: str) -> bool:
-    """Whether a regular expression is one of those that published tokenizers have; each matches a character or more."""
+    """Return True for the regular expressions of published tokenizers; each matches at least one character."""
     pattern = _spelled(pattern)
     return pattern in KNOWN or (len(pattern) < 1000 and _ONE_CLASS.fullmatch(pattern) is not None)

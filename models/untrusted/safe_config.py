@@ -1,7 +1,7 @@
-"""Read a config.json that a stranger wrote: numbers capped before anything is built, and nothing of it run or fetched.
+"""Read a stranger's config.json: numbers are capped before anything is built, and nothing is run or fetched.
 
 A configuration can name code (auto_map), a kernel to download (attn_implementation), another weights file or another
-model (transformers_weights, backbone), and any number. Only what describes the architecture gets through.
+model (transformers_weights, backbone), and any number. Only the description of the architecture gets through.
 """
 
 from __future__ import annotations
@@ -25,13 +25,14 @@ from models.limits import UNLIMITED, Limits, variable
 from models.untrusted.files import exists, read_fields
 
 _NAME = "config.json"
-MOST_BYTES = 2**20  # of one config.json; the longest published ones (thousands of labels) have some 200 kB
+MOST_BYTES = 2**20  # in one config.json; the longest published files (thousands of labels) have some 200 kB
 _MOST_LABELS = 100_000
 _MOST_EXPERTS = 4096
-_MOST = 2**24  # of any other size: positions, vocabulary, widths
-_NO_SIZE = ("theta", "base", "seed", "token_id", "frequency", "scal", "factor", "max_length")  # in names of no sizes
+_MOST = 2**24  # for any other size: positions, vocabulary, widths
+# A field with one of these words in its name is no size.
+_NO_SIZE = ("theta", "base", "seed", "token_id", "frequency", "scal", "factor", "max_length")
 
-# Left out wherever they stand: they choose code, kernels, files or devices, and we choose those ourselves.
+# Fields that are left out at any depth: they choose code, kernels, files or devices, which Headlight chooses itself.
 _IGNORED = {
     "auto_map": "custom code",
     "custom_pipelines": "custom code",
@@ -49,12 +50,12 @@ _IGNORED = {
     "base_model_ep_plan": "a device plan",
     "device_map": "a device plan",
 }
-_WITHOUT_A_WORD = {"dtype", "torch_dtype", "name_or_path", "output_attentions", "output_hidden_states", "torchscript"}
+_IGNORED_SILENTLY = {"dtype", "torch_dtype", "name_or_path", "output_attentions", "output_hidden_states", "torchscript"}
 _READING_FAILS = (OSError, ValueError, TypeError, KeyError, AttributeError, ZeroDivisionError, ImportError)
 _SIZES = ("hidden_size", "num_attention_heads", "num_hidden_layers", "vocab_size")
 _QUANTISED = ("quantization_config", "compression_config", "quantization")
-_NOT_FINITE = "__float__"  # how transformers writes an infinity in JSON
-_ENDLESS = ("time_step_limit", "mamba_dt_limit")  # an upper bound, of state spaces, which may be none
+_NOT_FINITE = "__float__"  # transformers' notation for an infinity in JSON
+_ENDLESS = ("time_step_limit", "mamba_dt_limit")  # upper bounds in state space models; infinity means no bound
 _BACKBONES = ("backbone", "backbone_config", "use_timm_backbone", "use_pretrained_backbone")
 
 
@@ -62,8 +63,9 @@ _BACKBONES = ("backbone", "backbone_config", "use_timm_backbone", "use_pretraine
 class SafeConfig:
     """A configuration of transformers that is safe to build and to hand to from_pretrained.
 
-    config: the transformers configuration, its attention eager. architecture: transformers' own class for it.
-    dtype: what the weights were saved in, as far as the file says. ignored: what was left out of the file, in words.
+    config: the transformers configuration, with eager attention. architecture: transformers' own class for it.
+    dtype: the dtype of the saved weights, None where the file does not say. ignored: the settings that were left out
+    of the file, in words.
     """
 
     config: Any
@@ -73,7 +75,7 @@ class SafeConfig:
 
 
 def safe_config(folder: Path, *, limits: Limits = UNLIMITED) -> SafeConfig:
-    """The configuration of a model's folder, without running or fetching anything that it names.
+    """Read the configuration in a model's folder, without running or fetching anything that it names.
 
     Raises ValueError for a file that is missing or damaged, an architecture that is not transformers' own, quantised
     weights, and numbers over the limits.
@@ -98,7 +100,7 @@ def safe_config(folder: Path, *, limits: Limits = UNLIMITED) -> SafeConfig:
 
 
 def described(folder: Path) -> dict[str, Any]:
-    """Read what a model's config.json says of its architecture: none of its private fields, code, files or devices.
+    """Read the description of the architecture in a model's config.json, without private fields, code or devices.
 
     Raises ValueError for a file that is missing or damaged.
     """
@@ -109,11 +111,11 @@ def described(folder: Path) -> dict[str, Any]:
 def _read(folder: Path) -> dict[str, Any]:
     if not exists(folder, _NAME):
         raise ValueError(f"{folder} holds no config.json; choose the folder of a transformers model")
-    return read_fields(folder, _NAME, most=MOST_BYTES, linked=True)  # links: models/untrusted/folders.py knows the root
+    return read_fields(folder, _NAME, most=MOST_BYTES, linked=True)  # models/untrusted/folders.py checks the links
 
 
 def _as_transformers_reads(described: Mapping[str, Any]) -> Any:
-    """By AutoConfig, which knows the older spellings, from a folder that holds this file alone."""
+    """Build the configuration with AutoConfig, which knows older spellings, from a folder with this file alone."""
     with TemporaryDirectory() as folder:
         Path(folder, "config.json").write_text(json.dumps(described), encoding="utf-8")
         config = AutoConfig.from_pretrained(
@@ -155,14 +157,14 @@ def _check_numbers(raw: Mapping[str, Any], *, limits: Limits) -> None:
 
 
 def _check_finite(config: Any) -> None:
-    """Raise ValueError for a number that is infinite or none: what is computed with it would be none either."""
+    """Raise ValueError for an infinity or NaN, which would make every result NaN or infinite."""
     for key, value in _items(config.to_dict()):
         if isinstance(value, float) and not math.isfinite(value) and key not in _ENDLESS:
             raise ValueError(f"config.json has {key[:60]!a} = {value}, and a model computes with finite numbers")
 
 
 def _check_not_negative(config: Any) -> None:
-    """Raise ValueError for a negative size of those that every transformer has, whatever its file calls them."""
+    """Raise ValueError for a negative size among those that every transformer has, under any name in its file."""
     for part in (config, *(getattr(config, name) for name in config.sub_configs)):
         for name in _SIZES:
             size = getattr(part, name, None)
@@ -175,18 +177,18 @@ def _short(number: int) -> str:
 
 
 def _described(value: Any) -> Any:
-    """What describes the architecture, at any depth: without private fields and without those that choose code."""
+    """Keep the fields that describe the architecture, at any depth; drop private fields and those that choose code."""
     if isinstance(value, list):
-        return [_described(one) for one in value]
+        return [_described(item) for item in value]
     if not isinstance(value, dict):
         return value
-    out = _IGNORED.keys() | _WITHOUT_A_WORD
-    own = (key for key in value if key not in out and (key == _NOT_FINITE or not key.startswith("_")))
-    return {key: _described(value[key]) for key in own}
+    dropped = _IGNORED.keys() | _IGNORED_SILENTLY
+    kept = (key for key in value if key not in dropped and (key == _NOT_FINITE or not key.startswith("_")))
+    return {key: _described(value[key]) for key in kept}
 
 
 def _architecture(config: Any, raw: Mapping[str, Any]) -> type[PreTrainedModel]:
-    """The class that the file names where it is transformers' own for this configuration, else the bare model."""
+    """Return the class that the file names if it is transformers' own for this configuration, else the bare model."""
     if names := raw.get("architectures"):
         name = names[0] if isinstance(names, list) else names
         named: Any = getattr(transformers, name, None) if isinstance(name, str) and name.isidentifier() else None
@@ -213,24 +215,24 @@ def _not_ours(raw: Mapping[str, Any]) -> str:
 
 
 def _dtype(raw: Mapping[str, Any]) -> torch.dtype | None:
-    """The dtype by name; anything else that torch has under that name is none."""
+    """Look up the dtype by its name; None for a name under which torch has something else."""
     name = raw.get("dtype") or raw.get("torch_dtype")
     found = getattr(torch, name.removeprefix("torch."), None) if isinstance(name, str) else None
     return found if isinstance(found, torch.dtype) else None
 
 
 def _items(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
-    """Every field at any depth; what a list holds under the list's name. Names of labels are no fields."""
+    """Yield every field at any depth, the items of a list under the list's name. Names of labels are no fields."""
     if isinstance(value, dict):
-        for name, one in value.items():
-            yield name, one
+        for name, field in value.items():
+            yield name, field
             if name not in ("label2id", "id2label"):
-                yield from _items(one, name)
+                yield from _items(field, name)
     elif isinstance(value, list | tuple):
-        for one in value:
-            if not isinstance(one, dict | list | tuple):
-                yield key, one
-            yield from _items(one, key)
+        for item in value:
+            if not isinstance(item, dict | list | tuple):
+                yield key, item
+            yield from _items(item, key)
 
 
 def _keys(raw: Mapping[str, Any]) -> Iterator[str]:

@@ -1,7 +1,7 @@
-"""The known fields of a model's small JSON files; all others are left out.
+"""The known fields of a model's small JSON files; all other fields are left out.
 
-transformers hands the fields of a tokenizer's settings to its constructor, where `vocab`, `tokenizer_file` and more
-name files, and `auto_map` names code. Generation settings choose caches, kernels and code. None of these is known here.
+transformers passes the fields of a tokenizer's settings to the constructor, where `vocab`, `tokenizer_file` and others
+name files, and `auto_map` names code. Generation settings choose caches, kernels and code. All of these are left out.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from models.untrusted.files import exists, read_fields
 
 CONFIG, SPECIAL, ADDED = "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"
 GENERATION = "generation_config.json"
-MOST_IDS = 2**22  # tokens of a vocabulary; the largest published ones have a million
+MOST_IDS = 2**22  # tokens of a vocabulary; the largest published vocabularies have a million
 MOST_ADDED = 40_000  # tokens beside the vocabulary; a hundred thousand take transformers 9 seconds to add
-LONGEST_TOKEN = 1024  # characters; published ones have up to 512
-_MOST_BYTES = 16 * 2**20  # of one of these files; those with thousands of added tokens have some 3 MB
+LONGEST_TOKEN = 1024  # characters; published tokens have up to 512
+_MOST_BYTES = 16 * 2**20  # in one of these files; files with thousands of added tokens have some 3 MB
 
 _TOKENS = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
 _LISTS = ("additional_special_tokens", "extra_special_tokens")
@@ -30,20 +30,20 @@ _SWITCHES = (
 )
 _SIDES = ("padding_side", "truncation_side")
 _WORDS = ("src_lang", "tgt_lang", "language", "task", "wordpieces_prefix")
-_NUMBERS = ("extra_ids", "offset")  # tokens that T5 and Pegasus make up themselves
+_NUMBERS = ("extra_ids", "offset")  # how many tokens T5 and Pegasus add themselves
 _LENGTHS = ("model_max_length", "max_len")
 _INPUTS = {"input_ids", "token_type_ids", "attention_mask"}
 _TOKEN_IDS = (
     *("bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id"),
     *("forced_bos_token_id", "forced_eos_token_id"),
 )
-_SEVERAL = ("eos_token_id", "forced_eos_token_id")  # where a list means: any of them
+_SEVERAL = ("eos_token_id", "forced_eos_token_id")  # may be a list, which means: any token of the list
 
 
 def tokenizer_settings(folder: Path, *, classes: frozenset[str]) -> dict[str, Any]:
-    """Read tokenizer_config.json; a class is kept where it is one of `classes`.
+    """Read tokenizer_config.json; the tokenizer's class is kept if it is in `classes`.
 
-    Raises ValueError where a known field holds what it cannot.
+    Raises ValueError for a known field with an impossible value.
     """
     raw = read_fields(folder, CONFIG, most=_MOST_BYTES)
     kept = _special(raw, CONFIG, typed=True)
@@ -62,12 +62,12 @@ def tokenizer_settings(folder: Path, *, classes: frozenset[str]) -> dict[str, An
 
 
 def special_tokens(folder: Path) -> dict[str, Any]:
-    """Read special_tokens_map.json; ValueError where a special token is none."""
+    """Read special_tokens_map.json; raises ValueError for a special token that is no token."""
     return _special(read_fields(folder, SPECIAL, most=_MOST_BYTES), SPECIAL, typed=False)
 
 
 def added_tokens(folder: Path) -> dict[str, int]:
-    """Read added_tokens.json, tokens and their ids; ValueError where they are not."""
+    """Read added_tokens.json: token -> id; raises ValueError for anything else."""
     raw = read_fields(folder, ADDED, most=_MOST_BYTES)
     _check_count(len(raw), ADDED)
     for token, id in raw.items():
@@ -77,7 +77,7 @@ def added_tokens(folder: Path) -> dict[str, int]:
 
 
 def generation_ids(folder: Path, *, vocabulary: int) -> dict[str, int | list[int]]:
-    """Read the token ids of generation_config.json that are in a vocabulary of so many; nothing where there is no file.
+    """Read the token ids of generation_config.json that are below `vocabulary`; empty where the file is missing.
 
     Raises ValueError where the file is damaged.
     """
@@ -87,7 +87,7 @@ def generation_ids(folder: Path, *, vocabulary: int) -> dict[str, int | list[int
 
 
 def known_ids(fields: Mapping[str, Any], *, vocabulary: int) -> dict[str, int | list[int]]:
-    """Keep the token ids among some fields that are whole numbers inside a vocabulary of so many."""
+    """Keep those token ids among `fields` that are whole numbers from 0 to below `vocabulary`."""
     kept: dict[str, int | list[int]] = {}
     for name in _TOKEN_IDS:
         value = fields.get(name)
@@ -99,7 +99,7 @@ def known_ids(fields: Mapping[str, Any], *, vocabulary: int) -> dict[str, int | 
 
 
 def _special(raw: Mapping[str, Any], file: str, *, typed: bool) -> dict[str, Any]:
-    """Special tokens by name; typed: as tokenizer_config.json writes those that have more than a content."""
+    """Read special tokens by name; typed: mark tokens that have flags as tokenizer_config.json marks them (__type)."""
     kept: dict[str, Any] = {}
     for name in _TOKENS:
         if name in raw:
@@ -113,9 +113,9 @@ def _special(raw: Mapping[str, Any], file: str, *, typed: bool) -> dict[str, Any
         _check_count(len(value), file)
         where = f"{file} has in {name}"
         if isinstance(value, list):
-            kept[name] = [_token(one, where, typed=typed or name == "additional_special_tokens") for one in value]
+            kept[name] = [_token(token, where, typed=typed or name == "additional_special_tokens") for token in value]
         else:
-            kept[name] = {key: _token(one, where, typed=typed) for key, one in value.items() if _names_a_token(key)}
+            kept[name] = {key: _token(token, where, typed=typed) for key, token in value.items() if _names_a_token(key)}
     return kept
 
 
@@ -161,7 +161,7 @@ def _is_word(value: Any) -> bool:
 
 
 def _length(value: Any) -> int | None:
-    """A longest text in tokens; None for what is no such number (infinite, negative, a word)."""
+    """Read the length of the longest text in tokens; None for an infinity, a negative number or a word."""
     if isinstance(value, float):
         value = int(value) if math.isfinite(value) else None
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
@@ -179,6 +179,6 @@ def _check_count(count: int, file: str) -> None:
 
 
 def _short(value: Any) -> str:
-    if isinstance(value, int) and abs(value) >= 10**15:  # writing it out may itself fail
+    if isinstance(value, int) and abs(value) >= 10**15:  # Python may refuse to write the number out
         return "a huge number"
     return ascii(value)[:60] if isinstance(value, int | float | str | None) else f"a {type(value).__name__}"

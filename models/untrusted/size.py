@@ -1,7 +1,7 @@
-"""How large a model is, from its configuration alone: laid out on the meta device, which allocates nothing.
+"""The size of a model from its configuration alone, counted on the meta device, which allocates nothing.
 
-A configuration of 400 bytes can describe a model that no machine holds, or one that takes hours to lay out. So the
-layout is watched while it grows, by hooks that go in once and do nothing outside a measurement.
+A configuration of 400 bytes can describe a model that no machine can hold, or that takes hours to build even there. So
+a hook watches the construction; it is registered once, and does nothing outside a measurement.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from models.build_lock import LOADING
 from models.config_facts import stack_config, stack_configs, text_config
 from models.formatting import said
 
-SECONDS = 30.0  # for laying out one model; the largest published ones take under 5
+SECONDS = 30.0  # to build one model on the meta device; the largest published models take under 5
 _LARGEST_FIXED_TABLE = 2**25  # numbers; a sinusoidal table is filled by a Python loop when the model loads
 _NOT_BUILT = (
     ValueError,
@@ -37,16 +37,17 @@ _deadline: ContextVar[float | None] = ContextVar("deadline", default=None)
 
 
 class _TooLargeError(ValueError):
-    """Ours, raised while transformers builds."""
+    """Raised by the hook while transformers builds, and so told apart from transformers' own errors."""
 
 
 @dataclass(frozen=True)
-class Size:
-    """What a model holds, shared weights counted once.
+class ModelSize:
+    """The size of a model, shared weights counted once.
 
-    parameters: numbers that are learned. buffers: numbers that are not (position ids, rotary frequencies).
-    layers: attention layers, an encoder's and a decoder's together. recorded: numbers that a recording keeps of one
-    token, at most: query, key and value of every attention, and every norm's input. heads: of all attention together.
+    parameters: learned numbers. buffers: numbers that are not learned (position ids, rotary frequencies).
+    layers: attention layers, an encoder's and a decoder's together. recorded: the most numbers that a recording keeps
+    for one token: query, key and value of every attention, and every norm's input. heads: the sum of H over every
+    attention.
     """
 
     parameters: int
@@ -56,21 +57,21 @@ class Size:
     heads: int
 
     def memory_bytes(self, dtype: torch.dtype = torch.float32) -> int:
-        """Bytes of the weights and buffers in a dtype."""
+        """The bytes of the weights and buffers in a dtype."""
         return (self.parameters + self.buffers) * dtype.itemsize
 
     def capture_bytes(self, tokens: int, *, maps: bool = False) -> int:
-        """Bytes that a recording of n tokens keeps in float32: 4 n (sum of H E + K (E + E_v), + norms).
+        """The bytes that a recording of n tokens keeps in float32: 4 n (sum of H E + K (E + E_v), + norms).
 
-        maps: whether every map is kept too (the backend "eager output"): 4 n^2 (sum of H) more.
+        maps: True where every map is kept too (the backend "eager output"), which adds 4 n^2 (sum of H).
         """
         return 4 * tokens * (self.recorded + (tokens * self.heads if maps else 0))
 
 
-def measure(config: Any, *, architecture: type[nn.Module], seconds: float = SECONDS) -> Size:
-    """The size of a transformers architecture with this configuration.
+def measure(config: Any, *, architecture: type[nn.Module], seconds: float = SECONDS) -> ModelSize:
+    """Measure a transformers architecture with this configuration.
 
-    Raises ValueError where the configuration cannot be laid out, or not in the time given.
+    Raises ValueError where the architecture cannot be built on the meta device, or not within `seconds`.
     """
     name = architecture.__name__
     try:
@@ -82,7 +83,7 @@ def measure(config: Any, *, architecture: type[nn.Module], seconds: float = SECO
         raise ValueError(f"{name} cannot be built from this config.json: {said(error)}") from error
     except (RuntimeError, OverflowError) as error:  # shapes that no tensor can have
         raise ValueError(f"{name} with this config.json fits no machine: {said(error)}") from error
-    return Size(
+    return ModelSize(
         parameters=_numbers(network.parameters()),
         buffers=_numbers(network.buffers()),
         layers=sum(attention_layers(config)),
@@ -92,9 +93,9 @@ def measure(config: Any, *, architecture: type[nn.Module], seconds: float = SECO
 
 
 def attention_layers(config: Any) -> tuple[int, int]:
-    """Layers of the encoder (or of the only stack) and of the decoder beside it, 0 where there is none.
+    """Return the layers of the encoder (or of the only stack) and of the decoder beside it (0 without a second stack).
 
-    Raises ValueError for a configuration that does not say.
+    Raises ValueError for a configuration that does not name them.
     """
     names = ("num_hidden_layers", "num_layers")
     if not config.is_encoder_decoder:
@@ -115,10 +116,10 @@ def _recorded(config: Any, network: nn.Module) -> int:
 
 
 def _each_attention(config: Any, count: Callable[[Any], int]) -> int:
-    """The sum of `count` over every attention of the model."""
+    """Sum `count` over every attention of the model."""
     encoder, decoder = attention_layers(config)
     text = stack_configs(config)[-1]
-    if text.is_heterogeneous:  # each layer has a configuration of its own
+    if text.is_heterogeneous:  # every layer has its own configuration
         return sum(count(layer) for layer in text.per_layer_config)
     return (encoder + 2 * decoder) * count(text)  # a decoder beside an encoder attends twice
 
@@ -128,7 +129,7 @@ def _heads(config: Any) -> int:
 
 
 def _attention(config: Any) -> int:
-    """Numbers in the query (H E), key (K E) and value (K E_v) of one token."""
+    """Count the numbers in the query (H E), key (K E) and value (K E_v) of one token."""
     heads = _heads(config)
     query = _first(config, "qk_head_dim", "head_dim", "d_kv", default=_first(config, "hidden_size", "d_model") // heads)
     value = _first(config, "v_head_dim", default=query)
@@ -137,7 +138,7 @@ def _attention(config: Any) -> int:
 
 
 def _first(config: Any, *names: str, default: int | None = None) -> int:
-    """The first of the names that the configuration has as a number above 0: families name the same differently."""
+    """Return the first field among `names` that is a number above 0: families use different names for one number."""
     for name in names:
         if isinstance(value := getattr(config, name, None), int) and value > 0:
             return value

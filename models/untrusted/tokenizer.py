@@ -1,4 +1,4 @@
-"""Load a stranger's tokenizer: transformers reads it from a folder that holds filtered copies of its files alone."""
+"""Load a stranger's tokenizer: transformers reads it from a folder with filtered copies of its files alone."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from models.untrusted.settings import (
     tokenizer_settings,
 )
 
-_MOST_BYTES = 200 * 2**20  # of tokenizer.json; the largest published ones have some 60 MB
+_MOST_BYTES = 200 * 2**20  # in tokenizer.json; the largest published files have some 60 MB
 _INSTEAD = "Save the model with a tokenizer of transformers' own, or choose another."
 _FALLBACK = "TokenizersBackend"  # reads a tokenizer.json as it stands
 
@@ -36,7 +36,7 @@ _FALLBACK = "TokenizersBackend"  # reads a tokenizer.json as it stands
 def load_tokenizer(folder: Path) -> Any:
     """Load the tokenizer of a folder, without its model.
 
-    Raises ValueError for files that are no data of a tokenizer, and for a tokenizer that only Python code runs.
+    Raises ValueError for files that hold no tokenizer data, and for a tokenizer that only Python code can run.
     """
     with TemporaryDirectory(prefix="headlight-") as copies, told("building it from its files", instead=_INSTEAD):
         _copy(folder, Path(copies))
@@ -54,16 +54,16 @@ def load_tokenizer(folder: Path) -> Any:
 
 @cache
 def known_classes() -> frozenset[str]:
-    """The tokenizers that transformers itself has, by the names that files give them."""
+    """Return the class names of transformers' own tokenizers, as files spell them."""
     names = {name.removesuffix("Fast") for name in TOKENIZER_MAPPING_NAMES.values() if name}
     names |= {_FALLBACK, "PreTrainedTokenizer", "BloomTokenizer"}
     return frozenset(names | {f"{name}Fast" for name in names})
 
 
 def _copy(folder: Path, copies: Path) -> None:
-    """Write into a folder what a tokenizer is read from: filtered settings, and the one kind of data that is best."""
-    there = [name for kind in TOKENIZERS for name in kind if exists(folder, name)]
-    data = tokenizer_of(there)
+    """Write filtered settings and the best kind of tokenizer data into the folder `copies`."""
+    present = [name for kind in TOKENIZERS for name in kind if exists(folder, name)]
+    data = tokenizer_of(present)
     if data is None:
         raise ValueError("there is no tokenizer; add its tokenizer.json")
     if data == "tokenizer.json":
@@ -88,7 +88,7 @@ def _copy(folder: Path, copies: Path) -> None:
 
 
 def _class_alone(config: dict[str, Any]) -> dict[str, Any]:
-    """A configuration whose tokenizer_class, where it names one, is transformers' own."""
+    """Drop a configuration's tokenizer_class unless it is transformers' own."""
     named = config.get("tokenizer_class")
     known = isinstance(named, str) and named in known_classes()
     return {key: value for key, value in config.items() if key != "tokenizer_class" or known}
@@ -97,7 +97,7 @@ def _class_alone(config: dict[str, Any]) -> dict[str, Any]:
 def _lines(folder: Path, name: str) -> bytes:
     content = read(folder, name, most=_MOST_BYTES)
     lines = content.split(b"\n")
-    if len(lines) > MOST_IDS or max(map(len, lines)) > 8 * LONGEST_TOKEN:  # two tokens of up to four bytes a letter
+    if len(lines) > MOST_IDS or max(map(len, lines)) > 8 * LONGEST_TOKEN:  # two tokens, at most four bytes a letter
         raise ValueError(f"{name} has {len(lines):,} lines, the longest of {max(map(len, lines)):,} bytes: no tokens")
     return content
 

@@ -1,4 +1,4 @@
-"""The weight of a text: how long it can become by any form of Unicode."""
+"""The weight of a text: the most characters that any Unicode normal form of the text has."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a model's weights are those of its files: transformers fills in random numbers for what is not there."""
+"""A check that a model's weights come from its files: transformers fills in random numbers for missing weights."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any
 
 import torch
 
-_NOT_SHOWN = ("pooler",)  # of a sentence as a whole: no map and no hidden state comes from it
-_NUMBERED = re.compile(r"\.\d+\.")  # the weight of a layer
+_NOT_SHOWN = ("pooler",)  # the pooler summarises the sentence: no map and no hidden state depends on it
+_NUMBERED = re.compile(r"\.\d+\.")  # in the name of a layer's weight
 
 
-class UnfitWeights(ValueError):  # noqa: N818, it is told to the reader as it is
-    """The weights of a model are not those of its files, or no numbers; no other way of loading helps."""
+class UnfitWeights(ValueError):  # noqa: N818, the reader sees its sentence unchanged
+    """Raised for weights that are not from the model's files, or give numbers that are not finite; no loader helps."""
 
 
 def missing_weights(info: Mapping[str, Any], network: Any) -> tuple[str, ...]:
-    """Name the parameters that no file held, tied ones apart, from the loading info of transformers.
+    """Name the parameters that no file held, except tied parameters, from the loading info of transformers.
 
     Raises UnfitWeights where a file held a weight in another shape.
     """
@@ -33,7 +33,7 @@ def missing_weights(info: Mapping[str, Any], network: Any) -> tuple[str, ...]:
 
 
 def check_body(missing: Collection[str], network: Any) -> bool:
-    """Say whether all that is missing belongs to the head that predicts tokens, so that the body alone can be shown.
+    """Return True if weights are missing, all of them in the prediction head: the body alone can then be shown.
 
     Raises UnfitWeights where weights of the body are missing.
     """
@@ -48,7 +48,7 @@ def check_body(missing: Collection[str], network: Any) -> bool:
 
 
 def left_over(info: Mapping[str, Any]) -> str:
-    """Say how many layers' weights the files hold that the model has no place for; empty where there are none."""
+    """Say how many layer weights of the files have no place in the model; an empty text where all have."""
     layers = sorted(name for name in info["unexpected_keys"] if _NUMBERED.search(name))
     if not layers:
         return ""
@@ -56,7 +56,7 @@ def left_over(info: Mapping[str, Any]) -> str:
 
 
 def check_finite(network: Any) -> None:
-    """Raise UnfitWeights where a parameter holds an infinity or no number at all; what lies on disk is not read."""
+    """Raise UnfitWeights where a parameter holds an infinity or NaN; weights offloaded to disk are skipped."""
     for name, parameter in network.named_parameters():
         if parameter.is_meta or not parameter.is_floating_point() or not parameter.numel():
             continue
@@ -69,7 +69,7 @@ def check_finite(network: Any) -> None:
 
 
 def _head(network: Any) -> set[str]:
-    """The parameters of the head that predicts tokens, by name."""
+    """Return the names of the parameters of the head that predicts tokens."""
     prefix = f"{network.base_model_prefix}."
     if network.base_model is not network:
         return {name for name, _ in network.named_parameters() if not name.startswith(prefix)}

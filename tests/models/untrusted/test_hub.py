@@ -338,7 +338,10 @@ def test_a_model_is_never_taken_from_the_working_directory(
 
 def test_the_environment_of_huggingface_hub_holds(served: Any, tmp_path: Path) -> None:
     """In a fresh process, with HF_ENDPOINT and HF_HOME."""
-    code = "from models.hub import *; from models.hub_id import parse; print(fetch(describe(parse('org/bert'))))"
+    code = (
+        "from models import hub; from models.untrusted.hub_id import parse; "
+        "print(hub.fetch(hub.describe(parse('org/bert'))))"
+    )
     environment = os.environ | {"HF_ENDPOINT": served.address, "HF_HOME": str(tmp_path / "home")}
     environment = {name: value for name, value in environment.items() if name != "HF_HUB_CACHE"}
     done = subprocess.run(
