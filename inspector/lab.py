@@ -11,7 +11,7 @@ import pandas as pd
 from models.training.experiments import TIMES, Experiment, LabRun, Side
 
 if TYPE_CHECKING:  # torch comes with the first training
-    from models.training.lab import Progress, Result
+    from models.training.lab import LabReport, Result
 
 _BLOCK = 24  # digits in a line
 
@@ -42,7 +42,7 @@ class Trained(Protocol):
         ...
 
     @property
-    def curve(self) -> tuple[Progress, ...]:
+    def curve(self) -> tuple[LabReport, ...]:
         """Its reports so far."""
         ...
 

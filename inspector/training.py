@@ -18,7 +18,7 @@ import pandas as pd
 
 from inspector import heads
 from models.training.recipes import Decay, Recipe
-from models.training.replay_file import Place, Replay
+from models.training.replay_file import MapKey, Replay
 from models.training.schedules import learning_rate
 
 COMPONENTS = {"query": "q", "key": "k", "value": "v", "out": "out"}  # as costs.py calls them
@@ -57,7 +57,7 @@ def measures(replay: Replay, *, sentence: int, stream: str) -> pd.DataFrame:
     keys = replay.sentences[sentence].tokens(stream)[1]
     tables = []
     for layer in range(replay.layers(stream)):
-        for step, weights in zip(replay.steps, replay.maps[Place(sentence, stream, layer)], strict=True):
+        for step, weights in zip(replay.steps, replay.maps[MapKey(sentence, stream, layer)], strict=True):
             whole = (slice(0, weights.shape[1]), weights.astype(np.float32))
             table = pd.DataFrame(heads.measure_maps([whole], keys=keys))
             if stream == "cross":

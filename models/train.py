@@ -1,4 +1,4 @@
-"""python -m models.train NAME --data PATH --out DIR: train one of Headlight's own models."""
+"""Train one of Headlight's own models: python -m models.train NAME --data PATH --out DIR."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ INTERRUPTED = 130  # what a shell reports after Ctrl-C
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Train; 0 when finished, 2 after an error that is said in one line, 130 when interrupted."""
+    """Train a model; return 0 when finished, 2 after an error (printed in one line), 130 when interrupted."""
     chosen = _parser().parse_args(arguments)
     torch.set_num_threads(chosen.threads)
     out: Path = chosen.out or Path("runs") / f"{chosen.name}-{chosen.implementation}"
@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 yardstick=chosen.yardstick,
             )
         )
-    except Exception as error:  # of a command a reader gets one line, whatever fails
+    except Exception as error:  # whatever fails, the reader of a command gets one line
         logging.getLogger(__name__).debug("failed", exc_info=True)
         known = isinstance(error, ValueError | OSError)
         wrong = failures.sentence(
@@ -77,9 +77,11 @@ def _parser() -> argparse.ArgumentParser:
         help="the yardsticks: nn.Transformer of torch translates, BertForMaskedLM of transformers is a mini-bert",
     )
     parser.add_argument(
-        "--yardstick", type=Path, help="the --out of a finished yardstick, whose scores go onto the card beside the own"
+        "--yardstick",
+        type=Path,
+        help="the --out of a finished yardstick; the card shows its scores beside those of the model",
     )
-    parser.add_argument("--threads", type=int, default=1, help="more help only large models on idle cores")
+    parser.add_argument("--threads", type=int, default=1, help="more than one helps only large models on idle cores")
     parser.add_argument("--save-seconds", type=float, default=60.0, help="how often the state is saved")
     return parser
 

@@ -1,4 +1,8 @@
-"""The models that come with Headlight, a folder each: the names of its files, and what to do where one is damaged."""
+"""The models that come with Headlight, a folder each; their training writes these files.
+
+from models.checkpoints import FOLDER, WEIGHTS
+(FOLDER / "mini-bert" / WEIGHTS).stat().st_size
+"""
 
 from __future__ import annotations
 
@@ -9,5 +13,5 @@ CONFIG, WEIGHTS, TOKENIZER, CARD = "config.json", "model.safetensors", "tokenize
 
 
 def way_out(folder: Path) -> str:
-    """What a reader can do where a file of a checkpoint is missing or damaged."""
+    """Say in a sentence how to restore a checkpoint whose file is missing or damaged."""
     return f"Get {folder.name} again with `git checkout -- {folder}`, or train it: python -m models.train --help."

@@ -1,4 +1,4 @@
-"""Examples of about the same length go together, so that little of a batch is padding."""
+"""Batches of examples of about the same length, so that little of a batch is padding."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Example:
-    """Token ids of a text, and of the text that it is turned into; no target where the text itself is learned."""
+    """Token ids of a text and of its translation; the target is empty for a masked language model."""
 
     source: tuple[int, ...]
     target: tuple[int, ...] = ()
@@ -30,15 +30,15 @@ class Batch:
     target_keep: Tensor
 
     def to(self, device: torch.device) -> Batch:
-        """The same on another device."""
+        """Copy the batch to another device."""
         return Batch(self.source.to(device), self.keep.to(device), self.target.to(device), self.target_keep.to(device))
 
 
 def buckets(examples: Sequence[Example], *, batch_tokens: int, seed: int) -> list[list[int]]:
-    """The examples' indices in batches of rows * longest row <= batch_tokens, each example once.
+    """Divide the examples' indices into batches of rows * longest row <= batch_tokens, each example once.
 
-    Sorted by length, examples of equal length in random order; then the batches in random order. How many batches
-    there are follows from the lengths alone, so every epoch has as many.
+    The examples are sorted by length, those of equal length in random order; then the batches are shuffled. The number
+    of batches follows from the lengths alone, so every epoch has the same number.
 
     Raises ValueError for an example longer than a batch.
     """
@@ -56,7 +56,7 @@ def buckets(examples: Sequence[Example], *, batch_tokens: int, seed: int) -> lis
 
 
 def collate(examples: Sequence[Example], *, padding: int) -> Batch:
-    """One batch of the examples."""
+    """Pad the examples and stack them into one batch."""
     source, keep = _padded([example.source for example in examples], padding)
     target, target_keep = _padded([example.target for example in examples], padding)
     return Batch(source, keep, target, target_keep)
@@ -72,9 +72,7 @@ def _padded(rows: Sequence[Sequence[int]], padding: int) -> tuple[Tensor, Tensor
 def batches_from(
     examples: Sequence[Example], *, batch_tokens: int, padding: int, seed: int, done: int, epochs: int
 ) -> Iterator[Batch]:
-    """The batches of all epochs, without the first `done`; each epoch has an order of its own, which follows from
-    `seed` and its number.
-    """
+    """Yield the batches of all epochs except the first `done`; `seed` and the epoch's number give an epoch's order."""
     for epoch in range(epochs):
         order = buckets(examples, batch_tokens=batch_tokens, seed=seed + epoch)
         skipped = min(done, len(order))

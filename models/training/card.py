@@ -1,4 +1,4 @@
-"""CARD.md: what a model was trained on and how, what it scores, and what it cannot do."""
+"""CARD.md, the card of a trained model: its data, recipe, scores and limits."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ def write(
     scores: Mapping[str, str],
     beside: Mapping[str, str] | None = None,
 ) -> str:
-    """The card as Markdown, from the recipe, metrics.csv of `out` and what was measured: {what: result} in words.
+    """Write the card in Markdown, from the recipe, `out`/metrics.csv and the scores.
 
-    beside: the same of the yardstick.
+    scores: {measured quantity: result}, both in words. beside: the same scores of the yardstick.
     """
     recipe = task.recipe
     parameters = sum(parameter.numel() for parameter in trained.network.parameters())
@@ -88,14 +88,14 @@ def write(
 
 
 def hardware() -> str:
-    """The processor or GPU, the threads and the release of torch."""
+    """Name the processor or GPU, the number of threads and the release of torch."""
     if torch.cuda.is_available():
         return f"{torch.cuda.get_device_name()}, torch {torch.__version__}"
     return f"CPU ({platform.machine()}), threads: {torch.get_num_threads()}, torch {torch.__version__}"
 
 
 def attribution(path: Path) -> str:
-    """Who wrote the sentences, counted in the attribution column of a file of pairs."""
+    """Name the authors of the sentences, counted in the attribution column of a file of pairs."""
     lines = path.read_text(encoding="utf-8").splitlines()
     authors = Counter(author for line in lines for author in AUTHOR.findall(line.split("\t")[2]))
     names = ", ".join(author for author, _ in authors.most_common())

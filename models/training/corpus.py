@@ -1,4 +1,4 @@
-"""Training texts from files, checked line by line, and the toy's own."""
+"""Training texts: read from files and checked line by line, or generated (the toy's)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ BOOKS = {split: f"books-{split}.txt" for split in ("train", "valid")}
 
 
 def read_pairs(path: Path) -> list[tuple[str, str]]:
-    """(source, target) of a file with one pair a line: source, target, attribution, separated by tabs.
+    """Read (source, target) from a file with one pair a line: source, target, attribution, separated by tabs.
 
-    Raises ValueError that names the file, the line and what was expected there.
+    Raises ValueError with the file, the line and the expected content.
     """
     expected = "source, target and attribution, separated by tabs"
     pairs = []
@@ -29,9 +29,9 @@ def read_pairs(path: Path) -> list[tuple[str, str]]:
 
 
 def read_paragraphs(path: Path) -> list[str]:
-    """The paragraphs of a file with one a line.
+    """Read the paragraphs of a file with one paragraph a line.
 
-    Raises ValueError that names the file, the line and what was expected there.
+    Raises ValueError with the file, the line and the expected content.
     """
     expected = "one paragraph of text a line"
     paragraphs = []
@@ -59,7 +59,7 @@ def _lines(path: Path, expected: str) -> Iterator[tuple[int, str]]:
 
 
 def toy_pairs(count: int, *, seed: int) -> list[tuple[str, str]]:
-    """Letters to be written backwards: ("a c b", "b c a"), 3 to 8 letters each."""
+    """Generate letters and the same letters backwards: ("a c b", "b c a"), 3 to 8 letters each."""
     random = Random(seed)
     sources = [random.choices("abcdefghij", k=random.randint(3, 8)) for _ in range(count)]
     return [(" ".join(letters), " ".join(reversed(letters))) for letters in sources]

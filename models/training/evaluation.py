@@ -1,4 +1,4 @@
-"""Translating a split, and its score. sacreBLEU is the judge (Post 2018)."""
+"""Translation of a split and its BLEU score, computed by sacreBLEU (Post 2018)."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def translate(
     beams: int,
     longest: int,
 ) -> list[str]:
-    """The translations of the sources, in their order, each of at most `longest` tokens.
+    """Translate the sources, in their order, into at most `longest` tokens each.
 
-    beams: 1 for greedy decoding, of many sentences at once; more for beam search, of one at a time.
+    beams: 1 for greedy decoding of many sentences at once; more for beam search, one sentence at a time.
     """
     end = vocabulary.end
     examples = [Example(tuple(encoding.ids)) for encoding in tokenizer.encode_batch(list(sources))]
@@ -51,7 +51,7 @@ def translate(
 
 
 def next_token(network: nn.Module, source: Tensor, keep: Tensor) -> Ask:
-    """The network asked for one more token of the sources' translations: source and keep [B, T]."""
+    """Return a function that predicts the next token of the sources' translations: source and keep [B, T]."""
     if isinstance(network, TorchTranslator):
         return TorchNextToken(network, source, keep)
     if isinstance(network, EncoderDecoder):
@@ -60,12 +60,12 @@ def next_token(network: nn.Module, source: Tensor, keep: Tensor) -> Ask:
 
 
 def has_judge() -> bool:
-    """Whether sacreBLEU is installed."""
+    """Return True if sacreBLEU is installed."""
     return find_spec("sacrebleu") is not None
 
 
 def bleu(translations: Sequence[str], references: Sequence[str]) -> float:
-    """sacreBLEU on Chinese (tokenize zh: each character is a word), one reference each, 0 to 100."""
+    """Compute sacreBLEU for Chinese (tokenize zh: each character is a word), one reference a sentence, 0 to 100."""
     from sacrebleu import corpus_bleu
 
     return float(corpus_bleu(list(translations), [list(references)], tokenize="zh").score)

@@ -1,6 +1,6 @@
-"""What can be tried in the lab: a task for a Transformer so small that it learns it in seconds, and its switches.
+"""The experiments of the lab: a task for a Transformer so small that it learns in seconds, and its switches.
 
-Plain data without torch, so that a page can show the choices before torch is there; `models.training.lab` trains them.
+Plain data without torch, so that a page can show the choices before torch is imported; `models.training.lab` trains.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from models.transformer.config import NormPlacement, Positions, Scale, Score, Tr
 Task = Literal["copy", "reverse", "sort"]
 Side = Literal["A", "B"]
 
-DIGITS = 10  # what is copied, reversed and sorted
-START, END = DIGITS, DIGITS + 1  # tokens around the digits: a model that counts distances finds the borders by them
-TIMES = (1, 2, 4)  # the lengths of a test, in trained lengths
+DIGITS = 10  # the digits that are copied, reversed and sorted
+START, END = DIGITS, DIGITS + 1  # tokens around the digits: by them a model that counts distances finds the borders
+TIMES = (1, 2, 4)  # the lengths of the test's texts, in trained lengths
 WIDTH, FFN_WIDTH = 48, 96  # wide enough to learn each task in a few hundred steps, narrow enough for 5 ms a step
 
 LENGTHS, STEPS, SEEDS = (2, 16), (10, 2000), (1, 5)  # smallest and largest
-LAYERS, HEADS = 8, 8  # at most
+LAYERS, HEADS = 8, 8  # the largest
 LEARNING_RATES = (0.001, 0.002, 0.005, 0.01)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Switches:
-    """What A and B can differ in: fields of TransformerConfig, with the defaults of Vaswani et al. (2017)."""
+    """The choices in which A and B can differ: fields of TransformerConfig, defaults of Vaswani et al. (2017)."""
 
     positions: Positions = "sinusoidal"
     score: Score = "dot"
@@ -37,7 +37,7 @@ class Switches:
     residual: bool = True
 
     def config(self, *, length: int) -> TransformerConfig:
-        """An encoder for texts up to four times `length` digits, the two tokens around them included.
+        """Configure an encoder for up to four times `length` digits and the two tokens around them.
 
         Raises ValueError where the switches do not fit each other.
         """
@@ -49,7 +49,7 @@ class Switches:
             ffn_width=FFN_WIDTH,
             max_positions=max(TIMES) * length + 2,
             positions=self.positions,
-            # Shaw clips distances: at those that are met in training, so that no longer text meets an untrained one.
+            # Shaw clips distances: clipped at the longest of training, a longer text meets no untrained distance.
             relative_distance=length + 1 if self.positions == "shaw" else 128,
             score=self.score,
             scale=self.scale,
@@ -62,7 +62,7 @@ class Switches:
 
 @dataclass(frozen=True, kw_only=True)
 class LabRun:
-    """One network, trained from one seed; every random choice follows from the seed."""
+    """The training of one network from one seed; every random choice follows from the seed."""
 
     task: Task
     length: int  # digits of a text
@@ -73,12 +73,12 @@ class LabRun:
 
     @property
     def config(self) -> TransformerConfig:
-        """The network's."""
+        """The configuration of the network."""
         return self.switches.config(length=self.length)
 
     @property
     def expected_seconds(self) -> float:
-        """What the training takes on one slow core, about: measured once, by layers, score and positions."""
+        """An estimate of the training's seconds on one slow core, from a measurement by layers, score and positions."""
         layer = 1.2 if self.switches.score == "dot" else 2.4  # ms, forward, backward and update
         layer += {"rope": 0.6, "shaw": 2.0}.get(self.switches.positions, 0.0)
         return self.steps * (1.2 + layer * self.switches.layers) * (0.6 + 0.05 * self.length) / 1000
@@ -86,7 +86,7 @@ class LabRun:
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
-    """Two sets of switches on one task, from the same seeds 0, 1, .. and on the same data.
+    """Two sets of switches, A and B, on one task, with the same seeds 0, 1, .. and the same data.
 
     Raises ValueError where a number is out of range or a side's switches do not fit each other.
     """
@@ -112,7 +112,7 @@ class Experiment:
                 raise ValueError(f"{side} cannot be built: {error}") from error
 
     def run(self, side: Side, *, seed: int) -> LabRun:
-        """One side's training from one seed."""
+        """Return the training of one side from one seed."""
         return LabRun(
             task=self.task,
             length=self.length,
@@ -124,11 +124,11 @@ class Experiment:
 
     @property
     def expected_seconds(self) -> float:
-        """Of all its trainings, one after the other."""
+        """An estimate of the seconds for all trainings, one after the other."""
         return self.seeds * (self.run("A", seed=0).expected_seconds + self.run("B", seed=0).expected_seconds)
 
     @property
     def differences(self) -> dict[str, tuple[object, object]]:
-        """The switches in which A and B differ: name -> (A's, B's)."""
+        """The switches in which A and B differ: name -> (A's value, B's value)."""
         pairs = {field.name: (getattr(self.a, field.name), getattr(self.b, field.name)) for field in fields(Switches)}
         return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}

@@ -31,11 +31,11 @@ def finish(
     implementation: Implementation,
     yardstick: Path | None = None,
 ) -> str:
-    """Measure the network, write out/checkpoint/ (a yardstick: its CARD.md alone), and say so in one line.
+    """Measure the network, write out/checkpoint/ (for a yardstick CARD.md alone), and return one line that says so.
 
-    yardstick: the folder of a finished one, whose scores stand beside the own on the card.
+    yardstick: the `out` of a finished yardstick, whose scores the card shows beside the model's.
 
-    Raises ValueError where that folder holds no scores.
+    Raises ValueError where the yardstick's folder holds no scores.
     """
     beside = None if yardstick is None else scores.read(yardstick)
     network = trained.network.to(CPU).eval()
@@ -59,7 +59,7 @@ def finish(
 
 
 def _losses(task: Task, network: nn.Module, precision: str) -> dict[str, str]:
-    """Of the valid split, with the weights in that precision (and the arithmetic in single)."""
+    """Measure perplexity and accuracy on the valid split; `precision` is the weights', the arithmetic is single."""
     value, accuracy = evaluate(network, task, device=CPU)
     where = f"valid, weights in {precision} precision"
     share = "masked top-1 accuracy" if task.recipe.objective == "mask" else "next-token accuracy"
@@ -78,7 +78,7 @@ def _halved(network: nn.Module) -> nn.Module:
 
 
 def _translations(task: Task, network: nn.Module, data: Path | None) -> dict[str, str]:
-    """BLEU on valid and test, greedy and with a beam."""
+    """Measure BLEU on valid and test, with greedy decoding and with beam search."""
     if task.recipe.name != "translator" or data is None:
         return {}
     if not has_judge():

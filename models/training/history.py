@@ -1,4 +1,4 @@
-"""How the shipped models learned, from the files of their checkpoints. Needs no torch, so a page opens at once."""
+"""The training history of the bundled models, read from their checkpoints without torch, so a page opens at once."""
 
 from __future__ import annotations
 
@@ -15,24 +15,26 @@ from models.checkpoints import CARD, CONFIG, WEIGHTS, way_out
 from models.training import metrics, replay_file
 from models.training.replay_file import Replay
 
-TOLD_BY = (CARD, metrics.FILE, replay_file.FILE)
+_HISTORY_FILES = (CARD, metrics.FILE, replay_file.FILE)
 
 
 @dataclass(frozen=True)
-class Size:
-    """How large a model is."""
+class CheckpointSize:
+    """The size of a checkpoint's model."""
 
     parameters: int
     vocabulary: int  # V
 
 
 def names(folder: Path) -> tuple[str, ...]:
-    """The checkpoints in `folder` that tell of their training."""
-    return tuple(sorted(path.name for path in folder.iterdir() if any((path / name).is_file() for name in TOLD_BY)))
+    """Return the names of the checkpoints in `folder` that have a card, metrics or a replay."""
+    return tuple(
+        sorted(path.name for path in folder.iterdir() if any((path / name).is_file() for name in _HISTORY_FILES))
+    )
 
 
-def read_size(folder: Path) -> Size:
-    """From the header of the weights and from the configuration; ValueError where one is missing or damaged."""
+def read_size(folder: Path) -> CheckpointSize:
+    """Read the size from the weights' header and the configuration; raises ValueError if one is missing or damaged."""
     with _with_way_out(folder):
         path = folder / WEIGHTS
         try:
@@ -44,11 +46,11 @@ def read_size(folder: Path) -> Size:
             raise ValueError(f"There is no file {path}.") from error
         except (SafetensorError, OSError, ValueError, KeyError, TypeError) as error:
             raise ValueError(f"{path} is damaged ({error}).") from error
-    return Size(sum(prod(shape) for shape in shapes), vocabulary)
+    return CheckpointSize(sum(prod(shape) for shape in shapes), vocabulary)
 
 
 def read_card(folder: Path) -> str:
-    """CARD.md, in Markdown; ValueError where it is missing or no UTF-8."""
+    """Read CARD.md, in Markdown; raises ValueError for a file that is missing or not UTF-8."""
     path = folder / CARD
     with _with_way_out(folder):
         try:
@@ -60,13 +62,13 @@ def read_card(folder: Path) -> str:
 
 
 def section(card: str, title: str) -> str:
-    """What a card says under a title, "" where it has none."""
+    """Return the text under a title of the card, "" where the card has no such title."""
     _, _, rest = card.partition(f"\n## {title}\n")
     return rest.partition("\n## ")[0].strip()
 
 
 def read_metrics(folder: Path) -> list[dict[str, float | None]]:
-    """As `metrics.read`; ValueError for a missing or damaged file, or one without a row."""
+    """Read metrics.csv as `metrics.read` does; raises ValueError for a file that is missing, damaged or empty."""
     with _with_way_out(folder):
         rows = metrics.read(folder)
         if not rows:
@@ -75,7 +77,7 @@ def read_metrics(folder: Path) -> list[dict[str, float | None]]:
 
 
 def read_replay(folder: Path) -> Replay:
-    """As `replay_file.read`; ValueError for a missing or damaged file."""
+    """Read the replay as `replay_file.read` does; raises ValueError for a missing or damaged file."""
     with _with_way_out(folder):
         return replay_file.read(folder)
 

@@ -1,9 +1,9 @@
-"""The lab: a very small Transformer learns to copy, reverse or sort digits, in seconds, and is asked how it did.
+"""The lab: a very small Transformer learns to copy, reverse or sort digits in seconds, and is then tested.
 
-The model is an encoder that names every digit of the answer at its place, all at once. It is the fastest shape, for a
-step is one forward pass over n + 2 tokens, and the most telling: a causal mask would give positions away (Haviv et al.
-2022), while an encoder without positions cannot know an order, whatever it learns. What it cannot show is how a decoder
-that writes token by token carries its own errors on.
+The model is an encoder that names every digit of the answer at its place, all at once. An encoder is the fastest shape,
+because a step is one forward pass over n + 2 tokens. It also shows most about positions: a causal mask would reveal
+them (Haviv et al. 2022), while an encoder without positions cannot know an order, whatever it learns. An encoder cannot
+show how a decoder, which writes token by token, builds on its own errors.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ BATCH = 32  # texts in a step
 EVERY = 10  # steps from one report to the next
 TRIED = 256  # texts of a trial
 
-_drawing = Lock()  # torch draws first weights from one generator for all threads: two visitors must not share it
+_initialising = Lock()  # torch has one generator for all threads: two visitors must not draw first weights at once
 
 
 # --- the task ----------------------------------------------------------------------------------------------------
 
 
 def draw(task: Task, *, length: int, count: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Random digits and what is to become of them, both [count, length]."""
+    """Draw random digits and return them with the right answers, both [count, length]."""
     digits = torch.randint(DIGITS, (count, length), generator=generator)
     return digits, answers(task, digits)
 
 
 def answers(task: Task, digits: Tensor) -> Tensor:
-    """digits [B, n] -> [B, n]: the same, from last to first, or from smallest to largest."""
+    """Solve the task: digits [B, n] -> [B, n] in the same order, from last to first, or from smallest to largest."""
     match task:
         case "copy":
             return digits
@@ -56,7 +56,7 @@ def answers(task: Task, digits: Tensor) -> Tensor:
 
 
 class Reader(nn.Module):
-    """An encoder and one linear layer, which names the digit of the answer that stands at each place."""
+    """An encoder with a linear layer that predicts the digit of the answer at each place."""
 
     def __init__(self, run: LabRun) -> None:
         super().__init__()
@@ -64,18 +64,18 @@ class Reader(nn.Module):
         self.head = nn.Linear(run.config.width, DIGITS)
 
     def forward(self, digits: Tensor) -> Tensor:
-        """Scores of every digit to stand there: digits [B, n] -> [B, n, 10]."""
+        """Score all ten digits for each place of the answer: digits [B, n] -> [B, n, 10]."""
         ids = nn.functional.pad(nn.functional.pad(digits, (1, 0), value=START), (0, 1), value=END)  # [B, n + 2]
         scores: Tensor = self.head(self.encoder(ids)[:, 1:-1])
         return scores
 
 
 def reader(run: LabRun) -> Reader:
-    """With random weights, the same for the same seed; torch's own random numbers go on as if nothing had been drawn.
+    """Build a Reader with random weights, the same for the same seed; torch's global generator is left as it was.
 
     Raises ValueError where the switches do not fit each other.
     """
-    with _drawing, torch.random.fork_rng(devices=[]):
+    with _initialising, torch.random.fork_rng(devices=[]):
         torch.manual_seed(run.seed)
         return Reader(run)
 
@@ -84,26 +84,26 @@ def reader(run: LabRun) -> Reader:
 
 
 @dataclass(frozen=True)
-class Progress:
-    """The mean over the steps since the last report. Every text is new, so accuracy is that on unseen texts."""
+class LabReport:
+    """Means over the steps since the last report. Every text is new, so the accuracy is that on unseen texts."""
 
     step: int
     loss: float  # nats per digit; not finite where the training diverged, which ends it
     token_accuracy: float  # share of digits that are right
     exact_accuracy: float  # share of texts without a mistake
-    seconds: float  # spent in training so far, not in what is done between two reports
+    seconds: float  # spent in training so far, without the time between two reports
 
 
-def train(network: Reader, run: LabRun) -> Iterator[Progress]:
-    """Train in place; a report every 10 steps and after the last one. To stop, ask for no further report.
+def train(network: Reader, run: LabRun) -> Iterator[LabReport]:
+    """Train in place and yield a report every 10 steps and after the last step. To stop, ask for no further report.
 
     Adam (Kingma & Ba 2015), cross-entropy, a warm-up of a tenth of the steps, then a linear decay to 0. Gradients are
-    not clipped: what makes a training unstable is to be seen.
+    not clipped, so that an unstable training is seen to be unstable.
     """
     generator = torch.Generator().manual_seed(run.seed)
     optimizer = torch.optim.Adam(network.parameters(), foreach=True)
     network.train()
-    seen, seconds, sums = 0, 0.0, np.zeros(3)  # of loss, token and exact accuracy
+    seen, seconds, sums = 0, 0.0, np.zeros(3)  # sums of loss, token accuracy and exact accuracy
     for step in range(1, run.steps + 1):
         began = perf_counter()
         for group in optimizer.param_groups:
@@ -123,7 +123,7 @@ def train(network: Reader, run: LabRun) -> Iterator[Progress]:
         diverged = not isfinite(value)
         if diverged or step % EVERY == 0 or step == run.steps:
             mean, token, exact = map(float, sums / seen)
-            yield Progress(step, value if diverged else mean, token, exact, seconds)
+            yield LabReport(step, value if diverged else mean, token, exact, seconds)
             seen, sums = 0, np.zeros(3)
         if diverged:
             return
@@ -131,26 +131,26 @@ def train(network: Reader, run: LabRun) -> Iterator[Progress]:
 
 @dataclass(frozen=True)
 class Course:
-    """A training so far."""
+    """A training up to its last report."""
 
     side: Side
     run: LabRun
     network: Reader
-    curve: tuple[Progress, ...] = ()
+    curve: tuple[LabReport, ...] = ()
 
     @property
     def diverged(self) -> bool:
-        """Whether the loss is no number any more."""
+        """True once the loss is not finite."""
         return bool(self.curve) and not isfinite(self.curve[-1].loss)
 
     @property
     def done(self) -> bool:
-        """Whether nothing is left to train."""
+        """True once the training is complete or has diverged."""
         return self.diverged or (bool(self.curve) and self.curve[-1].step == self.run.steps)
 
 
 def train_both(experiment: Experiment) -> Iterator[Course]:
-    """A and B in turns, seed after seed: the course of the one that has just gone on, one report longer."""
+    """Train A and B in turns, seed after seed, and yield the course of a side after each of its reports."""
     for seed in range(experiment.seeds):
         sides: tuple[Side, ...] = ("A", "B")
         runs = {side: experiment.run(side, seed=seed) for side in sides}
@@ -171,9 +171,9 @@ def train_both(experiment: Experiment) -> Iterator[Course]:
 
 @dataclass(frozen=True)
 class Trial:
-    """Fresh texts of one length, the same for all runs of a task, and one of them in full.
+    """A test on fresh texts of one length, the same for all runs of a task, with one text in full.
 
-    attention: the weights [H, T, T] of that text in each layer, T = n + 2 tokens.
+    attention: the weights [H, T, T] of the one text in each layer, T = n + 2 tokens.
     """
 
     times: int  # trained lengths
@@ -187,23 +187,23 @@ class Trial:
 
 @dataclass(frozen=True)
 class Result:
-    """A training that has ended or was stopped, and its trials at one, two and four times the trained length."""
+    """A training that has ended or was stopped, with its trials at one, two and four times the trained length."""
 
     side: Side
     run: LabRun
-    curve: tuple[Progress, ...]
+    curve: tuple[LabReport, ...]
     trials: tuple[Trial, ...]
 
 
 def result(course: Course) -> Result:
-    """What the network of a course can do by now; a network whose weights are no numbers is not asked."""
+    """Test the network of a course as it is now; a network that diverged is not tested."""
     trials = () if course.diverged else tuple(trial(course.network, course.run, times=times) for times in TIMES)
     return Result(course.side, course.run, course.curve, trials)
 
 
 @torch.inference_mode()
 def trial(network: Reader, run: LabRun, *, times: int) -> Trial:
-    """256 texts of `times` the trained length, none of them depending on the run's seed."""
+    """Test the network on 256 texts of `times` the trained length, which do not depend on the run's seed."""
     generator = torch.Generator().manual_seed(10_000 + times)
     digits, wanted = draw(run.task, length=times * run.length, count=TRIED, generator=generator)
     network.eval()
@@ -222,7 +222,7 @@ def trial(network: Reader, run: LabRun, *, times: int) -> Trial:
 
 @torch.inference_mode()
 def attention(network: Reader, digits: Tensor) -> tuple[NDArray[np.float32], ...]:
-    """The weights [H, T, T] of every layer while one text [1, n] is read, T = n + 2."""
+    """Read one text [1, n] and return the attention weights [H, T, T] of every layer, T = n + 2."""
     calls: list[AttentionCall] = []
     with watch(calls.append):
         network(digits)

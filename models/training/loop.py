@@ -1,8 +1,8 @@
 """The training loop: batch, loss, gradient, step; now and then a row of metrics, a moment of the replay, a checkpoint.
 
-Everything random follows from the recipe's seed, the step and the state of torch's generator, which is saved: what is
-interrupted and resumed ends with the same weights, bit for bit, as what ran through (on one device, with one number
-of threads).
+Everything random follows from the recipe's seed, the step and the state of torch's generator, which is saved: a
+training that is interrupted and resumed ends with the same weights, bit for bit, as an uninterrupted training (on one
+device, with one number of threads).
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from models.training.batches import Batch, batches_from, buckets, collate
 from models.training.objectives import Predictor, loss, predictions
 from models.training.recipes import Recipe
 from models.training.schedules import learning_rate
-from models.training.state import Progress, check_new, load_state, save_state
+from models.training.state import TrainingProgress, check_new, load_state, save_state
 from models.training.tasks import Implementation, Task
 
 
 @dataclass(frozen=True)
 class Trained:
-    """What a training ended with; finished is False where it was interrupted."""
+    """The end of a training: its network and progress. finished: False where the training was interrupted."""
 
     network: nn.Module
-    progress: Progress
+    progress: TrainingProgress
     steps: int
     finished: bool
 
@@ -53,10 +53,10 @@ def train(
 ) -> Trained:
     """Train the task's network and leave in `out` state.safetensors, metrics.csv and replay/.
 
-    resume: go on from the last state in `out`; without, `out` must hold none. device: None for a GPU where there is
-    one. save_seconds: how often the state is saved. An interrupt (Ctrl-C) ends the step, saves and returns.
+    resume: continue from the last state in `out`; if False, `out` must hold no state. device: None for the GPU if the
+    machine has one. save_seconds: how often the state is saved. An interrupt (Ctrl-C) ends the step, saves and returns.
 
-    Raises ValueError where `out` holds a training and resume is False, or one of another recipe.
+    Raises ValueError where `out` holds a training and resume is False, or holds a training of another recipe.
     """
     recipe = task.recipe
     device = device or torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -95,14 +95,14 @@ def train(
 
 
 def step_count(task: Task) -> int:
-    """How many steps the recipe's epochs take."""
+    """Count the steps of the recipe's epochs, at most recipe.steps."""
     recipe = task.recipe
     batches = len(buckets(task.train, batch_tokens=recipe.batch_tokens, seed=recipe.seed))
     return min(recipe.epochs * batches, recipe.steps or sys.maxsize)
 
 
 def make_optimizer(network: nn.Module, recipe: Recipe) -> AdamW:
-    """AdamW (Loshchilov & Hutter 2019); matrices alone decay, embeddings do not."""
+    """Build AdamW (Loshchilov & Hutter 2019); matrices decay, but not biases, norms and embeddings."""
     embeddings = {id(module.weight) for module in network.modules() if isinstance(module, nn.Embedding)}
     decayed, others = list[nn.Parameter](), list[nn.Parameter]()
     for parameter in network.parameters():
@@ -113,7 +113,7 @@ def make_optimizer(network: nn.Module, recipe: Recipe) -> AdamW:
 
 @torch.inference_mode()
 def evaluate(network: nn.Module, task: Task, *, device: torch.device) -> tuple[float, float]:
-    """Loss (nats a token, nothing smoothed) and share of tokens predicted right, on the valid split."""
+    """Return the loss (nats a token, without smoothing) and the share of right predictions on the valid split."""
     recipe, vocabulary = task.recipe, task.vocabulary
     training, total, right, count = network.training, 0.0, 0, 0
     network.eval()
@@ -134,7 +134,7 @@ class _Run:
     task: Task
     network: nn.Module
     optimizer: AdamW
-    progress: Progress
+    progress: TrainingProgress
     out: Path
     steps: int
     device: torch.device
@@ -142,15 +142,15 @@ class _Run:
     rate: float = 0.0
     seen: tuple[float, int] = field(
         default_factory=lambda: (time.perf_counter(), 0)
-    )  # since the last row: when, tokens
+    )  # the time of the last row, and the tokens since then
 
     def begin(self) -> None:
-        """What is known before the first step."""
+        """Write the header of the metrics and the replay's first moment, before the first step."""
         metrics.begin(self.out)
         replay.record(self.out, self.network, self.task, step=0)
 
     def step(self, batch: Batch) -> None:
-        """One update of the weights."""
+        """Update the weights once."""
         recipe, progress = self.task.recipe, self.progress
         progress.step += 1
         self.rate = learning_rate(
@@ -183,7 +183,7 @@ class _Run:
         self.seen = (self.seen[0], self.seen[1] + int(batch.keep.sum()) + int(batch.target_keep.sum()))
 
     def observe(self, bar: tqdm[None]) -> None:
-        """After a step: the bar, and where they are due a row of metrics and a moment of the replay."""
+        """Update the bar after a step; if due, write a row of metrics and a moment of the replay."""
         recipe, progress = self.task.recipe, self.progress
         speed = self.seen[1] / (time.perf_counter() - self.seen[0])
         bar.update(1)
@@ -205,7 +205,7 @@ class _Run:
 
 
 def due(step: int, steps: int, times: int) -> bool:
-    """Whether something that happens `times` times in `steps`, evenly spaced, the last time at the end, is due."""
+    """Return True at `times` of the `steps`, evenly spaced, the last step among them."""
     return step * times // steps > (step - 1) * times // steps
 
 
@@ -216,7 +216,7 @@ def _bar(name: str, done: int, steps: int) -> tqdm[None]:
 
 @contextmanager
 def _interrupts() -> Iterator[list[int]]:
-    """A list that an interrupt (Ctrl-C) makes non-empty; a second one stops at once."""
+    """Yield a list that an interrupt (Ctrl-C) makes non-empty; a second interrupt stops at once."""
     asked: list[int] = []
 
     def ask(number: int, frame: object) -> None:

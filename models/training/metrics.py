@@ -1,4 +1,4 @@
-"""metrics.csv: how a training went, a row at a time."""
+"""metrics.csv: loss, accuracy, learning rate and speed of a training, a row at a time."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 from models.files import write_text
 
-if TYPE_CHECKING:  # state needs torch, reading does not
-    from models.training.state import Progress
+if TYPE_CHECKING:  # state imports torch, which reading metrics does not need
+    from models.training.state import TrainingProgress
 
 FILE = "metrics.csv"
 COLUMNS = (
     "step",
-    "loss",  # training loss (smoothed where the recipe smooths), nats a token, mean since the row before
-    "valid_loss",  # nats a token, nothing smoothed; empty between evaluations
-    "valid_accuracy",  # share of tokens predicted right
+    "loss",  # training loss (with the recipe's label smoothing), nats a token, mean since the row before
+    "valid_loss",  # nats a token, without smoothing; empty between evaluations
+    "valid_accuracy",  # share of right predictions
     "learning_rate",
     "gradient_norm",  # L2, before clipping, of the row's last step
     "tokens_per_second",  # real tokens, source and target
@@ -27,20 +27,20 @@ COLUMNS = (
 
 
 def begin(out: Path) -> None:
-    """A file with the header alone."""
+    """Write a file with the header alone."""
     write_text(out / FILE, ",".join(COLUMNS) + "\n")
 
 
 def add(
     out: Path,
-    progress: Progress,
+    progress: TrainingProgress,
     *,
     valid: tuple[float, float] | None,
     rate: float,
     gradient_norm: float,
     speed: float,
 ) -> None:
-    """One more row; valid: loss and accuracy, where the valid split was read."""
+    """Append a row; valid: loss and accuracy on the valid split, None between evaluations."""
     tested = ("", "") if valid is None else (f"{valid[0]:.5f}", f"{valid[1]:.5f}")
     row = (
         progress.step,
@@ -56,7 +56,7 @@ def add(
 
 
 def cut(out: Path, step: int) -> None:
-    """Forget the rows after `step`, which a resumed training writes again, and a row that a kill left half-written."""
+    """Delete the rows after `step`, which a resumed training writes again, and a row that a kill left half-written."""
     lines = (out / FILE).read_text(encoding="utf-8").splitlines(keepends=True)
     header, rows = lines[0], [line for line in lines[1:] if line.endswith("\n")]
     kept = [line for line in rows if line.count(",") == len(COLUMNS) - 1 and int(line.split(",")[0]) <= step]
@@ -64,7 +64,7 @@ def cut(out: Path, step: int) -> None:
 
 
 def read(out: Path) -> list[dict[str, float | None]]:
-    """The rows, None where a cell of the valid split is empty.
+    """Read the rows; empty cells of the valid split become None.
 
     Raises ValueError where the file is missing or damaged.
     """

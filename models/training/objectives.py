@@ -1,4 +1,4 @@
-"""What is minimised: the cross-entropy of the target's tokens, or of hidden tokens of the text."""
+"""The training objectives: the cross-entropy of the target's tokens, or of hidden tokens of the text."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ SHARE_CHOSEN, SHARE_MASKED, SHARE_RANDOM = 0.15, 0.8, 0.1  # Devlin et al. 2019,
 
 
 class Predictor(Protocol):
-    """A network that is trained: its call gives hidden states, of which `logits` makes predictions."""
+    """A network that can be trained: a call returns hidden states, and `logits` turns them into predictions."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Tensor:
-        """-> [B, T, D]."""
+        """Compute the last hidden states -> [B, T, D]."""
         ...
 
     def logits(self, hidden: Tensor) -> Tensor:
-        """[..., D] -> [..., V]."""
+        """Predict tokens: hidden [..., D] -> [..., V]."""
         ...
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The ids that training needs to know: size and the special tokens."""
+    """The size of the vocabulary and the ids of its special tokens."""
 
     size: int
     padding: int
@@ -43,10 +43,10 @@ class Vocabulary:
 def predictions(
     network: Predictor, batch: Batch, *, objective: Objective, vocabulary: Vocabulary, seed: int
 ) -> tuple[Tensor, Tensor]:
-    """Logits [N, V] of the N tokens that are predicted, and what they are [N].
+    """Return the logits [N, V] of the N tokens that are predicted, and their true ids [N].
 
-    translate: every token of the target, each after the true ones before it; mask: the chosen tokens of the text.
-    seed: what chooses them.
+    objective: "translate" predicts every token of the target from the true tokens before it; "mask" predicts tokens of
+    the text that `seed` chooses.
     """
     if objective == "translate":
         # Padding stands at the end, where the causal mask hides it from every real token: target_keep is not needed.
@@ -61,7 +61,7 @@ def predictions(
 
 
 def loss(logits: Tensor, labels: Tensor, *, label_smoothing: float) -> Tensor:
-    """Mean over tokens of -sum_v q(v) log p(v), in nats, with q(v) = (1 - e) [v is the label] + e / V.
+    """Average -sum_v q(v) log p(v) over tokens, in nats, with q(v) = (1 - e) [v is the label] + e / V.
 
     logits [N, V], labels [N]. e, label_smoothing: Szegedy et al. 2016, section 7; Vaswani et al. 2017, section 5.4.
     """
@@ -72,7 +72,7 @@ def hide(ids: Tensor, keep: Tensor, *, vocabulary: Vocabulary, seed: int) -> tup
     """Choose 15 % of the tokens to be predicted; of these 80 % become [MASK], 10 % any token, 10 % stay.
 
     ids and keep [B, T] -> ids to read and labels [B, T], IGNORED where nothing is predicted. Special tokens and
-    padding are never chosen; where chance chose none at all, the first token is.
+    padding are never chosen; where chance chooses no token, the first token is chosen.
     """
     generator = torch.Generator().manual_seed(seed)
     ids_here, text = ids.cpu(), (keep & (ids >= vocabulary.specials)).cpu()

@@ -1,4 +1,4 @@
-"""What is trained, and how: one frozen record for each model."""
+"""The recipes: for each of Headlight's own models a frozen record of its size and its training."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ class Recipe:
 
     name: str
     objective: Objective
-    vocabulary: int  # at most: the tokenizer is trained to it
-    layers: int  # L, in an encoder-decoder of each stack
+    vocabulary: int  # the tokenizer is trained to at most this size
+    layers: int  # L; in an encoder-decoder the layers of each stack
     width: int  # D
     heads: int  # H
     ffn_width: int  # F
     max_positions: int  # longer texts are cut or left out
 
-    learning_rate: float  # the highest, at the end of the warm-up
+    learning_rate: float  # the peak, at the end of the warm-up
     warmup: int  # steps
     decay: Decay
     epochs: int
-    steps: int | None = None  # stop here even inside an epoch; None for all of the epochs
+    steps: int | None = None  # stop after this step even inside an epoch; None for all epochs
     batch_tokens: int = 2048  # rows times the longest row, on either side
     dropout: float = 0.1
     attention_dropout: float = 0.0
     label_smoothing: float = 0.0
-    weight_decay: float = 0.01  # of matrices; biases, norms and embeddings go without
+    weight_decay: float = 0.01  # of matrices; biases, norms and embeddings do not decay
     clip: float = 1.0  # the gradient's largest L2 norm
     betas: tuple[float, float] = (0.9, 0.98)
-    bf16: bool = False  # autocast: faster where the processor multiplies bfloat16, and where matrices are large
+    bf16: bool = False  # autocast: faster on processors that multiply bfloat16, with large matrices
     evaluations: int = 12  # how often the valid split is read, evenly spaced
-    rows: int = 200  # of metrics.csv, evenly spaced
+    rows: int = 200  # rows of metrics.csv, evenly spaced
     seed: int = 0
 
     def config(self, *, vocabulary: int) -> TransformerConfig:
-        """The network: pre-norm (Xiong et al. 2020), which needs no long warm-up, with shared embeddings."""
+        """Configure the network: pre-norm (Xiong et al. 2020), which needs no long warm-up, with shared embeddings."""
         translates = self.objective == "translate"
         return TransformerConfig(
             shape="encoder-decoder" if translates else "encoder",
@@ -52,7 +52,8 @@ class Recipe:
             heads=self.heads,
             ffn_width=self.ffn_width,
             max_positions=self.max_positions,
-            positions="sinusoidal" if translates else "rope",  # learned ones start slowly: no head finds neighbours
+            # Learned positions would learn slowly: at first no head finds its neighbours.
+            positions="sinusoidal" if translates else "rope",
             embedding_scale=translates,
             tied_embeddings="three-way" if translates else "none",
             norm_placement="pre",

@@ -13,16 +13,16 @@ from models.transformer.positions import sinusoidal
 
 
 class TorchTranslator(nn.Module):
-    """torch.nn.Transformer with shared embeddings, called as models.transformer.EncoderDecoder is.
+    """torch.nn.Transformer with shared embeddings, called like models.transformer.EncoderDecoder.
 
-    Its one dropout also acts on attention weights and inside the FFN.
+    torch has a single dropout, which also acts on attention weights and inside the FFN.
     """
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
         self.embedding = nn.Embedding(config.vocabulary, config.width)
         with warnings.catch_warnings():
-            # It says that with pre-norm its own fast path for padding is off; nothing is lost.
+            # The warning says that torch's fast path for padding is off with pre-norm; nothing is lost.
             warnings.filterwarnings("ignore", "enable_nested_tensor is True", UserWarning)
             self.transformer = nn.Transformer(
                 config.width,
@@ -40,18 +40,18 @@ class TorchTranslator(nn.Module):
         self.register_buffer("positions", sinusoidal(config.max_positions, config.width).float(), persistent=False)
 
     def embed(self, ids: Tensor) -> Tensor:
-        """ids [B, T] -> [B, T, D]."""
+        """Add scaled embeddings and positions: ids [B, T] -> [B, T, D]."""
         positions = self.get_buffer("positions")[: ids.shape[1]]
         embedded: Tensor = self.dropout(self.embedding(ids) * sqrt(self.embedding.embedding_dim) + positions)
         return embedded
 
     def forward(self, source: Tensor, target: Tensor, *, source_keep: Tensor) -> Tensor:
-        """The decoder's last hidden state: source [B, T] and target [B, Q] token ids -> [B, Q, D]."""
+        """Compute the decoder's last hidden state: source [B, T] and target [B, Q] token ids -> [B, Q, D]."""
         memory = self.transformer.encoder(self.embed(source), src_key_padding_mask=~source_keep)
         return self.decode(target, memory, source_keep)
 
     def decode(self, target: Tensor, memory: Tensor, source_keep: Tensor) -> Tensor:
-        """target [B, Q], memory [B, T, D], source_keep [B, T] -> [B, Q, D]."""
+        """Run the decoder: target [B, Q], memory [B, T, D], source_keep [B, T] -> [B, Q, D]."""
         length = target.shape[1]
         later = torch.ones(length, length, dtype=torch.bool, device=target.device).triu(diagonal=1)
         hidden: Tensor = self.transformer.decoder(
@@ -60,19 +60,19 @@ class TorchTranslator(nn.Module):
         return hidden
 
     def logits(self, hidden: Tensor) -> Tensor:
-        """hidden [..., D] -> [..., V]."""
+        """Predict tokens with the shared embedding: hidden [..., D] -> [..., V]."""
         return nn.functional.linear(hidden, self.embedding.weight)
 
 
 class TorchNextToken:
-    """As models.generation.NextToken, without a cache: the whole text again for each token."""
+    """Next-token prediction without a cache: reads the whole text again for each token (compare `NextToken`)."""
 
     def __init__(self, network: TorchTranslator, source: Tensor, source_keep: Tensor) -> None:
         self.network, self.source_keep = network, source_keep
         self.memory = network.transformer.encoder(network.embed(source), src_key_padding_mask=~source_keep)
 
     def __call__(self, ids: Tensor, rows: Tensor | None = None) -> Tensor:
-        """ids [B, T] -> [B, V]; rows: which text of the last call each of these goes on from."""
+        """Predict the next token: ids [B, T] -> [B, V]; rows: for each text its row in the last call."""
         if rows is not None:
             self.memory, self.source_keep = self.memory[rows], self.source_keep[rows]
         return self.network.logits(self.network.decode(ids, self.memory, self.source_keep)[:, -1])
@@ -83,7 +83,10 @@ class BertMaskedLanguageModel(nn.Module):
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
-        from transformers import BertConfig, BertForMaskedLM  # seconds to import, for this class alone
+        from transformers import (  # imported here: takes seconds, and only this class needs it
+            BertConfig,
+            BertForMaskedLM,
+        )
 
         self.bert = BertForMaskedLM(
             BertConfig(
@@ -101,11 +104,11 @@ class BertMaskedLanguageModel(nn.Module):
         )
 
     def forward(self, ids: Tensor, *, keep: Tensor) -> Tensor:
-        """The last hidden state: ids and keep [B, T] -> [B, T, D]."""
+        """Compute the last hidden state: ids and keep [B, T] -> [B, T, D]."""
         hidden: Tensor = self.bert.bert(ids, attention_mask=keep.long()).last_hidden_state
         return hidden
 
     def logits(self, hidden: Tensor) -> Tensor:
-        """hidden [..., D] -> [..., V]."""
+        """Predict tokens: hidden [..., D] -> [..., V]."""
         scores: Tensor = self.bert.cls(hidden)
         return scores

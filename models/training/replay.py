@@ -19,7 +19,7 @@ from models.transformer import EncoderDecoder, shift_right
 from models.transformer.masked_lm import MaskedLanguageModel
 
 FOLDER, FILE = "replay", replay_file.FILE
-# Shares of the steps: heads form early, so the moments are close together at first.
+# The moments as shares of the steps, close together at first because heads form early.
 SHARES = (0.0, 0.002, 0.005, 0.01, 0.02, 0.04, 0.08, 0.15, 0.25, 0.4, 0.65, 1.0)
 SENTENCES = {
     "translator": (
@@ -37,14 +37,14 @@ SENTENCES = {
 
 
 def moments(steps: int) -> tuple[int, ...]:
-    """The steps of a training at which the replay is recorded, the first 0, the last the end."""
+    """Return the steps at which the replay is recorded, from 0 to the last step."""
     return tuple(sorted({round(share * steps) for share in SHARES}))
 
 
 def record(out: Path, network: nn.Module, task: Task, *, step: int) -> None:
-    """Write one moment; the torch yardstick has no seam to watch, so of it the norms alone.
+    """Write one moment; a yardstick has no seam to watch, so its moments hold norms alone.
 
-    Tensors: "norm.NAME" the L2 norm of a parameter; "S.STREAM.LAYER" the weights [H, Q, T] of sentence S in float16.
+    Tensors: "norm.NAME" the L2 norm of a matrix; "S.STREAM.LAYER" the weights [H, Q, T] of sentence S in float16.
     """
     tensors = {
         f"norm.{name}": parameter.detach().float().norm()
@@ -58,7 +58,7 @@ def record(out: Path, network: nn.Module, task: Task, *, step: int) -> None:
 
 
 def cut(out: Path, step: int) -> None:
-    """Forget the moments after `step`, which a resumed training records again."""
+    """Delete the moments after `step`, which a resumed training records again."""
     for path in (out / FOLDER).glob("*.safetensors"):
         if int(path.stem) > step:
             path.unlink()
@@ -66,7 +66,7 @@ def cut(out: Path, step: int) -> None:
 
 @torch.inference_mode()
 def attention(network: nn.Module, task: Task, source: str, target: str) -> list[tuple[str, Tensor]]:
-    """("STREAM.LAYER", weights [H, Q, T] in float16) of every attention call, in call order."""
+    """Return ("STREAM.LAYER", weights [H, Q, T] in float16) for every attention call, in call order."""
     calls: list[AttentionCall] = []
     device, training = next(network.parameters()).device, network.training
     ids = torch.tensor([task.tokenizer.encode(source).ids], device=device)
@@ -87,14 +87,14 @@ def attention(network: nn.Module, task: Task, source: str, target: str) -> list[
 
 
 def weights(call: AttentionCall) -> Tensor:
-    """The weights [B, H, Q, T] of one attention call."""
+    """Compute the weights [B, H, Q, T] of one attention call."""
     queries = call.query.shape[2]
     allowed = None if call.mask is None else call.mask.rows(0, queries).to(call.query.device)
     return call.function(call.query, call.key, call.value, allowed, rows=slice(0, queries))[1]
 
 
 def pack(out: Path, task: Task, file: Path) -> None:
-    """All moments of `out` in one file: tensor "STEP/NAME", and the sentences and their tokens in the header."""
+    """Write all moments of `out` into one file: tensors "STEP/NAME", sentences and their tokens in the header."""
     moments_ = sorted((out / FOLDER).glob("*.safetensors"))
     tensors = {
         f"{int(path.stem)}/{name}": tensor for path in moments_ for name, tensor in read_tensors(path)[0].items()

@@ -1,4 +1,4 @@
-"""replay.safetensors, read: what `replay.pack` wrote, moment by moment, without torch.
+"""The reader of replay.safetensors, which `replay.pack` writes; it needs no torch.
 
 Shapes: M moments, H heads, Q query positions, T key positions.
 """
@@ -23,7 +23,7 @@ NORM = "norm."
 
 @dataclass(frozen=True)
 class Sentence:
-    """One of the fixed texts; of an encoder alone the target is empty."""
+    """One of the fixed texts; the target is empty for an encoder."""
 
     source: str
     target: str
@@ -32,11 +32,11 @@ class Sentence:
 
     @property
     def text(self) -> str:
-        """Both sides in one line."""
+        """Source and target in one line."""
         return f"{self.source} → {self.target}" if self.target else self.source
 
     def tokens(self, stream: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Queries and keys of a stream; the decoder's queries are named "token read → token predicted"."""
+        """Return the queries and keys of a stream; the decoder's queries are "token read → token predicted"."""
         if stream == "encoder":
             return self.source_tokens, self.source_tokens
         read, predicted = self.target_tokens[:-1], self.target_tokens[1:]
@@ -44,8 +44,8 @@ class Sentence:
         return queries, self.source_tokens if stream == "cross" else read
 
 
-class Place(NamedTuple):
-    """Where a map was recorded."""
+class MapKey(NamedTuple):
+    """The sentence, stream and layer of a map in a replay."""
 
     sentence: int
     stream: str
@@ -54,30 +54,30 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Replay:
-    """A training at M of its steps, the first 0: maps float16 [M, H, Q, T], norms of parameters float64 [M]."""
+    """A training at M of its steps, from step 0: maps float16 [M, H, Q, T], norms of matrices float64 [M]."""
 
     steps: tuple[int, ...]
     sentences: tuple[Sentence, ...]
-    maps: Mapping[Place, NDArray[np.float16]]
+    maps: Mapping[MapKey, NDArray[np.float16]]
     norms: Mapping[str, NDArray[np.float64]]
 
     @property
     def streams(self) -> tuple[str, ...]:
-        """In the order encoder, decoder, cross."""
-        return tuple(name for name in ("encoder", "decoder", "cross") if any(at.stream == name for at in self.maps))
+        """The recorded streams, in the order encoder, decoder, cross."""
+        return tuple(name for name in ("encoder", "decoder", "cross") if any(key.stream == name for key in self.maps))
 
     def layers(self, stream: str) -> int:
-        """How many layers a stream has."""
-        return 1 + max(place.layer for place in self.maps if place.stream == stream)
+        """Count the layers of a stream."""
+        return 1 + max(key.layer for key in self.maps if key.stream == stream)
 
     @property
     def nbytes(self) -> int:
-        """Of all numbers together."""
+        """The memory of all arrays, in bytes."""
         return sum(maps.nbytes for maps in self.maps.values()) + sum(norms.nbytes for norms in self.norms.values())
 
 
 def read(folder: Path) -> Replay:
-    """The replay of a checkpoint; ValueError where its file is missing or damaged."""
+    """Read the replay of a checkpoint; raises ValueError where its file is missing or damaged."""
     path = folder / FILE
     tensors, about = read_arrays(path)
     try:
@@ -89,8 +89,8 @@ def read(folder: Path) -> Replay:
 def _replay(tensors: Mapping[str, NDArray[Any]], about: Mapping[str, Any]) -> Replay:
     steps = tuple(int(step) for step in about["steps"])
     sentences = tuple(
-        Sentence(one["source"], one["target"], tuple(one["source_tokens"]), tuple(one["target_tokens"]))
-        for one in about["sentences"]
+        Sentence(fields["source"], fields["target"], tuple(fields["source_tokens"]), tuple(fields["target_tokens"]))
+        for fields in about["sentences"]
     )
     moments: defaultdict[str, dict[int, NDArray[Any]]] = defaultdict(dict)
     for name, tensor in tensors.items():
@@ -100,17 +100,17 @@ def _replay(tensors: Mapping[str, NDArray[Any]], about: Mapping[str, Any]) -> Re
         raise ValueError("a moment or a sentence is missing")
     series = {what: np.stack([found[step] for step in steps]) for what, found in moments.items()}
     norms = {what.removeprefix(NORM): array.astype(float) for what, array in series.items() if what.startswith(NORM)}
-    maps = {_place(what): array for what, array in series.items() if not what.startswith(NORM)}
-    for place, array in maps.items():
-        expected = tuple(len(tokens) for tokens in sentences[place.sentence].tokens(place.stream))
+    maps = {_map_key(what): array for what, array in series.items() if not what.startswith(NORM)}
+    for key, array in maps.items():
+        expected = tuple(len(tokens) for tokens in sentences[key.sentence].tokens(key.stream))
         if array.ndim != 4 or array.shape[2:] != expected:
             raise ValueError(f"maps of shape {array.shape} for tokens {expected}")
-    wanted = {(place.stream, place.layer) for place in maps}
+    wanted = {(key.stream, key.layer) for key in maps}
     if len(maps) != len(sentences) * len(wanted) or not maps:
         raise ValueError("a map is missing")
     return Replay(steps, sentences, maps, norms)
 
 
-def _place(name: str) -> Place:
+def _map_key(name: str) -> MapKey:
     sentence, stream, layer = name.split(".")
-    return Place(int(sentence), stream, int(layer))
+    return MapKey(int(sentence), stream, int(layer))

@@ -8,7 +8,7 @@ from models.training.recipes import Decay
 
 
 def learning_rate(step: int, *, highest: float, warmup: int, steps: int, decay: Decay) -> float:
-    """The learning rate of step 1, 2, .. `steps`; `highest` is reached at step `warmup`.
+    """Compute the learning rate of step 1, 2, .. `steps`; `highest` is reached at step `warmup`.
 
     warm-up: highest * step / warmup
     noam:    highest * sqrt(warmup / step)   (Vaswani et al. 2017, eq. 3, where highest = 1 / sqrt(D warmup))

@@ -1,4 +1,4 @@
-"""scores.csv: what a finished training was measured to be, so that another's card can show it beside its own."""
+"""scores.csv: the scores of a finished training, so that another training's card can show them beside its own."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ FILE = "scores.csv"
 
 
 def write(out: Path, scores: Mapping[str, str]) -> None:
-    """What was measured and the result, a row each."""
+    """Write a row for each measured quantity: its name and the result."""
     with StringIO() as file:
         csv.writer(file, lineterminator="\n").writerows([("measured", "result"), *scores.items()])
         write_text(out / FILE, file.getvalue())
 
 
 def read(out: Path) -> dict[str, str]:
-    """What `write` wrote; ValueError where there is nothing."""
+    """Read the scores that `write` wrote; raises ValueError where the file is missing."""
     path = out / FILE
     if not path.is_file():
         raise ValueError(f"There is no file {path}: the training in {out} is not finished. Finish it with --resume.")

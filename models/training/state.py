@@ -1,4 +1,4 @@
-"""A training at one step, in one file: weights, optimizer, random numbers and how far it has come."""
+"""The state of a training at one step, in one file: weights, optimizer, random numbers and progress."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ FILE = "state.safetensors"
 
 
 @dataclass
-class Progress:
-    """How far a training has come; the sums are those of the metrics' row that is not yet written."""
+class TrainingProgress:
+    """The progress of a training, with the sums for the next row of metrics."""
 
     step: int = 0
-    loss: float = 0.0  # of the row, summed over tokens
-    tokens: int = 0  # of the row
+    loss: float = 0.0  # summed over the next row's tokens
+    tokens: int = 0  # in the next row
     seconds: float = 0.0  # spent training, over all runs
 
 
@@ -34,8 +34,8 @@ def check_new(out: Path) -> None:
         raise ValueError(f"{out} holds a training already: go on with --resume, or choose another --out")
 
 
-def save_state(out: Path, *, network: nn.Module, optimizer: AdamW, progress: Progress, recipe: str) -> None:
-    """Write it atomically: after a kill at any moment there is a whole state, this one or the one before."""
+def save_state(out: Path, *, network: nn.Module, optimizer: AdamW, progress: TrainingProgress, recipe: str) -> None:
+    """Write the state atomically: after a kill at any moment the file holds this state or the state before it."""
     tensors = {f"network.{name}": tensor for name, tensor in unique_weights(network).items()}
     for name, parameter in network.named_parameters():
         for key, value in optimizer.state.get(parameter, {}).items():
@@ -46,25 +46,25 @@ def save_state(out: Path, *, network: nn.Module, optimizer: AdamW, progress: Pro
     write_tensors(out / FILE, tensors, about=json.dumps({"progress": asdict(progress), "recipe": recipe}))
 
 
-def load_state(out: Path, *, network: nn.Module, optimizer: AdamW, recipe: str) -> Progress:
-    """Put everything back in place and return how far it had come; Progress() where nothing was saved yet.
+def load_state(out: Path, *, network: nn.Module, optimizer: AdamW, recipe: str) -> TrainingProgress:
+    """Restore a saved state and return its progress; TrainingProgress() where nothing was saved yet.
 
-    Raises ValueError for a damaged file, or one of another recipe.
+    Raises ValueError for a damaged file, or for the state of another recipe.
     """
     path = out / FILE
     if not path.exists():
-        return Progress()
+        return TrainingProgress()
     tensors, about = read_tensors(path)
     try:
         saved = json.loads(about)
-        of_recipe, progress = saved["recipe"], Progress(**saved["progress"])
+        saved_recipe, progress = saved["recipe"], TrainingProgress(**saved["progress"])
     except (ValueError, TypeError, KeyError) as error:  # not JSON, no such fields
         raise ValueError(f"{path} does not tell of a training ({said(error)}). {_WAY_OUT}") from error
-    if of_recipe != recipe:
+    if saved_recipe != recipe:
         raise ValueError(f"{path} is of another recipe or implementation; go on with that one, or choose another --out")
     try:
-        _put_back(tensors, network=network, optimizer=optimizer)
-    except (KeyError, RuntimeError, TypeError) as error:  # a tensor that is missing, of another shape or type
+        _restore(tensors, network=network, optimizer=optimizer)
+    except (KeyError, RuntimeError, TypeError) as error:  # a tensor is missing, or has another shape or type
         raise ValueError(f"{path} does not fit this training ({said(error)}). {_WAY_OUT}") from error
     return progress
 
@@ -72,7 +72,7 @@ def load_state(out: Path, *, network: nn.Module, optimizer: AdamW, recipe: str) 
 _WAY_OUT = "Choose another --out, or begin again without --resume in a new folder."
 
 
-def _put_back(tensors: Mapping[str, Tensor], *, network: nn.Module, optimizer: AdamW) -> None:
+def _restore(tensors: Mapping[str, Tensor], *, network: nn.Module, optimizer: AdamW) -> None:
     network.load_state_dict({name: tensors[f"network.{name}"] for name in unique_weights(network)}, strict=False)
     for name, parameter in network.named_parameters():
         prefix = f"optimizer.{name}."

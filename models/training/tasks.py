@@ -1,4 +1,4 @@
-"""A recipe and its data put together: tokenizer, examples to learn from, examples to be tested on, network."""
+"""A recipe together with its data: tokenizer, training examples, validation examples, network."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ENCODED_AT_ONCE = 1000  # texts
 
 @dataclass(frozen=True)
 class Task:
-    """All that the loop needs."""
+    """A recipe with everything that the training loop needs."""
 
     recipe: Recipe
     tokenizer: Tokenizer
@@ -38,7 +38,7 @@ class Task:
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """Of the tokenizer."""
+        """The tokenizer's size and special tokens."""
         ids = {token: number for number, token in enumerate(subwords.SPECIAL)}
         return Vocabulary(
             size=self.tokenizer.get_vocab_size(),
@@ -50,7 +50,10 @@ class Task:
         )
 
     def network(self, implementation: Implementation) -> nn.Module:
-        """With random weights, the same every time; ValueError for a yardstick of the other objective."""
+        """Build the network with random weights, the same every time.
+
+        Raises ValueError for the yardstick of the other objective.
+        """
         config = self.recipe.config(vocabulary=self.vocabulary.size)
         translates = self.recipe.objective == "translate"
         yardstick = YARDSTICKS[self.recipe.objective]
@@ -64,7 +67,7 @@ class Task:
 
 
 def prepare(recipe: Recipe, data: Path | None, *, tokenizer_file: Path, resume: bool = False) -> Task:
-    """Read the data and train the tokenizer; to resume, take the one that is there.
+    """Read the data and train the tokenizer; to resume, load the tokenizer that was trained before.
 
     Raises ValueError for a missing, empty or malformed file.
     """
@@ -114,7 +117,7 @@ def _tokenizer(recipe: Recipe, texts: Iterable[str], file: Path) -> Tokenizer:
     if file.is_file():
         try:
             return Tokenizer.from_file(str(file))
-        except Exception as error:  # the library knows no other
+        except Exception as error:  # the library raises plain Exception
             raise ValueError(
                 f"{file} is damaged ({said(error)}). Begin again without --resume in a new folder."
             ) from error
@@ -132,7 +135,7 @@ def _encode(tokenizer: Tokenizer, texts: Sequence[str]) -> list[list[int]]:
 
 
 def _chunks(tokenizer: Tokenizer, texts: Sequence[str], *, longest: int) -> list[tuple[int, ...]]:
-    """Texts cut into pieces of at most `longest` tokens, each between [CLS] and [SEP]."""
+    """Cut texts into pieces of at most `longest` tokens, each between [CLS] and [SEP]."""
     pieces = []
     for ids in _encode(tokenizer, texts):
         start, *text, end = ids

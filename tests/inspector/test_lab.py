@@ -9,14 +9,14 @@ import pytest
 
 from inspector import lab
 from models.training.experiments import Experiment, Switches
-from models.training.lab import Progress, Result, Trial
+from models.training.lab import LabReport, Result, Trial
 
 TWO_SEEDS = Experiment(seeds=2, steps=20)
 NO_MAPS = (np.zeros((1, 10, 10), np.float32),)
 
 
 def result(side: str, seed: int, *, losses: tuple[float, ...], exact: float = 0.5) -> Result:
-    curve = tuple(Progress(10 * (i + 1), loss, 0.5, 0.25, 0.1) for i, loss in enumerate(losses))
+    curve = tuple(LabReport(10 * (i + 1), loss, 0.5, 0.25, 0.1) for i, loss in enumerate(losses))
     trials = (Trial(1, 0.75, exact, (1,) * 8, (1,) * 8, (1,) * 8, NO_MAPS),)
     return Result(side, TWO_SEEDS.run(side, seed=seed), curve, trials)
 

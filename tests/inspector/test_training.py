@@ -13,7 +13,7 @@ import torch
 
 from inspector import training as learning
 from models.training.recipes import TRANSLATOR
-from models.training.replay_file import Place, Replay, Sentence
+from models.training.replay_file import MapKey, Replay, Sentence
 
 STEPS = (0, 3, 50)
 
@@ -31,7 +31,7 @@ def replay() -> Replay:
             queries, keys = sentence.tokens(stream)
             for layer in range(2):
                 weights = generator.random((len(STEPS), 2, len(queries), len(keys)))
-                maps[Place(number, stream, layer)] = (weights / weights.sum(-1, keepdims=True)).astype(np.float16)
+                maps[MapKey(number, stream, layer)] = (weights / weights.sum(-1, keepdims=True)).astype(np.float16)
     norms = {
         "encoder.embedding.token.weight": np.array([2.0, 3.0, 8.0]),
         "encoder.layers.0.attention.query.weight": np.array([4.0, 4.0, 2.0]),
@@ -84,7 +84,7 @@ def test_measures_are_those_of_each_map(stream: str, replay: Replay) -> None:
     for at, step in enumerate(STEPS):
         for layer in range(2):
             for head in range(2):
-                weights = replay.maps[Place(0, stream, layer)][at, head].astype(float)
+                weights = replay.maps[MapKey(0, stream, layer)][at, head].astype(float)
                 row = table.loc[(step, layer, head)]
                 assert row["entropy"] == pytest.approx(
                     np.mean([-(line * np.log(line)).sum() for line in weights]), abs=1e-6
@@ -120,7 +120,7 @@ def test_the_file_holds_the_maps_of_one_sentence(replay: Replay) -> None:
         assert file["source_tokens"].tolist() == ["[CLS]", "a", "[SEP]"]
         assert file["target_tokens"].tolist() == ["[CLS]", "c", "d", "[SEP]"]
         assert len(file.files) == 3 + 6
-        np.testing.assert_array_equal(file["cross.1"], replay.maps[Place(1, "cross", 1)])
+        np.testing.assert_array_equal(file["cross.1"], replay.maps[MapKey(1, "cross", 1)])
 
 
 def test_curves_are_columns_with_gaps() -> None:

@@ -15,7 +15,7 @@ from inspector.plots import training as figures
 from inspector.views.components.grid import grid
 from inspector.views.components.head import Choice, Step, head
 from inspector.views.shell import link, session, widgets
-from models.training.replay_file import Place
+from models.training.replay_file import MapKey
 
 if TYPE_CHECKING:
     import numpy as np
@@ -92,12 +92,12 @@ def _measure(measures: pd.DataFrame, *, layer: int, number: int, step: int) -> N
 def _pictures(replay: Replay, *, sentence: int, stream: str, step: int) -> NDArray[np.uint8]:
     """Thumbnails of every head of a stream at one step."""
     at, layers = replay.steps.index(step), replay.layers(stream)
-    maps = [replay.maps[Place(sentence, stream, layer)][at].astype("float32") for layer in range(layers)]
+    maps = [replay.maps[MapKey(sentence, stream, layer)][at].astype("float32") for layer in range(layers)]
     count, queries, keys = maps[0].shape
     return pack.thumbnails(maps, count=layers, heads=count, queries=queries, keys=keys)
 
 
-def open_head(replay: Replay, place: Place, *, number: int, step: int, head_width: int | None) -> None:
+def open_head(replay: Replay, place: MapKey, *, number: int, step: int, head_width: int | None) -> None:
     """The open head at this step beside the same head at the end, on one colour scale."""
     of_head = replay.maps[place][:, number].astype("float32")
     now, end = of_head[replay.steps.index(step)], of_head[-1]

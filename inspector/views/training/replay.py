@@ -17,7 +17,7 @@ from inspector.views.shell import boundary, link, session, widgets
 from inspector.views.training import curves as training_curves
 from inspector.views.training import heads as training_heads
 from models.training import history, metrics
-from models.training.replay_file import Place
+from models.training.replay_file import MapKey
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,7 +71,7 @@ def _panel(
     )
     width = None if recipe is None else recipe.width // recipe.heads
     layer, number = training_heads.every_head(replay, measures, sentence=sentence, stream=stream, step=step)
-    training_heads.open_head(replay, Place(sentence, stream, layer), number=number, step=step, head_width=width)
+    training_heads.open_head(replay, MapKey(sentence, stream, layer), number=number, step=step, head_width=width)
     training_heads.matrices(replay, stream=stream, step=step)
     with st.container(horizontal=True, gap="small"):
         if rows is not None:

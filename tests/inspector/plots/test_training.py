@@ -12,7 +12,7 @@ from inspector import training as learning
 from inspector.plots import theme
 from inspector.plots import training as draw
 from models.training.recipes import TRANSLATOR
-from models.training.replay_file import Place, Replay, Sentence
+from models.training.replay_file import MapKey, Replay, Sentence
 
 ROWS = [
     {"step": 10, "loss": 8.0, "valid_loss": None, "valid_accuracy": None, "learning_rate": 0.1, "gradient_norm": 2.0},
@@ -37,7 +37,7 @@ def replay() -> Replay:
         "encoder.layers.1.ffn.up.weight": np.array([1.0, 1.0, 3.0]),
         "encoder.embedding.token.weight": np.array([10.0, 10.0, 5.0]),
     }
-    return Replay((0, 4, 100), (sentence,), {Place(0, "encoder", layer): maps for layer in range(2)}, norms)
+    return Replay((0, 4, 100), (sentence,), {MapKey(0, "encoder", layer): maps for layer in range(2)}, norms)
 
 
 def test_every_metric_is_drawn_as_the_file_has_it() -> None:

@@ -119,7 +119,7 @@ def test_what_is_shipped_tells_how_it_was_learned(data: Path, tmp_path: Path) ->
     assert (folder / metrics.FILE).read_bytes() == (out / metrics.FILE).read_bytes()
     assert history.names(out) == ("checkpoint",)
     shipped = read_checkpoint(folder)
-    assert history.read_size(folder) == history.Size(
+    assert history.read_size(folder) == history.CheckpointSize(
         sum(parameter.numel() for parameter in shipped.network.parameters()), shipped.config.vocabulary
     )
     read = history.read_replay(folder)

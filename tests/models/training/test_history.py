@@ -13,7 +13,7 @@ import pytest
 from safetensors.numpy import save_file
 
 from models.training import history, metrics, replay_file
-from models.training.replay_file import Place, Sentence
+from models.training.replay_file import MapKey, Sentence
 
 ROOT = Path(__file__).parents[3]
 HEADER = "step,loss,valid_loss,valid_accuracy,learning_rate,gradient_norm,tokens_per_second,seconds\n"
@@ -44,7 +44,7 @@ def test_the_replay_is_what_was_written(tmp_path: Path) -> None:
     assert [replay.layers(stream) for stream in replay.streams] == [1, 1, 1]
     for stream in SHAPES:
         for at, step in enumerate(replay.steps):
-            np.testing.assert_array_equal(replay.maps[Place(0, stream, 0)][at], tensors[f"{step}/0.{stream}.0"])
+            np.testing.assert_array_equal(replay.maps[MapKey(0, stream, 0)][at], tensors[f"{step}/0.{stream}.0"])
     assert replay.norms["encoder.embedding.token.weight"].tolist() == [1, 6, 41]
     assert replay.nbytes == 3 * 2 * (9 + 1 + 3) * 2 + 3 * 8
 
@@ -126,7 +126,7 @@ def test_damaged_metrics_are_named_with_the_way_out(content: bytes | None, says:
 def test_size_is_counted_from_the_headers(tmp_path: Path) -> None:
     save_file({"a": np.zeros((3, 4), np.float16), "b": np.zeros(5, np.float16)}, tmp_path / "model.safetensors")
     (tmp_path / "config.json").write_text('{"transformer": {"vocabulary": 11}}', encoding="utf-8")
-    assert history.read_size(tmp_path) == history.Size(17, 11)
+    assert history.read_size(tmp_path) == history.CheckpointSize(17, 11)
     (tmp_path / "config.json").write_text("{}", encoding="utf-8")
     with pytest.raises(ValueError, match=r"config\.json is damaged"):
         history.read_size(tmp_path)

@@ -111,7 +111,7 @@ def test_a_diverged_training_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> No
     def broken(experiment: Experiment):
         for course in whole(experiment):
             if course.side == "B":
-                yield lab.Course("B", course.run, course.network, (lab.Progress(7, float("nan"), 0.0, 0.0, 0.1),))
+                yield lab.Course("B", course.run, course.network, (lab.LabReport(7, float("nan"), 0.0, 0.0, 0.1),))
             else:
                 yield course
 
