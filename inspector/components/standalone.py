@@ -67,7 +67,7 @@ def page(
 ) -> str:
     """A whole HTML document that shows one head, and the grid of all heads where it is given.
 
-    head_bytes, grid_bytes: messages of inspector.plots.packing. others: further heads of the grid, which then open on a
+    head_bytes, grid_bytes: messages of the components. others: further heads of the grid, which then open on a
     click. facts: what the reader should know about the picture (model, text, ...), by name. The file makes no request:
     its Content-Security-Policy forbids any, and lets no script run but its own.
     """

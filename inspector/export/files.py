@@ -10,8 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from inspector import maps, overview, row_statistics
-from inspector.components import pack, standalone
-from inspector.components.grid import roles
+from inspector.components import standalone
+from inspector.components.grid import grid_bytes, roles, sides
+from inspector.components.head import HeadMessage, Segments
+from inspector.components.pack import quantise
 from inspector.export import spreadsheet
 from inspector.overview import FirstLook
 from inspector.plots import attention, raster, theme
@@ -93,7 +95,7 @@ def html(
 
     A click on the grid opens another head where all of them fit the file; else it says that it is not in there.
     window: the queries and keys of one head that the file holds of a long text, each start:stop; the grid shows all.
-    look: at this trace, for a grid as packing.sides has it; where it is left out the weights are looked at now.
+    look: the overview of this trace with pictures of grid.sides cells; None computes it now.
     """
     site = trace.record_of(layer, stream, call=call).site
     if window is None or head is None:
@@ -118,7 +120,7 @@ def html(
             if head is None
             else row_statistics.of_head(trace, whole, layer=at.layer, head=head, stream=at.stream, call=at.call)
         )
-        return pack.head_bytes(
+        return HeadMessage(
             weights,
             queries=queries,
             keys=keys,
@@ -126,11 +128,10 @@ def html(
             head=head,
             title=title,
             scale=scale,
-            colours=theme.SEQUENTIAL,
             first=first,
             rows=told,
-            segments=pack.Segments(of_token, of_token) if two_texts else None,
-        )
+            segments=Segments(of_token, of_token) if two_texts else None,
+        ).to_bytes()
 
     facts = {"model": trace.model, "text": _quote(trace.text)}
     if trace.text_pair is not None:
@@ -142,15 +143,12 @@ def html(
     title = f"{trace.model}: attention"  # each head has a title of its own
     if head is None:  # a mean is no picture of the grid
         return standalone.page(title, open_head, facts=facts)
-    look = look or overview.look(trace, sides=pack.sides(trace.sites))
-    pooled = look.pictures[site.stream]
-    _, _, tall, wide = pooled.shape
-    pictures = pack.thumbnails(pooled, count=len(sites), heads=site.heads, queries=tall, keys=wide)
+    look = look or overview.look(trace, sides=sides(trace.sites))
+    pictures = quantise(look.pictures[site.stream])
     measures = look.measures.query("stream == @site.stream")
-    grid = pack.grid_bytes(
+    grid = grid_bytes(
         pictures,
         tokens=len(site.queries),
-        colours=theme.SEQUENTIAL,
         scale=scale,
         selected=(opened, head),
         names=[layer_name(one.layer, one.call, short=True) for one in sites],

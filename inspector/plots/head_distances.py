@@ -1,4 +1,4 @@
-"""How far apart heads are: the matrix of all pairs, and the heads as points of a plane."""
+"""The heads as points of a plane, near where they are alike."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from inspector.components.pack import pack
 from inspector.head_distances import HeadDistances, plane
 from inspector.plots import theme
 from inspector.plots.theme import Mode
@@ -19,18 +18,6 @@ HUES: dict[Mode, tuple[str, ...]] = {
     "light": ("#4a3fc5", "#cf7c00", "#05837e", "#d5305f", "#9f3ebb", "#70717a", "#8a5a2b", "#1f77b4", "#2b1c87"),
     "dark": ("#9d95ff", "#df911a", "#30c6bf", "#f97f95", "#d58deb", "#9c9ea8", "#c79a6b", "#7fb8e8", "#cfd4fe"),
 }
-
-
-def matrix_bytes(distances: HeadDistances, *, selected: tuple[int, int] | None = None) -> bytes:
-    """The message of the component `pairs`: every distance as float32; selected: the places of the open pair."""
-    values = distances.values.astype(np.float32)
-    header = {
-        "heads": [[layer, head, *[call] * (call > 0)] for layer, head, call in distances.places],
-        "colours": {mode: list(colours) for mode, colours in theme.SEQUENTIAL.items()},
-        "vmax": float(values.max()) or 1.0,
-        "selected": selected,
-    }
-    return pack(header, values)
 
 
 def map_of_heads(

@@ -7,12 +7,9 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
-from numpy.typing import NDArray
 
-from inspector.components.pack import thumbnails
 from inspector.interventions import Guess, Prediction
 from inspector.plots import theme
-from inspector.plots.attention import Weights
 from inspector.plots.theme import Mode
 
 _ROW = 34  # pixels of a bar with its gap
@@ -98,16 +95,6 @@ def _bars(names: Sequence[str], *, title: str, longest: float, mode: Mode) -> di
         "bargap": 0.25,
         "height": 120 + _ROW * len(names),
     }
-
-
-def changes(layers: Sequence[tuple[Weights, Weights]]) -> tuple[NDArray[np.uint8], float]:
-    """Small pictures of |after - before| of every head, [L, H, rows, cols] as packing.grid_bytes takes them, and their
-    largest value, which is the last colour; layers: the maps [H, Q, T] of each layer before and after."""
-    apart = [np.abs(after - before) for before, after in layers]
-    top = max(float(layer.max()) for layer in apart)
-    heads, queries, keys = apart[0].shape
-    scaled = [np.divide(layer, top or 1.0, dtype=np.float32) for layer in apart]
-    return thumbnails(scaled, count=len(layers), heads=heads, queries=queries, keys=keys), top
 
 
 def moved(

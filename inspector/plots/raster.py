@@ -1,4 +1,4 @@
-"""Attention maps as PNG, drawn by Pillow: no browser is needed, nothing is fetched.
+"""Attention maps as pictures drawn by Pillow: a map as PNG, or maps side by side. No browser, nothing is fetched.
 
 Labels are set in Pillow's own scalable font, then in whichever of a few widespread fonts this machine has (Noto CJK,
 DejaVu, the system's). A character that none of them can draw is written as U+XXXX, never as an empty box.
@@ -19,11 +19,13 @@ from PIL import Image, ImageDraw, ImageFont
 from inspector.plots import theme
 from inspector.plots.attention import Weights
 from inspector.plots.theme import Mode, Scale
+from inspector.trace.pooling import pool
 
 # Sizes in pixels, about twice those of the page: sharp on a slide.
 _SIDE, _CELL, _SMALLEST = 1120, 64, 160
 _LABEL, _AXIS, _TITLE = 22, 26, 32
 _GAP, _BAR, _MARGIN = 12, 22, 32
+_STRIP, _STRIP_CELLS, _STRIP_GAP = 192, 96, 16
 _FONTS = (
     *("NotoSans-Regular.ttf", "DejaVuSans.ttf", "NotoSansCJK-Regular.ttc", "NotoSansCJKsc-Regular.otf"),
     *("NotoSansArabic-Regular.ttf", "NotoSansHebrew-Regular.ttf", "NotoSansDevanagari-Regular.ttf"),
@@ -106,6 +108,37 @@ def png(
     file = io.BytesIO()
     image.save(file, format="PNG")
     return file.getvalue()
+
+
+def strip(
+    maps: Sequence[Weights], *, labels: Sequence[str], mode: Mode = "light", scale: Scale = "sqrt"
+) -> Image.Image:
+    """Draw maps [Q, T] of equal shape in a row with a label above each; query 0 on top, key 0 at the left.
+
+    Long maps are max-pooled, so that a single bright cell stays visible. All share one colour range, from 0 (the
+    background) to 1, so that layers can be compared. Raises ValueError where maps differ in shape, or labels in number.
+    """
+    shapes = sorted({weights.shape for weights in maps})
+    if len(shapes) != 1 or len(labels) != len(maps):
+        raise ValueError(
+            f"{len(maps)} maps of shapes {shapes} and {len(labels)} labels make no row; "
+            "give one label for each map, and maps of one shape"
+        )
+    pictures = pool(np.stack([np.asarray(weights, np.float32) for weights in maps]), side=_STRIP_CELLS)
+    colours = paint(pictures, mode=mode, scale=scale, top=1.0)
+    zoom = max(1, _STRIP // max(pictures.shape[1:]))
+    height, width = zoom * pictures.shape[1], zoom * pictures.shape[2]
+
+    names = [text_line(label, _LABEL) for label in labels]
+    column = max(width, *(name.width for name in names)) + 2
+    size = (len(maps) * (column + _STRIP_GAP) - _STRIP_GAP, names[0].height + height + 2)
+    row = Image.new("RGB", size, theme.BACKGROUND[mode])
+    for place, (name, cells) in enumerate(zip(names, colours, strict=True)):
+        left = place * (column + _STRIP_GAP)
+        row.paste(theme.TEXT[mode], (left, 0), name)
+        row.paste(theme.GRID[mode], (left, names[0].height, left + width + 2, names[0].height + height + 2))
+        row.paste(Image.fromarray(cells).resize((width, height), 0), (left + 1, names[0].height + 1))
+    return row
 
 
 def paint(

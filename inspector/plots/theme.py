@@ -176,6 +176,11 @@ def number(value: float) -> str:
     return f"{rounded:,.{decimals}f}"
 
 
+def bits(value: float) -> str:
+    """Write a change of surprise with its sign and unit: "+0.250 bits"."""
+    return f"{'−' if value < 0 else '+'}{number(abs(value))} bits"
+
+
 def quantity(value: float, unit: str = "") -> str:
     """`value` in three significant digits with an SI prefix: quantity(22_347_251_712, "FLOP") is "22.3 GFLOP"."""
     rounded = float(f"{value:.2e}")

@@ -33,6 +33,14 @@ class MaxPool:
         np.fmax(target, largest, out=target)
 
 
+def pool(weights: NDArray[np.float32], *, side: int) -> NDArray[np.float32]:
+    """Pool whole maps [H, Q, T] to float32 [H, rows, cols], at most `side` cells in either direction."""
+    heads, queries, keys = weights.shape
+    pooled = MaxPool(heads, queries, keys, side=side)
+    pooled.add(weights, queries=slice(0, queries), keys=slice(0, keys))
+    return pooled.cells
+
+
 def _tiles(places: slice, size: int) -> tuple[slice, NDArray[np.intp]]:
     """The tiles of `size` places each that these places fall into, and where in them each tile begins."""
     first, last = places.start // size, (places.stop - 1) // size

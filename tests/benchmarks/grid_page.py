@@ -12,11 +12,14 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
+import numpy as np
 import streamlit as st
 
 import inspector
 from inspector import maps
-from inspector.components import pack
+from inspector.components.grid import grid_bytes, side
+from inspector.components.head import HeadMessage
+from inspector.components.pack import quantise
 from inspector.plots import theme
 from inspector.views.components.grid import grid
 from inspector.views.components.head import head
@@ -39,15 +42,14 @@ draws_grid, draws_window = st.button("Draw the grid"), st.button("Draw a window"
 number = st.session_state["drawn"] = st.session_state.get("drawn", 0) + 1  # another picture, or nothing would be sent
 if draws_grid:
     shown = maps.arrange(trace)
-    side = pack.side(count, heads)
-    layers = [maps.pooled(trace, shown, layer=site.layer, stream="encoder", side=side) for site in trace.sites]
-    _, queries, keys = layers[0].shape
-    pictures = pack.thumbnails(layers, count=count, heads=heads, queries=queries, keys=keys)
+    most = side(count, heads)
+    layers = [maps.pooled(trace, shown, layer=site.layer, stream="encoder", side=most) for site in trace.sites]
+    pictures = quantise(np.stack(layers))
     scales: tuple[theme.Scale, theme.Scale] = ("linear", "sqrt")
-    data = pack.grid_bytes(pictures, tokens=tokens, colours=theme.SEQUENTIAL, scale=scales[number % 2])
+    data = grid_bytes(pictures, tokens=tokens, scale=scales[number % 2])
     grid(data, key="grid")
 if draws_window:
     part = slice(0, min(tokens, maps.WINDOW))
     weights = trace.window(layer=count - 1, head=number % heads, queries=part, keys=part)
     names = trace.tokens[part]
-    head(pack.head_bytes(weights, queries=names, keys=names, colours=theme.SEQUENTIAL), key="head")
+    head(HeadMessage(weights, queries=names, keys=names).to_bytes(), key="head")

@@ -62,7 +62,7 @@ def measure(folder: str, tokens: int, side: str) -> dict[str, float]:
 
     import models
     from inspector import heads, maps, record
-    from inspector.components import pack
+    from inspector.components import grid
 
     torch.set_num_threads(1)
     text = modern_bert.text(tokens)
@@ -86,7 +86,7 @@ def measure(folder: str, tokens: int, side: str) -> dict[str, float]:
         return found
     middle = slice(tokens // 2, tokens // 2 + 512)
     shown = maps.arrange(trace)
-    side_cells = pack.side(LAYERS, HEADS)
+    side_cells = grid.side(LAYERS, HEADS)
     later: dict[str, Callable[[], object]] = {
         "window": lambda: trace.window(layer=3, head=5, queries=middle, keys=middle),
         "local window": lambda: trace.window(layer=1, head=5, queries=middle, keys=middle),

@@ -7,8 +7,8 @@ import re
 
 import numpy as np
 
-from inspector.components import pack, standalone
-from inspector.plots import theme
+from inspector.components import standalone
+from inspector.components.head import HeadMessage
 
 HOSTILE = (
     *("<img src=x onerror=alert(1)>", "**b**", "</script><script>alert(2)</script>", "مرحبا", "注意", "", "\u202eevil"),
@@ -39,7 +39,7 @@ def weights(queries=N, keys=N, seed=0):
 
 def head_message(values=None, tokens=TOKENS, **changes):
     values = weights() if values is None else values
-    return pack.head_bytes(values, queries=tokens, keys=tokens, **{"colours": theme.SEQUENTIAL} | changes)
+    return HeadMessage(values, queries=tokens, keys=tokens, **changes).to_bytes()
 
 
 def show(tab, component, message):

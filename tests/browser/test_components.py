@@ -7,17 +7,18 @@ import re
 import numpy as np
 import pytest
 
-from inspector.components import pack, standalone
+from inspector.components import standalone
+from inspector.components.grid import Options, Roles, grid_bytes
+from inspector.components.pack import quantise
 from inspector.plots import theme
 from tests.browser.drawing import TOKENS, N, events, frame, head_message, pixel, point, show, tooltip, weights
 
 
 def grid_message(scale="linear", selected=(1, 2), layers=3, heads=4):
     maps = np.stack([[weights(seed=10 * layer + head) for head in range(heads)] for layer in range(layers)])
-    pictures = pack.thumbnails(list(maps), count=layers, heads=heads, queries=N, keys=N)
+    pictures = quantise(maps)
     notes = [[f"entropy {layer}.{head} nats" for head in range(heads)] for layer in range(layers)]
-    look = {"scale": scale, "colours": theme.SEQUENTIAL}
-    return pack.grid_bytes(pictures, tokens=N, selected=selected, notes=notes, **look)
+    return grid_bytes(pictures, tokens=N, selected=selected, notes=notes, scale=scale)
 
 
 # ---- grid -----------------------------------------------------------------------------------------------------------
@@ -75,10 +76,10 @@ def test_grid_sorts_by_a_measure_and_shows_some_heads_alone(tab):
     names = [["broad", "other", "other", "next"], ["other", "next", "other", "other"], ["other"] * 4]
     look = {"colours": {"light": ["#ffffff", "#0000ff"], "dark": ["#000000", "#0000ff"]}}
     frames = {"broad": "#808080", "next": "#00ff00"}
-    roles = pack.Roles(names, {"next": "over 0.5", "broad": "high"}, {"light": frames, "dark": frames})
+    roles = Roles(names, {"next": "over 0.5", "broad": "high"}, {"light": frames, "dark": frames})
     entropy = [[0.1, 0.2, 0.3, 0.4], [0.5, None, 0.7, 0.8], [1.2, 1.1, 1.0, 0.9]]
     pictures = np.zeros((3, 4, 2, 2), np.uint8)
-    message = pack.grid_bytes(pictures, tokens=2, measures={"entropy": entropy}, roles=roles, **look)
+    message = grid_bytes(pictures, tokens=2, measures={"entropy": entropy}, roles=roles, **look)
     show(tab, "grid", message)
     cells = tab.get_by_role("gridcell")
     order = "(cells) => cells.map((cell) => cell.dataset.tag)"
@@ -104,11 +105,11 @@ def test_grid_sorts_by_a_measure_and_shows_some_heads_alone(tab):
     assert sorted(cells.evaluate_all(dimmed)) == ["0.3", "1.1"]
     tab.get_by_role("button", name="show all").click()
     assert len(cells.evaluate_all(dimmed)) == 12
-    options = pack.Options("entropy", only=("broad",))
+    options = Options("entropy", only=("broad",))
     show(
         tab,
         "grid",
-        pack.grid_bytes(pictures, tokens=2, measures={"entropy": entropy}, roles=roles, options=options, **look),
+        grid_bytes(pictures, tokens=2, measures={"entropy": entropy}, roles=roles, options=options, **look),
     )
     assert cells.evaluate_all(dimmed) == ["0.0"]
     assert cells.evaluate_all(order)[0] == "2.0"
@@ -127,9 +128,9 @@ def test_twelve_heads_fit_any_width(tab, width):
 def test_grid_pixels_are_the_weights_on_the_scale(tab, scale):
     maps = np.zeros((1, 1, 2, 2), np.float32)
     maps[0, 0] = [[1, 0], [0.25, 0.75]]
-    pictures = pack.thumbnails(list(maps), count=1, heads=1, queries=2, keys=2)
+    pictures = quantise(maps)
     colours = dict.fromkeys(("light", "dark"), ("#ff0000", "#0000c8"))  # zero gives way to the page's background
-    show(tab, "grid", pack.grid_bytes(pictures, tokens=2, colours=colours, scale=scale))
+    show(tab, "grid", grid_bytes(pictures, tokens=2, colours=colours, scale=scale))
     size = tab.locator(".hl-grid .field canvas").evaluate("(canvas) => canvas.width")
     corners = [pixel(tab, ".hl-grid .field canvas", x, y) for y in (1, size - 2) for x in (1, size - 2)]
     part = np.sqrt([1, 0, 0.25, 0.75]) if scale == "sqrt" else np.array([1, 0, 0.25, 0.75])
@@ -253,7 +254,7 @@ def test_hostile_tokens_are_text(tab, width):
 def test_masked_cells_and_differences(tab):
     values = weights() - weights(seed=2)
     values[np.triu_indices_from(values, 1)] = np.nan
-    look = {"diverging": True, "vmax": 0.5, "colours": theme.DIVERGING}
+    look = {"diverging": True, "vmax": 0.5}
     show(tab, "head", head_message(values, quantity="difference of weights", **look))
     point(tab, 2, 9)
     assert tooltip(tab) == "query 2 ‘cat’ → key 9 ‘’ difference of weights: masked".replace("‘’", "‘(empty)’")

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from inspector.components.pack import Part, Whole
+from inspector.components.head import Part, Whole
 from inspector.plots import theme
 from tests.browser.drawing import N, events, frame, head_message, pixel, point, show, tooltip, weights
 

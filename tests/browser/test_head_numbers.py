@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 
 from inspector import maps, record, row_statistics
-from inspector.components import pack
-from inspector.plots import theme
+from inspector.components.head import HeadMessage
 from tests.browser.drawing import SAID, point, show, tooltip
 
 
 def message(trace, shown, weights, **where):
-    labels = {"queries": shown.queries.labels, "keys": shown.keys.labels, "colours": theme.SEQUENTIAL}
-    return pack.head_bytes(weights, rows=row_statistics.of_head(trace, shown, **where), **labels)
+    labels = {"queries": shown.queries.labels, "keys": shown.keys.labels}
+    return HeadMessage(weights, rows=row_statistics.of_head(trace, shown, **where), **labels).to_bytes()
 
 
 def test_weight_score_and_entropy_are_the_traces(tab, minilm):
@@ -50,22 +49,26 @@ def test_a_part_says_so_and_tells_the_whole_rows_entropy(tab, minilm):
 
 def test_a_weight_of_zero_tells_no_score_and_a_difference_none(tab):
     values = np.array([[1, 0], [0.25, 0.75]], np.float32)
-    labels = {"queries": ("a", "b"), "keys": ("a", "b"), "colours": theme.SEQUENTIAL}
-    show(tab, "head", pack.head_bytes(values, rows=row_statistics.RowStatistics(2, (0.0, 0.56), (1.0, 2.0)), **labels))
+    labels = {"queries": ("a", "b"), "keys": ("a", "b")}
+    show(
+        tab,
+        "head",
+        HeadMessage(values, rows=row_statistics.RowStatistics(2, (0.0, 0.56), (1.0, 2.0)), **labels).to_bytes(),
+    )
     point(tab, 0, 1, n=2)
     assert "weight 0, rank 2 of 2 in its row masked, or its score is too low for a weight" in tooltip(tab)
-    show(tab, "head", pack.head_bytes(values, rows=row_statistics.RowStatistics(2, (0.0, 0.56), None), **labels))
+    show(tab, "head", HeadMessage(values, rows=row_statistics.RowStatistics(2, (0.0, 0.56), None), **labels).to_bytes())
     point(tab, 1, 1, n=2)
     assert "score" not in tooltip(tab)
     assert "entropy of the row 0.5600 nats" in tooltip(tab)
-    show(tab, "head", pack.head_bytes(values, **labels))
+    show(tab, "head", HeadMessage(values, **labels).to_bytes())
     point(tab, 1, 0, n=2)
     assert tooltip(tab) == "query 1 ‘b’ → key 0 ‘a’ weight 0.25, rank 2 of 2 in its row"
 
 
 def test_a_window_counts_from_where_it_begins(tab):
     values = np.array([[1, 0], [0.25, 0.75]], np.float32)
-    labels = {"queries": ("a", "b"), "keys": ("c", "d"), "colours": theme.SEQUENTIAL}
-    show(tab, "head", pack.head_bytes(values, first=(100, 300), **labels))
+    labels = {"queries": ("a", "b"), "keys": ("c", "d")}
+    show(tab, "head", HeadMessage(values, first=(100, 300), **labels).to_bytes())
     point(tab, 1, 0, n=2)
     assert tooltip(tab).startswith("query 101 ‘b’ → key 300 ‘c’ weight 0.25")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from inspector.components.pack import HeadOptions, Segments
+from inspector.components.head import HeadOptions, Segments
 from tests.browser.drawing import TOKENS, N, events, frame, head_message, pixel, point, show, tooltip, weights
 
 PAIR = tuple(int(position > 8) for position in range(N))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 
-from inspector.components.pack import Linked
+from inspector.components.head import Linked
 from tests.browser.drawing import frame, head_message, show, weights
 
 LEFT = ("the", "cat", "un", "##tamed", "sat")

@@ -1,0 +1,33 @@
+"""The grid of all heads of a stream: small pictures, framed by role, of which a click opens one.
+
+```python
+pictures = quantise(np.stack([trace.pooled(layer=layer, side=24) for layer in range(6)]))
+message = grid_bytes(pictures, tokens=len(trace.tokens))  # draw(root, message, emit) of index.js reads it
+```
+"""
+
+from inspector.components.grid.message import (
+    Measure,
+    Options,
+    Roles,
+    changes,
+    grid_bytes,
+    importance_bytes,
+    importance_top,
+    readable_top,
+    side,
+    sides,
+)
+
+__all__ = [
+    "Measure",
+    "Options",
+    "Roles",
+    "changes",
+    "grid_bytes",
+    "importance_bytes",
+    "importance_top",
+    "readable_top",
+    "side",
+    "sides",
+]

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from inspector.components.pack import Roles
+from inspector.components.grid.message import Roles
 from inspector.heads import BROAD_ENTROPY, BROAD_RELATIVE_ENTROPY, OFFSET_SHARE, SPECIAL_SHARE
 
 # Near Okabe & Ito 2008, moved apart until every kind of colour vision tells any two from each other, and from the frame

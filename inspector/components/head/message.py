@@ -1,16 +1,19 @@
-"""What the message of one head can hold beside its weights."""
+"""The message of one head: its exact weights with tokens, and what else the view can show beside them."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from inspector.plots.theme import HEADS
+from inspector.components.pack import BUDGET, Colours, pack, stops
+from inspector.plots import theme
+from inspector.plots.theme import Scale
 
 if TYPE_CHECKING:
     from inspector.row_statistics import RowStatistics
@@ -18,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Linked:
-    """Heads on one page that light up each other's tokens while one is looked at: those with the same name.
+    """The heads on one page that light up each other's tokens while the reader looks at one: heads with the same name.
 
     queries, keys: a number for each token; tokens of linked heads belong together where it is equal. None: there is no
     counterpart.
@@ -31,7 +34,7 @@ class Linked:
 
 @dataclass(frozen=True)
 class Segments:
-    """Which text each token belongs to: 0 the text, 1 its pair."""
+    """The text that each token belongs to: 0 the text, 1 its pair."""
 
     queries: tuple[int, ...]
     keys: tuple[int, ...]
@@ -39,7 +42,7 @@ class Segments:
 
 @dataclass(frozen=True)
 class HeadOptions:
-    """What a reader switched in the view of a head, as a link holds it; "" is what the view starts with.
+    """The switches in the view of a head, as a link holds them; "" is what the view starts with.
 
     lines: "top3", the strongest of each query, 1 to 10; "above0.05", from a value on. between: "ab", queries of the
     text and keys of its pair; "ba"; "a" and "b" within one. tokens: a part of those that stand out.
@@ -72,9 +75,9 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class Whole:
-    """The whole map of which a window is drawn: how many queries and keys it has, and its picture uint8 [rows, cols].
+    """The whole map of which a window is drawn: its number of queries and keys, and its picture uint8 [rows, cols].
 
-    picture: as packing.thumbnails gives it.
+    picture: made by pack.quantise.
     """
 
     queries: int
@@ -83,31 +86,126 @@ class Whole:
 
     @property
     def header(self) -> dict[str, int]:
-        """Its sizes; the picture travels behind the weights."""
+        """The sizes as the header holds them; the picture travels behind the weights."""
         rows, cols = self.picture.shape
         return {"queries": self.queries, "keys": self.keys, "rows": rows, "cols": cols}
 
 
-def check_parts(parts: Sequence[Part], mean: NDArray[np.float32], *, budget: int) -> None:
-    """ValueError where there are more heads than colours or than fit `budget` bytes, or one has another shape."""
-    most, size = len(HEADS["light"]), 4 * mean.size * (1 + len(parts))
-    if parts and (len(parts) > most or size > budget):
-        raise ValueError(
-            f"{len(parts)} heads in colours, {mean.shape[0]} by {mean.shape[1]} tokens, are {size:,} bytes for the "
-            f"browser; there is room for {most} heads and {budget:,} bytes. Choose fewer heads, or their mean."
-        )
-    for part in parts:
-        if part.weights.shape != mean.shape:
-            raise ValueError(f"{part.name} has the shape {part.weights.shape}, the mean {mean.shape}")
+@dataclass(frozen=True, eq=False, kw_only=True)
+class HeadMessage:
+    """One head's weights float32 [Q, T] with its tokens, every value exact; NaN is a masked cell.
+
+    ```python
+    HeadMessage(weights=trace.attention(layer=3, head=7), queries=trace.tokens, keys=trace.tokens).to_bytes()
+    ```
+
+    colours: of the scale; None for the sequential scale, or the diverging one where `diverging`. layer and head: the
+    place in a grid on the same page, which frames it. chosen: the pinned query, or several. vmax: top of the colour
+    scale. diverging: the values are signed, in [-vmax, vmax], and `colours` has an odd number of stops with zero in the
+    middle. first: query and key that a window of a long text begins with. linked: the tokens' counterparts in other
+    heads on the page. quantity: the name of the values, in the singular ("score", "difference of weights"). rows: what
+    is told of each query's whole row, and its scores, on hover. segments: of a text and its pair. options: the reader's
+    switches, of a page that keeps them. parts: the heads of which `weights` is the mean, for lines in a colour each.
+    whole: the map that this is a window of. Raises ValueError for what does not fit together, and for more parts than
+    fit a message.
+    """
+
+    weights: NDArray[np.float32] = field(kw_only=False)
+    queries: Sequence[str]
+    keys: Sequence[str]
+    colours: Colours | None = None
+    layer: int | None = None
+    head: int | None = None
+    title: str = ""
+    scale: Scale = "linear"
+    chosen: int | Sequence[int] | None = None
+    vmax: float = 1.0
+    diverging: bool = False
+    first: tuple[int, int] = (0, 0)
+    linked: Linked | None = None
+    quantity: str = "weight"
+    rows: RowStatistics | None = None
+    segments: Segments | None = None
+    options: HeadOptions | None = None
+    parts: Sequence[Part] = ()
+    whole: Whole | None = None
+
+    def __post_init__(self) -> None:
+        weights, queries, keys = self.weights, self.queries, self.keys
+        if weights.shape != (len(queries), len(keys)):
+            raise ValueError(f"weights of shape {weights.shape} don't fit {len(queries)} queries and {len(keys)} keys")
+        if not weights.size:
+            raise ValueError("there is no weight to draw: the text has no tokens")
+        if not (math.isfinite(self.vmax) and self.vmax > 0):
+            raise ValueError(f"vmax {self.vmax} is no top of a colour scale: it is finite and above 0")
+        for pin in self._pins:
+            if not 0 <= pin < len(queries):
+                raise ValueError(f"chosen query {pin} is outside {len(queries)} queries")
+        for name, numbers in (("linked numbers", self.linked), ("segments", self.segments)):
+            if numbers and (len(numbers.queries), len(numbers.keys)) != weights.shape:
+                given = f"{len(numbers.queries)} queries and {len(numbers.keys)} keys"
+                raise ValueError(f"{name} of {given}; the map has {weights.shape[0]} and {weights.shape[1]}")
+        if self.rows and len(self.rows.entropy) != len(queries):
+            raise ValueError(f"there are {len(self.rows.entropy)} rows' numbers for {len(queries)} queries")
+        self._check_parts()
+        stops(self._scale, odd=self.diverging)
+
+    def to_bytes(self) -> bytes:
+        """Pack the message."""
+        header = {
+            "queries": list(self.queries),
+            "keys": list(self.keys),
+            "layer": self.layer,
+            "head": self.head,
+            "title": self.title,
+            "scale": self.scale,
+            "colours": stops(self._scale, odd=self.diverging),
+            "chosen": self._pins,
+            "vmax": self.vmax,
+            "diverging": self.diverging,
+            "first": list(self.first),
+            "linked": asdict(self.linked) if self.linked else None,
+            "quantity": self.quantity,
+            "rows": _rows(self.rows) if self.rows else None,
+            "segments": asdict(self.segments) if self.segments else None,
+            "options": asdict(self.options) if self.options else None,
+            "parts": _parts(self.parts),
+            "whole": self.whole.header if self.whole else None,
+        }
+        maps = np.stack([np.asarray(one, np.float32) for one in (self.weights, *(part.weights for part in self.parts))])
+        return pack(header, maps) + (self.whole.picture.tobytes() if self.whole else b"")
+
+    @property
+    def _pins(self) -> list[int]:
+        if self.chosen is None:
+            return []
+        return [self.chosen] if isinstance(self.chosen, int) else sorted(set(self.chosen))
+
+    @property
+    def _scale(self) -> Colours:
+        return self.colours or (theme.DIVERGING if self.diverging else theme.SEQUENTIAL)
+
+    def _check_parts(self) -> None:
+        """Raise ValueError where more heads are given than colours or than fit BUDGET, or a part has another shape."""
+        (queries, keys), most = self.weights.shape, len(theme.HEADS["light"])
+        size = 4 * self.weights.size * (1 + len(self.parts))
+        if self.parts and (len(self.parts) > most or size > BUDGET):
+            raise ValueError(
+                f"{len(self.parts)} heads in colours, {queries} by {keys} tokens, are {size:,} bytes for the "
+                f"browser; there is room for {most} heads and {BUDGET:,} bytes. Choose fewer heads, or their mean."
+            )
+        for part in self.parts:
+            if part.weights.shape != self.weights.shape:
+                raise ValueError(f"{part.name} has the shape {part.weights.shape}, the mean {self.weights.shape}")
 
 
-def of_parts(parts: Sequence[Part]) -> list[dict[str, Any]]:
-    """Names and colours of several heads, as the header holds them."""
-    colours = [dict(zip(HEADS, pair, strict=True)) for pair in zip(*HEADS.values(), strict=True)]
+def _parts(parts: Sequence[Part]) -> list[dict[str, Any]]:
+    """Return the names and colours of several heads as the header holds them."""
+    colours = [dict(zip(theme.HEADS, pair, strict=True)) for pair in zip(*theme.HEADS.values(), strict=True)]
     return [{"name": part.name, "colours": colours[at]} for at, part in enumerate(parts)]
 
 
-def of_rows(rows: RowStatistics) -> dict[str, int | list[float] | None]:
-    """The numbers of rows as the header holds them, to a millionth of a nat: more than is printed."""
+def _rows(rows: RowStatistics) -> dict[str, int | list[float] | None]:
+    """Return the numbers of rows as the header holds them, to a millionth of a nat: more than is printed."""
     offset = None if rows.offset is None else [round(number, 6) for number in rows.offset]
     return {"keys": rows.keys, "entropy": [round(number, 6) for number in rows.entropy], "offset": offset}

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from inspector.components import pack
-from inspector.components.grid import roles
+from inspector.components.grid import Options, grid_bytes, roles
 from inspector.plots import theme
 from inspector.views.components.grid import grid
 from inspector.views.shell import link, session, site_words
@@ -27,7 +26,7 @@ def draw(
     *,
     stream: str,
     scale: theme.Scale,
-    options: pack.Options,
+    options: Options,
     on_open: Callable[[int, int], None],
     selected: tuple[int, int] | None = None,
 ) -> None:
@@ -37,10 +36,9 @@ def draw(
     """
     sites = [site for site in trace.sites if site.stream == stream]
     pictures, top = session.thumbnails(trace, shown, stream=stream)
-    data = pack.grid_bytes(
+    data = grid_bytes(
         pictures,
         tokens=len(shown.keys.labels),
-        colours=theme.SEQUENTIAL,
         scale=scale,
         notes=site_words.notes(sites, roles.notes(measures)),
         names=site_words.layer_names(sites),
@@ -64,16 +62,16 @@ def draw(
         st.caption(said)
 
 
-def options(measures: pd.DataFrame) -> pack.Options:
+def options(measures: pd.DataFrame) -> Options:
     """How the reader or the link sorted the heads, a minus before what rises, and which are shown."""
     known = roles.known(measures).values()
     falling_and_rising = [*known, *(f"-{name}" for name in known)]
     sort = next(iter(link.chosen_words("sort", allowed=falling_and_rising)), "")
     only = link.chosen_words("only", allowed=list(roles.MEANINGS))
-    return pack.Options(sort.removeprefix("-") or None, sort.startswith("-"), only)
+    return Options(sort.removeprefix("-") or None, sort.startswith("-"), only)
 
 
-def _keep(options: pack.Options) -> None:
+def _keep(options: Options) -> None:
     """Called before the run that follows a choice in the grid."""
     link.choose("sort", (f"{'-' if options.rising else ''}{options.sort}",) if options.sort else None)
     link.choose("only", options.only)

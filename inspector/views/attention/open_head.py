@@ -11,7 +11,7 @@ import numpy as np
 import streamlit as st
 
 from inspector import maps, row_statistics
-from inspector.components import pack
+from inspector.components.head import HeadMessage, HeadOptions, Part, Segments, Whole
 from inspector.plots import attention as draw_attention
 from inspector.plots import flow as draw_flow
 from inspector.plots import theme
@@ -35,7 +35,7 @@ def draw(
     row: int,
     number: int,
     pinned: Sequence[int],
-    options: pack.HeadOptions,
+    options: HeadOptions,
     scale: theme.Scale,
     follow: Follow,
 ) -> None:
@@ -61,11 +61,10 @@ def draw(
         each = [maps.rows(shown, read, queries=down)[1] for read in readers]
         mean: Array = each[0] if len(each) == 1 else np.stack(each).mean(axis=0, dtype=np.float64).astype(np.float32)
         values = mean[:, across]
-        data = pack.head_bytes(
+        data = HeadMessage(
             np.where(np.isneginf(values), np.float32(np.nan), values),
             queries=seen.queries.labels,
             keys=seen.keys.labels,
-            colours=theme.DIVERGING if kind.signed else theme.SEQUENTIAL,
             layer=row,
             head=number,
             title=which.name or _title(trace, site, number),
@@ -79,12 +78,12 @@ def draw(
             segments=_segments(trace, seen, stream=stream),
             options=options,
             parts=[
-                pack.Part(f"head {head}", one[:, across])
+                Part(f"head {head}", one[:, across])
                 for (_, head), one in zip(which.places, each, strict=True)
                 if which.in_colours
             ],
             whole=_whole(trace, shown, which, stream=stream) if shown.is_long else None,
-        )
+        ).to_bytes()
     except ValueError as error:  # more heads in colours than fit, or a model that is not at hand
         session.show_problem(str(error))
         return
@@ -114,13 +113,13 @@ def draw(
         _handed_over(inspected, seen.keys, site=site, number=number)
 
 
-def options() -> pack.HeadOptions:
+def options() -> HeadOptions:
     """What the reader, or the link, chose to see of a head."""
-    patterns = pack.HeadOptions.PATTERNS.items()
-    return pack.HeadOptions(**{name: link.chosen_text(name, pattern=pattern) for name, pattern in patterns})
+    patterns = HeadOptions.PATTERNS.items()
+    return HeadOptions(**{name: link.chosen_text(name, pattern=pattern) for name, pattern in patterns})
 
 
-def _keep(options: pack.HeadOptions) -> None:
+def _keep(options: HeadOptions) -> None:
     for name, value in asdict(options).items():
         link.choose(name, value or None)
 
@@ -135,20 +134,20 @@ def _top(maps: Sequence[Array]) -> float:
     return max(float(np.abs(one[np.isfinite(one)]).max(initial=0.0)) for one in maps) or 1.0
 
 
-def _segments(trace: Trace, seen: maps.Arrangement, *, stream: str) -> pack.Segments | None:
+def _segments(trace: Trace, seen: maps.Arrangement, *, stream: str) -> Segments | None:
     """Which of two texts each token in sight belongs to; None of a text without a pair."""
     if trace.text_pair is None or stream == "cross":
         return None
     of_token = trace.read_by(stream).segments
     queries, keys = (tuple(of_token[group[0]] for group in side.members) for side in (seen.queries, seen.keys))
-    return pack.Segments(queries, keys)
+    return Segments(queries, keys)
 
 
-def _whole(trace: Trace, shown: maps.Arrangement, which: head_choice.WhichHeads, *, stream: str) -> pack.Whole:
+def _whole(trace: Trace, shown: maps.Arrangement, which: head_choice.WhichHeads, *, stream: str) -> Whole:
     """The small picture beside a window; of several heads the brightest of each cell."""
     pictures, _ = session.thumbnails(trace, shown, stream=stream)
     picture = np.max([pictures[place] for place in which.places], axis=0)
-    return pack.Whole(len(shown.queries.members), len(shown.keys.members), picture)
+    return Whole(len(shown.queries.members), len(shown.keys.members), picture)
 
 
 def _handed_over(inspected: session.Inspected, keys: maps.Groups, *, site: AttentionSite, number: int) -> None:

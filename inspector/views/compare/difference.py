@@ -9,7 +9,7 @@ import streamlit as st
 
 from inspector import alignment, compare, maps
 from inspector.alignment import Common, Number
-from inspector.components import pack
+from inspector.components.head import HeadMessage, Linked
 from inspector.plots import theme
 from inspector.views.compare.panels import Panel
 from inspector.views.components.head import head
@@ -48,19 +48,16 @@ def section(panels: Sequence[Panel], numbers: Sequence[Numbers]) -> None:
     widgets.cards(_cards(apart, keys, a=a.name, b=b.name), width=150)
     st.caption(_alignment(keys, a.name, b.name))
     own = numbers[panels.index(a)]
-    data = pack.head_bytes(
+    data = HeadMessage(
         apart.values,
         queries=apart.queries,
         keys=apart.keys,
-        colours=theme.DIVERGING,
         title=named,
         vmax=apart.largest or 1.0,
         diverging=True,
         quantity="difference of weights",
-        linked=pack.Linked(
-            "compare", _numbers(queries.a, a.shown.queries, own[0]), _numbers(keys.a, a.shown.keys, own[1])
-        ),
-    )
+        linked=Linked("compare", _numbers(queries.a, a.shown.queries, own[0]), _numbers(keys.a, a.shown.keys, own[1])),
+    ).to_bytes()
     head(data, key="difference-map")
     end = theme.number(apart.largest)
     st.caption(

@@ -8,8 +8,8 @@ from functools import partial
 import streamlit as st
 
 from inspector import head_distances
-from inspector.components import pack
-from inspector.components.grid import roles
+from inspector.components.grid import grid_bytes, roles
+from inspector.components.pairs import matrix_bytes
 from inspector.head_distances import HeadDistances
 from inspector.plots import head_distances as draw
 from inspector.plots import theme
@@ -49,7 +49,7 @@ def _strips(panel: Panel, scale: theme.Scale) -> None:
 
     pictures, top = session.thumbnails(trace, panel.whole, stream=stream)
     notes = roles.notes(session.measures(trace).query("stream == @stream"))
-    drawn = partial(pack.grid_bytes, tokens=len(panel.whole.keys.labels), colours=theme.SEQUENTIAL, scale=scale)
+    drawn = partial(grid_bytes, tokens=len(panel.whole.keys.labels), scale=scale)
     number = 0 if panel.head is None else panel.head
     across = drawn(
         pictures[:, number][None],
@@ -91,7 +91,7 @@ def _distances(panels: Sequence[Panel]) -> None:
         same = b.trace is a.trace and b.stream == a.stream and len(open_heads) == 2
         places = [found.places.index(head) for head in (open_heads if same else open_heads[:1])]
         selected = (places[0], places[1]) if same else None
-        pairs(draw.matrix_bytes(found, selected=selected), key="pairs", on_open=partial(_open_pair, found))
+        pairs(matrix_bytes(found, selected=selected), key="pairs", on_open=partial(_open_pair, found))
         st.caption(_matrix_caption(found))
     with right:
         _map(found, a, places)

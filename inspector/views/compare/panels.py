@@ -12,7 +12,7 @@ import streamlit as st
 
 from inspector import alignment, heads, maps
 from inspector.alignment import Axis, Number
-from inspector.components import pack
+from inspector.components.head import HeadMessage, Linked
 from inspector.plots import attention, theme
 from inspector.trace import Array, AttentionRecord, AttentionSite, Trace
 from inspector.views.components.head import Choice, Step, head
@@ -244,16 +244,15 @@ def draw(
     panel: Panel, *, top: float, scale: theme.Scale, numbers: tuple[tuple[Number, ...], tuple[Number, ...]]
 ) -> None:
     """The panel's map, its colours from 0 to `top`; numbers: of its queries and keys, see alignment.numbers."""
-    data = pack.head_bytes(
+    data = HeadMessage(
         panel.weights,
         queries=panel.shown.queries.labels,
         keys=panel.shown.keys.labels,
-        colours=theme.SEQUENTIAL,
         title=panel.title,
         scale=scale,
         vmax=top,
-        linked=pack.Linked("compare", *numbers),
-    )
+        linked=Linked("compare", *numbers),
+    ).to_bytes()
     head(data, key=f"map-{panel.name}", on_event=partial(_step, panel))
 
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 import streamlit as st
 
-from inspector.components.pack import Options
+from inspector.components.grid import Options
 from inspector.components.standalone import script, style
 from inspector.views.components.clicks import sent
 
@@ -38,7 +38,7 @@ def grid(
     on_open: Callable[[int, int], None] | None = None,
     on_options: Callable[[Options], None] | None = None,
 ) -> tuple[int, int] | None:
-    """Draws `data` (packing.grid_bytes); the (layer, head) that the reader opened in this run, None otherwise.
+    """Draw `data` (of grid_bytes); return the (layer, head) that the reader opened in this run, None otherwise.
 
     on_open(layer, head) is called before the run that follows the click, so that the run can already draw the new head:
     with it one run answers a click, with the returned value alone it takes a second. on_options: likewise, where the

@@ -8,7 +8,7 @@ from typing import Literal
 
 import streamlit as st
 
-from inspector.components.pack import HeadOptions
+from inspector.components.head import HeadOptions
 from inspector.components.standalone import script, style
 from inspector.views.components.clicks import sent
 
@@ -57,7 +57,7 @@ def head(
     on_options: Callable[[HeadOptions], None] | None = None,
     on_pan: Callable[[Pan], None] | None = None,
 ) -> Choice | Step | None:
-    """Draws `data` (packing.head_bytes); what the reader did to cause this run, None where it was something else.
+    """Draw `data` (HeadMessage.to_bytes); return the act of the reader that caused this run, None for any other cause.
 
     on_event is called before the run that follows, so that the run can already draw the answer. A pin lives in the
     component as long as the tokens stay the same; a page that puts it into a link gives it back as `chosen`. So do

@@ -20,7 +20,7 @@ _mount = st.components.v2.component("headlight_pairs", css=style("pairs"), js=sc
 
 
 def pairs(data: bytes, *, key: str, on_open: Callable[[int, int], None]) -> None:
-    """Draws `data` (plots.distances.matrix_bytes); on_open(row, column) is called before the run after a click."""
+    """Draw `data` (of matrix_bytes); on_open(row, column) is called before the run that follows a click."""
 
     def opened() -> None:
         match sent(key, "open"):

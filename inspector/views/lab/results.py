@@ -10,7 +10,7 @@ import streamlit as st
 
 from inspector import lab
 from inspector.plots import attention as draw
-from inspector.plots import comparison
+from inspector.plots import raster
 from inspector.views.shell import link, session, widgets
 from models.training.experiments import TIMES, Experiment, Side
 
@@ -106,7 +106,7 @@ def _attention(trials: dict[Side, Trial]) -> None:
                 st.caption(f"{side} has layers 0 to {last_layer} and heads 0 to {last_head}.")
             for number, maps in enumerate(trial.attention):
                 names = [f"L{number} H{index}" for index in range(len(maps))]
-                st.image(comparison.strip(list(maps), labels=names, mode=session.mode()), width="stretch")
+                st.image(raster.strip(list(maps), labels=names, mode=session.mode()), width="stretch")
     st.caption("Small: all heads of the layers (L) of each side, each map on colours from 0 to 1, square-root.")
 
 

@@ -148,12 +148,12 @@ def measures(trace: Trace) -> pd.DataFrame:
 
 def first_look(trace: Trace) -> FirstLook:
     """All that is shown first of the text's weights, looked at once."""
-    from inspector.components import pack
+    from inspector.components.grid import sides
     from inspector.overview import look
 
     def make() -> FirstLook:
         with progress.bar("Measuring the heads") as on_progress:
-            return look(trace, sides=pack.sides(trace.sites), on_progress=on_progress)
+            return look(trace, sides=sides(trace.sites), on_progress=on_progress)
 
     return cached((trace.key, "first look"), make)
 
@@ -163,13 +163,13 @@ def thumbnails(trace: Trace, shown: Arrangement, *, stream: str) -> tuple[NDArra
 
     That is 1, and less for a long text, whose weights are spread so thin that nothing would be seen.
     """
-    from inspector.components import pack
+    from inspector.components.grid import readable_top
+    from inspector.components.pack import quantise
 
     with st.container():
         cells = _cells(trace, shown, stream=stream)
-    count, heads, queries, keys = cells.shape
-    top = pack.readable_top(cells) if shown.is_long else 1.0
-    return pack.thumbnails(cells, count=count, heads=heads, queries=queries, keys=keys, top=top), top
+    top = readable_top(cells) if shown.is_long else 1.0
+    return quantise(cells, top=top), top
 
 
 def _cells(trace: Trace, shown: Arrangement, *, stream: str) -> Array:
@@ -177,14 +177,14 @@ def _cells(trace: Trace, shown: Arrangement, *, stream: str) -> Array:
     import numpy as np
 
     from inspector import maps
-    from inspector.components import pack
+    from inspector.components.grid import sides
 
     if shown.is_plain:
         return first_look(trace).pictures[stream]
 
     def make() -> Array:
         sites = [site for site in trace.sites if site.stream == stream]
-        side = pack.sides(sites)[stream]
+        side = sides(sites)[stream]
         layers = []
         with progress.bar("Drawing the heads") as on_progress:
             for done, site in enumerate(sites):

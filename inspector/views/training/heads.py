@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import streamlit as st
 
 from inspector import heads
 from inspector import training as learning
-from inspector.components import pack
-from inspector.components.grid import roles
+from inspector.components.grid import grid_bytes, roles, side
+from inspector.components.head import HeadMessage
+from inspector.components.pack import quantise
 from inspector.plots import theme
 from inspector.plots import training as figures
+from inspector.trace.pooling import pool
 from inspector.views.components.grid import grid
 from inspector.views.components.head import Choice, Step, head
 from inspector.views.shell import link, session, widgets
 from models.training.replay_file import MapKey
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas as pd
     from numpy.typing import NDArray
 
@@ -40,10 +42,9 @@ def every_head(replay: Replay, measures: pd.DataFrame, *, sentence: int, stream:
     left, right = st.columns([2, 3], gap="medium")
     with left:
         grid(
-            pack.grid_bytes(
+            grid_bytes(
                 _pictures(replay, sentence=sentence, stream=stream, step=step),
                 tokens=len(replay.sentences[sentence].tokens(stream)[1]),
-                colours=theme.SEQUENTIAL,
                 selected=(layer, number),
                 notes=roles.notes(now),
             ),
@@ -93,8 +94,8 @@ def _pictures(replay: Replay, *, sentence: int, stream: str, step: int) -> NDArr
     """Thumbnails of every head of a stream at one step."""
     at, layers = replay.steps.index(step), replay.layers(stream)
     maps = [replay.maps[MapKey(sentence, stream, layer)][at].astype("float32") for layer in range(layers)]
-    count, queries, keys = maps[0].shape
-    return pack.thumbnails(maps, count=layers, heads=count, queries=queries, keys=keys)
+    most = side(layers, len(maps[0]))
+    return quantise(np.stack([pool(layer, side=most) for layer in maps]))
 
 
 def open_head(replay: Replay, place: MapKey, *, number: int, step: int, head_width: int | None) -> None:
@@ -114,16 +115,15 @@ def open_head(replay: Replay, place: MapKey, *, number: int, step: int, head_wid
     for column, (when, weights) in zip(st.columns(2, gap="medium"), shown.items(), strict=True):
         with column:
             head(
-                pack.head_bytes(
+                HeadMessage(
                     weights,
                     queries=queries,
                     keys=keys,
-                    colours=theme.SEQUENTIAL,
                     layer=place.layer,
                     head=number,
                     title=f"Layer {place.layer}, head {number} at {when}",
                     vmax=top,
-                ),
+                ).to_bytes(),
                 key=f"replay-head-{'now' if weights is now else 'end'}",
                 on_event=follow,
             )

@@ -10,8 +10,8 @@ import pandas as pd
 import streamlit as st
 
 from inspector import compare, maps
-from inspector.components import pack
-from inspector.components.grid import roles
+from inspector.components.grid import changes, grid_bytes, roles
+from inspector.components.head import HeadMessage
 from inspector.interventions import Change
 from inspector.plots import attention, theme
 from inspector.plots import interventions as masking
@@ -160,12 +160,11 @@ def _grid(
 
     pictures, largest = session.cached(
         ("changes", before.key, after.key, stream, shown),
-        lambda: masking.changes(list(zip(apply(before, shown[0]), apply(after, shown[1]), strict=True))),
+        lambda: changes(list(zip(apply(before, shown[0]), apply(after, shown[1]), strict=True))),
     )
-    data = pack.grid_bytes(
+    data = grid_bytes(
         pictures,
         tokens=len(shown[0].keys.labels),
-        colours=theme.SEQUENTIAL,
         scale="sqrt",
         selected=opened,
         notes=_notes(changed),
@@ -218,11 +217,10 @@ def _map(
     signed: bool = False,
 ) -> None:
     """One map [Q, T], from 0 to `top`; a signed one from -top to top on the diverging scale."""
-    data = pack.head_bytes(
+    data = HeadMessage(
         weights,
         queries=labels.queries.labels,
         keys=labels.keys.labels,
-        colours=theme.DIVERGING if signed else theme.SEQUENTIAL,
         layer=opened[0],
         head=opened[1],
         title=title,
@@ -231,7 +229,7 @@ def _map(
         vmax=top,
         diverging=signed,
         quantity="difference of weights" if signed else "weight",
-    )
+    ).to_bytes()
     head(data, key=key, on_event=on_event)
 
 

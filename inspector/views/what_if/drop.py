@@ -9,10 +9,8 @@ import streamlit as st
 
 from inspector import heads as measures
 from inspector import interventions, maps
-from inspector.components import pack
-from inspector.components.grid import roles
+from inspector.components.grid import grid_bytes, roles
 from inspector.interventions import Dropped
-from inspector.plots import theme
 from inspector.trace import Trace
 from inspector.views.components.grid import grid
 from inspector.views.shell import boundary, downloads, link, session, site_words, widgets
@@ -101,10 +99,9 @@ def _choice(dropped: Dropped, *, first: str, stream: str) -> None:
     with left:
         shown = maps.arrange(trace, stream=stream)
         pictures, _ = session.thumbnails(trace, shown, stream=stream)
-        data = pack.grid_bytes(
+        data = grid_bytes(
             pictures,
             tokens=len(shown.keys.labels),
-            colours=theme.SEQUENTIAL,
             scale="sqrt",
             notes=roles.notes(session.measures(trace).query("stream == @stream")),
             names=site_words.layer_names(sites),

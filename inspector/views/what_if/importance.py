@@ -8,9 +8,9 @@ import pandas as pd
 import streamlit as st
 
 from inspector import interventions
+from inspector.components.grid import Measure, importance_bytes, importance_top
 from inspector.interventions import Dropped, importance
 from inspector.interventions.importance import Importance
-from inspector.plots import importance as draw
 from inspector.plots import theme
 from inspector.trace import Trace
 from inspector.views.components.grid import grid
@@ -19,7 +19,7 @@ from models import LoadedModel
 from models.attention.dropping import Head
 
 MOST = 600  # heads, a run of the model for each
-TITLES: dict[draw.Measure, str] = {
+TITLES: dict[Measure, str] = {
     "moved": "How far the output moves",
     "surprise": "How much more the true tokens surprise",
 }
@@ -93,13 +93,13 @@ def _draw(
     rows = {(site.layer, site.call): row for row, site in enumerate(sites)}
     here = here.assign(layer=[rows[place] for place in zip(here["layer"], here["call"], strict=True)])
     crossed = [(rows[head.layer, head.call], head.head) for head in dropped.heads if head.stream == stream]
-    shown: tuple[draw.Measure, ...] = ("moved", "surprise") if table["surprise"].notna().any() else ("moved",)
+    shown: tuple[Measure, ...] = ("moved", "surprise") if table["surprise"].notna().any() else ("moved",)
     for place, by in zip(st.columns(2, gap="medium"), shown, strict=False):
         with place:
-            most = theme.number(draw.top(here, by))
+            most = theme.number(importance_top(here, by))
             st.markdown(f"**{TITLES[by]}**")
             grid(
-                draw.cells(
+                importance_bytes(
                     here,
                     by=by,
                     layers=len(sites),

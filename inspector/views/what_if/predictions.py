@@ -11,7 +11,6 @@ from inspector import interventions
 from inspector.interventions import Change, Guess, Prediction
 from inspector.plots import interventions as draw
 from inspector.plots import theme
-from inspector.plots.importance import bits
 from inspector.views.shell import link, session, widgets
 from models import LoadedModel
 
@@ -104,7 +103,7 @@ def _numbers(found: Prediction) -> list[tuple[str, str, str]]:
         ),
         (
             "More surprise",
-            bits(found.surprise),
+            theme.bits(found.surprise),
             f"log2(p / p') of the {whose}; below 0 it surprises less",
         ),
         (

@@ -7,7 +7,7 @@ import pytest
 from PIL import ImageColor
 
 import inspector
-from inspector.plots import attention, comparison, theme
+from inspector.plots import attention, raster, theme
 from inspector.trace import Trace
 from models import LoadedModel
 
@@ -107,7 +107,7 @@ def test_wrong_shapes_say_what_does_not_fit(weights: np.ndarray, trace: Trace) -
 def test_a_strip_shows_every_map_at_its_place(mode: str) -> None:
     maps = [np.zeros((300, 300), np.float32) for _ in range(3)]
     maps[1][299, 0] = 1.0  # one bright cell, at the bottom left of the second map
-    picture = np.asarray(comparison.strip(maps, labels=["layer 0", "layer 1", "layer 2"], mode=mode))
+    picture = np.asarray(raster.strip(maps, labels=["layer 0", "layer 1", "layer 2"], mode=mode))
     bright = np.argwhere((picture == ImageColor.getrgb(theme.SEQUENTIAL[mode][-1])).all(axis=-1))
     height, width, _ = picture.shape
     assert len(bright) > 0
@@ -118,6 +118,6 @@ def test_a_strip_shows_every_map_at_its_place(mode: str) -> None:
 def test_a_strip_needs_maps_of_one_shape_and_a_label_each() -> None:
     maps = [np.zeros((2, 2), np.float32), np.zeros((3, 3), np.float32)]
     with pytest.raises(ValueError, match=r"shapes \[\(2, 2\), \(3, 3\)\]"):
-        comparison.strip(maps, labels=["a", "b"])
+        raster.strip(maps, labels=["a", "b"])
     with pytest.raises(ValueError, match=r"2 maps .* 1 labels"):
-        comparison.strip([maps[0], maps[0]], labels=["a"])
+        raster.strip([maps[0], maps[0]], labels=["a"])

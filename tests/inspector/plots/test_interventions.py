@@ -48,17 +48,6 @@ def test_before_and_after_are_pairs_of_bars_with_both_ranks() -> None:
     assert masking.predictions(unknown).layout.yaxis.ticktext[0] == "<b>mat</b> <br>rank 1 → 2 "
 
 
-def test_changes_are_absolute_over_the_largest() -> None:
-    chance = np.random.default_rng(0)
-    layers = [tuple(chance.random((2, 5, 5), dtype=np.float32) for _ in range(2)) for _ in range(3)]
-    pictures, top = masking.changes(layers)
-    apart = np.abs(np.stack([after - before for before, after in layers]))
-    assert top == apart.max()
-    np.testing.assert_array_equal(pictures, np.rint(255 * np.sqrt(apart / apart.max())))
-    same, none = masking.changes([(layers[0][0], layers[0][0])])
-    assert (none, same.max()) == (0, 0)
-
-
 def test_every_token_has_its_bar_and_masked_ones_stand_out() -> None:
     figure = masking.moved(np.array([0.1, 0.9, 0.2]), tokens=("the", "cat", "the"), masked=(1,))
     seen, hidden = figure.data

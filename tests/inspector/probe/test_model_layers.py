@@ -26,11 +26,11 @@ from inspector import (
     overview,
     record,
 )
-from inspector.components import pack
+from inspector.components.grid import sides
+from inspector.components.pairs import matrix_bytes
 from inspector.export import python
 from inspector.interventions import importance
 from inspector.plots import attention as draw
-from inspector.plots import head_distances as distances
 from models.attention.dropping import Head
 from models.output_projection import find
 from tests.inspector.probe.families import CAPTURED, LEARNED, NONE, ROPE, Family, reference, save
@@ -115,7 +115,7 @@ def test_maps_are_those_of_the_layer_that_attends(hybrid: Path) -> None:
         np.testing.assert_allclose(trace.attention(layer=layer), weights, rtol=0, atol=1e-6)
     assert list(heads.measure(trace)["layer"].unique()) == layers
     assert loaded.layers == len(layers)
-    looked = overview.look(trace, sides=pack.sides(trace.sites))
+    looked = overview.look(trace, sides=sides(trace.sites))
     checked = looked.checks.result(expected_layers=loaded.layers, hidden_difference=None)
     assert checked.holds
     assert f"{len(layers)} of {len(layers)} attention layers recorded" in str(checked)
@@ -164,7 +164,7 @@ def test_both_attentions_of_a_layer_are_recorded(twice: Path) -> None:
         mine = trace.attention(layer=site.layer, call=site.call)
         np.testing.assert_allclose(mine, weights, rtol=0, atol=1e-6)
     assert trace.sites[1].name == "layer 0 (2nd attention)"
-    looked = overview.look(trace, sides=pack.sides(trace.sites))
+    looked = overview.look(trace, sides=sides(trace.sites))
     assert looked.checks.result(expected_layers=loaded.layers, hidden_difference=None).holds
     assert looked.pictures[trace.sites[0].stream].shape[:2] == (2 * count, 4)
 
@@ -222,7 +222,7 @@ def test_what_is_computed_from_maps_knows_the_call(doubled: tuple[models.LoadedM
     assert flow.rollout(trace, token=1).shape == (7, len(trace.tokens))
     apart = head_distances.measure(trace, stream="encoder")
     assert apart.places[4:8] == [(0, head, 1) for head in range(4)]
-    header = packing_header(distances.matrix_bytes(apart))
+    header = packing_header(matrix_bytes(apart))
     assert header["heads"][3:5] == [[0, 3], [0, 0, 1]]
     with pytest.raises(ValueError, match="call 2 is out of range: layer 1 of encoder has calls 0 to 1"):
         trace.attention(layer=1, call=2)

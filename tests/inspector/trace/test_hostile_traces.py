@@ -21,10 +21,10 @@ import torch
 import inspector
 import models
 from inspector import Trace, alignment, heads, maps, normalization, record
-from inspector.components import pack as packing
+from inspector.components.grid import sides
+from inspector.components.head import HeadMessage
 from inspector.lens import residual_stream
 from inspector.overview import look
-from inspector.plots import theme
 from inspector.trace import file as trace_file
 from models.attention.functions import ComposedAttention, WeightedSum
 from models.attention.pairs import Whole
@@ -97,14 +97,12 @@ def use(trace: Trace, path: Any) -> None:
             shown = maps.arrange(trace, stream=site.stream, hide_special=False, merge_words=True)
             maps.weights(trace, shown, head=head, **where)
             alignment.axes(trace, shown, stream=site.stream)
-            packing.head_bytes(
-                weights[head], queries=site.queries, keys=site.keys, colours=theme.SEQUENTIAL, layer=0, head=head
-            )
+            HeadMessage(weights[head], queries=site.queries, keys=site.keys, layer=0, head=head).to_bytes()
         trace.pooled(side=4, **where)
     measured = heads.measure(trace)
     heads.label(measured)
     heads.most_telling(measured)
-    look(trace, sides=packing.sides(trace.sites))
+    look(trace, sides=sides(trace.sites))
     if trace.norms:
         normalization.statistics(trace)
         normalization.parameters(trace)

@@ -27,8 +27,9 @@ from transformers import (
 
 import models
 from inspector import Trace, maps, record
-from inspector.components import pack
+from inspector.components.grid import side
 from inspector.trace import recompute
+from inspector.trace.pooling import pool
 from models import LoadedModel
 from tests.models.own_models import own
 
@@ -160,13 +161,10 @@ def test_the_grid_is_the_one_of_whole_maps(minilm: LoadedModel, choice: dict[str
     assert trace.words[127] == trace.words[128]
     shown = maps.arrange(trace, **choice)
     whole = [shown.apply(trace.attention(layer=site.layer)) for site in trace.sites]
-    shape = {"count": 6, "heads": 12}
-    queries, keys = whole[0].shape[1:]
-    pooled = [maps.pooled(trace, shown, layer=layer, stream="encoder", side=pack.side(**shape)) for layer in range(6)]
-    rows, cols = pooled[0].shape[1:]
+    pooled = [maps.pooled(trace, shown, layer=layer, stream="encoder", side=side(6, 12)) for layer in range(6)]
     np.testing.assert_array_equal(
-        pack.thumbnails(pooled, **shape, queries=rows, keys=cols),
-        pack.thumbnails(whole, **shape, queries=queries, keys=keys),
+        np.stack(pooled),
+        np.stack([pool(layer, side=side(6, 12)) for layer in whole]),
     )
 
 
