@@ -1,86 +1,116 @@
-"""Imports between rooms run one way. A room is a folder; its rank says which rooms it may import: those below it."""
+"""Rooms are folders, and arrows between them lead down: read from imports and paths by tests/rooms.py."""
 
 from __future__ import annotations
 
-import ast
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
-FILES = sorted([ROOT / "app.py", *ROOT.glob("models/**/*.py"), *ROOT.glob("inspector/**/*.py")])
+from tests import rooms
+from tests.rooms import ROOT
 
-RANKS = {
-    **{
-        "models": 0,
-        "inspector.memory": 1,
-        "inspector.trace": 2,
-        "inspector.probe": 3,
-        "inspector": 4,
-        "inspector.costs": 4,
-    },
-    **{"inspector.interventions": 5, "inspector.generating": 5, "inspector.plots": 6, "inspector.components": 6},
-    **{"inspector.export": 8, "inspector.views": 9, "app": 9},
+ARROWS = rooms.arrows()
+STILL = {
+    ("inspector/plots", "inspector/components"),
+    ("inspector/views/shell", "inspector/views/attention"),
+    ("inspector/views/shell", "inspector/views/what_if"),
+    *((f"models/{room}", "models/transformer") for room in ("*.py", "attention", "huggingface")),
+    *((f"models/{room}", "models/huggingface") for room in ("*.py", "attention")),
 }
-"""Of each room; "inspector" holds the analysis, which reads what was recorded and never runs a model."""
+"""Wrong arrows of the moves, until the pieces of work that take them away have landed."""
+HELD = {ends: lines for ends, lines in ARROWS.items() if ends not in STILL}
 
 
-def room(module: str) -> str:
-    """The room of a module of the project, by its dotted name."""
-    if module in ("inspector.__main__", "app"):
-        return "app"
-    parts = module.split(".")
-    names = [".".join(parts[:count]) for count in range(len(parts), 0, -1)]
-    return next(name for name in names if name in RANKS)
+def test_every_arrow_leads_to_a_lower_floor() -> None:
+    assert rooms.upward(HELD) == []
 
 
-def module_of(path: Path) -> str:
-    parts = path.relative_to(ROOT).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+def test_no_circle_of_rooms() -> None:
+    assert rooms.circle(HELD) == []
 
 
-def imports(path: Path) -> set[str]:
-    """Every module that the file imports, inside functions too."""
-    found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            found |= {name.name for name in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path} imports relatively"
-            modules = {f"{node.module}.{name.name}" for name in node.names if is_module(f"{node.module}.{name.name}")}
-            found |= modules or {node.module or ""}
-    return found
+def test_every_room_has_a_floor_and_every_floor_a_room() -> None:
+    found = {rooms.room(path) for path in rooms.files(ROOT, "py")}
+    used = {rooms.floor(room) for room in found}
+    assert used == set(range(len(rooms.FLOORS)))
+    assert len(found) > 25
 
 
-def is_module(name: str) -> bool:
-    path = ROOT.joinpath(*name.split("."))
-    return path.with_suffix(".py").is_file() or (path / "__init__.py").is_file()
+def test_streamlit_and_plotly_stay_in_their_rooms() -> None:
+    for path in rooms.files(ROOT, "py"):
+        room, tops = rooms.room(path), {name.split(".")[0] for name in rooms.imports(path)}
+        assert "streamlit" not in tops or room == "app" or room.startswith("inspector/views/"), path
+        assert "plotly" not in tops or not room.startswith("models"), path
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_arrows_run_one_way(path: Path) -> None:
-    own = room(module_of(path))
-    for name in imports(path):
-        top = name.split(".")[0]
-        assert top != "streamlit" or own in ("inspector.views", "app"), f"{path} imports streamlit outside the views"
-        assert top != "plotly" or own != "models", f"{path} imports plotly"
-        if top not in ("models", "inspector") or name == "inspector" or module_of(path) == "inspector":
-            continue
-        other = room(name)
-        assert RANKS[other] <= RANKS[own], f"{path} in {own} imports {name} of {other}"
-        assert (own, other) != ("inspector", "inspector.probe"), f"{path}: analysis never runs a model"
+PLANTED = {
+    "a page from the analysis": ("inspector/heads.py", "def f():\n    from inspector.views.shell import session\n"),
+    "the probe from the analysis": ("inspector/heads.py", "import inspector.probe\n"),
+    "the probe from the analysis, by its door": ("inspector/heads.py", "from inspector.probe import record\n"),
+    "the instrument from the models": ("models/attention/seam.py", "from inspector import heads\n"),
+    "a model from the seam": ("models/attention/seam.py", "from models.transformer.config import Shape\n"),
+    "the door from the own Transformer": ("models/transformer/config.py", "from models import load\n"),
+    "a page from another": ("inspector/views/lab/page.py", "from inspector.views.attention import page\n"),
+    "a page from the shell": ("inspector/views/shell/session.py", "import inspector.views.layernorm\n"),
+    "JavaScript from a plot": ("inspector/plots/theme.py", 'SCRIPT = PLACE / "../components/head/index.js"\n'),
+    "CSS from the models": ("models/files.py", 'open("inspector/components/shared.css")\n'),
+}
+SMALL = {
+    **dict.fromkeys(("inspector/heads.py", "inspector/trace/trace.py", "inspector/probe/__init__.py"), ""),
+    **dict.fromkeys(("inspector/views/shell/session.py", "inspector/views/lab/page.py", "models/files.py"), ""),
+    **dict.fromkeys(("inspector/views/attention/page.py", "inspector/views/layernorm.py", "models/__init__.py"), ""),
+    **dict.fromkeys(("models/attention/seam.py", "models/transformer/config.py", "inspector/plots/theme.py"), ""),
+    **dict.fromkeys(("inspector/components/head/index.js", "inspector/components/shared.css"), ""),
+    "inspector/components/standalone.py": 'PLACE / component / "index.js", "shared.css"\n',
+    "app.py": "import inspector.views.shell.session\n",
+}
 
 
-def test_a_wrong_arrow_would_be_seen(tmp_path: Path) -> None:
-    wrong = tmp_path / "wrong.py"
-    wrong.write_text(
-        "def f():\n    from inspector.views.shell import session\n    import streamlit\n", encoding="utf-8"
-    )
-    assert imports(wrong) == {"inspector.views.shell.session", "streamlit"}
-    assert RANKS[room("inspector.views.shell.session")] > RANKS[room("inspector.heads")]
-    assert room("inspector.probe.recording") == "inspector.probe"
+def plant(root: Path, files: dict[str, str]) -> rooms.Arrows:
+    """Write a small house, and read its arrows."""
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+    return rooms.arrows(root)
+
+
+def test_a_small_house_stands(tmp_path: Path) -> None:
+    arrows = plant(tmp_path, SMALL)
+    assert arrows == {("app", "inspector/views/shell"): ["app.py: inspector.views.shell.session"]}
+    assert rooms.upward(arrows) == rooms.circle(arrows) == []
+
+
+@pytest.mark.parametrize(("file", "text"), PLANTED.values(), ids=PLANTED)
+def test_a_planted_wrong_arrow_is_seen(tmp_path: Path, file: str, text: str) -> None:
+    arrows = plant(tmp_path, {**SMALL, file: text})
+    (wrong,) = rooms.upward(arrows)
+    assert f": {file}: " in wrong
+
+
+@pytest.mark.parametrize(
+    "back", ["from inspector.components import standalone\n", 'SCRIPT = PLACE / "components" / "index.js"\n']
+)
+def test_a_planted_circle_is_seen(tmp_path: Path, back: str) -> None:
+    there = "from inspector.export import files\n"
+    arrows = plant(tmp_path, {**SMALL, "inspector/export/files.py": back, "inspector/components/pack.py": there})
+    assert set(rooms.circle(arrows)) == {"inspector/components", "inspector/export"}
+
+
+def test_a_longer_circle_is_seen(tmp_path: Path) -> None:
+    circle = {
+        "inspector/views/shell/session.py": "from inspector.views.lab import page\n",
+        "inspector/views/lab/page.py": "import inspector.views.attention.page\n",
+        "inspector/views/attention/page.py": "from inspector.views.shell import session\n",
+    }
+    assert len(set(rooms.circle(plant(tmp_path, {**SMALL, **circle})))) == 3
+
+
+def test_a_new_folder_asks_for_a_floor(tmp_path: Path) -> None:
+    arrows = plant(tmp_path, {**SMALL, "inspector/atlas/__init__.py": "import inspector.heads\n"})
+    with pytest.raises(ValueError, match="inspector/atlas is a new room"):
+        rooms.upward(arrows)
 
 
 def test_the_page_draws_before_torch_is_there() -> None:
