@@ -98,9 +98,12 @@ def token_id(tokenizer: Any, name: str) -> int | None:
     return id if id is not None and token_names(tokenizer, [id]) == (name,) else None
 
 
-def encode(tokenizer: Any, text: str, *, text_pair: str | None = None, max_tokens: int) -> Encoding:
+def encode(
+    tokenizer: Any, text: str, *, text_pair: str | None = None, max_tokens: int, limit: str | None = None
+) -> Encoding:
     """Tokenize a text or a pair of texts with a fast transformers tokenizer, cut to `max_tokens`.
 
+    limit: the reason for a cut, in words; the model's positions where it is left out.
     Raises ValueError where there is nothing to read, or something that is not text.
     """
     given = len(text) + len(text_pair or "")
@@ -113,7 +116,7 @@ def encode(tokenizer: Any, text: str, *, text_pair: str | None = None, max_token
     if total > max_tokens:
         with told(f"Cutting this text to {max_tokens:,} tokens", instead=_INSTEAD):
             encoded = tokenizer(text, text_pair, **options, truncation=True, max_length=max_tokens)
-        cut = Cut(len(encoded["input_ids"]), total, "tokens", f"this model takes at most {max_tokens:,}")
+        cut = Cut(len(encoded["input_ids"]), total, "tokens", limit or f"this model takes at most {max_tokens:,}")
     if given > len(text) + len(text_pair or ""):
         cut = Cut(min(given, MAX_CHARACTERS), given, "characters", f"a text is read up to {MAX_CHARACTERS:,}")
     ids = encoded["input_ids"]

@@ -15,8 +15,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from inspector.probe import record_reading
-from inspector.probe.inputs import Reading
+from inspector.probe import ModelInputs, record_inputs
 from inspector.trace import Trace
 from models import LoadedModel
 from models.tokenizers import Encoding, from_ids, token_names
@@ -177,13 +176,13 @@ def write(
     whole = from_ids(loaded.tokenizer, ids)
     read, predicts = whole.without_last(), whole.tokens[1:]
     translates = loaded.shape == "encoder-decoder"
-    reading = Reading(given.encoding, read, predicts) if translates else Reading(read, predicts=predicts)
+    inputs = ModelInputs(given.encoding, read, predicts) if translates else ModelInputs(read, predicts=predicts)
     return Written(
         steps=tuple(
             _step(loaded, logits, token, how=how, cache_bytes=kept)
             for logits, token, kept in zip(with_cache.logits, ids[start:], with_cache.kept, strict=True)
         ),
-        trace=record_reading(loaded, reading, text=text),
+        trace=record_inputs(loaded, inputs, text=text),
         begun=start,
         whole=whole,
         texts=tuple(

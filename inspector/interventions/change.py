@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from inspector.probe import record, record_reading
-from inspector.probe.inputs import UNSEEN, Reading
+from inspector.probe import ModelInputs, record, record_inputs
+from inspector.probe.inputs import UNSEEN
 from inspector.trace import Trace
 from models import LoadedModel
 from models.tokenizers import Encoding, substituted, token_id
@@ -30,7 +30,10 @@ class Change:
     replaced: tuple[range, range] = NOTHING
 
     def later(self, position: int) -> int:
-        """Where the query at `position` before stands after; of the pieces that were replaced, the last is the last."""
+        """Map a query position in `before` to its position in `after`.
+
+        The last replaced piece maps to the last new piece.
+        """
         was, now = self.replaced
         moved = self.before.target is None and len(was) > 0 and position >= was.stop - 1
         return position + now.stop - was.stop if moved else position
@@ -39,9 +42,9 @@ class Change:
 def recorded(
     loaded: LoadedModel, text: str | Trace, *, text_pair: str | None = None, target: str | None = None
 ) -> Trace:
-    """The recording of a text, or itself.
+    """Record `text`, or return it unchanged if it is already a Trace of this model.
 
-    Raises ValueError where that is of another model, and where nothing can be read.
+    Raises ValueError for a Trace of another model, and where nothing can be read.
     """
     if isinstance(text, str):
         return record(loaded, text, text_pair=text_pair, target=target)
@@ -50,14 +53,14 @@ def recorded(
     return text
 
 
-def reading_of(trace: Trace) -> Reading:
-    """What the model was given to read for a recording."""
-    return Reading(trace.encoding, trace.target, trace.sites[-1].predicts)
+def inputs_of(trace: Trace) -> ModelInputs:
+    """The inputs of the model for a recording."""
+    return ModelInputs(trace.encoding, trace.target, trace.sites[-1].predicts)
 
 
-def again(loaded: LoadedModel, trace: Trace, reading: Reading) -> Trace:
-    """The recording of another reading of the same text."""
-    return record_reading(loaded, reading, text=trace.text, text_pair=trace.text_pair, target=trace.target_text)
+def again(loaded: LoadedModel, trace: Trace, inputs: ModelInputs) -> Trace:
+    """Record other inputs of the same text."""
+    return record_inputs(loaded, inputs, text=trace.text, text_pair=trace.text_pair, target=trace.target_text)
 
 
 def truths_of(
@@ -106,7 +109,7 @@ def hidden_in(loaded: LoadedModel, trace: Trace, positions: Sequence[int]) -> Tr
         raise ValueError(
             f"{loaded.card.id} does not guess hidden tokens, so there is nothing to hide from it here; leave hidden out"
         )
-    return again(loaded, trace, replace(reading_of(trace), encoding=hide(loaded, trace.encoding, positions)))
+    return again(loaded, trace, replace(inputs_of(trace), encoding=hide(loaded, trace.encoding, positions)))
 
 
 def check_position(encoding: Encoding, position: int) -> None:

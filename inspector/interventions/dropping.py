@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from inspector.interventions.change import Change, again, hidden_in, reading_of, recorded, truths_of
+from inspector.interventions.change import Change, again, hidden_in, inputs_of, recorded, truths_of
 from inspector.trace import Trace
 from models import LoadedModel
 from models.attention.dropping import Head, HeadLike, dropping
@@ -81,5 +81,5 @@ def _without(loaded: LoadedModel, before: Trace, heads: tuple[Head, ...], *, tru
                 f"head {head} is out of range: layer {layer} of the {stream} has heads 0 to {site.heads - 1}"
             )
     with dropping(heads):
-        after = again(loaded, before, reading_of(before))
+        after = again(loaded, before, inputs_of(before))
     return Dropped(before=before, after=after, truths=truths, heads=heads)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import pandas as pd
 import torch
 
-from inspector.interventions.change import Change, again, hide, reading_of, recorded, truths_of
+from inspector.interventions.change import Change, again, hide, inputs_of, recorded, truths_of
 from inspector.interventions.guesses import TOP, Guess, guesses
 from inspector.trace import Trace
 from models import LoadedModel
@@ -58,7 +58,7 @@ def mask(
     if not places:
         raise ValueError("no token is masked; name one position or more")
     encoding = before.encoding
-    after = again(loaded, before, replace(reading_of(before), encoding=hide(loaded, encoding, places)))
+    after = again(loaded, before, replace(inputs_of(before), encoding=hide(loaded, encoding, places)))
     asked = [(place, encoding.ids[place]) for place in places] if loaded.fills_masks else []
     return Masked(
         before=before,

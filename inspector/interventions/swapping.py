@@ -10,12 +10,11 @@ from inspector.interventions.change import (
     check_position,
     hidden_in,
     hide,
-    reading_of,
+    inputs_of,
     recorded,
     truths_of,
 )
-from inspector.probe import record_reading
-from inspector.probe.inputs import Reading, read
+from inspector.probe import ModelInputs, record_inputs, tokenize_inputs
 from inspector.trace import Trace
 from models import LoadedModel
 from models.tokenizers import Encoding
@@ -64,7 +63,7 @@ def swap(
         new = replace(new, encoding=hide(loaded, new.encoding, [change.later(place) for place in hidden]))
     return Swapped(
         before=before,
-        after=record_reading(loaded, new, text=texts[0], text_pair=texts[1], target=trace.target_text),
+        after=record_inputs(loaded, new, text=texts[0], text_pair=texts[1], target=trace.target_text),
         truths=truths_of(loaded, trace, hidden=hidden, replaced=replaced[0]),
         replaced=replaced,
         word=word,
@@ -101,13 +100,13 @@ def _written(loaded: LoadedModel, trace: Trace, position: int, *, by: str) -> tu
     return whole[start:end], (trace.text, written) if second else (written, pair)
 
 
-def _read(loaded: LoadedModel, trace: Trace, text: str, text_pair: str | None) -> Reading:
-    """The new text as tokens, cut where the old one was, with the old one's target."""
+def _read(loaded: LoadedModel, trace: Trace, text: str, text_pair: str | None) -> ModelInputs:
+    """Tokenize the new text, cut where the old text was, with the old text's target."""
     cut = trace.cut is not None and trace.cut.unit == "tokens"
     within = replace(loaded, max_tokens=len(trace.encoding)) if cut else loaded
     if trace.target is None:
-        return read(within, text, text_pair=text_pair)
-    return replace(reading_of(trace), encoding=within.encode(text))
+        return tokenize_inputs(within, text, text_pair=text_pair)
+    return replace(inputs_of(trace), encoding=within.encode(text))
 
 
 def _replaced(before: Encoding, after: Encoding, *, word: range) -> tuple[range, range]:

@@ -5,6 +5,16 @@ trace = record(models.load("minilm"), "The cat sat on the mat.")
 ```
 """
 
-from inspector.probe.recording import Progress, fused_difference, record, record_batch, record_reading
+from inspector.probe.inputs import ModelInputs, TextLimits, tokenize_inputs
+from inspector.probe.recording import Progress, fused_difference, record, record_batch, record_inputs
 
-__all__ = ["Progress", "fused_difference", "record", "record_batch", "record_reading"]
+__all__ = [
+    "ModelInputs",
+    "Progress",
+    "TextLimits",
+    "fused_difference",
+    "record",
+    "record_batch",
+    "record_inputs",
+    "tokenize_inputs",
+]

@@ -1,23 +1,54 @@
-"""What a model is given to read for one recording; a part of the probe."""
+"""The inputs of a model for one recording: texts as tokens, within limits."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
 from models import LoadedModel
-from models.tokenizers import Encoding, from_ids
+from models.formatting import bytes_in_words
+from models.limits import variable
+from models.tokenizers import Cut, Encoding, encode, from_ids
 
 UNSEEN = "…"  # what the last token of a text has to predict
 WRITTEN = 40  # tokens at most that a model writes by itself where no target is given
 
 
 @dataclass(frozen=True)
-class Reading:
-    """The texts as tokens.
+class TextLimits:
+    """The most that a recording may read and keep, each limit inclusive; None where nothing is limited.
+
+    characters: of each text. tokens: of a text as the model reads it, special tokens included. capture_bytes: of what
+    the recording keeps. The page sets them by HEADLIGHT_CHARACTERS, HEADLIGHT_TOKENS and HEADLIGHT_CAPTURE_BYTES.
+    """
+
+    characters: int | None = None
+    tokens: int | None = None
+    capture_bytes: int | None = None
+
+    def shorten(self, text: str) -> str:
+        """The first characters of a text, as many as may be read."""
+        return text if self.characters is None else text[: self.characters]
+
+    def check_recording(self, nbytes: int) -> None:
+        """Raise ValueError where a recording keeps too much."""
+        if self.capture_bytes is not None and nbytes > self.capture_bytes:
+            raise ValueError(
+                f"The recording of this text takes {bytes_in_words(nbytes)}, and the limit here is "
+                f"{bytes_in_words(self.capture_bytes)}. Choose a shorter text, or start Headlight with a larger "
+                f"{variable('capture_bytes')}."
+            )
+
+
+UNLIMITED = TextLimits()
+
+
+@dataclass(frozen=True)
+class ModelInputs:
+    """The texts of one recording as tokens.
 
     encoding: what the encoder reads, or a decoder without a source. target: what the decoder of an encoder-decoder
     reads: the start token, then the target but for its last token (teacher forcing). predicts: for each token that a
-    decoder reads, the one that comes next; None in an encoder.
+    decoder reads, the token that comes next; None in an encoder.
     """
 
     encoding: Encoding
@@ -25,11 +56,44 @@ class Reading:
     predicts: tuple[str, ...] | None = None
 
 
-def read(loaded: LoadedModel, text: str, *, text_pair: str | None = None, target: str | None = None) -> Reading:
-    """Tokenize for the model's shape; an encoder-decoder without a target writes its own.
+def tokenize_inputs(
+    loaded: LoadedModel,
+    text: str,
+    *,
+    text_pair: str | None = None,
+    target: str | None = None,
+    limits: TextLimits = UNLIMITED,
+) -> ModelInputs:
+    """Tokenize for the model's shape, within limits; an encoder-decoder without a target writes its own.
 
     Raises ValueError for a pair or a target that the model cannot read.
     """
+    own = loaded.max_tokens
+    limit = None
+    if limits.tokens is not None and limits.tokens < own:
+        loaded = replace(loaded, max_tokens=limits.tokens)
+        allowed = f"{variable('tokens')} and {variable('capture_bytes')} allow {limits.tokens:,} here"
+        limit = f"{allowed}, the model takes {own:,}"
+    given = [one for one in (text, text_pair, target) if one is not None]
+    read = [limits.shorten(one) for one in given]
+    text, text_pair = limits.shorten(text), text_pair and limits.shorten(text_pair)
+    inputs = _tokenize(loaded, text, text_pair=text_pair, target=target and limits.shorten(target), limit=limit)
+    before, after = (sum(map(len, texts)) for texts in (given, read))
+    if after == before:
+        return inputs
+    cut = inputs.encoding.cut
+    also = "" if cut is None else f"; of these the first {cut.kept:,} of {cut.total:,} {cut.unit}, for {cut.limit}"
+    why = f"{variable('characters')} allows {limits.characters:,} for each text{also}"
+    return replace(inputs, encoding=replace(inputs.encoding, cut=Cut(after, before, "characters", why)))
+
+
+def _tokenize(
+    loaded: LoadedModel, text: str, *, text_pair: str | None, target: str | None, limit: str | None
+) -> ModelInputs:
+    def encoded(text: str, text_pair: str | None = None) -> Encoding:
+        most = loaded.max_tokens
+        return encode(loaded.tokenizer, text, text_pair=text_pair, max_tokens=most, limit=limit)
+
     if text_pair is not None and loaded.shape != "encoder":
         raise ValueError(f"{loaded.card.id} reads one text, and a pair is for encoders; leave the second text out")
     if target is not None and loaded.shape != "encoder-decoder":
@@ -37,23 +101,23 @@ def read(loaded: LoadedModel, text: str, *, text_pair: str | None = None, target
             f"{loaded.card.id} is {'an encoder' if loaded.shape == 'encoder' else 'a decoder'} and has no target; "
             "leave the target out, or choose an encoder-decoder"
         )
-    encoding = loaded.encode(text, text_pair=text_pair)
+    encoding = encoded(text, text_pair)
     if loaded.shape == "encoder":
-        return Reading(encoding)
+        return ModelInputs(encoding)
     if loaded.shape == "decoder":
         begun = encoding.without_end()
-        return Reading(begun, predicts=(*encoding.tokens[1:], UNSEEN)[: len(begun)])
+        return ModelInputs(begun, predicts=(*encoding.tokens[1:], UNSEEN)[: len(begun)])
     if target is None:
         if loaded.write is None:
             raise ValueError(f"{loaded.card.id} has no head that writes; give it a target")
         whole = from_ids(loaded.tokenizer, loaded.generate_ids(encoding, new_tokens=WRITTEN))
     else:
-        whole = _started(loaded, loaded.encode(target))
-    return Reading(encoding, target=whole.without_last(), predicts=whole.tokens[1:])
+        whole = _started(loaded, encoded(target))
+    return ModelInputs(encoding, target=whole.without_last(), predicts=whole.tokens[1:])
 
 
 def _started(loaded: LoadedModel, target: Encoding) -> Encoding:
-    """With the decoder's start token before it, where the tokenizer does not write one."""
+    """Prepend the decoder's start token if the tokenizer does not."""
     if loaded.start is None:
         return target
     first = from_ids(loaded.tokenizer, [loaded.start])

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from inspector.memory.held import storages
-from inspector.probe.inputs import Reading, read
+from inspector.probe.inputs import UNLIMITED, ModelInputs, TextLimits, tokenize_inputs
 from inspector.probe.norm_hooks import Seen, install, watch_norms
 from inspector.probe.norm_places import places
 from inspector.probe.on_cpu import Keeper
@@ -52,32 +52,45 @@ def record(
     *,
     text_pair: str | None = None,
     target: str | None = None,
+    limits: TextLimits = UNLIMITED,
     on_progress: Progress | None = None,
 ) -> Trace:
     """Run the model on a text (or a pair of texts) and record every layer and head of every stream.
 
     A decoder is teacher-forced: each token that it reads has the next one to predict. target: what an encoder-decoder
-    is given to write; without one it writes by itself first. on_progress: called as the model goes, see Progress; what
-    it raises ends the recording, of which nothing stays.
+    is given to write; without a target it writes by itself first. limits: the most that may be read and kept; nothing
+    is limited by default. on_progress: called as the model goes, see Progress; what it raises ends the recording, of
+    which nothing stays.
 
-    Raises ValueError where there is nothing to read. What does not fit the model is cut: see `trace.cut`.
+    What does not fit the model or the limits is cut: see `trace.cut`. Raises ValueError where there is nothing to read,
+    and where the recording takes more memory than the limit: how much a map that cannot be computed again takes is
+    known once it was made.
     """
-    reading = read(loaded, text, text_pair=text_pair, target=target)
-    return record_reading(loaded, reading, text=text, text_pair=text_pair, target=target, on_progress=on_progress)
+    inputs = tokenize_inputs(loaded, text, text_pair=text_pair, target=target, limits=limits)
+    trace = record_inputs(
+        loaded,
+        inputs,
+        text=limits.shorten(text),
+        text_pair=text_pair and limits.shorten(text_pair),
+        target=target and limits.shorten(target),
+        on_progress=on_progress,
+    )
+    limits.check_recording(trace.nbytes)
+    return trace
 
 
-def record_reading(
+def record_inputs(
     loaded: LoadedModel,
-    reading: Reading,
+    inputs: ModelInputs,
     *,
     text: str,
     text_pair: str | None = None,
     target: str | None = None,
     on_progress: Progress | None = None,
 ) -> Trace:
-    """As `record`, of tokens as they are: an intervention changed some of them, or a model has just written them."""
-    run = _run(loaded, [reading], padding="right", on_progress=on_progress)
-    return _trace(loaded, run, reading, text=text, text_pair=text_pair, target=target)
+    """Like `record`, but for tokens that are already there (edited by an intervention, or just generated)."""
+    run = _run(loaded, [inputs], padding="right", on_progress=on_progress)
+    return _trace(loaded, run, inputs, text=text, text_pair=text_pair, target=target)
 
 
 def record_batch(loaded: LoadedModel, texts: Sequence[str], *, padding: Side = "right") -> list[Trace]:
@@ -88,14 +101,14 @@ def record_batch(loaded: LoadedModel, texts: Sequence[str], *, padding: Side = "
         return []
     if loaded.shape == "encoder-decoder":
         raise ValueError(f"{loaded.card.id} writes a target for each text: record the texts one by one")
-    readings = [read(loaded, text) for text in texts]
-    run = _run(loaded, readings, padding=padding)
+    batch = [tokenize_inputs(loaded, text) for text in texts]
+    run = _run(loaded, batch, padding=padding)
     longest = run.hidden.shape[1]
     traces = []
-    for row, (text, reading) in enumerate(zip(texts, readings, strict=True)):
-        length = len(reading.encoding)
+    for row, (text, inputs) in enumerate(zip(texts, batch, strict=True)):
+        length = len(inputs.encoding)
         start = 0 if padding == "right" else longest - length
-        traces.append(_trace(loaded, run, reading, text=text, row=row, real=slice(start, start + length)))
+        traces.append(_trace(loaded, run, inputs, text=text, row=row, real=slice(start, start + length)))
     return traces
 
 
@@ -111,7 +124,7 @@ def fused_difference(loaded: LoadedModel, trace: Trace, *, on_progress: Progress
     if loaded.backend == "eager output":
         raise ValueError("the model does its attention by itself, so no other kernel can be put in its place")
     with torch.inference_mode(), fused(), _watch([], loaded, on_progress):
-        hidden = _forward(loaded, [Reading(trace.encoding, trace.target)], padding="right")
+        hidden = _forward(loaded, [ModelInputs(trace.encoding, trace.target)], padding="right")
     return float((hidden[0].double() - trace.hidden.double()).abs().max())
 
 
@@ -133,10 +146,10 @@ def _batch(encodings: Sequence[Encoding], loaded: LoadedModel, *, padding: Side)
     return ids, keep, segments
 
 
-def _forward(loaded: LoadedModel, readings: Sequence[Reading], *, padding: Side) -> Tensor:
+def _forward(loaded: LoadedModel, batch: Sequence[ModelInputs], *, padding: Side) -> Tensor:
     """The last hidden state [B, T, D]; of an encoder-decoder, which runs one text at a time, the decoder's."""
-    ids, keep, segments = _batch([reading.encoding for reading in readings], loaded, padding=padding)
-    target = readings[0].target
+    ids, keep, segments = _batch([inputs.encoding for inputs in batch], loaded, padding=padding)
+    target = batch[0].target
     if loaded.run_pair is not None and target is not None:
         return loaded.run_pair(ids, keep, torch.tensor([target.ids]))
     return loaded.run(ids, keep, segments)
@@ -160,7 +173,7 @@ def _watch(calls: list[AttentionCall], loaded: LoadedModel, on_progress: Progres
 
 
 def _run(
-    loaded: LoadedModel, readings: Sequence[Reading], *, padding: Side, on_progress: Progress | None = None
+    loaded: LoadedModel, batch: Sequence[ModelInputs], *, padding: Side, on_progress: Progress | None = None
 ) -> _Run:
     install(loaded.network)
     attentions: list[AttentionCall] = []
@@ -170,7 +183,7 @@ def _run(
         _watch(attentions, loaded, on_progress),
         watch_norms(loaded.network, attentions, sums=theirs) as seen,
     ):
-        hidden = _forward(loaded, readings, padding=padding)
+        hidden = _forward(loaded, batch, padding=padding)
     if not attentions:
         raise ValueError(
             f"{type(loaded.network).__name__} made no attention call that could be seen, so there is nothing to record"
@@ -243,7 +256,7 @@ def _of_sequence(mask: Mask | None, row: int, real: slice) -> Mask | None:
 def _trace(
     loaded: LoadedModel,
     run: _Run,
-    reading: Reading,
+    inputs: ModelInputs,
     *,
     text: str,
     text_pair: str | None = None,
@@ -261,7 +274,7 @@ def _trace(
 
     masks = [call.mask if alone else _of_sequence(call.mask, row, real) for call in run.attentions]
     attentions = []
-    for call, mask, site in zip(run.attentions, masks, _sites(run.attentions, masks, reading), strict=True):
+    for call, mask, site in zip(run.attentions, masks, _sites(run.attentions, masks, inputs), strict=True):
         query, key, value = (own(tensor, tokens=1) for tensor in (call.query, call.key, call.value))
         function = call.function.of_sequence(row, real)
         to_padding = None if alone else _to_padding(call, row, real)
@@ -306,7 +319,7 @@ def _trace(
         )
         for state in known
     ]
-    lengths = {"encoder": len(reading.encoding), "decoder": len(reading.target or reading.encoding)}
+    lengths = {"encoder": len(inputs.encoding), "decoder": len(inputs.target or inputs.encoding)}
     for stream in {state.stream for state in states if len(state.truth) != lengths[state.stream]}:
         states = [state for state in states if state.stream != stream]
         refused.append(Refused("residual stream", stream, "its layers do not hand on one state for each token"))
@@ -315,12 +328,12 @@ def _trace(
         loaded.card.id,
         text,
         text_pair,
-        reading.encoding,
+        inputs.encoding,
         tuple(attentions),
         tuple(norms),
         own(run.hidden, tokens=0),
         target,
-        reading.target,
+        inputs.target,
         lent=_lent(loaded, seen, attentions),
         states=tuple(states),
         refused=(*left_out, *refused),
@@ -340,15 +353,15 @@ def _batch_first(x: Tensor, hidden: Tensor) -> Tensor:
     return x if x.shape[0] == hidden.shape[0] else x.transpose(0, 1)
 
 
-def _sites(calls: Sequence[AttentionCall], masks: Sequence[Mask | None], reading: Reading) -> list[AttentionSite]:
+def _sites(calls: Sequence[AttentionCall], masks: Sequence[Mask | None], inputs: ModelInputs) -> list[AttentionSite]:
     """Stream, layer, tokens, kv heads and window of each call."""
     places = CallPlaces()
     windows: dict[int, int | None] = {}  # models share one mask between layers
     sites = []
-    text = reading.encoding.tokens
-    target = text if reading.target is None else reading.target.tokens
-    between = {"encoder": (text, text, None), "decoder": (target, target, reading.predicts)}
-    between["cross"] = (target, text, reading.predicts)
+    text = inputs.encoding.tokens
+    target = text if inputs.target is None else inputs.target.tokens
+    between = {"encoder": (text, text, None), "decoder": (target, target, inputs.predicts)}
+    between["cross"] = (target, text, inputs.predicts)
     for call, mask in zip(calls, masks, strict=True):
         queries, keys, predicts = between[call.stream]
         if mask is not None and call.stream != "cross" and id(call.mask) not in windows:

@@ -17,7 +17,7 @@ import streamlit as st
 import models
 from inspector.memory.cache import ByteBudgetCache
 from inspector.memory.held import held_bytes
-from inspector.views.shell import available_models, process_settings, progress, recording_notes, text_limits, widgets
+from inspector.views.shell import available_models, process_settings, progress, recording_notes, widgets
 from models import failures, formatting
 
 # torch comes with the first model: the sidebar and the page's frame are drawn before.
@@ -77,18 +77,13 @@ def record(model: str, text: str, *, text_pair: str | None = None, target: str |
     """The text's trace in one of the models that can be chosen, recorded once, within the page's limits."""
 
     def make() -> Trace:
-        loaded, most = load(model), available_models.tokens_allowed(model)
+        from inspector import probe
+
+        loaded, limits = load(model), available_models.limits()
+        most = probe.TextLimits(limits.characters, available_models.tokens_allowed(model), limits.capture_bytes)
         told = failures.told("Reading the text", instead="It is kept: change it, or choose another model.")
         with told, progress.bar("Reading the text") as on_progress:
-            return text_limits.record(
-                loaded,
-                text,
-                text_pair=text_pair,
-                target=target,
-                tokens=most,
-                limits=available_models.limits(),
-                on_progress=on_progress,
-            )
+            return probe.record(loaded, text, text_pair=text_pair, target=target, limits=most, on_progress=on_progress)
 
     key = ("trace", model, available_models.version(model), text, text_pair, target)
     return Inspected(cached(key, make), model)

@@ -56,7 +56,7 @@ def test_a_text_that_cannot_be_read_is_a_sentence(
 ) -> None:
     text = f"A text that {sentence}"  # not one that is remembered
     with monkeypatch.context() as patched:
-        patched.setattr("inspector.views.shell.text_limits.record", fail)
+        patched.setattr("inspector.probe.record", fail)
         app = opened(text=text)
         assert not app.exception
         assert f"Reading the text {'failed in a way that Headlight ' if 'know' in sentence else ''}{sentence}" in said(
