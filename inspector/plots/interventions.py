@@ -1,4 +1,4 @@
-"""What a change does: guesses in a hidden token's place, predictions, every head, how far each hidden state turned."""
+"""The effects of a change: guesses in a hidden token's place, predictions before and after, hidden states turned."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _OTHERS = 0.45  # opacity of the bars that are not the true token
 
 
 def guesses(guess: Guess, *, mode: Mode = "light") -> go.Figure:
-    """The likeliest tokens at a masked position, likeliest on top, as bars of probability (no unit).
+    """Draw the likeliest tokens at a masked position, likeliest on top, as bars of probability (no unit).
 
-    The text's own token is drawn solid and named with its rank, below the others where it is not one of them.
+    The text's own token is drawn solid and named with its rank, below the others where it is not among them.
     """
     candidates = [(rank, token, share) for rank, (token, share) in enumerate(guess.top, start=1)]
     if all(token != guess.token for _, token, _ in candidates):
@@ -45,7 +45,7 @@ def guesses(guess: Guess, *, mode: Mode = "light") -> go.Figure:
 
 
 def predictions(found: Prediction, *, mode: Mode = "light") -> go.Figure:
-    """The likeliest tokens before and after a change, the likeliest before on top, as pairs of bars (no unit).
+    """Draw the likeliest tokens before and after a change, the likeliest before on top, as pairs of bars (no unit).
 
     Before is pale and hatched, after is solid; the token asked about is named with its two ranks.
     """
@@ -78,7 +78,7 @@ def predictions(found: Prediction, *, mode: Mode = "light") -> go.Figure:
 
 
 def _bars(names: Sequence[str], *, title: str, longest: float, mode: Mode) -> dict[str, Any]:
-    """The layout of bars of probability, one under the other."""
+    """Return the layout of bars of probability, one under the other."""
     return {
         "template": theme.template(mode),
         "title": {"text": title},
@@ -105,9 +105,9 @@ def moved(
     names: tuple[str, str] = ("seen", "masked"),
     mode: Mode = "light",
 ) -> go.Figure:
-    """How far each token's last hidden state turned, 1 - cosine [T], as bars; the masked tokens stand out in rose.
+    """Draw how far each token's last hidden state turned, 1 - cosine [T], as bars; the masked tokens stand out in rose.
 
-    names: of the other tokens, and of those that stand out.
+    names: of the other tokens, and of the masked tokens.
 
     Raises ValueError where there are not as many values as tokens.
     """
@@ -144,9 +144,8 @@ def moved(
 
 
 def _name(token: str, *ranks: int, true: bool = True) -> str:
-    """A token as the name of a bar; of the one asked about with its ranks."""
-    shown = theme.visible(token)
-    shown = shown if len(shown) <= theme.LONGEST_TICK else f"{shown[: theme.LONGEST_TICK - 1]}…"
+    """Return a token as the name of a bar, with its ranks where the reader asked about it."""
+    shown = theme.cut(theme.visible(token))
     if not ranks:
         return f"{theme.literal(shown)} "
     places = " → ".join(f"{rank:,}" for rank in ranks)

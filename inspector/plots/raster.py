@@ -1,7 +1,7 @@
 """Attention maps as pictures drawn by Pillow: a map as PNG, or maps side by side. No browser, nothing is fetched.
 
-Labels are set in Pillow's own scalable font, then in whichever of a few widespread fonts this machine has (Noto CJK,
-DejaVu, the system's). A character that none of them can draw is written as U+XXXX, never as an empty box.
+Labels are set in Pillow's own scalable font, then in a few widespread fonts where this machine has them (Noto CJK,
+DejaVu, the system's). A character that no font can draw is written as U+XXXX, never as an empty box.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ def png(
     quantity: str = "weight",
     diverging: bool = False,
 ) -> bytes:
-    """A map [Q, T] as a PNG file with token labels, axis titles and a colour bar.
+    """Draw a map [Q, T] as a PNG file with token labels, axis titles and a colour bar.
 
-    Colours are those of `attention.heatmap`, from 0 (the background) to `top` (the largest value where None); every
-    cell has the same whole number of pixels. Labels are thinned where cells are smaller than letters.
-    quantity: what the values are, beside the colour bar. diverging: they are signed, from -top to top. NaN and -inf are
-    masked cells.
+    Values are coloured as in `attention.heatmap`, from 0 (the background) to `top` (the largest value where None);
+    every cell has the same whole number of pixels. Labels are thinned where cells are smaller than letters.
+    quantity: the name of the values, beside the colour bar. diverging: the values are signed, from -top to top. NaN and
+    -inf are masked cells.
     """
     if weights.shape != (len(queries), len(keys)):
         raise ValueError(f"weights of shape {weights.shape} do not fit {len(queries)} queries and {len(keys)} keys")
@@ -144,7 +144,7 @@ def strip(
 def paint(
     weights: Weights, *, mode: Mode, scale: Scale = "linear", top: float | None = None, diverging: bool = False
 ) -> NDArray[np.uint8]:
-    """Weights [..., Q, T] -> colours [..., Q, T, 3], red, green, blue; `top` (the largest where None) gets the last.
+    """Colour weights [..., Q, T] as [..., Q, T, 3], red, green, blue; `top` (the largest where None) gets the last.
 
     diverging: signed values, -top gets the first. Masked cells (NaN, -inf) are grey.
     """
@@ -162,7 +162,7 @@ def paint(
 
 
 def largest(weights: Weights) -> float:
-    """The largest finite size of a value, where a colour scale ends; 1 where all are 0."""
+    """Return the largest finite size of a value, where a colour scale ends; 1 where all are 0."""
     finite = np.abs(weights[np.isfinite(weights)])
     return float(finite.max(initial=0)) or 1.0
 
@@ -172,27 +172,27 @@ def _channels(stop: str) -> list[int]:
 
 
 def drawable(text: str) -> str:
-    """`text` with every character that no font at hand can draw, or that draws nothing, written as U+XXXX."""
+    """Write every character of `text` that no font here can draw, or that draws nothing, as U+XXXX."""
     clusters = _clusters(theme.visible(text))
     return "".join(c if _font_for(c) is not None else "".join(f"U+{ord(part):04X}" for part in c) for c in clusters)
 
 
 def ticks(top: float) -> list[float]:
-    """Round values from 0 to at most `top`: three to six of them, a step of 1, 2 or 5 times a power of ten."""
+    """Return three to six round values from 0 to at most `top`, a step of 1, 2 or 5 times a power of ten."""
     power = 10.0 ** math.floor(math.log10(top / 2))
     step = max(factor * power for factor in (1, 2, 5) if factor * power <= top / 2)
     return [step * count for count in range(math.floor(top / step + 1e-9) + 1)]
 
 
 def bar_ticks(top: float, *, diverging: bool) -> list[tuple[float, float]]:
-    """What a colour bar is named by: (place from its lower end 0 to its upper 1, value), from 0 or from -top."""
+    """Return the ticks of a colour bar, (place from its lower end 0 to its upper end 1, value), from 0 or from -top."""
     least = -top if diverging else 0.0
     values = ([-value for value in ticks(top)[:0:-1]] if diverging else []) + ticks(top)
     return [((value - least) / (top - least), value) for value in values]
 
 
 def text_line(text: str, size: int) -> Image.Image:
-    """One line of text as a mask; lines of the same size are equally high, whatever their letters."""
+    """Draw a line of text as a mask; lines of the same size are equally high, whatever their letters."""
     runs: list[tuple[int, str]] = []
     for cluster in _clusters(drawable(text)):
         font = _font_for(cluster) or 0
@@ -208,7 +208,7 @@ def text_line(text: str, size: int) -> Image.Image:
 
 
 def _labels(tokens: Sequence[str], cell: int) -> list[tuple[int, Image.Image]]:
-    """Position and drawn label of every token that has room, one label a line of text."""
+    """Return position and drawn label of every token that has room, one label a line of text."""
     step = math.ceil(1.3 * _LABEL / cell)
     return [
         (
@@ -220,13 +220,12 @@ def _labels(tokens: Sequence[str], cell: int) -> list[tuple[int, Image.Image]]:
 
 
 def _short(token: str) -> str:
-    shown = drawable(token)
-    return shown if len(shown) <= theme.LONGEST_TICK else f"{shown[: theme.LONGEST_TICK - 1]}…"
+    return theme.cut(drawable(token))
 
 
 @lru_cache(maxsize=8)
 def _fonts(size: int) -> tuple[ImageFont.FreeTypeFont, ...]:
-    """Pillow's own font, then those of `_FONTS` that Pillow finds in the system's font folders."""
+    """Load Pillow's own font, then the fonts of `_FONTS` that Pillow finds in the system's font folders."""
     own = ImageFont.load_default(size)
     if not isinstance(own, ImageFont.FreeTypeFont):
         raise ValueError("this Pillow was built without FreeType, so it cannot draw labels; install Pillow's own wheel")
@@ -240,7 +239,7 @@ def _fonts(size: int) -> tuple[ImageFont.FreeTypeFont, ...]:
 
 
 def _clusters(text: str) -> list[str]:
-    """Characters, each with the marks and joiners that follow it: what one font has to draw."""
+    """Split text into characters, each with the marks and joiners that follow it, which one font has to draw."""
     clusters: list[str] = []
     for character in text:
         if clusters and (unicodedata.category(character).startswith("M") or character in "\u200c\u200d"):
@@ -252,7 +251,7 @@ def _clusters(text: str) -> list[str]:
 
 @lru_cache(maxsize=4096)
 def _font_for(cluster: str) -> int | None:
-    """Index of the first font with a glyph for every character of the cluster, None where there is none."""
+    """Return the index of the first font with a glyph for every character of the cluster, None for none."""
     if cluster.isspace():
         return 0
     for index, font in enumerate(_fonts(_LABEL)):

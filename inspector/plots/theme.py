@@ -80,7 +80,7 @@ HEADS: dict[Mode, tuple[str, ...]] = {
 """Of several heads in one picture, after Okabe & Ito 2008: every kind of colour vision tells them apart."""
 
 MOST_TICKS = 40
-LONGEST_TICK = 16  # characters
+LONGEST_TICK = 16  # characters of a token beside an axis
 
 
 def template(mode: Mode) -> go.layout.Template:
@@ -203,6 +203,11 @@ def visible(text: str) -> str:
     return "".join(shown)
 
 
+def cut(text: str) -> str:
+    """Cut a token after LONGEST_TICK characters, an ellipsis among them."""
+    return text if len(text) <= LONGEST_TICK else f"{text[: LONGEST_TICK - 1]}…"
+
+
 def literal(text: str) -> str:
     """A token as plotly shows it letter by letter: no HTML, no MathJax between dollar signs, nothing invisible."""
     # Quotes stay: plotly does not read &quot;, and text is never put into an attribute.
@@ -233,6 +238,5 @@ def token_axis(tokens: Sequence[str], *, title: str) -> dict[str, Any]:
 
 
 def _tick(token: str, position: int, *, numbered: bool) -> str:
-    shown = visible(token)
-    shown = shown if len(shown) <= LONGEST_TICK else f"{shown[: LONGEST_TICK - 1]}…"
+    shown = cut(visible(token))
     return f"{position} {literal(shown)}" if numbered else literal(shown)

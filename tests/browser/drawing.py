@@ -7,8 +7,8 @@ import re
 
 import numpy as np
 
-from inspector.components import standalone
 from inspector.components.head import HeadMessage
+from inspector.components.source import script, style
 
 HOSTILE = (
     *("<img src=x onerror=alert(1)>", "**b**", "</script><script>alert(2)</script>", "مرحبا", "注意", "", "\u202eevil"),
@@ -44,7 +44,7 @@ def head_message(values=None, tokens=TOKENS, **changes):
 
 def show(tab, component, message):
     if not tab.evaluate("window.ready"):
-        page = HARNESS.replace("CSS", standalone.style(component)).replace("SCRIPT", standalone.script(component))
+        page = HARNESS.replace("CSS", style(component)).replace("SCRIPT", script(component))
         tab.set_content(page)
         tab.wait_for_function("window.ready")
     tab.evaluate("(data) => void show(data)", base64.b64encode(message).decode())

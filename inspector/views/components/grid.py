@@ -8,7 +8,7 @@ from typing import Literal
 import streamlit as st
 
 from inspector.components.grid import Options
-from inspector.components.standalone import script, style
+from inspector.components.source import script, style
 from inspector.views.components.clicks import sent
 
 # Which head is open the head itself says (its adapter does), so that opening one does not send all pictures again;

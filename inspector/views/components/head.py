@@ -9,7 +9,7 @@ from typing import Literal
 import streamlit as st
 
 from inspector.components.head import HeadOptions
-from inspector.components.standalone import script, style
+from inspector.components.source import script, style
 from inspector.views.components.clicks import sent
 
 # A grid on the same page frames the head that is open here.

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from inspector.components.standalone import script, style
+from inspector.components.source import script, style
 from inspector.views.components.clicks import sent
 
 _ADAPTER = """

@@ -107,12 +107,12 @@ def token_chips(
 
     def name(position: int) -> str:
         token = visible(tokens[position])
-        shown = token if len(token) <= LONGEST_TICK else f"{token[: LONGEST_TICK - 1]}…"
+        shown = cut(token)
         mark = next((mark for mark in ("##", "▁", "Ġ") if shown.startswith(mark) and shown != mark), "")
         dimmed = f":gray[{plain(mark)}]" if mark else ""
         return f"{dimmed}{plain(shown.removeprefix(mark))} :gray[:small[{position}]]"
 
-    from inspector.plots.theme import LONGEST_TICK, visible
+    from inspector.plots.theme import cut, visible
 
     chosen: list[int] = st.pills(
         label, list(tokens), format_func=name, selection_mode="multi", key=key, on_change=on_change

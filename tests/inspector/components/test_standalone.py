@@ -11,14 +11,6 @@ from inspector.components.head import HeadMessage
 from tests.inspector.components.messages import COLOURS
 
 
-def test_a_script_is_one_module_with_every_file_once():
-    for component in ("grid", "head"):
-        source = standalone.script(component)
-        assert not re.search(r"^import ", source, re.MULTILINE)
-        assert re.findall(r"^export (?:\w+ )+(\w+)", source, re.MULTILINE) == ["draw"]
-        assert source.count("function unpack(") == 1
-
-
 def test_a_page_holds_its_data_and_forbids_the_rest():
     hostile = "</script><script>alert(1)</script>"
     tokens = [hostile, "b"]
