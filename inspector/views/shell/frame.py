@@ -24,7 +24,6 @@ page = st.navigation(
         st.Page(VIEWS / "costs.py", title="Costs", icon=":material/calculate:"),
         st.Page(VIEWS / "lab" / "page.py", title="Lab", url_path="lab", icon=":material/science:"),
         st.Page(VIEWS / "training" / "page.py", title="Training", url_path="training", icon=":material/timeline:"),
-        st.Page(VIEWS / "mask.py", title="Mask", visibility="hidden"),  # links of before go on
     ],
     position="top",
 )

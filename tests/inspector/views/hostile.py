@@ -83,3 +83,6 @@ def mixtures(count: int, *, seed: int) -> list[str]:
     return [
         "".join(chosen.choices([*pieces, *string.digits, ",", "-", " "], k=chosen.randint(2, 4))) for _ in range(count)
     ]
+
+
+VALUES = [*LINK_VALUES, *mixtures(33, seed=11)]

@@ -16,25 +16,13 @@ import models
 from inspector import generating, record
 from inspector.views.shell import player
 from models import LoadedModel
+from tests.inspector.views.page import HOSTILE, opened, pressed, said, typed, uploaded
 
-ROOT = Path(__file__).parents[3]
-PAGE = "../generate.py"
 TEXT = "My dog sat on the big red chair."
-HOSTILE = "<img src=x onerror=alert(1)> **bold** $x$ [a](javascript:alert(1))"
 
 
-def opened(**link: str) -> AppTest:
-    """The Generate page as a reader finds it who follows a link with these query parameters."""
-    app = AppTest.from_file(str(ROOT / "inspector/views/shell/frame.py"), default_timeout=60)
-    for name, value in {"model": "translator", "text": TEXT, **link}.items():
-        app.query_params[name] = value
-    return app.run().switch_page(PAGE).run()
-
-
-def said(app: AppTest) -> str:
-    """All that the page tells the reader in words."""
-    elements = [*app.text, *app.warning, *app.error, *app.info, *app.caption, *app.markdown]
-    return "\n".join(str(element.value) for element in elements)
+def written(model: str = "translator", **link: str) -> AppTest:
+    return opened("Generate", **{"model": model, "text": TEXT, **link})
 
 
 def figure(app: AppTest, key: str) -> dict[str, Any]:
@@ -60,7 +48,7 @@ def made(translator: LoadedModel) -> generating.Written:
 
 
 def test_the_first_view_is_the_finished_text(made: generating.Written) -> None:
-    app = opened()
+    app = written()
     assert not app.exception
     assert app.title[0].value == "Generate"
     assert app.slider[0].value == len(made.steps)
@@ -75,7 +63,7 @@ def test_the_first_view_is_the_finished_text(made: generating.Written) -> None:
 
 @pytest.mark.parametrize("model", ["own-decoder", "own-encoder-decoder"])
 def test_untrained_models_write_and_say_so(model: str) -> None:
-    app = opened(model=model)
+    app = written(model=model)
     assert not app.exception
     assert "Untrained" in said(app)
     assert "Cannot be shown" not in said(app)
@@ -84,7 +72,7 @@ def test_untrained_models_write_and_say_so(model: str) -> None:
 
 @pytest.mark.parametrize("model", ["minilm", "own-encoder"])
 def test_an_encoder_reads_and_the_way_to_the_translator_keeps_the_text(model: str) -> None:
-    app = opened(model=model)
+    app = written(model=model)
     assert not app.exception
     assert "is an encoder: it reads a whole text at once and does not write" in said(app)
     button = next(button for button in app.button if "translator" in button.label)
@@ -96,7 +84,7 @@ def test_an_encoder_reads_and_the_way_to_the_translator_keeps_the_text(model: st
 
 
 def test_a_link_restores_the_step_and_the_head(made: generating.Written) -> None:
-    app = opened(step="3", gen_layer="1", gen_mean="false", gen_head="2")
+    app = written(step="3", gen_layer="1", gen_mean="false", gen_head="2")
     assert not app.exception
     assert app.slider[0].value == 3
     assert text_so_far(app)["text"] == made.texts[2]
@@ -116,9 +104,9 @@ def values(array: Any) -> list[float]:
 def test_it_plays_to_the_last_token_and_stops(made: generating.Written, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(player, "INTERVAL", 0.0)  # every run is a tick
     last = len(made.steps)
-    app = opened()
+    app = written()
     assert app.button(key="play").label == "Play"
-    app.button(key="play").click().run()
+    pressed(app, "play")
     seen = [app.slider[0].value]
     while app.session_state["playing"]:
         assert app.button(key="play").label == "Pause"
@@ -131,20 +119,20 @@ def test_it_plays_to_the_last_token_and_stops(made: generating.Written, monkeypa
 
 
 def test_playing_can_be_stopped_and_walked() -> None:
-    app = opened(step="2")
-    app.button(key="play").click().run()
+    app = written(step="2")
+    pressed(app, "play")
     assert app.session_state["playing"]
-    app.button(key="play").click().run()
+    pressed(app, "play")
     assert not app.session_state["playing"]
     at = app.slider[0].value
-    next(button for button in app.button if button.label == "Next step").click().run()
+    pressed(app, "Next step")
     assert app.slider[0].value == at + 1
     for _ in range(at + 2):
-        next(button for button in app.button if button.label == "Step back").click().run()
+        pressed(app, "Step back")
     assert app.slider[0].value == 1
     app.slider[0].set_value(4).run()
     assert app.slider[0].value == 4
-    app.button(key="play").click().run()
+    pressed(app, "play")
     app.slider[0].set_value(6).run()  # stops it
     assert not app.session_state["playing"]
     assert app.slider[0].value == 6
@@ -152,37 +140,42 @@ def test_playing_can_be_stopped_and_walked() -> None:
 
 
 def test_another_text_is_seen_whole() -> None:
-    app = opened(step="2")
-    app.text_area(key="text").set_value("The dog is big.").run()
+    app = written(step="2")
+    typed(app, "The dog is big.")
     assert not app.exception
     steps = text_so_far(app)["tokens"]
     assert app.slider[0].value == len(steps)
 
 
 @pytest.mark.parametrize(
-    ("link", "sentence"),
+    ("link", "facts"),
     [
-        ({"step": "99"}, 'The link asks for step "99"; they go from 1 to'),
-        ({"step": "0"}, 'The link asks for step "0"; they go from 1 to'),
-        ({"step": "**x**"}, 'The link asks for step "??x??"'),
-        ({"beams": "7"}, 'The link asks for beams "7"; they go from 1 to 6. You see 4 instead.'),
-        ({"new_tokens": "0"}, 'The link asks for new_tokens "0"; they go from 1 to 127. You see 40 instead.'),
-        ({"gen_layer": "3"}, 'The link asks for gen_layer "3"; they go from 0 to 2.'),
-        ({"decoding": "sample", "temperature": "-1"}, 'The link asks for temperature "-1"; they go from 0.05 to 5.0.'),
-        ({"decoding": "sample", "temperature": "nan"}, 'The link asks for temperature "nan"'),
-        ({"decoding": "sample", "top_p": "1.5"}, 'The link asks for top_p "1.5"; they go from 0.05 to 1.0.'),
-        ({"decoding": "sample", "seed": "x"}, 'The link asks for seed "x"'),
+        ({"step": "99", "beams": "7"}, ('step "99"; they go from 1 to', 'beams "7"; they go from 1 to 6. You see 4')),
+        (
+            {"step": "0", "new_tokens": "0", "gen_layer": "3"},
+            ('step "0"; they go from 1 to', 'new_tokens "0"; they go from 1 to 127. You see 40', 'gen_layer "3"; they'),
+        ),
+        (
+            {"step": "**x**", "decoding": "sample", "temperature": "-1", "top_p": "1.5", "seed": "x"},
+            (
+                'step "??x??"',
+                'temperature "-1"; they go from 0.05 to 5.0.',
+                'top_p "1.5"; they go from 0.05',
+                'seed "x"',
+            ),
+        ),
+        ({"decoding": "sample", "temperature": "nan"}, ('temperature "nan"',)),
     ],
 )
-def test_a_link_out_of_range_is_a_sentence(link: dict[str, str], sentence: str) -> None:
-    app = opened(**link)
-    assert not app.exception
-    assert sentence in said(app)
+def test_a_link_out_of_range_is_a_sentence(link: dict[str, str], facts: tuple[str, ...]) -> None:
+    app = written(**link)
+    for fact in facts:
+        assert f"The link asks for {fact}" in said(app)
     assert text_so_far(app)["tokens"]
 
 
 def test_a_sampled_text_is_in_the_link(translator: LoadedModel) -> None:
-    app = opened(decoding="sample", temperature="1.5", top_k="20", top_p="0.9", seed="7", new_tokens="12")
+    app = written(decoding="sample", temperature="1.5", top_k="20", top_p="0.9", seed="7", new_tokens="12")
     assert not app.exception
     how = generating.Decoding(True, temperature=1.5, top_k=20, top_p=0.9, seed=7)
     made = generating.write(translator, TEXT, how=how, new_tokens=12)
@@ -190,7 +183,7 @@ def test_a_sampled_text_is_in_the_link(translator: LoadedModel) -> None:
 
 
 def test_one_token_and_six_beams() -> None:
-    app = opened(new_tokens="1", beams="6")
+    app = written(new_tokens="1", beams="6")
     assert not app.exception
     assert "The text ended after one token." in said(app)
     assert figure(app, "tree")["data"]
@@ -199,8 +192,8 @@ def test_one_token_and_six_beams() -> None:
 
 @pytest.mark.parametrize(("text", "sentence"), [("", "The text is empty."), ("\u200b", "no visible character")])
 def test_an_unreadable_text_is_a_sentence(text: str, sentence: str) -> None:
-    app = opened(model="own-decoder")
-    app.text_area(key="text").set_value(text).run()
+    app = written(model="own-decoder")
+    typed(app, text)
     assert not app.exception
     assert sentence in said(app)
     assert app.text_area(key="text").value == text
@@ -208,8 +201,8 @@ def test_an_unreadable_text_is_a_sentence(text: str, sentence: str) -> None:
 
 @pytest.mark.parametrize("model", ["translator", "own-decoder"])
 def test_a_text_too_long_is_cut_and_said(model: str) -> None:
-    app = opened(model=model)
-    app.text_area(key="text").set_value("cat " * 600).run()
+    app = written(model=model)
+    typed(app, "cat " * 600)
     assert not app.exception
     assert "tokens are read: this model takes at most" in said(app)
     assert text_so_far(app)["tokens"]
@@ -217,8 +210,8 @@ def test_a_text_too_long_is_cut_and_said(model: str) -> None:
 
 @pytest.mark.parametrize("model", ["translator", "own-decoder"])
 def test_an_unusual_text_is_shown_literally(model: str) -> None:
-    app = opened(model=model)
-    app.text_area(key="text").set_value(HOSTILE).run()
+    app = written(model=model)
+    typed(app, HOSTILE)
     assert not app.exception
     for element in [*app.markdown, *app.caption, *app.warning, *app.error, *app.info]:
         assert "onerror" not in element.value
@@ -228,8 +221,8 @@ def test_a_saved_trace_is_written_from_where_its_model_is_at_hand(translator: Lo
     for name, changed in (("here", {}), ("elsewhere", {"model": "some/model"})):
         path = tmp_path / f"{name}.npz"
         replace(record(translator, "My dog sat."), **changed).save(path)
-        app = opened(text="Another text.")
-        app.file_uploader(key="file").set_value((path.name, path.read_bytes(), "application/octet-stream")).run()
+        app = written(text="Another text.")
+        uploaded(app, path.read_bytes(), name=path.name)
         assert not app.exception
         if changed:
             assert "is not at hand, so it cannot write" in said(app)
@@ -239,4 +232,4 @@ def test_a_saved_trace_is_written_from_where_its_model_is_at_hand(translator: Lo
 
 def test_other_tokens_without_the_cache_would_be_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(generating.Written, "same", False)
-    assert "Other tokens without" in said(opened())
+    assert "Other tokens without" in said(written())

@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 import streamlit as st
-from streamlit.testing.v1 import AppTest
 
 import models
 from tests.inspector.probe.families import Family, save
+from tests.inspector.views.page import opened, said, typed
 
-ROOT = Path(__file__).parents[3]
 GATED = {
     **{"mamba_rms_norm": True, "mamba_d_ssm": 64, "mamba_d_state": 4, "mamba_n_heads": 4, "mamba_d_head": 16},
     **{"mamba_n_groups": 2, "mamba_chunk_size": 8},
@@ -47,14 +46,22 @@ def test_the_page_has_the_formula_of_the_norms_that_it_shows(
     monkeypatch.setattr(models, "catalogue", lambda: (loaded.card,))
     monkeypatch.setattr(models, "load", lambda id, **_: loaded)
     st.cache_resource.clear()
-    app = AppTest.from_file(str(ROOT / "inspector/views/shell/frame.py"), default_timeout=60)
-    app.switch_page("../layernorm.py").run()
+    app = opened("LayerNorm")
     st.cache_resource.clear()
     assert not app.exception
-    said = " ".join(caption.value for caption in app.caption).replace("&#46;", ".")
+    words = said(app).replace("&#46;", ".")
     for sentence in sentences:
-        assert sentence in said
+        assert sentence in words
     assert [metric.value for metric in app.metric if metric.label == "Placement"] == [placement] * bool(placement)
     assert len(app.get("plotly_chart")) == charts
     if name != "bert":
-        assert r"\beta" not in said
+        assert r"\beta" not in words
+
+
+def test_a_shorter_text_takes_the_number_back_without_blaming_the_link() -> None:
+    app = opened("LayerNorm")
+    app.number_input(key="token").set_value(6).run()
+    typed(app, "Hi.")
+    assert not app.exception
+    assert app.number_input(key="token").value == 1
+    assert "The link asks" not in said(app)

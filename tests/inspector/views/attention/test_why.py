@@ -6,20 +6,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 import models
 from inspector import flow, record
 from inspector.explain import why
 from models import LoadedModel
 from models.output_projection import find
-from tests.inspector.views.test_pages import EXAMPLE, component, opened, said
+from tests.inspector.views.page import EXAMPLE, message, metrics, opened, said
 
 PLACE = {"layer": "1", "head": "7"}
-
-
-def metrics(app: AppTest) -> dict[str, str]:
-    return {metric.label: metric.value for metric in app.metric}
 
 
 def test_a_cell_is_explained_on_the_page(minilm: LoadedModel) -> None:
@@ -49,7 +44,7 @@ def test_the_pinned_query_and_its_strongest_key_are_explained(minilm: LoadedMode
     app.selectbox(key="why query").set_value(2).run()
     assert app.query_params["query"] == "2"
     assert "key" not in app.query_params
-    assert component(app, "headlight_head")[0]["chosen"] == [2]
+    assert message(app, "head")[0]["chosen"] == [2]
 
 
 @pytest.mark.parametrize(
@@ -76,7 +71,7 @@ def test_what_a_link_asks_for_in_vain_is_said() -> None:
 
 def test_scores_are_sent_with_their_masked_cells() -> None:
     app = opened(model="own-decoder", kind="scores", layer="1", head="2")
-    header, numbers = component(app, "headlight_head")
+    header, numbers = message(app, "head")
     scores = record(models.load("own-decoder"), EXAMPLE).scores(layer=1, head=2)
     assert header["diverging"]
     sent = numbers.reshape(scores.shape)
@@ -89,7 +84,7 @@ def test_scores_are_sent_with_their_masked_cells() -> None:
 def test_norms_are_those_of_the_model(minilm: LoadedModel) -> None:
     app = opened(kind="norm-weighted", hide="true", words="true", **PLACE)
     expected = flow.norm_weighted(record(minilm, EXAMPLE), find(minilm), layer=1, head=7)[1:-1, 1:-1]
-    numbers = component(app, "headlight_head")[1]
+    numbers = message(app, "head")[1]
     np.testing.assert_array_equal(numbers.reshape(expected.shape), expected)
     assert "a norm is no share to add up" in said(app)
     assert "What each key hands over" in said(app)

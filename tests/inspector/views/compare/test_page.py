@@ -2,58 +2,23 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from inspector import maps, record
 from inspector.views.compare import panels as compare_panels
 from models import LoadedModel, load
 from tests.inspector.probe.families import CAPTURED, save
-
-ROOT = Path(__file__).parents[4]
-EXAMPLE = "The cat sat on the mat because it was tired."
-
-
-def opened(**link: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "inspector/views/shell/frame.py"), default_timeout=120)
-    for name, value in link.items():
-        app.query_params[name] = value
-    app.run()
-    app.switch_page("../compare/page.py").run()
-    assert not app.exception
-    return app
-
-
-def said(app: AppTest) -> str:
-    elements = [*app.text, *app.warning, *app.caption, *app.markdown]
-    return "\n".join(str(element.value) for element in elements)
-
-
-def sent(app: AppTest, component: str = "headlight_head") -> list[tuple[dict[str, object], np.ndarray]]:
-    """Header and numbers of each message to a component, in the page's order."""
-    messages = [e.proto.bytes for e in app.get("bidi_component") if e.proto.component_name == component]
-    starts = [4 + int.from_bytes(message[:4], "little") for message in messages]
-    kind = np.uint8 if component.endswith("grid") else np.float32
-    return [
-        (json.loads(message[4:start]), np.frombuffer(message[start + -start % 4 :], kind))
-        for message, start in zip(messages, starts, strict=True)
-    ]
-
-
-def metrics(app: AppTest) -> dict[str, str]:
-    return {metric.label: metric.value for metric in app.metric}
+from tests.inspector.views.page import EXAMPLE, messages, metrics, opened, said, turned
 
 
 def test_it_begins_with_the_open_head_and_the_next_layer(minilm: LoadedModel) -> None:
-    app = opened(layer="5", head="2")
+    app = turned(opened(layer="5", head="2"), "Compare")
     assert [app.number_input(key=f"{name}_layer").value for name in "ab"] == [5, 0]
-    a, b, apart = sent(app)
+    a, b, apart = messages(app, "head")
     trace = record(minilm, EXAMPLE)
     weights = [trace.attention(layer=layer, head=2) for layer in (5, 0)]
     np.testing.assert_allclose(a[1].reshape(13, 13), weights[0], rtol=1e-6)
@@ -64,50 +29,49 @@ def test_it_begins_with_the_open_head_and_the_next_layer(minilm: LoadedModel) ->
 
 
 def test_a_link_restores_four_panels(minilm: LoadedModel) -> None:
-    app = opened(panels="4", a_layer="0", b_layer="1", c_layer="2", d_layer="3", d_head="9", own_scale="true")
+    link = {"panels": "4", "a_layer": "0", "b_layer": "1", "c_layer": "2", "d_layer": "3"}
+    app = opened("Compare", d_head="9", own_scale="true", **link)
     app.toggle(key="c_mean").set_value(True).run()
-    titles = [header["title"] for header, _ in sent(app)]
+    titles = [header["title"] for header, _ in messages(app, "head")]
     assert titles[2:] == ["C: layer 2, mean over heads", "D: layer 3, head 9", "A minus B"]
-    assert len({header["vmax"] for header, _ in sent(app)[:4]}) == 4
+    assert len({header["vmax"] for header, _ in messages(app, "head")[:4]}) == 4
     assert "each from 0 to its own largest weight" in said(app)
-    app = opened(panels="4", a_layer="0", b_layer="1", c_layer="2", d_layer="3", difference="D minus B")
-    np.testing.assert_allclose(sent(app)[4][1], sent(app)[3][1] - sent(app)[1][1], atol=1e-6)
+    _, (_, b), _, (_, d), (_, apart) = messages(opened("Compare", difference="D minus B", **link), "head")
+    np.testing.assert_allclose(apart, d - b, atol=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("link", "sentence"),
-    [
-        ({"panels": "9"}, "they go from 2 to 4"),
-        ({"a_layer": "6"}, "they go from 0 to 5"),
-        ({"b_model": "evil/<b>"}, "The link asks for b_model"),
-        ({"difference": "A minus Z"}, "it can be A minus B, B minus A"),
-        ({"heads_of": "D"}, "it can be A, B"),
-    ],
-)
-def test_a_bad_link_is_a_sentence(minilm: LoadedModel, link: dict[str, str], sentence: str) -> None:
-    app = opened(**link)
-    assert sentence in said(app)
-    assert len(sent(app)) == 3
+def test_a_bad_link_is_a_sentence() -> None:
+    app = opened("Compare", panels="9", a_layer="6", b_model="evil/<b>", difference="A minus Z", heads_of="D")
+    for name, range in (
+        ("panels", "they go from 2 to 4"),
+        ("a_layer", "they go from 0 to 5"),
+        ("b_model", ""),
+        ("difference", "it can be A minus B, B minus A"),
+        ("heads_of", "it can be A, B"),
+    ):
+        (sentence,) = (warning.value for warning in app.warning if f"The link asks for {name} " in warning.value)
+        assert range in sentence
+    assert len(messages(app, "head")) == 3
 
 
 def test_a_panel_is_added_and_removed(minilm: LoadedModel) -> None:
-    app = opened(a_layer="0", b_layer="3")
+    app = opened("Compare", a_layer="0", b_layer="3")
     app.button(key="add-panel").click().run()
     assert app.query_params["panels"] == "3"
     app.number_input(key="c_layer").set_value(5).run()
     app.button(key="remove-B").click().run()
     assert not app.exception
     assert [app.number_input(key=f"{name}_layer").value for name in "ab"] == [0, 5]
-    assert len(sent(app)) == 3
+    assert len(messages(app, "head")) == 3
     assert not [button for button in app.button if button.label.startswith("Remove")]
 
 
 @pytest.mark.parametrize("preset", ["layers", "heads", "models", "texts"])
 def test_one_click_fills_the_panels(minilm: LoadedModel, preset: str) -> None:
-    app = opened(layer="3", head="11", b_mean="true", b_text="Something else.")
+    app = turned(opened(layer="3", head="11", b_mean="true", b_text="Something else."), "Compare")
     app.button(key=f"fill-{preset}").click().run()
     assert not app.exception
-    a, b, _ = (header["title"] for header, _ in sent(app))
+    a, b, _ = (header["title"] for header, _ in messages(app, "head"))
     assert (a, b) == {
         "layers": ("A: layer 3, head 11", "B: layer 4, head 11"),
         "heads": ("A: layer 3, head 11", "B: layer 3, head 0"),
@@ -119,15 +83,15 @@ def test_one_click_fills_the_panels(minilm: LoadedModel, preset: str) -> None:
 
 
 def test_equal_maps_are_called_equal(minilm: LoadedModel) -> None:
-    app = opened(a_layer="2", b_layer="2", a_head="3", b_head="3")
+    app = opened("Compare", a_layer="2", b_layer="2", a_head="3", b_head="3")
     assert "$A_{A} - A_{B} = 0$ everywhere: the two maps are equal." in said(app)
     assert "−0" not in said(app)
 
 
 def test_two_tokenizers_are_compared_by_words(minilm: LoadedModel) -> None:
     text = "Antidisestablishmentarianism is a long word."
-    app = opened(text=text, b_model="mini-bert", a_layer="1", b_layer="1", a_head="0", b_head="0")
-    header, numbers = sent(app)[2]
+    app = opened("Compare", text=text, b_model="mini-bert", a_layer="1", b_layer="1", a_head="0", b_head="0")
+    header, numbers = messages(app, "head")[2]
     words = ["[CLS]", "Antidisestablishmentarianism", "is", "a", "long", "word", ".", "[SEP]"]
     assert header["queries"] == header["keys"] == words
     assert metrics(app)["Shared words"] == "8"
@@ -141,21 +105,21 @@ def test_two_tokenizers_are_compared_by_words(minilm: LoadedModel) -> None:
         for trace, count in zip((a, b), pieces, strict=True)
     ]
     assert numbers.reshape(8, 8)[1, 1] == pytest.approx(means[0] - means[1], abs=1e-6)
-    linked = [header["linked"]["queries"] for header, _ in sent(app)]  # type: ignore[index]
+    linked = [header["linked"]["queries"] for header, _ in messages(app, "head")]
     assert [one.count(linked[2][1]) for one in linked] == [*pieces, 1]
 
 
 def test_texts_that_share_nothing_are_a_sentence(minilm: LoadedModel) -> None:
-    app = opened(text="one two", b_text="cat dog")
+    app = opened("Compare", text="one two", b_text="cat dog")
     app.toggle(key="hide").set_value(True).run()
     assert "share no token" in said(app)
-    assert len(sent(app)) == 2
-    assert len(sent(app, "headlight_grid")) == 2
+    assert len(messages(app, "head")) == 2
+    assert len(messages(app, "grid")) == 2
 
 
 def test_a_click_on_a_strip_opens_the_head_in_its_panel(minilm: LoadedModel) -> None:
-    app = opened(a_layer="1", a_head="7", heads_of="B", b_layer="4", b_head="3")
-    across, within = (header for header, _ in sent(app, "headlight_grid"))
+    app = opened("Compare", a_layer="1", a_head="7", heads_of="B", b_layer="4", b_head="3")
+    across, within = (header for header, _ in messages(app, "grid"))
     assert (across["names"], across["columns"], across["selected"], across["heads"]) == (["head 3"], "layer", [0, 4], 6)
     assert (within["names"], within["columns"], within["selected"], within["heads"]) == (
         ["layer 4"],
@@ -166,17 +130,18 @@ def test_a_click_on_a_strip_opens_the_head_in_its_panel(minilm: LoadedModel) -> 
 
 
 def test_the_pair_of_heads_is_framed_in_the_matrix(minilm: LoadedModel) -> None:
-    app = opened(a_layer="1", a_head="7", b_layer="4", b_head="3")
-    ((header, numbers),) = sent(app, "headlight_pairs")
-    assert header["heads"][19] == [1, 7]  # type: ignore[index]
+    app = opened("Compare", a_layer="1", a_head="7", b_layer="4", b_head="3")
+    ((header, numbers),) = messages(app, "pairs")
+    assert header["heads"][19] == [1, 7]
     assert header["selected"] == [19, 51]
     assert numbers.shape == (72 * 72,)
     assert float(metrics(app)["Divergence"].split()[0]) == pytest.approx(numbers.reshape(72, 72)[19, 51], rel=0.01)
 
 
 def test_three_streams_and_other_shapes_stand_beside_each_other() -> None:
-    app = opened(model="own-encoder-decoder", text="A cat.", target="My dog sat.", a_stream="cross", b_stream="cross")
-    assert sent(app)[0][0]["queries"][:2] == ["[CLS] → my", "my → dog"]  # type: ignore[index]
+    link = {"model": "own-encoder-decoder", "text": "A cat.", "target": "My dog sat."}
+    app = opened("Compare", a_stream="cross", b_stream="cross", **link)
+    assert messages(app, "head")[0][0]["queries"][:2] == ["[CLS] → my", "my → dog"]
     app.selectbox(key="b_model").select("own-decoder").run()
     assert not app.exception
     assert "Cannot be shown" not in said(app) or "share no token" in said(app)
@@ -185,9 +150,9 @@ def test_three_streams_and_other_shapes_stand_beside_each_other() -> None:
 def test_a_long_text_is_compared_by_its_beginning(minilm: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(maps, "WHOLE", 8)
     monkeypatch.setattr(maps, "WINDOW", 6)
-    app = opened(a_layer="1", a_head="7")
+    app = opened("Compare", a_layer="1", a_head="7")
     weights = record(minilm, EXAMPLE).attention(layer=1, head=7)
-    np.testing.assert_allclose(sent(app)[0][1].reshape(6, 6), weights[:6, :6], rtol=1e-6)
+    np.testing.assert_allclose(messages(app, "head")[0][1].reshape(6, 6), weights[:6, :6], rtol=1e-6)
     assert "is compared by its first" in said(app)
     assert metrics(app)["Shared tokens"] == "6"
 
@@ -219,3 +184,13 @@ def test_the_caption_is_the_formula_of_the_panels_own_models(panels: dict[str, A
     both = compare_panels.formula([panels["bert"], panels["t5"]])
     assert both == " ".join(f"{name}: {compare_panels.formula([panels[name]])}" for name in ("bert", "t5"))
     assert compare_panels.formula([panels["bert"]] * 2) == compare_panels.formula([panels["bert"]])
+
+
+def test_it_subtracts_where_tokens_agree() -> None:
+    app = opened("Compare", b_text="The cat sat on a mat.", a_layer="3", a_head="7", b_layer="3", b_head="7")
+    assert len(messages(app, "head")) == 3
+    assert app.metric[0].value == "8"  # [CLS] the cat sat on mat . [SEP]
+
+
+def test_it_says_what_it_cannot_compare() -> None:
+    assert "no visible character" in said(opened("Compare", a_text=" ", b_text="\u200b"))

@@ -13,9 +13,9 @@ from tokenizers import Regex, Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Split
 
-from tests.inspector.views.lab import test_page
+from tests.inspector.views.lab.test_page import TINY
+from tests.inspector.views.page import EXAMPLE, opened, pressed, said, turned
 from tests.inspector.views.shell import test_model_picker
-from tests.inspector.views.test_pages import EXAMPLE, PAGES, opened, said
 
 
 def panic(*args: object, **kwargs: object) -> None:
@@ -65,10 +65,10 @@ def test_a_text_that_cannot_be_read_is_a_sentence(
         assert "It is kept: change it, or choose another model." in said(app)
         assert app.text_area(key="text").value == text
         assert whole(caplog)
-        app.switch_page(PAGES["Compare"]).run()
+        turned(app, "Compare")
         assert sentence in said(app)
         assert app.text_area(key="text").value == text
-    app.switch_page(PAGES["LayerNorm"]).run()
+    turned(app, "LayerNorm")
     assert "Cannot be shown" not in said(app)
     assert app.text_area(key="text").value == text
 
@@ -88,7 +88,7 @@ def test_another_model_that_fails_is_a_sentence_once(
     assert "asked" not in app.session_state
     assert app.text_area(key="text").value == EXAMPLE
     caplog.clear()
-    app.switch_page(PAGES["Costs"]).run()  # it is not asked for again
+    turned(app, "Costs")  # it is not asked for again
     assert not app.exception
     assert not whole(caplog)
 
@@ -117,7 +117,7 @@ def test_every_page_says_what_fails_in_it(
         patched.setattr(broken, raising(TypeError("unhashable type: 'x'")))
         if page == "Attention":
             st.cache_resource.clear()
-        app.switch_page(PAGES[page]).run()
+        turned(app, page)
         assert not app.exception
         assert "failed in a way that Headlight does not know (TypeError: unhashable type: 'x')" in said(app)
         assert whole(caplog)
@@ -126,10 +126,10 @@ def test_every_page_says_what_fails_in_it(
 
 
 def test_the_lab_forgets_a_training_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    app = test_page.opened(**test_page.TINY)
+    app = opened("Lab", **TINY)
     with monkeypatch.context() as patched:
         patched.setattr("models.training.lab.train_both", raising(RuntimeError("broken")))
-        test_page.button(app, "Start").click().run()
+        pressed(app, "Start")
     assert not app.exception
     assert "The training failed in a way that Headlight does not know (RuntimeError: broken). Choose other" in said(app)
     assert "lab" not in app.session_state

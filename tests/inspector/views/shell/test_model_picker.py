@@ -20,16 +20,9 @@ from transformers import BertForMaskedLM, LlamaConfig, LlamaForCausalLM
 
 from inspector.views.shell import available_models, model_picker
 from models.formatting import bytes_in_words
+from tests.inspector.views.page import EXAMPLE, pressed, said, turned
+from tests.inspector.views.page import opened as start
 from tests.local_hub import make_bert
-
-ROOT = Path(__file__).parents[4]
-FOLDERS = ("attention", "compare", "what_if", "lab", "training")  # pages of several files
-EXAMPLE = "The cat sat on the mat because it was tired."
-
-
-def path_of(page: str) -> str:
-    """Seen from the frame, which lies in shell/."""
-    return f"../{page}/page.py" if page in FOLDERS else f"../{page}.py"
 
 
 @pytest.fixture(autouse=True)
@@ -60,26 +53,13 @@ def root(bert: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def opened(**link: str) -> AppTest:
-    """The app with the field for another model open."""
-    app = AppTest.from_file(str(ROOT / "inspector/views/shell/frame.py"), default_timeout=60)
-    for name, value in {"model": "own-encoder", **link}.items():
-        app.query_params[name] = value
-    app.session_state["other_open"] = True
-    return app.run()
-
-
-def press(app: AppTest, key: str) -> AppTest:
-    return next(button for button in app.button if button.key and key in button.key).click().run()
+    """Start the app with the field for another model open."""
+    return start(state={"other_open": True}, **{"model": "own-encoder", **link})
 
 
 def look(app: AppTest, name: object) -> AppTest:
     app.text_input(key="other").set_value(str(name))
-    return press(app, "look")
-
-
-def said(app: AppTest) -> str:
-    elements = [*app.text, *app.warning, *app.error, *app.info, *app.caption, *app.markdown]
-    return "\n".join(str(element.value) for element in elements)
+    return pressed(app, "look")
 
 
 def test_a_folder_is_looked_at_loaded_and_used_on_other_pages(root: Path, bert: Path) -> None:
@@ -95,7 +75,7 @@ def test_a_folder_is_looked_at_loaded_and_used_on_other_pages(root: Path, bert: 
     ):
         assert part in said(app)
     assert app.selectbox(key="model").value == "own-encoder"
-    press(app, "load")
+    pressed(app, "load")
     assert not app.exception
     assert app.selectbox(key="model").value == str(bert)
     assert "bert (folder)" in app.selectbox(key="model").options
@@ -103,8 +83,8 @@ def test_a_folder_is_looked_at_loaded_and_used_on_other_pages(root: Path, bert: 
     assert "Exact on this text" in said(app)
     assert "Attention is seen through transformers' registry." in said(app)
     assert str(bert) in app.query_params["model"]
-    for page in ("compare", "layernorm", "positions", "costs", "what_if"):
-        app.switch_page(path_of(page)).run()
+    for page in ("Compare", "LayerNorm", "Positions", "Costs", "What if"):
+        turned(app, page)
         assert not app.exception, page
         assert "Cannot be shown" not in said(app), page
     app.selectbox(key="model").select("minilm").run()
@@ -114,15 +94,13 @@ def test_a_folder_is_looked_at_loaded_and_used_on_other_pages(root: Path, bert: 
 
 
 def test_a_link_with_an_unlisted_model_is_asked_about_and_not_loaded(root: Path, bert: Path) -> None:
-    app = AppTest.from_file(str(ROOT / "inspector/views/shell/frame.py"), default_timeout=60)
-    app.query_params["model"] = str(bert)
-    app.run()
+    app = start(model=str(bert))
     assert not app.exception
     assert "which is not in the list. It was not loaded: you see minilm instead." in said(app)
     assert app.text_input(key="other").value == str(bert)
     assert app.selectbox(key="model").value == "minilm"
     assert "BertForMaskedLM" not in said(app)
-    press(press(app, "look"), "load")
+    pressed(pressed(app, "look"), "load")
     assert app.selectbox(key="model").value == str(bert)
     assert "It was not loaded" not in said(app)
 
@@ -206,7 +184,7 @@ def test_a_model_of_the_hub_is_fetched_and_loaded(hub: Any, bert: Path) -> None:
     weights = (bert / "model.safetensors").stat().st_size + (bert / "tokenizer.json").stat().st_size
     assert f"Download: {bytes_in_words(weights)} (limit 3 GB)" in said(app)
     assert not [path for path in hub.paths() if path.endswith("model.safetensors")]
-    press(app, "load")
+    pressed(app, "load")
     assert not app.exception
     assert app.selectbox(key="model").value == "org/bert@v1"
     assert "13 tokens of at most 32" in said(app)
@@ -263,14 +241,14 @@ def test_a_click_ends_a_download_in_the_middle(
     monkeypatch.setattr("streamlit.testing.v1.app_test.LocalScriptRunner", Runner)
     monkeypatch.setattr(model_picker, "DRAWN_EVERY", 0.0)
     monkeypatch.setattr(model_picker._Bar, "progress", click)
-    app = press(look(opened(), "org/bert"), "load")
+    app = pressed(look(opened(), "org/bert"), "load")
     assert not app.exception
     assert whole / 2 < clicks[0] < whole
     if stopped:
         assert "Stopped. What was fetched is kept: Load goes on from there." in said(app)
         assert app.selectbox(key="model").value == "own-encoder"
         assert threading.active_count() <= threads
-        press(app, "load")
+        pressed(app, "load")
     assert [0 < int(one.removeprefix("bytes=")[:-1]) < whole for one in hub.ranges] == [True]
     assert app.selectbox(key="model").value == "org/bert"
     assert "13 tokens of at most 32" in said(app)
@@ -278,12 +256,12 @@ def test_a_click_ends_a_download_in_the_middle(
 
 def test_two_visitors_share_one_copy_and_each_has_a_list_of_their_own(root: Path, bert: Path) -> None:
     first, second = look(opened(), bert), look(opened(), bert)
-    press(first, "load")
+    pressed(first, "load")
     shelf = available_models._shelf()
     key = str(bert), shelf.found[str(bert)].version, available_models.placement()
     held = shelf.weights.get(key, pytest.fail)
     assert "bert (folder)" not in second.selectbox(key="model").options
-    press(second, "load")
+    pressed(second, "load")
     assert shelf.weights.get((key[0], shelf.found[str(bert)].version, key[2]), pytest.fail) is held
     assert "bert (folder)" in second.selectbox(key="model").options
 
@@ -291,7 +269,7 @@ def test_two_visitors_share_one_copy_and_each_has_a_list_of_their_own(root: Path
 def test_a_trace_outlives_its_model_which_is_loaded_again_where_it_is_needed(
     root: Path, bert: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    app = press(look(opened(), bert), "load")
+    app = pressed(look(opened(), bert), "load")
     weights = available_models._shelf().weights
     assert [key[0] for key in weights._models] == ["own-encoder", str(bert)]
     key = str(bert), available_models._shelf().found[str(bert)].version, available_models.placement()
@@ -305,12 +283,12 @@ def test_a_trace_outlives_its_model_which_is_loaded_again_where_it_is_needed(
     assert "13 tokens of at most 32" in said(app)
     assert "Exact on this text" in said(app)
     assert weights.used == 0, "the page shows the trace without its model"
-    app.switch_page("../positions.py").run()
+    turned(app, "Positions")
     assert not app.exception
     assert [key[0] for key in weights._models] == [str(bert)]
     weights._make_room(weights.budget)
     (bert / "model.safetensors").unlink()
-    app.switch_page("../costs.py").run()
+    turned(app, "Costs")
     assert not app.exception
     assert "Cannot be shown" in said(app)
     assert app.text_area(key="text").value == EXAMPLE
@@ -334,16 +312,16 @@ def test_pages_say_what_a_model_does_not_have(root: Path, bert: Path) -> None:
     app = opened()
     assert app.selectbox(key="there").options == [str(bert), str(folder)]
     app.selectbox(key="there").select(str(folder)).run()  # looked at, as if it were typed
-    press(app, "load")
+    pressed(app, "load")
     assert not app.exception
     assert "Cannot be" not in said(app)
-    app.switch_page("../positions.py").run()
+    turned(app, "Positions")
     assert not app.exception
     assert "has no table: it turns pairs" in said(app)
-    app.switch_page("../costs.py").run()
+    turned(app, "Costs")
     assert not app.exception
     assert "no cost formulas for the model type 'llama'" in said(app)
-    for page in ("layernorm", "compare", "what_if"):
-        app.switch_page(path_of(page)).run()
+    for page in ("LayerNorm", "Compare", "What if"):
+        turned(app, page)
         assert not app.exception, page
         assert "Cannot be shown" not in said(app), page

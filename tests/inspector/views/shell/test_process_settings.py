@@ -10,9 +10,9 @@ import pytest
 FAULTS = """
 import resource
 import torch
-from inspector.views import process
+from inspector.views.shell import process_settings
 
-process.settle()
+process_settings.settle()
 
 def blocks():
     return [torch.ones(30 * 2**20, dtype=torch.uint8) for _ in range(3)]
@@ -27,10 +27,10 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 GARBAGE = """
 import gc
 import torch, transformers.models.bert.modeling_bert
-from inspector.views import process
+from inspector.views.shell import process_settings
 
-process.use_threads()
-process.settle()
+process_settings.use_threads()
+process_settings.settle()
 print(torch.get_num_threads(), gc.get_freeze_count(), len(gc.get_objects()))
 """
 

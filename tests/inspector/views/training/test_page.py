@@ -17,8 +17,8 @@ from streamlit.testing.v1 import AppTest
 from models import checkpoints
 from models.training import history
 from models.training.recipes import MINI_BERT, RECIPES
+from tests.inspector.views.page import messages, opened, said
 
-ROOT = Path(__file__).parents[4]
 SHIPPED = checkpoints.FOLDER / "translator"
 STEPS = [str(step) for step in history.read_replay(SHIPPED).steps]
 DATA = history.section(history.read_card(SHIPPED), "Data").splitlines()[-1].removeprefix("- ")
@@ -36,51 +36,31 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return made
 
 
-def opened(**link: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "inspector/views/shell/frame.py"), default_timeout=60)
-    for name, value in link.items():
-        app.query_params[name] = value
-    return app.switch_page("../training/page.py").run()
-
-
-def said(app: AppTest) -> str:
-    elements = [*app.text, *app.warning, *app.error, *app.info, *app.caption, *app.markdown]
-    return "\n".join(str(element.value) for element in elements)
-
-
 def figures(app: AppTest) -> dict[str, dict]:
     """What plotly was sent, by the title's first word."""
     specs = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
     return {spec["layout"]["title"]["text"]: spec for spec in specs}
 
 
-def heads(app: AppTest) -> list[tuple[dict[str, object], np.ndarray]]:
-    sent = []
-    for element in app.get("bidi_component"):
-        if element.proto.component_name == "headlight_head":
-            message = element.proto.bytes
-            start = 4 + int.from_bytes(message[:4], "little")
-            sent.append((json.loads(message[4:start]), np.frombuffer(message[start + -start % 4 :], np.float32)))
-    return sent
-
-
 def test_the_shipped_models_are_shown() -> None:
-    app = opened()
+    app = opened("Training")
     assert not app.exception
     assert app.title[0].value == "Training"
     assert "Cannot be shown" not in said(app)
     assert "One training, one seed (0)" in said(app)
+    layer = messages(app, "head")[0][0]["layer"]
     assert list(figures(app)) == [
         "Learning rate by step",
         "Loss, accuracy and gradient by step",
-        f"The heads of layer {heads(app)[0][0]['layer']} as they learned",
+        f"The heads of layer {layer} as they learned",
         "How the matrices grew",
     ]
     assert {metric.label: metric.value for metric in app.metric}["Seeds"] == "1"
 
 
 def test_numbers_of_the_page_are_those_of_the_files(folder: Path) -> None:
-    app = opened(moment="0", sentence="I bought a red book yesterday.", replay_stream="cross", replay_layer="1")
+    link = {"moment": "0", "sentence": "I bought a red book yesterday.", "replay_stream": "cross", "replay_layer": "1"}
+    app = opened("Training", **link)
     assert not app.exception
     numbers = {metric.label: metric.value for metric in app.metric}
     assert numbers["Parameters"] == "1.00 k"
@@ -88,7 +68,7 @@ def test_numbers_of_the_page_are_those_of_the_files(folder: Path) -> None:
     assert numbers["Steps"] == f"{int(last[0]):,}"
     assert float(numbers["Perplexity"]) == pytest.approx(math.exp(float(last[2])), rel=5e-3)
     tensors = load_file(folder / "replay.safetensors")
-    (now, first), (end, final) = heads(app)
+    (now, first), (end, final) = messages(app, "head")
     assert (now["layer"], now["title"]) == (1, f"Layer 1, head {now['head']} at step 0")
     assert now["keys"][:3] == ["[CLS]", "▁I", "▁bought"]
     for sent, step in ((first, "0"), (final, last[0])):
@@ -102,38 +82,35 @@ def test_numbers_of_the_page_are_those_of_the_files(folder: Path) -> None:
 def test_a_link_restores_the_view(folder: Path) -> None:
     link = {"moment": STEPS[3], "sentence": "I bought a red book yesterday.", "replay_stream": "decoder"}
     link |= {"replay_layer": "2", "replay_head": "5", "replay_measure": "confidence", "log_steps": "true"}
-    app = opened(**link)
+    app = opened("Training", **link)
     assert not app.exception
     assert {name: app.query_params[name] for name in link} == link
-    assert (heads(app)[0][0]["layer"], heads(app)[0][0]["head"]) == (2, 5)
+    assert (messages(app, "head")[0][0]["layer"], messages(app, "head")[0][0]["head"]) == (2, 5)
     assert figures(app)["Loss, accuracy and gradient by step"]["layout"]["xaxis"]["type"] == "log"
     assert figures(app)["The heads of layer 2 as they learned"]["layout"]["yaxis"]["title"]["text"] == (
         "largest weight of a row"
     )
 
 
-@pytest.mark.parametrize(
-    ("link", "sentence"),
-    [
-        ({"run": "evil"}, 'The link asks for run "evil"; it can be translator. You see translator instead.'),
-        ({"moment": "-7"}, f'The link asks for moment "-7"; it can be {", ".join(STEPS)}. You see '),
-        ({"sentence": "**x**"}, 'The link asks for sentence "??x??"; it can be '),
-        ({"replay_layer": "9"}, 'The link asks for replay_layer "9"; they go from 0 to 2.'),
-        ({"replay_head": "-1"}, 'The link asks for replay_head "-1"; they go from 0 to 5.'),
-        ({"replay_measure": "x"}, 'The link asks for replay_measure "x"; it can be entropy, '),
-    ],
-)
-def test_a_link_out_of_range_is_a_sentence(link: dict[str, str], sentence: str, folder: Path) -> None:
-    app = opened(**link)
-    assert not app.exception
-    assert sentence in said(app)
-    assert len(heads(app)) == 2
+def test_a_link_out_of_range_is_a_sentence(folder: Path) -> None:
+    link = {"run": "evil", "moment": "-7", "sentence": "**x**"}
+    app = opened("Training", replay_layer="9", replay_head="-1", replay_measure="x", **link)
+    for fact in (
+        'run "evil"; it can be translator. You see translator',
+        f'moment "-7"; it can be {", ".join(STEPS)}. You see ',
+        'sentence "??x??"; it can be ',
+        'replay_layer "9"; they go from 0 to 2.',
+        'replay_head "-1"; they go from 0 to 5.',
+        'replay_measure "x"; it can be entropy, ',
+    ):
+        assert f"The link asks for {fact}" in said(app)
+    assert len(messages(app, "head")) == 2
 
 
 def test_play_walks_to_the_end_and_stops(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [0.0]
     monkeypatch.setattr("inspector.views.training.replay.monotonic", lambda: clock[0])
-    app = opened(moment=STEPS[-4])
+    app = opened("Training", moment=STEPS[-4])
     app.button(key="play_replay").click().run()
     assert app.button(key="play_replay").label == "Pause"
     seen = [app.select_slider(key="moment").value]
@@ -169,13 +146,13 @@ def test_an_encoder_alone_is_shown_too(folder: Path, monkeypatch: pytest.MonkeyP
     rows = "3,5,,,0.0005,1,10,1\n6,4,4.5,0.1,0.001,1,10,2\n12,3,3.5,0.3,0,1,10,3\n"
     (other / "metrics.csv").write_text(f"{header}\n{rows}", encoding="utf-8")
     monkeypatch.setitem(RECIPES, "mini-bert", replace(MINI_BERT, warmup=6, decay="cosine", learning_rate=0.001))
-    app = opened(run="mini-bert")
+    app = opened("Training", run="mini-bert")
     assert not app.exception
     assert app.selectbox(key="run").options == ["mini-bert", "translator"]
     assert "the true token behind each mask" in said(app)
     assert "The 3 measured points lie on the formula" in said(app)
     assert "There is no file" in said(app)  # it has no card, no weights and no configuration
-    assert heads(app)[0][0]["queries"] == tokens
+    assert messages(app, "head")[0][0]["queries"] == tokens
     assert "Target" not in "".join(text.value for text in app.text)
     app.selectbox(key="run").select("translator").run()
     assert not app.exception
@@ -185,7 +162,7 @@ def test_an_encoder_alone_is_shown_too(folder: Path, monkeypatch: pytest.MonkeyP
 
 def test_another_recipe_than_the_measured_one_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(RECIPES, "translator", replace(RECIPES["translator"], learning_rate=0.003))
-    app = opened()
+    app = opened("Training")
     assert not app.exception
     assert "The measured rates are not those of this recipe" in said(app)
 
@@ -194,19 +171,19 @@ def test_another_recipe_than_the_measured_one_is_said(folder: Path, monkeypatch:
 @pytest.mark.parametrize("name", ["metrics.csv", "replay.safetensors", "model.safetensors", "config.json"])
 def test_a_missing_or_damaged_file_is_a_sentence(name: str, damage: Callable[[Path], object], folder: Path) -> None:
     damage(folder / name)
-    app = opened()
+    app = opened("Training")
     assert not app.exception
     assert f"{folder / name}" in said(app)
     assert "python -m models.train --help" in said(app)
     assert DATA in said(app)  # the card is there
-    assert len(heads(app)) == (0 if name == "replay.safetensors" else 2)
+    assert len(messages(app, "head")) == (0 if name == "replay.safetensors" else 2)
     assert ("Loss, accuracy and gradient by step" in figures(app)) == (name != "metrics.csv")
 
 
 def test_a_checkpoint_with_its_card_alone_still_shows_it(folder: Path) -> None:
     for name in ("metrics.csv", "replay.safetensors"):
         (folder / name).unlink()
-    app = opened()
+    app = opened("Training")
     assert not app.exception
     assert DATA in said(app)
     assert said(app).count("There is no file") == 2
@@ -214,7 +191,7 @@ def test_a_checkpoint_with_its_card_alone_still_shows_it(folder: Path) -> None:
 
 def test_a_checkpoint_without_a_recipe_has_no_schedule(folder: Path) -> None:
     folder.rename(folder.with_name("stranger"))
-    app = opened()
+    app = opened("Training")
     assert not app.exception
     assert "has no recipe stranger" in said(app)
     assert "Learning rate by step" not in figures(app)
@@ -223,6 +200,6 @@ def test_a_checkpoint_without_a_recipe_has_no_schedule(folder: Path) -> None:
 
 def test_without_any_checkpoint_the_page_says_how_to_get_one(folder: Path) -> None:
     shutil.rmtree(folder)
-    app = opened()
+    app = opened("Training")
     assert not app.exception
     assert "tells of its training" in said(app)

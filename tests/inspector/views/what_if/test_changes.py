@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -12,33 +10,23 @@ import models
 from inspector import interventions, record
 from inspector.interventions import importance
 from inspector.views.what_if import importance as what_if_alone
-from tests.inspector.views.what_if.test_hide import messages, said
+from tests.inspector.views.page import EXAMPLE, messages, metrics, said
+from tests.inspector.views.page import opened as start
 
-ROOT = Path(__file__).parents[4]
-PAGE = "../what_if/page.py"
-EXAMPLE = "The cat sat on the mat because it was tired."
 SWAP, DROP = "Swap a word", "Drop heads"
 
 
 def opened(model: str, part: str, **link: str) -> AppTest:
-    """The page as a reader finds it who follows a link."""
-    app = AppTest.from_file(str(ROOT / "inspector/views/shell/frame.py"), default_timeout=60)
-    for name, value in {"model": model, "part": part, **link}.items():
-        app.query_params[name] = value
-    return app.switch_page(PAGE).run()
+    return start("What if", model=model, part=part, **link)
 
 
 def maps(app: AppTest) -> list[np.ndarray]:
     """Before, after and their difference, as the browser gets them."""
-    return [numbers.reshape(len(header["queries"]), -1) for header, numbers in messages(app)]
+    return [numbers.reshape(len(header["queries"]), -1) for header, numbers in messages(app, "head")]
 
 
 def crossed(app: AppTest) -> list[list[int]]:
-    return messages(app, "headlight_grid")[0][0]["crossed"]
-
-
-def metrics(app: AppTest) -> dict[str, str]:
-    return {metric.label: metric.value for metric in app.metric}
+    return messages(app, "grid")[0][0]["crossed"]
 
 
 @pytest.mark.parametrize("model", ["minilm", "own-decoder", "own-encoder-decoder", "mini-bert"])
@@ -132,7 +120,7 @@ def test_several_heads_of_a_link_are_dropped_at_once() -> None:
     app = opened("minilm", DROP, drop="3.7 4.1")
     assert crossed(app) == [[3, 7], [4, 1]]
     dropped = interventions.drop(models.load("minilm"), EXAMPLE, heads=[("encoder", 3, 7), ("encoder", 4, 1)])
-    header = messages(app)[0][0]
+    header = messages(app, "head")[0][0]
     expected = dropped.after.attention(layer=header["layer"], head=header["head"])
     np.testing.assert_allclose(maps(app)[1], expected, rtol=0, atol=1e-7)
     assert "2 of 72 heads dropped" in said(app)
@@ -172,14 +160,14 @@ def test_each_head_alone_is_measured_once_and_drawn() -> None:
     assert not app.exception
     loaded = models.load("own-decoder")
     expected = list(importance.measure(loaded, record(loaded, EXAMPLE)))
-    (_, moved), (_, surprise) = messages(app, "headlight_grid")[-2:]
+    (_, moved), (_, surprise) = messages(app, "grid")[-2:]
     most = max(one.moved for one in expected)
     np.testing.assert_allclose(moved, [255 * one.moved / most for one in expected], atol=0.51)
     most = max(abs(one.surprise) for one in expected)
     np.testing.assert_allclose(surprise, [127.5 + 127.5 * one.surprise / most for one in expected], atol=0.51)
     assert "alone-start" not in [button.key for button in app.button]  # there is no more to do
     app.run()
-    assert len(messages(app, "headlight_grid")) == 4
+    assert len(messages(app, "grid")) == 4
 
 
 def test_many_heads_are_left_to_python(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,10 +20,8 @@ from models.registry import load_checkpoint
 from models.transformer.config import TransformerConfig
 from models.transformer.masked_lm import MaskedLanguageModel
 from models.transformer.subwords import train_subwords
-
-ROOT = Path(__file__).parents[4]
-PAGE = "../what_if/page.py"
-EXAMPLE = "The cat sat on the mat because it was tired."
+from tests.inspector.views.page import EXAMPLE, messages, pressed, said, typed, uploaded
+from tests.inspector.views.page import opened as start
 
 
 @pytest.fixture(scope="module")
@@ -54,29 +51,7 @@ def catalogue(standin: models.LoadedModel, monkeypatch: pytest.MonkeyPatch) -> I
 
 
 def opened(model: str = "mini-bert", **link: str) -> AppTest:
-    """The page as a reader finds it who follows a link."""
-    app = AppTest.from_file(str(ROOT / "inspector/views/shell/frame.py"), default_timeout=60)
-    app.query_params["model"] = model
-    for name, value in link.items():
-        app.query_params[name] = value
-    return app.switch_page(PAGE).run()
-
-
-def said(app: AppTest) -> str:
-    elements = [*app.text, *app.warning, *app.error, *app.info, *app.caption, *app.markdown, *app.subheader]
-    return "\n".join(str(element.value) for element in elements)
-
-
-def messages(app: AppTest, name: str = "headlight_head") -> list[tuple[dict[str, object], np.ndarray]]:
-    """Header and numbers of everything that was sent to a component."""
-    found = []
-    for element in app.get("bidi_component"):
-        if element.proto.component_name == name:
-            data = element.proto.bytes
-            start = 4 + int.from_bytes(data[:4], "little")
-            numbers = np.frombuffer(data[start + -start % 4 :], np.uint8 if name.endswith("grid") else np.float32)
-            found.append((json.loads(data[4:start]), numbers))
-    return found
+    return start("What if", model=model, **link)
 
 
 def chips(app: AppTest) -> list[int]:
@@ -102,7 +77,7 @@ def test_the_first_view_masks_a_telling_token_without_a_click(standin: models.Lo
     assert EXAMPLE.replace(hidden, "____") in said(app)
     assert "token" not in app.query_params
     masked = interventions.mask(standin, EXAMPLE, positions=[telling])
-    (before, a), (after, b), (apart, difference) = messages(app)
+    (before, a), (after, b), (apart, difference) = messages(app, "head")
     layer, head = before["layer"], before["head"]
     for numbers, trace in ((a, masked.before), (b, masked.after)):
         np.testing.assert_array_equal(numbers, trace.attention(layer=layer, head=head).ravel())
@@ -123,7 +98,7 @@ def test_the_head_that_changed_most_is_opened_first(standin: models.LoadedModel)
         for layer in range(2)
         for head in range(2)
     }
-    header = messages(app)[0][0]
+    header = messages(app, "head")[0][0]
     table = app.dataframe[0].value
     assert (header["layer"], header["head"]) == (table["layer"][0], table["head"][0])
     assert table["total_variation"].tolist() == pytest.approx(
@@ -167,20 +142,10 @@ def test_a_whole_word_is_masked_with_all_its_pieces() -> None:
     assert not app.exception
 
 
-def test_a_link_of_the_page_mask_goes_on() -> None:
-    app = AppTest.from_file(str(ROOT / "inspector/views/shell/frame.py"), default_timeout=60)
-    app.query_params["model"], app.query_params["token"], app.query_params["mask_layer"] = "mini-bert", "5", "1"
-    app.switch_page("../mask.py").run()
-    assert not app.exception
-    assert app.title[0].value == "What if"
-    assert chips(app) == [5]
-    assert messages(app)[0][0]["layer"] == 1
-
-
 def test_a_link_restores_the_view(standin: models.LoadedModel) -> None:
     link = {"token": "6", "mask_layer": "1", "mask_head": "0", "hide": "true", "words": "true", "sqrt": "true"}
     app = opened(**link)
-    header, numbers = messages(app)[0]
+    header, numbers = messages(app, "head")[0]
     assert (header["layer"], header["head"], header["scale"]) == (1, 0, "sqrt")
     trace = record(standin, EXAMPLE)
     np.testing.assert_array_equal(
@@ -198,12 +163,11 @@ def test_a_link_to_no_token_is_a_sentence(token: str, standin: models.LoadedMode
     assert chips(app) == [telling]
 
 
-@pytest.mark.parametrize(("name", "last"), [("mask_layer", 1), ("mask_head", 1)])
-def test_a_link_to_no_head_is_a_sentence(name: str, last: int) -> None:
-    app = opened(**{name: "9"})
-    assert not app.exception
-    assert f'The link asks for {name} "9"; they go from 0 to {last}.' in said(app)
-    assert len(messages(app)) == 3
+def test_a_link_to_no_head_is_a_sentence() -> None:
+    app = opened(mask_layer="9", mask_head="9")
+    for name in ("mask_layer", "mask_head"):
+        assert f'The link asks for {name} "9"; they go from 0 to 1.' in said(app)
+    assert len(messages(app, "head")) == 3
 
 
 def test_another_text_starts_with_its_own_telling_token(standin: models.LoadedModel) -> None:
@@ -221,9 +185,9 @@ def test_a_model_that_cannot_guess_says_so_and_offers_one_that_can(model: str) -
     assert "This model does not guess words" in said(app)
     assert "Cannot be shown" not in said(app)
     assert "____" in said(app)
-    assert len(messages(app)) == 3
+    assert len(messages(app, "head")) == 3
     assert ("has no head that predicts tokens" in said(app)) == (model != "translator")
-    next(button for button in app.button if "Switch" in button.label).click().run()
+    pressed(app, next(button.label for button in app.button if "Switch" in button.label))
     assert not app.exception
     assert app.selectbox(key="model").value == "mini-bert"
     assert app.text_area(key="text").value == "The cat sat."
@@ -232,8 +196,7 @@ def test_a_model_that_cannot_guess_says_so_and_offers_one_that_can(model: str) -
 
 @pytest.mark.parametrize("text", ["", " \n "])
 def test_an_unreadable_text_is_a_sentence(text: str) -> None:
-    app = opened()
-    app.text_area(key="text").set_value(text).run()
+    app = typed(opened(), text)
     assert not app.exception
     assert "Cannot be shown" in said(app)
     assert app.text_area(key="text").value == text
@@ -243,8 +206,7 @@ def test_an_unreadable_text_is_a_sentence(text: str) -> None:
     "text", ["<img src=x onerror=alert(1)> **b** $x$ :smile: `c`", "😀 猫 a\u200bb", "word " * 300]
 )
 def test_an_unusual_text_is_shown_literally(text: str) -> None:
-    app = opened()
-    app.text_area(key="text").set_value(text).run()
+    app = typed(opened(), text)
     assert not app.exception
     for element in [*app.markdown, *app.caption, *app.warning]:
         assert "onerror" not in element.value
@@ -260,14 +222,14 @@ def test_a_text_with_a_mask_token_starts_there() -> None:
     assert not app.exception
     assert "The cat ____ on the mat because." in said(app)
     assert "The text has the mask token there itself" in said(app)
-    assert messages(app)[2][1].max() == 0
+    assert messages(app, "head")[2][1].max() == 0
 
 
 def test_a_saved_trace_is_masked_too_if_its_model_is_at_hand(standin: models.LoadedModel, tmp_path: Path) -> None:
     record(standin, "The mat sat.").save(tmp_path / "t.npz")
     app = opened()
     content = (tmp_path / "t.npz").read_bytes()
-    app.file_uploader(key="file").set_value(("t.npz", content, "application/octet-stream")).run()
+    uploaded(app, content)
     assert not app.exception
     assert chips(app) == [first_choice(standin, "The mat sat.")]
 
@@ -278,7 +240,7 @@ def test_a_saved_trace_of_an_unknown_model_is_a_sentence(standin: models.LoadedM
     replace(record(standin, "The mat sat."), model="org/other").save(tmp_path / "t.npz")
     app = opened()
     content = (tmp_path / "t.npz").read_bytes()
-    app.file_uploader(key="file").set_value(("t.npz", content, "application/octet-stream")).run()
+    uploaded(app, content)
     assert not app.exception
     assert "The model 'org/other' of this saved trace is not at hand, so it cannot be run again." in said(app)
 
@@ -287,7 +249,7 @@ def test_a_saved_trace_of_a_model_that_cannot_guess(minilm: models.LoadedModel, 
     record(minilm, "The mat sat.").save(tmp_path / "t.npz")
     app = opened()
     content = (tmp_path / "t.npz").read_bytes()
-    app.file_uploader(key="file").set_value(("t.npz", content, "application/octet-stream")).run()
+    uploaded(app, content)
     assert not app.exception
     assert next(button for button in app.button if "Switch" in button.label).disabled
 
@@ -314,6 +276,6 @@ def test_the_downloads_hold_what_is_seen(monkeypatch: pytest.MonkeyPatch, standi
 
 def test_the_row_of_a_single_masked_token_is_pinned_where_it_is_shown() -> None:
     app = opened(token="2", hide="true")
-    assert [header["chosen"] for header, _ in messages(app)] == [[1], [1], [1]]
+    assert [header["chosen"] for header, _ in messages(app, "head")] == [[1], [1], [1]]
     app = opened(token="2 3", several="true")
-    assert [header["chosen"] for header, _ in messages(app)] == [[]] * 3
+    assert [header["chosen"] for header, _ in messages(app, "head")] == [[]] * 3

@@ -1,4 +1,4 @@
-"""Any value of any parameter: the page is there, and a sentence names what was asked and what is shown instead."""
+"""Every kind of widget in the link: any value is taken, or falls back to the default with a word; and late clicks."""
 
 from __future__ import annotations
 
@@ -9,25 +9,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import inspector
-from tests.inspector.views.hostile import LINK_VALUES, mixtures
-from tests.inspector.views.test_pages import PAGES, opened, said
+from tests.inspector.views.hostile import VALUES
 
-VALUES = [*LINK_VALUES, *mixtures(33, seed=11)]
 BOUND = {"whole": 2, "decimal": 0.5, "one": "b", "labelled": "b", "listed": "b", "slid": "b", "some": [1], "on": False}
-PARAMETERS = {
-    "Attention": "layer head query key lines between tokens sort only stream kind heads layers colours hide "
-    "renormalise words sqrt linear why why_sorted row column apart model pair target",
-    "Compare": "panels a_model a_text a_stream a_layer a_head a_mean b_model b_layer b_head hide words sqrt own_scale "
-    "difference heads_of",
-    "What if": "part token word ask drop mask_layer mask_head whole several by hide words sqrt stream",
-    "Generate": "step decoding temperature top_k top_p seed new_tokens flops_of beams gen_layer gen_head gen_mean",
-    "LayerNorm": "statistic norm_sqrt token norm norm_stream",
-    "Positions": "dimensions",
-    "Costs": "counted stream",
-    "Lab": "lab_task lab_length lab_steps lab_rate lab_seeds lab_a_positions lab_a_score lab_b_layers lab_b_residual",
-    "Training": "run moment sentence replay_stream replay_measure log_steps replay_layer replay_head",
-}
-STARTS = 2  # of each page, every parameter with another value each time
 
 
 def every_widget() -> None:
@@ -130,51 +114,6 @@ def test_every_widget_in_the_link_is_checked_first() -> None:
     assert bound == {"link.py"}
 
 
-@pytest.mark.parametrize("start", range(STARTS))
-@pytest.mark.parametrize("page", PARAMETERS)
-def test_every_page_draws_whatever_its_link_says(page: str, start: int) -> None:
-    """Each parameter takes another of the values, so that all of them meet over the starts and pages."""
-    names = PARAMETERS[page].split()
-    model = "translator" if page == "Generate" or start % 2 else "minilm"
-    asked = {name: VALUES[(7 * at + 23 * start + len(page)) % len(VALUES)] for at, name in enumerate(names)}
-    app = page_of(page, **{"model": model, "text": "A cat.", **asked})
-    assert not app.exception
-    assert "does not know" not in said(app)
-    assert app.title[0].value == page
-
-
-@pytest.mark.parametrize(
-    ("page", "name", "model"),
-    [
-        ("Attention", "kind", "minilm"),
-        ("Attention", "stream", "translator"),
-        ("Compare", "heads_of", "minilm"),
-        ("What if", "part", "minilm"),
-        ("Generate", "flops_of", "translator"),
-        ("LayerNorm", "statistic", "minilm"),
-        ("Costs", "counted", "minilm"),
-    ],
-)
-def test_an_empty_choice_is_a_sentence(page: str, name: str, model: str) -> None:
-    app = page_of(page, model=model, text="A cat.", **{name: ""})
-    assert not app.exception
-    assert f'The link asks for {name} "";' in said(app)
-    assert "Cannot be shown" not in said(app)
-
-
-def page_of(page: str, **link: str) -> AppTest:
-    """A page as it is opened from a link to it."""
-    path = {**PAGES, "Lab": "../lab/page.py", "Training": "../training/page.py"}[page]
-    if page == "Attention":
-        return opened(**link)
-    frame = Path(inspector.__file__).parent / "views/shell/frame.py"
-    app = AppTest.from_file(str(frame), default_timeout=60)
-    app.switch_page(path)
-    for name, value in link.items():
-        app.query_params[name] = value
-    return app.run()
-
-
 def late_click() -> None:
     """A page without numbers of its own in the link, and a click of the page that was left."""
     import streamlit as st
@@ -195,17 +134,3 @@ def test_a_click_that_comes_after_its_page_was_left_changes_no_address() -> None
     app.button[0].click().run()
     assert not app.exception
     assert "step" not in app.query_params
-
-
-def test_a_click_on_a_component_that_left_the_page_says_nothing() -> None:
-    def page() -> None:
-        import streamlit as st
-
-        from inspector.views.components.clicks import sent
-
-        st.session_state["here"] = {"open": [1, 2]}
-        st.text([sent("here", "open"), sent("here", "step"), sent("gone", "open")])
-
-    app = AppTest.from_function(page).run()
-    assert not app.exception
-    assert app.text[0].value == "[[1, 2], None, None]"

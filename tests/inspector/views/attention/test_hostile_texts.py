@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.inspector.views.test_pages import opened, said
+from tests.inspector.views.page import opened, said
 
 TEXTS = {
     "a word of 10,000 letters": "x" * 10_000,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.inspector.views.test_pages import opened, said
+from tests.inspector.views.page import opened, said
 
 
 def test_the_page_says_dtype_and_device(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,15 +15,10 @@ from inspector import Trace, interventions, record
 from models.attention.dropping import Head
 from tests.inspector.probe.families import save
 from tests.inspector.probe.test_model_layers import HYBRIDS, TWICE
+from tests.inspector.views.page import messages, pressed, said, uploaded
+from tests.inspector.views.page import opened as start
 
-ROOT = Path(__file__).parents[3]
-FOLDERS = ("attention", "compare", "what_if", "lab", "training")  # pages of several files
 TEXT = "the cat sat on the log"
-
-
-def path_of(page: str) -> str:
-    """Seen from the frame, which lies in shell/."""
-    return f"../{page}/page.py" if page in FOLDERS else f"../{page}.py"
 
 
 @pytest.fixture(scope="module")
@@ -37,48 +31,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.setenv("HEADLIGHT_ROOT", str(root))
         st.cache_resource.clear()
         for name in ("hybrid", "twice"):  # looked at and loaded once, for all visitors
-            app = start(other_open=True)
+            app = start(state={"other_open": True}, model="own-encoder", text=TEXT)
             app.text_input(key="other").set_value(str(root / name))
-            press(press(app, "look"), "load")
+            pressed(pressed(app, "look"), "load")
         yield root
         st.cache_resource.clear()
 
 
-def start(*, other_open: bool = False, added: Path | None = None, **link: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "inspector/views/shell/frame.py"), default_timeout=60)
-    for name, value in {"model": "own-encoder", "text": TEXT, **link}.items():
-        app.query_params[name] = value
-    app.session_state["other_open"] = other_open
-    if added is not None:
-        app.session_state["added"] = [str(added)]
-    return app.run()
-
-
-def press(app: AppTest, key: str) -> AppTest:
-    return next(button for button in app.button if button.key and key in button.key).click().run()
-
-
-def opened(folder: Path, page: str = "attention", **link: str) -> AppTest:
-    app = start(added=folder, model=str(folder), **link)
-    if page != "attention":
-        app.switch_page(path_of(page)).run()
+def opened(folder: Path, page: str = "Attention", **link: str) -> AppTest:
+    """Follow a link to a model of a folder that this visitor has loaded."""
+    app = start(page, state={"added": [str(folder)]}, model=str(folder), text=TEXT, **link)
     assert not app.exception
     return app
-
-
-def said(app: AppTest) -> str:
-    elements = [*app.text, *app.warning, *app.error, *app.info, *app.caption, *app.markdown]
-    return "\n".join(str(element.value) for element in elements)
-
-
-def messages(app: AppTest, name: str) -> list[tuple[dict[str, object], np.ndarray]]:
-    found = []
-    for message in (e.proto.bytes for e in app.get("bidi_component") if e.proto.component_name == f"headlight_{name}"):
-        start = 4 + int.from_bytes(message[:4], "little")
-        data = message[start + -start % 4 :]
-        kind = np.uint8 if name == "grid" else np.float32
-        found.append((json.loads(message[4:start]), np.frombuffer(data, kind)))
-    return found
 
 
 def recorded(folder: Path) -> Trace:
@@ -95,9 +59,9 @@ def test_a_link_names_the_models_layer(folder: Path) -> None:
     grid, _ = messages(app, "grid")[0]
     assert grid["names"] == ["layer 1", "layer 3"]
     assert "Layers that have no row do not attend" in said(app)
-    next(button for button in app.button if button.label == "Next head").click().run()
+    pressed(app, "Next head")
     assert messages(app, "head")[0][0]["title"] == "Layer 3, head 3"
-    next(button for button in app.button if button.label == "Next head").click().run()
+    pressed(app, "Next head")
     assert messages(app, "head")[0][0]["title"] == "Layer 1, head 0"
     assert "".join(app.query_params["layer"]) == "1"
 
@@ -127,14 +91,14 @@ def test_the_second_attention_of_a_layer_is_opened_and_named(folder: Path) -> No
 
 
 @pytest.mark.parametrize("model", ["hybrid", "twice"])
-@pytest.mark.parametrize("page", ["compare", "layernorm", "positions", "what_if"])
+@pytest.mark.parametrize("page", ["Compare", "LayerNorm", "Positions", "What if"])
 def test_every_page_shows_them(folder: Path, model: str, page: str) -> None:
     app = opened(folder / model, page)
     assert "Cannot be shown" not in said(app)
 
 
 def test_panels_choose_among_the_layers_that_attend(folder: Path) -> None:
-    app = opened(folder / "hybrid", "compare", a_layer="3", b_layer="2", a_head="1", b_head="1")
+    app = opened(folder / "hybrid", "Compare", a_layer="3", b_layer="2", a_head="1", b_head="1")
     titles = [header["title"] for header, _ in messages(app, "head")]
     assert titles[0] == "A: layer 3, head 1, kv head 0"
     assert 'The link asks for b_layer "2"; layers 1 and 3 attend.' in said(app)
@@ -143,14 +107,14 @@ def test_panels_choose_among_the_layers_that_attend(folder: Path) -> None:
     assert strips[1]["names"] == ["layer 3"]
     app.selectbox(key="a_layer").select(1).run()
     assert messages(app, "head")[0][0]["title"] == "A: layer 1, head 1, kv head 0"
-    press(app, "fill-layers")
+    pressed(app, "fill-layers")
     assert not app.exception
-    twice = opened(folder / "twice", "compare", a_layer="1", a_call="1", a_head="0")
+    twice = opened(folder / "twice", "Compare", a_layer="1", a_call="1", a_head="0")
     assert messages(twice, "head")[0][0]["title"] == "A: layer 1 (2nd attention), head 0"
 
 
 def test_heads_of_the_models_layer_are_dropped(folder: Path) -> None:
-    app = opened(folder / "hybrid", "what_if", part="Drop heads", drop="3.2")
+    app = opened(folder / "hybrid", "What if", part="Drop heads", drop="3.2")
     grid, _ = messages(app, "grid")[0]
     assert grid["crossed"] == [[1, 2]]
     assert "layer 3: head 2" in said(app)
@@ -160,13 +124,13 @@ def test_heads_of_the_models_layer_are_dropped(folder: Path) -> None:
     assert np.abs(dropped.after.output - trace.output).max() > 1e-4
     app.pills(key="whole-layers").set_value([0]).run()
     assert "".join(app.query_params["drop"]) == "1.0,1.1,1.2,1.3,3.2"
-    twice = opened(folder / "twice", "what_if", part="Drop heads", drop="1.2.1 1.3")
+    twice = opened(folder / "twice", "What if", part="Drop heads", drop="1.2.1 1.3")
     assert messages(twice, "grid")[0][0]["crossed"] == [[2, 3], [3, 2]]
     assert "layer 1 (2nd attention): head 2" in said(twice)
 
 
 def test_each_head_alone_is_drawn_in_its_row(folder: Path) -> None:
-    app = opened(folder / "hybrid", "what_if", part="Drop heads")
+    app = opened(folder / "hybrid", "What if", part="Drop heads")
     app.button(key="alone-start").click().run()
     assert not app.exception
     grid, _ = messages(app, "grid")[-1]
@@ -181,8 +145,8 @@ def test_rollout_names_the_layers_that_attend(folder: Path) -> None:
 
 def test_a_saved_trace_opens_with_the_models_layers(folder: Path, tmp_path: Path) -> None:
     recorded(folder / "hybrid").save(tmp_path / "t.npz")
-    app = start()
+    app = start(model="own-encoder", text=TEXT)
     content = (tmp_path / "t.npz").read_bytes()
-    app.file_uploader(key="file").set_value(("t.npz", content, "application/octet-stream")).run()
+    uploaded(app, content)
     assert not app.exception
     assert messages(app, "grid")[0][0]["names"] == ["layer 1", "layer 3"]

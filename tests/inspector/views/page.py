@@ -1,0 +1,108 @@
+"""The app without a browser: start it from a link, press its buttons, read what it says and sends.
+
+app = opened("Compare", a_layer="3", b_text="Another text.")
+(header, weights), *_ = messages(app, "head")
+assert "share no token" not in said(app)
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
+
+FRAME = Path(__file__).parents[3] / "inspector/views/shell/frame.py"
+FIRST = "Attention"
+PATHS = {  # by the page's title; seen from the frame, which lies in shell/
+    "Attention": "../attention/page.py",
+    "Compare": "../compare/page.py",
+    "What if": "../what_if/page.py",
+    "Generate": "../generate.py",
+    "LayerNorm": "../layernorm.py",
+    "Positions": "../positions.py",
+    "Costs": "../costs.py",
+    "Lab": "../lab/page.py",
+    "Training": "../training/page.py",
+}
+READING = tuple(page for page in PATHS if page not in ("Lab", "Training"))  # the pages that read the sidebar's text
+EXAMPLE = "The cat sat on the mat because it was tired."  # the text that the page starts with
+HOSTILE = "<img src=x onerror=alert(1)> **bold** $x$ [a](javascript:alert(1))"
+NOTHING: Mapping[str, object] = MappingProxyType({})
+
+
+def opened(page: str = FIRST, /, *, state: Mapping[str, object] = NOTHING, **link: str | list[str]) -> AppTest:
+    """Start the app on a page, as a reader who follows a link with these query parameters.
+
+    state: what the session holds before the first run.
+    """
+    app = AppTest.from_file(str(FRAME), default_timeout=120)
+    if page != FIRST:  # before the first run AppTest.switch_page would take page.py for the page's address
+        app._page_hash = calc_hash(PATHS[page].removeprefix("../").removesuffix(".py").removesuffix("/page"))
+    for name, value in link.items():
+        app.query_params[name] = value
+    for key, held in state.items():
+        app.session_state[key] = held
+    app.run()
+    assert not app.exception
+    return app
+
+
+def turned(app: AppTest, page: str) -> AppTest:
+    """Open another page, as a click in the navigation does."""
+    return app.switch_page(PATHS[page]).run()
+
+
+def typed(app: AppTest, text: str) -> AppTest:
+    """Replace the sidebar's text."""
+    return app.text_area(key="text").set_value(text).run()
+
+
+def pressed(app: AppTest, name: str) -> AppTest:
+    """Click the first button whose key or label is `name`, or whose key holds it."""
+    for fits in (lambda one: name in (one.key, one.label), lambda one: name in (one.key or "")):
+        for button in filter(fits, app.button):
+            return button.click().run()
+    raise AssertionError(f"no button {name} among {[button.label for button in app.button]}")
+
+
+def uploaded(app: AppTest, content: bytes, *, name: str = "t.npz") -> AppTest:
+    """Open a saved trace."""
+    return app.file_uploader(key="file").set_value((name, content, "application/octet-stream")).run()
+
+
+def said(app: AppTest) -> str:
+    """All that the page tells the reader in words."""
+    elements = [*app.text, *app.warning, *app.error, *app.info, *app.caption, *app.markdown, *app.subheader, *app.code]
+    return "\n".join(str(element.value) for element in elements)
+
+
+def metrics(app: AppTest) -> dict[str, str]:
+    return {metric.label: metric.value for metric in app.metric}
+
+
+def messages(app: AppTest, component: str) -> list[tuple[dict[str, Any], NDArray[Any]]]:
+    """Header and numbers of every message to a component (head, grid or pairs), in the page's order.
+
+    Behind a head's maps a long text's message holds more (its rows' numbers, its overview).
+    """
+    found = []
+    for element in app.get("bidi_component"):
+        if element.proto.component_name == f"headlight_{component}":
+            data = element.proto.bytes
+            start = 4 + int.from_bytes(data[:4], "little")
+            kind, rest = np.dtype(np.uint8 if component == "grid" else np.float32), data[start + -start % 4 :]
+            numbers = np.frombuffer(rest, kind, count=len(rest) // kind.itemsize)
+            found.append((json.loads(data[4:start]), numbers))
+    return found
+
+
+def message(app: AppTest, component: str) -> tuple[dict[str, Any], NDArray[Any]]:
+    """Header and numbers of the first message to a component."""
+    return messages(app, component)[0]

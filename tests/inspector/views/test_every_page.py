@@ -1,0 +1,104 @@
+"""Every page: each model, texts that cannot be read, texts full of markup, any value of any parameter of the link."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import models
+from tests.inspector.views.hostile import VALUES
+from tests.inspector.views.page import HOSTILE, READING, opened, said, turned, typed
+
+PARAMETERS = {
+    "Attention": "layer head query key lines between tokens sort only stream kind heads layers colours hide "
+    "renormalise words sqrt linear why why_sorted row column apart model pair target",
+    "Compare": "panels a_model a_text a_stream a_layer a_head a_mean b_model b_layer b_head hide words sqrt own_scale "
+    "difference heads_of",
+    "What if": "part token word ask drop mask_layer mask_head whole several by hide words sqrt stream",
+    "Generate": "step decoding temperature top_k top_p seed new_tokens flops_of beams gen_layer gen_head gen_mean",
+    "LayerNorm": "statistic norm_sqrt token norm norm_stream",
+    "Positions": "dimensions",
+    "Costs": "counted stream",
+    "Lab": "lab_task lab_length lab_steps lab_rate lab_seeds lab_a_positions lab_a_score lab_b_layers lab_b_residual",
+    "Training": "run moment sentence replay_stream replay_measure log_steps replay_layer replay_head",
+}
+STARTS = 2  # of each page, every parameter with another value each time
+
+
+@pytest.mark.parametrize("model", [card.id for card in models.catalogue()])
+def test_every_page_shows_every_model(model: str) -> None:
+    """One visitor turns to every page; `test_every_page_draws_whatever_its_link_says` starts each page by itself."""
+    app = opened(model=model)
+    for page in READING:
+        turned(app, page)
+        assert not app.exception, page
+        assert app.title[0].value == page
+        assert not app.error, page
+        assert "Cannot be shown" not in said(app), page
+        assert ("Untrained" in said(app)) == model.startswith("own-"), page
+
+
+@pytest.fixture(scope="module")
+def visit() -> AppTest:
+    """One visitor of all pages, whom no text drives away."""
+    return opened()
+
+
+@pytest.mark.parametrize("page", READING)
+def test_an_unreadable_text_is_a_sentence(page: str, visit: AppTest) -> None:
+    turned(visit, page)
+    for text, reason in (
+        ("", "The text is empty."),
+        ("  \n ", "The text is empty."),
+        ("\u200b", "no visible character"),
+    ):
+        typed(visit, text)
+        assert not visit.exception, text
+        assert reason in said(visit)
+        assert visit.text_area(key="text").value == text
+
+
+@pytest.mark.parametrize("text", [HOSTILE, "😀 猫 قطة a\u200bb \u202eabc", "$x$ `code` :smile: <script>"])
+def test_an_unusual_text_is_shown_literally(text: str, visit: AppTest) -> None:
+    typed(visit, text)
+    for page in READING:
+        turned(visit, page)
+        assert not visit.exception, page
+        assert visit.text_area(key="text").value == text
+        assert "Cannot be shown" not in said(visit) or page == "Generate", page
+        # Markdown elements read markup: no token of the reader may come near them.
+        for element in [*visit.markdown, *visit.caption, *visit.warning, *visit.error, *visit.info]:
+            assert "onerror" not in element.value, page
+            assert "<script" not in element.value, page
+
+
+@pytest.mark.parametrize("start", range(STARTS))
+@pytest.mark.parametrize("page", PARAMETERS)
+def test_every_page_draws_whatever_its_link_says(page: str, start: int) -> None:
+    """Each parameter takes another of the values, so that all of them meet over the starts and pages."""
+    names = PARAMETERS[page].split()
+    model = "translator" if page == "Generate" or start % 2 else "minilm"
+    asked = {name: VALUES[(7 * at + 23 * start + len(page)) % len(VALUES)] for at, name in enumerate(names)}
+    app = opened(page, **{"model": model, "text": "A cat.", **asked})
+    assert not app.exception
+    assert "does not know" not in said(app)
+    assert app.title[0].value == page
+
+
+@pytest.mark.parametrize(
+    ("page", "name", "model"),
+    [
+        ("Attention", "kind", "minilm"),
+        ("Attention", "stream", "translator"),
+        ("Compare", "heads_of", "minilm"),
+        ("What if", "part", "minilm"),
+        ("Generate", "flops_of", "translator"),
+        ("LayerNorm", "statistic", "minilm"),
+        ("Costs", "counted", "minilm"),
+    ],
+)
+def test_an_empty_choice_is_a_sentence(page: str, name: str, model: str) -> None:
+    app = opened(page, model=model, text="A cat.", **{name: ""})
+    assert not app.exception
+    assert f'The link asks for {name} "";' in said(app)
+    assert "Cannot be shown" not in said(app)
