@@ -15,6 +15,7 @@ from torch import Tensor
 
 from inspector.trace import AttentionRecord
 from models.attention.functions import AttentionFunction, ComposedAttention, DotProductAttention
+from models.attention.relative import AlibiBias, ShawScore, T5Bias, clipped
 from models.attention.scores import (
     AdditiveScore,
     CosineScore,
@@ -23,11 +24,10 @@ from models.attention.scores import (
     NaiveAdditiveScore,
     ScoreFunction,
 )
+from models.attention.side_keys import SideKeyAttention
 from models.huggingface.block_sparse import RepeatedBlock
 from models.huggingface.eager_attention import EagerAttention
 from models.huggingface.eager_output import SEEN
-from models.huggingface.side_keys import SideKeyAttention
-from models.transformer.relative import AlibiBias, ShawScore, T5Bias, clipped
 
 Array = NDArray[np.float64]
 

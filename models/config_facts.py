@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from transformers import PreTrainedConfig
 
 if TYPE_CHECKING:
-    from models.transformer.config import Shape
+    from models.loaded import Shape
 
 Stack = Literal["encoder", "decoder"]
 

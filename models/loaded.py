@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
     from models.tokenizers import Encoding
-    from models.transformer.config import Shape
 
+Shape = Literal["encoder", "decoder", "encoder-decoder"]
 Backend = Literal["own", "probe", "eager output"]
 
 

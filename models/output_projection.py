@@ -18,9 +18,10 @@ import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from models.attention import AttentionCall, add_up, concatenate, watch
+from models.attention import AttentionCall, watch
 from models.attention.running_layer import CallPlaces
 from models.transformer.config import TransformerConfig
+from models.transformer.multi_head import add_up, concatenate
 
 if TYPE_CHECKING:
     from models.loaded import LoadedModel

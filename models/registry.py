@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     import torch
     from torch import nn
 
+    from models.loaded import Shape
     from models.transformer import Decoder, Encoder, EncoderDecoder
-    from models.transformer.config import Shape
     from models.transformer.masked_lm import MaskedLanguageModel
     from models.untrusted.candidates import Candidate
 

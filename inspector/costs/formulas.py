@@ -17,8 +17,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from models.attention.functions import is_plain
-from models.transformer.config import Stream, TransformerConfig
+from models.attention import Stream
+from models.transformer.config import TransformerConfig
+from models.transformer.learned_attention import is_plain
 
 COMPONENTS = {
     "matmul": (

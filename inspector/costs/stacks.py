@@ -17,7 +17,8 @@ from inspector.costs.formulas import (
     product,
     stack_positions,
 )
-from models.transformer.config import Stream, TransformerConfig
+from models.attention import Stream
+from models.transformer.config import TransformerConfig
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ from inspector.probe.norm_kinds import NormParameters
 from inspector.probe.residual_sums import Uses
 from models.attention import AttentionCall
 from models.huggingface.eager_attention import in_decoder
-from models.transformer.config import NormPlacement, Shape, TransformerConfig
+from models.loaded import Shape
+from models.transformer.config import NormPlacement, TransformerConfig
 
 
 @dataclass(eq=False)

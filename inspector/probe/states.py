@@ -12,7 +12,7 @@ from torch import Tensor
 from inspector.probe.norm_hooks import Seen, summary
 from inspector.probe.norm_places import LayerCall, NormCall, is_same, stream_of
 from inspector.trace import Refused
-from models.transformer.config import Shape
+from models.loaded import Shape
 
 
 @dataclass(frozen=True)

@@ -14,14 +14,13 @@ from torch import Tensor
 
 from inspector.trace import tensor_file
 from inspector.trace.file_check import Check, every, finite, text, whole
-from models.attention import AttentionFunction, DotProductAttention, scores
+from models.attention import AttentionFunction, DotProductAttention, relative, scores
 from models.attention.functions import ComposedAttention, WeightedSum
 from models.attention.pairs import kept
+from models.attention.side_keys import SideBias, SideKeyAttention
 from models.huggingface import block_sparse, score_program
 from models.huggingface.eager_attention import PER_QUERY, EagerAttention, eager_function
 from models.huggingface.eager_output import GivenScores, RecomputedScores
-from models.huggingface.side_keys import SideBias, SideKeyAttention
-from models.transformer import relative
 
 PARTS: dict[str, type[Any]] = {
     part.__name__: part

@@ -1,4 +1,4 @@
-"""Heads that are left out: where every model's attention passes, the output of chosen heads is set to zero.
+"""Dropped heads: at the seam, where every model's attention passes, the output of chosen heads is set to zero.
 
 MHAtt(x) = sum_h xi_h Att_h(x): a dropped head has xi_h = 0, every other 1 (Michel, Levy & Neubig 2019, section 2.3).
 Att_h(x) here is the head's mix A V before W_O, so that what a layer without heads gives is the bias of its W_O.
@@ -16,8 +16,7 @@ from typing import NamedTuple
 
 from torch import Tensor
 
-from models.attention.running_layer import CallPlaces, following, running_layer
-from models.transformer.config import Stream
+from models.attention.running_layer import CallPlaces, Stream, following, running_layer
 
 
 class Head(NamedTuple):
@@ -35,7 +34,7 @@ HeadLike = Head | tuple[str, int, int]
 
 @dataclass
 class _Forward:
-    """heads: those to drop. places: of the attention calls that went by."""
+    """A forward with dropped heads. places: numbers the attention calls."""
 
     heads: frozenset[Head]
     places: CallPlaces = field(default_factory=CallPlaces)
@@ -47,7 +46,7 @@ _forward: ContextVar[_Forward | None] = ContextVar("dropped_heads", default=None
 
 @contextmanager
 def dropping(heads: Iterable[HeadLike]) -> Iterator[None]:
-    """Inside the block one forward runs without these heads, in this thread alone."""
+    """Drop these heads in one forward inside the block, in this thread alone."""
     token = _forward.set(_Forward(frozenset(Head(*head) for head in heads)))
     try:
         with following():
@@ -57,7 +56,7 @@ def dropping(heads: Iterable[HeadLike]) -> Iterator[None]:
 
 
 def without_dropped(x: Tensor, stream: Stream) -> Tensor:
-    """x [B, H, ...] of the stream's next attention call -> the same with 0 for the dropped heads.
+    """Set the dropped heads of the stream's next attention call to 0: x [B, H, ...] -> [B, H, ...].
 
     x is a head's output A V, or its weights A where a model mixes by itself: of weights that are 0 the mix is 0.
     """

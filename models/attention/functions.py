@@ -1,7 +1,7 @@
-"""Attention functions: what a head does with its queries, keys and values, as plain data that needs no model.
+"""Attention functions: the arithmetic of a head on its queries, keys and values, as plain data that needs no model.
 
-`DotProductAttention` is the paper's. `ComposedAttention` is put together from parts, each a choice. The modules at the
-end own what a function learns and hand the function out at each call.
+`DotProductAttention` is the paper's. `ComposedAttention` is put together from parts, each a choice. The modules that
+learn a function's tensors are in models/transformer/learned_attention.py.
 
 Shapes: B batch, H heads, K kv heads, Q query positions, T key positions, E head width.
 """
@@ -9,20 +9,18 @@ Shapes: B batch, H heads, K kv heads, Q query positions, T key positions, E head
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, is_dataclass, replace
-from math import inf, sqrt
+from math import inf
 from typing import Any, Protocol
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.functional import dropout
 
-from models.attention.scores import DotScore, Fill, FillWith, MultiplyByZero, ScoreFunction, learned_score
-from models.transformer.config import Stream, TransformerConfig
-from models.transformer.relative import Bias, ShawMix, ShawScore
+from models.attention.scores import DotScore, Fill, FillWith, ScoreFunction
 
 
 class AttentionFunction(Protocol):
-    """What one head does with its queries, keys and values."""
+    """The arithmetic of a head on its queries, keys and values."""
 
     @property
     def scale(self) -> float | None:
@@ -31,7 +29,7 @@ class AttentionFunction(Protocol):
 
     @property
     def positional(self) -> bool:
-        """Whether it counts where a key stands among all keys, so that masked keys cannot be left out."""
+        """Whether the place of a key among all keys counts, so that masked keys cannot be left out."""
         ...
 
     @property
@@ -40,18 +38,18 @@ class AttentionFunction(Protocol):
         ...
 
     def added(self, rows: slice, keys: int) -> Tensor | None:
-        """What it adds to the scaled scores of the query rows, [1 or B, H, rows, T]; None for nothing."""
+        """Numbers added to the scaled scores of the query rows, [1 or B, H, rows, T]; None for nothing."""
         ...
 
     def of_sequence(self, row: int, real: slice) -> AttentionFunction:
-        """The same for one sequence of a padded batch: row `row`, between its real tokens, the columns `real`.
+        """Keep one sequence of a padded batch: row `row`, and of that row its real tokens, the columns `real`.
 
-        What a function has learned is copied, so that later training changes no record.
+        Learned tensors are copied, so that later training changes no record.
         """
         ...
 
     def of_head(self, head: int) -> AttentionFunction:
-        """The same for one head alone: to be called with that head's query, key and value, H = K = 1."""
+        """Keep one head: the function is then called with that head's query, key and value, H = K = 1."""
         ...
 
     def __call__(
@@ -87,11 +85,11 @@ class DotProductAttention:
         return
 
     def of_sequence(self, row: int, real: slice) -> DotProductAttention:
-        """Itself: it holds nothing of a batch."""
+        """Return the same function: nothing in it belongs to one sequence."""
         return self
 
     def of_head(self, head: int) -> DotProductAttention:
-        """Itself: it holds nothing of a head."""
+        """Return the same function: nothing in it belongs to one head."""
         return self
 
     def __call__(
@@ -106,8 +104,20 @@ class DotProductAttention:
         return dropout(weights, self.dropout) @ value, weights
 
 
+class Bias(Protocol):
+    """A number added to the score of each pair of positions (T5 and ALiBi in models/attention/relative.py)."""
+
+    def __call__(self, rows: slice, keys: int) -> Tensor:
+        """[H, rows, keys]."""
+        ...
+
+    def of_head(self, head: int) -> Bias:
+        """Keep one head, H = 1."""
+        ...
+
+
 class Mix(Protocol):
-    """What the weights gather."""
+    """A way to gather the values by their weights."""
 
     def __call__(self, weights: Tensor, value: Tensor, rows: slice) -> Tensor:
         """weights [B, H, Q, T], value [B, H, T, E] -> [B, H, Q, E]."""
@@ -159,12 +169,12 @@ class ComposedAttention:
         return True
 
     def of_sequence(self, row: int, real: slice) -> ComposedAttention:
-        """A copy: its biases count distances, which padding does not change."""
+        """Copy the function: its biases count distances, which padding does not change."""
         copied: ComposedAttention = snapshot(self)
         return copied
 
     def of_head(self, head: int) -> ComposedAttention:
-        """With that head's part of what the score and the bias have learned."""
+        """Keep the head's part of the score's and the bias's tensors."""
         bias = None if self.bias is None else self.bias.of_head(head)
         return replace(self, score=self.score.of_head(head), bias=bias)
 
@@ -186,76 +196,17 @@ class ComposedAttention:
 
 
 def for_each_head(x: Tensor, heads: int) -> Tensor:
-    """Grouped-query attention: H / K queries share a key (Ainslie et al. 2023). [B, K, T, E] -> [B, H, T, E]."""
+    """Repeat each kv head for the H / K query heads that share it (GQA, Ainslie et al. 2023).
+
+    [B, K, T, E] -> [B, H, T, E].
+    """
     return x if x.shape[1] == heads else x.repeat_interleave(heads // x.shape[1], dim=1)
 
 
 def snapshot(part: Any) -> Any:
-    """The same function, or part of one, with copies of its tensors: what is learned later changes no record."""
+    """Copy the tensors of a function, or of a part of a function, so that later training changes no record."""
     if isinstance(part, Tensor):
         return part.detach().clone()
     if not is_dataclass(part) or isinstance(part, type):
         return part
     return replace(part, **{field.name: snapshot(getattr(part, field.name)) for field in fields(part)})
-
-
-# --- modules that own what a function learns -----------------------------------------------------------------------
-
-
-class PlainAttention(nn.Module):
-    """Scaled dot product; nothing is learned."""
-
-    def __init__(self, scale: float, *, dropout: float = 0.0) -> None:
-        super().__init__()
-        self.scale, self.dropout = scale, dropout
-
-    def forward(self, *, bias: Bias | None, offset: int) -> DotProductAttention:
-        """The function, in training with its dropout."""
-        return DotProductAttention(self.scale, self.dropout if self.training else 0.0)
-
-
-class ChosenAttention(nn.Module):
-    """The score, fill and order that a config names; a stack's bias (T5, ALiBi) is handed in with each call."""
-
-    def __init__(self, config: TransformerConfig) -> None:
-        super().__init__()
-        self.score = learned_score(config.score, heads=config.heads, head_width=config.head_width)
-        self.scale, self.dropout = config.scale_factor, config.attention_dropout
-        self.fill: Fill = MultiplyByZero() if config.mask_fill == "zero" else FillWith(config.mask_fill)
-        self.fill_first = config.mask_before_scale
-
-    def forward(self, *, bias: Bias | None, offset: int) -> ComposedAttention:
-        """The function, with its learned tensors as they are now."""
-        share = self.dropout if self.training else 0.0
-        return ComposedAttention(self.score(), self.scale, bias, self.fill, self.fill_first, WeightedSum(), share)
-
-
-class ShawAttention(ChosenAttention):
-    """Dot products that know the distance: two tables of 2k + 1 vectors, one met by queries, one added to values."""
-
-    def __init__(self, config: TransformerConfig) -> None:
-        super().__init__(config)
-        rows, width = 2 * config.relative_distance + 1, config.head_width
-        self.key_distances = nn.Parameter(torch.randn(rows, width) / sqrt(width))
-        self.value_distances = nn.Parameter(torch.randn(rows, width) / sqrt(width))
-
-    def forward(self, *, bias: Bias | None, offset: int) -> ComposedAttention:
-        """The function for queries that begin at position `offset`."""
-        share = self.dropout if self.training else 0.0
-        score, mix = ShawScore(self.key_distances, offset), ShawMix(self.value_distances, offset)
-        return ComposedAttention(score, self.scale, bias, self.fill, self.fill_first, mix, share)
-
-
-def make_function(config: TransformerConfig, *, stream: Stream) -> PlainAttention | ChosenAttention:
-    """The attention function of one layer. Positions are those of one text, so they do not act across two."""
-    if config.positions == "shaw" and stream != "cross":
-        return ShawAttention(config)
-    if is_plain(config, stream=stream):
-        return PlainAttention(config.scale_factor, dropout=config.attention_dropout)
-    return ChosenAttention(config)
-
-
-def is_plain(config: TransformerConfig, *, stream: Stream) -> bool:
-    """Whether a layer's attention is the paper's own: a scaled dot product, masked with -inf, nothing added."""
-    relative = config.positions in ("t5", "alibi", "shaw") and stream != "cross"
-    return config.score == "dot" and config.mask_fill == -inf and not config.mask_before_scale and not relative

@@ -8,11 +8,11 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from models.attention.functions import AttentionFunction, DotProductAttention
 from models.attention.masks import CausalMask, Mask
-from models.huggingface.side_keys import SideKeyAttention
+from models.attention.side_keys import SideKeyAttention
 
 
 def attend_fused(function: AttentionFunction, query: Tensor, key: Tensor, value: Tensor, mask: Mask | None) -> Tensor:
-    """query [B, H, Q, E], key and value [B, K, T, E] -> output [B, H, Q, E].
+    """Attend in the kernel: query [B, H, Q, E], key and value [B, K, T, E] -> output [B, H, Q, E].
 
     Raises ValueError for a function that is more than a scaled dot product with a bias, or with side keys beside it.
     """
@@ -43,7 +43,7 @@ def attend_fused(function: AttentionFunction, query: Tensor, key: Tensor, value:
 
 
 def _with_side_keys(function: SideKeyAttention, query: Tensor, key: Tensor, value: Tensor, mask: Mask | None) -> Tensor:
-    """The same with the side keys behind the tokens'."""
+    """Attend with the side keys behind the tokens' keys."""
     rows = slice(0, query.shape[2])
     added = function.added(rows, key.shape[2])
     bias = query.new_zeros(*query.shape[:3], key.shape[2]) + (0 if added is None else added.to(query))

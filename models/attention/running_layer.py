@@ -1,4 +1,4 @@
-"""Which of a model's layers runs now: attention calls and norms are numbered by it.
+"""The layer of a model that runs now: attention calls and norms are numbered by it.
 
 A layer is a module of an outermost nn.ModuleList ("model.layers.3", "encoder.block.0.layer.1" is of layer 0; a list of
 lists is counted through), and its number says how many modules of that list ran before it in the same forward. So a
@@ -15,16 +15,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from torch import nn
 
-from models.transformer.config import Stream
+Stream = Literal["encoder", "decoder", "cross"]
+"""Whose attention: of a text to itself, or of the decoder to the source."""
 
 
 @dataclass
 class _Run:
-    """A forward that is followed. begun: how many layers of each stack, by its path, have begun; now: the last one."""
+    """A forward that is followed. begun: how many layers of each stack, by path, have begun; now: the current layer."""
 
     begun: Counter[str] = field(default_factory=Counter)
     now: int | None = None
@@ -35,7 +36,7 @@ _run: ContextVar[_Run | None] = ContextVar("run_of_layers", default=None)
 
 @contextmanager
 def following() -> Iterator[None]:
-    """Inside the block, and in this thread alone, `running_layer` is known for networks that `install` hooked."""
+    """Follow the layers of networks that `install` hooked, inside the block and in this thread alone."""
     token = _run.set(_Run())
     try:
         yield
@@ -44,7 +45,7 @@ def following() -> Iterator[None]:
 
 
 def running_layer() -> int | None:
-    """The number of the layer that runs now; None between layers, for other networks and outside `following`."""
+    """The number of the current layer; None between layers, for other networks and outside `following`."""
     run = _run.get()
     return None if run is None else run.now
 
@@ -69,7 +70,7 @@ def stacks(network: nn.Module) -> dict[str, nn.ModuleList]:
 
 
 def layers_of(stack: nn.ModuleList) -> Iterator[nn.Module]:
-    """The modules of a list, and those of the lists in it (Funnel's blocks), in order."""
+    """Yield the modules of a list in order, and the modules of nested lists (Funnel's blocks)."""
     for module in stack:
         if isinstance(module, nn.ModuleList):
             yield from layers_of(module)
@@ -79,7 +80,7 @@ def layers_of(stack: nn.ModuleList) -> Iterator[nn.Module]:
 
 @dataclass(frozen=True)
 class _StackBegins:
-    """The module that holds a stack begins: its layers are counted anew, as a text is written token by token."""
+    """A hook on the module that holds a stack: counts its layers anew, as a text is written token by token."""
 
     stack: str
 
@@ -107,17 +108,17 @@ def _layer_ends(module: nn.Module, inputs: Any, output: Any) -> None:
 
 
 class CallPlaces:
-    """Numbers the attention calls of one forward: the layer, and which of the layer's calls of that stream it is."""
+    """Numbers the attention calls of one forward by their layer, and by the layer's calls of the same stream."""
 
     def __init__(self) -> None:
         self._streams: Counter[Stream] = Counter()
         self._layers: Counter[tuple[Stream, int]] = Counter()
 
     def next(self, stream: Stream, layer: int | None) -> tuple[int, int]:
-        """(layer, call) of the stream's next attention call.
+        """Number the stream's next attention call: (layer, call).
 
-        layer: as `running_layer` told; None for a network that was not hooked, such as the own Transformer, each of
-        whose layers makes one call of a stream: there calls are counted.
+        layer: the answer of `running_layer`; None for a network without hooks, such as the project's Transformer, each
+        of whose layers makes one call of a stream: its calls are counted.
         """
         if layer is None:
             layer = self._streams[stream]

@@ -1,23 +1,19 @@
-"""How alike a query and a key are: the score functions, and how masked scores are filled.
+"""Score functions, which measure how alike a query and a key are, and the ways to fill masked scores.
 
-A score is a pure function of tensors, so that a recording can keep it without the model. What it learns belongs to a
-`LearnedScore`, a module that hands the function out with its tensors of the moment.
+A score is a pure function of tensors, so that a recording can keep it without the model. The learned tensors belong to
+a module, `LearnedScore` in models/transformer/learned_attention.py.
 
 Shapes: B batch, H heads, Q query positions, T key positions, E head width.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from math import sqrt
 from typing import Protocol, Self
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.functional import normalize
-
-from models.transformer.config import Score
 
 
 class ScoreFunction(Protocol):
@@ -28,7 +24,7 @@ class ScoreFunction(Protocol):
         ...
 
     def of_head(self, head: int) -> ScoreFunction:
-        """The same for one head alone, H = 1."""
+        """Keep one head, H = 1."""
         ...
 
 
@@ -41,7 +37,7 @@ class DotScore:
         return query @ key.transpose(-2, -1)
 
     def of_head(self, head: int) -> DotScore:
-        """Itself: it holds nothing of a head."""
+        """Return the same function: nothing in it belongs to one head."""
         return self
 
 
@@ -54,7 +50,7 @@ class CosineScore:
         return normalize(query, dim=-1) @ normalize(key, dim=-1).transpose(-2, -1)
 
     def of_head(self, head: int) -> CosineScore:
-        """Itself: it holds nothing of a head."""
+        """Return the same function: nothing in it belongs to one head."""
         return self
 
 
@@ -72,7 +68,7 @@ class GeneralScore:
         return query @ self.weight @ key.transpose(-2, -1)
 
     def of_head(self, head: int) -> GeneralScore:
-        """With that head's W alone."""
+        """Keep the head's W."""
         return GeneralScore(self.weight[head : head + 1])
 
 
@@ -97,7 +93,7 @@ class AdditiveScore:
         return (hidden @ self.v[:, None, :, None]).squeeze(-1)
 
     def of_head(self, head: int) -> Self:
-        """With that head's W_q, W_k, b and v alone."""
+        """Keep the head's W_q, W_k, b and v."""
         return replace(self, **{field.name: getattr(self, field.name)[head : head + 1] for field in fields(self)})
 
 
@@ -117,55 +113,11 @@ class NaiveAdditiveScore(AdditiveScore):
         return torch.stack(scores, dim=-1).view(*query.shape[:3], key.shape[2])
 
 
-class LearnedScore(nn.Module):
-    """The learned tensors of a score function; calling it gives the function, freed from the module."""
-
-    def __init__(self, function: Callable[..., ScoreFunction], tensors: dict[str, Tensor]) -> None:
-        super().__init__()
-        self.function = function
-        for name, tensor in tensors.items():
-            self.register_parameter(name, nn.Parameter(tensor))
-
-    def forward(self) -> ScoreFunction:
-        """The function with the tensors as they are now."""
-        return self.function(**dict(self.named_parameters()))
-
-
-def general_tensors(heads: int, width: int) -> dict[str, Tensor]:
-    """W of each head, of a size that keeps the variance of the scores at E."""
-    return {"weight": torch.randn(heads, width, width) / sqrt(width)}
-
-
-def additive_tensors(heads: int, width: int) -> dict[str, Tensor]:
-    """W_q, W_k, b and v of each head."""
-    return {
-        "query_weight": torch.randn(heads, width, width) / sqrt(2 * width),
-        "key_weight": torch.randn(heads, width, width) / sqrt(2 * width),
-        "bias": torch.zeros(heads, width),
-        "v": torch.randn(heads, width),
-    }
-
-
-def learned_score(score: Score, *, heads: int, head_width: int) -> LearnedScore:
-    """The score function of that name for H heads of width E."""
-    match score:
-        case "dot":
-            return LearnedScore(DotScore, {})
-        case "cosine":
-            return LearnedScore(CosineScore, {})
-        case "general":
-            return LearnedScore(GeneralScore, general_tensors(heads, head_width))
-        case "additive":
-            return LearnedScore(AdditiveScore, additive_tensors(heads, head_width))
-        case "additive_naive":
-            return LearnedScore(NaiveAdditiveScore, additive_tensors(heads, head_width))
-
-
 # --- masked scores -----------------------------------------------------------------------------------------------
 
 
 class Fill(Protocol):
-    """What becomes of the scores of keys that a query must not see."""
+    """A way to fill the scores of keys that a query must not see."""
 
     def __call__(self, scores: Tensor, mask: Tensor) -> Tensor:
         """scores [B, H, Q, T], mask boolean, True where the query attends -> [B, H, Q, T]."""
@@ -174,7 +126,7 @@ class Fill(Protocol):
 
 @dataclass(frozen=True)
 class FillWith:
-    """Masked scores become one number: after softmax -inf is exactly 0, a finite number leaves e^number behind."""
+    """Set masked scores to one number: after softmax -inf is exactly 0, a finite number leaves e^number behind."""
 
     value: float
 
@@ -185,7 +137,7 @@ class FillWith:
 
 @dataclass(frozen=True)
 class MultiplyByZero:
-    """Masked scores are multiplied by 0: no mask at all, for e^0 = 1. It is here to be seen."""
+    """Multiply masked scores by 0, a mistake to be seen: nothing is masked, because e^0 = 1."""
 
     def __call__(self, scores: Tensor, mask: Tensor) -> Tensor:
         """[B, H, Q, T] -> [B, H, Q, T]."""

@@ -20,10 +20,9 @@ from torch.utils.weak import WeakTensorKeyDictionary
 from transformers.masking_utils import AttentionMaskInterface, eager_mask, sdpa_mask
 from transformers.modeling_utils import AttentionInterface
 
-from models.attention import attend, watched
+from models.attention import Stream, attend, watched
 from models.attention.masks import DenseMask, Mask, SharedMask
 from models.attention.pairs import Kept, Whole, kept, of_head
-from models.transformer.config import Stream
 
 IMPLEMENTATION = "headlight"
 

@@ -18,12 +18,11 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from models.attention import AttentionCall, report, row_blocks
+from models.attention import AttentionCall, Stream, report, row_blocks
 from models.attention.dropping import without_dropped
 from models.attention.masks import DenseMask
 from models.attention.pairs import Kept, kept, same
 from models.huggingface.score_program import Node, Reshaped, ScoreWatch
-from models.transformer.config import Stream
 
 _SOFTMAX = (torch.softmax, torch.nn.functional.softmax, Tensor.softmax)
 _TOLERANCE = 1e-6

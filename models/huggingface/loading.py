@@ -39,8 +39,8 @@ from models.huggingface.eager_attention import IMPLEMENTATION, name_streams
 from models.huggingface.runner import PretrainedRunner, try_out
 from models.huggingface.sparse_attention import replace_sparse
 from models.huggingface.without_maps import why_no_maps
+from models.loaded import Shape
 from models.placement import CPU_FLOAT32, Placement
-from models.transformer.config import Shape
 from models.untrusted.candidates import Candidate
 from models.untrusted.settings import generation_ids, known_ids
 from models.untrusted.tokenizer import load_tokenizer

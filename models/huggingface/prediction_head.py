@@ -15,7 +15,7 @@ from typing import Any
 from torch import Tensor, nn
 from transformers import EncoderDecoderModel
 
-from models.transformer.config import Shape
+from models.loaded import Shape
 
 _INNER = ("decoder", "transformer")
 

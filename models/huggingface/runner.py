@@ -15,14 +15,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from models.attention import AttentionCall, attend_rows, watch, watched
+from models.attention import AttentionCall, Stream, attend_rows, watch, watched
 from models.config_facts import attention_count, head_counts, kv_head_count, layer_count, segment_count, stack_configs
 from models.huggingface.eager_attention import IMPLEMENTATION
 from models.huggingface.eager_output import Expected, GivenScores, WatchedSoftmax
 from models.huggingface.prediction_head import predict, usual_logits
-from models.loaded import Backend
+from models.loaded import Backend, Shape
 from models.placed import dtype_of, input_device, turn
-from models.transformer.config import Shape, Stream
 from models.untrusted.weights import UnfitWeights
 
 _TRIED = 5  # tokens

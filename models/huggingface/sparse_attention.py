@@ -25,11 +25,11 @@ from transformers.models.longt5.modeling_longt5 import _create_global_aggregates
 from models.attention import attend
 from models.attention.functions import AttentionFunction, ComposedAttention, DotProductAttention, WeightedSum
 from models.attention.masks import DenseMask, Mask, PackedMask, PaddingMask, WindowMask, all_of
+from models.attention.relative import T5Bias
 from models.attention.scores import DotScore, FillWith
+from models.attention.side_keys import SideBias, SideKeyAttention
 from models.huggingface.block_sparse import BlockSparseMask, RepeatedBlock
-from models.huggingface.side_keys import SideBias, SideKeyAttention
 from models.placed import with_weights
-from models.transformer.relative import T5Bias
 
 
 def replace_sparse(network: Any) -> None:

@@ -1,7 +1,8 @@
-"""The own Transformer, to be read downward: config, multi_head, blocks, stacks, generation.
+"""The project's Transformer, to be read downward: config, multi_head, blocks, stacks, generation.
 
 ```python
-encoder = Encoder(TransformerConfig(shape="encoder", vocabulary=1000, width=64, heads=4, layers=2))
+config = TransformerConfig(vocabulary=1000, layers=2, width=64, heads=4, ffn_width=256, max_positions=128)
+hidden = Encoder(config)(torch.tensor([[5, 6, 7]]))
 ```
 """
 
@@ -10,14 +11,26 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from models.transformer.config import TransformerConfig
+
 if TYPE_CHECKING:
+    from models.transformer.multi_head import MultiHeadAttention
     from models.transformer.stacks import Decoder, Encoder, EncoderDecoder, build, shift_right
 
-__all__ = ["Decoder", "Encoder", "EncoderDecoder", "build", "shift_right"]
+__all__ = [
+    "Decoder",
+    "Encoder",
+    "EncoderDecoder",
+    "MultiHeadAttention",
+    "TransformerConfig",
+    "build",
+    "shift_right",
+]
 
 
 def __getattr__(name: str) -> Any:
-    """Import on first use: attention reads the configuration, and the stacks read attention."""
+    """Import on first use: the configuration is read before torch is there (the lab's controls)."""
     if name not in __all__:
         raise AttributeError(f"module 'models.transformer' has no attribute {name!r}")
-    return getattr(importlib.import_module("models.transformer.stacks"), name)
+    home = "multi_head" if name == "MultiHeadAttention" else "stacks"
+    return getattr(importlib.import_module(f"models.transformer.{home}"), name)

@@ -7,13 +7,14 @@ from functools import partial
 
 from torch import Tensor, nn
 
-from models.attention import MultiHeadAttention
+from models.attention import Stream
+from models.attention.functions import Bias
 from models.attention.masks import Mask
-from models.transformer.config import NormPlacement, Stream, TransformerConfig
+from models.transformer.config import NormPlacement, TransformerConfig
 from models.transformer.feedforward import make_ffn
 from models.transformer.kv_cache import LayerCache
+from models.transformer.multi_head import MultiHeadAttention
 from models.transformer.norms import make_norm
-from models.transformer.relative import Bias
 
 Map = Callable[[Tensor], Tensor]  # [B, T, D] -> [B, T, D]
 

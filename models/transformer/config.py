@@ -1,4 +1,4 @@
-"""What a Transformer is made of, in one frozen record.
+"""The configuration of a Transformer, in one frozen record.
 
 The axis letters, here and in every shape of the project: B batch, H heads, K kv heads, Q query positions,
 T key positions, D width, E head width, F FFN width, L layers, V vocabulary.
@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from math import inf
 from typing import Literal
 
+from models.loaded import Shape
 from models.transformer.config_checks import check
 
-Shape = Literal["encoder", "decoder", "encoder-decoder"]
-Stream = Literal["encoder", "decoder", "cross"]  # whose attention: of a text to itself, or of the decoder to the source
 NormPlacement = Literal["pre", "post"]
 Norm = Literal["layer", "rms", "batch", "masked_batch", "none"]
 Activation = Literal["relu", "gelu", "gelu_tanh", "swiglu", "geglu_tanh"]

@@ -7,14 +7,16 @@ from dataclasses import replace
 import torch
 from torch import Tensor, nn
 
+from models.attention import Stream
 from models.attention.masks import CausalMask, Mask, PackedMask, PaddingMask, WindowMask, all_of
+from models.loaded import Shape
 from models.transformer.blocks import DecoderBlock, EncoderBlock
-from models.transformer.config import Shape, Stream, TransformerConfig
+from models.transformer.config import TransformerConfig
 from models.transformer.embedding import Embedding, check_same_shape
 from models.transformer.initialisation import initialise
 from models.transformer.kv_cache import KVCache
+from models.transformer.learned_attention import stack_positions
 from models.transformer.norms import make_norm
-from models.transformer.relative import stack_positions
 
 
 class Encoder(nn.Module):

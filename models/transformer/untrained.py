@@ -6,7 +6,8 @@ from typing import Any
 
 import torch
 
-from models.transformer.config import Shape, TiedEmbeddings, TransformerConfig
+from models.loaded import Shape
+from models.transformer.config import TiedEmbeddings, TransformerConfig
 from models.transformer.initialisation import initialise
 from models.transformer.stacks import Decoder, Encoder, EncoderDecoder, build
 

@@ -16,12 +16,13 @@ from torch import Tensor, nn
 
 import models
 from models import LoadedModel
-from models.attention import AttentionCall, MultiHeadAttention, watch
+from models.attention import AttentionCall, watch
 from models.config_facts import attention_count
 from models.huggingface.loading import IMPLEMENTATION, shape_of
 from models.huggingface.runner import PretrainedRunner
 from models.loaded import Card
 from models.output_projection import OutputProjection, _found, find
+from models.transformer.multi_head import MultiHeadAttention
 from models.transformer.runner import OwnRunner
 from tests.models.own_models import own
 

@@ -23,8 +23,7 @@ from models.placement import Placement
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from models.loaded import Backend
-    from models.transformer.config import Shape
+    from models.loaded import Backend, Shape
     from models.untrusted.candidates import Candidate
 
 BACKENDS: dict[Backend, str] = {

@@ -16,8 +16,8 @@ from torch import nn
 import models
 from inspector import record
 from inspector.interventions import drop, drop_each, importance, surprises
-from models.attention import MultiHeadAttention
 from models.attention.dropping import HeadLike, dropping
+from models.transformer.multi_head import MultiHeadAttention
 from tests.inspector.probe.families import CAPTURED, reference, save
 from tests.inspector.probe.test_families import record_as_given, run
 

@@ -15,9 +15,9 @@ from inspector.probe.on_cpu import Keeper
 from models.attention import AttentionCall, watch
 from models.attention.functions import ComposedAttention
 from models.attention.masks import AllOf, CausalMask, DenseMask, PaddingMask, SharedMask
+from models.attention.relative import T5Bias
 from models.attention.scores import GeneralScore
 from models.huggingface.eager_attention import EagerAttention, RuleMask
-from models.transformer.relative import T5Bias
 
 
 def same_text(texts: Tensor) -> Callable[..., Tensor]:

@@ -16,7 +16,7 @@ from inspector import Trace, record, record_batch
 from inspector.exactness import check
 from inspector.probe import fused_difference
 from models import LoadedModel
-from models.attention import MultiHeadAttention
+from models.transformer.multi_head import MultiHeadAttention
 from tests.models import own_models
 
 SOURCE, TARGET = "The cat sat on the mat because it was tired.", "Die Katze war müde."

@@ -28,11 +28,11 @@ from inspector.overview import look
 from inspector.trace import file as trace_file
 from models.attention.functions import ComposedAttention, WeightedSum
 from models.attention.pairs import Whole
+from models.attention.relative import AlibiBias, T5Bias
 from models.attention.scores import FillWith, GeneralScore
 from models.huggingface.eager_attention import EagerAttention
 from models.huggingface.eager_output import GivenScores, RecomputedScores
 from models.huggingface.score_program import Cellwise, Given, Product
-from models.transformer.relative import AlibiBias, T5Bias
 
 SEED, FIELDS, ARRAYS = 11, 330, 170
 OTHERS: tuple[Any, ...] = (

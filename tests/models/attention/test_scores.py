@@ -15,9 +15,8 @@ from models.attention.scores import (
     GeneralScore,
     MultiplyByZero,
     NaiveAdditiveScore,
-    additive_tensors,
-    learned_score,
 )
+from models.transformer.learned_attention import additive_tensors
 
 HEADS, WIDTH = 3, 4
 ROWS = slice(0, 5)
@@ -81,15 +80,6 @@ def test_factorised_costs_far_fewer_multiplications_than_naive():
     assert counts[0] in (2 * 2 * 64 * 64**2, 2 * 2 * 64 * 64**2 + 2 * 64**2 * 64)  # v's product is a matmul or a sum
     assert counts[1] >= 64 * 64 * 2 * (2 * 64) * 64
     assert counts[1] / counts[0] > 30
-
-
-def test_what_is_learned_is_a_parameter_of_the_module_and_a_tensor_of_the_function():
-    names = {score: [name for name, _ in learned_score(score, heads=2, head_width=3).named_parameters()]
-             for score in ("dot", "cosine", "general", "additive", "additive_naive")}  # fmt: skip
-    additive = ["query_weight", "key_weight", "bias", "v"]
-    assert names == {"dot": [], "cosine": [], "general": ["weight"], "additive": additive, "additive_naive": additive}
-    module = learned_score("general", heads=2, head_width=3)
-    assert module().weight is module.weight
 
 
 def test_fills_leave_behind_what_the_exponential_says():

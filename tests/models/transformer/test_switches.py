@@ -10,12 +10,13 @@ import pytest
 import torch
 from torch import nn
 
-from models.attention import MultiHeadAttention, fused, watch
+from models.attention import fused, watch
 from models.attention.functions import DotProductAttention
 from models.attention.seam import BLOCK
 from models.transformer import Decoder, Encoder, EncoderDecoder, build
 from models.transformer.config import TransformerConfig
 from models.transformer.initialisation import STANDARD_DEVIATION
+from models.transformer.multi_head import MultiHeadAttention
 
 CONFIG = TransformerConfig(vocabulary=60, layers=2, width=24, heads=4, ffn_width=40, max_positions=150)
 IDS = torch.randint(60, (2, 11), generator=torch.Generator().manual_seed(0))

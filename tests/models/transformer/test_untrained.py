@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import models
-from models.transformer.config import Shape
+from models.loaded import Shape
 from models.transformer.untrained import network
 
 

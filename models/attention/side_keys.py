@@ -1,8 +1,8 @@
-"""Keys beside those of the tokens: what a sparse model adds so that far apart tokens can reach each other.
+"""Side keys: keys that a sparse model adds to the tokens' keys, so that tokens far apart can reach each other.
 
-Each query divides its weight between the tokens that it sees and these keys, so that its weights on tokens sum to less
-than 1. LongT5 has the sum of each 16 tokens (Guo et al. 2022, section 3.1.2), Pegasus-X learned global tokens (Phang et
-al. 2023, section 3.1).
+Each query divides its weight between the tokens that it sees and the side keys, so that its weights on tokens sum to
+less than 1. LongT5 has the sum of each 16 tokens (Guo et al. 2022, section 3.1.2), Pegasus-X learned global tokens
+(Phang et al. 2023, section 3.1).
 
 Shapes: B batch, H heads, Q query positions, T key positions, G side keys, E head width.
 """
@@ -15,8 +15,8 @@ from math import inf
 import torch
 from torch import Tensor
 
-from models.attention.functions import snapshot
-from models.transformer.relative import Bias, T5Bias, buckets
+from models.attention.functions import Bias, snapshot
+from models.attention.relative import T5Bias, buckets
 
 
 @dataclass(frozen=True)
@@ -40,12 +40,12 @@ class SideBias:
         return bias.masked_fill(~self.seen[:, None, None], -inf)
 
     def of_sequence(self, row: int, real: slice) -> SideBias:
-        """That of one sequence of a padded batch, for its real tokens."""
+        """Keep one sequence of a padded batch, and of that sequence its real tokens."""
         own = slice(row, row + 1)
         return replace(self, blocks=self.blocks[own, real].clone(), seen=self.seen[own].clone())
 
     def of_head(self, head: int) -> SideBias:
-        """With that head's column of the table alone."""
+        """Keep the head's column of the table."""
         return replace(self, table=self.table[:, head : head + 1])
 
 
@@ -64,7 +64,7 @@ class SideKeyAttention:
 
     @property
     def scale(self) -> None:
-        """None: there is more to it than a scaled dot product with a bias."""
+        """None: the function is more than a scaled dot product with a bias."""
         return
 
     @property
@@ -74,7 +74,7 @@ class SideKeyAttention:
 
     @property
     def positional(self) -> bool:
-        """Whether a bias counts where a key stands."""
+        """Whether a bias counts the places of the keys."""
         return self.bias is not None
 
     def added(self, rows: slice, keys: int) -> Tensor | None:
@@ -83,12 +83,12 @@ class SideKeyAttention:
         return None if bias is None else bias(rows, keys)[None]
 
     def side_scores(self, query: Tensor, rows: slice) -> Tensor:
-        """query [B, H, Q, E], the rows `rows` of all -> scores of the side keys [B, H, Q, G]."""
+        """Scores of the side keys [B, H, Q, G] for query [B, H, Q, E], the rows `rows` of all."""
         scores = query @ self.side_key.mT * self.factor
         return scores if self.side_bias is None else scores + self.side_bias(rows).to(scores)
 
     def of_sequence(self, row: int, real: slice) -> SideKeyAttention:
-        """That of one sequence of a padded batch; a copy."""
+        """Copy one sequence of a padded batch."""
         own = slice(row, row + 1)
         part = replace(
             self,
@@ -100,7 +100,7 @@ class SideKeyAttention:
         return copied
 
     def of_head(self, head: int) -> SideKeyAttention:
-        """With that head's side keys and its part of the biases."""
+        """Keep the head's side keys and its part of the biases."""
         own = slice(head, head + 1)
         return replace(
             self,

@@ -8,7 +8,7 @@ import torch
 from transformers.models.bloom.modeling_bloom import build_alibi_tensor
 from transformers.models.t5.modeling_t5 import T5Attention
 
-from models.transformer.relative import AlibiBias, ShawMix, ShawScore, T5Bias, alibi_slopes, buckets
+from models.attention.relative import AlibiBias, ShawMix, ShawScore, T5Bias, alibi_slopes, buckets
 
 
 @pytest.mark.parametrize("both_sides", [True, False])

@@ -1,6 +1,6 @@
-"""Positions as distances, inside attention: a bias on the scores (T5, ALiBi), or more vectors to meet (Shaw).
+"""Positions as distances, inside attention: a bias on the scores (T5, ALiBi), or vectors beside the keys (Shaw).
 
-Each is kept as its rule, a small table and the way to read it, so that no T x T tensor stays in memory. `offset` is the
+Each encoding is a rule, a small table and the way to read it, so that no T x T tensor stays in memory. `offset` is the
 position of the first query: in decoding with a cache the queries begin where the cached keys end.
 
 Shapes: H heads, Q query positions, T key positions, E head width.
@@ -10,28 +10,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import log
-from typing import Protocol
 
 import torch
-from torch import Tensor, nn
-
-from models.transformer.config import TransformerConfig
-
-
-class Bias(Protocol):
-    """What is added to the scores of each pair of positions."""
-
-    def __call__(self, rows: slice, keys: int) -> Tensor:
-        """[H, rows, keys]."""
-        ...
-
-    def of_head(self, head: int) -> Bias:
-        """The same for one head alone, H = 1."""
-        ...
+from torch import Tensor
 
 
 def distances(rows: slice, keys: int, *, offset: int) -> Tensor:
-    """How far ahead each key is of each query, j - i: integers [rows, keys]."""
+    """Distances j - i, how far each key j stands ahead of each query i: integers [rows, keys]."""
     queries = torch.arange(offset + rows.start, offset + rows.stop)
     return torch.arange(keys) - queries[:, None]
 
@@ -77,21 +62,8 @@ class T5Bias:
         return self.table[bucket.to(self.table.device)].movedim(-1, 0)
 
     def of_head(self, head: int) -> T5Bias:
-        """With that head's column of the table alone."""
+        """Keep the head's column of the table."""
         return replace(self, table=self.table[:, head : head + 1])
-
-
-class T5Positions(nn.Module):
-    """The table of a stack, one for all its layers (Raffel et al. 2020)."""
-
-    def __init__(self, heads: int, count: int, *, farthest: int, both_sides: bool) -> None:
-        super().__init__()
-        self.table = nn.Parameter(torch.randn(count, heads))
-        self.farthest, self.both_sides = farthest, both_sides
-
-    def forward(self, offset: int) -> T5Bias:
-        """The rule for queries that begin at position `offset`."""
-        return T5Bias(self.table, self.farthest, self.both_sides, offset)
 
 
 # --- ALiBi -------------------------------------------------------------------------------------------------------
@@ -113,29 +85,19 @@ class AlibiBias:
         return -torch.tensor(self.slopes, dtype=torch.float64)[:, None, None] * apart
 
     def of_head(self, head: int) -> AlibiBias:
-        """With that head's slope alone."""
+        """Keep the head's slope."""
         return replace(self, slopes=self.slopes[head : head + 1])
 
 
 def alibi_slopes(heads: int) -> tuple[float, ...]:
-    """2^(-8/H), 2^(-16/H), .. 2^-8 for H a power of 2; else those of the power below and, between them, every other
-    one of the power above (the authors' code)."""
+    """Slopes 2^(-8/H), 2^(-16/H), .. 2^-8 for H a power of 2.
+
+    For any other H: the slopes of the power below, then every other slope of the power above (the authors' code).
+    """
     power = 1 << (heads.bit_length() - 1)
     slopes = [2.0 ** (-8 * i / power) for i in range(1, power + 1)]
     between = [2.0 ** (-8 * i / (2 * power)) for i in range(1, 2 * power + 1, 2)]
     return tuple(slopes + between[: heads - power])
-
-
-class AlibiPositions(nn.Module):
-    """The slopes of a stack; none is a parameter."""
-
-    def __init__(self, heads: int) -> None:
-        super().__init__()
-        self.slopes = alibi_slopes(heads)
-
-    def forward(self, offset: int) -> AlibiBias:
-        """The rule for queries that begin at position `offset`."""
-        return AlibiBias(self.slopes, offset)
 
 
 # --- Shaw --------------------------------------------------------------------------------------------------------
@@ -158,7 +120,7 @@ class ShawScore:
         return query @ key.mT + to_distance.gather(-1, index.expand(*to_distance.shape[:3], -1))
 
     def of_head(self, head: int) -> ShawScore:
-        """Itself: it holds nothing of a head."""
+        """Return the same rule: all heads share the table."""
         return self
 
 
@@ -184,17 +146,3 @@ def clipped(rows: slice, keys: int, *, offset: int, table: Tensor) -> Tensor:
     """The row of the table [2k + 1, E] for each pair: min(max(j - i, -k), k) + k, integers [rows, keys]."""
     farthest = len(table) // 2
     return distances(rows, keys, offset=offset).clamp(-farthest, farthest).to(table.device) + farthest
-
-
-# --- the choice --------------------------------------------------------------------------------------------------
-
-
-def stack_positions(config: TransformerConfig, *, causal: bool) -> T5Positions | AlibiPositions | None:
-    """What a stack adds to the scores of all its self-attention; None where positions enter elsewhere."""
-    if config.positions == "alibi":
-        return AlibiPositions(config.heads)
-    if config.positions == "t5":
-        return T5Positions(
-            config.heads, config.relative_buckets, farthest=config.relative_distance, both_sides=not causal
-        )
-    return None

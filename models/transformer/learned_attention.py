@@ -1,0 +1,178 @@
+"""The modules that learn the tensors of an attention function, and hand the function out at each call.
+
+The functions themselves are pure (models/attention/functions.py, scores.py, relative.py), so that a recording can keep
+them without the model.
+
+Shapes: H heads, E head width.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf, sqrt
+
+import torch
+from torch import Tensor, nn
+
+from models.attention import DotProductAttention, Stream
+from models.attention.functions import Bias, ComposedAttention, WeightedSum
+from models.attention.relative import AlibiBias, ShawMix, ShawScore, T5Bias, alibi_slopes
+from models.attention.scores import (
+    AdditiveScore,
+    CosineScore,
+    DotScore,
+    Fill,
+    FillWith,
+    GeneralScore,
+    MultiplyByZero,
+    NaiveAdditiveScore,
+    ScoreFunction,
+)
+from models.transformer.config import Score, TransformerConfig
+
+# --- scores ------------------------------------------------------------------------------------------------------
+
+
+class LearnedScore(nn.Module):
+    """The learned tensors of a score function; a call gives the function, freed from the module."""
+
+    def __init__(self, function: Callable[..., ScoreFunction], tensors: dict[str, Tensor]) -> None:
+        super().__init__()
+        self.function = function
+        for name, tensor in tensors.items():
+            self.register_parameter(name, nn.Parameter(tensor))
+
+    def forward(self) -> ScoreFunction:
+        """The function with the tensors as they are now."""
+        return self.function(**dict(self.named_parameters()))
+
+
+def general_tensors(heads: int, width: int) -> dict[str, Tensor]:
+    """Draw W of each head, of a size that keeps the variance of the scores at E."""
+    return {"weight": torch.randn(heads, width, width) / sqrt(width)}
+
+
+def additive_tensors(heads: int, width: int) -> dict[str, Tensor]:
+    """Draw W_q, W_k, b and v of each head."""
+    return {
+        "query_weight": torch.randn(heads, width, width) / sqrt(2 * width),
+        "key_weight": torch.randn(heads, width, width) / sqrt(2 * width),
+        "bias": torch.zeros(heads, width),
+        "v": torch.randn(heads, width),
+    }
+
+
+def learned_score(score: Score, *, heads: int, head_width: int) -> LearnedScore:
+    """Build the score function of a name for H heads of width E."""
+    match score:
+        case "dot":
+            return LearnedScore(DotScore, {})
+        case "cosine":
+            return LearnedScore(CosineScore, {})
+        case "general":
+            return LearnedScore(GeneralScore, general_tensors(heads, head_width))
+        case "additive":
+            return LearnedScore(AdditiveScore, additive_tensors(heads, head_width))
+        case "additive_naive":
+            return LearnedScore(NaiveAdditiveScore, additive_tensors(heads, head_width))
+
+
+# --- positions as distances --------------------------------------------------------------------------------------
+
+
+class T5Positions(nn.Module):
+    """The table of a stack, one for all its layers (Raffel et al. 2020)."""
+
+    def __init__(self, heads: int, count: int, *, farthest: int, both_sides: bool) -> None:
+        super().__init__()
+        self.table = nn.Parameter(torch.randn(count, heads))
+        self.farthest, self.both_sides = farthest, both_sides
+
+    def forward(self, offset: int) -> T5Bias:
+        """The rule for queries that begin at position `offset`."""
+        return T5Bias(self.table, self.farthest, self.both_sides, offset)
+
+
+class AlibiPositions(nn.Module):
+    """The slopes of a stack; nothing is learned."""
+
+    def __init__(self, heads: int) -> None:
+        super().__init__()
+        self.slopes = alibi_slopes(heads)
+
+    def forward(self, offset: int) -> AlibiBias:
+        """The rule for queries that begin at position `offset`."""
+        return AlibiBias(self.slopes, offset)
+
+
+def stack_positions(config: TransformerConfig, *, causal: bool) -> T5Positions | AlibiPositions | None:
+    """Build the bias of a stack's self-attention; None where positions enter elsewhere."""
+    if config.positions == "alibi":
+        return AlibiPositions(config.heads)
+    if config.positions == "t5":
+        return T5Positions(
+            config.heads, config.relative_buckets, farthest=config.relative_distance, both_sides=not causal
+        )
+    return None
+
+
+# --- attention functions -----------------------------------------------------------------------------------------
+
+
+class PlainAttention(nn.Module):
+    """Scaled dot product; nothing is learned."""
+
+    def __init__(self, scale: float, *, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.scale, self.dropout = scale, dropout
+
+    def forward(self, *, bias: Bias | None, offset: int) -> DotProductAttention:
+        """Return the function; in training it drops weights."""
+        return DotProductAttention(self.scale, self.dropout if self.training else 0.0)
+
+
+class ChosenAttention(nn.Module):
+    """The score, fill and order that a config names; each call is given the stack's bias (T5, ALiBi)."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.score = learned_score(config.score, heads=config.heads, head_width=config.head_width)
+        self.scale, self.dropout = config.scale_factor, config.attention_dropout
+        self.fill: Fill = MultiplyByZero() if config.mask_fill == "zero" else FillWith(config.mask_fill)
+        self.fill_first = config.mask_before_scale
+
+    def forward(self, *, bias: Bias | None, offset: int) -> ComposedAttention:
+        """The function, with its learned tensors as they are now."""
+        share = self.dropout if self.training else 0.0
+        return ComposedAttention(self.score(), self.scale, bias, self.fill, self.fill_first, WeightedSum(), share)
+
+
+class ShawAttention(ChosenAttention):
+    """Dot products that know the distance: two tables of 2k + 1 vectors, one met by queries, one added to values."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__(config)
+        rows, width = 2 * config.relative_distance + 1, config.head_width
+        self.key_distances = nn.Parameter(torch.randn(rows, width) / sqrt(width))
+        self.value_distances = nn.Parameter(torch.randn(rows, width) / sqrt(width))
+
+    def forward(self, *, bias: Bias | None, offset: int) -> ComposedAttention:
+        """The function for queries that begin at position `offset`."""
+        share = self.dropout if self.training else 0.0
+        score, mix = ShawScore(self.key_distances, offset), ShawMix(self.value_distances, offset)
+        return ComposedAttention(score, self.scale, bias, self.fill, self.fill_first, mix, share)
+
+
+def make_function(config: TransformerConfig, *, stream: Stream) -> PlainAttention | ChosenAttention:
+    """Build the attention function of one layer; positions act within one text, so not in cross-attention."""
+    if config.positions == "shaw" and stream != "cross":
+        return ShawAttention(config)
+    if is_plain(config, stream=stream):
+        return PlainAttention(config.scale_factor, dropout=config.attention_dropout)
+    return ChosenAttention(config)
+
+
+def is_plain(config: TransformerConfig, *, stream: Stream) -> bool:
+    """Whether a layer's attention is the paper's: a scaled dot product, masked with -inf, nothing added."""
+    relative = config.positions in ("t5", "alibi", "shaw") and stream != "cross"
+    return config.score == "dot" and config.mask_fill == -inf and not config.mask_before_scale and not relative
