@@ -14,7 +14,7 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from models.formatting import said
+from models.formatting import one_line
 
 
 def is_failure(error: BaseException) -> bool:
@@ -30,7 +30,7 @@ def sentence(error: BaseException, *, what: str, instead: str) -> str:
     """Say in one line that `what` failed with `error`, and what can be done `instead`; a ValueError says it itself."""
     if type(error) is ValueError:
         return str(error)
-    words = said(error)
+    words = one_line(error)
     named = f"{type(error).__name__}: {words}" if words else type(error).__name__
     if isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and "memory" in words.lower()):  # torch's own
         return f"{what} takes more memory than there is ({named}). {instead}"

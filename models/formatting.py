@@ -1,25 +1,42 @@
-"""Numbers and other people's errors, put into one line that is safe to show."""
+"""Bytes, names of layers, and errors that quote a stranger's file, each as one line that is safe to show."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 
-def bytes_in_words(count: int) -> str:
-    """12,300,000 -> "12.3 MB"."""
+
+def format_bytes(count: int) -> str:
+    """Format a count of bytes: 12,300,000 -> "12.3 MB"."""
     for unit, size in (("TB", 10**12), ("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
         if count >= size:
             return f"{count / size:,.3g} {unit}" if count < 1000 * size else f"{count / size:,.0f} {unit}"
     return f"{count} bytes"
 
 
-def said(error: BaseException) -> str:
-    """An error's own words in one printable line of at most 300 characters: they may quote a stranger's file."""
+def one_line(error: BaseException) -> str:
+    """Put an error's message into one printable line of at most 300 characters; it may quote a stranger's file."""
     return _printable(str(error))[:300]
 
 
 def shortened(name: str, most: int = 60) -> str:
-    """Cut a name of a stranger's choice to one printable line of at most `most` characters, its end kept."""
+    """Cut a name that a stranger chose to one printable line of at most `most` characters; the end stays."""
     line = _printable(name)
     return line if len(line) <= most else f"{line[: most - 13]}…{line[-12:]}"
+
+
+def layer_name(layer: int, call: int = 0, *, short: bool = False) -> str:
+    """Name a layer, and the attention of a layer that attends more than once: "layer 3 (2nd attention)".
+
+    short: "layer 3 (2nd)", for the rows of a grid.
+    """
+    which = {1: "2nd", 2: "3rd"}.get(call, f"{call + 1}th") + ("" if short else " attention")
+    return f"layer {layer} ({which})" if call else f"layer {layer}"
+
+
+def layers_in_words(attend: Sequence[int]) -> str:
+    """Say which layers attend, for a model in which not all do: "layers 1, 3 and 5 attend"."""
+    *first, last = map(str, attend)
+    return f"layers {', '.join(first)} and {last} attend" if first else f"layer {last} attends"
 
 
 def _printable(text: str) -> str:

@@ -121,9 +121,9 @@ class LoadedModel:
     @property
     def placed(self) -> str:
         """The dtype and the devices of the weights, such as "float32 on cpu"."""
-        from models.placed import in_words
+        from models.placement import describe_placement
 
-        return in_words(self.network)
+        return describe_placement(self.network)
 
     @property
     def fills_masks(self) -> bool:

@@ -1,34 +1,49 @@
-"""Where a model's weights go and in which precision, chosen before it is loaded.
+"""The device and the precision of a model's weights: chosen before the model is loaded, read from it afterwards.
 
-The page reads its choice from the environment: HEADLIGHT_DTYPE and HEADLIGHT_DEVICE.
+`Placement` is the choice; the page takes it from the environment, HEADLIGHT_DTYPE and HEADLIGHT_DEVICE. The functions
+after it read where the weights of a loaded network are.
+
+A network that was spread over devices has hooks of accelerate on its modules. The hooks bring inputs to the device of
+each module, and weights that did not fit from the CPU's memory or from disk to the device that uses them, for as long
+as the module runs. Meanwhile the module itself changes, so that one thread at a time may run such a network.
+
+```python
+placement = Placement("bfloat16", "auto")
+describe_placement(network)  # "bfloat16, spread over cuda:0, cpu and disk"
+```
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from threading import RLock
 from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from models.limits import variable
 
 if TYPE_CHECKING:  # torch takes seconds to import: it comes with the first model
     import torch
+    from torch import nn
 
 DtypeName = Literal["float32", "bfloat16", "float16", "auto"]
 DTYPES: tuple[DtypeName, ...] = get_args(DtypeName)
+_TURN = RLock()
 _DEVICE = re.compile(r"auto|cpu|mps|cuda(:\d{1,3})?", re.ASCII)
 
 
 @dataclass(frozen=True)
 class Placement:
-    """dtype: one of DTYPES; "auto" is the one that the weights are stored in, float32 where nothing says which.
+    """The dtype and the device that are asked for.
 
-    device: "cpu", "cuda" (the first), "cuda:1", "mps", or "auto": accelerate spreads the model over all devices that
-    there are, what does not fit goes to the CPU's memory, and the rest stays on disk.
-    max_memory: with "auto", the most that the weights take on each device, such as {0: "10GB", "cpu": "30GB"}; the
-    devices that it leaves out get none.
+    dtype: one of DTYPES; "auto" is the dtype that the weights are stored in, float32 where the files do not say.
+    device: "cpu", "cuda" (the first), "cuda:1", "mps", or "auto": accelerate spreads the model over all devices of the
+    machine, what does not fit goes to the CPU's memory, and the rest stays on disk.
+    max_memory: with "auto", the most that the weights take on each device, such as {0: "10GB", "cpu": "30GB"}; a
+    device without an entry gets no weights.
 
     Raises ValueError for any other word.
     """
@@ -47,7 +62,7 @@ class Placement:
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> Placement:
-        """The defaults, changed by the two variables where they are set; ValueError where one cannot be read."""
+        """Read the two variables, each with its default; raises ValueError where a variable cannot be read."""
         environment = os.environ if environment is None else environment
         dtype, device = (environment.get(variable(name), "").strip() for name in ("dtype", "device"))
         try:
@@ -61,9 +76,9 @@ class Placement:
         return self.device == "auto"
 
     def torch_dtype(self, stored: torch.dtype | None) -> torch.dtype:
-        """The dtype of the weights, whose file has `stored` (None: it does not say).
+        """The dtype of the weights, which are stored as `stored` (None: the files do not say).
 
-        Raises ValueError where they are stored in one that nothing here computes in.
+        Raises ValueError where "auto" would keep a dtype that Headlight does not compute in.
         """
         import torch
 
@@ -74,9 +89,9 @@ class Placement:
         return dtype
 
     def torch_device(self) -> torch.device:
-        """The one device; of "auto" the first that is no CPU, where there is one.
+        """The one device; "auto" is the first accelerator, or the CPU without an accelerator.
 
-        Raises ValueError, with what there is, for a device that this machine lacks.
+        Raises ValueError that lists the devices of the machine, for a device that the machine lacks.
         """
         import torch
 
@@ -91,7 +106,7 @@ class Placement:
 
 
 def devices() -> tuple[str, ...]:
-    """What torch can compute on, the CPU first and the first accelerator last."""
+    """List the devices that torch can compute on, the CPU first and the first accelerator last."""
     import torch
 
     graphics = [f"cuda:{index}" for index in reversed(range(torch.cuda.device_count()))]
@@ -99,9 +114,74 @@ def devices() -> tuple[str, ...]:
 
 
 def dtype_name(dtype: torch.dtype) -> str:
-    """Such as "bfloat16"."""
+    """Name a dtype, such as "bfloat16"."""
     return str(dtype).removeprefix("torch.")
 
 
 CPU_FLOAT32 = Placement()
-"""Where nothing is chosen."""
+"""The default placement."""
+
+
+# --- a loaded network ----------------------------------------------------------------------------------------------
+
+
+def input_device(network: nn.Module) -> torch.device:
+    """The device of a network's inputs: the device on which its first weight, the embedding's, is used."""
+    import torch
+
+    device = next(network.parameters()).device
+    return torch.device(_uses(network)) if device.type == "meta" else device
+
+
+def dtype_of(network: nn.Module) -> torch.dtype:
+    """The dtype of the embedding; some families keep a few other weights in float32 (T5)."""
+    return next(parameter.dtype for parameter in network.parameters() if parameter.is_floating_point())
+
+
+def describe_placement(network: nn.Module) -> str:
+    """Describe where the weights are: "float32 on cpu" or "bfloat16, spread over cuda:0, cpu and disk"."""
+    dtype, places = dtype_name(dtype_of(network)), _places(network)
+    if len(places) == 1:
+        return f"{dtype} on {places[0]}"
+    return f"{dtype}, spread over {', '.join(places[:-1])} and {places[-1]}"
+
+
+def is_spread(network: nn.Module) -> bool:
+    """Whether accelerate runs the network: its weights are not all on one device."""
+    return len(_places(network)) > 1 or is_offloaded(network)
+
+
+def is_offloaded(network: nn.Module) -> bool:
+    """Whether some of the network's weights are brought to their device for each call."""
+    places = _places(network)
+    return "disk" in places or ("cpu" in places and len(places) > 1)
+
+
+@contextmanager
+def turn(network: nn.Module) -> Iterator[None]:
+    """Keep other threads from running an offloaded network inside the block; any other network needs no turn."""
+    with _TURN if is_offloaded(network) else nullcontext():
+        yield
+
+
+@contextmanager
+def with_weights(module: nn.Module) -> Iterator[None]:
+    """Bring an offloaded module's weights to their device inside the block, so that they can be read."""
+    if not hasattr(module, "_hf_hook"):
+        yield
+        return
+    from accelerate.utils import align_module_device
+
+    with _TURN, align_module_device(module):
+        yield
+
+
+def _places(network: nn.Module) -> tuple[str, ...]:
+    """The devices in the order of the network's modules, and "disk"; accelerate calls CUDA's by their numbers."""
+    spread = getattr(network, "hf_device_map", None) or {"": next(network.parameters()).device}
+    return tuple(dict.fromkeys(f"cuda:{place}" if isinstance(place, int) else str(place) for place in spread.values()))
+
+
+def _uses(network: nn.Module) -> str:
+    """The device to which accelerate brings offloaded weights: the first accelerator, else the CPU."""
+    return next((place for place in _places(network) if place not in ("cpu", "disk")), "cpu")

@@ -133,11 +133,12 @@ def own_implementation(loaded: LoadedModel) -> LoadedModel:
     a model that is spread over devices.
     """
     from models.convert import from_transformers
-    from models.placed import in_words, is_spread
+    from models.placement import describe_placement, is_spread
 
     if is_spread(loaded.network):
         raise ValueError(
-            f"{loaded.card.id} is {in_words(loaded.network)}; load it on one device for its own implementation"
+            f"{loaded.card.id} is {describe_placement(loaded.network)}; "
+            "load it on one device for its own implementation"
         )
     network = from_transformers(loaded.network).requires_grad_(False)
     title, summary = f"{loaded.card.title}, own implementation", "The same weights in this project's own Transformer."

@@ -20,7 +20,7 @@ from inspector.plots import attention, raster, theme
 from inspector.plots.attention import Weights
 from inspector.plots.theme import Mode, Scale
 from inspector.trace import Trace
-from models.layer_words import layer_name
+from models.formatting import layer_name
 
 ENDINGS = (".html", ".png", ".csv", ".npz")
 

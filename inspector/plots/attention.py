@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from inspector.plots import theme
 from inspector.plots.theme import Mode, Scale
 from inspector.trace import Trace
-from models.layer_words import layer_name
+from models.formatting import layer_name
 
 Weights = NDArray[np.floating[Any]]
 

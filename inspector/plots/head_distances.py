@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from inspector.head_distances import HeadDistances, plane
 from inspector.plots import theme
 from inspector.plots.theme import Mode
-from models.layer_words import layer_name
+from models.formatting import layer_name
 
 # Labels of heads.label in the order of the legend; shapes differ too, so that colour is never alone.
 MARKS = ("circle", "square", "diamond", "cross", "triangle-up", "star", "hexagon", "x", "pentagon")

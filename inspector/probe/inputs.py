@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from models import LoadedModel
-from models.formatting import bytes_in_words
+from models.formatting import format_bytes
 from models.limits import variable
 from models.tokenizers import Cut, Encoding, encode, from_ids
 
@@ -33,8 +33,8 @@ class TextLimits:
         """Raise ValueError where a recording keeps too much."""
         if self.capture_bytes is not None and nbytes > self.capture_bytes:
             raise ValueError(
-                f"The recording of this text takes {bytes_in_words(nbytes)}, and the limit here is "
-                f"{bytes_in_words(self.capture_bytes)}. Choose a shorter text, or start Headlight with a larger "
+                f"The recording of this text takes {format_bytes(nbytes)}, and the limit here is "
+                f"{format_bytes(self.capture_bytes)}. Choose a shorter text, or start Headlight with a larger "
                 f"{variable('capture_bytes')}."
             )
 

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from inspector.trace.norm_formula import GATINGS, Gating, normalise
-from models.placed import with_weights
+from models.placement import with_weights
 
 _NAMED = re.compile(r"norm", re.IGNORECASE)
 _INSIDE = re.compile(

@@ -28,7 +28,7 @@ from inspector.trace.recompute import AttentionRecord, AttentionSite
 from inspector.trace.trace import NormRecord, Refused, StateRecord, Trace
 from models.attention import row_blocks
 from models.attention.masks import Mask
-from models.formatting import said
+from models.formatting import one_line
 from models.limits import Limits, variable
 from models.tokenizers import Cut, Encoding
 
@@ -146,7 +146,8 @@ def read(file: BinaryIO, *, name: str, limits: Limits | None = None) -> Trace:
         raise ValueError(f"{name!a} is too large: {error}{_way_out(limits)}") from error
     except Exception as error:  # whatever a damaged file makes numpy, json or torch raise
         raise ValueError(
-            f"{name!a} is damaged or was not saved by this version of Headlight ({said(error)}); save the trace again"
+            f"{name!a} is damaged or was not saved by this version of Headlight ({one_line(error)}); "
+            "save the trace again"
         ) from error
 
 

@@ -22,7 +22,7 @@ from torch.overrides import TorchFunctionMode
 from inspector.trace.pooling import MaxPool
 from models.attention import AttentionFunction, attend_rows, row_blocks
 from models.attention.masks import Mask
-from models.layer_words import layer_name
+from models.formatting import layer_name
 
 Array = NDArray[np.float32]
 Kind = Literal["weights", "scores"]

@@ -26,7 +26,7 @@ from inspector.memory.held import held_bytes
 from inspector.trace import recompute
 from inspector.trace.norm_formula import Gating, normalise
 from inspector.trace.recompute import Array, AttentionRecord, AttentionSite, Kind, WeightBlock
-from models.layer_words import layers_in_words
+from models.formatting import layers_in_words
 from models.tokenizers import Cut, Encoding
 
 __all__ = ["Array", "AttentionRecord", "AttentionSite", "NormRecord", "Refused", "StateRecord", "Trace", "WeightBlock"]

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 from transformers.models.diffllama.modeling_diffllama import apply_rotary_pos_emb, eager_attention_forward
 
-from models.placed import with_weights
+from models.placement import with_weights
 
 
 def replace_differential(network: Any) -> None:

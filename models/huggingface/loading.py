@@ -33,7 +33,7 @@ from transformers.utils.logging import disable_progress_bar
 
 from models.attention import running_layer
 from models.build_lock import LOADING
-from models.formatting import bytes_in_words
+from models.formatting import format_bytes
 from models.huggingface.differential_attention import replace_differential
 from models.huggingface.eager_attention import IMPLEMENTATION, name_streams
 from models.huggingface.runner import PretrainedRunner, try_out
@@ -88,7 +88,7 @@ def load_runner(candidate: Candidate, folder: Path, *, placement: Placement = CP
     except SafetensorError as error:
         raise ValueError(f"the weights of {candidate.name} are damaged: {error}; get them again") from error
     except torch.OutOfMemoryError as error:
-        needed = bytes_in_words(candidate.memory_bytes(placement.torch_dtype(candidate.config.dtype)))
+        needed = format_bytes(candidate.memory_bytes(placement.torch_dtype(candidate.config.dtype)))
         raise ValueError(
             f"{candidate.name} does not fit on {placement.device}: its weights take {needed}. Choose device='auto', "
             "which spreads it, or a smaller dtype, such as 'bfloat16'."

@@ -21,7 +21,7 @@ from models.huggingface.eager_attention import IMPLEMENTATION
 from models.huggingface.eager_output import Expected, GivenScores, WatchedSoftmax
 from models.huggingface.prediction_head import predict, usual_logits
 from models.loaded import Backend, Shape
-from models.placed import dtype_of, input_device, turn
+from models.placement import dtype_of, input_device, turn
 from models.untrusted.weights import UnfitWeights
 
 _TRIED = 5  # tokens

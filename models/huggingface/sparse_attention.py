@@ -29,7 +29,7 @@ from models.attention.relative import T5Bias
 from models.attention.scores import DotScore, FillWith
 from models.attention.side_keys import SideBias, SideKeyAttention
 from models.huggingface.block_sparse import BlockSparseMask, RepeatedBlock
-from models.placed import with_weights
+from models.placement import with_weights
 
 
 def replace_sparse(network: Any) -> None:

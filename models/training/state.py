@@ -13,7 +13,7 @@ from torch.optim import AdamW
 
 from models.checkpoints.store import unique_weights
 from models.files import read_tensors, write_tensors
-from models.formatting import said
+from models.formatting import one_line
 
 FILE = "state.safetensors"
 
@@ -59,13 +59,13 @@ def load_state(out: Path, *, network: nn.Module, optimizer: AdamW, recipe: str) 
         saved = json.loads(about)
         saved_recipe, progress = saved["recipe"], TrainingProgress(**saved["progress"])
     except (ValueError, TypeError, KeyError) as error:  # not JSON, no such fields
-        raise ValueError(f"{path} does not tell of a training ({said(error)}). {_WAY_OUT}") from error
+        raise ValueError(f"{path} does not tell of a training ({one_line(error)}). {_WAY_OUT}") from error
     if saved_recipe != recipe:
         raise ValueError(f"{path} is of another recipe or implementation; go on with that one, or choose another --out")
     try:
         _restore(tensors, network=network, optimizer=optimizer)
     except (KeyError, RuntimeError, TypeError) as error:  # a tensor is missing, or has another shape or type
-        raise ValueError(f"{path} does not fit this training ({said(error)}). {_WAY_OUT}") from error
+        raise ValueError(f"{path} does not fit this training ({one_line(error)}). {_WAY_OUT}") from error
     return progress
 
 

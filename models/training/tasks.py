@@ -12,7 +12,7 @@ from tokenizers import Tokenizer
 from torch import nn
 
 from models.files import write_text
-from models.formatting import said
+from models.formatting import one_line
 from models.training import corpus
 from models.training.batches import Example
 from models.training.objectives import Vocabulary
@@ -119,7 +119,7 @@ def _tokenizer(recipe: Recipe, texts: Iterable[str], file: Path) -> Tokenizer:
             return Tokenizer.from_file(str(file))
         except Exception as error:  # the library raises plain Exception
             raise ValueError(
-                f"{file} is damaged ({said(error)}). Begin again without --resume in a new folder."
+                f"{file} is damaged ({one_line(error)}). Begin again without --resume in a new folder."
             ) from error
     tokenizer = subwords.train_subwords(texts, vocabulary=recipe.vocabulary)
     write_text(file, tokenizer.to_str())

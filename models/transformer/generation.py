@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from models.placed import input_device
+from models.placement import input_device
 from models.transformer.kv_cache import KVCache
 from models.transformer.stacks import Decoder, EncoderDecoder
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from torch import Tensor
 
-from models.placed import dtype_of, input_device
+from models.placement import dtype_of, input_device
 from models.transformer.generation import NextToken, beam_search, greedy
 from models.transformer.masked_lm import MaskedLanguageModel
 from models.transformer.stacks import Decoder, Encoder, EncoderDecoder

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import torch
 
-from models.formatting import bytes_in_words
+from models.formatting import format_bytes
 from models.limits import Limits, variable
 from models.placement import CPU_FLOAT32, Placement, dtype_name
 from models.untrusted.safe_config import SafeConfig
@@ -100,7 +100,7 @@ def check(candidate: Candidate, limits: Limits, *, placement: Placement = CPU_FL
     for field, (what, number) in needs.items():
         most = getattr(limits, field)
         if number > most:
-            words = bytes_in_words if field.endswith("_bytes") else "{:,}".format
+            words = format_bytes if field.endswith("_bytes") else "{:,}".format
             raise ValueError(
                 f"{candidate.name} {what} {words(number)}, and the limit here is {words(most)}. "
                 f"Choose a smaller model, or start Headlight with a larger {variable(field)}."
@@ -143,8 +143,8 @@ def choose_files(sizes: Mapping[str, int], shards: Iterable[str] = ()) -> tuple[
     small = [*_SETTINGS, *(name for kind in TOKENIZERS for name in kind)]
     for name in small:
         if sizes.get(name, 0) > _MOST_TOKENIZER_BYTES:
-            most = bytes_in_words(_MOST_TOKENIZER_BYTES)
-            raise ValueError(f"{name} has {bytes_in_words(sizes[name])}, over {most}; that is no tokenizer's")
+            most = format_bytes(_MOST_TOKENIZER_BYTES)
+            raise ValueError(f"{name} has {format_bytes(sizes[name])}, over {most}; that is no tokenizer's")
     names = [CONFIG, *small, *weights]
     return tuple(File(name, sizes[name]) for name in dict.fromkeys(names) if name in sizes)
 

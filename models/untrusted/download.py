@@ -18,7 +18,7 @@ from huggingface_hub import constants, get_hf_file_metadata, get_session, hf_hub
 from huggingface_hub.file_download import repo_folder_name
 from huggingface_hub.utils import WeakFileLock, build_hf_headers, hf_raise_for_status
 
-from models.formatting import bytes_in_words
+from models.formatting import format_bytes
 from models.untrusted.candidates import File
 
 _PIECE = 2**18  # bytes between two looks at the stop button
@@ -103,7 +103,7 @@ def _read(address: str, blob: Path, file: File, *, progress: OnProgress, stop: S
             ) from error
     if done != file.size or not _has_hash(partial, blob.name):
         partial.unlink()
-        raise ValueError(f"{file.name} came damaged ({bytes_in_words(done)}) and was thrown away; try again")
+        raise ValueError(f"{file.name} came damaged ({format_bytes(done)}) and was thrown away; try again")
     os.replace(partial, blob)
 
 
@@ -113,7 +113,7 @@ def _heed(stop: Stop, file: File, *, done: int) -> None:
 
 
 def _of(done: int, file: File) -> str:
-    return f"{bytes_in_words(done)} of {bytes_in_words(file.size)} of {file.name}"
+    return f"{format_bytes(done)} of {format_bytes(file.size)} of {file.name}"
 
 
 def _has_hash(path: Path, etag: str) -> bool:

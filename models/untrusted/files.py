@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from models.formatting import said
+from models.formatting import one_line
 
 _MOST_VALUES = 5_000_000  # in one JSON file; a vocabulary of 900,000 tokens with their scores has 2.7 million
 _MOST_OBJECTS = 200_000  # values with named fields, which take the most memory; added tokens are 40,000 at most
@@ -37,7 +37,7 @@ def read(folder: Path, name: str, *, most: int, linked: bool = False) -> bytes:
                 raise ValueError(f"{name} has {status.st_size:,} bytes, over {most:,}; no published model needs that")
             return file.read(most)
     except OSError as error:
-        raise ValueError(f"{name} cannot be read: {said(error)}") from error
+        raise ValueError(f"{name} cannot be read: {one_line(error)}") from error
 
 
 def read_json(folder: Path, name: str, *, most: int, linked: bool = False) -> Any:
@@ -57,7 +57,7 @@ def read_json(folder: Path, name: str, *, most: int, linked: bool = False) -> An
     try:
         value = json.loads(content.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{name} is damaged: {said(error)}") from error
+        raise ValueError(f"{name} is damaged: {one_line(error)}") from error
     check_depth(value, name)
     return value
 
@@ -97,7 +97,7 @@ def _real(folder: Path, name: str, *, linked: bool) -> Path:
         home = folder.resolve(strict=True)
         path = (home / name).resolve(strict=True)
     except (OSError, RuntimeError) as error:  # RuntimeError: a loop of links, in older Pythons
-        raise ValueError(f"{name} cannot be read: {said(error)}") from error
+        raise ValueError(f"{name} cannot be read: {one_line(error)}") from error
     homes = [home]
     if home.parent.name == "snapshots":  # huggingface_hub keeps a file once, in blobs/, and links to it
         homes.append(home.parents[1] / "blobs")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from models.formatting import said
+from models.formatting import one_line
 from models.limits import UNLIMITED, Limits, variable
 from models.untrusted.candidates import INDEX, MOST_INDEX_BYTES, Candidate, choose_files, notes_on, tokenizer_of
 from models.untrusted.safe_config import safe_config
@@ -87,7 +87,7 @@ def shards_of(index: Path) -> tuple[str, ...]:
             raise ValueError(f"it has over {MOST_INDEX_BYTES:,} bytes")
         names = set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise ValueError(f"{INDEX} is damaged: {said(error)}") from error
+        raise ValueError(f"{INDEX} is damaged: {one_line(error)}") from error
     if not names or not all(isinstance(name, str) for name in names):
         raise ValueError(f"{INDEX} names no weight files")
     return tuple(sorted(names))

@@ -31,7 +31,7 @@ from huggingface_hub.errors import (
 )
 
 from models.files import write_text
-from models.formatting import bytes_in_words, said
+from models.formatting import format_bytes, one_line
 from models.limits import UNLIMITED, Limits, variable
 from models.untrusted.candidates import (
     CONFIG,
@@ -152,8 +152,8 @@ def _room(candidate: Candidate, limits: Limits) -> Iterator[Callable[[int], obje
         taken = _cache_bytes() + sum(_ARRIVING.values())
         if needed and taken + needed > limits.downloads_bytes:
             raise ValueError(
-                f"{candidate.name} would download {bytes_in_words(needed)}, and the models of the hub on this machine "
-                f"take {bytes_in_words(taken)} of the {bytes_in_words(limits.downloads_bytes)} that they may take "
+                f"{candidate.name} would download {format_bytes(needed)}, and the models of the hub on this machine "
+                f"take {format_bytes(taken)} of the {format_bytes(limits.downloads_bytes)} that they may take "
                 f"together ({variable('downloads_bytes')}); choose a model that is here, or delete some that are"
             )
         _ARRIVING[fetch] = needed
@@ -182,8 +182,8 @@ def _check_disk(candidate: Candidate) -> None:
         disk = disk.parent
     if (free := shutil.disk_usage(disk).free) < candidate.download_bytes:
         raise ValueError(
-            f"{candidate.name} would download {bytes_in_words(candidate.download_bytes)}, and {constants.HF_HUB_CACHE} "
-            f"has {bytes_in_words(free)} free; make room, or set HF_HOME to a larger disk"
+            f"{candidate.name} would download {format_bytes(candidate.download_bytes)}, and {constants.HF_HUB_CACHE} "
+            f"has {format_bytes(free)} free; make room, or set HF_HOME to a larger disk"
         )
 
 
@@ -221,7 +221,7 @@ def _spoken(id: HubId) -> Iterator[None]:
     except (httpx2.HTTPError, OfflineModeIsEnabled) as error:
         raise ValueError(_offline(id)) from error
     except OSError as error:  # the disk is full, the cache may not be written
-        raise ValueError(f"{id} could not be fetched: {said(error)}") from error
+        raise ValueError(f"{id} could not be fetched: {one_line(error)}") from error
 
 
 def _listing(id: HubId) -> _Listing:

@@ -20,7 +20,7 @@ from huggingface_hub.errors import StrictDataclassError
 from torch import nn
 from transformers import CONFIG_MAPPING, MODEL_MAPPING, AutoConfig, PreTrainedModel
 
-from models.formatting import said
+from models.formatting import one_line
 from models.limits import UNLIMITED, Limits, variable
 from models.untrusted.files import exists, read_fields
 
@@ -90,7 +90,7 @@ def safe_config(folder: Path, *, limits: Limits = UNLIMITED) -> SafeConfig:
     try:
         config = _as_transformers_reads(_described(raw))
     except (*_READING_FAILS, StrictDataclassError) as error:
-        raise ValueError(f"config.json is no configuration of {kind}: {said(error)}") from error
+        raise ValueError(f"config.json is no configuration of {kind}: {one_line(error)}") from error
     _check_finite(config)
     _check_not_negative(config)
     architecture = _architecture(config, raw)

@@ -19,7 +19,7 @@ from torch.nn.modules.module import register_module_module_registration_hook
 
 from models.build_lock import LOADING
 from models.config_facts import stack_config, stack_configs, text_config
-from models.formatting import said
+from models.formatting import one_line
 
 SECONDS = 30.0  # to build one model on the meta device; the largest published models take under 5
 _LARGEST_FIXED_TABLE = 2**25  # numbers; a sinusoidal table is filled by a Python loop when the model loads
@@ -80,9 +80,9 @@ def measure(config: Any, *, architecture: type[nn.Module], seconds: float = SECO
     except _TooLargeError:
         raise
     except _NOT_BUILT as error:
-        raise ValueError(f"{name} cannot be built from this config.json: {said(error)}") from error
+        raise ValueError(f"{name} cannot be built from this config.json: {one_line(error)}") from error
     except (RuntimeError, OverflowError) as error:  # shapes that no tensor can have
-        raise ValueError(f"{name} with this config.json fits no machine: {said(error)}") from error
+        raise ValueError(f"{name} with this config.json fits no machine: {one_line(error)}") from error
     return ModelSize(
         parameters=_numbers(network.parameters()),
         buffers=_numbers(network.buffers()),

@@ -12,7 +12,7 @@ from transformers import AutoTokenizer
 from transformers.models.auto.tokenization_auto import TOKENIZER_MAPPING_NAMES
 
 from models.failures import told
-from models.formatting import said
+from models.formatting import one_line
 from models.untrusted.candidates import TOKENIZERS, tokenizer_of
 from models.untrusted.files import exists, read, read_fields, read_json
 from models.untrusted.pipeline import check_built, check_ids, filtered
@@ -43,7 +43,7 @@ def load_tokenizer(folder: Path) -> Any:
         try:
             tokenizer = AutoTokenizer.from_pretrained(copies, trust_remote_code=False, local_files_only=True)
         except ValueError as error:
-            raise ValueError(said(error)) from error  # in one line
+            raise ValueError(one_line(error)) from error  # in one line
     if not getattr(tokenizer, "is_fast", False):
         raise ValueError("it has no fast tokenizer (tokenizer.json); save it with a fast tokenizer first")
     with told("checking what was built", instead=_INSTEAD):

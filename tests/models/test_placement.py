@@ -8,8 +8,7 @@ import pytest
 import torch
 
 import models
-from models.placed import dtype_of, in_words, input_device, is_offloaded, is_spread
-from models.placement import Placement, devices
+from models.placement import Placement, describe_placement, devices, dtype_of, input_device, is_offloaded, is_spread
 
 
 def test_the_defaults_are_float32_on_the_cpu() -> None:
@@ -76,7 +75,7 @@ def test_max_memory_belongs_to_auto_and_to_transformers() -> None:
 def test_where_a_spread_network_is() -> None:
     network = torch.nn.Linear(2, 2, device="meta", dtype=torch.bfloat16)
     network.hf_device_map = {"a": 0, "b": 1, "c": "cpu", "d": "disk", "e": 0}
-    assert in_words(network) == "bfloat16, spread over cuda:0, cuda:1, cpu and disk"
+    assert describe_placement(network) == "bfloat16, spread over cuda:0, cuda:1, cpu and disk"
     assert input_device(network) == torch.device("cuda:0")
     assert is_spread(network)
     assert is_offloaded(network)
@@ -84,6 +83,6 @@ def test_where_a_spread_network_is() -> None:
     assert is_spread(network)
     assert not is_offloaded(network)
     network.hf_device_map = {"": "disk"}
-    assert in_words(network) == "bfloat16 on disk"
+    assert describe_placement(network) == "bfloat16 on disk"
     assert input_device(network) == torch.device("cpu")
     assert is_offloaded(network)

@@ -12,7 +12,7 @@ from inspector.export import spreadsheet
 from inspector.plots import flow as draw_flow
 from inspector.plots import theme
 from inspector.views.shell import session, widgets
-from models.layer_words import layer_name
+from models.formatting import layer_name
 
 if TYPE_CHECKING:
     import numpy as np

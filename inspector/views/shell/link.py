@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeVar
 
 import streamlit as st
 
-from models.layer_words import layers_in_words
+from models.formatting import layers_in_words
 
 T = TypeVar("T", int, str)
 Option = TypeVar("Option", bound=str)

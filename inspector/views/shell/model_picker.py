@@ -15,7 +15,7 @@ import streamlit as st
 
 from inspector.views.shell import available_models, link, session
 from models import failures
-from models.formatting import bytes_in_words
+from models.formatting import format_bytes
 from models.limits import variable
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ class _Bar:
 
     def progress(self, done: int, total: int) -> None:
         """Called after each piece."""
-        self.share, self.words = done / max(total, 1), f"{bytes_in_words(done)} of {bytes_in_words(total)}"
+        self.share, self.words = done / max(total, 1), f"{format_bytes(done)} of {format_bytes(total)}"
 
     def stop(self) -> bool:
         """Asked after each piece, and while another visitor fetches the same file; it stops by drawing."""
@@ -232,12 +232,12 @@ def _describe(place: DeltaGenerator) -> None:
         architecture,
         f"Parameters: {size.parameters:,} (limit {limits.parameters:,})",
         f"Layers of attention: {size.layers} (limit {limits.layers})",
-        f"Download: {bytes_in_words(candidate.download_bytes)} (limit {bytes_in_words(limits.download_bytes)})",
-        f"Memory for its weights: {bytes_in_words(candidate.memory_bytes(dtype))} in {dtype_name(dtype)} "
-        f"(limit {bytes_in_words(limits.memory_bytes)})",
-        f"Recording your text: at most {bytes_in_words(size.capture_bytes(tokens))} "
-        f"(limit {bytes_in_words(limits.capture_bytes)}); of a longer one, at most {fits:,} tokens",
-        f"Where maps cannot be computed again and are kept: {bytes_in_words(size.capture_bytes(tokens, maps=True))}, "
+        f"Download: {format_bytes(candidate.download_bytes)} (limit {format_bytes(limits.download_bytes)})",
+        f"Memory for its weights: {format_bytes(candidate.memory_bytes(dtype))} in {dtype_name(dtype)} "
+        f"(limit {format_bytes(limits.memory_bytes)})",
+        f"Recording your text: at most {format_bytes(size.capture_bytes(tokens))} "
+        f"(limit {format_bytes(limits.capture_bytes)}); of a longer one, at most {fits:,} tokens",
+        f"Where maps cannot be computed again and are kept: {format_bytes(size.capture_bytes(tokens, maps=True))}, "
         f"and at most {tokens_that_fit(candidate, limits, maps=True):,} tokens",
         "Tokenizer: " + ("none" if candidate.tokenizer is None else f"`{candidate.tokenizer}`"),
         "How its attention is seen is known once it is loaded.",

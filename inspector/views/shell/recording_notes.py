@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from inspector.views.shell import available_models
-from models.formatting import bytes_in_words
+from models.formatting import format_bytes
 
 if TYPE_CHECKING:
     from inspector.exactness import Exactness
@@ -21,7 +21,7 @@ def draw(chosen: Inspected, checked: Exactness) -> None:
     """All of it, with the button for the check that waits on a long text."""
     trace, tokens = chosen.trace, len(chosen.trace.tokens)
     limit = "" if chosen.model is None else f" of at most {available_models.tokens_allowed(chosen.model)}"
-    st.caption(f"{tokens} tokens{limit}, special ones included; the recording takes {bytes_in_words(trace.nbytes)}")
+    st.caption(f"{tokens} tokens{limit}, special ones included; the recording takes {format_bytes(trace.nbytes)}")
     if chosen.model is not None:
         facts = available_models.facts(chosen.model)
         st.caption(f"{facts.seen} Weights: {facts.placed}.")

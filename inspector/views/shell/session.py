@@ -234,7 +234,7 @@ def inspected(*, in_panels: bool = False) -> Inspected:
 
 def _not_kept(trace: Trace) -> str:
     """What it means that a recording is larger than the whole cache."""
-    taken, most = map(formatting.bytes_in_words, (trace.nbytes, CACHE_BYTES))
+    taken, most = map(formatting.format_bytes, (trace.nbytes, CACHE_BYTES))
     return (
         f"This recording takes {taken}, over the {most} of "
         "HEADLIGHT_CACHE_MB: it is not kept, and every click reads the text again. Shorten the text, or raise that."

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from models.layer_words import layer_name
+from models.formatting import layer_name
 
 if TYPE_CHECKING:
     from inspector.trace import AttentionSite

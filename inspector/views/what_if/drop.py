@@ -19,7 +19,7 @@ from inspector.views.what_if import predictions as what_if_predictions
 from inspector.views.what_if.swap import guessed_token
 from models import LoadedModel
 from models.attention.dropping import Head
-from models.layer_words import layer_name
+from models.formatting import layer_name
 
 
 @st.fragment

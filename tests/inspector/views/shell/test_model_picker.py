@@ -19,7 +19,7 @@ from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 from transformers import BertForMaskedLM, LlamaConfig, LlamaForCausalLM
 
 from inspector.views.shell import available_models, model_picker
-from models.formatting import bytes_in_words
+from models.formatting import format_bytes
 from tests.inspector.views.page import EXAMPLE, pressed, said, turned
 from tests.inspector.views.page import opened as start
 from tests.local_hub import make_bert
@@ -152,7 +152,7 @@ def test_over_a_limit_is_a_sentence_with_both_numbers(
     network = BertForMaskedLM.from_pretrained(bert)
     numbers = sum(tensor.numel() for tensor in [*network.parameters(), *network.buffers()])
     parameters = sum(parameter.numel() for parameter in network.parameters())
-    assert sentence.format(parameters=parameters, memory=bytes_in_words(4 * numbers)) in said(app)
+    assert sentence.format(parameters=parameters, memory=format_bytes(4 * numbers)) in said(app)
     assert f"HEADLIGHT_{variable}" in said(app)
     assert all(button.disabled for button in app.button if button.key == "load")
 
@@ -182,7 +182,7 @@ def test_a_model_of_the_hub_is_fetched_and_loaded(hub: Any, bert: Path) -> None:
     assert not app.exception
     assert "org/bert, commit aaaaaaaaaa" in said(app)
     weights = (bert / "model.safetensors").stat().st_size + (bert / "tokenizer.json").stat().st_size
-    assert f"Download: {bytes_in_words(weights)} (limit 3 GB)" in said(app)
+    assert f"Download: {format_bytes(weights)} (limit 3 GB)" in said(app)
     assert not [path for path in hub.paths() if path.endswith("model.safetensors")]
     pressed(app, "load")
     assert not app.exception
