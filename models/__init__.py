@@ -1,4 +1,4 @@
-"""What is inspected: the project's own Transformer, and transformers models loaded safely.
+"""The models to inspect: this project's Transformer, and transformers models loaded safely.
 
 ```python
 import models
@@ -12,8 +12,9 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from models.cards import catalogue
 from models.loaded import Card, LoadedModel
-from models.registry import catalogue, load, own_implementation
+from models.registry import load, own_implementation
 
 if TYPE_CHECKING:
     from models.untrusted import folders, hub
@@ -22,7 +23,7 @@ __all__ = ["Card", "LoadedModel", "catalogue", "folders", "hub", "load", "own_im
 
 
 def __getattr__(name: str) -> Any:
-    """Import on first use: looking at a stranger's model needs torch and transformers."""
+    """Import on first use: a stranger's model needs torch and transformers."""
     if name in ("folders", "hub"):
         return importlib.import_module(f"models.untrusted.{name}")
     raise AttributeError(f"module 'models' has no attribute {name!r}")

