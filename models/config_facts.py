@@ -1,28 +1,39 @@
-"""The part of a transformers configuration that describes one stack of text.
+"""The sizes in a transformers configuration, whatever a family calls them.
 
-Most configurations are flat. A model of text and pictures keeps its text's sizes in `text_config`, T5Gemma those of its
-two stacks in `encoder` and `decoder`; what stands beside them (vision, sound) has no text.
+Most configurations are flat. A model of text and pictures keeps its text's sizes in `text_config`, T5Gemma the sizes of
+its two stacks in `encoder` and `decoder`; the configurations beside them (vision, sound) have no text.
+
+```python
+attention_count(BertConfig(), shape="encoder")  # 12
+```
+
+Letters: H heads, K kv heads, E head width, L layers.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable
+from typing import Any, Literal
 
 from transformers import PreTrainedConfig
 
-if TYPE_CHECKING:
-    from models.loaded import Shape
+from models.loaded import Shape
 
 Stack = Literal["encoder", "decoder"]
 
+_LAYERS = ("num_hidden_layers", "num_layers")
+
+
+# --- the configurations of the text ------------------------------------------------------------------------------
+
 
 def text_config(config: Any) -> Any:
-    """The configuration of the text that a model reads; the whole one of an encoder-decoder."""
+    """The configuration of the text that a model reads; an encoder-decoder's whole configuration."""
     return config if config.is_encoder_decoder else config.get_text_config()
 
 
 def stack_config(config: Any, stack: Stack) -> Any:
-    """The configuration of one stack of an encoder-decoder, the whole one where its sizes stand there."""
+    """The configuration of one stack of an encoder-decoder; the whole configuration where the sizes stand there."""
     own = getattr(config, stack, None)
     return own.get_text_config() if isinstance(own, PreTrainedConfig) else config
 
@@ -35,11 +46,42 @@ def stack_configs(config: Any) -> tuple[Any, ...]:
     return (encoder,) if encoder is decoder else (encoder, decoder)
 
 
-def attention_count(config: Any, *, shape: Shape) -> int:
-    """How many attention calls the configuration names for one forward; a decoder's layer makes two beside a source.
+def first_number(config: Any, *names: str, default: int | None = None) -> int:
+    """Return the first field among `names` that is a number above 0: families use different names for one number.
 
-    Layers of another kind (state-space, linear attention) have no map and do not count; "hybrid" ones have both. A
-    layer of ALBERT may hold several attentions (inner_group_num).
+    Raises ValueError where the configuration has no such field and there is no default.
+    """
+    for name in names:
+        if isinstance(value := getattr(config, name, None), int) and value > 0:
+            return value
+    if default is None:
+        raise ValueError(f"{config.model_type!a} is no Transformer that can be recorded: it has no {names[0]}")
+    return default
+
+
+# --- layers ------------------------------------------------------------------------------------------------------
+
+
+def layer_count(config: Any, stack: Stack) -> int:
+    """Return L of one stack of an encoder-decoder."""
+    return first_number(stack_config(config, stack), f"{stack}_layers", f"num_{stack}_layers", *_LAYERS)
+
+
+def layer_counts(config: Any) -> tuple[int, int]:
+    """Return the layers of the encoder (or of the only stack) and of the decoder beside it (0 without a second stack).
+
+    Raises ValueError for a configuration that does not name them.
+    """
+    if not config.is_encoder_decoder:
+        return first_number(text_config(config), *_LAYERS), 0
+    return layer_count(config, "encoder"), layer_count(config, "decoder")
+
+
+def attention_count(config: Any, *, shape: Shape) -> int:
+    """Count the attention calls that the configuration names for one forward.
+
+    A decoder's layer makes two beside a source. Layers of another kind (state-space, linear attention) have no map and
+    do not count; "hybrid" layers have both. A layer of ALBERT may hold several attentions (inner_group_num).
     """
     if shape == "encoder-decoder":
         return layer_count(config, "encoder") + 2 * layer_count(config, "decoder")
@@ -50,21 +92,18 @@ def attention_count(config: Any, *, shape: Shape) -> int:
     return sum(kind.startswith("hybrid") or ("attention" in kind and "linear" not in kind) for kind in kinds)
 
 
+# --- heads -------------------------------------------------------------------------------------------------------
+
+
 def head_counts(config: Any) -> frozenset[int]:
-    """H of its attentions, by whatever names the configuration gives them."""
+    """Return every H that the configuration names."""
     names = ("num_attention_heads", "encoder_attention_heads", "decoder_attention_heads")
     found = (getattr(own, name, None) for own in stack_configs(config) for name in names)
     return frozenset(int(heads) for heads in found if heads is not None)
 
 
-def segment_count(config: Any) -> int:
-    """How many texts beside each other it tells apart; one (XLM, GPT-2) would add the embedding of token 0 instead."""
-    named = 2 if config.model_type == "xlnet" else getattr(text_config(config), "type_vocab_size", None)
-    return int(named or 1)
-
-
 def kv_head_count(config: Any) -> int | None:
-    """K that the configuration names (GQA, MQA); None where it names none."""
+    """Return K that the configuration names (GQA, MQA); None where the configuration names none."""
     text = text_config(config)
     if getattr(text, "multi_query", False) and not getattr(text, "new_decoder_architecture", False):
         return 1
@@ -72,11 +111,52 @@ def kv_head_count(config: Any) -> int | None:
     return next((int(value) for name in names if (value := getattr(text, name, None)) is not None), None)
 
 
-def layer_count(config: Any, stack: Stack) -> int:
-    """L of one stack of an encoder-decoder, by whatever name the configuration gives it."""
-    names = {
-        "encoder": ("encoder_layers", "num_encoder_layers", "num_layers", "num_hidden_layers"),
-        "decoder": ("decoder_layers", "num_decoder_layers", "num_layers", "num_hidden_layers"),
-    }
-    own = stack_config(config, stack)
-    return next(int(value) for name in names[stack] if (value := getattr(own, name, None)) is not None)
+def head_total(config: Any) -> int:
+    """Return the sum of H over every attention of the model."""
+    return _over_attentions(config, _heads)
+
+
+def recorded_numbers(config: Any) -> int:
+    """Count the numbers in the query (H E), key (K E) and value (K E_v) of one token, over every attention."""
+    return _over_attentions(config, _query_key_value)
+
+
+def _over_attentions(config: Any, count: Callable[[Any], int]) -> int:
+    """Sum `count` over every attention of the model."""
+    encoder, decoder = layer_counts(config)
+    text = stack_configs(config)[-1]
+    if text.is_heterogeneous:  # every layer has its own configuration
+        return sum(count(layer) for layer in text.per_layer_config)
+    return (encoder + 2 * decoder) * count(text)  # a decoder beside an encoder attends twice
+
+
+def _heads(config: Any) -> int:
+    return first_number(config, "num_attention_heads", "encoder_attention_heads", "num_heads")
+
+
+def _query_key_value(config: Any) -> int:
+    heads = _heads(config)
+    width = first_number(config, "hidden_size", "d_model")
+    query = first_number(config, "qk_head_dim", "head_dim", "d_kv", default=width // heads)
+    value = first_number(config, "v_head_dim", default=query)
+    key_heads = heads if hasattr(config, "qk_head_dim") else first_number(config, "num_key_value_heads", default=heads)
+    return heads * query + key_heads * (query + value)
+
+
+# --- texts -------------------------------------------------------------------------------------------------------
+
+
+def segment_count(config: Any) -> int:
+    """Count the texts that the model tells apart side by side.
+
+    A model with one (XLM, GPT-2) must be given no segments: it would add the embedding of token 0.
+    """
+    named = 2 if config.model_type == "xlnet" else getattr(text_config(config), "type_vocab_size", None)
+    return int(named or 1)
+
+
+def position_count(config: Any) -> int | None:
+    """Return how many positions the configuration names; None for positions without an end (T5, ALiBi)."""
+    described = stack_configs(config)[0].to_dict()
+    named = (described.get(name) for name in ("max_position_embeddings", "n_positions", "max_target_positions"))
+    return next((value for value in named if isinstance(value, int) and value > 0), None)

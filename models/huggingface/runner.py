@@ -1,4 +1,4 @@
-"""A transformers model as the inspector runs it, tried out once before anyone shares it.
+"""A transformers model as the inspector runs it, tried out once before readers share it.
 
 The try-out runs a few tokens. It shows whether attention goes through `models.attention.attend`, how many attention
 calls a forward makes, and whether the head that predicts tokens can be asked alone.
@@ -16,7 +16,14 @@ import torch
 from torch import Tensor, nn
 
 from models.attention import AttentionCall, Stream, attend_rows, watch, watched
-from models.config_facts import attention_count, head_counts, kv_head_count, layer_count, segment_count, stack_configs
+from models.config_facts import (
+    attention_count,
+    head_counts,
+    kv_head_count,
+    layer_count,
+    position_count,
+    segment_count,
+)
 from models.huggingface.eager_attention import IMPLEMENTATION
 from models.huggingface.eager_output import Expected, GivenScores, WatchedSoftmax
 from models.huggingface.prediction_head import predict, usual_logits
@@ -99,7 +106,7 @@ class PretrainedRunner:
 
     @property
     def start(self) -> int | None:
-        """The token that a decoder begins its target with, where the tokenizer does not write it."""
+        """The id of the token that a decoder begins its target with; None without a decoder beside a source."""
         if not self.reads_pairs:
             return None
         writing = getattr(self.network, "generation_config", None)  # where transformers 5 saves what it writes with
@@ -113,12 +120,12 @@ class PretrainedRunner:
         return input_device(self.network)
 
     def _body(self) -> nn.Module:
-        """The network without its head; itself where the two are one module (T5)."""
+        """The network without its head; the whole network where both are one module (T5)."""
         body: nn.Module = self.network.base_model
         return body
 
     def _call(self, network: Any, inputs: dict[str, Tensor]) -> Tensor:
-        """The last hidden state of one forward; where attention bypasses `attend`, reported from its softmaxes."""
+        """Run one forward -> the last hidden state; attention that bypasses `attend` is reported from its softmaxes."""
         takes = signature(network.forward).parameters
         if "input_ids" not in takes:  # it hands on whatever it is given (TrOCR's decoder)
             takes = signature(network.decoder.forward).parameters
@@ -143,14 +150,14 @@ class PretrainedRunner:
         return Expected(len(texts[0]), lengths, head_counts(self.config), kv_head_count(self.config), self._stream)
 
     def _stream(self, number: int) -> Stream:
-        """Whose attention the call with this number is, in a model whose modules do not tell."""
+        """The stream of the call with this number, in a model whose modules do not tell."""
         if self.shape != "encoder-decoder":
             return self.shape
         encoder = layer_count(self.config, "encoder")
         return "encoder" if number < encoder else ("decoder", "cross")[(number - encoder) % 2]
 
     def _positions(self, keep: Tensor) -> dict[str, Tensor]:
-        """Positions that count real tokens alone, where padding stands before them; [B, T]."""
+        """Count positions [B, T] over real tokens alone, where padding stands before them."""
         if bool(keep[:, 0].all()):
             return {}
         first = _first_position(self.network)
@@ -159,7 +166,7 @@ class PretrainedRunner:
 
 @contextmanager
 def _known_ids(given: Mapping[str, Tensor]) -> Iterator[None]:
-    """Turn the look-up of a token that the embedding has no row for into a ValueError with its id."""
+    """Raise ValueError with the largest id where the embedding has no row for a token."""
     try:
         yield
     except IndexError as error:
@@ -171,10 +178,10 @@ def _known_ids(given: Mapping[str, Tensor]) -> Iterator[None]:
 
 
 def try_out(network: Any, tokenizer: Any, *, shape: Shape) -> PretrainedRunner:
-    """Run a few tokens and note what was seen.
+    """Run a few tokens, check their attention, and make the network's runner.
 
-    shape: what the configuration says. Whether a stack reads one way or both ways is not taken from it but from what
-    its attention does: Gemma 3 can be told to read both ways, and BertGeneration to read one way.
+    shape: the configuration's. Whether a stack reads one way or both ways is taken from its attention, not from the
+    configuration: Gemma 3 can be told to read both ways, and BertGeneration to read one way.
 
     Raises ValueError where no attention was seen, or the network hands none out.
     """
@@ -207,7 +214,7 @@ def try_out(network: Any, tokenizer: Any, *, shape: Shape) -> PretrainedRunner:
 
 
 def _looks_ahead(call: AttentionCall) -> bool:
-    """Whether any query of a call gives any weight to a later key."""
+    """Whether any query of a call gives weight to a later key."""
     rows = slice(0, call.query.shape[2])
     seen = attend_rows(call.function, call.query, call.key, call.value, mask=call.mask, rows=rows)
     return bool(seen.weights.triu(1 - seen.band.start).any())
@@ -222,7 +229,7 @@ def _hidden(out: Any) -> Tensor:
 
 
 def _handed_out(out: Any) -> list[Tensor]:
-    """The maps of output_attentions in call order; of a decoder layer its own, then the cross one."""
+    """List the maps of output_attentions in call order; a decoder layer: self-attention, then cross-attention."""
     if "encoder_attentions" not in out:
         maps = [weights for weights in out.get("attentions") or () if weights is not None]
     else:
@@ -235,7 +242,7 @@ def _handed_out(out: Any) -> list[Tensor]:
 
 
 def _check_whole(calls: Sequence[AttentionCall], tried: PretrainedRunner) -> None:
-    """Raise ValueError where not every attention that the configuration names was seen, between all tokens."""
+    """Raise ValueError unless every attention that the configuration names was seen, between all tokens."""
     expected = attention_count(tried.config, shape=tried.shape)
     if not calls or expected == 0:
         raise ValueError(f"{type(tried.network).__name__} makes no softmax over all pairs of tokens that could be seen")
@@ -251,7 +258,7 @@ def _check_whole(calls: Sequence[AttentionCall], tried: PretrainedRunner) -> Non
 
 
 def _check_rows(call: AttentionCall) -> None:
-    """Raise ValueError where rows of a map, computed alone as those of long texts are, differ from the whole map's."""
+    """Raise ValueError where rows of a map, computed alone as in a long text, differ from the rows of the whole map."""
     queries, tolerance = call.query.shape[2], max(1e-5, 8 * torch.finfo(call.query.dtype).eps)
     whole = attend_rows(call.function, call.query, call.key, call.value, mask=call.mask, rows=slice(0, queries))
     for rows in (slice(0, queries // 2), slice(queries // 2, queries)):
@@ -275,7 +282,7 @@ def _forward(tried: PretrainedRunner, ids: Tensor) -> Tensor:
 
 
 def _agrees(tried: PretrainedRunner, ids: Tensor, hidden: Tensor) -> bool:
-    """Whether there is a head, and it gives alone what the whole model gives."""
+    """Whether there is a head that alone gives the logits of the whole model."""
     whole = usual_logits(tried.network, ids.to(tried.device), shape=tried.shape)
     if whole is None:
         return False
@@ -285,12 +292,11 @@ def _agrees(tried: PretrainedRunner, ids: Tensor, hidden: Tensor) -> bool:
 
 
 def max_tokens(network: nn.Module, tokenizer: Any) -> int:
-    """Positions that the model has; RoBERTa's kind keeps the first padding_idx + 1 rows of its table for itself."""
+    """Count the positions of the model; RoBERTa's kind keeps the first padding_idx + 1 rows of its table for itself."""
     config: Any = network.config
-    described = stack_configs(config)[0].to_dict()
-    named = (described.get(name) for name in ("max_position_embeddings", "n_positions", "max_target_positions"))
-    limits = [int(value) - _first_position(network) for value in named if isinstance(value, int) and value > 0]
-    return min([*limits[:1], int(tokenizer.model_max_length), _NO_LIMIT])
+    positions = position_count(config)
+    limits = [] if positions is None else [positions - _first_position(network)]
+    return min([*limits, int(tokenizer.model_max_length), _NO_LIMIT])
 
 
 def _first_position(network: nn.Module) -> int:

@@ -7,7 +7,7 @@ a hook watches the construction; it is registered once, and does nothing outside
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from torch.nn.modules.module import register_module_module_registration_hook
 
 from models.build_lock import LOADING
-from models.config_facts import stack_config, stack_configs, text_config
+from models.config_facts import head_total, layer_counts, recorded_numbers
 from models.formatting import one_line
 
 SECONDS = 30.0  # to build one model on the meta device; the largest published models take under 5
@@ -86,23 +86,9 @@ def measure(config: Any, *, architecture: type[nn.Module], seconds: float = SECO
     return ModelSize(
         parameters=_numbers(network.parameters()),
         buffers=_numbers(network.buffers()),
-        layers=sum(attention_layers(config)),
+        layers=sum(layer_counts(config)),
         recorded=_recorded(config, network),
-        heads=_each_attention(config, _heads),
-    )
-
-
-def attention_layers(config: Any) -> tuple[int, int]:
-    """Return the layers of the encoder (or of the only stack) and of the decoder beside it (0 without a second stack).
-
-    Raises ValueError for a configuration that does not name them.
-    """
-    names = ("num_hidden_layers", "num_layers")
-    if not config.is_encoder_decoder:
-        return _first(text_config(config), *names), 0
-    return (
-        _first(stack_config(config, "encoder"), "encoder_layers", "num_encoder_layers", *names),
-        _first(stack_config(config, "decoder"), "decoder_layers", "num_decoder_layers", *names),
+        heads=head_total(config),
     )
 
 
@@ -112,39 +98,7 @@ def _recorded(config: Any, network: nn.Module) -> int:
         for module in network.modules()
         if "Norm" in type(module).__name__ and isinstance(weight := getattr(module, "weight", None), Tensor)
     )
-    return _each_attention(config, _attention) + norms
-
-
-def _each_attention(config: Any, count: Callable[[Any], int]) -> int:
-    """Sum `count` over every attention of the model."""
-    encoder, decoder = attention_layers(config)
-    text = stack_configs(config)[-1]
-    if text.is_heterogeneous:  # every layer has its own configuration
-        return sum(count(layer) for layer in text.per_layer_config)
-    return (encoder + 2 * decoder) * count(text)  # a decoder beside an encoder attends twice
-
-
-def _heads(config: Any) -> int:
-    return _first(config, "num_attention_heads", "encoder_attention_heads", "num_heads")
-
-
-def _attention(config: Any) -> int:
-    """Count the numbers in the query (H E), key (K E) and value (K E_v) of one token."""
-    heads = _heads(config)
-    query = _first(config, "qk_head_dim", "head_dim", "d_kv", default=_first(config, "hidden_size", "d_model") // heads)
-    value = _first(config, "v_head_dim", default=query)
-    key_heads = heads if hasattr(config, "qk_head_dim") else _first(config, "num_key_value_heads", default=heads)
-    return heads * query + key_heads * (query + value)
-
-
-def _first(config: Any, *names: str, default: int | None = None) -> int:
-    """Return the first field among `names` that is a number above 0: families use different names for one number."""
-    for name in names:
-        if isinstance(value := getattr(config, name, None), int) and value > 0:
-            return value
-    if default is None:
-        raise ValueError(f"{config.model_type!a} is no Transformer that can be recorded: it has no {names[0]}")
-    return default
+    return recorded_numbers(config) + norms
 
 
 def _numbers(tensors: Iterator[Tensor]) -> int:
