@@ -37,47 +37,48 @@ REFUSED_HEAD = ("family", "what it does", "what the loader says")
 INTRODUCTION = """# Models of transformers
 
 {captured} families of transformers {version}, each as a tiny model with random weights, held to transformers' own class
-under `attn_implementation="eager"`; and {refused} that are refused. Of all {types} types in transformers' causal,
-masked and sequence-to-sequence lists each stands in one of the tables. A model type that is not here is tried out when
-it is loaded, and refused where not every layer's attention can be seen. `pytest tests/inspector/probe/test_families.py
---write-models-table` writes this page, and the test fails where the code no longer agrees with it.
+under `attn_implementation="eager"`; and {refused} that are refused. Each of the {types} types in transformers' causal,
+masked and sequence-to-sequence lists is in one of the tables. A model type that is not here is tried out when it is
+loaded, and refused if not every layer's attention can be seen. `pytest tests/inspector/probe/test_families.py
+--write-models-table` writes this page, and the test fails if the code no longer agrees with it.
 
 {columns}
 
 ## Recorded
 
-- **seen by** *probe*: through transformers' attention registry, block by block (what attends in windows and blocks:
-  beside the registry, by the same rule). *eager output*: it bypasses the
-  registry, so the softmax of its own eager attention is watched, which must equal what the model hands out under
-  `output_attentions` when it is tried out. *recomputed*: how the scores were made is followed from queries and keys on,
-  tried at once, every row, and kept instead of them. *kept*: that is not known, so the scores are. Memory is linear in
-  the text but for *kept*, where it grows with the square.
-- **maps**, **outputs**: the largest difference between what is recorded and what transformers gives, over all weights
-  of all layers, heads and streams; over the last hidden state and, where there is a head, all logits. **scores**:
-  between the softmax (in float64) of the recorded scores and the recorded maps. At most 1e-6 each; outputs of sparse
-  attention (Longformer, LED, LongT5, Pegasus-X), which is summed in another order, at most 5e-6. Encoders read a pair
-  of texts, encoder-decoders a target.
-- **positions**: learned, sinusoidal: the table that the model adds to its tokens, held to how far apart it sets equal
-  tokens. Where there is none, equal tokens enter layer 0 alike.
+- **seen by** *probe*: through transformers' attention registry, block by block (attention in windows and blocks:
+  beside the registry, by the same rule). *eager output*: the model bypasses the registry, so the softmax of its eager
+  attention is watched; its output must equal the model's `output_attentions` when the model is tried out. *recomputed*:
+  the computation of the scores is followed from queries and keys on, tried at once on every row, and kept instead of the
+  scores. *kept*: the computation is not known, so the scores are kept. Memory is linear in the text except for *kept*,
+  where it grows with the square.
+- **maps**, **outputs**: the largest difference between the recording and transformers, over all weights of all layers,
+  heads and streams (maps), and over the last hidden state and, if the model has a head, all logits (outputs).
+  **scores**: the largest difference between the softmax (in float64) of the recorded scores and the recorded maps. Each
+  is at most 1e-6; outputs of sparse attention (Longformer, LED, LongT5, Pegasus-X), which is summed in another order,
+  at most 5e-6. Encoders read a pair of texts, encoder-decoders a target.
+- **positions**: learned, sinusoidal: the table that the model adds to its tokens, compared with the measured difference
+  of equal tokens. Without a table, equal tokens enter layer 0 with equal states.
 - **norms**: pre: before a sublayer; post: after the residual sum; output: on the sublayer's output, before the sum;
-  side by side: attention and FFN read the same norm; refused: those that are not shown, with the reason. What is shown
-  is held to what hooks on transformers' own modules saw.
-- **residual**: the residual stream before and after every layer, held to transformers' `output_hidden_states`, or
-  refused with the reason.
+  side by side: attention and FFN read the same norm; refused: norms that are not shown, with the reason. The norms
+  shown are compared with what hooks on transformers' own modules saw.
+- **residual**: the residual stream before and after every layer, compared with transformers' `output_hidden_states`,
+  or refused with the reason.
 - **special**: 4:2 heads: 4 heads share 2 kv heads (GQA; 4:1 is MQA). A window of w: a query sees keys less than w
-  tokens away. A sink: a score beside those of the keys, so that rows sum to less than 1. A soft-cap bounds the scores.
+  tokens away. A sink: an extra score beside the keys' scores, so that rows sum to less than 1. A soft-cap bounds the
+  scores.
 
 """
 REFUSED_INTRODUCTION = """
 ## Refused
 
-The loader tries a model out on 5 tokens; it says this after "the attention of … cannot be captured:".
+The loader tries a model out on 5 tokens; its sentence begins "the attention of … cannot be captured:".
 
 """
 
 
 SECTIONS = {
-    "Without softmax attention over tokens": "Refused too: there is no map from token to token.",
+    "Without softmax attention over tokens": "Refused too: these models have no map from token to token.",
     "Not built or not run": "By transformers {version} itself, with the sizes of tests/inspector/probe/families.py.",
     "No text model": "What is read is not text.",
 }
