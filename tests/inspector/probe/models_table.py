@@ -49,9 +49,9 @@ loaded, and refused if not every layer's attention can be seen. `pytest tests/in
 - **seen by** *probe*: through transformers' attention registry, block by block (attention in windows and blocks:
   beside the registry, by the same rule). *eager output*: the model bypasses the registry, so the softmax of its eager
   attention is watched; its output must equal the model's `output_attentions` when the model is tried out. *recomputed*:
-  the computation of the scores is followed from queries and keys on, tried at once on every row, and kept instead of the
-  scores. *kept*: the computation is not known, so the scores are kept. Memory is linear in the text except for *kept*,
-  where it grows with the square.
+  the computation of the scores is followed from queries and keys on, tried at once on every row, and kept instead of
+  the scores. *kept*: the computation is not known, so the scores are kept. Memory is linear in the text except for
+  *kept*, where it grows with the square.
 - **maps**, **outputs**: the largest difference between the recording and transformers, over all weights of all layers,
   heads and streams (maps), and over the last hidden state and, if the model has a head, all logits (outputs).
   **scores**: the largest difference between the softmax (in float64) of the recorded scores and the recorded maps. Each
