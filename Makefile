@@ -3,13 +3,15 @@
 # make test  lint, types and all tests: what CI runs
 # make setup the environment alone
 # make constraints  resolves constraints.txt anew
+# make rooms  draws docs/rooms.svg from the imports
+# make clean  removes the environment
 PYTHON ?= python3
 BIN := .venv/bin
 
 # A worker a core; a file stays in one worker, and the files begin in the order of tests/conftest.py.
 PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: app check test lint setup constraints clean
+.PHONY: app check test lint setup constraints rooms clean
 .DEFAULT_GOAL := app
 
 app: setup
@@ -44,6 +46,9 @@ lint: .venv/.dev
 
 constraints: | .venv/bin/python
 	$(BIN)/python -m tests.constraints
+
+rooms: .venv/.dev
+	$(BIN)/python -m docs.draw_rooms
 
 clean:
 	rm -rf .venv
