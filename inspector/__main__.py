@@ -69,7 +69,7 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def _check(options: argparse.Namespace) -> None:
-    """What is wrong in the command itself, said before a model loads."""
+    """Check the command's options before a model loads."""
     recorded = (options.text, options.pair, options.model, options.dtype, options.device)
     if options.open is not None and any(given is not None for given in recorded):
         raise ValueError(

@@ -29,7 +29,7 @@ Number = int | None
 
 @dataclass(frozen=True)
 class Axis:
-    """One side of a map: a text as a model cut it into tokens, and the groups of them that are shown."""
+    """One side of a map: a text as a model cut it into tokens, and the groups of tokens that are shown."""
 
     model: str
     text: str
@@ -39,7 +39,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Common:
-    """What two axes have in common: row i of one stands for row i of the other.
+    """The rows that two axes have in common: row i of one axis corresponds to row i of the other.
 
     a, b: its tokens in either. unit: what a row is. alone: the names of the rest, in a and in b.
     """
@@ -132,7 +132,7 @@ def _by_words(axes: Sequence[Axis]) -> list[tuple[Number, ...]]:
 
 
 def _numbered_words(axes: Sequence[Axis]) -> list[list[int]]:
-    """For each axis the numbers of its text's words: the place in the first text, or a number of their own."""
+    """Number the words of each axis's text: by their place in the first text, or by a number that no other word has."""
     first, *_ = texts = [_text_and_spans(axis)[0] for axis in axes]
     known = {first: list(range(len(WORD.findall(first))))}
     named = [word.casefold() for word in WORD.findall(first)]
@@ -175,7 +175,7 @@ def _until(words: Iterable[int], starts: Sequence[int], end: int) -> Iterable[in
 
 
 def _glued(groups: Iterable[frozenset[Atom]]) -> dict[Atom, frozenset[Atom]]:
-    """For each atom all those that it cannot be told from: a group that stands on two words makes them one."""
+    """Union the atoms that share a token: a token covering two words joins those words."""
     whole: dict[Atom, frozenset[Atom]] = {}
     for atoms in groups:
         one = atoms.union(*(whole.get(atom, frozenset()) for atom in atoms))
@@ -184,7 +184,7 @@ def _glued(groups: Iterable[frozenset[Atom]]) -> dict[Atom, frozenset[Atom]]:
 
 
 def _written(axis: Axis, tokens: Sequence[int]) -> str:
-    """What these tokens stand on, as the text writes it; "" for special tokens."""
+    """Return the part of the text that these tokens cover; "" for special tokens."""
     text, spans = _text_and_spans(axis)
     places = [spans[token] for token in tokens if not axis.encoding.special[token]]
     return text[min(start for start, _ in places) : max(end for _, end in places)].strip() if places else ""

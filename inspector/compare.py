@@ -91,7 +91,7 @@ def changed_heads(
     stream: str | None = None,
     shown: tuple[Arrangement, Arrangement] | None = None,
 ) -> pd.DataFrame:
-    """How much every head looks elsewhere in the second recording of a text, the most changed first.
+    """Measure how far every head's attention changed in the second recording of a text, the most changed head first.
 
     Each number is a mean over the rows of `queries`, by default all:
     jensen_shannon: of the row before and after, nats, 0 (equal) .. ln 2 (no key in common) (Lin 1991).
@@ -136,7 +136,7 @@ def changed_heads(
 
 
 def moved(before: Trace, after: Trace, *, groups: tuple[Groups, Groups] | None = None) -> np.ndarray:
-    """How far each token's last hidden state turned: 1 - cosine, [T], 0 (same direction) .. 2 (opposite).
+    """Measure how far each token's last hidden state turned: 1 - cosine, [T], 0 (same direction) .. 2 (opposite).
 
     groups: tokens that are put together before and after; the mean of their states is compared, [groups].
     """

@@ -1,4 +1,4 @@
-"""How far apart heads are: every head of a text against every other, and a map of them in the plane.
+"""Distances between heads: every head of a text against every other, and a map of the heads in the plane.
 
 Shapes: N heads, Q query positions, T key positions.
 """

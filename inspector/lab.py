@@ -38,7 +38,7 @@ class Trained(Protocol):
 
     @property
     def run(self) -> LabRun:
-        """What is trained."""
+        """The training's settings."""
         ...
 
     @property
@@ -84,7 +84,7 @@ def accuracies(results: Iterable[Result]) -> pd.DataFrame:
 
 
 def differences(experiment: Experiment) -> str:
-    """What the two sides differ in, in one line: "B differs from A: positions none instead of sinusoidal."."""
+    """Name the difference of the two sides in one line: "B differs from A: positions none instead of sinusoidal."."""
     parts = [f"{NAMES[name]} {_shown(b)} instead of {_shown(a)}" for name, (a, b) in experiment.differences.items()]
     if not parts:
         return "B does not differ from A: the two curves will be the same, number for number."
@@ -92,13 +92,13 @@ def differences(experiment: Experiment) -> str:
 
 
 def seeds(trained: Sequence[Trained]) -> int:
-    """How many seeds each side was trained from; where a stop left one side with fewer, the fewer."""
+    """Count the seeds of each side; where a stop left the sides with different numbers, the smaller number."""
     sides = [one.side for one in trained]
     return min(sides.count(side) for side in set(sides))
 
 
 def behind(seeds: int) -> str:
-    """How many seeds stand behind a curve, and what that allows to say."""
+    """Say how many seeds are behind a curve, and which conclusions they allow."""
     if seeds == 1:
         return "One seed: a difference here may be chance. Nothing follows from one run; take more seeds to see."
     return f"{seeds} seeds: thin lines are single seeds, the thick one is their mean. {seeds} are few; mind the range."
@@ -146,7 +146,7 @@ def spelled(rows: dict[str, Sequence[int]], *, wanted: Sequence[int]) -> str:
 
 
 def beyond(run: LabRun) -> str:
-    """What the switches mean for texts longer than the trained ones."""
+    """Say what the switches mean for texts longer than those of the training."""
     longest = max(TIMES) * run.length
     return {
         "learned": f"Rows of the position table beyond {run.length} digits were never trained: they are as random as "

@@ -61,7 +61,7 @@ def logit_lens(
     positions: Sequence[int] | None = None,
     top: int = 5,
 ) -> pd.DataFrame:
-    """What each state of the residual stream predicts, a row per layer, position and rank (nostalgebraist 2020).
+    """Predict from each state of the residual stream, a row per layer, position and rank (nostalgebraist 2020).
 
     probability = softmax(head(final norm(x_l))); after the last layer that is the model's own prediction.
 
@@ -168,7 +168,7 @@ def state_of(trace: Trace, record: StateRecord) -> Array:
 
 
 def _ends(trace: Trace, stream: str) -> Iterator[tuple[int, Tensor]]:
-    """What the head is given where the model stops after a layer: (layer, [Q, D]); after the last, as it was."""
+    """Yield the head's input for a stop after each layer: (layer, [Q, D]); after the last, the recorded input."""
     final = _final_norm(trace, stream)
     residuals = residual_stream(trace, stream=stream)
 
@@ -186,7 +186,7 @@ def _ends(trace: Trace, stream: str) -> Iterator[tuple[int, Tensor]]:
 
 
 def _same(end: Array, trace: Trace) -> bool:
-    """Whether this is the last hidden state, but for rounding."""
+    """Return True if the states equal the last hidden state, apart from rounding."""
     output, dtype = trace.output, trace.hidden.dtype
     tolerance = _TOLERANCE + (_HALF_DIGITS * torch.finfo(dtype).eps if dtype in HALF else 0.0)
     return end.shape == output.shape and bool(np.abs(end - output).max() <= tolerance * np.abs(output).max())

@@ -1,4 +1,4 @@
-"""What of a map is shown: special tokens hidden, word pieces merged into words.
+"""The arrangement of a map: special tokens hidden, word pieces merged into words.
 
 Both are one operation: choose tokens and put them into groups. A group's attention is the sum over its key tokens and
 the mean over its query tokens (Clark et al. 2019, section 4.1), so that rows keep summing to 1.
@@ -52,12 +52,12 @@ class Groups:
 
     @property
     def sizes(self) -> np.ndarray:
-        """How many tokens each group has."""
+        """The number of tokens in each group."""
         return np.array([len(group) for group in self.members])
 
     @property
     def starts(self) -> np.ndarray:
-        """Where each group begins in `positions`."""
+        """The index in `positions` at which each group begins."""
         return np.concatenate([[0], np.cumsum(self.sizes)[:-1]])
 
 
@@ -71,12 +71,12 @@ class Arrangement:
 
     @property
     def is_long(self) -> bool:
-        """Whether a map is too large to be shown whole."""
+        """True if a map is too large to be shown whole."""
         return max(len(self.queries.members), len(self.keys.members)) > WHOLE
 
     @property
     def is_plain(self) -> bool:
-        """Whether every token is shown, alone and as it is."""
+        """True if every token is shown, each in a group of one."""
         sides = (self.queries.members, self.keys.members)
         alone = all(members == tuple((token,) for token in range(len(members))) for members in sides)
         return alone and not self.renormalise

@@ -1,4 +1,4 @@
-"""What each norm does to each token, and what it has learned.
+"""The effect of each norm on each token, and its learned parameters.
 
 LayerNorm(x) = gamma * (x - mean) / sqrt(std^2 + epsilon) + beta, with mean and std over a token's own D features
 (Ba et al. 2016, eqs. 3 and 4). RMSNorm(x) = gamma * x / sqrt(mean(x^2) + epsilon) (Zhang & Sennrich 2019, eq. 4).
@@ -51,7 +51,7 @@ def statistics(trace: Trace) -> pd.DataFrame:
 
 
 def parameters(trace: Trace) -> pd.DataFrame:
-    """What each norm has learned, a row per norm and dimension.
+    """Return the learned parameters of each norm, a row per norm and dimension.
 
     Columns: norm, name, stream, layer, part (as in `statistics`), dimension, gamma and beta (NaN where the norm has
     none: an RMSNorm has no beta, OLMo's have neither), outlier (whether gamma or
@@ -70,7 +70,7 @@ def parameters(trace: Trace) -> pd.DataFrame:
 
 
 def formula(norm: NormRecord) -> str:
-    """What the norm computes, in LaTeX, with what it has of gamma, beta, groups and a gate."""
+    """Write the norm's formula in LaTeX, with gamma, beta, groups and gate where the norm has them."""
     act = r"\mathrm{SiLU}" if norm.gating.startswith("silu") else r"\mathrm{sigmoid}"
     gate, gamma = rf"{act}(z)", r"\gamma\," if "gamma" in norm.learned else ""
     x = rf"(x \odot {gate})" if norm.gating.endswith("before") else "x"
@@ -94,7 +94,7 @@ def in_words(norm: NormRecord) -> str:
 
 
 def kinds(norms: Iterable[NormRecord]) -> list[tuple[int, NormRecord]]:
-    """How many norms there are of each formula, width and epsilon, with the first of them."""
+    """Count the norms of each formula, width and epsilon: (count, first norm)."""
     found: dict[tuple[str, int, float], list[NormRecord]] = {}
     for norm in norms:
         found.setdefault((in_words(norm) + formula(norm), len(norm.gamma), norm.epsilon), []).append(norm)
@@ -112,7 +112,7 @@ def _empty(columns: dict[str, str]) -> pd.DataFrame:
 
 
 def _outliers(values: NDArray[np.floating[Any]]) -> NDArray[np.bool_]:
-    """Which values lie beyond 3 standard deviations of their mean; none where all are equal, as before training."""
+    """Mark the values beyond 3 standard deviations from their mean; none where all are equal, as before training."""
     exact = values.astype(np.float64)
     outliers: NDArray[np.bool_] = np.abs(exact - exact.mean()) > OUTLIER_SIGMAS * exact.std()
     return outliers

@@ -1,4 +1,4 @@
-"""What the page shows first of a text, in one pass over its weights: measures, self-checks and small pictures.
+"""The overview that the page shows first, from one pass over the weights: measures, self-checks and small pictures.
 
 To compute the weights of a long text again takes longer than to look at them, so all who need every one look together.
 """

@@ -91,7 +91,7 @@ def rotates(config: Any) -> bool:
 
 
 def similarity(table: NDArray[np.floating[Any]], *, measure: Measure = "cosine") -> NDArray[np.float64]:
-    """How alike each pair of positions is: table [T, D] -> float64 [T, T].
+    """Measure how alike each pair of positions is: table [T, D] -> float64 [T, T].
 
     cosine: a.b / (|a| |b|), from -1 to 1, NaN for a row of zeros; dot: a.b.
     """
@@ -249,7 +249,7 @@ _ROUNDED_ANGLE = 1e-5  # for each position: a float32 angle p w is off by up to 
 
 
 def _are_waves(values: NDArray[np.float32]) -> bool:
-    """Whether every column obeys c[p + 1] + c[p - 1] = 2 cos(w) c[p], as a sine or cosine of one frequency w does."""
+    """Return True if every column obeys c[p + 1] + c[p - 1] = 2 cos(w) c[p], as waves of one frequency w do."""
     exact = values.astype(np.float64)
     if len(exact) < 5 or np.abs(exact).max() > 1 + 1e-5:
         return False

@@ -91,6 +91,6 @@ def of_head(
 
 
 def _holds(weights: NDArray[np.float64], scores: NDArray[np.float64], computed: NDArray[np.float64]) -> bool:
-    """Whether the scores computed by the offset are the scores, wherever a weight has all its digits."""
+    """Return True if the scores from the offset equal the scores, wherever a weight has all its digits."""
     full = weights >= _SMALLEST
     return bool(np.isfinite(scores[full]).all() and np.abs(scores - computed)[full].max(initial=0) <= _CLOSE)

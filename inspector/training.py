@@ -1,4 +1,4 @@
-"""How a model learned: its learning rate beside others, its curves, and its heads and matrices at recorded moments.
+"""The history of a training: learning rate beside other schedules, curves, heads and matrices at recorded moments.
 
 What is read here was written by a training (`models.training.history`); no model runs, and no torch is needed.
 
@@ -50,7 +50,7 @@ def least_loss(label_smoothing: float, *, vocabulary: int) -> float:
 
 
 def measures(replay: Replay, *, sentence: int, stream: str) -> pd.DataFrame:
-    """What every head does on a sentence at every moment, a row per step, layer and head, with its label.
+    """Measure every head on a sentence at every moment, a row per step, layer and head, with the head's label.
 
     The measures are those of `heads.measure`; the maps are in half precision, so they hold to about 1e-3.
     """

@@ -1,4 +1,4 @@
-"""What goes wrong becomes a sentence: a rule for the page, the command line and whoever loads a stranger's file.
+"""Errors as sentences: one rule for the page, the command line and the loaders of strangers' files.
 
 A ValueError is a sentence already. Anything else was not foreseen: it is logged whole, and told in one line.
 
@@ -18,7 +18,7 @@ from models.formatting import one_line
 
 
 def is_failure(error: BaseException) -> bool:
-    """Whether something failed: any Exception, or a panic of a library in Rust, such as tokenizers or safetensors.
+    """Return True for a failure: any Exception, or a panic of a library in Rust, such as tokenizers or safetensors.
 
     A panic is no Exception, and the class has no name to import. What else is none, such as KeyboardInterrupt and the
     ends of Streamlit's runs, is no failure.

@@ -26,7 +26,7 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """As `write_bytes`, in UTF-8."""
+    """Write a text in UTF-8, as `write_bytes` writes bytes."""
     write_bytes(path, text.encode("utf-8"))
 
 

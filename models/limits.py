@@ -1,4 +1,4 @@
-"""How much a model and a text may take, so that one reader cannot take the machine from the others.
+"""Limits on a model and a text, so that one reader cannot take the machine from the others.
 
 The page reads its limits from the environment: HEADLIGHT_ and the field's name in capitals, such as
 HEADLIGHT_MEMORY_BYTES=8GB. From Python nothing is limited unless asked for.

@@ -36,15 +36,15 @@ class Runner(Protocol):
 
     @property
     def reads_pairs(self) -> bool:
-        """Whether the network is made for `read_pair`: an encoder-decoder."""
+        """True if the network is made for `read_pair`: an encoder-decoder."""
 
     @property
     def writes(self) -> bool:
-        """Whether the network is made for `write`: a decoder or an encoder-decoder with a language head."""
+        """True if the network is made for `write`: a decoder or an encoder-decoder with a language head."""
 
     @property
     def predicts(self) -> bool:
-        """Whether the network is made for `predict`: it has a language head that can be asked alone."""
+        """True if the network is made for `predict`: it has a language head that can be run alone."""
 
     def read(self, ids: Tensor, keep: Tensor, segments: Tensor) -> Tensor:
         """Run ids, keep (boolean, False on padding) and segments [B, T] -> last hidden state [B, T, D].
@@ -127,7 +127,7 @@ class LoadedModel:
 
     @property
     def fills_masks(self) -> bool:
-        """Whether the model guesses hidden tokens from both sides: a masked language model."""
+        """True if the model guesses hidden tokens from both sides: a masked language model."""
         return self.shape == "encoder" and self.predict is not None
 
     def encode(self, text: str, *, text_pair: str | None = None) -> Encoding:

@@ -72,7 +72,7 @@ class Placement:
 
     @property
     def spread(self) -> bool:
-        """Whether accelerate chooses the devices."""
+        """True if accelerate chooses the devices."""
         return self.device == "auto"
 
     def torch_dtype(self, stored: torch.dtype | None) -> torch.dtype:

@@ -1,4 +1,4 @@
-"""From the reader's text to token ids, and an honest account of what did not make it."""
+"""Encoding of the reader's text into token ids, with an honest account of everything that was cut."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAX_CHARACTERS = 200_000  # a tokenizer takes seconds for millions; no model her
 
 @dataclass(frozen=True)
 class Cut:
-    """What of a text did not fit.
+    """The lengths of a text that did not fit, before and after it was cut.
 
     kept, total: in `unit`, "tokens" or "characters".
     """
@@ -63,7 +63,7 @@ class Encoding:
 
     @property
     def known(self) -> tuple[bool, ...]:
-        """For each token whether the tokenizer knows what it stands for: two that it does not know may differ."""
+        """Tell for each token if the tokenizer knows its text: two unknown tokens may stand for different texts."""
         return tuple(id != self.unknown_id for id in self.ids)
 
     def __len__(self) -> int:
@@ -142,7 +142,7 @@ def encode(
 
 
 def from_ids(tokenizer: Any, ids: Sequence[int]) -> Encoding:
-    """What a model wrote, token by token; a piece that begins with ## goes on with the word before it.
+    """Encode the ids that a model wrote, token by token; a piece that begins with ## continues the word before it.
 
     Where a tokenizer writes spaces as marks, `marked_words` says where words begin.
     """
@@ -177,7 +177,7 @@ def with_gaps(tokenizer: Any, encoding: Encoding, positions: Sequence[int], *, g
 
 
 def has_marks(tokens: Sequence[str]) -> bool:
-    """Whether the tokenizer writes spaces as marks (Metaspace), and not continuations."""
+    """Return True if the tokenizer marks spaces (Metaspace) rather than continuations of words."""
     return any(token.startswith(SPACE) for token in tokens)
 
 

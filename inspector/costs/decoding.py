@@ -1,4 +1,4 @@
-"""What writing token by token costs, with a KV cache and without, from the configuration alone.
+"""The costs of writing token by token, with a KV cache and without, from the configuration alone.
 
 Without a cache every step runs the decoder over all tokens so far; with one over the newest alone, which attends to the
 keys and values that were kept. The formulas are those of `inspector.costs.formulas`; nothing is run.

@@ -1,4 +1,4 @@
-"""What a model costs on a text: parameters, FLOPs and bytes of each component, from its configuration alone.
+"""The costs of a model on a text: parameters, FLOPs and bytes of each component, from its configuration alone.
 
 The formulas and their conventions are in `inspector.costs.formulas`, what stands where in `inspector.costs.stacks`;
 nothing is run. `tokens` may exceed what the model can read: the counts say what a longer text would cost.
@@ -88,7 +88,7 @@ def breakdown(
 
 
 def crossovers(config: PretrainedConfig | TransformerConfig) -> Crossovers:
-    """Where attention catches up with the FFN, in tokens; in an encoder-decoder, in a layer of the encoder.
+    """Find the text lengths, in tokens, at which attention costs as much as the FFN (encoder-decoder: in the encoder).
 
     Attention costs a n + b n^2 FLOPs and the FFN c n, so they meet at n = (c - a) / b. With d the width and f the FFN
     width, plain attention is 8 n d^2 + 4 n^2 d and the FFN 4 n d f: scores and mix equal the FFN at n = f, the whole
@@ -132,13 +132,13 @@ def by_length(config: PretrainedConfig | TransformerConfig, lengths: Iterable[in
 
 
 def _layer_flops(config: TransformerConfig, tokens: int) -> dict[str, int]:
-    """Of one layer's self-attention and FFN, by group."""
+    """Count the FLOPs of one layer's self-attention and FFN, by group."""
     placed = stacks.layer(config, 0, tokens, None, 1, stream="encoder")
     return {p.cost.component: p.cost.flops for p in placed if p.cost.component in GROUPS}
 
 
 def _all_flops(config: TransformerConfig, tokens: int) -> dict[str, int]:
-    """Of all layers and streams, by group."""
+    """Count the FLOPs of all layers and streams, by group."""
     flops: dict[str, int] = {}
     for placed in stacks.model(config, Head(), tokens, tokens, 1):
         if placed.layer is not None and placed.cost.component in GROUPS:

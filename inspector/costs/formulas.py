@@ -1,4 +1,4 @@
-"""What each component of a Transformer costs, in closed form, from its configuration.
+"""The costs of each component of a Transformer, in closed form, from its configuration.
 
 Conventions, the same everywhere:
 - a multiply-add is 2 FLOPs, so a matrix [a, b] applied to n rows costs 2 n a b;
@@ -48,7 +48,7 @@ ACTIVATION_FLOPS = {  # a power, an exponential or a hyperbolic tangent is one; 
 
 @dataclass(frozen=True)
 class Cost:
-    """One component: parameters, FLOPs, elements of the tensors that it writes, and how many of them a cache keeps."""
+    """One component: its parameters, FLOPs, the elements that it writes, and how many of these a cache keeps."""
 
     part: str
     component: str

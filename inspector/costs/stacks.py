@@ -23,7 +23,7 @@ from models.transformer.config import TransformerConfig
 
 @dataclass(frozen=True)
 class Head:
-    """What stands on an encoder of the BERT family.
+    """The head on top of an encoder of the BERT family.
 
     words: predicts a token of the vocabulary at each position, by an activation and a matrix that is the embedding's
     where it is tied. token_classes, text_classes: outputs of a linear classifier on each token, or on the pooled first.

@@ -1,4 +1,4 @@
-"""What is seen, as a file: an interactive page, a picture, a table, or the whole trace.
+"""The view as a file: an interactive page, a picture, a table, or the whole trace.
 
 A file's ending says which. Each is complete in itself and needs no network.
 """
@@ -91,7 +91,7 @@ def html(
     window: tuple[slice, slice] | None = None,
     look: FirstLook | None = None,
 ) -> str:
-    """One HTML file without server or network: the head's exact weights, and the grid of its stream's heads.
+    """Build one HTML page that needs no server or network: the head's exact weights, and its stream's grid of heads.
 
     A click on the grid opens another head where all of them fit the file; else it says that it is not in there.
     window: the queries and keys of one head that the file holds of a long text, each start:stop; the grid shows all.

@@ -13,7 +13,7 @@ from inspector.trace import Trace
 
 @dataclass(frozen=True)
 class Shown:
-    """What a notebook draws as a cell's output. page: the whole HTML document; height: CSS pixels."""
+    """A view that a notebook draws as a cell's output. page: the whole HTML document; height: CSS pixels."""
 
     page: str
     height: int

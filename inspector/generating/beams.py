@@ -108,7 +108,7 @@ def grow(steps: list[BeamStep], *, beams: int, length_penalty: float, name: Call
 
 
 def _marked(tree: Tree) -> Tree:
-    """What lives, and what has won: the first of the best scores, those over before the others, as the search does."""
+    """Mark the living nodes and the winner: the first best score, ended texts before others, as the search does."""
     ends = [index for index, node in enumerate(tree.nodes) if node.hypothesis]
     ends.sort(key=lambda index: (not tree.nodes[index].over, index))
     alive = {node for end in ends for node in tree.path(end)}

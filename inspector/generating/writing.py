@@ -29,7 +29,7 @@ Watch = Callable[[int], None]  # called with the number of tokens decoded so far
 
 @dataclass(frozen=True)
 class Decoding:
-    """How the next token is chosen: the likeliest each time, or drawn (its parameters: transformer/generation.py)."""
+    """The choice of the next token: the likeliest, or drawn (parameters as in transformer/generation.py)."""
 
     sampled: bool = False
     temperature: float = 1.0
@@ -63,7 +63,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Prompt:
-    """What a model writes from: what it reads, and how many new tokens it has room for."""
+    """The input that a model writes from, and the number of new tokens that it has room for."""
 
     encoding: Encoding
     room: int
@@ -107,7 +107,7 @@ class Written:
 
     @property
     def same(self) -> bool:
-        """Whether the tokens are the same with and without the cache."""
+        """True if the tokens are the same with and without the cache."""
         return self.ids == self.uncached
 
     @property

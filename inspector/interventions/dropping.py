@@ -53,7 +53,7 @@ def drop_each(
     target: str | None = None,
     hidden: Sequence[int] = (),
 ) -> Iterator[Dropped]:
-    """As `drop`, each of the heads alone, one after the other; by default all that there are."""
+    """Drop each of the heads alone, one after the other, as `drop` does; by default all heads."""
     before, truths = _ready(loaded, text, text_pair=text_pair, target=target, hidden=hidden)
     for head in every_head(before) if heads is None else heads:
         yield _without(loaded, before, (Head(*head),), truths=truths)

@@ -1,4 +1,4 @@
-"""What a model predicts, before and after a change.
+"""The predictions of a model before and after a change.
 
 p = softmax(logits) over the V tokens of the vocabulary, in float64, from the last hidden state at a position: of the
 token that is hidden there (a masked language model), or of the one that comes next.
@@ -27,7 +27,7 @@ _ROWS = 64  # positions at once: the logits of each are V numbers
 
 @dataclass(frozen=True)
 class Guess:
-    """What a model expects at one position, as probabilities over its whole vocabulary.
+    """A model's prediction at one position, as probabilities over its whole vocabulary.
 
     token: the one that is asked about, what the text has there; probability: its share, 0..1; rank: 1 where no token of
     the vocabulary is likelier. top: the likeliest (token, probability), falling. vocabulary: V, how many it chose from.
@@ -43,7 +43,7 @@ class Guess:
 
 @dataclass(frozen=True)
 class Prediction:
-    """What a model predicts at one position before and after; both guesses are asked about one token.
+    """A model's predictions at one position before and after a change; both guesses rate the same token.
 
     true: whether the text has that token there; after a text's end it is the one that was likeliest before.
     divergence: KL(p || p') = sum p log2(p / p') of the two distributions, in bits, 0 for equal ones (Kullback & Leibler
@@ -59,12 +59,12 @@ class Prediction:
 
     @property
     def surprise(self) -> float:
-        """How many bits more the token surprises after: log2(p / p')."""
+        """The bits by which the token surprises more after the change: log2(p / p')."""
         return float(np.log2(self.before.probability) - np.log2(self.after.probability))
 
 
 def predict(loaded: LoadedModel, change: Change, *, position: int | None = None, top: int = TOP) -> Prediction:
-    """What the model predicts at a position of `change.truths`, by default the last, before and after.
+    """Predict a position of `change.truths`, by default the last, before and after the change.
 
     Raises ValueError for a model that predicts nothing, and a position where nothing is to be predicted.
     """

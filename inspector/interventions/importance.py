@@ -1,4 +1,4 @@
-"""What each head is worth to a text: how far the output moves when the head alone is dropped (Michel et al. 2019, 3.2).
+"""The importance of each head for a text: how far the output moves without this head (Michel et al. 2019, 3.2).
 
 It both runs the model and measures, so it stands above the probe and the analysis.
 """
@@ -18,7 +18,7 @@ from models.attention.dropping import HeadLike
 
 @dataclass(frozen=True)
 class Importance:
-    """What dropping one head changes.
+    """The effect of dropping one head.
 
     moved: 1 - cosine of the last hidden state before and after, mean over the tokens, 0..2. surprise: how many bits
     more the true tokens surprise, -log2 p after minus before, mean over them; NaN where none is known. call: of a layer

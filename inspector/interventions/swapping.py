@@ -1,4 +1,4 @@
-"""One word of a text becomes another; all else stays, and is matched token by token."""
+"""The swap of one word of a text for another; all other tokens stay, and are matched token by token."""
 
 from __future__ import annotations
 
@@ -125,5 +125,5 @@ def _replaced(before: Encoding, after: Encoding, *, word: range) -> tuple[range,
 
 
 def _agreeing(a: Sequence[int], b: Sequence[int], *, most: int) -> int:
-    """How many of the first tokens are the same, at most `most`."""
+    """Count the equal tokens at the start, at most `most`."""
     return next((count for count in range(most) if a[count] != b[count]), most)

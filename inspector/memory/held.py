@@ -1,4 +1,4 @@
-"""How much memory a value holds: a recording, a table, whatever a cache keeps.
+"""The memory that a value holds: a recording, a table, whatever a cache keeps.
 
 A tensor may be a small view of a large storage, and two arrays may lie in one: what counts is the storage, once and
 whole. The walk goes through the shapes that kept.py brings to the CPU: dataclasses, mappings, tuples, closures.

@@ -123,7 +123,7 @@ def mean_over_heads(trace: Trace, *, layer: int, stream: str | None = None, call
 
 
 def title(layer: int, head: int | None, stream: str | None = None, *, call: int = 0) -> str:
-    """What a map shows, in words: "Layer 3, head 7"."""
+    """Write a map's title: "Layer 3, head 7"."""
     where = f"{layer_name(layer, call).capitalize()}, {'mean over heads' if head is None else f'head {head}'}"
     return where if stream is None else f"{stream.capitalize()}, {where[0].lower()}{where[1:]}"
 

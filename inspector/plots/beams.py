@@ -76,8 +76,10 @@ def tree(tree: Tree, *, mode: Mode = "light") -> go.Figure:
 
 
 def _lanes(tree: Tree) -> list[int]:
-    """For each node its place in its row: under its parent where there is room, in the order of the parents, so that
-    no lines cross; the text that won first, what was dropped last."""
+    """Place each node in its row: under its parent where there is room, in the parents' order, so that no lines cross.
+
+    The winning text comes first, dropped nodes come last.
+    """
     rows = [list(row) for _, row in groupby(range(len(tree.nodes)), key=lambda index: tree.nodes[index].step)]
     width = max(len(row) for row in rows)
     lanes = [0] * len(tree.nodes)

@@ -1,4 +1,4 @@
-"""What attention costs against the FFN, as figures: by layer, and by the length of the text."""
+"""Figures of what attention costs against the FFN: by layer, and by the length of the text."""
 
 from __future__ import annotations
 

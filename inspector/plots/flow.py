@@ -1,4 +1,4 @@
-"""What flows along attention, as figures: a token's way back through the layers, and what each key hands over."""
+"""Figures of the flow along attention: a token's way back through the layers, and what each key hands over."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ _MOST_LABELS = 8  # outliers named in a panel, the farthest first; all are marke
 def heatmap(
     statistics: pd.DataFrame, *, value: Value = "std_before", mode: Mode = "light", scale: Scale = "linear"
 ) -> go.Figure:
-    """One statistic of every norm (rows, in call order) and token (columns).
+    """Draw one statistic of every norm (rows, in call order) and token (columns).
 
     statistics: of `normalization.statistics`. Standard deviations are on the sequential scale from 0, means on the
     diverging one around 0; scale="sqrt" gives small values more of the colours, for one token ([CLS] in BERT) can
@@ -70,7 +70,7 @@ def heatmap(
 
 
 def by_token(statistics: pd.DataFrame, *, position: int, mode: Mode = "light") -> go.Figure:
-    """One token through all norms: its mean and its standard deviation over dimensions, before and after each norm.
+    """Draw one token's way through all norms: mean and standard deviation over dimensions, before and after each norm.
 
     statistics: of `normalization.statistics`. Raises ValueError for a position that the text does not have.
     """

@@ -1,4 +1,4 @@
-"""How a model learned, as figures: learning rate, curves, heads at recorded moments, and how the matrices grew.
+"""Figures of a training: learning rate, curves, heads at recorded moments, and how the matrices grew.
 
 At the moments of a replay the axis is even: they lie close together in the first steps, where most of it happens.
 """
@@ -142,7 +142,7 @@ def curves(
 def head_measures(
     table: pd.DataFrame, *, measure: str, layer: int, head: int, step: int, mode: Mode = "light"
 ) -> go.Figure:
-    """One measure of all heads of a layer at every moment, the open head strong, the chosen step marked.
+    """Draw one measure of all heads of a layer at every moment, the open head strong, the chosen step marked.
 
     table: of `learning.measures`. Raises ValueError for a measure that means nothing there.
     """
@@ -183,7 +183,7 @@ def head_measures(
 
 
 def norms(table: pd.DataFrame, *, stream: str, step: int, mode: Mode = "light") -> go.Figure:
-    """How much every matrix of a stream's layers grew, a panel per layer; below them what lies outside the layers.
+    """Draw how much every matrix of a stream's layers grew, a panel per layer; the last panel has the other matrices.
 
     table: of `learning.norms`. 1 is the size at the start. A decoder's layers have two attentions: stream "cross" shows
     the one over the source.

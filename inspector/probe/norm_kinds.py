@@ -1,4 +1,4 @@
-"""What a norm module computes, found out by asking it: its formula, gamma, beta and epsilon; a part of the probe."""
+"""The formula of a norm module, inferred from its output: kind, gamma, beta and epsilon; a part of the probe."""
 
 from __future__ import annotations
 
@@ -42,25 +42,25 @@ class NormParameters:
 
 
 def is_norm(module: nn.Module) -> bool:
-    """Whether a module is a norm by its class's name, and no block that holds one."""
+    """Return True if a module is a norm by its class's name, and not a block that holds a norm."""
     weight = _parameter(module, "gamma", "weight")
     alone = next(module.children(), None) is None or (weight is not None and weight.ndim == 1)
     return bool(_NAMED.search(type(module).__name__)) and alone
 
 
 def holds_norm(module: nn.Module) -> bool:
-    """Whether a module is called a norm, is none by `is_norm`, and holds one: it makes something else of it."""
+    """Return True if a module is called a norm but is a block around a norm, and so computes something else."""
     named = type(module).__name__.endswith("Norm") and not is_norm(module)
     return named and any(is_norm(child) for child in module.children())
 
 
 def is_inside(name: str) -> bool:
-    """Whether the norm at that path stands inside a sublayer: it takes queries, keys or what a state space makes."""
+    """Return True if the norm at this path is inside a sublayer: of queries, keys or a state space's output."""
     return bool(_INSIDE.search(name.rpartition(".")[2]))
 
 
 def parameters(module: nn.Module, *, width: int, gated: bool = False) -> NormParameters | None:
-    """What the module computes of vectors [D]; None where it is neither a LayerNorm nor an RMSNorm.
+    """Infer the module's formula on vectors [D]; None for a module that is neither a LayerNorm nor an RMSNorm.
 
     gated: whether it is given a second tensor as wide as its input.
     """
@@ -114,7 +114,7 @@ def _ask(module: nn.Module, width: int, gated: bool) -> NormParameters | None:
 
 
 def _groups(module: nn.Module, width: int) -> int:
-    """In how many parts it norms the features by itself, as Mamba-2's modules name it."""
+    """Return the number of groups of features that the module normalises separately, by Mamba-2's name for it."""
     size = getattr(module, "group_size", None)
     groups = int(getattr(module, "n_groups", None) or (width // int(size) if size else 1))
     return groups if groups > 0 and width % groups == 0 else 1
@@ -135,7 +135,7 @@ def _wide(tensor: Tensor) -> Tensor:
 
 
 def _answer(module: nn.Module, x: Tensor, gate: Tensor | None) -> tuple[Tensor | None, bool]:
-    """What the module makes of x [B, T, D], and whether it wants [B, D, T]; None where it takes neither."""
+    """Run the module on x [B, T, D] and tell if it needs [B, D, T]; None where it accepts neither."""
     for features_first in (False, True):
         given = [tensor for tensor in (x, gate) if tensor is not None]
         given = [tensor.transpose(1, 2) for tensor in given] if features_first else given

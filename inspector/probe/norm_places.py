@@ -1,4 +1,4 @@
-"""Where each norm that ran stands: its stream, layer, part and placement; a part of the probe."""
+"""The place of each norm that ran: its stream, layer, part and placement; a part of the probe."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from models.transformer.config import NormPlacement, TransformerConfig
 
 @dataclass(eq=False)
 class LayerCall:
-    """One run of a layer: what it took and what it left, [B, T, D].
+    """One run of a layer: its input and its output, [B, T, D].
 
     path: of its stack; number: of the model's layer. left_norm: the norm call whose output is what it left, where there
     is one; `left` is None then. The truths are mean and deviation of each of their vectors, [B, T, 2], as the layer saw
@@ -42,7 +42,7 @@ class LayerCall:
         self.attentions = slice(self.started, self.started)
 
     def gave(self, x: Tensor) -> bool:
-        """Whether x is what it gave out."""
+        """Return True if x is the output of this call."""
         return is_same(self.given, x)
 
 
@@ -70,7 +70,7 @@ class NormCall:
     leaves: bool = False
 
     def gave(self, x: Tensor) -> bool:
-        """Whether x is what it gave out."""
+        """Return True if x is the output of this call."""
         return is_same(self.output, x)
 
 
@@ -99,7 +99,7 @@ ENDS = {"embedding_norm": "embedding", "final_norm": "final"}
 
 
 def is_same(tensor: Tensor | None, other: Tensor) -> bool:
-    """Whether two tensors are one, or views of one memory with one shape."""
+    """Return True if two tensors are the same object, or views of the same memory with the same shape."""
     return tensor is other or (
         tensor is not None and tensor.data_ptr() == other.data_ptr() and tensor.shape == other.shape
     )
@@ -190,7 +190,7 @@ def _layers(calls: Sequence[NormCall]) -> list[int | None]:
 
 
 def _placements(calls: Sequence[NormCall], layers: Sequence[int | None]) -> list[str]:
-    """Where each stands to the residual stream; one that was not seen to be used stands as its like in other layers."""
+    """Place each norm on the residual stream; a norm of unknown use is placed like its like in other layers."""
     seen = [None if layer is None else _placement(call) for call, layer in zip(calls, layers, strict=True)]
     like: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for call, placement in zip(calls, seen, strict=True):
@@ -280,7 +280,7 @@ def _parts(
 
 
 def _mixes(call: NormCall, mixers: Sequence[MixerCall]) -> bool:
-    """Whether its layer mixes tokens at all."""
+    """Return True if the norm's layer mixes tokens at all."""
     own = call.call
     return own is not None and (own.attentions.stop > own.attentions.start or any(m.call is own for m in mixers))
 
@@ -294,7 +294,7 @@ def _read_by(call: NormCall, attentions: Sequence[AttentionCall]) -> str:
 def _ran_before(
     call: NormCall, number: int, attentions: Sequence[AttentionCall], mixers: Sequence[MixerCall]
 ) -> list[tuple[int, str]]:
-    """What mixed tokens in the norm's layer before it ran: when, and what."""
+    """List what mixed tokens in the norm's layer before the norm ran: when, and what."""
     start = 0 if call.call is None else call.call.attentions.start
     own = attentions[start : call.attentions_before]
     ran = [(2 * (start + when), "cross" if one.stream == "cross" else "attention") for when, one in enumerate(own)]

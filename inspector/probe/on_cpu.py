@@ -1,4 +1,4 @@
-"""What a recording keeps is on the CPU, wherever its model runs; a part of the probe.
+"""Transfer of a recording to the CPU, wherever its model runs; a part of the probe.
 
 A trace outlives its model, and is looked at long after: it must not hold a device's memory.
 """

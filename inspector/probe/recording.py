@@ -39,7 +39,7 @@ Progress = Callable[[float, int], None]
 
 @dataclass(frozen=True)
 class _Run:
-    """What one forward gave: its attention calls, its norms and layers, the last hidden state [B, T, D]."""
+    """The results of one forward: attention calls, norms and layers, and the last hidden state [B, T, D]."""
 
     attentions: list[AttentionCall]
     seen: Seen
@@ -229,7 +229,7 @@ def _to_padding(call: AttentionCall, row: int, real: slice) -> Tensor | None:
 
 
 def _hides(call: AttentionCall, row: int, real: slice, padding: Tensor) -> bool:
-    """Whether the mask hides all padding from every real query."""
+    """Return True if the mask hides all padding from every real query."""
     if call.mask is None:
         return False
     for rows in row_blocks(call.query.shape[2], call.key.shape[2], among=real):
@@ -242,7 +242,7 @@ def _hides(call: AttentionCall, row: int, real: slice, padding: Tensor) -> bool:
 
 
 def _masks_with_nothing(function: AttentionFunction) -> bool:
-    """Whether a masked key weighs exactly nothing."""
+    """Return True if a masked key weighs exactly nothing."""
     filled = isinstance(function, ComposedAttention) and function.fill == FillWith(-inf)
     return filled or isinstance(function, DotProductAttention | EagerAttention)
 
@@ -268,7 +268,7 @@ def _trace(
     alone = run.hidden.shape[0] == 1
 
     def own(tensor: Tensor, *, tokens: int) -> Tensor:
-        """This sequence's part; of a batch a copy, or one trace would keep the whole batch in memory."""
+        """Return this sequence's part; a copy in a batch, or one trace would keep the whole batch in memory."""
         part = tensor[row] if alone else tensor[row].movedim(tokens, 0)[real].movedim(0, tokens).clone()
         return part.detach()
 
@@ -283,7 +283,7 @@ def _trace(
     stand = places(seen.norms, loaded.config, shape=loaded.shape, attentions=run.attentions, mixers=seen.mixers)
 
     def rows(tensor: Tensor) -> NDArray[Any]:
-        """This sequence's vectors, of the tokens that its stream reads."""
+        """Return the vectors of this sequence's tokens in their stream."""
         return read_only(own(_batch_first(tensor, run.hidden), tokens=0))
 
     norms = [
@@ -349,7 +349,7 @@ def _lent(loaded: LoadedModel, seen: Seen, attentions: Sequence[AttentionRecord]
 
 
 def _batch_first(x: Tensor, hidden: Tensor) -> Tensor:
-    """What a norm or a layer takes as [B, T, D], where its model keeps it as [T, B, D] (XLNet)."""
+    """Bring a norm's or a layer's input to [B, T, D], where its model has [T, B, D] (XLNet)."""
     return x if x.shape[0] == hidden.shape[0] else x.transpose(0, 1)
 
 

@@ -1,4 +1,4 @@
-"""What becomes of a norm's input and output: which of the two is added to something, and which a sublayer reads.
+"""The uses of a norm's input and output: which of the two is added to something, and which a sublayer reads.
 
 A norm stands before a sublayer where its input is what the sublayer's output is added to; it stands on the residual
 stream where its own output is. Names do not tell: "post_attention_layernorm" is the one in Llama and the other in
@@ -26,7 +26,7 @@ _SAME = frozenset(
 
 @dataclass(eq=False)
 class Uses:
-    """What became of one call of a norm.
+    """The uses of one norm call's input and output.
 
     input_summed: its input came out of a sum. input_added, output_added: what was added to something. reads: the kinds
     of sublayers that multiplied its output by weights, as `Sums.sublayer` named them.

@@ -55,7 +55,7 @@ def _last(norms: Sequence[NormCall]) -> str:
 
 
 def _problem(calls: Sequence[LayerCall]) -> str:
-    """Why the stream cannot be told from these layers; "" where it can."""
+    """Say why these layers do not give the residual stream; "" where they do."""
     if not calls:
         return "none of its modules was seen to be a layer, so what stands between its layers is not known"
     paths = list(dict.fromkeys(call.path for call in calls))

@@ -1,4 +1,4 @@
-"""Whether a trace's file says what it must, checked once as it is opened; a part of the trace's file.
+"""The check of a trace's file, made once when the file is opened; a part of the trace's file.
 
 The header first, before an array is unpacked: every field by its type and its range. Then what was built of it: shapes,
 finite numbers, and that each attention can be asked for its last row, its scores and a head alone as for the whole.
@@ -38,7 +38,7 @@ _ALIKE_IN_HALF = 1e-2
 
 
 def text(value: Any) -> bool:
-    """Whether it is text that can be shown: JSON can hold half of a character."""
+    """Return True for text that can be shown: JSON can hold half of a character."""
     return isinstance(value, str) and not any("\ud800" <= letter <= "\udfff" for letter in value)
 
 
@@ -48,7 +48,7 @@ def whole(first: int, last: int = _WHOLE) -> Check:
 
 
 def finite(value: Any) -> bool:
-    """Whether it is a number that is neither infinite nor none at all."""
+    """Return True for a finite number."""
     return type(value) in (int, float) and abs(value) < _WHOLE and math.isfinite(value)
 
 

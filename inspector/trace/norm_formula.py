@@ -47,7 +47,7 @@ def normalise(
 
 
 def rounding(x: Tensor, gamma: Tensor, beta: Tensor, *, kind: str, epsilon: float, digits: float) -> Tensor:
-    """How far rounding may take two ways to compute a norm apart, for each vector of x [..., D]: [...].
+    """Return how far rounding can move two computations of a norm apart, for each vector of x [..., D]: [...].
 
     Sixteen last digits of the largest term, gamma |x| / deviation + beta: where a LayerNorm's mean is large against its
     deviation, little is left when it is taken off. digits: eps of the dtype in which the model computes.

@@ -40,7 +40,7 @@ _maps: ByteBudgetCache[Array] = ByteBudgetCache(_MAPS_BYTES)
 
 @dataclass(frozen=True)
 class NormRecord:
-    """One LayerNorm or RMSNorm at work: its input [Q, D], its parameters [D], and where it stands.
+    """One call of a LayerNorm or RMSNorm: its input [Q, D], its parameters [D], and its place in the model.
 
     layer: None for the embedding's norm and the final one.
     part: "embedding", "attention", "cross", "ffn", "mixer" (what stands in attention's place: a state space, a
@@ -106,7 +106,7 @@ class StateRecord:
 
 @dataclass(frozen=True)
 class Refused:
-    """What ran and is not shown: a "norm", by its path, or a "residual stream", by its stream, and why."""
+    """A norm (by its path) or a residual stream (by its stream) that ran and is not shown, with the reason."""
 
     what: Literal["norm", "residual stream"]
     name: str
@@ -115,7 +115,7 @@ class Refused:
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """What was recorded of one text in one model.
+    """The recording of one text in one model.
 
     model: the model's id. hidden: last hidden state [Q, D], of the decoder where there is one.
     target: what the decoder of an encoder-decoder read; target_text: what it was given to write, None where it wrote by
@@ -144,22 +144,22 @@ class Trace:
 
     @property
     def words(self) -> tuple[int | None, ...]:
-        """For each token the index of its word, None for special tokens."""
+        """The index of each token's word, None for special tokens."""
         return self.encoding.words
 
     @property
     def special(self) -> tuple[bool, ...]:
-        """For each token whether the tokenizer added it ([CLS], [SEP])."""
+        """True for each token that the tokenizer added ([CLS], [SEP])."""
         return self.encoding.special
 
     @property
     def unknown(self) -> int:
-        """How many tokens stand for something that the tokenizer does not know."""
+        """The number of tokens that stand for text unknown to the tokenizer."""
         return self.encoding.unknown
 
     @property
     def cut(self) -> Cut | None:
-        """What of the text did not fit, None where all did."""
+        """The lengths of a text that did not fit; None where the text fitted."""
         return self.encoding.cut
 
     def read_by(self, stream: str) -> Encoding:

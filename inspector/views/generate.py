@@ -36,7 +36,7 @@ def to_the_translator() -> None:
 
 
 def only_reads() -> None:
-    """Why this model does not write here, and the way to one that does."""
+    """Say why this model does not write here, and offer a model that does."""
     why = (
         "is an encoder: it reads a whole text at once and does not write. Writing is the work of a decoder, which adds "
         "one token after the other."
@@ -57,7 +57,7 @@ def only_reads() -> None:
 
 
 def chosen_decoding() -> generating.Decoding:
-    """How the next token is chosen: greedy, or drawn in a way that the reader sets."""
+    """Return the reader's way to choose the next token: greedy, or drawn with the parameters that the reader sets."""
     how = st.segmented_control(
         "Next token", [GREEDY, SAMPLE], default=GREEDY, key="decoding", required=True,
         bind=link.choice("decoding", default=GREEDY, options=[GREEDY, SAMPLE]),

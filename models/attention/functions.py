@@ -34,7 +34,7 @@ class AttentionFunction(Protocol):
 
     @property
     def sinks(self) -> bool:
-        """Whether a part of each row's weight goes to no key (a learned sink), so that rows sum to less than 1."""
+        """True if a part of each row's weight goes to no key (a learned sink), so that rows sum to less than 1."""
         ...
 
     def added(self, rows: slice, keys: int) -> Tensor | None:
@@ -81,7 +81,7 @@ class DotProductAttention:
         return False
 
     def added(self, rows: slice, keys: int) -> None:
-        """None: scores are the scaled product alone."""
+        """Return None: scores are the scaled product alone."""
         return
 
     def of_sequence(self, row: int, real: slice) -> DotProductAttention:

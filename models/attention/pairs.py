@@ -29,7 +29,7 @@ class Whole:
         return tuple(self.values.shape)
 
     def part(self, cut: Cut) -> Tensor:
-        """What is wanted of it."""
+        """Return the cut of the tensor."""
         return self.values[tuple(cut.get(dim, slice(None)) for dim in range(-self.values.ndim, 0))]
 
 
@@ -49,7 +49,7 @@ class ByDistance:
         return (*self.table.shape[:-1], self.table.shape[-1] - self.keys + 1, self.keys)
 
     def part(self, cut: Cut) -> Tensor:
-        """What is wanted of it."""
+        """Return the cut of the tensor."""
         queries = self.shape[-2]
         start, stop, _ = cut.get(-2, slice(None)).indices(queries)
         backwards = self.table.unfold(-1, self.keys, 1)  # a view; row i is its row Q - 1 - i
@@ -70,11 +70,11 @@ class TwoValued:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """That of the tensor."""
+        """The shape of the tensor."""
         return tuple(self.size)
 
     def part(self, cut: Cut) -> Tensor:
-        """What is wanted of it."""
+        """Return the cut of the tensor."""
         first = _first(self.size)
         dim, rest = first - len(self.size), tuple(self.size[first + 1 :])
         bits = self.bits[cut.get(dim, slice(None))]
@@ -103,7 +103,7 @@ def kept(tensor: Tensor) -> Kept:
 
 
 def same(small: Kept, tensor: Tensor) -> bool:
-    """Whether what is kept is this tensor [..., Q, T]."""
+    """Return True if the compact form stands for this tensor [..., Q, T]."""
     blocks = (slice(start, start + _ROWS) for start in range(0, tensor.shape[-2], _ROWS))
     return small.shape == tensor.shape and all(torch.equal(small.part({-2: at}), tensor[..., at, :]) for at in blocks)
 

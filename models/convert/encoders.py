@@ -56,7 +56,7 @@ def bert_config(config: PretrainedConfig) -> TransformerConfig:
 
 
 def albert_config(config: PretrainedConfig) -> TransformerConfig:
-    """One layer in all places, and narrow embeddings projected up."""
+    """Translate the configuration: one layer in all places, and narrow embeddings projected up."""
     if config.num_hidden_groups != 1 or config.inner_group_num != 1:
         raise ValueError(
             f"num_hidden_groups={config.num_hidden_groups} and inner_group_num={config.inner_group_num}: only ALBERT "

@@ -90,7 +90,7 @@ def config_from_transformers(config: PretrainedConfig) -> TransformerConfig:
 
 
 def _head(network: nn.Module, bare: Any) -> dict[str, Any]:
-    """Whether there is an output matrix, and whether it is the embedding's."""
+    """Return the fields that say whether the model has an output matrix, and whether the matrix is the embedding's."""
     if not isinstance(network, PREDICTING):
         return {"output_head": False}
     tied = network.get_submodule("lm_head").get_parameter("weight") is bare.get_input_embeddings().weight

@@ -53,5 +53,5 @@ class RepeatedBlock:
         return log(self.times) * (inner & (torch.arange(keys) < self.size))[None].float()
 
     def of_head(self, head: int) -> RepeatedBlock:
-        """Itself: it is the same for all heads."""
+        """Return the same object: it is equal for all heads."""
         return self

@@ -66,7 +66,7 @@ class EagerAttention:
 
     @property
     def sinks(self) -> bool:
-        """Whether it was given sinks: of each head (gpt-oss), or of each query too (Inkling 2)."""
+        """True if the function was given sinks: one for each head (gpt-oss), or for each head and query (Inkling 2)."""
         return any(place.get(name) is not None for place in (self.module, self.arguments) for name in _SINKS)
 
     def added(self, rows: slice, keys: int) -> Tensor | None:
@@ -76,11 +76,11 @@ class EagerAttention:
 
     @property
     def positional(self) -> bool:
-        """Whether it is given something for each key, so that keys cannot be left out."""
+        """True if the function is given a tensor with an entry for each key, so that keys cannot be left out."""
         return "position_bias" in self.arguments
 
     def of_sequence(self, row: int, real: slice) -> EagerAttention:
-        """With what that sequence's queries are given alone: [1, H, Q, T or 1]."""
+        """Return the function with the arguments of one sequence alone: [1, H, Q, T or 1]."""
         own = {}
         for name, value in self._per_query.items():
             if value.shape[0] > 1 or real != slice(None):
@@ -89,7 +89,7 @@ class EagerAttention:
         return replace(self, arguments={**self.arguments, **own}) if own else self
 
     def of_head(self, head: int) -> EagerAttention:
-        """With that head's position bias and sink alone, and a key of its own."""
+        """Return the function with one head's position bias and sink alone, and with a kv head for this head alone."""
         alone = slice(head, head + 1)
         module = dict(self.module)
         module |= {name: module[name][alone] for name in _MODULE_TENSORS if module.get(name) is not None}
@@ -177,7 +177,7 @@ def _attention(
 
 
 def _small(given: Tensor) -> Kept:
-    """What each query is given, such as T5's position bias, kept small where somebody watches; once for all layers."""
+    """Keep a tensor of all pairs, such as T5's position bias, in a small form while watched; once for all layers."""
     if not watched():
         return Whole(given)
     if given not in _kept:
@@ -194,7 +194,7 @@ def _numbers(module: nn.Module) -> dict[str, Any]:
 
 
 def in_decoder(path: str) -> bool:
-    """Whether a module of an encoder-decoder stands in its decoder ("decoder", SeamlessM4T's "text_decoder")."""
+    """Return True if a module of an encoder-decoder is in its decoder ("decoder", SeamlessM4T's "text_decoder")."""
     return any(name.endswith("decoder") for name in path.split("."))
 
 

@@ -37,7 +37,7 @@ class GivenScores:
 
     @property
     def scale(self) -> None:
-        """None: there is no query and no key to compute it again from."""
+        """Return None: the scores cannot be computed again without queries and keys."""
         return
 
     @property
@@ -51,7 +51,7 @@ class GivenScores:
         return False
 
     def added(self, rows: slice, keys: int) -> None:
-        """None: whatever was added is in the scores."""
+        """Return None: whatever was added is in the scores."""
         return
 
     def rows(self, rows: slice) -> Tensor:
@@ -59,11 +59,11 @@ class GivenScores:
         return self.scores[:, :, rows]
 
     def of_sequence(self, row: int, real: slice) -> GivenScores:
-        """Those of one sequence of a padded batch, between its real tokens."""
+        """Return the scores of one sequence of a padded batch, between its real tokens."""
         return replace(self, scores=self.scores[row : row + 1, :, real, real].clone())
 
     def of_head(self, head: int) -> GivenScores:
-        """Those of one head."""
+        """Return the scores of one head."""
         return replace(self, scores=self.scores[:, head : head + 1])
 
     def __call__(
@@ -86,7 +86,7 @@ class RecomputedScores:
 
     @property
     def scale(self) -> None:
-        """None: there is more to a program than a factor."""
+        """Return None: a program does more than multiply by a factor."""
         return
 
     @property
@@ -100,15 +100,15 @@ class RecomputedScores:
         return False
 
     def added(self, rows: slice, keys: int) -> None:
-        """None: whatever is added is in the program."""
+        """Return None: whatever is added is in the program."""
         return
 
     def of_sequence(self, row: int, real: slice) -> RecomputedScores:
-        """Itself: only texts that are alone in their batch have a program."""
+        """Return the same object: only texts that are alone in their batch have a program."""
         return self
 
     def of_head(self, head: int) -> RecomputedScores:
-        """Those of one head."""
+        """Return the scores of one head."""
         return replace(self, heads=(head, head + 1))
 
     def rows(self, rows: slice) -> Tensor:
@@ -141,7 +141,7 @@ class KeptMask:
 
 @dataclass(frozen=True)
 class Expected:
-    """By what a softmax is known to be attention over all pairs of tokens.
+    """The shape that a softmax must have to be taken for attention over all pairs of tokens.
 
     batch: B. lengths: of the texts that queries and keys come from. heads: what H may be. kv_heads: K; None where each
     head has its own. stream: of the call with that number, counted from 0.
@@ -193,7 +193,7 @@ class WatchedSoftmax(TorchFunctionMode):
         return result
 
     def _recomputed(self, given: Tensor, scores: Tensor, weights: Tensor) -> RecomputedScores | None:
-        """How to make the scores again, where that gives the weights [1, H, Q, T]; None where it is not known."""
+        """Return the program of the scores if it gives the weights [1, H, Q, T] again; None where none is known."""
         queries, keys = scores.shape[2:]
         program = self._watch.program(given, pairs=(queries, keys))
         if program is None or len(scores) > 1:
@@ -218,7 +218,7 @@ class WatchedSoftmax(TorchFunctionMode):
             report(AttentionCall(function, query, key, key, self._mask(scores), stream))
 
     def _mask(self, scores: Tensor) -> KeptMask | None:
-        """Which keys the queries see, shared by the layers that have the same; None where all see all."""
+        """Return the mask of the keys that queries see, shared by layers with equal masks; None where all see all."""
         allowed = scores > torch.finfo(scores.dtype).min / 2
         allowed = allowed[:, :1] if bool((allowed == allowed[:, :1]).all()) else allowed
         if bool(allowed.all()):

@@ -110,7 +110,7 @@ def _loaded_either_way(source: _Source) -> PretrainedRunner:
 
 
 def shape_of(config: Any) -> Shape:
-    """What a configuration describes; ValueError where it is no text model."""
+    """Return the shape that a configuration describes; raises ValueError where it describes no text model."""
     if config.is_encoder_decoder:
         return "encoder-decoder"
     if config.model_type in _BOTH_WAYS:

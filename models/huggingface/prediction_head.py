@@ -21,7 +21,7 @@ _INNER = ("decoder", "transformer")
 
 
 class _Answer(SimpleNamespace):
-    """What a body returns: its hidden state first, under whatever name it is asked for; all else is absent."""
+    """The output of a model's body: the hidden state, first and under any name; everything else is absent."""
 
     last_hidden_state: Tensor
 

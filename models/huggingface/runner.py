@@ -56,17 +56,17 @@ class PretrainedRunner:
 
     @property
     def reads_pairs(self) -> bool:
-        """Whether the network reads a source and a target."""
+        """True if the network reads a source and a target."""
         return self.shape == "encoder-decoder"
 
     @property
     def writes(self) -> bool:
-        """Whether the network writes: a decoder or an encoder-decoder with a head that predicts tokens."""
+        """True if the network writes: a decoder or an encoder-decoder with a head that predicts tokens."""
         return self.head and self.shape != "encoder"
 
     @property
     def predicts(self) -> bool:
-        """Whether the head predicts tokens, and can be asked alone."""
+        """True if the head predicts tokens, and can be run alone."""
         return self.head
 
     def read(self, ids: Tensor, keep: Tensor, segments: Tensor) -> Tensor:

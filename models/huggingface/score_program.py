@@ -28,11 +28,11 @@ class Node(Protocol):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of the whole tensor."""
+        """The shape of the whole tensor."""
         ...
 
     def part(self, cut: Cut) -> Tensor:
-        """What is wanted of it."""
+        """Return the cut of the tensor."""
         ...
 
 
@@ -44,11 +44,11 @@ class Given:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """That of the tensor."""
+        """The shape of the tensor."""
         return self.kept.shape
 
     def part(self, cut: Cut) -> Tensor:
-        """What is wanted of it; contiguous, for the same memory layout gives the same bits, before and after a file."""
+        """Return the cut of the tensor, contiguous: an equal memory layout gives equal bits, also after a file."""
         return self.kept.part(cut).contiguous()
 
 
@@ -62,7 +62,7 @@ class Cellwise:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """As broadcast."""
+        """The shape after broadcasting."""
         return tuple(self.size)
 
     def part(self, cut: Cut) -> Tensor:
@@ -88,7 +88,7 @@ class Product:
         return (*_broadcast(self.a.shape[:-2], self.b.shape[:-2]), self.a.shape[-2], self.b.shape[-1])
 
     def part(self, cut: Cut) -> Tensor:
-        """From rows of a and columns of b."""
+        """Compute the cut from rows of a and columns of b."""
         a = _part(self.a, {dim: chosen for dim, chosen in cut.items() if dim != -1})
         b = _part(self.b, {dim: chosen for dim, chosen in cut.items() if dim != -2})
         _check_room((*_broadcast(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1]))
@@ -106,7 +106,7 @@ class Einsum:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """By the letters after the arrow."""
+        """The shape that the letters after the arrow give."""
         sizes = {
             letter: size
             for letters, operand in zip(self._letters[0], self.operands, strict=True)
@@ -115,7 +115,7 @@ class Einsum:
         return tuple(sizes[letter] for letter in self._letters[1])
 
     def part(self, cut: Cut) -> Tensor:
-        """From the same letters' part of each operand."""
+        """Compute the cut from the same letters' part of each operand."""
         inside, out = self._letters
         chosen = {out[dim]: part for dim, part in cut.items()}
         parts = [
@@ -143,18 +143,18 @@ class Turned:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """In the new order."""
+        """The shape in the new order of dimensions."""
         return tuple(self.node.shape[dim] for dim in self.order)
 
     def part(self, cut: Cut) -> Tensor:
-        """From the same part before."""
+        """Compute the cut from the same part of the operand."""
         count = len(self.order)
         return _part(self.node, {self.order[dim] - count: chosen for dim, chosen in cut.items()}).permute(*self.order)
 
 
 @dataclass(frozen=True)
 class Reshaped:
-    """With more or fewer dimensions of one cell."""
+    """A tensor with dimensions of one cell added or removed."""
 
     node: Node
     size: tuple[int, ...]
@@ -165,7 +165,7 @@ class Reshaped:
         return tuple(self.size)
 
     def part(self, cut: Cut) -> Tensor:
-        """From the same part before."""
+        """Compute the cut from the same part of the operand."""
         before, after = ([dim for dim in range(-len(s), 0) if s[dim] != 1] for s in (self.node.shape, self.shape))
         same = dict(zip(after, before, strict=True))
         part = _part(self.node, {same[dim]: chosen for dim, chosen in cut.items()})
@@ -182,11 +182,11 @@ class LookedUp:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """With as many columns as the index has."""
+        """The shape with as many columns as the index has."""
         return (*self.node.shape[:-1], self.index.shape[-1])
 
     def part(self, cut: Cut) -> Tensor:
-        """From the same rows, all their columns."""
+        """Compute the cut from all columns of the same rows."""
         rows = _part(self.node, {dim: chosen for dim, chosen in cut.items() if dim != -1})
         index = _part(self.index, cut)
         _check_room((*rows.shape[:-1], index.shape[-1]))
@@ -219,7 +219,7 @@ def _is_node(operand: object) -> bool:
 
 
 def _part(node: Node, cut: Cut) -> Tensor:
-    """What is wanted, but for dimensions that the tensor does not have, or has one cell of that stands for all."""
+    """Cut a node; dimensions that it lacks are left out, and a dimension of one cell stands for all cells."""
     shape = node.shape
     return node.part({dim: chosen for dim, chosen in cut.items() if -dim <= len(shape) and shape[dim] != 1})
 
@@ -279,7 +279,7 @@ class ScoreWatch:
                 del self._made[result]
 
     def program(self, scores: Tensor, *, pairs: tuple[int, int]) -> Node | None:
-        """How the scores [.., Q, T] were made, kept in memory linear in the text; None where that is not known.
+        """Return the program that made the scores [.., Q, T], in memory linear in the text; None where it is not known.
 
         pairs: Q and T.
         """
@@ -329,7 +329,7 @@ class ScoreWatch:
 
 
 def _of_pairs(tensor: Tensor, pairs: tuple[int, int]) -> bool:
-    """Whether a tensor may have a number for each pair of tokens: as many cells, and both lengths among its sizes."""
+    """Return True if a tensor can have a number for each pair of tokens: enough cells, and both lengths as sizes."""
     sizes = list(tensor.shape)
     for length in pairs:
         if length not in sizes:
@@ -343,7 +343,7 @@ def _same(one: TwoValued, other: TwoValued) -> bool:
 
 
 def _shift(moved: _Moves) -> ByDistance | None:
-    """What moves do within each row [.., Q, R] -> [.., Q, T], as columns by distance; None for anything else."""
+    """Return the moves within each row [.., Q, R] -> [.., Q, T] as columns by distance; None for any other moves."""
     before, columns = moved.node.shape, moved.node.shape[-1]
     cells = torch.arange(before[-2] * columns, dtype=torch.int32, device=moved.device).view(*before[-2:]).expand(before)
     for move in moved.moves:

@@ -20,12 +20,12 @@ Map = Callable[[Tensor], Tensor]  # [B, T, D] -> [B, T, D]
 
 
 def post_norm(x: Tensor, sublayer: Map, norm: Map) -> Tensor:
-    """As in Vaswani et al. (2017): the residual stream itself is normalised, at every step."""
+    """Normalise the residual stream itself after every sublayer, as in Vaswani et al. (2017)."""
     return norm(x + sublayer(x))
 
 
 def pre_norm(x: Tensor, sublayer: Map, norm: Map) -> Tensor:
-    """As in Xiong et al. (2020): the residual stream runs untouched from the first layer to the last."""
+    """Normalise the sublayer's input; the residual stream runs untouched through all layers (Xiong et al. 2020)."""
     return x + sublayer(norm(x))
 
 

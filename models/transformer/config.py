@@ -102,18 +102,18 @@ class TransformerConfig:
 
     @property
     def scale_factor(self) -> float:
-        """What a score is multiplied by."""
+        """The factor by which scores are multiplied."""
         powers = {"1/sqrt(d_k)": -0.5, "1/d_k": -1.0, "none": 0.0}
         return float(self.head_width ** powers[self.scale])
 
     @property
     def is_causal(self) -> bool:
-        """Whether the stack that reads a text from its start hides what comes later; an encoder-decoder's decoder."""
+        """True if self-attention hides later tokens; in an encoder-decoder this is the decoder's self-attention."""
         return self.shape != "encoder" if self.causal is None else self.causal
 
     @property
     def gated(self) -> bool:
-        """Whether the FFN has a gate: three matrices instead of two."""
+        """True if the FFN has a gate: three matrices instead of two."""
         return self.activation in ("swiglu", "geglu_tanh")
 
     @property

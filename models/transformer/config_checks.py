@@ -1,4 +1,4 @@
-"""Whether the numbers and choices of a TransformerConfig fit each other: one small function for each of its parts."""
+"""Checks that the numbers and choices of a TransformerConfig fit each other: one small function for each part."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def check_embedding(config: TransformerConfig) -> None:
 
 
 def check_positions(config: TransformerConfig) -> None:
-    """What each way to tell positions asks of heads and scores."""
+    """Check that heads and scores suit the positions."""
     if config.positions == "rope" and config.head_width % 2:
         raise ValueError(
             f"positions 'rope' turns pairs of features, and a head has {config.head_width}; choose width and heads "
@@ -110,7 +110,7 @@ def check_positions(config: TransformerConfig) -> None:
 
 
 def check_heads(config: TransformerConfig) -> None:
-    """How the width divides into heads, and what they can share."""
+    """Check that the width divides into heads, and that heads can share what they are told to share."""
     if config.head_size == "split" and config.width % config.heads:
         fitting = config.heads * -(-config.width // config.heads)
         raise ValueError(
@@ -147,7 +147,7 @@ def check_heads(config: TransformerConfig) -> None:
 
 
 def check_scores(config: TransformerConfig) -> None:
-    """How masked scores are filled."""
+    """Check the fill of masked scores."""
     fill = config.mask_fill
     if fill != "zero" and (isinstance(fill, str | bool) or isnan(fill) or fill > 0):
         raise ValueError(f"mask_fill is {fill!r}; choose a number below 0, -inf for a true mask, or 'zero'")

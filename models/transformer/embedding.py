@@ -1,4 +1,4 @@
-"""From token ids to vectors, and the checks on what comes in."""
+"""Embeddings: token ids to vectors, with checks of the ids."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Embedding(nn.Module):
 
 
 def places(texts: Tensor) -> Tensor:
-    """How many tokens of its own text come before each token: texts [B, T] -> integers [B, T]."""
+    """Count the tokens of the same text before each token: texts [B, T] -> integers [B, T]."""
     same = texts[:, :, None] == texts[:, None, :]  # [B, T, T]
     return same.tril(diagonal=-1).sum(dim=-1)
 

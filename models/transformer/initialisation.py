@@ -1,4 +1,4 @@
-"""How the weights start."""
+"""The initialisation of the weights."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class KeyValue:
         return key, value
 
     def once(self, compute: Callable[[], tuple[Tensor, Tensor]]) -> tuple[Tensor, Tensor]:
-        """Those of the source, computed at the first step alone: the source does not grow."""
+        """Return the source's keys and values, computed at the first step alone: the source does not grow."""
         if self.key is None or self.value is None:
             self.key, self.value = compute()
         return self.key, self.value
@@ -50,7 +50,7 @@ class KeyValue:
 
 @dataclass(eq=False)
 class LayerCache:
-    """What one decoder layer keeps: of the text so far, and of the source it translates."""
+    """The keys and values that one decoder layer keeps: of the text so far, and of the source."""
 
     text: KeyValue = field(default_factory=KeyValue)
     source: KeyValue = field(default_factory=KeyValue)
@@ -64,7 +64,7 @@ class KVCache:
 
     @property
     def length(self) -> int:
-        """How many tokens are kept, and so the position of the next."""
+        """The number of tokens in the cache, which is the position of the next token."""
         return self.layers[0].text.length
 
     @property

@@ -47,17 +47,17 @@ class OwnRunner:
 
     @property
     def reads_pairs(self) -> bool:
-        """Whether the network reads a source and a target."""
+        """True if the network reads a source and a target."""
         return isinstance(self.network, EncoderDecoder)
 
     @property
     def writes(self) -> bool:
-        """Whether the network writes: a decoder or an encoder-decoder with a language head."""
+        """True if the network writes: a decoder or an encoder-decoder with a language head."""
         return self.predicts and not isinstance(self.network, Encoder)
 
     @property
     def predicts(self) -> bool:
-        """Whether the network has a language head."""
+        """True if the network has a language head."""
         return self.head is not None
 
     def read(self, ids: Tensor, keep: Tensor, segments: Tensor) -> Tensor:

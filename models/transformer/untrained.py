@@ -31,7 +31,7 @@ def config(shape: Shape, *, vocabulary: int) -> TransformerConfig:
 
 
 def network(shape: Shape, *, tokenizer: Any) -> Encoder | Decoder | EncoderDecoder:
-    """In eval mode, with the same random weights every time."""
+    """Build an untrained network in eval mode, with the same random weights every time."""
     own = build(config(shape, vocabulary=len(tokenizer)))
     # Not torch.manual_seed: two threads that build at once would draw from one generator, each other's numbers.
     initialise(own, own.config, generator=torch.Generator().manual_seed(0))

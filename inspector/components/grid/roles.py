@@ -1,4 +1,4 @@
-"""What each head does, for the grid of all heads: the frames' colours and meanings, and what heads can be sorted by."""
+"""The roles of heads in the grid of all heads: colours and meanings of frames, and the measures to sort heads by."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def known(measures: pd.DataFrame) -> dict[str, str]:
 
 
 def sortable(measures: pd.DataFrame) -> dict[str, list[list[float | None]]]:
-    """These measures by their name in the page; None where a head has none."""
+    """Return the measures to sort by, under their names in the page; None for a head without a value."""
     numbers = {name: measures[column].to_numpy() for column, name in known(measures).items()}
     return {name: by_layer(np.where(np.isnan(values), None, values), measures) for name, values in numbers.items()}
 

@@ -67,7 +67,7 @@ class HeadOptions:
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """One of several heads of which the mean is drawn, with lines in a colour of its own; weights: float32 [Q, T]."""
+    """One of several heads whose mean is drawn, with lines in a separate colour; weights: float32 [Q, T]."""
 
     name: str
     weights: NDArray[np.float32]

@@ -1,4 +1,4 @@
-"""What a component of the browser has sent, where it is still in the page."""
+"""Events from a component in the browser, as long as the component is still in the page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One head, heatmap and lines, as a Streamlit component."""
+"""The view of one head, heatmap and lines, as a Streamlit component."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every request passes before Streamlit sees it: headers, foreign sites, the number of visitors.
+"""The gate that every request passes before Streamlit sees it: headers, foreign sites, the number of visitors.
 
 An ASGI middleware, so that it holds for pages, downloads, uploads, Streamlit's own files and websockets alike.
 """
@@ -75,7 +75,7 @@ def headers() -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Rules:
-    """What whoever runs Headlight decides: how many visitors at once, and whether /_stcore/metrics answers."""
+    """The host's decisions: how many visitors at once, and whether /_stcore/metrics answers."""
 
     sessions: int = SESSIONS
     metrics: bool = False
@@ -149,7 +149,7 @@ def _header(scope: Scope, name: bytes) -> bytes:
 
 
 def _is_foreign(scope: Scope) -> bool:
-    """Whether a page of another host asks; a client without an Origin is no browser."""
+    """Return True if a page of another host sends the request; a client without an Origin is no browser."""
     origin = _header(scope, b"origin").decode("latin-1")
     return bool(origin) and urlsplit(origin).netloc != _header(scope, b"host").decode("latin-1")
 

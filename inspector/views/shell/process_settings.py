@@ -1,4 +1,4 @@
-"""What the app sets for its process: torch's threads, what becomes of freed memory, where garbage is looked for."""
+"""The app's settings for its process: torch's threads, freed memory, garbage collection."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # of glibc's malloc.h
 
 
 def use_threads() -> None:
-    """In each thread that runs a model, for torch has a number for each."""
+    """Set torch's thread count; torch keeps it per thread, so call this in every thread that runs a model."""
     import torch
 
     torch.set_num_threads(THREADS)

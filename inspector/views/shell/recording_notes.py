@@ -1,4 +1,4 @@
-"""What is said of a recorded text in the sidebar: its length, what was cut, what is unknown, and how exact it is."""
+"""The sidebar's notes on a recorded text: its length, what was cut, what is unknown, and how exact it is."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def draw(chosen: Inspected, checked: Exactness) -> None:
 
 
 def independent_check_asked(trace: Trace) -> bool:
-    """Whether the reader asked for the independent check of this long text."""
+    """Return True if the reader asked for the independent check of this long text."""
     return bool(st.session_state.get("independently") == trace.key)
 
 

@@ -78,7 +78,7 @@ def draw(page: str) -> ExpanderContainer:
 
 
 def _summary(card: models.Card) -> None:
-    """Of a model outside the catalogue it names a folder, in which markdown must not be read."""
+    """Show the summary as plain text: for a local model it contains a path, which must not be rendered as Markdown."""
     st.caption(widgets.plain(card.summary))
 
 

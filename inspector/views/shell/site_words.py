@@ -1,4 +1,4 @@
-"""What sets a head's place apart, in words: a kv head that others share, a local layer whose queries see a window.
+"""Notes on unusual heads: a kv head that several heads share, a local layer whose queries see a window.
 
 Of a model in which every head has a kv head of its own and every layer sees the whole text, nothing is said.
 """
@@ -28,7 +28,7 @@ def sharing(site: AttentionSite, head: int) -> str:
 
 
 def reach(site: AttentionSite) -> str:
-    """How far the queries of a local layer see: "64 tokens to each side"; empty where they see the whole text."""
+    """Say how far the queries of a local layer see: "64 tokens to each side"; empty where they see the whole text."""
     if site.window is None:
         return ""
     if site.stream == "encoder":
@@ -37,7 +37,7 @@ def reach(site: AttentionSite) -> str:
 
 
 def cards(site: AttentionSite, head: int) -> list[tuple[str, str, str]]:
-    """For the open head, as parts.cards takes them."""
+    """Write the cards of the open head, in the form that widgets.cards takes."""
     found, shared, seen = [], sharing(site, head), reach(site)
     if shared:
         meaning = f"Its keys and values are those of {shared}; counted from 0 (Ainslie et al. 2023)"
@@ -63,7 +63,7 @@ def layer_names(sites: Iterable[AttentionSite]) -> list[str]:
 
 
 def rows(sites: Sequence[AttentionSite]) -> str:
-    """What is to be said of the grid's rows where they are not simply the model's layers; else empty."""
+    """Write a note on the grid's rows where they are not simply the model's layers; else empty."""
     layers = dict.fromkeys(site.layer for site in sites)
     sentences = []
     if list(layers) != list(range(len(layers))):
@@ -74,7 +74,7 @@ def rows(sites: Sequence[AttentionSite]) -> str:
 
 
 def in_file(site: AttentionSite) -> str:
-    """For a file's name: "layer3", and "layer3-call1" of a layer's second attention."""
+    """Name a site in a file's name: "layer3", or "layer3-call1" for a layer's second attention."""
     return f"layer{site.layer}{f'-call{site.call}' if site.call else ''}"
 
 

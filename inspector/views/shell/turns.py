@@ -50,7 +50,7 @@ class Turns:
 
     @property
     def waiting(self) -> int:
-        """How many wait."""
+        """The number of visitors who wait."""
         return max(0, len(self._line) - self.places)
 
     def _place(self, ticket: tuple[Hashable, object], seconds: float) -> int:
