@@ -1,36 +1,53 @@
-"""Why a weight is what it is: one cell of a map, rebuilt step by step from its query and its key.
+"""Rebuilds one cell of a map step by step from its query and its key, to show why the weight is what it is.
 
     score_j = cap(q . k_j * scale) + bias_j, masked        weight_j = exp(score_j - log sum_t exp(score_t))
 
-This is BertViz' neuron view (Vig 2019, section 2.3) for every attention function at hand. All is computed in float64
-from what went into the attention call: nothing is taken from the map, which is only held against the answer.
+This is BertViz' neuron view (Vig 2019, section 2.3) for every known attention function. All is computed in float64
+from the inputs of the attention call: nothing is taken from the map, which is only compared with the answer.
 
 Shapes: Q query positions, T key positions, E head width.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
-from inspector import score_steps
-from inspector.score_steps import Array, Row
 from inspector.trace import AttentionRecord, AttentionSite, Trace
-from models.attention.functions import AttentionFunction
+from models.attention.functions import AttentionFunction, ComposedAttention, DotProductAttention
+from models.attention.relative import AlibiBias, ShawScore, T5Bias, clipped
+from models.attention.scores import (
+    AdditiveScore,
+    CosineScore,
+    DotScore,
+    GeneralScore,
+    NaiveAdditiveScore,
+    ScoreFunction,
+)
+from models.attention.side_keys import SideKeyAttention
+from models.huggingface.block_sparse import RepeatedBlock
 from models.huggingface.eager_attention import EagerAttention
+from models.huggingface.eager_output import SEEN
 
+Array = NDArray[np.float64]
+
+LOWEST = float(torch.finfo(torch.float32).min)  # what transformers adds to a masked score
 TOLERANCE = 1e-5  # between the rebuilt weight and the recorded one; float32 leaves 1e-6 or less
 
 
 @dataclass(frozen=True)
 class Step:
-    """One step from the vectors to the weight: what comes in (`operand`, None for nothing) and what is then there.
+    """One step from the vectors to the weight: its operand (None for none) and the value after it.
 
-    name: "dot product", "scale", "soft-cap", "bias", "mask", "normaliser" or "weight"; of an attention that was seen
-    and not computed the first is "score".
+    name: "dot product", "scale", "soft-cap", "bias", "mask", "normaliser" or "weight"; the first is "score" where the
+    attention was seen and not computed.
     """
 
     name: str
@@ -77,7 +94,7 @@ class Explanation:
 
     @property
     def score(self) -> float:
-        """What goes into the softmax; -inf where it is masked."""
+        """The softmax's input; -inf where it is masked."""
         return self.steps[-3].value
 
     @property
@@ -87,7 +104,7 @@ class Explanation:
 
     @property
     def holds(self) -> bool:
-        """Whether the two are the same but for rounding."""
+        """Whether the rebuilt and the recorded weight are the same but for rounding."""
         return abs(self.difference) <= TOLERANCE
 
     def carriers(self, share: float = 0.8) -> NDArray[np.intp]:
@@ -105,10 +122,10 @@ class Explanation:
 def why(
     trace: Trace, *, layer: int, head: int, query: int, key: int, stream: str | None = None, call: int = 0
 ) -> Explanation:
-    """The weight of one query and key, rebuilt.
+    """Rebuild the weight of one query and key.
 
-    A function with more to it than is known here is rebuilt as far as it is known; `holds` is False then, unless the
-    rest does nothing. Raises ValueError for a layer, head, stream, query or key out of range.
+    A function with unknown arguments is rebuilt as far as it is known; `holds` is False then, unless the unknown
+    arguments do nothing. Raises ValueError for a layer, head, stream, query or key out of range.
     """
     record = trace.record_of_head(layer, head, stream, call=call)
     site = record.site
@@ -116,9 +133,9 @@ def why(
         if not 0 <= position < len(tokens):
             raise ValueError(f"{name} {position} is out of range: the {site.stream} has 0 to {len(tokens) - 1}")
     allowed = _allowed(record, query)
-    met = score_steps.meet(record, query)
-    sink = score_steps.sink(record, query)
-    row = score_steps.scores(record, query, met, allowed)
+    terms = query_key_terms(record, query)
+    sink = _sink(record, query)
+    row = _score_rows(record, query, terms, allowed)
     scores = row[-1].values
     normaliser = _log_sum_exp(scores if sink is None else np.append(scores, sink))
     row.append(Row("normaliser", np.full_like(scores, normaliser), scores - normaliser))
@@ -132,11 +149,11 @@ def why(
         head=head,
         query=query,
         key=key,
-        q=met.q,
-        k=met.k[key],
-        products=met.products[key],
-        meeting=met.how,
-        bias=score_steps.bias_name(record.function),
+        q=terms.q,
+        k=terms.k[key],
+        products=terms.products[key],
+        meeting=terms.note,
+        bias=bias_name(record.function),
         steps=tuple(_of_key(step, key) for step in row),
         hidden=None if allowed[key] else _why_hidden(site, allowed, query=query, key=key),
         normaliser=normaliser,
@@ -150,7 +167,7 @@ def why(
 
 def _of_key(row: Row, key: int) -> Step:
     value, operand = float(row.values[key]), None if row.operand is None else float(row.operand[key])
-    return Step(row.name, operand, value if value > score_steps.LOWEST / 2 else float("-inf"))
+    return Step(row.name, operand, value if value > LOWEST / 2 else float("-inf"))
 
 
 def _log_sum_exp(scores: Array) -> float:
@@ -159,7 +176,7 @@ def _log_sum_exp(scores: Array) -> float:
 
 
 def _allowed(record: AttentionRecord, query: int) -> NDArray[np.bool_]:
-    """Which keys the query sees: [T]."""
+    """True for each key that the query sees: [T]."""
     keys = len(record.site.keys)
     if record.mask is None:
         return np.ones(keys, bool)
@@ -180,16 +197,172 @@ def _more(function: AttentionFunction) -> tuple[str, ...]:
     return tuple(sorted(set(function.arguments) - known)) if isinstance(function, EagerAttention) else ()
 
 
+# --- from one query and all keys to the softmax's input --------------------------------------------------------------
+
+
+class QueryKeyTerms(NamedTuple):
+    """The query [E] and all keys [T, E] as they enter the product, and the product of each dimension [T, E].
+
+    note: a sentence that says what was applied to them before, "" if nothing.
+    """
+
+    q: Array
+    k: Array
+    products: Array
+    note: str = ""
+
+
+class Row(NamedTuple):
+    """A step for all keys of a query: the operand [T] or None, and the values [T] after it.
+
+    name: "dot product", "scale", "soft-cap", "bias" or "mask"; of scores that were seen and not computed "score".
+    """
+
+    name: str
+    operand: Array | None
+    values: Array
+
+
+def query_key_terms(record: AttentionRecord, query: int) -> QueryKeyTerms:
+    """The terms of a query and its keys; the record is of one head."""
+    q, k = _numbers(record.query[0, query]), _numbers(record.key[0])
+    function = record.function
+    score: ScoreFunction = function.score if isinstance(function, ComposedAttention) else DotScore()
+    match score:
+        case CosineScore():
+            q, k = (x / np.maximum(np.linalg.norm(x, axis=-1, keepdims=True), 1e-12) for x in (q, k))
+            return QueryKeyTerms(
+                q, k, q * k, "Here q and k are divided by their lengths first: the dot product is their cosine."
+            )
+        case GeneralScore():
+            q = q @ _numbers(score.weight[0])
+            return QueryKeyTerms(
+                q, k, q * k, "Here q stands for qW, with a matrix W of the head's own (Luong et al. 2015)."
+            )
+        case AdditiveScore():
+            q = q @ _numbers(score.query_weight[0]).T + _numbers(score.bias[0])
+            k = k @ _numbers(score.key_weight[0]).T
+            note = (
+                "This score is no dot product: q stands for W_q q + b, k for W_k k, and each dimension gives "
+                "v tanh(q + k) (Bahdanau et al. 2015)."
+            )
+            return QueryKeyTerms(q, k, _numbers(score.v[0]) * np.tanh(q + k), note)
+        case ShawScore():
+            apart = clipped(slice(query, query + 1), len(k), offset=score.offset, table=score.table)[0]
+            k = k + _numbers(score.table[apart])
+            return QueryKeyTerms(q, k, q * k, "Here k has the vector of its distance added (Shaw et al. 2018).")
+    return QueryKeyTerms(q, k, q * k)
+
+
+def _numbers(tensor: Tensor) -> Array:
+    array: Array = tensor.detach().double().cpu().numpy()
+    return array
+
+
+def _score_rows(record: AttentionRecord, query: int, terms: QueryKeyTerms, allowed: NDArray[np.bool_]) -> list[Row]:
+    """The steps from the dot products to the softmax's input; `allowed` [T]: the keys that the query sees."""
+    function = record.function
+    if isinstance(function, SEEN):
+        return [Row("score", None, _numbers(function.rows(slice(query, query + 1))[0, 0, 0]))]
+    steps = [Row("dot product", None, terms.products.sum(axis=-1))]
+
+    def then(name: str, operand: Array | float | None, values: Array) -> None:
+        steps.append(Row(name, None if operand is None else np.broadcast_to(operand, values.shape), values))
+
+    fill_first = isinstance(function, ComposedAttention) and function.fill_first
+    if fill_first and record.mask is not None:
+        then("mask", None, _filled(function, steps[-1].values, allowed))
+    scale = _scale(function, width=terms.q.shape[-1])
+    then("scale", scale, steps[-1].values * scale)
+    if isinstance(function, EagerAttention) and function.arguments.get("softcap") is not None:
+        cap = float(function.arguments["softcap"])
+        then("soft-cap", cap, cap * np.tanh(steps[-1].values / cap))
+    added = function.added(slice(query, query + 1), len(terms.k))
+    if added is not None:
+        bias = _numbers(added.flatten())
+        then("bias", bias, steps[-1].values + bias)
+    if record.mask is not None and not fill_first:
+        then("mask", None, _filled(function, steps[-1].values, allowed))
+    return steps
+
+
+def _scale(function: AttentionFunction, *, width: int) -> float:
+    match function:
+        case ComposedAttention() | SideKeyAttention():
+            return function.factor
+        case EagerAttention():
+            return float(function.arguments.get("scaling", width**-0.5))  # as eager functions do without one
+        case DotProductAttention():
+            return function.scale
+    raise ValueError(f"{type(function).__name__} is no attention function that can be taken apart")
+
+
+def formula(record: AttentionRecord) -> str:
+    """The scores of a call as LaTeX, "QK^T / sqrt(32) + B": with scale, soft-cap and bias."""
+    function, width = record.function, record.query.shape[-1]
+    if isinstance(function, SEEN):
+        return r"\mathrm{score}(Q, K)"
+    score = function.score if isinstance(function, ComposedAttention) else DotScore()
+    written = {
+        CosineScore: r"\cos(Q, K)",
+        GeneralScore: r"QWK^\top",
+        AdditiveScore: r"v^\top\tanh(QW_q + KW_k + b)",
+        NaiveAdditiveScore: r"v^\top\tanh(QW_q + KW_k + b)",
+        ShawScore: r"Q(K + a)^\top",
+    }.get(type(score), r"QK^\top")
+    factor = _scale(function, width=width)
+    if math.isclose(factor, width**-0.5, rel_tol=1e-6):
+        written += r" / \sqrt{d_k}"
+    elif factor != 1:
+        written += rf" \times {factor:.3g}"
+    cap = function.arguments.get("softcap") if isinstance(function, EagerAttention) else None
+    if cap is not None:
+        written = rf"{cap:g}\tanh({written} / {cap:g})"
+    return written + (" + B" if bias_name(function) else "")
+
+
+def _sink(record: AttentionRecord, query: int) -> float | None:
+    """The score of whatever takes a part of a row and is no key of the text; None where there is nothing.
+
+    It is the score of a head's sink (gpt-oss), or log sum_g exp(score_g) over the side keys (LongT5, Pegasus-X). The
+    record is of one head.
+    """
+    function = record.function
+    if isinstance(function, SideKeyAttention):
+        one = slice(query, query + 1)
+        return float(function.side_scores(record.query[None, :, one], one).double().logsumexp(dim=-1))
+    sinks = function.module.get("sinks") if isinstance(function, EagerAttention) else None
+    return None if sinks is None else float(_numbers(sinks)[0])
+
+
+def _filled(function: AttentionFunction, scores: Array, allowed: NDArray[np.bool_]) -> Array:
+    """Fill the masked scores as the function does."""
+    if isinstance(function, ComposedAttention):
+        return _numbers(function.fill(torch.tensor(scores), torch.tensor(allowed)))
+    return np.where(allowed, scores, LOWEST if isinstance(function, EagerAttention) else -np.inf)
+
+
+def bias_name(function: AttentionFunction) -> str:
+    """The bias that a function adds, with its paper; "" where it adds none."""
+    bias = function.bias if isinstance(function, ComposedAttention | SideKeyAttention) else None
+    if isinstance(bias, AlibiBias):
+        return "ALiBi: less a slope times the distance (Press et al. 2022)"
+    if isinstance(bias, RepeatedBlock):
+        return f"BigBird: ln {bias.times} for the first block's keys, which most queries meet {bias.times} times"
+    given = isinstance(function, EagerAttention) and "position_bias" in function.arguments
+    return "T5: a learned number for the distance (Raffel et al. 2020)" if given or isinstance(bias, T5Bias) else ""
+
+
 # --- as tables -----------------------------------------------------------------------------------------------------
 
 
 def way(cell: Explanation) -> pd.DataFrame:
-    """A row per step: step, operand (NaN for none), value."""
+    """Return a row per step: step, operand (NaN for none), value."""
     steps = [(step.name, np.nan if step.operand is None else step.operand, step.value) for step in cell.steps]
     return pd.DataFrame(steps, columns=["step", "operand", "value"])
 
 
 def dimensions(cell: Explanation) -> pd.DataFrame:
-    """A row per dimension of the head: dimension, q, k, product."""
+    """Return a row per dimension of the head: dimension, q, k, product."""
     numbers = {"q": cell.q, "k": cell.k, "product": cell.products}
     return pd.DataFrame({"dimension": np.arange(len(cell.products)), **numbers})

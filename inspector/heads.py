@@ -1,4 +1,4 @@
-"""What each head does on a text, in numbers with a published definition, and which head to look at first.
+"""Measures each head on a text by numbers with a published definition, and chooses the head to open first.
 
 A[i, j] is the weight from query i to key j; every row sums to 1. The maps are read block by block of query rows and
 never held together. Sums are taken in float64, but for the terms of a row's entropy: float32, right to 1e-6.
@@ -8,20 +8,21 @@ Shapes: H heads, Q query positions, T key positions; n tokens in a text that att
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from inspector.related import Related, after_the_same, in_the_same_word
-
 if TYPE_CHECKING:  # maps alone can be measured without torch, which a trace needs
     from inspector.trace import AttentionSite, Trace, WeightBlock
 
 Array = NDArray[np.float64]
+_Classes = NDArray[np.int32]
 
+_NO_CLASS = -1  # of a token that has no targets
 START_TOKENS = ("[CLS]", "<s>")
 END_TOKENS = ("[SEP]", "</s>")
 
@@ -33,13 +34,13 @@ SPECIAL_SHARE = 0.6
 
 
 def measure(trace: Trace, *, on_band: Callable[[AttentionSite, WeightBlock], None] | None = None) -> pd.DataFrame:
-    """Every head of a trace, a row per stream, layer and head; each measure is a mean over the queries.
+    """Measure every head of a trace: a row per stream, layer and head; each measure is a mean over the queries.
 
-    Where a layer attends more than once (ALBERT with inner_group_num=2) there is a row per call too, and a column
-    "call" that tells them apart; other models' tables go without.
+    Where a layer attends more than once (ALBERT with inner_group_num=2) the table has a row per call and a column
+    "call"; tables of other models have no such column.
 
-    on_band: called with each block of weights once it is measured, for those who need all weights too: to compute them
-    takes longer than to look at them. What it raises ends the measuring.
+    on_band: called with each block of weights once it is measured, for others who need all weights: computing weights
+    takes longer than looking at them. What it raises ends the measuring.
 
     Between two texts (stream "cross") distance, self, previous, next, induction and word mean nothing and are NaN.
 
@@ -66,10 +67,10 @@ def measure(trace: Trace, *, on_band: Callable[[AttentionSite, WeightBlock], Non
     tables = []
     for site in trace.sites:
         read = trace.read_by(site.stream)
-        related = {} if site.stream == "cross" else _related(site.keys, read.words, known=read.known)
+        targets = {} if site.stream == "cross" else _targets(site.keys, read.words, known=read.known)
         causal = site.predicts is not None
         blocks = _blocks(trace, site, on_band)
-        table = pd.DataFrame(_measure(blocks, keys=site.keys, related=related, causal=causal))
+        table = pd.DataFrame(_measure(blocks, keys=site.keys, targets=targets, causal=causal))
         if site.stream == "cross":
             table[["distance", "self", "previous", "next"]] = np.nan
         table.insert(0, "stream", site.stream)
@@ -80,7 +81,7 @@ def measure(trace: Trace, *, on_band: Callable[[AttentionSite, WeightBlock], Non
 
 
 def with_call(table: pd.DataFrame, site: AttentionSite, sites: Iterable[AttentionSite]) -> pd.DataFrame:
-    """A table of one attention's heads, with a column "call" behind "layer" where any of `sites` needs it."""
+    """Return a table of one attention's heads, with a column "call" behind "layer" where any of `sites` needs it."""
     if any(other.call for other in sites):
         table.insert(table.columns.get_loc("layer") + 1, "call", site.call)
     return table
@@ -93,19 +94,19 @@ def measure_maps(
     words: Sequence[int | None] | None = None,
     causal: bool = False,
 ) -> dict[str, NDArray[np.float64]]:
-    """The measures of `measure` for the heads of one layer: blocks (rows, weights [H, rows, T]) -> name: [H].
+    """Compute the measures of `measure` for the heads of one layer: blocks (rows, weights [H, rows, T]) -> name: [H].
 
-    words: for each token its word, None for special ones; left out, induction and word are NaN. causal: whether queries
-    see earlier keys alone, so that a token that comes again later counts for nothing.
+    words: for each token its word, None for special tokens; without words, induction and word are NaN. causal: whether
+    queries see earlier keys alone, so that a token that comes again later counts for nothing.
     """
     with_all_keys = (_AllKeys(rows, slice(0, len(keys)), weights) for rows, weights in blocks)
-    return _measure(with_all_keys, keys=keys, related={} if words is None else _related(keys, words), causal=causal)
+    return _measure(with_all_keys, keys=keys, targets={} if words is None else _targets(keys, words), causal=causal)
 
 
-def _related(
+def _targets(
     tokens: Sequence[str], words: Sequence[int | None], *, known: Sequence[bool] | None = None
-) -> dict[str, Related]:
-    return {"induction": after_the_same(tokens, words, known=known), "word": in_the_same_word(words)}
+) -> dict[str, TargetKeys]:
+    return {"induction": induction_targets(tokens, words, known=known), "word": same_word_targets(words)}
 
 
 class _Block(Protocol):
@@ -135,7 +136,7 @@ def _blocks(
 
 
 def _measure(
-    blocks: Iterable[_Block], *, keys: Sequence[str], related: Mapping[str, Related], causal: bool
+    blocks: Iterable[_Block], *, keys: Sequence[str], targets: Mapping[str, TargetKeys], causal: bool
 ) -> dict[str, NDArray[np.float64]]:
     candidates = len(keys) - 1 if keys[-1] in END_TOKENS else len(keys)  # of `confidence`
     entropies, likely, masses, received = np.zeros(()), np.zeros(()), np.zeros(()), np.zeros(())
@@ -150,14 +151,14 @@ def _measure(
         entropies = entropies + np.array([_entropy(head).sum(dtype=np.float64) for head in weights])
         most = weights[:, :, : max(0, candidates - block.keys.start)].max(axis=-1, initial=0.0)
         likely = likely + most.sum(axis=-1, dtype=np.float64)
-        masses = masses + _masses(exact, _patterns(block.queries, block.keys, related.values()))
+        masses = masses + _masses(exact, _patterns(block.queries, block.keys, targets.values()))
         queries += weights.shape[1]
     entropy, mean_row = entropies / queries, received / queries  # [H], [H, T]
     distance, own, previous, following = masses[:4] / queries
     none = np.full_like(entropy, np.nan)
     shares = {"induction": none, "word": none}
-    for name, mass in zip(related, masses[4:], strict=True):
-        count = related[name].queries(causal=causal)
+    for name, mass in zip(targets, masses[4:], strict=True):
+        count = targets[name].queries(causal=causal)
         shares[name] = mass / count if count else none
     return {
         "entropy": entropy,
@@ -176,7 +177,7 @@ def _measure(
 
 
 def label(measures: pd.DataFrame) -> pd.Series[str]:
-    """A word for what each head mostly does, after Clark et al. 2019, figure 6; "other" where nothing stands out.
+    """Name what each head mostly does, after Clark et al. 2019, figure 6; "other" where nothing stands out.
 
     "[SEP]", "[CLS]", "first": more than 0.6 of the weight goes there; "previous", "next", "self": more than 0.5;
     "broad": entropy above 3.8 nats or, as short texts cannot have that, above 0.8 of the most that their length allows;
@@ -199,12 +200,11 @@ def label(measures: pd.DataFrame) -> pd.Series[str]:
 
 
 def most_telling(measures: pd.DataFrame) -> tuple[int, int]:
-    """(layer, head) of the head to open first: about the words of the text, and different from word to word.
+    """Choose the head to open first, (layer, head): about the words of the text, and different from word to word.
 
-    Of a layer that attends more than once its first attention counts.
-
-    It has the largest content share x information, where the content share is the weight on other keys than [CLS],
-    [SEP], the query itself and its two neighbours. Of equals the first wins; of several streams the first counts.
+    The head has the largest content share x information, where the content share is the weight on other keys than
+    [CLS], [SEP], the query itself and its two neighbours. The first of equal heads wins; only the first stream counts,
+    and only the first attention of a layer that attends more than once.
     """
     stream = measures[measures["stream"] == measures["stream"].iloc[0]]
     stream = stream[stream["call"] == 0] if "call" in stream else stream
@@ -214,11 +214,11 @@ def most_telling(measures: pd.DataFrame) -> tuple[int, int]:
     return int(best["layer"]), int(best["head"])
 
 
-def _patterns(queries: slice, keys: slice, related: Iterable[Related]) -> Array:
-    """What the weights of a block are summed with: distance, self, previous, next, the related: [P, queries, keys]."""
+def _patterns(queries: slice, keys: slice, targets: Iterable[TargetKeys]) -> Array:
+    """Factors that a block of weights is summed with: distance, self, previous, next, targets: [P, queries, keys]."""
     ahead = np.arange(keys.start, keys.stop) - np.arange(queries.start, queries.stop)[:, None]
-    belonging = [one.pairs(queries, keys) for one in related]
-    return np.stack([np.abs(ahead), ahead == 0, ahead == -1, ahead == 1, *belonging], dtype=np.float64)
+    to_targets = [one.pairs(queries, keys) for one in targets]
+    return np.stack([np.abs(ahead), ahead == 0, ahead == -1, ahead == 1, *to_targets], dtype=np.float64)
 
 
 def _masses(block: Array, patterns: Array) -> Array:
@@ -238,7 +238,75 @@ def _entropy(weights: NDArray[Any]) -> NDArray[Any]:
 
 
 def _share(mean_row: Array, keys: Sequence[str], tokens: Sequence[str]) -> Array:
-    """What all keys with one of these texts receive: [H, T] -> [H], NaN where there is none."""
+    """Add up the weight on all keys with one of these texts: [H, T] -> [H], NaN where the text has none."""
     columns = [position for position, key in enumerate(keys) if key in tokens]
     share: Array = mean_row[:, columns].sum(axis=1) if columns else np.full(len(mean_row), np.nan)
     return share
+
+
+# --- targets that follow from repeated tokens and words --------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class TargetKeys:
+    """The keys that each query should attend to: every key of its class but the key `offset` after it.
+
+    of_queries, of_keys: int32 [Q] and [T], the class of each; _NO_CLASS has no targets.
+    """
+
+    of_queries: _Classes
+    of_keys: _Classes
+    offset: int
+
+    def queries(self, *, causal: bool) -> int:
+        """Count the queries that have a target; causal: a target that was read before the query."""
+        classes: list[int] = self.of_keys.tolist()
+        places = range(len(classes))
+        first = dict(zip(reversed(classes), reversed(places), strict=True))
+        last = dict(zip(classes, places, strict=True))
+
+        def belongs(query: int, own: int) -> bool:
+            left_out = query + self.offset
+            if causal:
+                return first[own] <= query and first[own] != left_out
+            return first[own] != left_out or last[own] != left_out
+
+        own_class = enumerate(self.of_queries.tolist())
+        return sum(belongs(query, own) for query, own in own_class if own != _NO_CLASS and own in first)
+
+    def pairs(self, queries: slice, keys: slice) -> NDArray[np.bool_]:
+        """True where a key is a target of a query: [queries, keys]."""
+        own = self.of_queries[queries, None]
+        same: NDArray[np.bool_] = (own == self.of_keys[None, keys]) & (own != _NO_CLASS)
+        rows = np.arange(queries.start, queries.stop)
+        left_out = rows + self.offset - keys.start
+        there = (left_out >= 0) & (left_out < same.shape[1])
+        same[rows[there] - queries.start, left_out[there]] = False
+        return same
+
+
+def induction_targets(
+    tokens: Sequence[str], words: Sequence[int | None], *, known: Sequence[bool] | None = None
+) -> TargetKeys:
+    """Find the keys behind another place of the query's token: the targets of an induction head (Olsson et al. 2022).
+
+    words: for each token its word, None for special tokens, which have no targets. known: whether the tokenizer knows
+    each token, by default all; two unknown tokens look alike and may stand for different words, so they repeat
+    nothing.
+    """
+    known = (True,) * len(tokens) if known is None else known
+    every = zip(tokens, words, known, strict=True)
+    own = _classes(token if word is not None and is_known else None for token, word, is_known in every)
+    return TargetKeys(own, np.concatenate([[_NO_CLASS], own[:-1]]).astype(np.int32), offset=1)
+
+
+def same_word_targets(words: Sequence[int | None]) -> TargetKeys:
+    """Find the other pieces of the query's word."""
+    own = _classes(words)
+    return TargetKeys(own, own, offset=0)
+
+
+def _classes(names: Iterable[Hashable]) -> _Classes:
+    """Number the names, equal names alike; _NO_CLASS for None."""
+    numbers: dict[Hashable, int] = {None: _NO_CLASS}
+    return np.array([numbers.setdefault(name, len(numbers)) for name in names], np.int32)

@@ -22,7 +22,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from inspector.trace import file_check, function_file, tensor_file
+from inspector.trace import file_check, function_file
 from inspector.trace.archive import Archive, OverLimitError
 from inspector.trace.recompute import AttentionRecord, AttentionSite
 from inspector.trace.trace import NormRecord, Refused, StateRecord, Trace
@@ -56,14 +56,14 @@ def save(trace: Trace, path: str | os.PathLike[str]) -> None:
     if Path(path).suffix != ".npz":
         raise ValueError(f"a trace is saved as .npz, not as {Path(path).name!a}")
     arrays: dict[str, np.ndarray] = {}
-    tensor_file.put(arrays, "hidden", trace.hidden)
+    function_file.put_tensor(arrays, "hidden", trace.hidden)
     masks: dict[int, str] = {}  # models share one mask between layers: so does the file
     sites = []
     for index, record in enumerate(trace.attentions):
         for name in ("query", "key", "value"):
-            tensor_file.put(arrays, f"attention.{index}.{name}", getattr(record, name))
+            function_file.put_tensor(arrays, f"attention.{index}.{name}", getattr(record, name))
         if record.to_padding is not None:
-            tensor_file.put(arrays, f"attention.{index}.to_padding", record.to_padding)
+            function_file.put_tensor(arrays, f"attention.{index}.to_padding", record.to_padding)
         if record.mask is not None and id(record.mask) not in masks:
             masks[id(record.mask)] = f"mask.{len(masks)}"
             arrays[masks[id(record.mask)]] = _pack(record.mask, queries=record.query.shape[1], keys=record.key.shape[1])
@@ -186,7 +186,7 @@ def _trace(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Trace
         for index, state in enumerate(header.get("states", ()))  # there are none in files of older versions
     ]
     refused = [Refused(**fields) for fields in header.get("refused", ())]
-    hidden = tensor_file.get(arrays, "hidden")
+    hidden = function_file.get_tensor(arrays, "hidden")
     return Trace(
         header["model"],
         header["text"],
@@ -205,7 +205,7 @@ def _trace(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Trace
 def _attention(
     site: Mapping[str, Any], arrays: Mapping[str, np.ndarray], prefix: str, encoding: Encoding, target: Encoding | None
 ) -> AttentionRecord:
-    query, key, value = (tensor_file.get(arrays, prefix + name) for name in ("query", "key", "value"))
+    query, key, value = (function_file.get_tensor(arrays, prefix + name) for name in ("query", "key", "value"))
     mask = None if site["mask"] is None else PackedMask(arrays[site["mask"]], keys=key.shape[1])
     stream, predicts = site["stream"], site.get("predicts")
     queries = encoding if target is None or stream == "encoder" else target
@@ -228,7 +228,9 @@ def _attention(
         key,
         value,
         mask,
-        tensor_file.get(arrays, prefix + "to_padding") if site.get("to_padding") else None,  # older files have none
+        function_file.get_tensor(arrays, prefix + "to_padding")
+        if site.get("to_padding")
+        else None,  # older files have none
     )
 
 

@@ -1,4 +1,4 @@
-"""An attention function as JSON and arrays, and back; a part of the trace's file.
+"""Writes tensors and attention functions of a trace as JSON and arrays, bit for bit, and reads them back.
 
 A file names a function by one of the kinds below and never by an import path of its choice.
 """
@@ -10,9 +10,9 @@ from dataclasses import fields
 from typing import Any
 
 import numpy as np
+import torch
 from torch import Tensor
 
-from inspector.trace import tensor_file
 from inspector.trace.file_check import Check, every, finite, text, whole
 from models.attention import AttentionFunction, DotProductAttention, relative, scores
 from models.attention.functions import ComposedAttention, WeightedSum
@@ -54,7 +54,7 @@ def write(function: AttentionFunction, arrays: dict[str, np.ndarray], prefix: st
     if isinstance(function, ComposedAttention | SideKeyAttention):
         return {"kind": "composed", "function": _write_part(function, arrays, prefix)}
     if isinstance(function, GivenScores):
-        tensor_file.put(arrays, prefix + "scores", function.scores)
+        put_tensor(arrays, prefix + "scores", function.scores)
         return {"kind": "given"}
     if isinstance(function, RecomputedScores):
         return {"kind": "program", "program": _write_part(function.program, arrays, prefix)}
@@ -63,7 +63,7 @@ def write(function: AttentionFunction, arrays: dict[str, np.ndarray], prefix: st
     values = {**{f"module.{k}": v for k, v in function.module.items()}, **function.arguments}
     tensors = {name: value for name, value in values.items() if isinstance(value, Tensor)}
     for name, tensor in tensors.items():
-        tensor_file.put(arrays, prefix + name, tensor)
+        put_tensor(arrays, prefix + name, tensor)
     parts = {name: value for name, value in values.items() if type(value).__name__ in PARTS}
     return {
         "kind": "eager",
@@ -79,7 +79,7 @@ def read(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], prefix: st
     if header["kind"] == "dot product":
         return DotProductAttention(scale=_checked("scale", header["scale"], finite))
     if header["kind"] == "given":
-        return GivenScores(tensor_file.get(arrays, prefix + "scores"))
+        return GivenScores(get_tensor(arrays, prefix + "scores"))
     if header["kind"] == "program":
         return RecomputedScores(_checked("program", _read_part(header["program"], arrays), _is_node))
     if header["kind"] == "composed":
@@ -91,7 +91,7 @@ def read(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], prefix: st
         raise ValueError(f"it names an attention of the kind {header['kind']!a}")
     eager_function(_checked("source", header["source"], text))  # refuses what is not transformers' own
     values = {name: _checked(name, value, _plain) for name, value in header["values"].items()}
-    values |= {name: tensor_file.get(arrays, prefix + name) for name in header["tensors"]}
+    values |= {name: get_tensor(arrays, prefix + name) for name in header["tensors"]}
     parts = {name: _read_part(part, arrays) for name, part in header.get("parts", {}).items()}
     values |= {name: _checked(name, part, _is_part) for name, part in parts.items()}
     for name in {*PER_QUERY} & {*header["tensors"]}:  # of files of older versions
@@ -105,7 +105,7 @@ def read(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], prefix: st
 
 def _write_part(value: Any, arrays: dict[str, np.ndarray], name: str) -> Any:
     if isinstance(value, Tensor):
-        tensor_file.put(arrays, name, value)
+        put_tensor(arrays, name, value)
         return {"tensor": name}
     if type(value).__name__ in PARTS:
         parts = {f.name: _write_part(getattr(value, f.name), arrays, f"{name}.{f.name}") for f in fields(value)}
@@ -121,7 +121,7 @@ def _read_part(header: Any, arrays: Mapping[str, np.ndarray]) -> Any:
     if not isinstance(header, dict):
         return header
     if "tensor" in header:
-        return tensor_file.get(arrays, header["tensor"])
+        return get_tensor(arrays, header["tensor"])
     part = PARTS[header["part"]]
     values = {name: _read_part(value, arrays) for name, value in header["fields"].items()}
     for field in fields(part):
@@ -171,3 +171,27 @@ def _checked(name: str, value: Any, check: Check) -> Any:
     if not check(value):
         raise ValueError(f"its attention function has a {name} that cannot be: {str(value)[:60]!a}")
     return value
+
+
+# --- tensors ---------------------------------------------------------------------------------------------------------
+
+_BITS = ".bfloat16"  # numpy has no bfloat16: its bits go under this name
+
+
+def put_tensor(arrays: dict[str, np.ndarray], name: str, tensor: Tensor) -> None:
+    """Add the tensor to the arrays: as `name`, or its 16-bit patterns as `name`.bfloat16."""
+    tensor = tensor.detach().cpu()
+    if tensor.dtype == torch.bfloat16:
+        arrays[name + _BITS] = tensor.contiguous().view(torch.uint16).numpy()
+    else:
+        arrays[name] = tensor.numpy()
+
+
+def get_tensor(arrays: Mapping[str, np.ndarray], name: str) -> Tensor:
+    """Return the tensor that `put_tensor` added.
+
+    Raises KeyError where there is none, and TypeError or RuntimeError where the array is no such tensor.
+    """
+    if name + _BITS in arrays:
+        return torch.from_numpy(arrays[name + _BITS]).view(torch.bfloat16)
+    return torch.from_numpy(arrays[name])

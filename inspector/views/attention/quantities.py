@@ -122,7 +122,7 @@ def reader(
 
 def caption(kind: Kind, trace: Trace, values: Array, *, site: AttentionSite) -> str:
     """What is drawn of scores or norms: formula, unit and range."""
-    from inspector.score_steps import formula
+    from inspector.explain import formula
 
     finite = values[np.isfinite(values)]
     if kind.name == "norm-weighted":

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 import models
-from inspector.memory.shared_models import SharedModels
+from inspector.memory.cache import SharedModels
 from inspector.views.shell import queue
 from models.limits import Limits
 from models.placement import Placement

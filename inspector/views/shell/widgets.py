@@ -199,7 +199,7 @@ def head_numbers(row: pd.Series, *, tokens: int) -> list[tuple[str, str, str]]:
 
 def softmax(record: AttentionRecord) -> str:
     """The formula of a call's weights as LaTeX with its own numbers: "A = softmax(QK^T / sqrt(d_k)) with d_k = 32"."""
-    from inspector.score_steps import formula
+    from inspector.explain import formula
 
     width = record.query.shape[-1]  # 0 where the scores were seen and no query
     return rf"$A = \mathrm{{softmax}}({formula(record)})$" + (f" with $d_k$ = {width}" if width else "")

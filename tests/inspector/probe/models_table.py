@@ -11,7 +11,7 @@ from pathlib import Path
 import transformers
 
 from inspector import Trace, positional
-from inspector.norm_checks import residual_stream
+from inspector.exactness import check_residual_stream
 from inspector.probe.norm_hooks import CHANGED, INSIDE, NO_FORMULA, NO_VECTORS
 from models.huggingface.eager_attention import EagerAttention
 from models.registry import LoadedModel
@@ -175,7 +175,13 @@ def norms_refused(trace: Trace) -> list[str]:
 def residual_of(trace: Trace) -> str:
     """Whether the residual stream of every stack was held to what its layers gave, or why it is refused."""
     reasons = [refused.reason for refused in trace.refused if refused.what != "norm"]
-    return "refused: " + "; ".join(reasons) if reasons else "exact" if residual_stream(trace).exact else "not checked"
+    return (
+        "refused: " + "; ".join(reasons)
+        if reasons
+        else "exact"
+        if check_residual_stream(trace).exact
+        else "not checked"
+    )
 
 
 def columns(rows: Iterable[Row]) -> str:

@@ -25,7 +25,7 @@ from transformers.models.auto.modeling_auto import (
 
 import inspector
 import models
-from inspector import Trace, lens, norm_checks, positional, record
+from inspector import Trace, exactness, lens, positional, record
 from inspector.trace import NormRecord
 from models.attention import attend_rows, row_blocks
 from models.config_facts import stack_configs
@@ -353,7 +353,7 @@ def test_norms_are_those_that_ran(parity: Parity) -> None:
     assert [norm.name for norm in trace.norms] == [name for name, _ in ran]
     for norm, (_, out) in zip(trace.norms, ran, strict=True):
         np.testing.assert_allclose(norm.output, tokens_first(out, norm.output.shape), rtol=0, atol=1e-5)
-    refused = norm_checks.refusals(trace)
+    refused = exactness.refusals(trace)
     others = {f"{name} {kind}" for name, kind, _, _ in parity.norms if name not in kept and name not in refused}
     assert not {other for other in others if not NOT_OF_THE_STREAM.search(other)}
 
@@ -365,8 +365,8 @@ def tokens_first(out: Any, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def test_norms_and_residual_stream_are_exact_or_refused(parity: Parity) -> None:
-    norms, stream = norm_checks.norms(parity.trace), norm_checks.residual_stream(parity.trace)
-    refused = norm_checks.refusals(parity.trace)
+    norms, stream = exactness.check_norms(parity.trace), exactness.check_residual_stream(parity.trace)
+    refused = exactness.refusals(parity.trace)
     assert norms.holds
     assert norms.exact or norms.shown == 0
     assert stream.holds
@@ -375,7 +375,7 @@ def test_norms_and_residual_stream_are_exact_or_refused(parity: Parity) -> None:
 
 def test_the_residual_stream_is_what_transformers_hands_out(parity: Parity) -> None:
     """Behind the last layer transformers hands out what its final norm gave: then that norm took it."""
-    refused = norm_checks.refusals(parity.trace)
+    refused = exactness.refusals(parity.trace)
     assert {stream for stream in parity.states if f"residual stream of the {stream}" in refused} == (
         set(parity.states) if parity.family.name in STREAM_REFUSED else set()
     )

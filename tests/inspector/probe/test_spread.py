@@ -17,7 +17,7 @@ import inspector
 import models
 from inspector import Trace, record
 from inspector.exactness import check
-from inspector.memory.shared_models import SharedModels
+from inspector.memory.cache import SharedModels
 from inspector.probe import fused_difference
 from models.loaded import LoadedModel
 from models.output_projection import find

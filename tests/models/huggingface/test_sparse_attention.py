@@ -18,7 +18,7 @@ from transformers import AutoConfig
 
 import inspector
 import models
-from inspector import Trace, explain, lens, record, score_steps
+from inspector import Trace, explain, lens, record
 from inspector.probe import fused_difference
 from models.transformer.subwords import as_transformers, train_subwords
 from tests.inspector.probe.families import Family, save
@@ -122,7 +122,7 @@ def test_the_maps_of_big_bird_are_its_five_softmaxes(big_bird: Path) -> None:
     trace = recorded(loaded, LONG)
     encoder = [site for site in trace.sites if site.stream == "encoder"]
     _, _, softmaxes = default_forward(big_bird, trace)
-    assert score_steps.bias_name(trace.attentions[0].function).startswith("BigBird: ln 3")
+    assert explain.bias_name(trace.attentions[0].function).startswith("BigBird: ln 3")
     for site in encoder:
         expected = of_blocks([given[0].numpy() for given in softmaxes[5 * site.layer :][:5]])[:, :LONG, :LONG]
         weights = trace.attention(layer=site.layer, stream="encoder")

@@ -13,7 +13,7 @@ from torch import nn
 
 import inspector
 import models
-from inspector import Trace, lens, norm_checks, normalization, record
+from inspector import Trace, exactness, lens, normalization, record
 from inspector.exactness import check
 from models.loaded import LoadedModel
 from tests.inspector.probe.families import Family, reference, save
@@ -226,7 +226,7 @@ def test_a_table_of_no_norms_is_empty_and_its_norms_are_said(told: Told) -> None
     assert len(statistics) == len(told.trace.norms) * len(told.trace.tokens)
     assert statistics["layer"].dtype == parameters["layer"].dtype == "Int64"
     if not told.trace.norms:
-        assert set(norm_checks.refusals(told.trace).values()) == {
+        assert set(exactness.refusals(told.trace).values()) == {
             "what it gives is neither a LayerNorm nor an RMSNorm of what it takes, so its numbers are not shown"
         }
     without = {norm.name for norm in told.trace.norms if "beta" not in norm.learned}
@@ -329,7 +329,7 @@ def test_a_module_that_does_something_else_is_refused(minilm: LoadedModel, monke
     changed = lambda self, x: plain(self, x) * (1.001 if self is norm and x.shape[1] > 3 else 1.0)  # noqa: E731
     monkeypatch.setattr(type(norm), "forward", changed)
     trace = record(minilm, "The cat sat.")
-    assert norm_checks.refusals(trace) == {
+    assert exactness.refusals(trace) == {
         "encoder.layer.3.output.LayerNorm": "what it gives is neither a LayerNorm nor an RMSNorm of what it takes, "
         "so its numbers are not shown"
     }

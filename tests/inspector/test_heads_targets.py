@@ -14,7 +14,6 @@ import pytest
 import inspector
 import models
 from inspector import heads, record
-from inspector.related import after_the_same, in_the_same_word
 from inspector.trace import Trace
 from models import LoadedModel
 
@@ -26,8 +25,8 @@ def by_plain_loops(
 ) -> tuple[float, float]:
     """(induction, word) of one map, one weight at a time; "[UNK]" is the same as nothing."""
 
-    def mean(related: dict[int, list[int]]) -> float:
-        rows = [math.fsum(float(weights[i, j]) for j in keys) for i, keys in related.items() if keys]
+    def mean(targets: dict[int, list[int]]) -> float:
+        rows = [math.fsum(float(weights[i, j]) for j in keys) for i, keys in targets.items() if keys]
         return math.fsum(rows) / len(rows) if rows else math.nan
 
     n = len(tokens)
@@ -113,8 +112,8 @@ def test_a_perfect_induction_head_and_a_perfect_word_head() -> None:
         [(slice(0, 7), induction[None].astype(np.float32))], keys=tokens, words=words, causal=True
     )
     assert causal["induction"].tolist() == [1]
-    assert after_the_same(tokens, words).queries(causal=True) == 1
-    assert in_the_same_word(words).queries(causal=False) == 2
+    assert heads.induction_targets(tokens, words).queries(causal=True) == 1
+    assert heads.same_word_targets(words).queries(causal=False) == 2
 
 
 def test_a_target_longer_than_its_source_is_measured() -> None:
