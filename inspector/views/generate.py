@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from time import monotonic
-
 import pandas as pd
 import streamlit as st
 
@@ -13,14 +11,13 @@ from inspector.generating import beams
 from inspector.plots import beams as draw_beams
 from inspector.plots import generating as draw
 from inspector.plots import theme
-from inspector.views.shell import link, queue, session, widgets
+from inspector.views.shell import link, progress, queue, session, widgets
 from inspector.views.shell import player as playing
 from models import failures
 
 TRANSLATOR = "translator"
 GREEDY, SAMPLE = "greedy", "sample"
 AMOUNTS: dict[str, draw.Amount] = {"each step": "flops", "up to each step": "total"}
-PATIENCE = 0.5  # seconds before a progress bar is worth its place
 
 st.title("Generate")
 inspected = session.inspected()
@@ -81,17 +78,16 @@ def chosen_decoding() -> generating.Decoding:
 
 
 def written(how: generating.Decoding, new_tokens: int) -> generating.Written:
-    """The text written with and without the cache, once. Where that is long it shows how far it is, and a rerun of the
-    page stops it."""
-    place, begin = st.empty(), monotonic()
+    """Write the text with and without the cache, once, with a bar where that is long; a rerun of the page stops it."""
+    place = st.empty()
+    bar = progress.Bar(place, at_once=False)
 
     def write() -> generating.Written:
         with queue.turn("Writing"):
             return generating.write(loaded, text, how=how, new_tokens=new_tokens, watch=seen)
 
     def seen(done: int) -> None:
-        if monotonic() - begin > PATIENCE:
-            place.progress(done / (2 * new_tokens), f"{done} tokens decoded, with the cache and then without")
+        bar.draw(done, 2 * new_tokens, f"{done} tokens decoded, with the cache and then without")
 
     key = ("written", loaded.card.id, text, how, new_tokens)
     made = session.cached(key, write)

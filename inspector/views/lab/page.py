@@ -15,7 +15,7 @@ from inspector.export import spreadsheet
 from inspector.plots import lab as draw
 from inspector.views.lab import results as lab_results
 from inspector.views.lab import settings
-from inspector.views.shell import process_settings, queue, session, widgets
+from inspector.views.shell import process_settings, progress, queue, session, widgets
 from models import failures
 from models.training.experiments import Experiment
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from models.training.lab import Course, Result
 
-DRAWN_EVERY = 0.7  # seconds between two pictures, and on a slow machine more:
+PICTURE_EVERY = 0.7  # seconds between two pictures, and on a slow machine more:
 DRAWING_SHARE = 0.2  # of the time, at most
 
 
@@ -45,31 +45,31 @@ def train(attempt: Attempt) -> None:
 
         process_settings.use_threads()
     experiment, total = attempt.experiment, 2 * attempt.experiment.seeds * attempt.experiment.steps
-    bar, figure = st.progress(0.0, "Starting"), st.empty()
+    bar, figure = progress.Bar(st.empty()), st.empty()
+    bar.draw(0, total, "Starting")
     began, due, pictures = perf_counter(), 0.0, 0
     for course in train_both(experiment):
         attempt.courses[course.side, course.run.seed] = course
         passed = perf_counter() - began
-        bar.progress(*_progress(attempt, course, total=total, passed=passed))
+        done = sum(one.run.steps if one.done else one.curve[-1].step for one in attempt.courses.values())
+        bar.draw(done, total, _so_far(attempt, course, speed=done / passed, left=total - done))
         if passed >= due:
             curves(attempt, figure, key=f"lab-curves-live-{pictures}")
             took = perf_counter() - began - passed
-            due, pictures = passed + max(DRAWN_EVERY, took / DRAWING_SHARE), pictures + 1
-    bar.progress(1.0, "Testing on longer texts")
+            due, pictures = passed + max(PICTURE_EVERY, took / DRAWING_SHARE), pictures + 1
+    bar.draw(total, total, "Testing on longer texts", now=True)
 
 
-def _progress(attempt: Attempt, course: Course, *, total: int, passed: float) -> tuple[float, str]:
-    """The share that is done, and a line for it: losses, speed, time left."""
-    done = sum(one.run.steps if one.done else one.curve[-1].step for one in attempt.courses.values())
+def _so_far(attempt: Attempt, course: Course, *, speed: float, left: int) -> str:
+    """Losses, speed (steps a second) and the time that the steps left will take, in a line."""
     losses = ", ".join(
         f"{side} {one.curve[-1].loss:.3f}"
         for (side, seed), one in sorted(attempt.courses.items())
         if seed == course.run.seed
     )
-    left = passed / done * (total - done)
-    return done / total, (
+    return (
         f"Seed {course.run.seed}, step {course.curve[-1].step} of {course.run.steps}: loss {losses} nats per digit, "
-        f"{done / passed:.0f} steps/s, {left:.0f} s left"
+        f"{speed:.0f} steps/s, {left / speed:.0f} s left"
     )
 
 

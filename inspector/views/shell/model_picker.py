@@ -8,12 +8,11 @@ in the session until it is done or stopped, so a change of the page interrupts a
 from __future__ import annotations
 
 import logging
-from time import monotonic
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from inspector.views.shell import available_models, link, session
+from inspector.views.shell import available_models, link, progress, session
 from models import failures
 from models.formatting import format_bytes
 from models.limits import variable
@@ -24,8 +23,7 @@ if TYPE_CHECKING:
 
     from models.untrusted.candidates import Candidate
 
-DRAWN_EVERY = 0.1  # seconds between two looks at what the reader pressed
-STOPPED = "Stopped. What was fetched is kept: Load goes on from there."
+STOPPED = "Stopped. Downloaded files are kept; press Load to continue."
 _SPECIAL = 3  # tokens that a tokenizer adds to a text, at most, in the models known
 
 
@@ -157,9 +155,8 @@ def _work(bar: DeltaGenerator, button: DeltaGenerator) -> None:
                 with bar, st.spinner("Looking"):
                     state["seen"] = available_models.look(name)
             else:
-                shown = _Bar(bar)
                 button.button("Stop", icon=":material/stop:", on_click=_stop, key="stop", width="stretch")
-                available_models.add(name, progress=shown.progress, stop=shown.stop, before=shown.loading)
+                _fetch(name, progress.Bar(bar))
                 state["taken"] = name
                 del state["seen"]
     except ValueError as error:
@@ -170,27 +167,24 @@ def _work(bar: DeltaGenerator, button: DeltaGenerator) -> None:
         st.rerun()
 
 
-class _Bar:
-    """How far a download is; drawing it is also where Streamlit ends the run when the reader presses Stop."""
+def _fetch(name: str, bar: progress.Bar) -> None:
+    """Fetch and load the model, showing how much of it is here."""
+    fetched, total, words = 0, 1, "Starting"
 
-    def __init__(self, place: DeltaGenerator) -> None:
-        self.share, self.words, self.due = 0.0, "Starting", 0.0
-        self.element = place.progress(self.share, self.words)
+    def after_a_piece(done: int, of: int) -> None:
+        nonlocal fetched, total, words
+        fetched, total, words = done, of, f"{format_bytes(done)} of {format_bytes(of)}"
 
-    def progress(self, done: int, total: int) -> None:
-        """Called after each piece."""
-        self.share, self.words = done / max(total, 1), f"{format_bytes(done)} of {format_bytes(total)}"
-
-    def stop(self) -> bool:
-        """Asked after each piece, and while another visitor fetches the same file; it stops by drawing."""
-        if monotonic() >= self.due:
-            self.element.progress(self.share, self.words)
-            self.due = monotonic() + DRAWN_EVERY
+    def stop() -> bool:
+        """Never say yes: asked after each piece, and while another visitor fetches the file, it stops by drawing."""
+        bar.draw(fetched, total, words)
         return False
 
-    def loading(self) -> None:
-        """Everything is fetched."""
-        self.element.progress(1.0, "Loading: this takes seconds")
+    def before_loading() -> None:
+        bar.draw(1, 1, "Loading: this takes seconds", now=True)
+
+    bar.draw(0, 1, words)
+    available_models.add(name, progress=after_a_piece, stop=stop, before=before_loading)
 
 
 # --- what was found --------------------------------------------------------------------------------------------------

@@ -1,13 +1,16 @@
 """Long work on a text shows how far it is, and can be stopped.
 
 Streamlit ends a run at its next call here when the reader presses Stop or changes something: the work ends with it, in
-this very thread, and nothing of it is kept. After Stop the same text is not begun again until the reader asks for it.
-A click in a fragment ends no run, so what takes long is done outside of one.
+this very thread, and nothing of the work is kept. After Stop the same text is not begun again until the reader asks for
+it. A click in a fragment ends no run, so what takes long is done outside of a fragment.
+
+    with progress.layers("Reading the text") as on_progress:
+        record(loaded, text, on_progress=on_progress)
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -22,34 +25,43 @@ DRAWN_EVERY = 0.1  # seconds between two looks at what the reader pressed
 
 
 class Bar:
-    """How far the work is; drawing it is also where Streamlit ends the run when the reader presses Stop."""
+    """The share of a work that is done; drawing the bar is also where Streamlit ends the run at the reader's Stop."""
 
-    def __init__(self, place: DeltaGenerator, what: str) -> None:
-        self.place, self.what, self.due = place, what, monotonic() + PATIENCE
+    def __init__(self, place: DeltaGenerator, *, at_once: bool = True, stop: str = "") -> None:
+        """Take a place for the bar, which comes at once, or when the work takes longer than PATIENCE.
+
+        stop: the key of a Stop button under the bar, which ends the work on this text; "" for none.
+        """
+        self.place, self.stop = place, stop
         self.element: DeltaGenerator | None = None
+        self.due = 0.0 if at_once else monotonic() + PATIENCE
 
-    def __call__(self, done: float, layers: int) -> None:
-        """Called with the layers that are done, a part of one included, and how many there will be."""
-        if monotonic() < self.due:
+    def draw(self, done: float, total: float, words: str, *, now: bool = False) -> None:
+        """Show the share and the words, every DRAWN_EVERY seconds at most; now: whatever the clock says."""
+        if not now and monotonic() < self.due:
             return
-        line = f"{self.what}: layer {min(int(done) + 1, layers)} of {layers}"
-        share = min(done / max(layers, 1), 1.0)
+        share = min(done / max(total, 1), 1.0)
         if self.element is None:
             with self.place.container():
-                self.element = st.progress(share, line)
-                st.button("Stop", icon=":material/stop:", on_click=stop, key=f"stop {self.what}")
+                self.element = st.progress(share, words)
+                if self.stop:
+                    st.button("Stop", icon=":material/stop:", on_click=stop, key=self.stop)
         else:
-            self.element.progress(share, line)
+            self.element.progress(share, words)
         self.due = monotonic() + DRAWN_EVERY
 
 
 @contextmanager
-def bar(what: str) -> Iterator[Bar]:
-    """A place for a bar that comes where the work in the block takes longer than a moment, and goes when it is done."""
+def layers(what: str) -> Iterator[Callable[[float, int], None]]:
+    """Show the layers that are done, a part of a layer included, where the block takes longer than a moment.
+
+    The block calls what it is given with the layers done and how many there will be.
+    """
     place = st.empty()
+    bar = Bar(place, at_once=False, stop=f"stop {what}")
     try:
-        yield Bar(place, what)
-    except Exception:  # the end of a run is none: it draws nothing more
+        yield lambda done, total: bar.draw(done, total, f"{what}: layer {min(int(done) + 1, total)} of {total}")
+    except Exception:  # the end of a run is no Exception: it draws nothing more
         place.empty()
         raise
     place.empty()
@@ -62,22 +74,22 @@ def _asked() -> tuple[object, ...]:
 
 
 def stop() -> None:
-    """The reader pressed Stop."""
-    st.session_state["stopped"] = _asked()
+    """Keep in mind that the reader pressed Stop."""
+    st.session_state["progress.stopped"] = _asked()
 
 
 def go_on() -> None:
-    """The reader asked for the text again."""
-    st.session_state.pop("stopped", None)
+    """Forget the reader's Stop: the text was asked for again."""
+    st.session_state.pop("progress.stopped", None)
 
 
 def hold() -> None:
-    """Where the reader stopped the work on this text the page says so, offers to go on, and stops."""
-    if st.session_state.get("stopped") != _asked():
+    """Say that the reader stopped the work on this text, offer to go on, and stop the page."""
+    if st.session_state.get("progress.stopped") != _asked():
         go_on()
         return
     with st.container(border=True):
         st.badge("Stopped", icon=":material/stop_circle:", color="gray")
-        st.text("Your text is kept, and what was finished of it. Inspect goes on from there.")
+        st.text("Your text and the finished part are kept; press Inspect to continue.")
         st.button("Inspect", type="primary", on_click=go_on, key="go on")
     st.stop()

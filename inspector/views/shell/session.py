@@ -82,7 +82,7 @@ def record(model: str, text: str, *, text_pair: str | None = None, target: str |
         loaded, limits = load(model), available_models.limits()
         most = probe.TextLimits(limits.characters, available_models.tokens_allowed(model), limits.capture_bytes)
         told = failures.told("Reading the text", instead="It is kept: change it, or choose another model.")
-        with told, progress.bar("Reading the text") as on_progress:
+        with told, progress.layers("Reading the text") as on_progress:
             return probe.record(loaded, text, text_pair=text_pair, target=target, limits=most, on_progress=on_progress)
 
     key = ("trace", model, available_models.version(model), text, text_pair, target)
@@ -110,7 +110,7 @@ def _fused_difference(loaded: models.LoadedModel, trace: Trace) -> tuple[float |
 
     try:
         told = failures.told("The independent check", instead="Look at another text.")
-        with told, progress.bar("Independent check") as on_progress:
+        with told, progress.layers("Independent check") as on_progress:
             return fused_difference(loaded, trace, on_progress=on_progress), ""
     except ValueError as error:
         return None, str(error)
@@ -147,7 +147,7 @@ def first_look(trace: Trace) -> FirstLook:
     from inspector.overview import look
 
     def make() -> FirstLook:
-        with progress.bar("Measuring the heads") as on_progress:
+        with progress.layers("Measuring the heads") as on_progress:
             return look(trace, sides=sides(trace.sites), on_progress=on_progress)
 
     return cached((trace.key, "first look"), make)
@@ -181,7 +181,7 @@ def _cells(trace: Trace, shown: Arrangement, *, stream: str) -> Array:
         sites = [site for site in trace.sites if site.stream == stream]
         side = sides(sites)[stream]
         layers = []
-        with progress.bar("Drawing the heads") as on_progress:
+        with progress.layers("Drawing the heads") as on_progress:
             for done, site in enumerate(sites):
                 on_progress(done, len(sites))
                 layers.append(maps.pooled(trace, shown, layer=site.layer, stream=stream, side=side, call=site.call))

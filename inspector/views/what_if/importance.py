@@ -14,7 +14,7 @@ from inspector.interventions.importance import Importance
 from inspector.plots import theme
 from inspector.trace import Trace
 from inspector.views.components.grid import grid
-from inspector.views.shell import site_words, widgets
+from inspector.views.shell import progress, site_words, widgets
 from models import LoadedModel
 from models.attention.dropping import Head
 
@@ -35,7 +35,7 @@ def show(
     hidden: tuple[int, ...],
     toggle: Callable[[int, int], None],
 ) -> None:
-    """The button, and what was measured so far; `toggle` is called before the run that follows a click on a head."""
+    """Draw the button and what was measured so far; `toggle` is called before the run after a click on a head."""
     every = interventions.every_head(trace)
     st.subheader("Each head alone")
     st.caption(
@@ -62,8 +62,11 @@ def show(
 def _measure(
     trace: Trace, loaded: LoadedModel, every: list[Head], measured: list[Importance], *, hidden: tuple[int, ...]
 ) -> None:
-    """The button, and when it was pressed the runs. Streamlit ends them at the next call here when the reader presses
-    Stop, changes something or leaves; what was measured by then stays."""
+    """Draw the button, and when it was pressed run the model for each head.
+
+    Streamlit ends the runs at the next look at the bar when the reader presses Stop, changes something or leaves; what
+    was measured by then stays.
+    """
     with st.container(horizontal=True, vertical_alignment="center"):
         label = "Go on" if measured else f"Drop each of {len(every)} heads alone"
         started = st.button(label, icon=":material/play_arrow:", key="alone-start")
@@ -71,17 +74,18 @@ def _measure(
     if not started:
         return
     stop.button("Stop", icon=":material/stop:", key="alone-stop")
-    bar = st.progress(len(measured) / len(every), "Starting")
+    bar = progress.Bar(st.empty())
+    bar.draw(len(measured), len(every), "Starting")
     for one in importance.measure(loaded, trace, heads=every[len(measured) :], hidden=hidden):
         measured.append(one)
-        bar.progress(len(measured) / len(every), f"{len(measured)} of {len(every)} heads")
+        bar.draw(len(measured), len(every), f"{len(measured)} of {len(every)} heads")
 
 
 def _measured(key: Hashable) -> list[Importance]:
-    """What was measured of this text; the list grows as it goes."""
-    if st.session_state.get("alone_of") != key:
-        st.session_state["alone_of"], st.session_state["alone"] = key, []
-    measured: list[Importance] = st.session_state["alone"]
+    """Return the list of what was measured of this text, which grows during the runs."""
+    if st.session_state.get("importance.of") != key:
+        st.session_state["importance.of"], st.session_state["importance.measured"] = key, []
+    measured: list[Importance] = st.session_state["importance.measured"]
     return measured
 
 

@@ -18,7 +18,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 from transformers import BertForMaskedLM, LlamaConfig, LlamaForCausalLM
 
-from inspector.views.shell import available_models, model_picker
+from inspector.views.shell import available_models, model_picker, progress
 from models.formatting import format_bytes
 from tests.inspector.views.page import EXAMPLE, pressed, said, turned
 from tests.inspector.views.page import opened as start
@@ -216,7 +216,7 @@ def test_a_click_ends_a_download_in_the_middle(
     """
     hub.models["org/bert"] = make_bert(tmp_path / "bert", width=64)
     whole = (tmp_path / "bert" / "model.safetensors").stat().st_size
-    runners, progress, clicks, threads = [], model_picker._Bar.progress, [], threading.active_count()
+    runners, draw, clicks, threads = [], progress.Bar.draw, [], threading.active_count()
 
     class Runner(LocalScriptRunner):
         def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -227,8 +227,7 @@ def test_a_click_ends_a_download_in_the_middle(
             self.asked = rerun_data
             return super().request_rerun(rerun_data)
 
-    def click(self: model_picker._Bar, done: int, total: int) -> None:
-        progress(self, done, total)
+    def click(self: progress.Bar, done: float, total: float, words: str, **more: bool) -> None:
         if done > whole / 2 and not clicks:
             clicks.append(done)
             if stopped:
@@ -237,15 +236,16 @@ def test_a_click_ends_a_download_in_the_middle(
                 widgets=[one for one in runners[-1].asked.widget_states.widgets if not one.HasField("trigger_value")]
             )  # as they were, and no button pressed
             runners[-1].request_rerun(replace(runners[-1].asked, widget_states=again))
+        draw(self, done, total, words, **more)
 
     monkeypatch.setattr("streamlit.testing.v1.app_test.LocalScriptRunner", Runner)
-    monkeypatch.setattr(model_picker, "DRAWN_EVERY", 0.0)
-    monkeypatch.setattr(model_picker._Bar, "progress", click)
+    monkeypatch.setattr(progress, "DRAWN_EVERY", 0.0)
+    monkeypatch.setattr(progress.Bar, "draw", click)
     app = pressed(look(opened(), "org/bert"), "load")
     assert not app.exception
     assert whole / 2 < clicks[0] < whole
     if stopped:
-        assert "Stopped. What was fetched is kept: Load goes on from there." in said(app)
+        assert "press Load to continue" in said(app)
         assert app.selectbox(key="model").value == "own-encoder"
         assert threading.active_count() <= threads
         pressed(app, "load")

@@ -23,17 +23,17 @@ def press_stop(monkeypatch: pytest.MonkeyPatch, *, what: str, at: float) -> list
     """The reader presses Stop once, as soon as so many layers of `what` are done; what the bars were told."""
     told: list[tuple[str, float]] = []
     pressed: list[bool] = []
-    shown = progress.Bar.__call__
+    shown = progress.Bar.draw
 
-    def call(self: progress.Bar, done: float, layers: int) -> None:
-        shown(self, done, layers)
-        told.append((self.what, done))
-        if self.what == what and done >= at and not pressed:
+    def draw(self: progress.Bar, done: float, total: float, words: str, **more: bool) -> None:
+        shown(self, done, total, words, **more)
+        told.append((words.partition(":")[0], done))
+        if words.startswith(what) and done >= at and not pressed:
             pressed.append(True)
             progress.stop()
             st.rerun()
 
-    monkeypatch.setattr(progress.Bar, "__call__", call)
+    monkeypatch.setattr(progress.Bar, "draw", draw)
     return told
 
 
@@ -43,13 +43,13 @@ def test_stop_keeps_the_text_and_inspect_goes_on(monkeypatch: pytest.MonkeyPatch
     app = opened(text=LONGER)
     assert not app.exception
     assert "Stopped" in said(app)
-    assert "Your text is kept" in said(app)
+    assert "press Inspect to continue" in said(app)
     assert app.text_area(key="text").value == LONGER
     assert not app.get("bidi_component")
     assert max(done for name, done in told if name == what) < 3
     reached = len(told)
     turned(app, "Costs")
-    assert "Your text is kept" in said(app)  # nothing begins again by itself
+    assert "press Inspect to continue" in said(app)  # nothing begins again by itself
     assert len(told) == reached
     turned(app, "Attention")
     app.button(key="go on").click().run()
@@ -62,17 +62,16 @@ def test_stop_keeps_the_text_and_inspect_goes_on(monkeypatch: pytest.MonkeyPatch
 def test_another_text_is_read_after_stop(monkeypatch: pytest.MonkeyPatch) -> None:
     press_stop(monkeypatch, what="Reading the text", at=1)
     app = opened(text=EXAMPLE)
-    assert "Your text is kept" in said(app)
+    assert "press Inspect to continue" in said(app)
     app.text_area(key="text").set_value("Another text.").run()
     assert not app.exception
-    assert "Your text is kept" not in said(app)
+    assert "press Inspect to continue" not in said(app)
     assert len(app.get("bidi_component")) == 2
 
 
 def test_the_bar_names_the_layer(monkeypatch: pytest.MonkeyPatch) -> None:
     lines: list[str] = []
-    place = type("Place", (), {"container": st.container})()
-    monkeypatch.setattr(st, "progress", lambda share, line: lines.append(f"{share:.2f} {line}"))
-    bar = progress.Bar(place, "Reading the text")
-    bar(4.5, 12)
+    monkeypatch.setattr(st, "progress", lambda share, words: lines.append(f"{share:.2f} {words}"))
+    with progress.layers("Reading the text") as on_progress:
+        on_progress(4.5, 12)
     assert lines == ["0.38 Reading the text: layer 5 of 12"]
