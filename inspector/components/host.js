@@ -1,5 +1,5 @@
-// The host of an HTML file, set after the modules `grid` and `head`. The page holds their messages in script elements, as
-// base64. A click on the grid opens another head where the file holds that head.
+// The host of an HTML file, set after the modules `grid` and `head`. The page holds their messages in script elements,
+// as base64. A click on the grid opens another head where the file holds that head.
 const decode = (holder) => Uint8Array.from(atob(holder.textContent), (character) => character.charCodeAt(0));
 const read = (name) => [...document.querySelectorAll(`script.${name}`)].map(decode);
 const lengthOf = (bytes) => new DataView(bytes.buffer).getUint32(0, true);

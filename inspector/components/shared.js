@@ -1,4 +1,4 @@
-// What both components stand on: the packed message, the page's theme, colour scales, pixels, tokens, floating panels.
+// Shared by all components: the packed message, the page's theme, colour scales, pixels, tokens, floating panels.
 
 export function element(tag, className = "", attributes = {}) {
   const made = document.createElement(tag);
@@ -19,7 +19,7 @@ export function unpack(bytes) {
 
 // ---- views ------------------------------------------------------------------------------------------------------
 
-/** A component's draw(root, bytes, emit): a View of that kind in `root`, or the one that is there, updated. */
+/** Makes a component's draw(root, bytes, emit): a view of the class `Kind` in `root`; a second call updates it. */
 export const drawing = (Kind) => {
   const views = new WeakMap();
   return (root, bytes, emit) => {
@@ -30,7 +30,7 @@ export const drawing = (Kind) => {
   };
 };
 
-/** What is drawn in a box of its own, anew when the box is wider or narrower and when the page goes dark: layout(). */
+/** A component in a box. layout() draws again when the box changes its width and when the page turns dark. */
 export class View {
   constructor(root, closed, className, attributes) {
     Object.assign(this, { root, closed });
@@ -41,7 +41,7 @@ export class View {
     this.ignoreColourScheme = onColourSchemeChange(() => this.layout());
   }
 
-  /** Of what takes any width as it comes there is nothing to do. */
+  /** Called on resize. Views whose CSS adapts to any width need not override it. */
   layout() {}
 
   close() {
@@ -54,10 +54,11 @@ export class View {
 
 // ---- theme and colour -------------------------------------------------------------------------------------------
 
-const probe = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+let probe; // a canvas of one pixel, made at the first colour: without a browser the module can still be read
 
 /** Any CSS colour -> [red, green, blue]. */
 function rgb(colour) {
+  probe ??= new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
   probe.fillStyle = colour;
   probe.fillRect(0, 0, 1, 1);
   return [...probe.getImageData(0, 0, 1, 1).data.slice(0, 3)];
@@ -137,7 +138,7 @@ export function paint(image, box, levels, offset, rows, cols, palette) {
   }
 }
 
-/** Sets a canvas's size in CSS pixels and in device pixels; says the latter. Setting clears it, so only when needed. */
+/** Sets a canvas's size in CSS pixels and returns it in device pixels. Only a new size is set: setting clears. */
 export function sizeCanvas(canvas, width, height) {
   const size = { width: Math.round(width * devicePixelRatio), height: Math.round(height * devicePixelRatio) };
   if (canvas.width !== size.width || canvas.height !== size.height) Object.assign(canvas, size);

@@ -22,7 +22,7 @@ def window(**changes):
 
 
 def sight(tab):
-    return tab.evaluate("() => { const { query, key, rows, cols } = view.map.sight; return [query, key, rows, cols]; }")
+    return tab.evaluate("() => ['query', 'key', 'rows', 'cols'].map((name) => view.map.viewport[name])")
 
 
 def press(tab, *keys):
@@ -102,7 +102,7 @@ def test_dragging_a_window_asks_for_another(tab):
 
 def test_the_small_picture_frames_the_window_and_moves_it(tab):
     show(tab, "head", window())
-    box, framed = (tab.locator(place).bounding_box() for place in (".minimap canvas", ".sight"))
+    box, framed = (tab.locator(place).bounding_box() for place in (".minimap canvas", ".viewport"))
     assert (framed["x"] - box["x"]) / box["width"] == pytest.approx(200 / 600, abs=0.02)
     assert (framed["y"] - box["y"]) / box["height"] == pytest.approx(100 / 600, abs=0.02)
     assert framed["width"] / box["width"] == pytest.approx(0.1, abs=0.02)

@@ -65,9 +65,9 @@ def test_directions_between_two_texts(tab, name, key, texts):
     expected = (segments[:, None] == texts[0]) & (segments[None] == texts[1])
     np.testing.assert_array_equal(kept(tab), expected)
     assert reported(tab, between=key)
-    pixels = "(veil) => [...veil.getContext('2d').getImageData(0, 0, veil.width, veil.height).data]"
-    veiled = tab.locator(".veil").evaluate(pixels)[3::4]
-    np.testing.assert_array_equal(np.array(veiled).reshape(N, N) == 0, expected)
+    pixels = "(overlay) => [...overlay.getContext('2d').getImageData(0, 0, overlay.width, overlay.height).data]"
+    opacity = tab.locator(".overlay").evaluate(pixels)[3::4]
+    np.testing.assert_array_equal(np.array(opacity).reshape(N, N) == 0, expected)
 
 
 def test_without_a_pair_there_are_no_directions(tab):

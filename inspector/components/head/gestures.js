@@ -1,11 +1,11 @@
-// The hand on the heatmap: dragging moves what is in sight, the wheel zooms with Ctrl and moves with Shift.
+// Gestures on the heatmap: a drag moves the viewport, the wheel zooms with Ctrl and moves with Shift.
 
-const STILL = 4; // pixels that a pointer may move and it is still a click
-const CLOSER = 1.25; // of one notch of the wheel
+const STILL = 4; // pixels that a pointer may move in a click
+const CLOSER = 1.25; // the zoom of one notch of the wheel
 const NOTCH = 60; // pixels of the wheel's turn
 
-/** Calls `move(queries, keys)` in whole cells, `zoom(times, spot)` and `reset()`; `cell()` is a cell's [width, height]. */
-export function listenToHand(plot, { cell, spotAt, canMove, move, zoom, reset }) {
+/** Calls `move(queries, keys)` in whole cells, `zoom(times, at)` and `reset()`; `size()` is a cell's [width, height]. */
+export function listenToGestures(plot, { size, cellAt, canMove, move, zoom, reset }) {
   let held = null;
   let turned = 0;
   plot.addEventListener("pointerdown", (event) => {
@@ -21,7 +21,7 @@ export function listenToHand(plot, { cell, spotAt, canMove, move, zoom, reset })
     }
     if (!held.dragging) return;
     event.stopPropagation(); // no tooltip on the way
-    const [width, height] = cell();
+    const [width, height] = size();
     const keys = Math.trunc((held.x - event.clientX) / width);
     const queries = Math.trunc((held.y - event.clientY) / height);
     if (!keys && !queries) return;
@@ -33,7 +33,7 @@ export function listenToHand(plot, { cell, spotAt, canMove, move, zoom, reset })
     const dragged = held?.dragging;
     held = null;
     plot.classList.remove("dragging");
-    // The click that ends a drag pins nothing; without a click, the next one does again.
+    // The click that ends a drag pins nothing. Where no click follows the drag, the next click pins again.
     if (dragged) addEventListener("click", stop, { capture: true, once: true });
     if (dragged) setTimeout(() => removeEventListener("click", stop, { capture: true }));
   };
@@ -46,8 +46,8 @@ export function listenToHand(plot, { cell, spotAt, canMove, move, zoom, reset })
     (event) => {
       if (!event.ctrlKey && !(event.shiftKey && canMove())) return; // the page scrolls
       event.preventDefault();
-      if (event.ctrlKey) return zoom(event.deltaY < 0 ? CLOSER : 1 / CLOSER, spotAt(event));
-      const [width] = cell();
+      if (event.ctrlKey) return zoom(event.deltaY < 0 ? CLOSER : 1 / CLOSER, cellAt(event));
+      const [width] = size();
       turned += (event.deltaX || event.deltaY) / Math.max(width, NOTCH / 8);
       const keys = Math.trunc(turned);
       turned -= keys;

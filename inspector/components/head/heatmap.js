@@ -3,20 +3,20 @@
 import { clamp, element, paint, plain, sizeCanvas } from "../shared.js";
 import { Axis } from "./axis.js";
 import { ColourBar } from "./colourbar.js";
-import { listenToHand } from "./gestures.js";
+import { listenToGestures } from "./gestures.js";
 import { Minimap } from "./minimap.js";
-import { Sight } from "./viewport.js";
+import { Viewport } from "./viewport.js";
 
 const LABELLED = 11; // pixels a cell needs for its token to be legible beside it
 const SLANTED = 18; // pixels a column needs for slanted labels; below, they stand upright
 const LARGEST = 40; // pixels of a cell
 const TALLEST = 560; // pixels of the plot
-const VEIL = 205; // opacity of 255 of what lies over a cell that is left out
+const DIMMED = 205; // opacity, of 255, of the page's background over a cell that the filter leaves out
 const LONGEST = 92; // pixels of a label before it is cut
 
 export class Heatmap {
-  /** `hover(spot, anchor)` with spot { query, key }, one of them or null; `pick(query)` on a click; `pan(queries, keys)`
-   * where a window of a long text is to move; `redraw()` where another part is in sight. */
+  /** `hover(cursor, anchor)` with a cursor { query, key }, or one of the two, or null; `pick(query)` on a click;
+   * `pan(queries, keys)` where the window of a long text has to move; `redraw()` where the viewport changed. */
   constructor(parent, { hover, pick, pan, redraw }) {
     this.box = element("div", "map");
     this.queryTitle = titled("axis-title query", "query (attends)");
@@ -25,11 +25,11 @@ export class Heatmap {
     this.top = new Axis("left", "top"); // keys
     this.plot = element("div", "plot");
     this.canvas = element("canvas", "cells", { role: "img" });
-    this.veil = element("canvas", "veil", { "aria-hidden": "true" });
+    this.overlay = element("canvas", "overlay", { "aria-hidden": "true" });
     this.pins = element("div", "pins");
-    const marks = ["band", "band", "spot"].map((name) => element("div", name));
-    [this.rowBand, this.colBand, this.spot] = marks;
-    this.plot.append(this.canvas, this.veil, this.pins, ...marks);
+    const marks = ["band", "band", "cursor"].map((name) => element("div", name));
+    [this.rowBand, this.colBand, this.cursor] = marks;
+    this.plot.append(this.canvas, this.overlay, this.pins, ...marks);
     this.bar = new ColourBar();
     this.minimap = new Minimap((query, key) => this.centre(query, key));
     this.below = element("div", "below");
@@ -42,38 +42,38 @@ export class Heatmap {
 
   listen(hover, pick) {
     const index = (event) => event.target.closest("[data-index]")?.dataset.index;
-    const spotOf = (event) => {
-      if (this.plot.contains(event.target)) return this.spotAt(event);
+    const cursorOf = (event) => {
+      if (this.plot.contains(event.target)) return this.cellAt(event);
       if (index(event) === undefined) return null;
       return this.left.box.contains(event.target) ? { query: Number(index(event)) } : { key: Number(index(event)) };
     };
-    this.box.addEventListener("pointermove", (event) => hover(spotOf(event), pointer(event)));
+    this.box.addEventListener("pointermove", (event) => hover(cursorOf(event), pointer(event)));
     this.box.addEventListener("pointerleave", (event) => event.pointerType !== "touch" && hover(null));
     this.box.addEventListener("click", (event) => {
-      const spot = spotOf(event);
-      hover(spot, pointer(event));
-      if (spot?.query !== undefined) pick(spot.query);
+      const cursor = cursorOf(event);
+      hover(cursor, pointer(event));
+      if (cursor?.query !== undefined) pick(cursor.query);
     });
-    listenToHand(this.plot, {
-      cell: () => [this.cellWidth, this.cellHeight],
-      spotAt: (event) => this.spotAt(event),
-      canMove: () => !this.sight.isWhole || Boolean(this.matrix.whole),
+    listenToGestures(this.plot, {
+      size: () => [this.cellWidth, this.cellHeight],
+      cellAt: (event) => this.cellAt(event),
+      canMove: () => !this.viewport.isWhole || Boolean(this.matrix.whole),
       move: (queries, keys) => this.move(queries, keys),
-      zoom: (times, spot) => this.zoom(times, spot),
+      zoom: (times, at) => this.zoom(times, at),
       reset: () => this.reset(),
     });
   }
 
-  spotAt(event) {
+  cellAt(event) {
     const { left, top, width, height } = this.plot.getBoundingClientRect();
-    const { query, key, rows, cols } = this.sight;
+    const { query, key, rows, cols } = this.viewport;
     return {
       query: query + clamp(Math.floor(((event.clientY - top) / height) * rows), 0, rows - 1),
       key: key + clamp(Math.floor(((event.clientX - left) / width) * cols), 0, cols - 1),
     };
   }
 
-  /** Where a cell lies in the window. */
+  /** The rectangle of a cell in the browser's window. */
   anchor({ query, key }) {
     const plot = this.plot.getBoundingClientRect();
     const [x, y] = [plot.left + this.across(key), plot.top + this.down(query)];
@@ -82,29 +82,30 @@ export class Heatmap {
 
   /** Pixels from the plot's edge to a query or a key. */
   down(query) {
-    return (query - this.sight.query) * this.cellHeight;
+    return (query - this.viewport.query) * this.cellHeight;
   }
 
   across(key) {
-    return (key - this.sight.key) * this.cellWidth;
+    return (key - this.viewport.key) * this.cellWidth;
   }
 
   update(matrix, name) {
     const before = this.matrix?.first;
     const [rows, cols] = [matrix.queries.length, matrix.keys.length];
     Object.assign(this, { matrix, levels: matrix.levels() });
-    // In a window that moved, what was in sight stays there.
-    if (this.sight?.isOf(rows, cols)) this.sight.move(before.query - matrix.first.query, before.key - matrix.first.key);
-    else this.sight = new Sight(rows, cols);
+    // Where the window of a long text moved, the viewport stays at the same cells.
+    const { first } = matrix;
+    if (this.viewport?.isOf(rows, cols)) this.viewport.move(before.query - first.query, before.key - first.key);
+    else this.viewport = new Viewport(rows, cols);
     const shape = `${matrix.queries.length} queries by ${matrix.keys.length} keys`;
     this.canvas.setAttribute("aria-label", `heatmap, ${matrix.quantity}${name && `, ${name}`}, ${shape}`);
   }
 
   // ---- layout ---------------------------------------------------------------------------------------------------
 
-  /** The tokens in sight. */
+  /** The tokens in the viewport. */
   tokens() {
-    const { query, key, rows, cols } = this.sight;
+    const { query, key, rows, cols } = this.viewport;
     return { queries: this.matrix.queries.slice(query, query + rows), keys: this.matrix.keys.slice(key, key + cols) };
   }
 
@@ -124,18 +125,18 @@ export class Heatmap {
     this.box.classList.toggle("slanted", slanted);
     this.box.classList.toggle("indexed", !labelledQueries);
     Object.assign(this.plot.style, { width: `${plotWidth}px`, height: `${this.plotHeight}px` });
-    const { sight } = this;
+    const { viewport } = this;
     const { first } = this.matrix;
-    const down = { start: sight.query, first: first.query, cell: cellHeight, longest: labelledQueries && frame.side - 8 };
+    const room = labelledQueries && frame.side - 8;
+    this.left.label(queries, { start: viewport.query, first: first.query, cell: cellHeight, longest: room });
     const longest = labelledKeys && (slanted ? LONGEST : frame.above - 6);
-    this.left.label(queries, down);
-    this.top.label(keys, { start: sight.key, first: first.key, cell: cellWidth, longest });
+    this.top.label(keys, { start: viewport.key, first: first.key, cell: cellWidth, longest });
     this.drawCells(plotWidth, palette);
     this.paper = theme.paper;
-    this.drawVeil();
+    this.drawOverlay();
     this.bar.draw(this.matrix, palette, clamp(plotWidth, 120, 240));
     this.minimap.draw(this.matrix.whole, palette);
-    this.frameSight();
+    this.frameViewport();
   }
 
   /** The ways to label the axes, best first: the room each takes and the least [width, height] of a cell it needs. */
@@ -165,7 +166,7 @@ export class Heatmap {
 
   /** The largest cell that fits, in whole pixels or a fraction of one; square unless the texts' lengths differ much. */
   fit(width) {
-    const { rows, cols } = this.sight;
+    const { rows, cols } = this.viewport;
     const across = Math.min(LARGEST, width / cols);
     const down = Math.min(LARGEST, TALLEST / rows);
     const alike = Math.max(across, down) < 3 * Math.min(across, down);
@@ -176,35 +177,35 @@ export class Heatmap {
   drawCells(plotWidth, palette) {
     const { width, height } = sizeCanvas(this.canvas, plotWidth, this.plotHeight);
     const image = new ImageData(width, height);
-    const { rows, cols } = this.sight;
-    paint(image, { x: 0, y: 0, width, height }, this.inSight(this.levels), 0, rows, cols, palette);
+    const { rows, cols } = this.viewport;
+    paint(image, { x: 0, y: 0, width, height }, this.inViewport(this.levels), 0, rows, cols, palette);
     this.canvas.getContext("2d").putImageData(image, 0, 0);
   }
 
-  /** What the filter leaves out recedes into the page's background. */
+  /** Lets the cells that the filter leaves out recede into the page's background. */
   fade(filter) {
     this.filter = filter;
     this.left.dim(filter.named.queries);
     this.top.dim(filter.named.keys);
-    this.drawVeil();
+    this.drawOverlay();
   }
 
-  /** One pixel a cell, as large as the plot. */
-  drawVeil() {
+  /** Draws the overlay, a pixel for each cell; CSS stretches it over the plot. */
+  drawOverlay() {
     const bright = this.filter?.bright;
-    this.veil.hidden = !bright;
+    this.overlay.hidden = !bright;
     if (!bright || !this.paper) return;
-    const { rows, cols } = this.sight;
-    Object.assign(this.veil, { width: cols, height: rows });
+    const { rows, cols } = this.viewport;
+    Object.assign(this.overlay, { width: cols, height: rows });
     const image = new ImageData(cols, rows);
-    const colour = [...this.paper, VEIL];
-    this.inSight(bright).forEach((is, at) => is || image.data.set(colour, 4 * at));
-    this.veil.getContext("2d").putImageData(image, 0, 0);
+    const colour = [...this.paper, DIMMED];
+    this.inViewport(bright).forEach((is, at) => is || image.data.set(colour, 4 * at));
+    this.overlay.getContext("2d").putImageData(image, 0, 0);
   }
 
-  /** The cells in sight, of an array with one entry for each cell. */
-  inSight(cells) {
-    const { query, key, rows, cols, isWhole } = this.sight;
+  /** Cuts the viewport's cells out of an array with an entry for each cell. */
+  inViewport(cells) {
+    const { query, key, rows, cols, isWhole } = this.viewport;
     if (isWhole) return cells;
     const seen = new cells.constructor(rows * cols);
     for (let row = 0; row < rows; row++) {
@@ -214,47 +215,47 @@ export class Heatmap {
     return seen;
   }
 
-  // ---- what is in sight -----------------------------------------------------------------------------------------
+  // ---- viewport -------------------------------------------------------------------------------------------------
 
-  /** Moves what is in sight, and asks for another window beyond the edges of this one. */
+  /** Moves the viewport, and asks for another window where the viewport would leave this window. */
   move(queries, keys) {
-    const { query, key } = this.sight;
-    const beyond = this.sight.move(queries, keys);
-    if (this.sight.query !== query || this.sight.key !== key) this.redraw();
+    const { query, key } = this.viewport;
+    const beyond = this.viewport.move(queries, keys);
+    if (this.viewport.query !== query || this.viewport.key !== key) this.redraw();
     if (this.matrix.whole && (beyond.queries || beyond.keys)) this.pan(beyond.queries, beyond.keys);
   }
 
   zoom(times, at) {
-    this.sight.zoom(times, at);
+    this.viewport.zoom(times, at);
     this.redraw();
   }
 
   reset() {
-    if (this.sight.isWhole) return;
-    this.sight.reset();
+    if (this.viewport.isWhole) return;
+    this.viewport.reset();
     this.redraw();
   }
 
-  /** What the keyboard goes to comes into sight. */
-  reveal(spot) {
-    if (this.sight.holds(spot)) return;
-    this.sight.reveal(spot);
+  /** Moves the viewport until the keyboard's cell is in it. */
+  reveal(cursor) {
+    if (this.viewport.holds(cursor)) return;
+    this.viewport.reveal(cursor);
     this.redraw();
   }
 
-  /** A query and a key of the whole text come to the middle of sight. */
+  /** Brings a query and a key of the whole text to the middle of the viewport. */
   centre(query, key) {
     const { first, whole } = this.matrix;
-    const { rows, cols } = this.sight;
+    const { rows, cols } = this.viewport;
     const start = (at, length, all) => clamp(at - Math.floor(length / 2), 0, all - length);
     const to = { query: start(query, rows, whole.queries), key: start(key, cols, whole.keys) };
-    this.move(to.query - first.query - this.sight.query, to.key - first.key - this.sight.key);
+    this.move(to.query - first.query - this.viewport.query, to.key - first.key - this.viewport.key);
   }
 
-  /** The frame in the small picture; `ahead` by what was asked for and is not here yet. */
-  frameSight(ahead = { queries: 0, keys: 0 }) {
+  /** Frames the viewport in the small picture; `ahead` is the way to a window that was asked for and has not come. */
+  frameViewport(ahead = { queries: 0, keys: 0 }) {
     const { first } = this.matrix;
-    const { query, key, rows, cols } = this.sight;
+    const { query, key, rows, cols } = this.viewport;
     const [down, across] = [first.query + query + ahead.queries, first.key + key + ahead.keys];
     this.minimap.show({ query: down, key: across, rows, cols });
   }
@@ -262,22 +263,22 @@ export class Heatmap {
   // ---- crosshair ------------------------------------------------------------------------------------------------
 
   show({ query, key, queries, keys, chosen }) {
-    const { cellWidth, cellHeight, sight } = this;
-    const across = { left: 0, width: sight.cols * cellWidth };
-    const down = { top: 0, height: sight.rows * cellHeight };
-    const inRow = query !== undefined && sight.holds({ query });
-    const inCol = key !== undefined && sight.holds({ key });
+    const { cellWidth, cellHeight, viewport } = this;
+    const across = { left: 0, width: viewport.cols * cellWidth };
+    const down = { top: 0, height: viewport.rows * cellHeight };
+    const inRow = query !== undefined && viewport.holds({ query });
+    const inCol = key !== undefined && viewport.holds({ key });
     const row = inRow && { top: this.down(query), height: Math.max(cellHeight, 1) };
     const col = inCol && { left: this.across(key), width: Math.max(cellWidth, 1) };
     while (this.pins.children.length < chosen.length) this.pins.append(element("div", "pinned"));
     for (const [at, pin] of [...this.pins.children].entries()) {
       const height = Math.max(cellHeight, 2);
-      const seen = at < chosen.length && sight.holds({ query: chosen[at] });
+      const seen = at < chosen.length && viewport.holds({ query: chosen[at] });
       position(pin, seen && { ...across, top: this.down(chosen[at]), height });
     }
     position(this.rowBand, row && { ...across, ...row });
     position(this.colBand, col && { ...down, ...col });
-    position(this.spot, row && col && { ...row, ...col });
+    position(this.cursor, row && col && { ...row, ...col });
     this.left.light(queries, chosen);
     this.top.light(keys, []);
     this.left.cross(query, row && row.top + cellHeight / 2);

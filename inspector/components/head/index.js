@@ -1,4 +1,4 @@
-// One head: a heatmap and lines, linked. What is looked at in one is looked at in the other.
+// One head: a heatmap and lines, linked. The token under the pointer lights up in both.
 import { Floating, View, clamp, drawing, element, fillToken, unpack } from "../shared.js";
 import { makePalette, readTheme } from "../shared.js";
 import { Filter } from "./filter.js";
@@ -13,7 +13,7 @@ const MAP_SHARE = 0.53; // of the width, as in style.css
 const ALIGNED = 18; // pixels of a heatmap row from which the lines use the same rows
 const PAUSE = 250; // milliseconds without a move before another window is asked for
 const CLOSER = 1.5; // of one press of + or -
-const SEVERAL = 4; // pinned rows of which the panel tells
+const SEVERAL = 4; // pinned rows in the panel, at most
 
 const HOW_TO = [
   ...["up and down go to a query", "left and right to a key", "Enter pins the query", "Escape takes pins away"],
@@ -39,16 +39,16 @@ class Head extends View {
     this.tip = new Floating(this.box, "tip");
     const pick = (query) => this.toggle(query);
     this.map = new Heatmap(this.panes, {
-      hover: (spot, anchor) => this.look(spot, anchor, true),
+      hover: (cursor, anchor) => this.look(cursor, anchor, true),
       pick,
       pan: (queries, keys) => this.pan(queries, keys),
       redraw: () => this.layout(),
     });
-    this.lines = new Lines(this.panes, { hover: (spot, anchor) => this.look(spot, anchor, false), pick });
-    this.spot = null; // { query, key }, one of them or null: what the pointer or the keyboard is at
-    this.echo = null; // { queries, keys } that a linked head is looked at
+    this.lines = new Lines(this.panes, { hover: (cursor, anchor) => this.look(cursor, anchor, false), pick });
+    this.cursor = null; // { query, key }, or one of the two, or null: the place of the pointer or the keyboard
+    this.linkedTokens = null; // { queries, keys }: counterparts of the tokens at the cursor of a linked head
     this.chosen = []; // pinned queries, in order
-    this.linked = new Linked((echo) => this.light(echo));
+    this.linked = new Linked((linkedTokens) => this.light(linkedTokens));
     this.listen();
   }
 
@@ -69,11 +69,11 @@ class Head extends View {
     const { header, data } = unpack(bytes);
     const before = this.header;
     Object.assign(this, { header, emit, matrix: new Matrix(header, data) });
-    this.ahead = { queries: 0, keys: 0 }; // cells by which the next window was asked to lie elsewhere
+    this.ahead = { queries: 0, keys: 0 }; // cells between this window and the next, which was asked for
     const fresh = String([before?.queries, before?.keys]) !== String([header.queries, header.keys]);
-    if (fresh) this.spot = this.cursor = this.echo = null;
+    if (fresh) this.cursor = this.lastCell = this.linkedTokens = null;
     this.linked.update(header.linked);
-    // A host that does not follow what the reader does sends the same again: then it outlives a step to another head.
+    // A host that keeps neither pins nor options sends the same again; both then outlive a step to another head.
     const same = (name) => JSON.stringify(before?.[name]) === JSON.stringify(header[name]);
     if (fresh || !same("chosen")) this.chosen = header.chosen;
     this.toolbar.update(same("options") ? null : header.options, this.matrix);
@@ -100,7 +100,7 @@ class Head extends View {
     this.map.layout(mapWidth, theme, palette);
     this.map.fade(this.filter);
     const { plotTop, plotHeight, cellHeight } = this.map;
-    const aligned = wide && cellHeight >= ALIGNED && this.map.sight.isWhole;
+    const aligned = wide && cellHeight >= ALIGNED && this.map.viewport.isWhole;
     const place = { width: wide ? this.width - mapWidth - 20 : this.width, top: wide ? plotTop - 22 : 0 };
     this.lines.layout({ ...place, rowHeight: aligned ? cellHeight : undefined, height: plotHeight, theme, palette });
     this.show();
@@ -108,22 +108,22 @@ class Head extends View {
 
   // ---- looking and choosing ---------------------------------------------------------------------------------------
 
-  look(spot, anchor, reveal = false) {
-    this.spot = spot;
+  look(cursor, anchor, reveal = false) {
+    this.cursor = cursor;
     this.anchor = anchor;
-    if (spot?.query !== undefined && spot.key !== undefined) this.cursor = spot;
+    if (cursor?.query !== undefined && cursor.key !== undefined) this.lastCell = cursor;
     this.reveal = reveal;
     this.drawSoon();
   }
 
-  /** A linked head is looked at, or no longer. */
-  light(echo) {
-    this.echo = echo;
-    this.reveal = echo !== null;
+  /** Lights up the tokens that the reader looks at in a linked head; null where the reader has left it. */
+  light(linkedTokens) {
+    this.linkedTokens = linkedTokens;
+    this.reveal = linkedTokens !== null;
     this.drawSoon();
   }
 
-  /** Many moves, one drawing a frame. */
+  /** Draws once a frame, however many moves there are. */
   drawSoon() {
     this.frame ??= requestAnimationFrame(() => this.show());
   }
@@ -131,31 +131,31 @@ class Head extends View {
   show() {
     if (this.frame) cancelAnimationFrame(this.frame);
     this.frame = null;
-    this.linked.tell(this.spot);
+    this.linked.tell(this.cursor);
     const focus = this.focus();
     this.map.show(focus);
     this.lines.show(focus, this.reveal);
-    if (this.spot) this.say();
+    if (this.cursor) this.say();
     else this.tip.hide();
   }
 
-  /** What is drawn as looked at: here, else in a linked head, else the pin. `queries` and `keys` are all that light up. */
+  /** The focus: the cursor, else the linked tokens, else a single pin. All of its `queries` and `keys` light up. */
   focus() {
     const { chosen } = this;
-    if (!this.spot && this.echo) {
-      const { queries, keys } = this.echo;
+    if (!this.cursor && this.linkedTokens) {
+      const { queries, keys } = this.linkedTokens;
       return { query: queries[0], key: keys[0], queries, keys, chosen };
     }
-    const { query, key } = this.spot ?? (chosen.length === 1 ? { query: chosen[0] } : {});
+    const { query, key } = this.cursor ?? (chosen.length === 1 ? { query: chosen[0] } : {});
     const only = (place) => (place === undefined ? [] : [place]);
     return { query, key, queries: only(query), keys: only(key), chosen };
   }
 
-  /** The panel: of a key alone, what the pinned queries give it. */
+  /** Fills the panel; for a key without a query, with the weights that the pinned queries give the key. */
   say() {
-    const pins = this.spot.query === undefined ? this.chosen : [];
-    const spots = pins.length ? pins.slice(0, SEVERAL).map((query) => ({ ...this.spot, query })) : [this.spot];
-    const told = spots.flatMap((spot) => this.matrix.describe(spot).slice(0, spots.length > 1 ? 2 : undefined));
+    const pins = this.cursor.query === undefined ? this.chosen : [];
+    const cursors = pins.length ? pins.slice(0, SEVERAL).map((query) => ({ ...this.cursor, query })) : [this.cursor];
+    const told = cursors.flatMap((cursor) => this.matrix.describe(cursor).slice(0, cursors.length > 1 ? 2 : undefined));
     const lines = told.map((parts) => {
       const line = element("span", "line");
       line.append(...parts.flatMap(written));
@@ -167,7 +167,7 @@ class Head extends View {
     else this.tip.hide();
   }
 
-  /** Pins a query, or takes its pin away. */
+  /** Pins a query, or unpins it. */
   toggle(query) {
     const others = this.chosen.filter((other) => other !== query);
     this.choose(others.length < this.chosen.length ? others : [...others, query].sort((a, b) => a - b));
@@ -186,14 +186,14 @@ class Head extends View {
     this.show();
   }
 
-  /** Asks for the window of a long text so many cells further, within the text. */
+  /** Asks for a window of a long text, `queries` and `keys` cells further, within the text. */
   pan(queries, keys) {
     const { first, whole } = this.matrix;
     const further = (start, by, length, all) => clamp(start + by, 0, all - length) - start;
     const { ahead } = this;
     ahead.queries = further(first.query, ahead.queries + queries, this.matrix.queries.length, whole.queries);
     ahead.keys = further(first.key, ahead.keys + keys, this.matrix.keys.length, whole.keys);
-    this.map.frameSight(ahead);
+    this.map.frameViewport(ahead);
     clearTimeout(this.panning);
     const report = () => this.emit("pan", { query: first.query + ahead.queries, key: first.key + ahead.keys });
     if (ahead.queries || ahead.keys) this.panning = setTimeout(report, PAUSE);
@@ -204,12 +204,12 @@ class Head extends View {
     const step = { ",": -1, "[": -1, ".": 1, "]": 1 }[event.key];
     const times = { "+": CLOSER, "=": CLOSER, "-": 1 / CLOSER }[event.key];
     if (event.shiftKey && event.key in MOVES) this.shift(...MOVES[event.key]);
-    else if (times) this.map.zoom(times, this.spot ?? undefined);
+    else if (times) this.map.zoom(times, this.cursor ?? undefined);
     else if (event.key === "0") this.map.reset();
     else if (event.key in MOVES) this.move(...MOVES[event.key]);
     else if (step) this.emit("step", step);
-    else if (["Enter", " "].includes(event.key) && this.spot?.query !== undefined) this.toggle(this.spot.query);
-    else if (event.key === "Escape" && (this.spot || this.chosen.length)) this.escape();
+    else if (["Enter", " "].includes(event.key) && this.cursor?.query !== undefined) this.toggle(this.cursor.query);
+    else if (event.key === "Escape" && (this.cursor || this.chosen.length)) this.escape();
     else return;
     event.preventDefault();
     event.stopPropagation(); // the page has shortcuts of its own
@@ -217,18 +217,18 @@ class Head extends View {
 
   move(rows, cols) {
     const { queries, keys } = this.matrix;
-    const { query, key } = this.cursor ?? { query: this.chosen[0] ?? -1, key: -1 };
-    const spot = { query: clamp(query + rows, 0, queries.length - 1), key: clamp(key + cols, 0, keys.length - 1) };
-    this.map.reveal(spot);
-    this.look(spot, this.map.anchor(spot), true);
+    const { query, key } = this.lastCell ?? { query: this.chosen[0] ?? -1, key: -1 };
+    const cursor = { query: clamp(query + rows, 0, queries.length - 1), key: clamp(key + cols, 0, keys.length - 1) };
+    this.map.reveal(cursor);
+    this.look(cursor, this.map.anchor(cursor), true);
   }
 
-  /** Moves what is in sight by a quarter of it, and to the ends with Home and End. */
+  /** Moves the viewport by a quarter of its size, and to the ends with Home and End. */
   shift(rows, cols) {
-    const { sight } = this.map;
-    const { queries, keys } = this.matrix.whole ?? { queries: sight.all.rows, keys: sight.all.cols };
+    const { viewport } = this.map;
+    const { queries, keys } = this.matrix.whole ?? { queries: viewport.all.rows, keys: viewport.all.cols };
     const by = (steps, length, all) => clamp(steps * Math.max(1, Math.round(length / 4)), -all, all);
-    this.map.move(by(rows, sight.rows, queries), by(cols, sight.cols, keys));
+    this.map.move(by(rows, viewport.rows, queries), by(cols, viewport.cols, keys));
   }
 
   escape() {
@@ -237,7 +237,7 @@ class Head extends View {
   }
 }
 
-/** A part of a sentence as nodes. */
+/** Turns a part of a sentence into nodes. */
 function written(part) {
   if (typeof part === "string") return [part];
   const holder = element("span", part.value === undefined ? "" : "value");

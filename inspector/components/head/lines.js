@@ -1,4 +1,4 @@
-// The lines: queries left, keys right, a line for each weight. Long texts scroll inside; only rows in sight are drawn.
+// The lines: queries left, keys right, a line for each weight. Long texts scroll inside; only visible rows are drawn.
 import { clamp, element, fillToken, plain, sizeCanvas } from "../shared.js";
 
 const ROW = 22; // pixels, unless the heatmap beside it has rows of a legible height
@@ -13,7 +13,7 @@ export class Lines {
     this.box = element("div", "lines");
     this.names = element("div", "names");
     this.canvas = element("canvas", "", { role: "img", "aria-label": "lines from queries to keys" });
-    this.view = element("div", "view", { tabindex: "-1" }); // else a browser may make what scrolls a stop of its own
+    this.view = element("div", "view", { tabindex: "-1" }); // without it a browser may make a scrolling box a tab stop
     this.sheet = element("div", "sheet");
     this.hint = element("div", "hint");
     this.hint.textContent = "hover or click a token";
@@ -30,12 +30,12 @@ export class Lines {
   }
 
   listen(hover, pick) {
-    const spotOf = (event) => {
+    const cursorOf = (event) => {
       const { queryToken, keyToken } = event.target.closest(".item")?.dataset ?? {};
       if (queryToken !== undefined) return { query: Number(queryToken) };
       return keyToken !== undefined ? { key: Number(keyToken) } : null;
     };
-    // A panel over the lines would hide them: it comes only where it says more than what is printed.
+    // A panel hides lines, so it appears only where it says more than the printed label.
     const anchor = (event) => {
       const item = event.target.closest(".item");
       const label = item?.querySelector(".label");
@@ -43,12 +43,12 @@ export class Lines {
       const pair = item?.matches(".key") && this.focus.chosen.length > 0;
       return cut || pair ? label.getBoundingClientRect() : undefined;
     };
-    this.view.addEventListener("pointermove", (event) => hover(spotOf(event), anchor(event)));
+    this.view.addEventListener("pointermove", (event) => hover(cursorOf(event), anchor(event)));
     this.view.addEventListener("pointerleave", (event) => event.pointerType !== "touch" && hover(null));
     this.view.addEventListener("click", (event) => {
-      const spot = spotOf(event);
-      hover(spot, anchor(event));
-      if (spot?.query !== undefined) pick(spot.query);
+      const cursor = cursorOf(event);
+      hover(cursor, anchor(event));
+      if (cursor?.query !== undefined) pick(cursor.query);
     });
     this.view.addEventListener("scroll", () => this.draw(), { passive: true });
     for (const edge of Object.values(this.edges)) {
@@ -60,11 +60,11 @@ export class Lines {
     this.matrix = matrix;
     this.choose(filter);
     this.count = Math.max(matrix.queries.length, matrix.keys.length);
-    for (const slot of this.slots) slot.row = null; // the same place may hold another token now
+    for (const slot of this.slots) slot.row = null; // the place may hold another token now
     if (fresh) this.view.scrollTop = 0;
   }
 
-  /** Which lines are drawn. */
+  /** Sets the filter that says which lines are drawn. */
   choose(filter) {
     this.filter = filter;
     this.every = null;
@@ -99,7 +99,7 @@ export class Lines {
     this.draw();
   }
 
-  /** Scrolls a row into sight, and not at all where it is in sight already. */
+  /** Scrolls until a row is visible. A visible row stays where it is. */
   reveal(row) {
     const y = row * this.rowHeight;
     const { scrollTop } = this.view;
@@ -133,7 +133,7 @@ export class Lines {
     return this.every;
   }
 
-  /** What is pointed at, which is drawn though the filter leaves it out. */
+  /** The entry at the cursor, which is drawn even where the filter leaves it out. */
   cell(entries) {
     const { query, key } = this.focus;
     const found = entries.find((entry) => entry.key === key);
@@ -154,7 +154,7 @@ export class Lines {
     for (const entry of entries) this.drawEntry(context, entry, quiet || cell ? 0.6 : 1, entry === cell);
   }
 
-  /** Of several heads a line each, beside one another in their colours. */
+  /** Draws a weight as a line; of several heads, a line for each, side by side in their colours. */
   drawEntry(context, { query, key, value }, strength, pointedAt) {
     const { parts, diverging, keys } = this.matrix;
     const from = (query + 0.5) * this.rowHeight - this.view.scrollTop;
@@ -181,14 +181,14 @@ export class Lines {
     context.stroke();
   }
 
-  /** Rows are kept in slots that are filled again as they scroll into sight. */
+  /** Fills slots with the visible rows; a slot is filled again as the reader scrolls. */
   drawTokens(printed) {
     const first = Math.max(0, Math.floor(this.view.scrollTop / this.rowHeight) - 2);
-    const inSight = Math.min(this.count, Math.ceil(this.height / this.rowHeight) + 5);
-    while (this.slots.length < inSight) this.slots.push(this.makeSlot());
-    this.slots.splice(inSight).forEach(({ query, key }) => (query.remove(), key.remove()));
-    for (let row = first; row < Math.min(first + inSight, this.count); row++) {
-      this.fillSlot(this.slots[row % inSight], row, printed.get(row));
+    const visible = Math.min(this.count, Math.ceil(this.height / this.rowHeight) + 5);
+    while (this.slots.length < visible) this.slots.push(this.makeSlot());
+    this.slots.splice(visible).forEach(({ query, key }) => (query.remove(), key.remove()));
+    for (let row = first; row < Math.min(first + visible, this.count); row++) {
+      this.fillSlot(this.slots[row % visible], row, printed.get(row));
     }
   }
 
@@ -205,7 +205,7 @@ export class Lines {
   fillSlot(slot, row, entry) {
     const { query, chosen } = this.focus;
     const { queries, keys } = this.matrix;
-    const side = query !== undefined ? "key" : "query"; // the numbers stand beside what is not looked at
+    const side = query !== undefined ? "key" : "query"; // the numbers stand beside the other side's tokens
     for (const [name, tokens, on] of [["query", queries, this.focus.queries], ["key", keys, this.focus.keys]]) {
       const item = slot[name];
       if (slot.row !== row) {
@@ -223,7 +223,7 @@ export class Lines {
     slot.row = row;
   }
 
-  /** Names the printed tokens that lie outside what is in sight, at the edge behind which they are. */
+  /** Names the printed tokens that are not visible, at the edge behind which they lie. */
   drawEdges(printed) {
     const rowOf = ({ query, key }) => (this.focus.query !== undefined ? key : query);
     const tokens = this.focus.query !== undefined ? this.matrix.keys : this.matrix.queries;

@@ -1,9 +1,9 @@
-// Heads of one document that are linked by a name: what is looked at in one lights up in the others.
+// Heads of one document that are linked by a name: a token at the cursor of one head lights up in the others.
 
 const EVENT = "headlight-look";
 
 export class Linked {
-  /** `follow({ queries, keys })` gives the places whose numbers are looked at elsewhere; null when that is over. */
+  /** `follow({ queries, keys })` gets the places of the tokens at another head's cursor, null without a cursor. */
   constructor(follow) {
     this.follow = follow;
     this.name = null;
@@ -21,18 +21,18 @@ export class Linked {
     this.numbers = linked;
   }
 
-  /** Tells the others what the reader looks at here, { query, key }, one of them or null. What is heard is not told on. */
-  tell(spot) {
+  /** Tells the others this head's cursor, { query, key }, or one of the two, or null. Nothing heard is passed on. */
+  tell(cursor) {
     if (this.name === null) return;
-    const query = this.numbers.queries[spot?.query] ?? null;
-    const key = this.numbers.keys[spot?.key] ?? null;
+    const query = this.numbers.queries[cursor?.query] ?? null;
+    const key = this.numbers.keys[cursor?.key] ?? null;
     const told = String([query, key]);
     if (told === this.told) return;
     this.told = told;
     document.dispatchEvent(new CustomEvent(EVENT, { detail: { from: this, name: this.name, query, key } }));
   }
 
-  /** Where the numbers stand here. */
+  /** Finds the places of a query's and a key's number in this head. */
   places({ query, key }) {
     const holding = (numbers, wanted) => (wanted === null ? [] : numbers.flatMap((n, at) => (n === wanted ? [at] : [])));
     const found = { queries: holding(this.numbers.queries, query), keys: holding(this.numbers.keys, key) };

@@ -1,19 +1,19 @@
-// One head's numbers and what there is to say about them.
+// One head's numbers, and the sentences that describe them.
 import { LEVELS, MASKED, clamp } from "../shared.js";
 
 const PRINTED = 5; // weights printed beside their tokens, at most
 const WORTH_PRINTING = 0.05; // of the colour scale's top
-const FULL = 2 ** -126; // smaller float32 numbers have fewer digits, and so has their logarithm
+const FULL = 2 ** -126; // smaller float32 numbers have fewer digits, and so have their logarithms
 
 export class Matrix {
   constructor(header, data) {
     const { queries, keys, vmax, diverging, scale, first, quantity, rows, segments, parts, whole } = header;
-    this.first = { query: first[0], key: first[1] }; // of the first cell, in a window
+    this.first = { query: first[0], key: first[1] }; // the first cell's place in the whole text
     Object.assign(this, { queries, keys, vmax, diverging, scale, quantity, rows, segments });
     this.size = queries.length * keys.length;
     const numbers = (map) => new Float32Array(data.buffer, data.byteOffset + 4 * map * this.size, this.size);
     this.values = numbers(0);
-    this.parts = parts.map((part, at) => ({ ...part, values: numbers(at + 1) })); // heads of which this is the mean
+    this.parts = parts.map((part, at) => ({ ...part, values: numbers(at + 1) })); // the heads whose mean `values` is
     this.whole = whole && { ...whole, picture: data.subarray(4 * (1 + parts.length) * this.size) };
   }
 
@@ -21,7 +21,7 @@ export class Matrix {
     return this.values[query * this.keys.length + key];
   }
 
-  /** How far from zero a value lies on the colour scale, 0 to 1. */
+  /** The distance of a value from zero on the colour scale, 0 to 1. */
   part(value) {
     const part = clamp(Math.abs(value) / this.vmax, 0, 1);
     return this.scale === "sqrt" ? Math.sqrt(part) : part;
@@ -37,7 +37,8 @@ export class Matrix {
       return middle + Math.sign(value) * Math.round(this.part(value) * (LEVELS - middle));
     };
     const levels = new Int16Array(values.length);
-    for (let cell = 0; cell < levels.length; cell++) levels[cell] = level(values[cell]); // ten times from's pace
+    // Ten times faster than Int16Array.from.
+    for (let cell = 0; cell < levels.length; cell++) levels[cell] = level(values[cell]);
     return levels;
   }
 
@@ -46,7 +47,7 @@ export class Matrix {
     return this.keys.map((_, key) => ({ query, key, value: this.at(query, key) })).filter(isNumber);
   }
 
-  /** What a key gets from its queries, likewise. */
+  /** A key's weights from all queries, without masked ones, as { query, key, value }. */
   column(key) {
     return this.queries.map((_, query) => ({ query, key, value: this.at(query, key) })).filter(isNumber);
   }
@@ -65,7 +66,7 @@ export class Matrix {
     return this.signed(value, (size) => size.toPrecision(digits));
   }
 
-  /** All the digits that a float32 has, and no more. */
+  /** Prints all the digits of a float32, and no more. */
   exact(value) {
     return this.signed(value, shortest);
   }

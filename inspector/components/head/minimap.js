@@ -1,14 +1,14 @@
-// The whole map of a long text, small, with a frame around what is in sight.
+// The whole map of a long text, small, with a frame around the viewport.
 import { LEVELS, clamp, element, paint, sizeCanvas } from "../shared.js";
 
 const SIDE = 96; // pixels of its longer side
 
 export class Minimap {
-  /** `go(query, key)` asks for what a click is at, in the middle of sight. */
+  /** `go(query, key)` asks for the clicked place in the middle of the viewport. */
   constructor(go) {
     this.box = element("div", "minimap", { hidden: "" });
     this.canvas = element("canvas", "", { role: "img", "aria-label": "the whole map; a click moves the window" });
-    this.frame = element("div", "sight");
+    this.frame = element("div", "viewport");
     this.box.append(this.canvas, this.frame);
     this.box.title = "the whole map; click to move the window";
     this.box.addEventListener("click", ({ clientX, clientY }) => {
@@ -18,7 +18,7 @@ export class Minimap {
     });
   }
 
-  /** `whole` of the header with its picture, a byte a cell on a square-root scale; null where all is shown. */
+  /** `whole` of the header with its picture, a byte a cell on a square-root scale; null where all is drawn large. */
   draw(whole, palette) {
     this.whole = whole;
     this.box.hidden = !whole;
@@ -33,7 +33,7 @@ export class Minimap {
     this.canvas.getContext("2d").putImageData(image, 0, 0);
   }
 
-  /** Frames so many rows and cols from a query and a key on. */
+  /** Frames `rows` by `cols` cells that begin at a query and a key. */
   show({ query, key, rows, cols }) {
     if (!this.whole) return;
     const { queries, keys } = this.whole;

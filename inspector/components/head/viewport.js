@@ -1,10 +1,10 @@
-// The part of a map that is in sight: how far it is zoomed in and where it stands, in whole cells.
+// The viewport: the part of a map that is drawn, its first query and key and its size, in whole cells.
 import { clamp } from "../shared.js";
 
-const LEAST = 6; // cells in sight, either way, however far it is zoomed in
+const LEAST = 6; // cells in the viewport, in either direction, at the strongest zoom
 
-export class Sight {
-  /** All of rows x cols. */
+export class Viewport {
+  /** Starts with the whole map of rows x cols. */
   constructor(rows, cols) {
     Object.assign(this, { all: { rows, cols } });
     this.reset();
@@ -22,7 +22,7 @@ export class Sight {
     return this.rows === this.all.rows && this.cols === this.all.cols;
   }
 
-  /** `times` closer (below 1: farther), so that the cell `at` stays where it is. */
+  /** Zooms in `times` (below 1: out), so that the cell `at` stays in its place. */
   zoom(times, at = {}) {
     const resize = (start, length, all, fixed) => {
       const wanted = Math.round(length / times);
@@ -35,7 +35,7 @@ export class Sight {
     [this.key, this.cols] = resize(this.key, this.cols, this.all.cols, key);
   }
 
-  /** Moves by whole cells; returns what of the move lies beyond the map's edges. */
+  /** Moves by whole cells; returns the part of the move that lies beyond the map's edges. */
   move(queries, keys) {
     const query = clamp(this.query + queries, 0, this.all.rows - this.rows);
     const key = clamp(this.key + keys, 0, this.all.cols - this.cols);
@@ -49,7 +49,7 @@ export class Sight {
     return down && key >= this.key && key < this.key + this.cols;
   }
 
-  /** Moves as little as brings the cell into sight. */
+  /** Makes the smallest move after which the viewport holds the cell. */
   reveal({ query = this.query, key = this.key }) {
     const step = (at, start, length) => Math.min(0, at - start) + Math.max(0, at - (start + length - 1));
     this.move(step(query, this.query, this.rows), step(key, this.key, this.cols));

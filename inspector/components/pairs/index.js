@@ -28,7 +28,7 @@ class Pairs extends View {
     this.live = element("div", "live", { "aria-live": "polite" });
     this.box.append(this.top, this.left, this.plot, this.bar, this.live);
     this.tip = new Floating(this.box, "tip");
-    this.spot = null; // [row, column] that the pointer or the keyboard is at
+    this.cursor = null; // [row, column] of the pointer or the keyboard
     this.listen();
   }
 
@@ -51,7 +51,7 @@ class Pairs extends View {
     Object.assign(this, { header, emit, values, heads: header.heads, count: header.heads.length });
     this.levels = Int16Array.from(values, (value) => Math.round(clamp(value / header.vmax, 0, 1) * LEVELS));
     this.box.setAttribute("aria-label", `distances between ${this.count} heads, ${HOW_TO}`);
-    this.spot = null;
+    this.cursor = null;
     this.layout();
   }
 
@@ -106,11 +106,11 @@ class Pairs extends View {
   }
 
   show() {
-    const { cell, spot, count } = this;
+    const { cell, cursor, count } = this;
     const side = count * cell;
     place(this.open, this.header.selected && this.frame(this.header.selected));
-    place(this.row, spot && { left: 0, top: spot[0] * cell, width: side, height: cell });
-    place(this.column, spot && { left: spot[1] * cell, top: 0, width: cell, height: side });
+    place(this.row, cursor && { left: 0, top: cursor[0] * cell, width: side, height: cell });
+    place(this.column, cursor && { left: cursor[1] * cell, top: 0, width: cell, height: side });
   }
 
   /** A square around a cell that can be seen however small the cell is. */
@@ -128,12 +128,12 @@ class Pairs extends View {
     return [index(event.clientY - top, height), index(event.clientX - left, width)];
   }
 
-  look(spot, anchor) {
-    this.spot = spot;
+  look(cursor, anchor) {
+    this.cursor = cursor;
     this.show();
-    if (!spot) return this.tip.hide();
-    const [a, b] = spot.map((index) => name(this.heads[index]));
-    const value = this.values[spot[0] * this.count + spot[1]];
+    if (!cursor) return this.tip.hide();
+    const [a, b] = cursor.map((index) => name(this.heads[index]));
+    const value = this.values[cursor[0] * this.count + cursor[1]];
     this.tip.panel.textContent = a === b ? `${a}: itself` : `${a} and ${b}: ${value.toPrecision(3)} nats`;
     this.live.textContent = this.tip.panel.textContent;
     this.tip.show(anchor);
@@ -147,14 +147,14 @@ class Pairs extends View {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key in WALKS) {
       const [down, across] = WALKS[event.key];
-      const [row, column] = this.spot ?? this.header.selected ?? [0, 0];
-      const spot = [clamp(row + down, 0, this.count - 1), clamp(column + across, 0, this.count - 1)];
+      const [row, column] = this.cursor ?? this.header.selected ?? [0, 0];
+      const cursor = [clamp(row + down, 0, this.count - 1), clamp(column + across, 0, this.count - 1)];
       const { left, top } = this.plot.getBoundingClientRect();
-      const frame = this.frame(spot);
+      const frame = this.frame(cursor);
       const [x, y] = [left + frame.left, top + frame.top];
-      this.look(spot, { left: x, right: x + frame.width, top: y, bottom: y + frame.height });
-    } else if (event.key === "Enter" && this.spot) this.choose(this.spot);
-    else if (event.key === "Escape" && this.spot) this.look(null);
+      this.look(cursor, { left: x, right: x + frame.width, top: y, bottom: y + frame.height });
+    } else if (event.key === "Enter" && this.cursor) this.choose(this.cursor);
+    else if (event.key === "Escape" && this.cursor) this.look(null);
     else return;
     event.preventDefault();
     event.stopPropagation(); // the page has shortcuts of its own
