@@ -9,12 +9,12 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, sync_playwright
+from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
 
 ROOT = Path(__file__).parents[2]
 FLAGS = [
@@ -23,6 +23,20 @@ FLAGS = [
     # A document whose headers a test rewrites counts as foreign, and might open no websocket to this machine.
     "--disable-features=LocalNetworkAccessChecks,LocalNetworkAccessChecksWebSockets",
 ]
+SLOW = 120_000  # ms: the first view loads torch, perhaps on a busy machine; a test that passes waits no longer for it
+expect.set_options(timeout=SLOW)
+# Path of a page -> what its picture is made of.
+PAGES = {
+    "/": "[role=gridcell]",
+    "/compare": "canvas",
+    "/what_if?model=mini-bert": "canvas",
+    "/generate?model=translator": ".js-plotly-plot",
+    "/layernorm": ".js-plotly-plot",
+    "/positions": ".js-plotly-plot",
+    "/costs": ".js-plotly-plot",
+    "/lab": "text=Nothing is trained yet",
+    "/training": ".js-plotly-plot",
+}
 # Runs inside the server before anything else: writes down every address that it resolves or connects to.
 WATCHER = """
 import os, sys
@@ -34,6 +48,28 @@ def watch(event, args):
             print(event, host, file=file)
 sys.addaudithook(watch)
 """
+
+
+def visit(page: Page, server: Server, path: str = "/") -> None:
+    """Open a page of the app, and wait until its picture is there and its script rests."""
+    page.goto(server.url + path)
+    picture = PAGES.get(path) or PAGES[path.split("?")[0]]
+    page.locator(picture).first.wait_for(state="attached", timeout=SLOW)
+    rests(page)
+
+
+def rests(page: Page) -> None:
+    """Wait until no script of the app runs and nothing is announced as under way."""
+    page.locator(".stApp[data-test-script-state='notRunning']").wait_for(state="attached", timeout=SLOW)
+    expect(page.get_by_test_id("stSpinner")).to_have_count(0)
+
+
+def until(page: Page, seen: Callable[[], bool]) -> None:
+    """Let Chromium go on until something is seen; after a minute the assertion that follows tells what is missing."""
+    for _ in range(600):
+        if seen():
+            break
+        page.wait_for_timeout(100)
 
 
 @dataclass(frozen=True)
@@ -61,7 +97,7 @@ def tab(browser: Browser) -> Iterator[Page]:
     """A page of which no request may leave, and on which neither an error nor a dialog may come."""
     complaints: list[str] = []
     page = browser.new_page(viewport={"width": 900, "height": 1200})
-    page.set_default_timeout(20_000)
+    page.set_default_timeout(SLOW)
 
     def guard(route: Route) -> None:
         if not route.request.url.startswith(("file:", "data:", "blob:")):
@@ -99,11 +135,11 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield Server(url, calls, log)
     finally:
         process.terminate()
-        process.wait(timeout=20)
+        process.wait(timeout=60)
 
 
 def wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    for _ in range(120):
+    for _ in range(480):
         if process.poll() is not None:
             break
         try:

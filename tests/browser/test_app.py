@@ -18,11 +18,10 @@ import inspector
 import models
 from inspector import record
 from models import LoadedModel
-from tests.browser.drawing import SAID, point, tooltip
+from tests.browser.conftest import SLOW, rests, visit
+from tests.browser.drawing import SAID, frame, point, tooltip
 from tests.inspector.probe.families import CAPTURED, save
 
-SLOW = 30_000  # ms: the first view loads torch on a busy machine
-expect.set_options(timeout=15_000)
 EXAMPLE = "The cat sat on the mat because it was tired."
 
 
@@ -46,15 +45,10 @@ def opened(browser: Browser, server: Any, **options: Any) -> Iterator[Page]:
     assert complaints == []
 
 
-def visit(page: Page, server: Any, path: str = "/") -> None:
-    page.goto(server.url + path)
-    expect(page.get_by_test_id("stSpinner")).to_have_count(0, timeout=SLOW)
-
-
 def ready(page: Page, server: Any, path: str = "/") -> None:
     """The Attention page with its grid drawn."""
     visit(page, server, path)
-    expect(page.get_by_role("gridcell")).to_have_count(72, timeout=SLOW)
+    expect(page.get_by_role("gridcell")).to_have_count(72)
 
 
 def test_the_example_is_drawn_and_nothing_leaves_the_machine(page: Page, server: Any) -> None:
@@ -72,8 +66,7 @@ def test_the_example_is_drawn_and_nothing_leaves_the_machine(page: Page, server:
     for name in ("Compare", "LayerNorm", "Positions", "Costs"):
         page.get_by_role("link", name=name).click()
         expect(page.get_by_role("heading", name=name, exact=True)).to_be_visible()
-        expect(page.get_by_test_id("stSpinner")).to_have_count(0)
-        page.wait_for_timeout(500)
+        rests(page)
         assert page.get_by_test_id("stException").count() == 0
     hosts = {line.split()[1] for line in server.calls.read_text().splitlines()}
     assert hosts <= {"127.0.0.1", "localhost", "None", "::1"}, hosts
@@ -113,7 +106,7 @@ def test_the_open_head_waits_while_other_pages_are_used(page: Page, server: Any)
     page.get_by_role("link", name="Compare").click()
     page.get_by_text("Square-root colour").click()
     expect(page).to_have_url(re.compile("sqrt=true"))
-    page.wait_for_timeout(1500)
+    rests(page)
     page.get_by_role("link", name="Attention").click()
     expect(page.get_by_role("gridcell", name="layer 4, head 2,")).to_have_attribute("aria-selected", "true")
     expect(page).to_have_url(re.compile("layer=4"))
@@ -144,7 +137,6 @@ def test_tokens_are_inert_in_every_view(page: Page, server: Any) -> None:
     ready(page, server, f"/?words=true&text={hostile}")
     for path in ("/compare", "/layernorm", "/positions", "/costs"):
         visit(page, server, f"{path}?words=true&text={hostile}")
-        page.wait_for_timeout(800)
         assert page.locator("img[src='x']").count() == 0
         assert page.get_by_test_id("stException").count() == 0
 
@@ -161,7 +153,6 @@ def test_light_and_dark(browser: Browser, server: Any, scheme: str) -> None:
 def test_nothing_scrolls_sideways_on_a_phone(browser: Browser, server: Any, path: str) -> None:
     for page in opened(browser, server, viewport={"width": 390, "height": 844}):
         visit(page, server, path)
-        page.wait_for_timeout(1500)
         main = page.get_by_test_id("stMain")
         assert main.evaluate("e => e.scrollWidth - e.clientWidth") <= 1
 
@@ -195,7 +186,7 @@ def test_each_download_holds_the_numbers(page: Page, server: Any, minilm: Loaded
     for tab in (page, exported):  # the page's own tooltips, and those of the file
         tab.bring_to_front()
         tab.locator(".plot").evaluate("(plot) => plot.scrollIntoView({ block: 'center' })")
-        tab.wait_for_timeout(500)
+        frame(tab)
         cells = np.random.default_rng(1).integers(0, len(trace.tokens), (100, 2))
         for query, key in cells:
             point(tab, query, key, n=len(trace.tokens))
@@ -215,7 +206,7 @@ def test_a_click_in_a_hybrids_grid_opens_the_models_layer(page: Page, server: An
     trace.save(tmp_path / "hybrid.npz")
     ready(page, server)
     page.locator("input[type=file]").first.set_input_files(tmp_path / "hybrid.npz")
-    expect(page.get_by_role("gridcell")).to_have_count(site.heads, timeout=SLOW)
+    expect(page.get_by_role("gridcell")).to_have_count(site.heads)
     expect(page.get_by_role("rowheader")).to_have_text(["layer 1"])
     page.get_by_role("gridcell", name=re.compile("^layer 1, head 2,")).click()
     expect(page).to_have_url(re.compile("layer=1&head=2"))

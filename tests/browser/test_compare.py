@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-SLOW = 60_000  # ms: the first view loads torch on a busy machine
+from tests.browser.conftest import SLOW, until
+from tests.browser.drawing import frame
+
 WORDS = "/compare?b_model=mini-bert&text=Antidisestablishmentarianism+is+long."
 
 
@@ -27,8 +29,8 @@ def page(browser: Browser) -> Iterator[Page]:
 
 def ready(page: Page, server: Any, path: str) -> None:
     page.goto(server.url + path)
-    expect(page.locator(".hl-pairs .plot")).to_be_visible(timeout=SLOW)
-    expect(page.get_by_test_id("stSpinner")).to_have_count(0, timeout=SLOW)
+    expect(page.locator(".hl-pairs .plot")).to_be_visible()
+    expect(page.get_by_test_id("stSpinner")).to_have_count(0)
 
 
 def test_a_click_in_the_matrix_opens_the_pair(page: Page, server: Any) -> None:
@@ -42,21 +44,21 @@ def test_a_click_in_the_matrix_opens_the_pair(page: Page, server: Any) -> None:
     plot.hover(position=at)
     expect(page.locator(".hl-pairs .tip")).to_contain_text("layer 2, head 4 and layer 3, head 5")
     plot.click(position=at)
-    expect(page.get_by_text("A: layer 2, head 4", exact=True)).to_be_visible(timeout=SLOW)
-    expect(page.get_by_text("B: layer 3, head 5", exact=True)).to_be_visible(timeout=SLOW)
+    expect(page.get_by_text("A: layer 2, head 4", exact=True)).to_be_visible()
+    expect(page.get_by_text("B: layer 3, head 5", exact=True)).to_be_visible()
     expect(page).to_have_url(re.compile("(?=.*a_layer=2)(?=.*a_head=4)(?=.*b_layer=3)(?=.*b_head=5)"))
     page.locator(".hl-pairs").focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    expect(page.get_by_text("A: layer 2, head 5", exact=True)).to_be_visible(timeout=SLOW)
+    expect(page.get_by_text("A: layer 2, head 5", exact=True)).to_be_visible()
 
 
 def test_a_click_on_a_strip_opens_the_head(page: Page, server: Any) -> None:
     ready(page, server, "/compare?a_layer=1&a_head=7")
     page.get_by_role("gridcell", name="head 7, layer 4").click()
-    expect(page.get_by_text("A: layer 4, head 7", exact=True)).to_be_visible(timeout=SLOW)
+    expect(page.get_by_text("A: layer 4, head 7", exact=True)).to_be_visible()
     page.get_by_role("gridcell", name="layer 4, head 2").click()
-    expect(page.get_by_text("A: layer 4, head 2", exact=True)).to_be_visible(timeout=SLOW)
+    expect(page.get_by_text("A: layer 4, head 2", exact=True)).to_be_visible()
 
 
 def test_a_piece_lights_up_its_whole_word_in_the_other_panel(page: Page, server: Any) -> None:
@@ -76,5 +78,7 @@ def test_two_panels_a_row_and_one_on_a_phone(page: Page, server: Any) -> None:
     assert b["x"] > a["x"] + a["width"]
     assert c["y"] > a["y"] + a["height"]
     page.set_viewport_size({"width": 390, "height": 844})
-    page.wait_for_timeout(1500)
+    heads = page.locator(".hl-head")  # drawn anew for the narrow page
+    until(page, lambda: all(width <= 390 for width in heads.evaluate_all("heads => heads.map((e) => e.offsetWidth)")))
+    frame(page)
     assert page.get_by_test_id("stMain").evaluate("e => e.scrollWidth - e.clientWidth") <= 1

@@ -7,8 +7,6 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import expect
 
-expect.set_options(timeout=20_000)
-
 TEXT = "My dog sat on the big red chair."
 
 
@@ -26,7 +24,7 @@ def tab(browser, server):
 def open_page(tab, server, **link: str) -> None:
     query = "&".join(f"{name}={quote(value)}" for name, value in {"model": "translator", "text": TEXT, **link}.items())
     tab.goto(f"{server.url}/generate?{query}")
-    expect(tab.locator(".hl-written [aria-current=step]")).to_be_visible(timeout=120_000)
+    expect(tab.locator(".hl-written [aria-current=step]")).to_be_visible()
 
 
 def step(tab) -> str:
@@ -40,7 +38,7 @@ def test_it_plays_to_the_end_and_the_browser_goes_back_over_it_at_once(tab, serv
     before = tab.evaluate("history.length")
     tab.get_by_role("button", name="Play").click()
     expect(tab.get_by_role("button", name="Pause")).to_be_visible()
-    expect(tab.get_by_test_id("stMetricValue").first).to_have_text(f"{last} of {last}", timeout=120_000)
+    expect(tab.get_by_test_id("stMetricValue").first).to_have_text(f"{last} of {last}")
     expect(tab.get_by_role("button", name="Play")).to_be_visible()
     assert tab.evaluate("history.length") <= before + 2
     expect(tab.locator(".hl-written button")).to_have_count(int(last))

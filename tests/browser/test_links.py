@@ -8,9 +8,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import Server
+from tests.browser.conftest import SLOW, Server, rests
 
-SLOW = 60_000  # ms: the first view loads torch on a busy machine
 # What the page shows of the reader's choices, and the pictures themselves.
 SHOWN = """() => {
   const inside = (e) => (e.shadowRoot ? [e, ...deep(e.shadowRoot)] : [e]);
@@ -45,21 +44,23 @@ def opened(browser: Browser) -> Iterator[Page]:
 
 def shown(page: Page) -> dict[str, object]:
     """What is shown, once it rests."""
+    rests(page)
     before, now = None, page.evaluate(SHOWN)
     while now != before:
-        page.wait_for_timeout(1500)
+        page.wait_for_timeout(700)
+        rests(page)
         before, now = now, page.evaluate(SHOWN)
     return now
 
 
 def in_link(page: Page, *parts: str) -> None:
     for part in parts:
-        expect(page).to_have_url(re.compile(re.escape(part)), timeout=SLOW)
+        expect(page).to_have_url(re.compile(re.escape(part)))
 
 
 def test_all_that_is_chosen_comes_back(page: Page, browser: Browser, server: Server) -> None:
     page.goto(f"{server.url}/?pair=It+was+tired+of+unbelievably+long+walks.")
-    expect(page.get_by_role("gridcell")).to_have_count(72, timeout=SLOW)
+    expect(page.get_by_role("gridcell")).to_have_count(72)
     untouched = shown(page)
     grid, head = page.locator(".hl-grid"), page.locator(".hl-head").first
     grid.locator("[data-layer='2'][data-head='3']").click()
@@ -89,7 +90,7 @@ def test_all_that_is_chosen_comes_back(page: Page, browser: Browser, server: Ser
     assert here != untouched
     for another in opened(browser):
         another.goto(page.url)
-        expect(another.get_by_role("gridcell")).to_have_count(72, timeout=SLOW)
+        expect(another.get_by_role("gridcell")).to_have_count(72)
         there = shown(another)
         for name, value in here.items():
             assert there[name] == value, name
@@ -99,11 +100,11 @@ def test_all_that_is_chosen_comes_back(page: Page, browser: Browser, server: Ser
 @pytest.mark.parametrize("kind", ["Scores", "Norm-weighted", "Rollout"])
 def test_what_is_drawn_of_a_head_comes_back(page: Page, browser: Browser, server: Server, kind: str) -> None:
     page.goto(f"{server.url}/?layer=1&head=4")
-    expect(page.get_by_role("gridcell")).to_have_count(72, timeout=SLOW)
+    expect(page.get_by_role("gridcell")).to_have_count(72)
     page.get_by_test_id("stMain").get_by_role("radio", name=kind).click()
     in_link(page, "kind=")
     here = shown(page)
     for another in opened(browser):
         another.goto(page.url)
-        expect(another.get_by_role("gridcell")).to_have_count(72, timeout=SLOW)
+        expect(another.get_by_role("gridcell")).to_have_count(72)
         assert shown(another) == here

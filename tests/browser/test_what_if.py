@@ -8,13 +8,13 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import Server
+from tests.browser.conftest import SLOW, Server, rests
 
 
 @pytest.fixture
 def page(browser: Browser, server: Server) -> Iterator[Page]:
     tab = browser.new_page(viewport={"width": 1440, "height": 1000})
-    tab.set_default_timeout(60_000)
+    tab.set_default_timeout(SLOW)
     tab.goto(f"{server.url}/what_if?model=own-decoder&part=Drop+heads&drop=0.2")
     yield tab
     tab.close()
@@ -22,16 +22,16 @@ def page(browser: Browser, server: Server) -> Iterator[Page]:
 
 def test_a_click_crosses_a_head_out_and_another_takes_that_back(page: Page) -> None:
     grid = page.get_by_role("grid").first
-    expect(grid.locator("[aria-selected=true]")).to_have_count(1, timeout=60_000)
+    expect(grid.locator("[aria-selected=true]")).to_have_count(1)
     page.get_by_text("of each token's last hidden state").first.wait_for(state="attached")
-    page.wait_for_timeout(2000)  # the first run is over, and nothing below moves the grid any more
+    rests(page)  # nothing below moves the grid any more
     cell = grid.locator("[data-layer='1'][data-head='3']")
     cell.click()
-    expect(cell).to_have_attribute("aria-selected", "true", timeout=30_000)
+    expect(cell).to_have_attribute("aria-selected", "true")
     expect(page.get_by_text("2 of 8 heads dropped")).to_be_visible()
     page.wait_for_url(lambda url: parse_qs(urlsplit(url).query)["drop"] == ["0.2,1.3"])  # kept once the maps are drawn
     cell.press("Enter")
-    expect(cell).to_have_attribute("aria-selected", "false", timeout=30_000)
+    expect(cell).to_have_attribute("aria-selected", "false")
     expect(page.get_by_text("1 of 8 heads dropped")).to_be_visible()
 
 
