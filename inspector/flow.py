@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from inspector.trace import AttentionRecord, Trace, places, recompute
 from models.attention import row_blocks
 from models.attention.functions import ComposedAttention, WeightedSum
-from models.output_projection import OutputProjection, Place
+from models.output_projection import OutputProjection, ProjectionPlace
 
 Array = NDArray[np.float64]
 
@@ -39,7 +39,7 @@ class ValueNorms:
 
 def norm_weighted(
     trace: Trace,
-    projections: Mapping[Place, OutputProjection],
+    projections: Mapping[ProjectionPlace, OutputProjection],
     *,
     layer: int,
     head: int | None = None,
@@ -74,7 +74,12 @@ def norm_weighted(
 
 
 def value_norms(
-    trace: Trace, projections: Mapping[Place, OutputProjection], *, layer: int, stream: str | None = None, call: int = 0
+    trace: Trace,
+    projections: Mapping[ProjectionPlace, OutputProjection],
+    *,
+    layer: int,
+    stream: str | None = None,
+    call: int = 0,
 ) -> ValueNorms:
     """The lengths of a layer's value vectors, before and after the output projection: a key that much attention goes to
     may hand over next to nothing (Kobayashi et al. 2020, section 4, on [SEP]).
@@ -129,7 +134,7 @@ def _first_layer(trace: Trace, stream: str | None) -> int:
 # --- what each key hands over --------------------------------------------------------------------------------------
 
 
-def _projection(record: AttentionRecord, projections: Mapping[Place, OutputProjection]) -> Array:
+def _projection(record: AttentionRecord, projections: Mapping[ProjectionPlace, OutputProjection]) -> Array:
     """W_O of the record's layer: [H, E, D]."""
     site, function = record.site, record.function
     if isinstance(function, ComposedAttention) and not isinstance(function.mix, WeightedSum):

@@ -1,4 +1,4 @@
-"""W_O of each attention call, found by running the model, so that one rule serves every architecture.
+"""W_O of each attention call: found by running the model, so that one rule serves every architecture.
 
 After an attention call its heads, merged, go into a matrix product: that product's matrix is W_O, whatever its module
 is called (nn.Linear, transformers' Conv1D). A `TorchFunctionMode` sees the products of its own thread alone, so nothing
@@ -26,13 +26,13 @@ from models.transformer.multi_head import add_up, concatenate
 if TYPE_CHECKING:
     from models.loaded import LoadedModel
 
-Place = tuple[str, int, int]  # stream, layer and call, as in a recording
+ProjectionPlace = tuple[str, int, int]  # stream, layer and call, as in a recording
 
 _TOKENS = 4  # of the text that is run: enough for heads to differ
 _TOLERANCE = 1e-5  # of the largest entry; float32 keeps seven digits
 _HALF_TOLERANCE = 2  # of a half precision's last digit, at the largest entry
 
-_found: WeakKeyDictionary[nn.Module, Mapping[Place, OutputProjection]] = WeakKeyDictionary()
+_found: WeakKeyDictionary[nn.Module, Mapping[ProjectionPlace, OutputProjection]] = WeakKeyDictionary()
 _finding = Lock()
 
 
@@ -40,15 +40,15 @@ _finding = Lock()
 class OutputProjection:
     """output_i = sum_h head_h,i W_O^h + b_O: weight [H, E, D], bias [D] or None, on the CPU.
 
-    Where the model is on the CPU they are views of its parameters.
+    For a model on the CPU, weight and bias are views of its parameters.
     """
 
     weight: Tensor
     bias: Tensor | None
 
 
-def find(loaded: LoadedModel) -> Mapping[Place, OutputProjection]:
-    """The output projection of every attention call, by (stream, layer, call); found once for each network.
+def find(loaded: LoadedModel) -> Mapping[ProjectionPlace, OutputProjection]:
+    """Find the output projection of every attention call, by (stream, layer, call); once for each network.
 
     Raises ValueError where the model computes more between its heads and the next matrix product (a norm, a gate), or
     shows no attention call at all.
@@ -59,7 +59,7 @@ def find(loaded: LoadedModel) -> Mapping[Place, OutputProjection]:
         return _found[loaded.network]
 
 
-def _find(loaded: LoadedModel) -> dict[Place, OutputProjection]:
+def _find(loaded: LoadedModel) -> dict[ProjectionPlace, OutputProjection]:
     calls: list[AttentionCall] = []
     with torch.inference_mode(), _MatrixProducts() as products:
 
@@ -72,7 +72,7 @@ def _find(loaded: LoadedModel) -> dict[Place, OutputProjection]:
     if not calls:
         raise ValueError(f"{loaded.card.id} shows none of its attention, so it has no output projection to find")
     places = CallPlaces()
-    found: dict[Place, OutputProjection] = {}
+    found: dict[ProjectionPlace, OutputProjection] = {}
     for call, projection in zip(calls, products.found, strict=True):
         layer, number = places.next(call.stream, call.layer)
         if projection is None and _projects_nothing(loaded.config):
@@ -97,7 +97,7 @@ def _run_a_few_tokens(loaded: LoadedModel) -> None:
 
 
 def _projects_nothing(config: Any) -> bool:
-    """The own Transformer with projections=False, where the heads themselves are the output."""
+    """Whether it is this project's Transformer with projections=False, where the heads themselves are the output."""
     return isinstance(config, TransformerConfig) and not config.projections
 
 
@@ -107,9 +107,9 @@ def _identity(call: AttentionCall) -> OutputProjection:
 
 
 class _MatrixProducts(TorchFunctionMode):
-    """Looks for the product that each expected attention call's merged heads go into.
+    """Finds the matrix product that takes the merged heads of each expected attention call.
 
-    found: one entry a call, None until its product came.
+    found: one entry for each call, None until the call's product came.
     """
 
     def __init__(self) -> None:
@@ -118,7 +118,7 @@ class _MatrixProducts(TorchFunctionMode):
         self._waiting: dict[int, Tensor] = {}  # call -> its heads' output [B, H, Q, E]
 
     def expect(self, call: AttentionCall) -> None:
-        """Compute what the call gives, to know it again."""
+        """Compute the call's output, to recognise it later."""
         queries = call.query.shape[2]
         mask = None if call.mask is None else call.mask.rows(0, queries).to(call.query.device)
         heads, _ = call.function(call.query, call.key, call.value, mask, rows=slice(0, queries))
@@ -132,7 +132,7 @@ class _MatrixProducts(TorchFunctionMode):
         return func(*args, **(kwargs or {}))
 
     def _compare(self, x: Tensor, weight: Tensor, bias: Tensor | None) -> None:
-        """x [..., I] times weight [I, D]: is x what a waiting call gave?"""
+        """Compare x [..., I], which is multiplied by weight [I, D], with the outputs of the waiting calls."""
         for call, heads in self._waiting.items():
             projection = _projection(heads, x, weight.detach(), None if bias is None else bias.detach())
             if projection is not None:

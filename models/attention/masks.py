@@ -1,4 +1,4 @@
-"""Which keys a query may look at, made row by row so that no n x n tensor is ever needed."""
+"""Masks: the keys that a query may see, as rules that give any rows, so that no n x n tensor is ever needed."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class Mask(Protocol):
 
 
 @dataclass(frozen=True)
-class Band:
-    """A block of a mask's rows without the keys on either side that all of them are blind to.
+class KeyBand:
+    """A block of a mask's rows, without the keys on either side that none of the rows sees.
 
     allowed: boolean, broadcastable to [B, H, rows, keys]; True where the query attends to the key.
     """
@@ -32,40 +32,40 @@ class Band:
     allowed: Tensor
 
 
-def band(mask: Mask, start: int, stop: int, *, keys: int) -> Band:
-    """That of the rows `start` to `stop` of a mask of T keys; all keys where none of the rows sees any."""
+def band(mask: Mask, start: int, stop: int, *, keys: int) -> KeyBand:
+    """Find the keys that rows `start` to `stop` of a mask may see, as one band; all T keys where no row sees any."""
     if isinstance(mask, SharedMask):
         return mask.band(start, stop, keys=keys)
     rows = mask.rows(start, stop)
     seen = rows.flatten(end_dim=-2).any(dim=0).nonzero()
     if rows.shape[-1] != keys or not len(seen):  # one column may stand for all keys
-        return Band(slice(0, keys), rows)
+        return KeyBand(slice(0, keys), rows)
     first, last = int(seen[0]), int(seen[-1])
-    return Band(slice(first, last + 1), rows[..., first : last + 1])
+    return KeyBand(slice(first, last + 1), rows[..., first : last + 1])
 
 
 @dataclass(frozen=True)
 class SharedMask:
-    """A mask that layers share: the bands of a local layer are made for the first and kept for the others.
+    """A mask that layers share: the first local layer makes the bands, and the others take them from the cache.
 
-    Wider ones are made each time: kept, a causal mask would take memory with the square of the text.
+    Only narrow bands are cached; caching the bands of a causal mask would take memory quadratic in the text.
     """
 
     mask: Mask
-    bands: dict[tuple[int, int], Band] = field(default_factory=dict, repr=False, compare=False)
+    bands: dict[tuple[int, int], KeyBand] = field(default_factory=dict, repr=False, compare=False)
 
     def rows(self, start: int, stop: int) -> Tensor:
-        """Those of the mask."""
+        """Rows `start` to `stop` of the shared mask."""
         return self.mask.rows(start, stop)
 
-    def band(self, start: int, stop: int, *, keys: int) -> Band:
-        """That of the mask."""
+    def band(self, start: int, stop: int, *, keys: int) -> KeyBand:
+        """The band of rows `start` to `stop`, from the cache where it is narrow."""
         if (start, stop) in self.bands:
             return self.bands[start, stop]
         found = band(self.mask, start, stop, keys=keys)
         if found.keys.stop - found.keys.start > _NARROW:
             return found
-        self.bands[start, stop] = Band(found.keys, found.allowed.clone())  # a view would keep all keys
+        self.bands[start, stop] = KeyBand(found.keys, found.allowed.clone())  # a view would keep all keys
         return self.bands[start, stop]
 
 
@@ -95,7 +95,7 @@ class PaddingMask:
 
 @dataclass(frozen=True)
 class CausalMask:
-    """A query sees itself and what came before (Vaswani et al. 2017, section 3.2.3).
+    """A query sees itself and all earlier tokens (Vaswani et al. 2017, section 3.2.3).
 
     keys: T. offset: position of the first query; with a cache the queries begin where the cached keys end.
     """
@@ -127,7 +127,7 @@ class WindowMask:
 
 
 @dataclass(frozen=True)
-class PackedMask:
+class PackedTextsMask:
     """Several texts in one row, each blind to the others: a block-diagonal mask instead of padding.
 
     texts: integers [B, T], the number of the text that each token belongs to.
@@ -152,7 +152,7 @@ class DenseMask:
         return block if block.dtype == torch.bool else block > torch.finfo(block.dtype).min / 2
 
     def of_sequence(self, row: int, real: slice) -> DenseMask:
-        """That of one sequence of a padded batch, between its real tokens; a copy."""
+        """Copy the mask of one sequence of a padded batch, between its real tokens."""
         rows = slice(None) if self.bias.shape[2] == 1 else real
         return DenseMask(self.bias[row if len(self.bias) > 1 else 0, :, rows, real][None].clone())
 
@@ -161,8 +161,8 @@ class DenseMask:
 class AllOf:
     """A key is seen where every one of the masks shows it.
 
-    A query that would then see nothing (padding before a causal text) sees all: softmax of nothing is NaN, and 0 * NaN
-    would reach the real tokens. What such a row holds means nothing either way.
+    A query that would then see nothing (padding before a causal text) sees all keys: softmax of nothing is NaN, and
+    0 * NaN would reach the real tokens. The numbers of such a row mean nothing either way.
     """
 
     masks: tuple[Mask, ...]
@@ -174,15 +174,15 @@ class AllOf:
 
 
 def all_of(*masks: Mask | None) -> Mask | None:
-    """The masks that are there, as one; None where there is none."""
+    """Join the masks that are not None; None where all are None."""
     present = tuple(mask for mask in masks if mask is not None)
     return AllOf(present) if len(present) > 1 else next(iter(present), None)
 
 
 def window_of(mask: Mask, *, tokens: int) -> int | None:
-    """The width of the band, as WindowMask counts it, that a mask leaves of a text that attends to itself.
+    """Find the width, as WindowMask counts it, of the band that a mask leaves of a text that attends to itself.
 
-    None where it leaves no band: where the text fits into the window, nothing of it is hidden.
+    None where the mask leaves no band: a text that fits into the window is not hidden at all.
     """
     seen = mask.rows(tokens - 1, tokens).flatten(end_dim=-2).any(dim=0).nonzero()
     width = tokens - int(seen[0]) if len(seen) else tokens

@@ -22,7 +22,7 @@ STORED = torch.float16  # what weights are written in
 
 
 @dataclass(frozen=True)
-class Shipped:
+class Checkpoint:
     """A network in eval mode, in float32, and its tokenizer."""
 
     network: Encoder | Decoder | EncoderDecoder | MaskedLanguageModel
@@ -30,7 +30,7 @@ class Shipped:
     tokenizer: Any
 
 
-def read_checkpoint(folder: Path) -> Shipped:
+def read_checkpoint(folder: Path) -> Checkpoint:
     """Load a checkpoint.
 
     Raises ValueError that names the file that is missing or damaged, and what to do.
@@ -49,7 +49,7 @@ def read_checkpoint(folder: Path) -> Shipped:
             f"they are of two models. {way_out(folder)}"
         )
     ready = as_transformers(tokenizer, max_tokens=config.max_positions)
-    return Shipped(network.eval().requires_grad_(False), config, ready)
+    return Checkpoint(network.eval().requires_grad_(False), config, ready)
 
 
 def write_checkpoint(folder: Path, network: nn.Module, tokenizer: Tokenizer) -> None:

@@ -24,7 +24,7 @@ from transformers.models.longt5.modeling_longt5 import _create_global_aggregates
 
 from models.attention import attend
 from models.attention.functions import AttentionFunction, ComposedAttention, DotProductAttention, WeightedSum
-from models.attention.masks import DenseMask, Mask, PackedMask, PaddingMask, WindowMask, all_of
+from models.attention.masks import DenseMask, Mask, PackedTextsMask, PaddingMask, WindowMask, all_of
 from models.attention.relative import T5Bias
 from models.attention.scores import DotScore, FillWith
 from models.attention.side_keys import SideBias, SideKeyAttention
@@ -248,7 +248,7 @@ class StaggeredAttention(nn.Module):
         global_query, global_key, global_value = self._projected(globals_)
         scale = query.shape[-1] ** -0.5
         blocks = (torch.arange(query.shape[2]) + self.shift) // self.size
-        mask = all_of(PackedMask(blocks[None]), _padding(keep))
+        mask = all_of(PackedTextsMask(blocks[None]), _padding(keep))
         mixed = attend(SideKeyAttention(scale, global_key, global_value), query, key, value, mask=mask)
         global_mixed = scaled_dot_product_attention(
             global_query,

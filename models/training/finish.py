@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import copy
+import csv
+from collections.abc import Mapping
+from io import StringIO
 from math import exp
 from pathlib import Path
 
@@ -12,12 +15,13 @@ from torch import nn
 from models.checkpoints import CARD
 from models.checkpoints.store import write_checkpoint
 from models.files import write_bytes, write_text
-from models.training import card, corpus, metrics, replay, scores
+from models.training import card, corpus, metrics, replay
 from models.training.evaluation import bleu, has_judge, translate
 from models.training.loop import Trained, evaluate
 from models.training.tasks import Implementation, Task
 
 CHECKPOINT = "checkpoint"
+SCORES = "scores.csv"  # read again for the card of another training, which shows them beside its own
 BEAMS = 4
 CPU = torch.device("cpu")
 
@@ -37,18 +41,18 @@ def finish(
 
     Raises ValueError where the yardstick's folder holds no scores.
     """
-    beside = None if yardstick is None else scores.read(yardstick)
+    beside = None if yardstick is None else read_scores(yardstick)
     network = trained.network.to(CPU).eval()
     folder = out / CHECKPOINT
-    shipped = _halved(network)
+    halved = _halved(network)
     measured = {
         "parameters": f"{sum(parameter.numel() for parameter in network.parameters()):,}",
         "training time": f"{trained.progress.seconds:,.0f} s",
         **_losses(task, network, "single"),
-        **_losses(task, shipped, "half"),
-        **_translations(task, shipped, data),
+        **_losses(task, halved, "half"),
+        **_translations(task, halved, data),
     }
-    scores.write(out, measured)
+    write_scores(out, measured)
     text = card.write(task, trained, out, data=data, implementation=implementation, scores=measured, beside=beside)
     write_text(folder / CARD, text)
     if implementation == "own":
@@ -99,3 +103,19 @@ def _translations(task: Task, network: nn.Module, data: Path | None) -> dict[str
             score = bleu(written, [target for _, target in pairs])
             results[f"sacreBLEU, tokenize zh, {split} ({how}; weights in half precision)"] = f"{score:.2f}"
     return results
+
+
+def write_scores(out: Path, scores: Mapping[str, str]) -> None:
+    """Write a row for each measured quantity: its name and the result."""
+    with StringIO() as file:
+        csv.writer(file, lineterminator="\n").writerows([("measured", "result"), *scores.items()])
+        write_text(out / SCORES, file.getvalue())
+
+
+def read_scores(out: Path) -> dict[str, str]:
+    """Read the scores that `write_scores` wrote; raises ValueError where the file is missing."""
+    path = out / SCORES
+    if not path.is_file():
+        raise ValueError(f"There is no file {path}: the training in {out} is not finished. Finish it with --resume.")
+    with path.open(encoding="utf-8", newline="") as file:
+        return {row["measured"]: row["result"] for row in csv.DictReader(file)}

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from models.attention import Stream
-from models.attention.masks import CausalMask, Mask, PackedMask, PaddingMask, WindowMask, all_of
+from models.attention.masks import CausalMask, Mask, PackedTextsMask, PaddingMask, WindowMask, all_of
 from models.loaded import Shape
 from models.transformer.blocks import DecoderBlock, EncoderBlock
 from models.transformer.config import TransformerConfig
@@ -238,7 +238,7 @@ def self_attention_mask(
         None if keep is None else padding_mask(keep, ids),
         CausalMask(keys, start) if causal and ids.shape[1] > 1 else None,
         WindowMask(keys, config.window, start) if config.window is not None and config.window < keys else None,
-        None if texts is None else PackedMask(texts),
+        None if texts is None else PackedTextsMask(texts),
     )
 
 

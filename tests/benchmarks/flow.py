@@ -22,14 +22,14 @@ import torch
 from inspector import Trace, flow
 from inspector.trace import AttentionRecord, AttentionSite
 from models.attention import DotProductAttention
-from models.output_projection import OutputProjection, Place
+from models.output_projection import OutputProjection, ProjectionPlace
 from models.tokenizers import Encoding
 
 HEADS, HEAD_WIDTH, WIDTH = 12, 64, 768  # BERT-base
 LARGEST = 2 * 2**30
 
 
-def layer(tokens: int) -> tuple[Trace, dict[Place, OutputProjection]]:
+def layer(tokens: int) -> tuple[Trace, dict[ProjectionPlace, OutputProjection]]:
     """A recorded layer of random numbers."""
     torch.manual_seed(0)
     names = ("word",) * tokens
@@ -41,7 +41,7 @@ def layer(tokens: int) -> tuple[Trace, dict[Place, OutputProjection]]:
     return trace, {("encoder", 0): OutputProjection(torch.randn(HEADS, HEAD_WIDTH, WIDTH), None)}
 
 
-def whole_tensor(trace: Trace, projections: dict[Place, OutputProjection]) -> None:
+def whole_tensor(trace: Trace, projections: dict[ProjectionPlace, OutputProjection]) -> None:
     vectors = trace.attentions[0].value.numpy() @ projections["encoder", 0, 0].weight.numpy()  # [H, T, D]
     np.linalg.norm((trace.attention(layer=0)[..., None] * vectors[:, None]).sum(axis=0), axis=-1)
 

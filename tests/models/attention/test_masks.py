@@ -3,7 +3,16 @@ from __future__ import annotations
 import pytest
 import torch
 
-from models.attention.masks import AllOf, CausalMask, DenseMask, PackedMask, PaddingMask, WindowMask, all_of, window_of
+from models.attention.masks import (
+    AllOf,
+    CausalMask,
+    DenseMask,
+    PackedTextsMask,
+    PaddingMask,
+    WindowMask,
+    all_of,
+    window_of,
+)
 
 KEEP = torch.tensor([[True, True, True, False], [False, True, True, True]])
 
@@ -47,7 +56,7 @@ def test_a_window_is_a_band():
 
 
 def test_packed_texts_are_blocks_on_the_diagonal():
-    rows = PackedMask(torch.tensor([[0, 0, 1, 1, 1]])).rows(1, 4)[0, 0]
+    rows = PackedTextsMask(torch.tensor([[0, 0, 1, 1, 1]])).rows(1, 4)[0, 0]
     assert rows.int().tolist() == [[1, 1, 0, 0, 0], [0, 0, 1, 1, 1], [0, 0, 1, 1, 1]]
 
 
@@ -80,7 +89,12 @@ def test_a_window_is_read_off_the_mask(tokens: int, width: int, causal: bool) ->
 def test_what_is_no_band_is_no_window() -> None:
     keep = torch.tensor([[False, True, True, True]])
     chunks = torch.tensor([[0, 0, 1, 1]])
-    for mask in (PaddingMask(keep), PackedMask(chunks), all_of(PackedMask(chunks), CausalMask(4)), CausalMask(4)):
+    for mask in (
+        PaddingMask(keep),
+        PackedTextsMask(chunks),
+        all_of(PackedTextsMask(chunks), CausalMask(4)),
+        CausalMask(4),
+    ):
         assert window_of(mask, tokens=4) is None
 
 
