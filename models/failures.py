@@ -27,7 +27,7 @@ def is_failure(error: BaseException) -> bool:
 
 
 def sentence(error: BaseException, *, what: str, instead: str) -> str:
-    """Say in one line that `what` failed with `error`, and what can be done `instead`; a ValueError says it itself."""
+    """Say in one line that `what` failed with `error`, and what to do `instead`; a ValueError is a sentence already."""
     if type(error) is ValueError:
         return str(error)
     words = one_line(error)

@@ -97,7 +97,7 @@ def _run_a_few_tokens(loaded: LoadedModel) -> None:
 
 
 def _projects_nothing(config: Any) -> bool:
-    """Whether it is this project's Transformer with projections=False, where the heads themselves are the output."""
+    """Return True for this project's Transformer with projections=False, where the heads are the output."""
     return isinstance(config, TransformerConfig) and not config.projections
 
 
@@ -143,7 +143,7 @@ class _MatrixProducts(TorchFunctionMode):
 
 
 def _projection(heads: Tensor, x: Tensor, weight: Tensor, bias: Tensor | None) -> OutputProjection | None:
-    """W_O if x is the heads [B, H, Q, E] side by side, or added up (then all have the same W_O); else None."""
+    """Return W_O if x is the heads [B, H, Q, E] side by side, or added up (then all heads share W_O); else None."""
     count, head_width = heads.shape[1], heads.shape[3]
     if _same(x, concatenate(heads)):
         return OutputProjection(weight.view(count, head_width, -1), bias)
@@ -153,7 +153,7 @@ def _projection(heads: Tensor, x: Tensor, weight: Tensor, bias: Tensor | None) -
 
 
 def _same(x: Tensor, merged: Tensor) -> bool:
-    """Whether x [..., I] is merged [B, Q, I], but for rounding."""
+    """Return True if x [..., I] equals merged [B, Q, I] but for rounding."""
     if x.shape[-1] != merged.shape[-1] or x.numel() != merged.numel() or x.device != merged.device:
         return False
     tolerance = max(_TOLERANCE, _HALF_TOLERANCE * torch.finfo(merged.dtype).eps if merged.dtype.itemsize < 4 else 0)

@@ -147,12 +147,12 @@ def describe_placement(network: nn.Module) -> str:
 
 
 def is_spread(network: nn.Module) -> bool:
-    """Whether accelerate runs the network: its weights are not all on one device."""
+    """Return True if accelerate runs the network: its weights are not all on one device."""
     return len(_places(network)) > 1 or is_offloaded(network)
 
 
 def is_offloaded(network: nn.Module) -> bool:
-    """Whether some of the network's weights are brought to their device for each call."""
+    """Return True if some weights are brought to their device for each call."""
     places = _places(network)
     return "disk" in places or ("cpu" in places and len(places) > 1)
 

@@ -29,7 +29,7 @@ class AttentionFunction(Protocol):
 
     @property
     def positional(self) -> bool:
-        """Whether the place of a key among all keys counts, so that masked keys cannot be left out."""
+        """True where the place of a key among all keys counts, so that masked keys cannot be left out."""
         ...
 
     @property

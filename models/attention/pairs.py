@@ -12,20 +12,20 @@ import torch
 from torch import Tensor
 
 Cut = Mapping[int, slice]
-"""What is wanted of a tensor: a slice of some of its dimensions, which are counted from the end (-1 is the last)."""
+"""A part of a tensor: slices of some of its dimensions, counted from the end (-1 is the last)."""
 
 _ROWS = 128  # compared at once
 
 
 @dataclass(frozen=True)
 class Whole:
-    """A tensor as it is."""
+    """A tensor kept whole."""
 
     values: Tensor
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Its shape."""
+        """The tensor's shape."""
         return tuple(self.values.shape)
 
     def part(self, cut: Cut) -> Tensor:

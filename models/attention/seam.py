@@ -70,7 +70,7 @@ def report(call: AttentionCall) -> None:
 
 
 def watched() -> bool:
-    """Whether attention calls of this thread are watched."""
+    """Return True while attention calls of this thread are watched."""
     return _watcher.get() is not None
 
 

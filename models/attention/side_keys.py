@@ -74,7 +74,7 @@ class SideKeyAttention:
 
     @property
     def positional(self) -> bool:
-        """Whether a bias counts the places of the keys."""
+        """True where a bias counts the places of the keys."""
         return self.bias is not None
 
     def added(self, rows: slice, keys: int) -> Tensor | None:

@@ -69,7 +69,7 @@ def write_checkpoint(folder: Path, network: nn.Module, tokenizer: Tokenizer) -> 
 
 
 def unique_weights(network: nn.Module) -> dict[str, torch.Tensor]:
-    """Every tensor of the network's state once: shared ones (tied embeddings) under their first name."""
+    """Collect every tensor of the network's state once: a shared tensor (tied embeddings) under its first name."""
     seen: set[int] = set()
     weights = {}
     for name, tensor in network.state_dict(keep_vars=True).items():

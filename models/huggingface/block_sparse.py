@@ -1,8 +1,8 @@
 """BigBird's blocks, as they run outside training (Zaheer et al. 2020, section 2; transformers 5.23).
 
-A text is cut into blocks. The first and the last block see all and are seen by all; every other one sees its neighbours
-and, in training, r more that are drawn by chance. Outside training transformers draws none: all r are the first block,
-which a query there meets r + 1 times.
+A text is cut into blocks. The first and the last block see all blocks and are seen by all; every other block sees its
+neighbours and, in training, r random blocks. Outside training transformers draws none: all r are the first block, which
+such a query meets r + 1 times.
 
 Shapes: H heads, T key positions.
 """
@@ -18,7 +18,7 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class BlockSparseMask:
-    """A query sees its own block, the two beside it, the first and the last; in these two it sees every key.
+    """A query sees its block, the two beside it, the first and the last; a query of these last two sees every key.
 
     keys: T. size: tokens in a block; the last block may have fewer.
     """

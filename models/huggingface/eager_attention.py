@@ -105,7 +105,7 @@ class EagerAttention:
     def __call__(
         self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, *, rows: slice
     ) -> tuple[Tensor, Tensor]:
-        """query [B, H, Q, E], key and value [B, K, T, E] -> output [B, H, Q, E], weights [B, H, Q, T]."""
+        """Attend: query [B, H, Q, E], key and value [B, K, T, E] -> output [B, H, Q, E], weights [B, H, Q, T]."""
         arguments = {**self.arguments, **{name: value.part({-2: rows}) for name, value in self._per_query.items()}}
         bias = None
         if mask is not None:
@@ -117,7 +117,7 @@ class EagerAttention:
 
 
 def eager_function(source: str) -> Callable[..., tuple[Tensor, Tensor]]:
-    """The eager attention function of a modeling file of transformers.
+    """Find the eager attention function of a modeling file of transformers.
 
     Raises ValueError for anything else: the name may come from a file.
     """
@@ -147,7 +147,7 @@ class RuleMask:
 
 
 def _rule_mask(*, allow_is_bidirectional_skip: bool = False, **arguments: Any) -> SharedMask | Tensor | None:
-    """transformers' mask function: keep the arguments instead of making the mask."""
+    """Serve as transformers' mask function: keep the arguments instead of making the mask."""
     rule = {name: value for name, value in arguments.items() if name not in _NOT_THE_RULE}
     one_row = {**rule, "q_length": 1}
     if getattr(arguments.get("config"), "model_type", "") in _READ_ONE_ROW:
@@ -161,7 +161,7 @@ def _rule_mask(*, allow_is_bidirectional_skip: bool = False, **arguments: Any) -
 def _attention(
     module: nn.Module, query: Tensor, key: Tensor, value: Tensor, attention_mask: Mask | Tensor | None, **arguments: Any
 ) -> tuple[Tensor, None]:
-    """transformers' attention function: query [B, H, Q, E], key and value [B, K, T, E] -> output [B, Q, H, E]."""
+    """Serve as transformers' attention function: query [B, H, Q, E], key, value [B, K, T, E] -> [B, Q, H, E]."""
     arguments = {
         name: value for name, value in arguments.items() if value is not None and name not in _UNREAD_ARGUMENTS
     }
@@ -199,7 +199,7 @@ def in_decoder(path: str) -> bool:
 
 
 def name_streams(network: nn.Module, *, decoder: bool) -> None:
-    """Tell every attention module, by its path, whose attention it is; once, before anyone shares the network.
+    """Name the stream of every attention module by its path; once, before readers share the network.
 
     decoder: whether the network is a decoder alone.
     """

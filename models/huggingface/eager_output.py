@@ -42,7 +42,7 @@ class GivenScores:
 
     @property
     def positional(self) -> bool:
-        """True: it holds one score for each key."""
+        """True: the function holds one score for each key."""
         return True
 
     @property
@@ -69,7 +69,7 @@ class GivenScores:
     def __call__(
         self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, *, rows: slice
     ) -> tuple[Tensor, Tensor]:
-        """-> an output of width 0 [B, H, Q, 0] (it was not seen), and weights [B, H, Q, T] = softmax(scores)."""
+        """Return an output of width 0 [B, H, Q, 0] (it was not seen), and weights [B, H, Q, T] = softmax(scores)."""
         weights = torch.softmax(self.rows(rows), dim=-1)
         return weights.new_zeros(*weights.shape[:-1], 0), weights
 
@@ -119,7 +119,7 @@ class RecomputedScores:
     def __call__(
         self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, *, rows: slice
     ) -> tuple[Tensor, Tensor]:
-        """-> an output of width 0 [B, H, Q, 0] (it was not seen), and weights [B, H, Q, T] = softmax(scores)."""
+        """Return an output of width 0 [B, H, Q, 0] (it was not seen), and weights [B, H, Q, T] = softmax(scores)."""
         weights = torch.softmax(self.rows(rows), dim=-1)
         return weights.new_zeros(*weights.shape[:-1], 0), weights
 
@@ -130,7 +130,7 @@ SEEN = (GivenScores, RecomputedScores)
 
 @dataclass(frozen=True)
 class KeptMask:
-    """A mask that was read off the scores."""
+    """A mask that was read from the scores."""
 
     allowed: Kept
 
@@ -154,7 +154,7 @@ class Expected:
     stream: Callable[[int], Stream]
 
     def scores(self, scores: Tensor) -> Tensor | None:
-        """The scores as [B, H, Q, T]; None where they are something else (a router's, a convolution's)."""
+        """View scores as [B, H, Q, T]; None for any other softmax (a router's, a convolution's)."""
         if scores.ndim == 3 and len(scores) in {self.batch * heads for heads in self.heads}:
             scores = scores.reshape(self.batch, -1, *scores.shape[1:])
         square = scores.ndim == 4 and {*scores.shape[2:]} <= self.lengths
@@ -162,7 +162,7 @@ class Expected:
 
 
 class WatchedSoftmax(TorchFunctionMode):
-    """Inside the block, and on its thread alone, a softmax over pairs of tokens is reported as an attention call.
+    """Reports softmaxes over pairs of tokens as attention calls, inside the block and on its thread alone.
 
     keep: whether scores and weights are kept until the model has handed out its own, to be compared (`agree`).
     """
@@ -230,7 +230,7 @@ class WatchedSoftmax(TorchFunctionMode):
         return self._masks[-1]
 
     def agree(self, handed_out: Sequence[Tensor]) -> None:
-        """Raise ValueError unless what was reported is what the model hands out, in its order."""
+        """Raise ValueError unless the reported maps are the maps that the model hands out, in its order."""
         if len(handed_out) != len(self.seen):
             shapes = " and ".join(sorted({str(tuple(given.shape)) for given in handed_out}))
             raise ValueError(
@@ -244,7 +244,7 @@ class WatchedSoftmax(TorchFunctionMode):
 
 
 def _largest(scores: Tensor, weights: Tensor) -> float:
-    """The largest score that gives a key any weight, without its sign; what is masked may be a large number, too."""
+    """Find the largest absolute score that gives a key any weight; a masked score may be a large number, too."""
     return float(scores.where(weights > 0, 0).abs().max())
 
 

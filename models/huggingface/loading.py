@@ -1,6 +1,6 @@
 """Load any text model of transformers safely: encoder, decoder or encoder-decoder.
 
-What is loaded was looked at before (untrusted/candidates.py): safetensors only, no remote code, no network here. Its
+The files were checked before (untrusted/candidates.py): safetensors only, no remote code, no network here. The model's
 attention goes through `models.attention.attend` where the model allows it (backend "probe", eager_attention.py);
 a model that does its attention by itself is run with its own eager attention, which hands its maps out (backend
 "eager output", models/huggingface/eager_output.py).
@@ -63,10 +63,10 @@ class _Source:
 
 
 def load_runner(candidate: Candidate, folder: Path, *, placement: Placement = CPU_FLOAT32) -> PretrainedRunner:
-    """Load a model that was looked at (untrusted/folders.py, untrusted/hub.py) from the folder that holds its files.
+    """Load a checked model (untrusted/folders.py, untrusted/hub.py) from the folder that holds its files.
 
-    Raises ValueError with the way out where it has no tokenizer, its attention cannot be captured, the device is not
-    there, or has too little memory.
+    Raises ValueError with the way out for a model without a tokenizer, attention that cannot be captured, a missing
+    device, or a device with too little memory.
     """
     placement.torch_device()  # said before anything is read
     config = candidate.config.config
@@ -100,7 +100,7 @@ def load_runner(candidate: Candidate, folder: Path, *, placement: Placement = CP
 
 
 def _loaded_either_way(source: _Source) -> PretrainedRunner:
-    """Through `attend` where the model allows it, else with its own eager attention."""
+    """Load with attention through `attend` where the model allows it, else with its own eager attention."""
     try:
         return _loaded(source, IMPLEMENTATION)
     except (UnfitWeights, SafetensorError, torch.OutOfMemoryError):
@@ -133,7 +133,7 @@ def shape_of(config: Any) -> Shape:
 
 
 def model_class(config: Any) -> Any:
-    """The class that the configuration names, where it has a head that predicts tokens; else the bare model."""
+    """Return the class that the configuration names if its head predicts tokens; else the bare model's class."""
     heads = {
         *MODEL_FOR_CAUSAL_LM_MAPPING_NAMES.values(),
         *MODEL_FOR_MASKED_LM_MAPPING_NAMES.values(),
@@ -145,7 +145,7 @@ def model_class(config: Any) -> Any:
 
 
 def _generation(source: _Source) -> GenerationConfig:
-    """The token ids that a text begins, ends and is padded with, as far as the vocabulary has them; nothing else.
+    """Take the ids that begin, end and pad a text, as far as the vocabulary has them, and nothing else.
 
     Handed to from_pretrained, so that it does not read generation_config.json by itself, which can choose caches,
     other models and code.
@@ -158,9 +158,9 @@ def _generation(source: _Source) -> GenerationConfig:
 
 
 def _with_its_weights(source: _Source, implementation: str, spread: Mapping[str, Any]) -> tuple[Any, str]:
-    """The model with the weights of its files, and what a reader should know of them.
+    """Load the model with the weights of its files, and a note on them for the reader.
 
-    Where the head alone is missing, the bare model; UnfitWeights where more is.
+    The bare model where only the head is missing; raises UnfitWeights where more is missing.
     """
     named = model_class(source.config)
     network, info = _from_files(named, source, implementation, spread)

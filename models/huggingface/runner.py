@@ -214,7 +214,7 @@ def try_out(network: Any, tokenizer: Any, *, shape: Shape) -> PretrainedRunner:
 
 
 def _looks_ahead(call: AttentionCall) -> bool:
-    """Whether any query of a call gives weight to a later key."""
+    """Return True if any query of a call gives weight to a later key."""
     rows = slice(0, call.query.shape[2])
     seen = attend_rows(call.function, call.query, call.key, call.value, mask=call.mask, rows=rows)
     return bool(seen.weights.triu(1 - seen.band.start).any())
@@ -282,7 +282,7 @@ def _forward(tried: PretrainedRunner, ids: Tensor) -> Tensor:
 
 
 def _agrees(tried: PretrainedRunner, ids: Tensor, hidden: Tensor) -> bool:
-    """Whether there is a head that alone gives the logits of the whole model."""
+    """Return True for a head that alone gives the logits of the whole model."""
     whole = usual_logits(tried.network, ids.to(tried.device), shape=tried.shape)
     if whole is None:
         return False

@@ -1,4 +1,4 @@
-"""Attention scores as a program: how a model made them from its queries and keys, to be made again row by row.
+"""Attention scores as a program: the operations on queries and keys, kept so that any rows can be made again.
 
 Models that do their attention by themselves hand out maps as large as the square of the text. What leads to such a map
 is short: a product of queries and keys, a scale, a bias, a mask, now and then a look-up by distance. `ScoreWatch` sees
@@ -24,7 +24,7 @@ _MOST_CELLS = 2**28  # of one intermediate result: a program may come from a fil
 
 
 class Node(Protocol):
-    """A tensor that a program makes."""
+    """A tensor that a program makes: a node of the program."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -66,7 +66,7 @@ class Cellwise:
         return tuple(self.size)
 
     def part(self, cut: Cut) -> Tensor:
-        """Computed from the same part of each operand."""
+        """Compute the part from the same part of each operand."""
         parts = [_part(operand, cut) if _is_node(operand) else operand for operand in self.operands]
         _check_room(_broadcast(*(part.shape for part in parts if isinstance(part, Tensor))))
         return CELLWISE[self.name](*parts)
@@ -84,7 +84,7 @@ class Product:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """[..., rows of a, columns of b]."""
+        """The shape [..., rows of a, columns of b]."""
         return (*_broadcast(self.a.shape[:-2], self.b.shape[:-2]), self.a.shape[-2], self.b.shape[-1])
 
     def part(self, cut: Cut) -> Tensor:
@@ -136,7 +136,7 @@ class Einsum:
 
 @dataclass(frozen=True)
 class Turned:
-    """Its dimensions in another order: those of the result, each by its place before."""
+    """A tensor with its dimensions in another order: for each new dimension, its place before."""
 
     node: Node
     order: tuple[int, ...]
@@ -161,7 +161,7 @@ class Reshaped:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The new one."""
+        """The new shape."""
         return tuple(self.size)
 
     def part(self, cut: Cut) -> Tensor:
@@ -194,7 +194,7 @@ class LookedUp:
 
 
 PARTS = (Given, Cellwise, Product, Einsum, Turned, Reshaped, LookedUp, Whole, ByDistance, TwoValued)
-"""All that a program is put together from."""
+"""The classes of a program's nodes."""
 
 
 def _cast(x: Tensor, dtype: str) -> Tensor:
@@ -238,7 +238,7 @@ def _check_room(shape: Sequence[int]) -> None:
 
 @dataclass(frozen=True)
 class _Raw:
-    """A tensor that goes into a program, as long as the program is not known to be wanted."""
+    """A tensor that goes into a program, held until the program is known to be needed."""
 
     tensor: Tensor
 
@@ -258,7 +258,7 @@ class _Moves:
 
 
 class ScoreWatch:
-    """Follows the operations of a running model; `program` gives how a tensor was made."""
+    """Follows the operations of a running model; `program` gives the operations that made a tensor."""
 
     def __init__(self) -> None:
         self._made: Any = WeakTensorKeyDictionary()
@@ -289,13 +289,13 @@ class ScoreWatch:
         return found
 
     def node(self, operand: Any) -> Any:
-        """An operand as a part of a program."""
+        """Turn an operand into a node of a program."""
         if not isinstance(operand, Tensor):
             return operand
         return self._made[operand] if operand in self._made else _Raw(operand)
 
     def _kept_small(self, node: Any, pairs: tuple[int, int]) -> Any:
-        """The program with everything that goes in kept; None where something has a number of its own for each pair."""
+        """Keep all inputs of the program; None where an input has a number for each pair of tokens."""
         if isinstance(node, _Raw):
             return self._given(node.tensor, pairs)
         if isinstance(node, _Moves):

@@ -33,7 +33,7 @@ from models.placement import with_weights
 
 
 def replace_sparse(network: Any) -> None:
-    """Put this file's modules in the place of a network's sparse attention; any other network stays as it is."""
+    """Replace a network's sparse attention by the modules of this file; any other network stays the same."""
     adapt = _ADAPTED.get(network.config.model_type)
     if adapt is not None:
         adapt(network)
@@ -48,7 +48,7 @@ def split_heads(x: Tensor, heads: int) -> Tensor:
 
 
 class BlockSparseAttention(nn.Module):
-    """BigBird's self-attention: in blocks where the text is long enough for them, else in full.
+    """BigBird's self-attention: in blocks where the text is long enough for blocks, else in full.
 
     transformers switches a whole model to full attention at its first short text, for good. Here each text is attended
     to as a model fresh from its file would: in blocks from (5 + 2r) * size + 1 tokens on, with r = num_random_blocks.
@@ -139,7 +139,7 @@ class _DecoderAttention(nn.Module):
         self.attention.eval()
 
     def forward(self, *, past_key_values: Any = None, output_attentions: bool = False, **given: Any) -> Any:
-        """What the replaced module gives: output, weights (None: they are not kept), cache."""
+        """Return the replaced module's results: output, weights (None: they are not kept), cache."""
         return *self.attention(past_key_values=past_key_values, **given), past_key_values
 
 
@@ -161,7 +161,7 @@ def _led(network: Any) -> None:
 
 
 def _not_padded(*, pad_token_id: int, **inputs: Any) -> tuple[Any, ...]:
-    """No padding, and the inputs as they are: what is attended in a band needs no whole windows."""
+    """Leave the inputs without padding: attention in a band needs no whole windows."""
     return 0, *inputs.values()
 
 
@@ -212,7 +212,7 @@ class LocalAttention(nn.Module):
 
 
 def _table(embedding: nn.Module) -> Tensor:
-    """The table of distances [buckets, H], a copy where accelerate keeps it elsewhere between its uses."""
+    """The table of distances [buckets, H]; a copy where accelerate offloads the table between its uses."""
     table: Tensor = embedding.get_parameter("weight")
     with with_weights(embedding):
         return embedding.get_parameter("weight").clone() if table.is_meta else table
@@ -310,7 +310,7 @@ def _pegasus_x(network: Any) -> None:
 
 @lru_cache(maxsize=32)
 def _window(tokens: int, width: int) -> WindowMask:
-    """One object for all layers, so that a file holds it once."""
+    """Share one object between all layers, so that a file holds it once."""
     return WindowMask(tokens, width)
 
 

@@ -30,12 +30,12 @@ def pre_norm(x: Tensor, sublayer: Map, norm: Map) -> Tensor:
 
 
 def post_norm_alone(x: Tensor, sublayer: Map, norm: Map) -> Tensor:
-    """Without the residual: what the sublayer does not pass on is lost."""
+    """Leave the residual out: all that the sublayer does not pass on is lost."""
     return norm(sublayer(x))
 
 
 def pre_norm_alone(x: Tensor, sublayer: Map, norm: Map) -> Tensor:
-    """Without the residual, the norm before the sublayer."""
+    """Leave the residual out, with the norm before the sublayer."""
     return sublayer(norm(x))
 
 
@@ -45,7 +45,7 @@ CONNECTIONS: dict[tuple[NormPlacement, bool], Callable[[Tensor, Map, Map], Tenso
     ("post", False): post_norm_alone,
     ("pre", False): pre_norm_alone,
 }
-"""By norm placement and whether there is a residual."""
+"""The connection of a sublayer, by norm placement and residual (True or False)."""
 
 
 class EncoderBlock(nn.Module):
@@ -75,8 +75,8 @@ class EncoderBlock(nn.Module):
     ) -> Tensor:
         """x [B, T, D] -> [B, T, D].
 
-        mask: which keys each query sees, None for all; bias: what the positions add to the scores; keep [B, T]: False
-        on padding, for norms that look at other tokens; past: keys and values of the tokens before these.
+        mask: the keys that each query sees, None for all; bias: numbers that the positions add to the scores;
+        keep [B, T]: False on padding, for norms that look at other tokens; past: keys and values of earlier tokens.
         """
         attention = partial(self.attention, mask=mask, bias=bias, past=past and past.text)
         x = self.connect(x, self._dropped(attention), partial(self.attention_norm, keep=keep))

@@ -27,7 +27,7 @@ Initialisation = Literal["torch", "normal", "xavier"]
 
 @dataclass(frozen=True, kw_only=True)
 class TransformerConfig:
-    """The sizes, which have no default, and the choices, whose defaults are those of Vaswani et al. (2017).
+    """The sizes, which have no default, and the choices, which default to Vaswani et al. (2017).
 
     Raises ValueError where the numbers do not fit each other or a choice is unknown.
     """
@@ -90,7 +90,7 @@ class TransformerConfig:
 
     @property
     def head_width(self) -> int:
-        """E = D / H, unless the heads are to have another width."""
+        """E = D / H, unless head_size names another width."""
         if isinstance(self.head_size, int):
             return self.head_size
         return self.width if self.head_size == "full" else self.width // self.heads

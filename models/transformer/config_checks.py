@@ -22,7 +22,7 @@ def check(config: TransformerConfig) -> None:
 
 
 def check_types(config: TransformerConfig) -> None:
-    """Whole numbers where sizes are meant, True or False where a switch is, and one of the known names elsewhere."""
+    """Check the types: whole numbers for sizes, True or False for switches, a known name for every choice."""
     for name in SIZES + MORE_SIZES + OPTIONAL_SIZES:
         size = getattr(config, name)
         if (size is not None or name not in OPTIONAL_SIZES) and (not _is_whole(size) or size < 1):
@@ -39,7 +39,7 @@ def check_types(config: TransformerConfig) -> None:
 
 
 def check_shape(config: TransformerConfig) -> None:
-    """Stacks, vocabularies and what they share."""
+    """Check the stacks, their vocabularies and the embeddings that they share."""
     if config.shape != "encoder" and config.causal is False:
         raise ValueError(
             f"shape {config.shape!r} with causal=False: each token would see the one it has to predict; "

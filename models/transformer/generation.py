@@ -67,7 +67,7 @@ class NextToken:
 
 @torch.inference_mode()
 def greedy(next_token: Ask, ids: Tensor, *, new_tokens: int, end: int | None = None) -> Tensor:
-    """The likeliest token, each time: ids [B, T], what is written so far -> [B, T + at most new_tokens].
+    """Write the likeliest token each time: ids [B, T] so far -> [B, T + at most new_tokens].
 
     After `end` a text is over; it is filled up with `end` until the last is over.
     """
@@ -86,7 +86,7 @@ def sample(
     top_p: float = 1.0,
     seed: int = 0,
 ) -> Tensor:
-    """Tokens drawn by their probability: ids [B, T] -> [B, T + at most new_tokens].
+    """Draw tokens by their probability: ids [B, T] -> [B, T + at most new_tokens].
 
     temperature divides the logits: below 1 the likely become likelier. top_k: only the k likeliest (Fan et al. 2018);
     top_p: of these the fewest that hold a share p of their probability (Holtzman et al. 2020). The order is that of
@@ -154,7 +154,7 @@ def beam_search(
     length_penalty: float = 0.6,
     watch: Callable[[BeamStep], None] | None = None,
 ) -> tuple[Tensor, float]:
-    """The best of `beams` texts kept at each step: ids [1, T] -> (ids [T + at most new_tokens], its score).
+    """Search with `beams` texts at each step: ids [1, T] -> (the best text's ids [T + at most new_tokens], its score).
 
     score = log P(new tokens) / ((5 + n) / 6)^length_penalty, n new tokens (Wu et al. 2016, eq. 14, without coverage).
     A text that reaches `end` leaves the beam and keeps its score. watch is called with every step.

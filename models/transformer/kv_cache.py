@@ -1,4 +1,4 @@
-"""The KV cache: keys and values of the tokens already read, so that each new token is worked on alone.
+"""The KV cache: keys and values of the tokens already read, so that only the new token is computed.
 
 Why keys and values, and not queries? Token t's output is softmax(q_t K^T) V: it needs every earlier key and value, and
 of the queries its own alone. In a causal model an earlier token's output never changes, so its query, once used, is
@@ -26,11 +26,11 @@ class KeyValue:
 
     @property
     def length(self) -> int:
-        """T, how many tokens are kept."""
+        """T, the number of cached tokens."""
         return 0 if self.key is None else self.key.shape[2]
 
     def append(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-        """Add those of the new tokens [B, K, Q, E]; all of them [B, K, T + Q, E] come back."""
+        """Add keys and values of new tokens [B, K, Q, E]; return all keys and values [B, K, T + Q, E]."""
         if self.key is not None and self.value is not None:
             key, value = torch.cat([self.key, key], dim=2), torch.cat([self.value, value], dim=2)
         self.key, self.value = key, value
@@ -43,7 +43,7 @@ class KeyValue:
         return self.key, self.value
 
     def take(self, rows: Tensor) -> None:
-        """Keep the texts `rows` of the batch, in that order; one may be taken twice."""
+        """Keep the texts `rows` of the batch, in that order; a text may be taken twice."""
         if self.key is not None and self.value is not None:
             self.key, self.value = self.key[rows], self.value[rows]
 

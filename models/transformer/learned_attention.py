@@ -173,6 +173,6 @@ def make_function(config: TransformerConfig, *, stream: Stream) -> PlainAttentio
 
 
 def is_plain(config: TransformerConfig, *, stream: Stream) -> bool:
-    """Whether a layer's attention is the paper's: a scaled dot product, masked with -inf, nothing added."""
+    """Return True for the paper's attention: a scaled dot product, masked with -inf, nothing added."""
     relative = config.positions in ("t5", "alibi", "shaw") and stream != "cross"
     return config.score == "dot" and config.mask_fill == -inf and not config.mask_before_scale and not relative

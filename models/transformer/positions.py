@@ -1,5 +1,5 @@
 """Absolute positions: a table with one row of D features a position, added to the embeddings, or a rotation of queries
-and keys. Positions as distances are in `models.transformer.relative`.
+and keys. Positions as distances are in `models.attention.relative`.
 """
 
 from __future__ import annotations

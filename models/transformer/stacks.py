@@ -187,7 +187,7 @@ def build(config: TransformerConfig) -> Encoder | Decoder | EncoderDecoder:
 
 
 def shift_right(target: Tensor, *, start: int) -> Tensor:
-    """What the decoder reads so that it predicts the target: start + target[:-1] (teacher forcing), [B, Q] -> [B, Q].
+    """Shift a target for teacher forcing: the decoder reads start + target[:-1], [B, Q] -> [B, Q].
 
     Every position is then trained at once, each on the true text before it.
     """

@@ -1,4 +1,4 @@
-"""The own Transformer in its three shapes, with random weights: what it looks like before it has learned anything."""
+"""The project's Transformer in its three shapes, with random weights: the architecture before any training."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TIED: dict[Shape, TiedEmbeddings] = {"encoder": "none", "decoder": "output", "en
 
 
 def config(shape: Shape, *, vocabulary: int) -> TransformerConfig:
-    """A small Transformer as in Vaswani et al. (2017), with the embeddings shared that they share."""
+    """Configure a small Transformer of Vaswani et al. (2017), with the embeddings that the paper shares."""
     return TransformerConfig(
         vocabulary=vocabulary,
         layers=2,
