@@ -15,9 +15,9 @@ from inspector.components.head import HeadMessage, HeadOptions, Part, Segments, 
 from inspector.plots import attention as draw_attention
 from inspector.plots import flow as draw_flow
 from inspector.plots import theme
-from inspector.views.attention import head_choice, quantities
+from inspector.views.attention import downloads, head_choice, quantities
 from inspector.views.components.head import Choice, Pan, Step, head
-from inspector.views.shell import downloads, link, session, widgets
+from inspector.views.shell import link, session, widgets
 
 if TYPE_CHECKING:
     from inspector.trace import Array, AttentionSite, Trace
@@ -98,7 +98,7 @@ def draw(
         st.caption(widgets.what_is_drawn(trace, shown, mean, site=site))
     else:
         st.caption(quantities.caption(kind, trace, values, site=site))
-    downloads.head(
+    downloads.open_head(
         trace,
         seen,
         values,

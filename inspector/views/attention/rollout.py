@@ -11,7 +11,7 @@ from inspector import flow, maps
 from inspector.export import spreadsheet
 from inspector.plots import flow as draw_flow
 from inspector.plots import theme
-from inspector.views.shell import session, widgets
+from inspector.views.shell import downloads, session, widgets
 from models.formatting import layer_name
 
 if TYPE_CHECKING:
@@ -47,12 +47,11 @@ def draw(trace: Trace, shown: maps.Arrangement, *, stream: str, token: int, scal
     )
     if layers != [layer_name(number) for number in range(len(layers))]:
         st.caption("Only attention is followed: what layers of another kind mix between tokens is left out.")
-    widgets.download(
-        "CSV",
+    downloads.button(
+        f"{trace.model.replace('/', '-')}-{stream}-rollout-from{token}.csv",
         lambda: _csv(shares[:, seen.positions], seen.labels, layers),
-        file=f"{trace.model.replace('/', '-')}-{stream}-rollout-from{token}.csv",
-        mime="text/csv",
-        meaning="The shares as you see them, a row per layer, to the last digit",
+        "The shares as you see them, a row per layer, to the last digit",
+        label="CSV",
     )
 
 

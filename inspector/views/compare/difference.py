@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import permutations
 
 import streamlit as st
 
-from inspector import alignment, compare, maps
+from inspector import alignment, compare, export, maps
 from inspector.alignment import Common, Number
 from inspector.components.head import HeadMessage, Linked
 from inspector.plots import theme
+from inspector.trace import Array
 from inspector.views.compare.panels import Panel
 from inspector.views.components.head import head
 from inspector.views.shell import downloads, link, session, widgets
@@ -67,7 +69,18 @@ def section(panels: Sequence[Panel], numbers: Sequence[Numbers]) -> None:
         else f"$A_{{{a.name}}} - A_{{{b.name}}} = 0$ everywhere: the two maps are equal."
     )
     drawn = {panel.name: (panel.weights, panel.shown.queries.labels, panel.shown.keys.labels) for panel in panels}
-    downloads.comparison({**drawn, named: (apart.values, apart.queries, apart.keys)})
+    with st.container(horizontal=True, gap="small"):
+        for name, (weights, down, across) in {**drawn, named: (apart.values, apart.queries, apart.keys)}.items():
+            downloads.button(
+                f"{name.lower().replace(' ', '-')}.csv",
+                partial(_csv, weights, down, across),
+                "The weights as you see them, to the last digit",
+                label=f"{name}, CSV",
+            )
+
+
+def _csv(weights: Array, queries: Sequence[str], keys: Sequence[str]) -> bytes:
+    return export.csv(weights, queries=queries, keys=keys).encode()
 
 
 def _cards(apart: compare.Difference, keys: Common, *, a: str, b: str) -> list[tuple[str, str, str]]:

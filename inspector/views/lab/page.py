@@ -15,7 +15,7 @@ from inspector.export import spreadsheet
 from inspector.plots import lab as draw
 from inspector.views.lab import results as lab_results
 from inspector.views.lab import settings
-from inspector.views.shell import process_settings, progress, queue, session, widgets
+from inspector.views.shell import downloads, process_settings, progress, queue, session, widgets
 from models import failures
 from models.training.experiments import Experiment
 
@@ -120,15 +120,7 @@ def show(attempt: Attempt, *, chosen: Experiment | None) -> None:
         "gives ln 10 = 2.30. Every text is new, so accuracy is on texts that were never seen."
     )
     table = lab.curves(attempt.results)
-    st.download_button(
-        "Curves as CSV",
-        spreadsheet.csv(table),
-        file_name=f"lab-{attempt.experiment.task}.csv",
-        mime="text/csv",
-        icon=":material/download:",
-        on_click="ignore",
-        key="download lab",
-    )
+    downloads.button(f"lab-{attempt.experiment.task}.csv", lambda: spreadsheet.csv(table), label="Curves as CSV")
     lab_results.accuracy(attempt.experiment, attempt.results)
     lab_results.example(attempt.experiment, attempt.results)
 

@@ -18,7 +18,7 @@ page = st.navigation(
         st.Page(VIEWS / "attention" / "page.py", title="Attention", icon=":material/grid_view:", default=True),
         st.Page(VIEWS / "compare" / "page.py", title="Compare", url_path="compare", icon=":material/compare:"),
         st.Page(VIEWS / "what_if" / "page.py", title="What if", url_path="what_if", icon=":material/alt_route:"),
-        st.Page(VIEWS / "generate.py", title="Generate", icon=":material/edit_note:"),
+        st.Page(VIEWS / "generate" / "page.py", title="Generate", url_path="generate", icon=":material/edit_note:"),
         st.Page(VIEWS / "layernorm.py", title="LayerNorm", icon=":material/equalizer:"),
         st.Page(VIEWS / "positions.py", title="Positions", icon=":material/waves:"),
         st.Page(VIEWS / "costs.py", title="Costs", icon=":material/calculate:"),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from inspector.export import spreadsheet
-from inspector.views.shell import link
+from inspector.views.shell import downloads, link
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -144,29 +144,7 @@ def table(frame: pd.DataFrame, *, name: str, height: int | None = None) -> None:
         column: st.column_config.NumberColumn(format="%.3g") for column in frame.select_dtypes("float").columns
     }
     st.dataframe(frame, hide_index=True, column_config=numbers, height=height or "auto")
-    st.download_button(
-        "Table as CSV",
-        spreadsheet.csv(frame),
-        file_name=f"{name}.csv",
-        mime="text/csv",
-        icon=":material/download:",
-        on_click="ignore",
-        key=f"download {name}",
-    )
-
-
-def download(label: str, make: Callable[[], bytes], *, file: str, mime: str, meaning: str) -> None:
-    """A button for a file that is made when asked for."""
-    st.download_button(
-        label,
-        make,
-        file_name=file,
-        mime=mime,
-        help=meaning,
-        icon=":material/download:",
-        on_click="ignore",
-        key=f"download {file}",
-    )
+    downloads.button(f"{name}.csv", lambda: spreadsheet.csv(frame), label="Table as CSV")
 
 
 def head_numbers(row: pd.Series, *, tokens: int) -> list[tuple[str, str, str]]:

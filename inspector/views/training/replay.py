@@ -5,15 +5,16 @@ All moments are in one file; as it plays nothing is computed again, and only thi
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
-from time import monotonic
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from inspector import training as learning
 from inspector.export import spreadsheet
-from inspector.views.shell import boundary, link, session, widgets
+from inspector.views.shell import downloads, link, session, widgets
+from inspector.views.shell.player import Player
 from inspector.views.training import curves as training_curves
 from inspector.views.training import heads as training_heads
 from models.training import history, metrics
@@ -25,22 +26,16 @@ if TYPE_CHECKING:
     from models.training.recipes import Recipe
     from models.training.replay_file import Replay
 
-INTERVAL = 1.5  # seconds that a moment is seen
+PLAYER = Player("replay", interval=1.5)
 
 
 def draw(folder: Path, rows: pd.DataFrame | None, *, recipe: Recipe | None, vocabulary: int | None) -> None:
-    """Curves and replay of a checkpoint, in a panel of their own; `rows` of learning.curves, None without metrics."""
-    state = st.session_state
-    if state.setdefault("replaying_of", folder.name) != folder.name:
-        state["replaying_of"], state["replaying"] = folder.name, False
-    playing = state.setdefault("replaying", False)
-    panel = st.fragment(boundary.part(_panel), run_every=INTERVAL if playing else None)
-    panel(folder, rows, recipe, vocabulary, playing)
+    """Draw curves and replay of a checkpoint in a panel; `rows` of training.curves, None without metrics."""
+    PLAYER.load(folder.name)
+    PLAYER.panel(_panel)(folder, rows, recipe, vocabulary)
 
 
-def _panel(
-    folder: Path, rows: pd.DataFrame | None, recipe: Recipe | None, vocabulary: int | None, ticking: bool
-) -> None:
+def _panel(folder: Path, rows: pd.DataFrame | None, recipe: Recipe | None, vocabulary: int | None) -> None:
     try:
         replay = session.cached(("replay", str(folder)), lambda: history.read_replay(folder))
     except ValueError as error:
@@ -51,9 +46,8 @@ def _panel(
         if rows is not None:
             _metrics(folder)
         return
-    _advance(replay)
-    if st.session_state["replaying"] != ticking:
-        st.rerun()  # the whole page: a fragment cannot change its own clock
+    PLAYER.advance(len(replay.steps) - 1, at=_shown, go=partial(_go, replay))
+    PLAYER.follow()
     above = st.container()
     st.subheader("Replay")
     st.caption(
@@ -76,68 +70,54 @@ def _panel(
     with st.container(horizontal=True, gap="small"):
         if rows is not None:
             _metrics(folder)
-        widgets.download(
-            "Heads, CSV",
+        downloads.button(
+            f"{folder.name}-{stream}-heads.csv",
             lambda: spreadsheet.csv(measures),
-            file=f"{folder.name}-{stream}-heads.csv",
-            mime="text/csv",
-            meaning="Every measure of every head at every moment, of this sentence and stream",
+            "Every measure of every head at every moment, of this sentence and stream",
+            label="Heads, CSV",
         )
-        widgets.download(
-            "Maps, NPZ",
+        downloads.button(
+            f"{folder.name}-sentence{sentence}-replay.npz",
             lambda: learning.npz(replay, sentence=sentence),
-            file=f"{folder.name}-sentence{sentence}-replay.npz",
-            mime="application/octet-stream",
-            meaning="All maps of this sentence: numpy.load() gives STREAM.LAYER [moment, head, query, key], float16",
+            "All maps of this sentence: numpy.load() gives STREAM.LAYER [moment, head, query, key], float16",
+            label="Maps, NPZ",
         )
 
 
 def _metrics(folder: Path) -> None:
-    widgets.download(
-        "Metrics, CSV",
+    downloads.button(
+        f"{folder.name}-metrics.csv",
         (folder / metrics.FILE).read_bytes,
-        file=f"{folder.name}-metrics.csv",
-        mime="text/csv",
-        meaning="Losses, accuracy, learning rate, gradient norm, speed: the training's own file",
+        "Losses, accuracy, learning rate, gradient norm, speed: the training's own file",
+        label="Metrics, CSV",
     )
 
 
 # --- playing -------------------------------------------------------------------------------------------------------
 
 
-def _advance(replay: Replay) -> None:
-    """One moment on where the clock says so; playing ends at the last."""
-    state = st.session_state
-    if not state["replaying"]:
-        return
-    last = len(replay.steps) - 1
-    if monotonic() - state["replayed_at"] >= 0.6 * INTERVAL:  # not for a run that another widget caused
-        state["replayed_at"], state["replayed"] = monotonic(), min(state["replayed"] + 1, last)
-        state["moment"] = str(replay.steps[state["replayed"]])
-    if state["replayed"] >= last:
-        state["replaying"] = False
+def _shown() -> int:
+    """The number of the moment that is seen as it plays; the slider's place comes back from the browser late."""
+    shown: int = st.session_state["replay.shown"]
+    return shown
 
 
-def _play_or_pause(moments: list[str]) -> None:
-    state = st.session_state
-    state["replaying"] = not state["replaying"]
-    if state["replaying"]:
-        at = state["moment"]
-        state["replayed"] = 0 if at == moments[-1] else moments.index(at)
-        state["moment"], state["replayed_at"] = moments[state["replayed"]], monotonic()
+def _go(replay: Replay, number: int) -> None:
+    st.session_state["replay.shown"] = number
+    st.session_state["moment"] = str(replay.steps[number])
 
 
 def _moved(moments: list[str]) -> None:
-    """The reader moved the slider, which stops the player; its own move may come back from the browser one late."""
+    """Stop where the reader moved the slider; the player's own move may come back from the browser one late."""
     state = st.session_state
-    if state["replaying"] and abs(moments.index(state["moment"]) - state["replayed"]) > 1:
-        state["replaying"] = False
+    if PLAYER.playing and abs(moments.index(state["moment"]) - _shown()) > 1:
+        PLAYER.stop()
 
 
 def _moment(replay: Replay) -> int:
-    """Button and slider -> the step of the training that is looked at."""
+    """Draw button and slider; return the step of the training that is looked at."""
     moments = [str(step) for step in replay.steps]
-    default, playing = moments[len(moments) // 2], st.session_state["replaying"]
+    default = moments[len(moments) // 2]
     button, slider = st.columns([1, 6], vertical_alignment="bottom")
     with slider:
         chosen: str = st.select_slider(
@@ -149,16 +129,15 @@ def _moment(replay: Replay) -> int:
             on_change=_moved,
             args=(moments,),
         )
-    button.button(
-        "Pause" if playing else "Play",
-        icon=":material/pause:" if playing else ":material/play_arrow:",
-        type="primary",
-        key="play_replay",
-        on_click=_play_or_pause,
-        args=(moments,),
-        shortcut="P",
-    )
+    with button:
+        at = partial(_place, moments)
+        PLAYER.button(len(moments) - 1, at=at, go=partial(_go, replay), key="play_replay")
     return int(chosen)
+
+
+def _place(moments: list[str]) -> int:
+    """The number of the moment that the slider shows."""
+    return moments.index(st.session_state["moment"])
 
 
 def _choices(replay: Replay) -> tuple[int, str]:

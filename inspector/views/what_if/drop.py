@@ -13,9 +13,9 @@ from inspector.components.grid import grid_bytes, roles
 from inspector.interventions import Dropped
 from inspector.trace import Trace
 from inspector.views.components.grid import grid
-from inspector.views.shell import boundary, downloads, link, session, site_words, widgets
-from inspector.views.what_if import before_after, importance
-from inspector.views.what_if import predictions as what_if_predictions
+from inspector.views.shell import boundary, link, session, site_words, widgets
+from inspector.views.what_if import before_after, downloads, importance
+from inspector.views.what_if.predictions import show_predictions
 from inspector.views.what_if.swap import guessed_token
 from models import LoadedModel
 from models.attention.dropping import Head
@@ -38,7 +38,7 @@ def explorer(trace: Trace, loaded: LoadedModel) -> None:
         chosen = link.chosen_several("drop", default=_first(trace), allowed=list(names), but="")
         dropped = _dropped(trace, loaded, tuple(names[one] for one in chosen), hidden=hidden)
         _choice(dropped, first=_first(trace), stream=stream)
-        predictions = what_if_predictions.show(loaded, dropped)
+        predictions = show_predictions(loaded, dropped)
         drawn = before_after.maps_of(dropped, stream=stream)
         before_after.hidden_states(dropped)
         link.keep()

@@ -12,9 +12,9 @@ from inspector.interventions import Guess, Masked
 from inspector.plots import interventions as draw
 from inspector.plots import theme
 from inspector.trace import Trace
-from inspector.views.shell import boundary, downloads, link, session, widgets
-from inspector.views.what_if import before_after, token_choice
-from inspector.views.what_if import predictions as what_if_predictions
+from inspector.views.shell import boundary, link, session, widgets
+from inspector.views.what_if import before_after, downloads, token_choice
+from inspector.views.what_if.predictions import guess_numbers, show_predictions
 from models import LoadedModel
 
 GUESSES = "mini-bert"  # the model of the catalogue that guesses hidden tokens
@@ -118,7 +118,7 @@ def _guesses(loaded: LoadedModel, masked: Masked) -> pd.DataFrame | None:
     """What is guessed or predicted, and its table."""
     if not loaded.fills_masks:
         st.text(masked.gapped)
-        return what_if_predictions.show(loaded, masked)
+        return show_predictions(loaded, masked)
     _gap(loaded, masked)
     return interventions.predictions(masked)
 
@@ -133,7 +133,7 @@ def _gap(loaded: LoadedModel, masked: Masked) -> None:
         with left:
             _draw(first)
         with right:
-            widgets.cards(what_if_predictions.guess_numbers(first, masked.unmasked[0]), width=170)
+            widgets.cards(guess_numbers(first, masked.unmasked[0]), width=170)
     else:
         st.caption("Several at once are guessed independently: the model does not know what it guessed in another gap.")
         for start in range(0, min(len(masked.guesses), SHOWN), 2):

@@ -17,7 +17,7 @@ from models import LoadedModel
 END = "…"  # what comes after the text's end
 
 
-def show(loaded: LoadedModel, change: Change) -> pd.DataFrame | None:
+def show_predictions(loaded: LoadedModel, change: Change) -> pd.DataFrame | None:
     """The likeliest tokens before and after, with how the true one fares; the table of it. None without a head."""
     if loaded.predict is None:
         st.info(

@@ -7,10 +7,10 @@ import streamlit as st
 from inspector import interventions
 from inspector.interventions import Swapped
 from inspector.trace import Trace
-from inspector.views.shell import boundary, downloads, link, session, widgets
-from inspector.views.what_if import before_after, token_choice
-from inspector.views.what_if import predictions as what_if_predictions
+from inspector.views.shell import boundary, link, session, widgets
+from inspector.views.what_if import before_after, downloads, token_choice
 from inspector.views.what_if.hide import telling
+from inspector.views.what_if.predictions import show_predictions
 from models import LoadedModel
 
 BY = "dog"
@@ -36,7 +36,7 @@ def explorer(trace: Trace, loaded: LoadedModel) -> None:
         hidden = guessed_token(trace, loaded, without=range(positions[0], positions[-1] + 1))
         swapped = _swapped(trace, loaded, positions[0], by=by, hidden=hidden)
         _texts(swapped)
-        predictions = what_if_predictions.show(loaded, swapped)
+        predictions = show_predictions(loaded, swapped)
         stream = widgets.stream(site.stream for site in trace.sites)
         drawn = before_after.maps_of(swapped, stream=stream)
         of_text = tuple(swapped.replaced[0]) if trace.target is None else ()

@@ -24,7 +24,7 @@ PATHS = {  # by the page's title; seen from the frame, which lies in shell/
     "Attention": "../attention/page.py",
     "Compare": "../compare/page.py",
     "What if": "../what_if/page.py",
-    "Generate": "../generate.py",
+    "Generate": "../generate/page.py",
     "LayerNorm": "../layernorm.py",
     "Positions": "../positions.py",
     "Costs": "../costs.py",

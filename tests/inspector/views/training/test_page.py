@@ -109,7 +109,7 @@ def test_a_link_out_of_range_is_a_sentence(folder: Path) -> None:
 
 def test_play_walks_to_the_end_and_stops(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [0.0]
-    monkeypatch.setattr("inspector.views.training.replay.monotonic", lambda: clock[0])
+    monkeypatch.setattr("inspector.views.shell.player.monotonic", lambda: clock[0])
     app = opened("Training", moment=STEPS[-4])
     app.button(key="play_replay").click().run()
     assert app.button(key="play_replay").label == "Pause"

@@ -260,7 +260,7 @@ def test_the_downloads_hold_what_is_seen(monkeypatch: pytest.MonkeyPatch, standi
     def keep(file: str, make: object, *_: object, **__: object) -> None:
         made[file] = make()
 
-    monkeypatch.setattr("inspector.views.shell.downloads._button", keep)
+    monkeypatch.setattr("inspector.views.shell.downloads.button", keep)
     app = opened(token="2", mask_layer="0", mask_head="1")
     assert not app.exception
     masked = interventions.mask(standin, EXAMPLE, positions=[2])

@@ -11,8 +11,8 @@ from inspector.generating import beams
 from inspector.plots import beams as draw_beams
 from inspector.plots import generating as draw
 from inspector.plots import theme
+from inspector.views.generate.steps import steps
 from inspector.views.shell import link, progress, queue, session, widgets
-from inspector.views.shell import player as playing
 from models import failures
 
 TRANSLATOR = "translator"
@@ -194,7 +194,7 @@ except ValueError as error:
 flops = decoding.by_step(loaded.config, steps=len(made.steps), begun=made.begun, source=made.source)
 table = made.table().merge(flops, on="step")
 
-playing.player(made, table)
+steps(made, table)
 st.subheader("What the KV cache saves")
 what_the_cache_saves(made, table)
 st.subheader("Beam search as a tree")

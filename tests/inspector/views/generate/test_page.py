@@ -102,13 +102,13 @@ def values(array: Any) -> list[float]:
 
 
 def test_it_plays_to_the_last_token_and_stops(made: generating.Written, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(player, "INTERVAL", 0.0)  # every run is a tick
+    monkeypatch.setattr(player, "_SOON", 0.0)  # every run is a tick
     last = len(made.steps)
     app = written()
     assert app.button(key="play").label == "Play"
     pressed(app, "play")
     seen = [app.slider[0].value]
-    while app.session_state["playing"]:
+    while app.session_state["generate.playing"]:
         assert app.button(key="play").label == "Pause"
         app.run()
         seen.append(app.slider[0].value)
@@ -121,9 +121,9 @@ def test_it_plays_to_the_last_token_and_stops(made: generating.Written, monkeypa
 def test_playing_can_be_stopped_and_walked() -> None:
     app = written(step="2")
     pressed(app, "play")
-    assert app.session_state["playing"]
+    assert app.session_state["generate.playing"]
     pressed(app, "play")
-    assert not app.session_state["playing"]
+    assert not app.session_state["generate.playing"]
     at = app.slider[0].value
     pressed(app, "Next step")
     assert app.slider[0].value == at + 1
@@ -134,7 +134,7 @@ def test_playing_can_be_stopped_and_walked() -> None:
     assert app.slider[0].value == 4
     pressed(app, "play")
     app.slider[0].set_value(6).run()  # stops it
-    assert not app.session_state["playing"]
+    assert not app.session_state["generate.playing"]
     assert app.slider[0].value == 6
     assert not app.exception
 

@@ -1,0 +1,152 @@
+"""Downloads of the open head: a picture, a table, arrays, an interactive page, the trace, Python lines and a link."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, TypeVar
+from urllib.parse import urlencode
+
+import numpy as np
+import streamlit as st
+
+from inspector import export
+from inspector.export import python
+from inspector.plots import attention, raster, vector
+from inspector.views.shell import available_models, downloads, session, site_words
+
+if TYPE_CHECKING:
+    from inspector.maps import Arrangement, Groups
+    from inspector.plots.theme import Scale
+    from inspector.trace import Array, AttentionSite, Trace
+    from inspector.views.attention.quantities import Kind
+
+T = TypeVar("T")
+
+
+def open_head(
+    trace: Trace,
+    shown: Arrangement,
+    values: Array,
+    *,
+    whole: Arrangement,
+    site: AttentionSite,
+    head: int,
+    scale: Scale,
+    kind: Kind,
+    mean: str = "",
+) -> None:
+    """Draw the buttons of the open head's files, and the Python lines and the link that give the same view.
+
+    values: [Q, T] as the reader sees them, between the groups of `shown`: all of `whole`, or of a long text the window
+    in sight. mean: what they are a mean of, where they are; then there is no page and no Python of the one head.
+    """
+    which = re.sub(r"\W+", "-", mean.lower()) if mean else f"{site_words.in_file(site)}-head{head}"
+    stream = site.stream
+    name = f"{trace.model.replace('/', '-')}-{stream}-{which}{kind.suffix}"
+    queries, keys = shown.queries.labels, shown.keys.labels
+    window = _tokens(shown) if whole.is_long else None
+    as_recorded = kind.name == "weights" and not mean
+    what = mean or attention.title(site.layer, head, stream, call=site.call)
+    title, mode = f"{trace.model}: {what.lower()}", session.mode()
+    title += "" if kind.name == "weights" else f", {kind.quantity}"
+    title += "" if available_models.trained(trace.model) else ", untrained"
+    title += "" if len(queries) == len(trace.read_by(stream).tokens) else ", a part, or tokens hidden or merged"
+
+    def picture(draw: Callable[..., T]) -> T:
+        look = {
+            "queries": queries,
+            "keys": keys,
+            "title": title,
+            "mode": mode,
+            "scale": scale,
+            "quantity": kind.quantity,
+            "diverging": kind.signed,
+        }
+        return draw(values, **look)
+
+    with st.container(horizontal=True, gap="small"):
+        downloads.button(f"{name}.png", lambda: picture(raster.png), "The map as you see it")
+        downloads.button(
+            f"{name}.svg",
+            lambda: picture(vector.svg).encode(),
+            "The map as you see it, sharp at any size",
+        )
+        downloads.button(
+            f"{name}.csv",
+            partial(_csv, values, queries, keys),
+            f"{kind.title} as you see them, to the last digit",
+        )
+        downloads.button(
+            f"{name}.npz",
+            lambda: downloads.npz({"values": values, "queries": np.array(queries), "keys": np.array(keys)}),
+            f"{kind.title} as you see them, bit by bit: numpy.load() gives values, queries, keys",
+        )
+        if as_recorded:
+            look = session.first_look(trace)
+            downloads.button(
+                f"{name}.html",
+                lambda: export.html(
+                    trace,
+                    layer=site.layer,
+                    head=head,
+                    stream=stream,
+                    call=site.call,
+                    scale=scale,
+                    window=window,
+                    look=look,
+                ).encode(),
+                "An interactive page that works offline: heads as recorded, nothing hidden or merged"
+                + ("; of this long text the window that you see" if window else ""),
+            )
+        downloads.button(
+            f"{trace.model.replace('/', '-')}.npz",
+            lambda: _saved(trace),
+            "The whole trace: opens here again, or with inspector.open()",
+            label="Trace",
+        )
+        with st.popover("Python, link", icon=":material/code:"):
+            if as_recorded:
+                st.caption("The same numbers without the page:")
+                part = _groups(whole, shown) if whole.is_long else None
+                lines = python.lines(
+                    trace, whole, layer=site.layer, head=head, stream=stream, call=site.call, window=part
+                )
+                st.code(lines, language="python")
+            st.caption("This view as a link; a text over 1,000 characters is not in it:")
+            st.code(_link(), language=None)
+
+
+def _tokens(shown: Arrangement) -> tuple[slice, slice]:
+    """The tokens of the text from the first to the last that are seen."""
+    down, across = shown.queries.positions, shown.keys.positions
+    return slice(int(down[0]), int(down[-1]) + 1), slice(int(across[0]), int(across[-1]) + 1)
+
+
+def _groups(whole: Arrangement, shown: Arrangement) -> tuple[slice, slice]:
+    """Which groups of the whole are seen."""
+
+    def part(every: Groups, seen: Groups) -> slice:
+        first = every.members.index(seen.members[0])
+        return slice(first, first + len(seen.members))
+
+    return part(whole.queries, shown.queries), part(whole.keys, shown.keys)
+
+
+def _link() -> str:
+    """The address of this view."""
+    return f"{st.context.url}?{urlencode(st.query_params.to_dict())}"
+
+
+def _csv(weights: Array, queries: Sequence[str], keys: Sequence[str]) -> bytes:
+    return export.csv(weights, queries=queries, keys=keys).encode()
+
+
+def _saved(trace: Trace) -> bytes:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "trace.npz"
+        trace.save(path)
+        return path.read_bytes()
