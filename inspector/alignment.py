@@ -23,7 +23,7 @@ from models.tokenizers import Encoding
 WORD = re.compile(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff]+|[^\w\s]")
 ROLES = dict.fromkeys(START_TOKENS, "start") | dict.fromkeys(END_TOKENS, "end")
 
-Atom = tuple[str, int]  # ("word", its number), or a special token's role and its how-manieth
+Atom = tuple[str, int]  # ("word", its number), or a special token's role and its ordinal
 Number = int | None
 
 

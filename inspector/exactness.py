@@ -48,7 +48,7 @@ class Held:
 
 @dataclass(frozen=True)
 class Exactness:
-    """What was checked on one text.
+    """The results of the checks on one text.
 
     layers, expected: attentions recorded, and attentions that the configuration names; a layer may make none, or two.
     row_sum_error: largest distance of a row's sum from 1; with sinks, to which a part of each row goes, by how much the
@@ -78,7 +78,7 @@ class Exactness:
 
     @property
     def holds(self) -> bool:
-        """Whether every check passed."""
+        """True if every check passed."""
         return (
             self.layers == self.expected
             and self.finite
@@ -130,7 +130,7 @@ def _states_in_words(states: Held, unknown: str) -> str:
 
 
 class WeightChecks:
-    """What every weight of a trace is held to, block by block as they come."""
+    """The checks that every weight of a trace must pass, block by block."""
 
     def __init__(self, trace: Trace) -> None:
         self._to_sinks = {_place(record.site): record.function.sinks for record in trace.attentions}
@@ -155,7 +155,7 @@ class WeightChecks:
     def result(
         self, *, expected_layers: int, hidden_difference: float | None, unchecked: str = "the model was not at hand"
     ) -> Exactness:
-        """What was found in all that was seen. The arguments are those of `check`."""
+        """Return the result for all blocks seen. The arguments are those of `check`."""
         return Exactness(
             len(self._to_sinks),
             expected_layers,
@@ -193,7 +193,7 @@ def _place(site: AttentionSite) -> tuple[str, int, int]:
 
 
 def row_sum_tolerance(trace: Trace) -> float:
-    """How far rounding takes the sum of a row from 1: in float32 1e-5; in half precision u more.
+    """Return how far rounding can move the sum of a row from 1: 1e-5 in float32; in half precision u more.
 
     Each weight w is rounded to w (1 + d), |d| <= u = eps / 2, so that a sum of 1 moves by at most u: 2^-8 in bfloat16,
     2^-11 in float16.
@@ -203,7 +203,7 @@ def row_sum_tolerance(trace: Trace) -> float:
 
 
 def hidden_tolerance(trace: Trace) -> float:
-    """How far rounding takes two ways to compute the last hidden state apart: in float32 5e-5.
+    """Return how far rounding can move two computations of the last hidden state apart: 5e-5 in float32.
 
     Rounding grows with what is rounded: a state with entries above 10, as where nothing normalises it (MobileBERT), may
     be off by as many times more. In half precision 3 eps sqrt(L) of the largest entry: L layers' roundings add up like
@@ -238,7 +238,7 @@ def check_residual_stream(trace: Trace) -> Held:
 
 
 def refusals(trace: Trace) -> dict[str, str]:
-    """Why a norm, by its path, or the residual stream of a stream, by its name, is not shown."""
+    """Say why a norm (by its path) or a stream's residual stream (by its name) is not shown."""
     return {
         refused.name if refused.what == "norm" else f"residual stream of the {refused.name}": refused.reason
         for refused in trace.refused

@@ -57,7 +57,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Explanation:
-    """One cell rebuilt.
+    """One cell of a map, rebuilt from its query and key.
 
     q, k: float64 [E], as they meet in the score: as recorded (after biases and RoPE's rotation), or as `meeting` says.
     products: float64 [E], what each dimension adds to the dot product. All three are empty where they are not known.
@@ -104,7 +104,7 @@ class Explanation:
 
     @property
     def holds(self) -> bool:
-        """Whether the rebuilt and the recorded weight are the same but for rounding."""
+        """True if the rebuilt and the recorded weight are equal, apart from rounding."""
         return abs(self.difference) <= TOLERANCE
 
     def carriers(self, share: float = 0.8) -> NDArray[np.intp]:

@@ -1,4 +1,4 @@
-"""What flows along attention: how much a head really moves, and where a token's content came from through all layers.
+"""The flow along attention: how much a head really moves, and where a token's content came from through all layers.
 
 A weight alpha_ij says what share of token j's value the query i takes, not how large that value is. With the output
 projection, token j's part in what attention gives to token i is alpha_ij f_h(x_j), where
@@ -31,7 +31,7 @@ _KEYS = 128  # keys at once: f_h(x_j) of all heads is H D numbers for each key
 
 @dataclass(frozen=True)
 class ValueNorms:
-    """How large what each key hands over is, in each head: plain ||v_j||, projected ||v_j W_O^h||, both [H, T]."""
+    """The size of what each key hands over, in each head: plain ||v_j||, projected ||v_j W_O^h||, both [H, T]."""
 
     plain: Array
     projected: Array

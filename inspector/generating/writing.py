@@ -1,4 +1,4 @@
-"""A model at work as a writer: token by token, with what it thought at each step; a part of the probe.
+"""A model at work as a writer: token by token, with the candidates at each step; a part of the probe.
 
 Every step is decoded for real, once with a KV cache and once without. The attention of all steps comes from one
 recording of the finished text: in a causal model row i of the map is what the newest token attended to at its step,

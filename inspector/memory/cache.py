@@ -74,7 +74,7 @@ class SharedModels:
         return sum(size for _, size in self._models.values())
 
     def holds(self, key: Hashable) -> bool:
-        """Whether the model of `key` is in memory, so that `get` has nothing to load."""
+        """Return True if the model of `key` is in memory, so that `get` has nothing to load."""
         return key in self._models
 
     def get(self, key: Hashable, load: Callable[[], LoadedModel], *, expected: int = 0) -> LoadedModel:

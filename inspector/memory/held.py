@@ -60,7 +60,7 @@ class _Walk:
         self.lent: set[int] = set()
 
     def see(self, value: object) -> None:
-        """Meet everything that can be reached; no recursion, for a value may be nested deep."""
+        """Visit everything that can be reached; without recursion, because a value may be nested deep."""
         met: set[int] = set()
         waiting: list[Any] = [value]
         while waiting:

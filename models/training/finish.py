@@ -1,4 +1,4 @@
-"""After the last step: scores, replay, checkpoint and card."""
+"""The end of a training: scores, replay, checkpoint and card."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def draw(
 
 
 def options(measures: pd.DataFrame) -> Options:
-    """How the reader or the link sorted the heads, a minus before what rises, and which are shown."""
+    """Return the reader's or the link's order of heads (a minus: rising), and the roles that are shown."""
     known = roles.known(measures).values()
     falling_and_rising = [*known, *(f"-{name}" for name in known)]
     sort = next(iter(link.chosen_words("sort", allowed=falling_and_rising)), "")

@@ -1,4 +1,4 @@
-"""Which heads the open view shows: the open one, several of its layer, or their mean over all layers."""
+"""The heads in the open view: the open head, several heads of its layer, or their mean over all layers."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ def draw(
 
 
 def options() -> HeadOptions:
-    """What the reader, or the link, chose to see of a head."""
+    """Return the options that the reader, or the link, chose for a head's view."""
     patterns = HeadOptions.PATTERNS.items()
     return HeadOptions(**{name: link.chosen_text(name, pattern=pattern) for name, pattern in patterns})
 
@@ -135,7 +135,7 @@ def _top(maps: Sequence[Array]) -> float:
 
 
 def _segments(trace: Trace, seen: maps.Arrangement, *, stream: str) -> Segments | None:
-    """Which of two texts each token in sight belongs to; None of a text without a pair."""
+    """Return which of two texts each shown token belongs to; None for a text without a pair."""
     if trace.text_pair is None or stream == "cross":
         return None
     of_token = trace.read_by(stream).segments

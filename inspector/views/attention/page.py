@@ -40,7 +40,7 @@ def step(by: int) -> None:
 
 
 def follow(event: Choice | Step, queries: maps.Groups) -> None:
-    """What the reader did in the open head: pinned queries (kept by their tokens), or asked for another head."""
+    """Act on a click in the open head: pin queries (kept by their tokens), or open another head."""
     if isinstance(event, Choice):
         link.choose("query", tuple(queries.members[query][0] for query in event.queries) or None)
         link.choose("key", None)

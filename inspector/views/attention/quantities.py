@@ -1,4 +1,4 @@
-"""What the open head shows: weights, scores before softmax, how much is moved, or a token's way through all layers."""
+"""The quantities of the open head: weights, scores before softmax, how much is moved, a token's way through layers."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def reader(
 
 
 def caption(kind: Kind, trace: Trace, values: Array, *, site: AttentionSite) -> str:
-    """What is drawn of scores or norms: formula, unit and range."""
+    """Write the caption of scores or norms: formula, unit and range."""
     from inspector.explain import formula
 
     finite = values[np.isfinite(values)]

@@ -1,4 +1,4 @@
-"""Why this weight: one cell of the open head, rebuilt in front of the reader from its query and its key."""
+"""The panel Why this weight: one cell of the open head, rebuilt in front of the reader from its query and its key."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def _normaliser(cell: Explanation) -> str:
 
 
 def _verdict(cell: Explanation) -> None:
-    """Whether the rebuilt number is the recorded one, and where the key stands in its row."""
+    """Say if the rebuilt number equals the recorded number, and give the key's rank in its row."""
     if not cell.holds:
         more = f" It was also given {', '.join(cell.more)}." if cell.more else ""
         session.show_problem(
@@ -190,7 +190,7 @@ def _dimensions(cell: Explanation, *, turned: str) -> None:
 
 
 def _turned(inspected: Inspected, stream: str) -> str:
-    """What is said of RoPE, "" for nothing."""
+    """Write the sentence on RoPE, "" for a model without RoPE."""
     from inspector.positional import rotates
 
     if stream == "cross":

@@ -1,4 +1,4 @@
-"""One panel minus another: the signed difference where both have the same tokens or words, and numbers of it."""
+"""One panel minus another: the signed difference where both have the same tokens or words, and its numbers."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def _cards(apart: compare.Difference, keys: Common, *, a: str, b: str) -> list[t
 
 
 def _alignment(keys: Common, a: str, b: str) -> str:
-    """How many tokens or words were aligned, and what was not."""
+    """Say how many tokens or words were aligned, and which were not."""
     if keys.unit == "words":
         begin = (
             f"Two tokenizers cut the text in two ways, so its words are compared, {len(keys.a.labels)} of them: to a "

@@ -1,4 +1,4 @@
-"""Which heads are alike: one position in every layer, all heads of a layer, and the distance of every pair."""
+"""Comparison of heads: one position in every layer, all heads of a layer, and the distance of every pair."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ DRAWING_SHARE = 0.2  # of the time, at most
 
 @dataclass
 class Attempt:
-    """What a visitor's Start has given so far; it stays in the session, whatever page is open."""
+    """The results of a visitor's Start so far; they stay in the session, whatever page is open."""
 
     experiment: Experiment
     courses: dict[tuple[str, int], Course] = field(default_factory=dict)  # by side and seed, while they are trained

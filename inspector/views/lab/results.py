@@ -1,4 +1,4 @@
-"""What two trainings of the lab gave: accuracy at longer lengths, one text in full, and where it was looked."""
+"""The results of two trainings of the lab: accuracy at longer lengths, and one text in full with its attention."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def accuracy(experiment: Experiment, results: Sequence[Result]) -> None:
 
 
 def example(experiment: Experiment, results: Sequence[Result]) -> None:
-    """One text that both sides read, trained from seed 0: what they answered, and their attention."""
+    """Draw one text that both sides read, trained from seed 0: their answers and their attention."""
     st.subheader("One text, and where it was looked")
     first = {side: one for side in get_args(Side) for one in results if (one.side, one.run.seed) == (side, 0)}
     tried = {side: one for side, one in first.items() if one.trials}

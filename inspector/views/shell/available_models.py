@@ -47,7 +47,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known of a model once it was loaded."""
+    """The facts about a model that loading it reveals."""
 
     card: models.Card
     max_tokens: int
@@ -57,7 +57,7 @@ class Facts:
 
     @property
     def seen(self) -> str:
-        """How its attention is seen, as a sentence."""
+        """A sentence on how the model's attention is recorded."""
         return BACKENDS[self.backend] if self.linear else KEEPS_MAPS
 
 
@@ -75,12 +75,12 @@ def _shelf() -> _Shelf:
 
 
 def limits() -> Limits:
-    """What one model and one text may take in the page; ValueError where a HEADLIGHT_ variable cannot be read."""
+    """Return the page's limits on a model and a text; raises ValueError for an unreadable HEADLIGHT_ variable."""
     return Limits.from_environment()
 
 
 def placement() -> Placement:
-    """Where the page's models go, and in which dtype; ValueError where a HEADLIGHT_ variable cannot be read."""
+    """Return the device and dtype of the page's models; raises ValueError for an unreadable HEADLIGHT_ variable."""
     return Placement.from_environment()
 
 
@@ -105,7 +105,7 @@ def shape(id: str) -> Shape:
 
 
 def trained(id: str) -> bool:
-    """Whether its weights have learned anything; what is not in the catalogue is taken to have."""
+    """Return True if the model was trained; a model outside the catalogue is taken to be trained."""
     return all(card.trained for card in models.catalogue() if card.id == id)
 
 
@@ -113,7 +113,7 @@ def trained(id: str) -> bool:
 
 
 def version(id: str) -> str:
-    """What tells two states of a model apart that have the same id: a commit, or when a folder was written."""
+    """Return what tells two states of a model with the same id apart: a commit, or the time a folder was written."""
     found = _shelf().found.get(id)
     return "" if found is None else found.version
 
@@ -135,14 +135,14 @@ def load(id: str) -> models.LoadedModel:
 
 
 def facts(id: str) -> Facts:
-    """What is known of a model; it is loaded for that once."""
+    """Return the facts about a model, which is loaded once for them."""
     if id not in _shelf().facts:
         load(id)
     return _shelf().facts[id]
 
 
 def tokens_allowed(id: str) -> int:
-    """How many tokens of a text the page records in this model, special ones included: its own limit or less."""
+    """Return how many tokens of a text the page records in this model, special tokens included: its limit or less."""
     from models.untrusted.candidates import tokens_that_fit
 
     seen, found, here = facts(id), _shelf().found.get(id), limits()
@@ -189,7 +189,7 @@ def look(name: str) -> str:
 
 
 def looked_at(id: str) -> Candidate | None:
-    """What `look` found."""
+    """Return the candidate that `look` found; None before `look`."""
     return _shelf().candidates.get(id)
 
 
@@ -225,7 +225,7 @@ def add(
 
 
 def on_this_machine() -> list[str]:
-    """What can be loaded without a network: models in the cache of the hub, and folders right under the root."""
+    """List the models that load without a network: those in the hub's cache, and folders right under the root."""
     from models.untrusted.hub import cached
 
     try:

@@ -36,7 +36,7 @@ def take() -> None:
 
 
 def field(place: ExpanderContainer, *, disabled: bool) -> None:
-    """Where the reader names a model; drawn with the sidebar, before the page."""
+    """Draw the field in which the reader names a model; drawn with the sidebar, before the page."""
     if not place.open:
         return
     with place:
@@ -65,7 +65,7 @@ def field(place: ExpanderContainer, *, disabled: bool) -> None:
 
 
 def draw(place: ExpanderContainer) -> None:
-    """What is on this machine, what was found, and the work that the reader asked for; drawn after the page."""
+    """Draw this machine's models, the model found, and the work that the reader asked for; drawn after the page."""
     state, opened = st.session_state, st.session_state.get("file") is not None
     asked = "asked" in state and not opened
     if not place.open and not asked:
@@ -210,7 +210,7 @@ def _over_a_limit() -> str | None:
 
 
 def _describe(place: DeltaGenerator) -> None:
-    """What it is and what it would take, each with its limit."""
+    """Describe the model that was found: its architecture, and what it would take, with each limit."""
     from models.placement import dtype_name
     from models.untrusted.candidates import tokens_that_fit
 

@@ -1,4 +1,4 @@
-"""Which attention of a stream is open: a page counts the rows of its grid, a link says the model's layer.
+"""The open attention of a stream: a page counts the rows of its grid, a link names the model's layer.
 
 The two differ in a model some of whose layers do not attend (Jamba), or attend more than once (ALBERT with
 inner_group_num=2), for which a link has the call too.

@@ -27,15 +27,17 @@ def settle() -> None:
     """Once, when the first model is there."""
     if sys.platform == "linux":
         _keep_freed_memory()
-    # Streamlit collects garbage after each run, and meanwhile nothing is sent: a quarter of a second, for it looks
-    # through all that torch and transformers brought. That stays as long as the process, so it is left out.
+    # Streamlit collects garbage after each run and sends nothing meanwhile: a quarter of a second to look through all
+    # objects of torch and transformers. These live as long as the process, so the collector skips them.
     gc.collect()
     gc.freeze()
 
 
 def _keep_freed_memory() -> None:
-    """The blocks of a long text's maps use the same pages again and again: to be given new ones takes as long as the
-    maps. Without glibc (musl) memory is as ever."""
+    """Keep freed memory for the next block of a long text's maps: new pages would take as long as the maps.
+
+    No effect without glibc (musl).
+    """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
         mallopt(_M_MMAP_THRESHOLD, _LARGEST_KEPT)

@@ -68,7 +68,7 @@ def layers(what: str) -> Iterator[Callable[[float, int], None]]:
 
 
 def _asked() -> tuple[object, ...]:
-    """What the sidebar asks for."""
+    """Return what the sidebar asks for."""
     state = st.session_state
     return tuple(str(state.get(name)) for name in ("model", "text", "pair", "target", "file"))
 

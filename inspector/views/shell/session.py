@@ -1,4 +1,4 @@
-"""What the pages share: caches, the text and the model that the reader chose, and what is said about them.
+"""The state that pages share: caches, the text and the model that the reader chose, and the notes on them.
 
 Loaded models live once for all visitors (chosen_models.py); traces and what is computed from them live in a cache with
 a byte budget; a visitor's session holds keys and widget values only.
@@ -130,14 +130,14 @@ def panel_trace(chosen: Inspected, *, model: str, text: str) -> Trace:
 
 
 def is_long(trace: Trace) -> bool:
-    """Whether some map of the text is too large to be shown whole."""
+    """Return True if some map of the text is too large to be shown whole."""
     from inspector.maps import WHOLE
 
     return max(len(tokens) for site in trace.sites for tokens in (site.queries, site.keys)) > WHOLE
 
 
 def measures(trace: Trace) -> pd.DataFrame:
-    """What every head does on this text, a row per head, with its label; measured once."""
+    """Measure every head on this text, a row per head, with its label; measured once."""
     return first_look(trace).measures
 
 
@@ -191,7 +191,7 @@ def _cells(trace: Trace, shown: Arrangement, *, stream: str) -> Array:
 
 
 def mode() -> Mode:
-    """Whether the reader sees the page in light or in dark."""
+    """Return the mode in which the reader sees the page: light or dark."""
     return "dark" if st.context.theme.type == "dark" else "light"
 
 
@@ -204,7 +204,7 @@ def _target() -> str | None:
 
 
 def inspected(*, in_panels: bool = False) -> Inspected:
-    """What the reader chose, recorded; where that is not possible the page says why and stops.
+    """Record what the reader chose; where that is not possible the page says why and stops.
 
     Shows what was cut, what the tokenizer does not know, and the exactness badge, in the sidebar; and that a model is
     untrained in the page too, for on a phone the sidebar is closed. in_panels: the page's panels, which may have other
@@ -233,7 +233,7 @@ def inspected(*, in_panels: bool = False) -> Inspected:
 
 
 def _not_kept(trace: Trace) -> str:
-    """What it means that a recording is larger than the whole cache."""
+    """Say what it means that a recording is larger than the whole cache."""
     taken, most = map(formatting.format_bytes, (trace.nbytes, CACHE_BYTES))
     return (
         f"This recording takes {taken}, over the {most} of "

@@ -184,7 +184,7 @@ def softmax(record: AttentionRecord) -> str:
 
 
 def what_is_drawn(trace: Trace, shown: Arrangement, weights: Array, *, site: AttentionSite) -> str:
-    """One paragraph under a map: the formula with its numbers, and what was hidden or merged."""
+    """Write the paragraph under a map: the formula with its numbers, and what was hidden or merged."""
     stream = site.stream
     keys = trace.encoding if stream == "cross" else trace.read_by(stream)
     record = trace.record_of(site.layer, stream, call=site.call)

@@ -42,7 +42,7 @@ def curves(rows: pd.DataFrame, *, recipe: Recipe | None, vocabulary: int | None,
 
 
 def _explained(rows: pd.DataFrame, *, recipe: Recipe | None, vocabulary: int | None, least: float) -> list[str]:
-    """What the curves mean, in sentences, with their numbers."""
+    """Explain the curves in sentences, with their numbers."""
     masked = recipe is not None and recipe.objective == "mask"
     sentences = [
         r"Loss: the mean of $-\ln p$, in nats a token, where $p$ is what the model gives to the true "

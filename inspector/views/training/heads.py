@@ -1,4 +1,4 @@
-"""One moment of a replay: every head, the open one beside itself at the end, and how the matrices grew."""
+"""One moment of a replay: every head, the open head now and at the end, and how the matrices grew."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def every_head(replay: Replay, measures: pd.DataFrame, *, sentence: int, stream:
 
 
 def _numbers(measures: pd.DataFrame, *, layer: int, number: int, step: int) -> None:
-    """What the open head mostly does, and how widely it looks, at this moment and at the end."""
+    """Show what the open head mostly does, and how widely it looks, at this moment and at the end."""
     of_head = measures[(measures["layer"] == layer) & (measures["head"] == number)].set_index("step")
     now, end = of_head.loc[step], of_head.iloc[-1]
     words = "previous, next, self: over 0.5 of the weight; first, [CLS], [SEP]: over 0.6; broad: high entropy"
@@ -78,7 +78,7 @@ def _numbers(measures: pd.DataFrame, *, layer: int, number: int, step: int) -> N
 
 
 def _measure(measures: pd.DataFrame, *, layer: int, number: int, step: int) -> None:
-    """How one measure of the layer's heads went."""
+    """Draw one measure of the layer's heads over the training."""
     known = [name for name in figures.MEASURES if measures[name].notna().any()]
     bind = link.choice("replay_measure", default=known[0], options=known)
     measure: str = st.selectbox("Measure", known, key="replay_measure", bind=bind, width=200)
@@ -136,7 +136,7 @@ def open_head(replay: Replay, place: MapKey, *, number: int, step: int, head_wid
 
 
 def matrices(replay: Replay, *, stream: str, step: int) -> None:
-    """How the matrices of the stream's layers grew, the step marked."""
+    """Draw how the matrices of the stream's layers grew, with the step marked."""
     st.subheader("Size of the matrices")
     st.caption(
         r"How large each matrix is beside its random start: $\|W_t\| / \|W_0\|$ with $\|W\| = \sqrt{\sum W_{ij}^2}$, "

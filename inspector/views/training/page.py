@@ -31,7 +31,7 @@ FIT = (
 
 
 def about(folder: Path, table: pd.DataFrame | None, recipe: Recipe | None) -> history.CheckpointSize | None:
-    """What was trained, on what, for how long; the model's size, None where its files do not say."""
+    """Show what was trained, on what, for how long; return the model's size, None where its files do not say."""
     numbers, size = [], None
     try:
         size = history.read_size(folder)

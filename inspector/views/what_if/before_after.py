@@ -25,7 +25,7 @@ MOST = 8  # heads in the table
 
 @dataclass(frozen=True)
 class Drawn:
-    """What is drawn of the open head: before, after and their difference, [Q, T], and the names of the keys."""
+    """The open head's maps: before, after and their difference, [Q, T], and the names of the keys."""
 
     maps: dict[str, Array]
     keys: Sequence[str]
@@ -99,7 +99,7 @@ def maps_of(change: Change, *, stream: str, about: Sequence[int] = ()) -> Drawn 
 
 
 def hidden_states(change: Change, *, positions: Sequence[int] = (), name: str = "masked") -> None:
-    """How far each token's last hidden state turned; those at `positions` stand out under `name`."""
+    """Draw how far each token's last hidden state turned; the tokens at `positions` stand out under `name`."""
     stream = change.before.sites[-1].stream
     stream = "decoder" if stream == "cross" else stream
     groups = [side.queries for side in _arranged(change, stream=stream, hide=False, words=False)]
@@ -123,7 +123,7 @@ def _joined(trace: Trace, group: Sequence[int]) -> str:
 
 
 def _arranged(change: Change, *, stream: str, hide: bool, words: bool) -> tuple[maps.Arrangement, maps.Arrangement]:
-    """How tokens are put together before and after: what was replaced is one group in both."""
+    """Arrange tokens before and after: the replaced tokens are one group in both."""
     shown, now = (
         maps.arrange(trace, stream=stream, hide_special=hide, merge_words=words, block=block)
         for trace, block in zip((change.before, change.after), change.replaced, strict=True)
@@ -216,7 +216,7 @@ def _map(
     scale: theme.Scale = "linear",
     signed: bool = False,
 ) -> None:
-    """One map [Q, T], from 0 to `top`; a signed one from -top to top on the diverging scale."""
+    """Draw one map [Q, T], from 0 to `top`; a signed map from -top to top on the diverging scale."""
     data = HeadMessage(
         weights,
         queries=labels.queries.labels,

@@ -25,7 +25,7 @@ from models.formatting import layer_name
 @st.fragment
 @boundary.part
 def explorer(trace: Trace, loaded: LoadedModel) -> None:
-    """What a click changes, and nothing else."""
+    """Draw everything below the controls, as a fragment: a click redraws only this."""
     st.caption(
         r"A dropped head says nothing: its output $A V$, before $W_O$, is set to zero, $\xi_h = 0$ in "
         r"$\mathrm{MHAtt}(x) = \sum_h \xi_h \, \mathrm{Att}_h(x)$ (Michel et al. 2019, 2.3). Its own map is still "
@@ -146,7 +146,7 @@ def _reset() -> None:
 
 
 def _in_words(dropped: Dropped) -> str:
-    """How many of all heads are dropped, and which, by stream and layer."""
+    """Say how many of all heads are dropped, and which, by stream and layer."""
     every = len(interventions.every_head(dropped.before))
     by_layer: dict[tuple[str, int, int], list[str]] = {}
     for stream, layer, head, call in dropped.heads:

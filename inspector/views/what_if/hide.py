@@ -24,7 +24,7 @@ SHOWN = 4  # guesses drawn at most
 @st.fragment
 @boundary.part
 def explorer(trace: Trace, loaded: LoadedModel) -> None:
-    """What a click changes, and nothing else."""
+    """Draw everything below the controls, as a fragment: a click redraws only this."""
     st.caption(
         "Click a token: it is hidden behind the model's mask token and the text is read again. A masked language model "
         "guesses what stood there from the words on both sides, as it was trained to (Devlin et al. 2019, 3.1)."
@@ -60,7 +60,7 @@ def telling(trace: Trace, loaded: LoadedModel) -> int:
 
 
 def _other_model(loaded: LoadedModel) -> None:
-    """That this model does not guess, why, and one that does."""
+    """Say that this model does not guess and why, and offer a model that does."""
     st.subheader("This model does not guess words")
     does = "turns a text into vectors, one for each token, and has no layer that turns a vector back into a word"
     if loaded.shape != "encoder":
@@ -115,7 +115,7 @@ def _masked(trace: Trace, loaded: LoadedModel, positions: tuple[int, ...]) -> Ma
 
 
 def _guesses(loaded: LoadedModel, masked: Masked) -> pd.DataFrame | None:
-    """What is guessed or predicted, and its table."""
+    """Draw the guesses or predictions and return their table."""
     if not loaded.fills_masks:
         st.text(masked.gapped)
         return show_predictions(loaded, masked)

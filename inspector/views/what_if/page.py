@@ -1,4 +1,4 @@
-"""What if: a token is hidden, a word swapped, heads dropped; map, hidden state and prediction before and after."""
+"""The page What if: a token hidden, a word swapped, heads dropped; map, hidden state, prediction before and after."""
 
 from __future__ import annotations
 

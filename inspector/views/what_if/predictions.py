@@ -1,4 +1,4 @@
-"""What a model predicts before and after a change, beside each other."""
+"""The predictions of a model before and after a change, side by side."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def _whose(loaded: LoadedModel, found: Prediction) -> str:
 
 
 def _numbers(found: Prediction) -> list[tuple[str, str, str]]:
-    """What changed for the token asked about, as cards."""
+    """Write the cards on what changed for the token in question."""
     before, after = found.before, found.after
     whose = "true token" if found.true else "token likeliest before"
     return [

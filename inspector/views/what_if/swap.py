@@ -20,7 +20,7 @@ LONGEST = 60  # characters of the other word
 @st.fragment
 @boundary.part
 def explorer(trace: Trace, loaded: LoadedModel) -> None:
-    """What a click changes, and nothing else."""
+    """Draw everything below the controls, as a fragment: a click redraws only this."""
     st.caption(
         "Click a word and write another: the text is read again with it. Its pieces, however many, are one block, and "
         "all other tokens are matched one to one. A target that the model wrote or was given stays."
