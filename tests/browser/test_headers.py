@@ -85,7 +85,7 @@ def test_each_source_is_needed(page: Page, server: Server, directive: str, sourc
 
     page.route(server.url + path, without)
     saved: list[Download] = []
-    page.on("download", saved.append)
+    page.on("download", lambda download: saved.append(download))
     if source == "blob:" and directive == "img-src":
         visit(page, server, path)
         page.locator(".js-plotly-plot").first.hover()
