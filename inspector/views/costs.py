@@ -62,7 +62,7 @@ with st.container(horizontal=True):
         default="flops",
         format_func=VALUES.__getitem__,
         key="counted",
-        bind=link.choice("counted", default="flops", options=list(VALUES), label=VALUES.__getitem__),
+        bind=link.bind_choice("counted", default="flops", options=list(VALUES), label=VALUES.__getitem__),
         required=True,
         label_visibility="collapsed",
     )

@@ -76,14 +76,14 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
         default="std_before",
         format_func=VALUES.__getitem__,
         key="statistic",
-        bind=link.choice("statistic", default="std_before", options=list(VALUES), label=VALUES.__getitem__),
+        bind=link.bind_choice("statistic", default="std_before", options=list(VALUES), label=VALUES.__getitem__),
         required=True,
     )
     root = st.toggle(
         "Square-root colour",
         True,
         key="norm_sqrt",
-        bind=link.switch("norm_sqrt", default=True),
+        bind=link.bind_switch("norm_sqrt", default=True),
         help="One token can outshine the rest.",
     )
 widgets.chart(

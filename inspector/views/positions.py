@@ -80,7 +80,7 @@ cards += [
 widgets.cards(cards, width=170)
 
 telling = [dimension for dimension in (4, 5, 20, 21) if dimension < width]
-bind = link.several("dimensions", options=range(width), default=telling, most=8)
+bind = link.bind_several("dimensions", options=range(width), default=telling, most=8)
 dimensions = st.multiselect("Dimensions", range(width), default=telling, key="dimensions", max_selections=8, bind=bind)
 if dimensions:
     widgets.chart(

@@ -66,12 +66,12 @@ def options(measures: pd.DataFrame) -> Options:
     """Return the reader's or the link's order of heads (a minus: rising), and the roles that are shown."""
     known = roles.known(measures).values()
     falling_and_rising = [*known, *(f"-{name}" for name in known)]
-    sort = next(iter(link.chosen_words("sort", allowed=falling_and_rising)), "")
-    only = link.chosen_words("only", allowed=list(roles.MEANINGS))
+    sort = next(iter(link.words("sort", allowed=falling_and_rising)), "")
+    only = link.words("only", allowed=list(roles.MEANINGS))
     return Options(sort.removeprefix("-") or None, sort.startswith("-"), only)
 
 
 def _keep(options: Options) -> None:
     """Called before the run that follows a choice in the grid."""
-    link.choose("sort", (f"{'-' if options.rising else ''}{options.sort}",) if options.sort else None)
-    link.choose("only", options.only)
+    link.set("sort", (f"{'-' if options.rising else ''}{options.sort}",) if options.sort else None)
+    link.set("only", options.only)

@@ -41,21 +41,21 @@ def choose(sites: Sequence[AttentionSite], *, row: int, number: int) -> WhichHea
             "Heads together",
             range(count),
             key="heads",
-            bind=link.several("heads", options=range(count)),
+            bind=link.bind_several("heads", options=range(count)),
             placeholder=f"head {number} alone",
             help="Heads of this layer: the heatmap shows their mean.",
         )
         every = st.toggle(
             "All layers",
             key="layers",
-            bind=link.switch("layers"),
+            bind=link.bind_switch("layers"),
             help="The mean over all layers. Training aligns no heads: a number means nothing across layers.",
         )
         few = 2 <= len(chosen) <= IN_COLOURS and not every
         colours = st.toggle(
             "In colours",
             key="colours",
-            bind=link.switch("colours"),
+            bind=link.bind_switch("colours"),
             disabled=not few,
             help=f"Each head's lines in a colour of its own, 2 to {IN_COLOURS} heads of one layer.",
         )

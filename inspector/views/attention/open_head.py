@@ -116,12 +116,12 @@ def draw(
 def options() -> HeadOptions:
     """Return the options that the reader, or the link, chose for a head's view."""
     patterns = HeadOptions.PATTERNS.items()
-    return HeadOptions(**{name: link.chosen_text(name, pattern=pattern) for name, pattern in patterns})
+    return HeadOptions(**{name: link.text(name, pattern=pattern) for name, pattern in patterns})
 
 
 def _keep(options: HeadOptions) -> None:
     for name, value in asdict(options).items():
-        link.choose(name, value or None)
+        link.set(name, value or None)
 
 
 def _title(trace: Trace, site: AttentionSite, number: int) -> str:
@@ -170,7 +170,7 @@ def _window(shown: maps.Arrangement, *, stream: str) -> tuple[slice, slice]:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         row = widgets.number("Queries from", "row", default=0, last=max(queries - maps.WINDOW, 0), step=step)
         apart = st.toggle(
-            "Keys apart", key="apart", bind=link.switch("apart"), help="Keys from another place than the queries."
+            "Keys apart", key="apart", bind=link.bind_switch("apart"), help="Keys from another place than the queries."
         )
         column = row
         if apart or stream == "cross":

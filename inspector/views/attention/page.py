@@ -10,6 +10,8 @@ from inspector.views.attention import open_head as one_head
 from inspector.views.components.head import Choice, Step
 from inspector.views.shell import boundary, link, open_site, session, site_words, widgets
 
+# The open head, its pinned queries, a key to explain, what is drawn, the order and choice of heads.
+link.parameters("layer", "call", "head", "query", "key", "lines", "between", "tokens", "sort", "only")
 st.title("Attention")
 inspected = session.inspected()
 trace = inspected.trace
@@ -23,13 +25,13 @@ long = session.is_long(trace)
 
 def opened() -> tuple[int, int]:
     """Row of the grid and head that the reader opened, or that the link names, or else the most telling."""
-    return open_site.row(sites, default=telling[0]), link.chosen("head", default=telling[1], last=last_head) or 0
+    return open_site.row(sites, default=telling[0]), link.number("head", default=telling[1], last=last_head) or 0
 
 
 def open_head(row: int, number: int) -> None:
     """Called before the run that follows a click, so that this run draws the answer."""
     open_site.choose(sites[row])
-    link.choose("head", number)
+    link.set("head", number)
 
 
 def step(by: int) -> None:
@@ -42,15 +44,15 @@ def step(by: int) -> None:
 def follow(event: Choice | Step, queries: maps.Groups) -> None:
     """Act on a click in the open head: pin queries (kept by their tokens), or open another head."""
     if isinstance(event, Choice):
-        link.choose("query", tuple(queries.members[query][0] for query in event.queries) or None)
-        link.choose("key", None)
+        link.set("query", tuple(queries.members[query][0] for query in event.queries) or None)
+        link.set("key", None)
     else:
         step(event.by)
 
 
 if st.session_state.setdefault("pinned_in", trace.text) != trace.text:
-    link.choose("query", None)  # another text, other tokens
-    link.choose("key", None)
+    link.set("query", None)  # another text, other tokens
+    link.set("key", None)
 st.session_state["pinned_in"] = trace.text
 
 
@@ -59,22 +61,22 @@ def explorer() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         row, number = opened()
         site = sites[row]
-        pinned = link.chosen_several("query", default=None, allowed=range(len(sites[0].queries)), but="")
-        key = link.chosen("key", default=None, last=len(sites[0].keys) - 1)
+        pinned = link.several("query", default=None, allowed=range(len(sites[0].queries)), but="")
+        key = link.number("key", default=None, last=len(sites[0].keys) - 1)
         drawn = one_head.options()
         arranged = all_heads.options(measures)
-        link.keep()
+        link.publish()
         st.button("Previous head", icon=":material/chevron_left:", on_click=step, args=(-1,), help="Key [ in the views")
         st.button("Next head", icon=":material/chevron_right:", on_click=step, args=(1,), help="Key ] in the views")
-        hide = st.toggle("Hide special tokens", key="hide", bind=link.switch("hide"))
+        hide = st.toggle("Hide special tokens", key="hide", bind=link.bind_switch("hide"))
         renormalise = st.toggle(
             "Renormalise",
             key="renormalise",
-            bind=link.switch("renormalise"),
+            bind=link.bind_switch("renormalise"),
             disabled=not hide,
             help="Divide each row by what is left after hiding, so that it sums to 1 again.",
         )
-        words = st.toggle("Merge word pieces", key="words", bind=link.switch("words"))
+        words = st.toggle("Merge word pieces", key="words", bind=link.bind_switch("words"))
         scale = widgets.colour_scale(long=long)
     try:
         shown = maps.arrange(trace, stream=stream, hide_special=hide, merge_words=words, renormalise=renormalise)

@@ -72,7 +72,7 @@ def choose() -> Kind:
         list(KINDS),
         default="weights",
         key="kind",
-        bind=link.choice("kind", default="weights", options=list(KINDS)),
+        bind=link.bind_choice("kind", default="weights", options=list(KINDS)),
         required=True,
         label_visibility="collapsed",
     )

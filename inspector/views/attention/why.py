@@ -27,7 +27,7 @@ def draw(inspected: Inspected, *, site: AttentionSite, number: int, query: int |
     shown = st.toggle(
         "Why this weight",
         key="why",
-        bind=link.switch("why"),
+        bind=link.bind_switch("why"),
         help="One cell rebuilt: query and key, their products, scale, bias, mask, softmax.",
     )
     if not shown:
@@ -78,11 +78,11 @@ def _choice(trace: Trace, *, stream: str, query: int, key: int) -> None:
     st.session_state["why query"], st.session_state["why key"] = query, key
 
     def choose_query() -> None:
-        link.choose("query", (st.session_state["why query"],))
-        link.choose("key", None)
+        link.set("query", (st.session_state["why query"],))
+        link.set("key", None)
 
     def choose_key() -> None:
-        link.choose("key", st.session_state["why key"])
+        link.set("key", st.session_state["why key"])
 
     with st.container(horizontal=True, vertical_alignment="bottom"):
         for label, tokens, follow in (("Query", site.queries, choose_query), ("Key", site.keys, choose_key)):
@@ -95,7 +95,7 @@ def _choice(trace: Trace, *, stream: str, query: int, key: int) -> None:
                 on_change=follow,
                 width=170,
             )
-        st.toggle("Largest product first", key="why_sorted", bind=link.switch("why_sorted"))
+        st.toggle("Largest product first", key="why_sorted", bind=link.bind_switch("why_sorted"))
 
 
 # --- the way from the dot product to the weight -------------------------------------------------------------------

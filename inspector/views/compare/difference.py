@@ -31,7 +31,7 @@ def section(panels: Sequence[Panel], numbers: Sequence[Numbers]) -> None:
             "Difference",
             list(choices),
             key="difference",
-            bind=link.choice("difference", default=first, options=list(choices)),
+            bind=link.bind_choice("difference", default=first, options=list(choices)),
             label_visibility="collapsed",
             width=160,
         )

@@ -25,7 +25,7 @@ def section(panels: Sequence[Panel], *, scale: theme.Scale) -> None:
     """Strips of one panel's heads, and the distances between all heads of the first."""
     st.subheader("Across layers and heads")
     names = [panel.name for panel in panels]
-    bind = link.choice("heads_of", default=names[0], options=names)
+    bind = link.bind_choice("heads_of", default=names[0], options=names)
     of = st.segmented_control("Heads of panel", names, default=names[0], key="heads_of", bind=bind, required=True)
     _strips(panels[names.index(of)], scale)
     _distances(panels)

@@ -12,17 +12,22 @@ from inspector.views.compare import difference, head_distances
 from inspector.views.compare import panels as compare_panels
 from inspector.views.shell import link, session
 
+link.parameters("panels")
 st.title("Compare")
 inspected = session.inspected(in_panels=True)
 opened = compare_panels.opened_elsewhere(inspected)
 names = compare_panels.names()
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
-    hide = st.toggle("Hide special tokens", key="hide", bind=link.switch("hide"), help="Rows then sum to what is left.")
-    words = st.toggle("Merge word pieces", key="words", bind=link.switch("words"))
-    scale: theme.Scale = "sqrt" if st.toggle("Square-root colour", key="sqrt", bind=link.switch("sqrt")) else "linear"
+    hide = st.toggle(
+        "Hide special tokens", key="hide", bind=link.bind_switch("hide"), help="Rows then sum to what is left."
+    )
+    words = st.toggle("Merge word pieces", key="words", bind=link.bind_switch("words"))
+    scale: theme.Scale = (
+        "sqrt" if st.toggle("Square-root colour", key="sqrt", bind=link.bind_switch("sqrt")) else "linear"
+    )
     own = st.toggle(
-        "Own colour scale each", key="own_scale", bind=link.switch("own_scale"), help="Else one for all panels."
+        "Own colour scale each", key="own_scale", bind=link.bind_switch("own_scale"), help="Else one for all panels."
     )
 compare_panels.presets(inspected, names, opened=opened)
 

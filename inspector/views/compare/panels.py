@@ -115,7 +115,7 @@ def key(name: str, setting: str) -> str:
 def opened_elsewhere(inspected: Inspected) -> tuple[int, int, int]:
     """(layer, head, call) that the Attention page shows: where this page begins."""
     telling = heads.most_telling(session.measures(inspected.trace))
-    return link.kept("layer", telling[0]), link.kept("head", telling[1]), link.kept("call", 0)
+    return link.remembered("layer", telling[0]), link.remembered("head", telling[1]), link.remembered("call", 0)
 
 
 # --- which panels ------------------------------------------------------------------------------------------------
@@ -123,8 +123,8 @@ def opened_elsewhere(inspected: Inspected) -> tuple[int, int, int]:
 
 def names() -> tuple[str, ...]:
     """The panels that are there."""
-    count = link.chosen("panels", default=2, first=2, last=len(NAMES)) or 2
-    link.keep()
+    count = link.number("panels", default=2, first=2, last=len(NAMES)) or 2
+    link.publish()
     return NAMES[:count]
 
 
@@ -136,7 +136,7 @@ def presets(inspected: Inspected, names: Sequence[str], *, opened: tuple[int, in
             fill = partial(_fill, preset, inspected, names, opened)
             st.button(preset.capitalize(), key=f"fill-{preset}", on_click=fill, help=meaning)
         if len(names) < len(NAMES):
-            more = partial(link.choose, "panels", len(names) + 1)
+            more = partial(link.set, "panels", len(names) + 1)
             st.button("Add a panel", icon=":material/add:", key="add-panel", on_click=more)
 
 
@@ -176,7 +176,7 @@ def _remove(name: str, names: Sequence[str]) -> None:
             if key(following, setting) in state:
                 state[key(here, setting)] = state[key(following, setting)]
     state[key(names[-1], "text")] = ""
-    link.choose("panels", len(names) - 1)
+    link.set("panels", len(names) - 1)
 
 
 # --- one panel ---------------------------------------------------------------------------------------------------
@@ -194,7 +194,7 @@ def controls(
     """What a panel shows; None, with the reason in the page, where its text cannot be read."""
     known = available_models.ids()
     current = inspected.trace.model if inspected.trace.model in known else known[0]
-    bind = link.choice(key(name, "model"), default=current, options=known)
+    bind = link.bind_choice(key(name, "model"), default=current, options=known)
     model = st.selectbox(f"Model {name}", known, index=known.index(current), key=key(name, "model"), bind=bind)
     if not available_models.trained(model):
         widgets.untrained()
@@ -212,7 +212,7 @@ def controls(
         panel = None
         if whole is not None:
             site, number = _place(name, trace, stream, opened)
-            mean = st.toggle("Mean over heads", key=key(name, "mean"), bind=link.switch(key(name, "mean")))
+            mean = st.toggle("Mean over heads", key=key(name, "mean"), bind=link.bind_switch(key(name, "mean")))
             panel = Panel(name, trace, whole, site, None if mean else number)
         if len(names) > 2:
             st.button(

@@ -19,6 +19,7 @@ TRANSLATOR = "translator"
 GREEDY, SAMPLE = "greedy", "sample"
 AMOUNTS: dict[str, draw.Amount] = {"each step": "flops", "up to each step": "total"}
 
+link.parameters("step")
 st.title("Generate")
 inspected = session.inspected()
 if inspected.loaded is None:
@@ -57,7 +58,7 @@ def chosen_decoding() -> generating.Decoding:
     """Return the reader's way to choose the next token: greedy, or drawn with the parameters that the reader sets."""
     how = st.segmented_control(
         "Next token", [GREEDY, SAMPLE], default=GREEDY, key="decoding", required=True,
-        bind=link.choice("decoding", default=GREEDY, options=[GREEDY, SAMPLE]),
+        bind=link.bind_choice("decoding", default=GREEDY, options=[GREEDY, SAMPLE]),
         help="greedy: the likeliest each time. sample: drawn by its probability.",
     )  # fmt: skip
     if how != SAMPLE:
@@ -131,7 +132,7 @@ def what_the_cache_saves(made: generating.Written, table: pd.DataFrame) -> None:
         )
     amount = st.segmented_control(
         "FLOPs of", list(AMOUNTS), default="each step", key="flops_of", required=True,
-        bind=link.choice("flops_of", default="each step", options=list(AMOUNTS)),
+        bind=link.bind_choice("flops_of", default="each step", options=list(AMOUNTS)),
     )  # fmt: skip
     left, right = st.columns(2, gap="medium")
     with left:

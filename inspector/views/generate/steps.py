@@ -24,18 +24,18 @@ STREAMS = {"decoder": "To the text so far", "cross": "To the source"}
 def steps(made: Written, table: pd.DataFrame) -> None:
     """Draw the panel of one step; `table` has the numbers of each (step, cache_bytes, FLOPs)."""
     if PLAYER.load(made.trace.key):  # another text: its end
-        link.choose("step", None)
+        link.set("step", None)
     if PLAYER.playing:
-        link.choose("step", link.kept("step", len(made.steps)))  # the link waits until it stops
+        link.set("step", link.remembered("step", len(made.steps)))  # the link waits until it stops
     PLAYER.panel(_panel)(made, table)
 
 
 def _panel(made: Written, table: pd.DataFrame) -> None:
     last = len(made.steps)
     PLAYER.advance(last, at=partial(_at, last), go=partial(_go, last))
-    step = link.chosen("step", default=last, last=last, first=1) or last
+    step = link.number("step", default=last, last=last, first=1) or last
     if not PLAYER.playing:  # as it plays the link stays, or the browser's Back would go through every step
-        link.keep()
+        link.publish()
     PLAYER.follow()
     _controls(step, last)
     left, right = st.columns([3, 2], gap="medium")
@@ -51,17 +51,17 @@ def _panel(made: Written, table: pd.DataFrame) -> None:
 
 
 def _at(last: int) -> int:
-    return link.kept("step", last)
+    return link.remembered("step", last)
 
 
 def _go(last: int, step: int) -> None:
-    link.choose("step", None if step >= last else max(step, 1))
+    link.set("step", None if step >= last else max(step, 1))
 
 
 def _stop_at(last: int, step: int) -> None:
     PLAYER.stop()
     _go(last, step)
-    link.keep()  # at once, so that a run of the whole page finds it there
+    link.publish()  # at once, so that a run of the whole page finds it there
 
 
 def _walk(last: int, by: int) -> None:
@@ -154,7 +154,7 @@ def _attention(made: Written, step: int) -> None:
     sites = [site for site in made.trace.sites if site.stream == "decoder"]
     with st.container(horizontal=True, vertical_alignment="bottom"):
         layer = widgets.number("Layer", "gen_layer", default=len(sites) - 1, last=len(sites) - 1)
-        mean = st.toggle("Mean over heads", True, key="gen_mean", bind=link.switch("gen_mean", default=True))
+        mean = st.toggle("Mean over heads", True, key="gen_mean", bind=link.bind_switch("gen_mean", default=True))
         number = 0 if mean else widgets.number("Head", "gen_head", default=0, last=sites[0].heads - 1)
     head = None if mean else number
     streams = [stream for stream in STREAMS if any(site.stream == stream for site in made.trace.sites)]

@@ -59,7 +59,7 @@ def example(experiment: Experiment, results: Sequence[Result]) -> None:
         names,
         default=names[0],
         key="lab_times",
-        bind=link.choice("lab_times", default=names[0], options=names),
+        bind=link.bind_choice("lab_times", default=names[0], options=names),
         persist_state="session",
         required=True,
     )

@@ -132,7 +132,7 @@ def _choice(label: str, name: str, options: Sequence[str], *, default: str) -> s
         options,
         options.index(default),
         key=key,
-        bind=link.choice(key, default=default, options=options),
+        bind=link.bind_choice(key, default=default, options=options),
         persist_state="session",
         width=128,
     )
@@ -146,7 +146,7 @@ def _number(label: str, name: str, *, default: int, span: tuple[int, int], step:
         default,
         step,
         key=key,
-        bind=link.number(key, default=default, first=span[0], last=span[1]),
+        bind=link.bind_number(key, default=default, first=span[0], last=span[1]),
         persist_state="session",
         width=128,
     )
@@ -154,4 +154,4 @@ def _number(label: str, name: str, *, default: int, span: tuple[int, int], step:
 
 def _switch(label: str, name: str, *, default: bool) -> bool:
     key = f"lab_{name}"
-    return st.toggle(label, default, key=key, bind=link.switch(key, default=default), persist_state="session")
+    return st.toggle(label, default, key=key, bind=link.bind_switch(key, default=default), persist_state="session")

@@ -1,4 +1,16 @@
-"""Every view is a link: the query parameters restore it. What a link says is checked, and never loaded blindly."""
+"""Every view is a link: the query parameters restore it. What a link says is checked, and never loaded blindly.
+
+A widget stands in the link by itself:
+
+    st.toggle("Hide", key="hide", bind=link.bind_switch("hide"))
+
+What no widget holds is declared by the page at its top, read, set by a click, and published in the address:
+
+    link.parameters("layer", "head")
+    layer = link.number("layer", default=3, last=5)
+    link.set("layer", 4)
+    link.publish()
+"""
 
 from __future__ import annotations
 
@@ -16,30 +28,20 @@ Bind = Literal["query-params"] | None
 
 TEXTS = ("text", "pair", "target", "a_text", "b_text", "c_text", "d_text")  # of the sidebar and of Compare's panels
 Value = int | str | tuple[int, ...] | tuple[str, ...]
-CHOSEN = {  # by a page's path (the first page has none): what no widget holds
-    # The open head, its pinned queries, a key to explain, what is drawn, the order and choice of heads.
-    "": ("layer", "call", "head", "query", "key", "lines", "between", "tokens", "sort", "only"),
-    "compare": ("panels",),  # how many there are
-    "generate": ("step",),  # of the text being written
-    # The masked tokens, one or several; the swapped word; the token that is predicted; what is dropped; the open head.
-    "what_if": ("token", "word", "ask", "drop", "mask_layer", "mask_call", "mask_head"),
-    "training": ("replay_layer", "replay_head"),  # the open head of the replay
-}
 MAX_NAME = 300  # characters of the name of another model
 _DIGITS = 20  # of a number in a link, at most: Python reads no whole number of thousands of digits
 MAX_TEXT = 1_000  # characters; a link is a header of a request, and servers refuse long ones
 
 
 def read(page: str, *, known_models: Sequence[str], default_text: str) -> None:
-    """Take model, texts and numbers from the link at a session's start; afterwards the widgets lead.
+    """Take model, texts and parameters from the link at a session's start; afterwards the widgets lead.
 
-    The numbers of `chosen` are taken again on every whole run of the page that keeps them in its address, which is how
+    A page's `parameters` are taken again on every whole run of the page that keeps them in its address, which is how
     the browser's Back reaches them. Other pages' addresses do not hold them, so there they stay as they are.
     """
     state = st.session_state
-    first = "problems" not in state
-    if first:
-        state["problems"], state["chosen"], state["clicked"] = [], {}, set()
+    if "link.problems" not in state:
+        state["link.problems"], state["link.held"], state["link.clicked"] = [], {}, {*()}
         model = st.query_params.get("model", known_models[0])
         if model not in known_models:
             _complain(
@@ -47,18 +49,23 @@ def read(page: str, *, known_models: Sequence[str], default_text: str) -> None:
                 f"you see {known_models[0]} instead. To see what it would take and to load it, press Look in the "
                 "sidebar under Another model."
             )
-            state["other"], state["other_open"] = model[:MAX_NAME], True
+            state["picker.other"], state["picker.open"] = model[:MAX_NAME], True
             model = known_models[0]
         state["model"] = model
         for name in TEXTS:
             state[name] = st.query_params.get(name, default_text if name == "text" else "")
-    if first:
-        state["linked"] = {name: _asked(name) for names in CHOSEN.values() for name in names}
-    elif state["page"] == page:
-        # What a click just chose leads: it came before the run, and the address is still the old one.
-        names = set(CHOSEN.get(page, ())) - state["clicked"]
-        state["linked"] |= {name: _asked(name) for name in names}
-    state["page"] = page
+        state["link.asked"] = {name: _asked(name) for name in st.query_params}
+    state["link.same_page"] = state.get("link.page") == page
+    state["link.page"], state["link.parameters"] = page, ()
+
+
+def parameters(*names: str) -> None:
+    """Declare what no widget of the page holds, at the page's top: the names that `publish` puts into its address."""
+    state = st.session_state
+    state["link.parameters"] = names
+    if state["link.same_page"]:
+        # What a click just set leads: it came before the run, and the address is still the old one.
+        state["link.asked"] |= {name: _asked(name) for name in names if name not in state["link.clicked"]}
 
 
 def write(*, default_model: str, default_text: str) -> None:
@@ -76,10 +83,10 @@ def write(*, default_model: str, default_text: str) -> None:
         )
 
 
-# --- widgets that stand in the link: st.toggle("Hide", key="hide", bind=link.switch("hide")) --------------------------
+# --- widgets that stand in the link ----------------------------------------------------------------------------------
 
 
-def number(name: str, *, default: float, last: float, first: float = 0) -> Bind:
+def bind_number(name: str, *, default: float, last: float, first: float = 0) -> Bind:
     """Bind a widget's number from `first` to `last`; whole, or any where `default` is a float.
 
     A value that the session still holds from a longer text or a larger model goes back to `default` without a word.
@@ -92,7 +99,7 @@ def number(name: str, *, default: float, last: float, first: float = 0) -> Bind:
     )
 
 
-def choice(name: str, *, default: Option, options: Sequence[Option], label: Callable[[Option], str] = str) -> Bind:
+def bind_choice(name: str, *, default: Option, options: Sequence[Option], label: Callable[[Option], str] = str) -> Bind:
     """Bind a widget's choice of one of the options, which `label` names in the link as on the page.
 
     A value that the session still holds from another choice of options goes back to `default` without a word.
@@ -106,20 +113,20 @@ def choice(name: str, *, default: Option, options: Sequence[Option], label: Call
     )
 
 
-def several(name: str, *, options: range, default: Sequence[int] = (), most: int | None = None) -> Bind:
-    """Bind a widget's choice of several numbers, `most` at most; those that the session holds and are gone leave it."""
+def bind_several(name: str, *, options: range, default: Sequence[int] = (), most: int | None = None) -> Bind:
+    """Bind a widget's choice of several numbers, `most` at most; a number that is no option any more leaves it."""
     state, shown = st.session_state, ", ".join(map(str, default)) or "none"
     if any(value not in options for value in state.get(name, ())):
         state[name] = [value for value in state[name] if value in options] or list(default)
-    labels, limit = set(map(str, options)), len(options) if most is None else most
+    labels, limit = {*map(str, options)}, len(options) if most is None else most
     return _bind(
         name,
-        lambda asked: set(asked) <= labels and len(set(asked)) == len(asked) <= limit,
+        lambda asked: labels.issuperset(asked) and len({*asked}) == len(asked) <= limit,
         but=f"they go from {options[0]} to {options[-1]}, at most {limit} of them. You see {shown} instead.",
     )
 
 
-def layer(name: str, *, default: int, attend: Sequence[int]) -> Bind:
+def bind_layer(name: str, *, default: int, attend: Sequence[int]) -> Bind:
     """Bind a widget's choice of one of the layers that attend, in a model in which not all do."""
     _heal(name, attend.__contains__, default=default)
     return _bind(
@@ -129,7 +136,7 @@ def layer(name: str, *, default: int, attend: Sequence[int]) -> Bind:
     )
 
 
-def switch(name: str, *, default: bool = False) -> Bind:
+def bind_switch(name: str, *, default: bool = False) -> Bind:
     """Bind a toggle."""
     _heal(name, lambda value: isinstance(value, bool), default=default)
     return _bind(
@@ -139,7 +146,7 @@ def switch(name: str, *, default: bool = False) -> Bind:
     )
 
 
-def words(name: str, *, default: str, most: int) -> Bind:
+def bind_words(name: str, *, default: str, most: int) -> Bind:
     """Bind a line of text of `most` characters at most."""
     return _bind(
         name,
@@ -157,143 +164,144 @@ def _heal(name: str, fits: Callable[[Any], bool], *, default: object) -> None:
 def _bind(name: str, fits: Callable[[list[str]], bool], *, but: str) -> Bind:
     """Bind a widget to the query parameter `name`, unless the link asks for what does not fit: then say so, with `but`.
 
-    Streamlit itself would take some of that (an empty choice is None, 1e309 overflows), so it never sees it: the
-    parameter leaves the address, and the widget is bound from its next run on.
+    Streamlit itself would take some of these values (an empty choice is None, 1e309 overflows), so it never sees them:
+    the parameter leaves the address, and the widget is bound from its next run on.
     """
     asked = st.query_params.get_all(name)
     if name in st.session_state or not asked or fits(asked):
         return "query-params"
     _complain(f"The link asks for {name} {' and '.join(map(_plain, asked[:3]))}; {but}")
     del st.query_params[name]
-    st.session_state["unbound"] = True
+    st.session_state["link.unbound"] = True
     return None
 
 
 # --- what no widget holds ---------------------------------------------------------------------------------------------
 
 
-def chosen(name: str, *, default: int | None, last: int, first: int = 0) -> int | None:
-    """A number from `first` to `last` that no widget holds: what `choose` kept, else the link's, else `default`.
+def number(name: str, *, default: int | None, last: int, first: int = 0) -> int | None:
+    """Return a number from `first` to `last`: what was `set`, else what the link asks for, else `default`.
 
-    Within a run of a fragment it is not read from the link: a click that comes before the browser has the new address
-    would undo the last.
+    A run of a fragment does not read the link: a click that comes before the browser has the new address would undo
+    the last click.
     """
     shown = "none" if default is None else default
-    _take(
+    _consume(
         name,
         lambda raw: int(raw) if _in_range(raw, last, first=first) else None,
         but=f"; they go from {first} to {last}. You see {shown} instead.",
     )
-    value: int | None = st.session_state["chosen"].get(name, default)
+    value: int | None = st.session_state["link.held"].get(name, default)
     return default if value is not None and value > last else value
 
 
-def chosen_layer(name: str, *, default: int, attend: Sequence[int]) -> int:
-    """As `chosen`, of the model's layers that attend; a link that asks for another is told which they are."""
+def layer(name: str, *, default: int, attend: Sequence[int]) -> int:
+    """Return one of the model's layers that attend, like `number`; a link to another layer is told which attend."""
     if list(attend) == list(range(len(attend))):
-        asked = chosen(name, default=default, last=attend[-1])
+        asked = number(name, default=default, last=attend[-1])
     else:
-        _take(
+        _consume(
             name,
             lambda raw: int(raw) if raw in map(str, attend) else None,
             but=f"; {layers_in_words(attend)}. You see {default} instead.",
         )
-        asked = st.session_state["chosen"].get(name, default)
+        asked = st.session_state["link.held"].get(name, default)
     return default if asked is None or asked not in attend else asked
 
 
-def chosen_text(name: str, *, pattern: str) -> str:
-    """As `chosen`, of a short text that matches the whole `pattern`; "" where nothing was chosen."""
-    _take(
+def text(name: str, *, pattern: str) -> str:
+    """Return a short text that matches the whole `pattern`, like `number`; "" where nothing was set."""
+    _consume(
         name,
         lambda raw: raw if not raw or re.fullmatch(pattern, raw, re.DOTALL) else None,
-        but=", which there is not. You see all instead.",
+        but=" is not one of the options; showing all.",
     )
-    value: str = st.session_state["chosen"].get(name, "")
+    value: str = st.session_state["link.held"].get(name, "")
     return value
 
 
-def chosen_several(
+def several(
     name: str, *, default: T | None, allowed: Sequence[T], but: str = ", without special tokens"
 ) -> tuple[T, ...]:
-    """As `chosen`, of one or several among `allowed`; in the link they stand with a space or a comma between.
+    """Return one or several of `allowed`, like `number`; in the link a space or a comma stands between them.
 
-    default: what is chosen at first, None for nothing. but: what a link out of range is told of those left out.
+    default: what is seen at first, None for nothing. but: what the sentence about a link out of range leaves out.
     """
 
     def read(raw: str) -> tuple[T, ...] | None:
-        asked = set(raw.replace(",", " ").split())
-        known = bool(asked) and asked <= set(map(str, allowed))
+        asked = {*raw.replace(",", " ").split()}
+        known = bool(asked) and asked <= {*map(str, allowed)}
         return tuple(one for one in allowed if str(one) in asked) if known else None
 
     shown = "none" if default is None else default
-    _take(name, read, but=f"; they go from {allowed[0]} to {allowed[-1]}{but}. You see {shown} instead.")
+    _consume(name, read, but=f"; they go from {allowed[0]} to {allowed[-1]}{but}. You see {shown} instead.")
     otherwise: tuple[T, ...] = () if default is None else (default,)
-    value: tuple[T, ...] = st.session_state["chosen"].get(name, otherwise)
-    return value if set(value) <= set(allowed) else otherwise
+    value: tuple[T, ...] = st.session_state["link.held"].get(name, otherwise)
+    return value if {*value} <= {*allowed} else otherwise
 
 
-def chosen_words(name: str, *, allowed: Sequence[str]) -> tuple[str, ...]:
-    """As `chosen`, of words among `allowed`, by default none; in the link they stand with a comma between."""
+def words(name: str, *, allowed: Sequence[str]) -> tuple[str, ...]:
+    """Return words of `allowed`, like `number`, by default none; in the link a comma stands between them."""
 
     def read(raw: str) -> tuple[str, ...] | None:
-        words = tuple(filter(None, raw.split(",")))
-        return words if set(words) <= set(allowed) else None
+        asked = tuple(filter(None, raw.split(",")))
+        return asked if {*asked} <= {*allowed} else None
 
-    _take(name, read, but=f"; it can be {', '.join(allowed)}. You see all instead.")
-    value: tuple[str, ...] = st.session_state["chosen"].get(name, ())
-    return value if set(value) <= set(allowed) else ()
+    _consume(name, read, but=f"; it can be {', '.join(allowed)}. You see all instead.")
+    value: tuple[str, ...] = st.session_state["link.held"].get(name, ())
+    return value if {*value} <= {*allowed} else ()
 
 
-def _take(name: str, read: Callable[[str], Value | None], *, but: str) -> None:
-    """What the link says of `name`, once: kept where `read` makes something of it, else the reader is told, with `but`.
+def set(name: str, value: Value | None) -> None:
+    """Set a parameter to a number, a text, several numbers or words; None goes back to the default."""
+    state = st.session_state
+    state["link.asked"].pop(name, None)
+    state["link.clicked"].add(name)
+    if value is None:
+        state["link.held"].pop(name, None)
+    else:
+        state["link.held"][name] = value
 
-    Within a run of a fragment nothing is left to take, see `chosen`.
+
+def remembered(name: str, default: int) -> int:
+    """Return what was `set` for another page's parameter, else `default`."""
+    value: int = st.session_state["link.held"].get(name, default)
+    return value
+
+
+def publish() -> None:
+    """Put the page's parameters into the address, at once: one step of the browser's Back.
+
+    A click may arrive after its page was left: then the address is another page's, and nothing is put there.
     """
-    kept, linked = st.session_state["chosen"], st.session_state["linked"]
-    st.session_state["clicked"].discard(name)
-    if name not in linked:
+    held: dict[str, Value] = st.session_state["link.held"]
+    names: tuple[str, ...] = st.session_state["link.parameters"]
+    for name in names:
+        if not _written(held.get(name, ())):
+            _put(name, "", "")
+    wanted = {name: _written(held[name]) for name in names if _written(held.get(name, ()))}
+    if any(st.query_params.get(name) != value for name, value in wanted.items()):
+        st.query_params.update(wanted)
+
+
+def _consume(name: str, read: Callable[[str], Value | None], *, but: str) -> None:
+    """Take what the link asks for, once: held where `read` makes something of it, else said to the reader, with `but`.
+
+    Within a run of a fragment nothing is left to take, see `number`.
+    """
+    held, asked = st.session_state["link.held"], st.session_state["link.asked"]
+    st.session_state["link.clicked"].discard(name)
+    if name not in asked:
         return
-    raw = linked.pop(name)
-    kept.pop(name, None)
+    raw = asked.pop(name)
+    held.pop(name, None)
     if raw is None:
         return
     value = read(raw)
     if value is None:
         _complain(f"The link asks for {name} {_plain(raw)}{but}")
     else:
-        kept[name] = value
-
-
-def keep() -> None:
-    """Put what was chosen of this page into the link, at once: one step of the browser's Back.
-
-    A click may arrive after its page was left: then the address is another page's, and nothing of it is put there.
-    """
-    chosen: dict[str, Value] = st.session_state["chosen"]
-    names = CHOSEN.get(st.session_state["page"], ())
-    for name in names:
-        if not _written(chosen.get(name, ())):
-            _put(name, "", "")
-    wanted = {name: _written(chosen[name]) for name in names if _written(chosen.get(name, ()))}
-    if any(st.query_params.get(name) != value for name, value in wanted.items()):
-        st.query_params.update(wanted)
-
-
-def kept(name: str, default: int) -> int:
-    """What `choose` kept of another page, else `default`."""
-    value: int = st.session_state["chosen"].get(name, default)
-    return value
-
-
-def choose(name: str, value: Value | None) -> None:
-    """Keep a number for `chosen`, or several, words or a text, for their like; None goes back to the default."""
-    st.session_state["linked"].pop(name, None)
-    st.session_state["clicked"].add(name)
-    if value is None:
-        st.session_state["chosen"].pop(name, None)
-    else:
-        st.session_state["chosen"][name] = value
+        held[name] = value
 
 
 def _written(value: Value) -> str:
@@ -307,20 +315,21 @@ def _in_range(raw: str, last: float, *, first: float = 0, whole: bool = True) ->
     return len(raw) <= _DIGITS and digits.isdecimal() and first <= float(raw) <= last
 
 
-def settle(model: str) -> None:
-    """The model that the link asked for was loaded after all: nothing is wrong with the link any more."""
+def forget_model_problem(model: str) -> None:
+    """Take back the problem with the link's model, which was loaded after all."""
     asked = f"The link asks for the model {_plain(model)},"
-    st.session_state["problems"][:] = [one for one in st.session_state["problems"] if not one.startswith(asked)]
+    problems: list[str] = st.session_state["link.problems"]
+    problems[:] = [problem for problem in problems if not problem.startswith(asked)]
 
 
 def show_problems() -> None:
-    """What was wrong with the link, in sentences, until the reader dismisses it.
+    """Say what was wrong with the link, until the reader dismisses it.
 
     Where a widget could not be bound the page is run once more, so that the reader's first click is in the address.
     """
-    if st.session_state.pop("unbound", False):
+    if st.session_state.pop("link.unbound", False):
         st.rerun()
-    problems: list[str] = st.session_state["problems"]
+    problems: list[str] = st.session_state["link.problems"]
     for problem in problems:
         st.warning(problem, icon=":material/link_off:")
     if problems:
@@ -328,12 +337,12 @@ def show_problems() -> None:
 
 
 def _complain(sentence: str) -> None:
-    if sentence not in st.session_state["problems"]:
-        st.session_state["problems"].append(sentence)
+    if sentence not in st.session_state["link.problems"]:
+        st.session_state["link.problems"].append(sentence)
 
 
 def _asked(name: str) -> str | None:
-    """What the link says of `name`; said several times, all of it, which only what takes several can read."""
+    """Return what the link says of `name`; values given several times are joined, which only `several` can read."""
     return ",".join(st.query_params.get_all(name)) if name in st.query_params else None
 
 
@@ -345,10 +354,10 @@ def _put(name: str, value: str, default: str) -> None:
 
 
 def _plain(value: str) -> str:
-    """Quoted for a sentence that is shown as markdown: only letters, digits and a few marks, at most 60."""
+    """Quote a value for a sentence shown as markdown: only letters, digits and a few marks, at most 60 characters."""
     return f'"{_safe(value[:60])}"'
 
 
 def _safe(value: str) -> str:
-    """`value` where markdown is read: what is no letter, digit or harmless mark is a question mark."""
+    """Make a value safe for markdown: a question mark for all but letters, digits and harmless marks."""
     return "".join(character if character.isalnum() or character in "-_@./(), " else "?" for character in value)

@@ -30,9 +30,9 @@ _SPECIAL = 3  # tokens that a tokenizer adds to a text, at most, in the models k
 def take() -> None:
     """Choose the model that was just loaded, before the list of models is drawn."""
     state = st.session_state
-    if "taken" in state:
-        link.settle(state["other"])
-        state["model"], state["other"], state["other_open"] = state.pop("taken"), "", False
+    if "picker.taken" in state:
+        link.forget_model_problem(state["picker.other"])
+        state["model"], state["picker.other"], state["picker.open"] = state.pop("picker.taken"), "", False
 
 
 def field(place: ExpanderContainer, *, disabled: bool) -> None:
@@ -49,7 +49,7 @@ def field(place: ExpanderContainer, *, disabled: bool) -> None:
         with st.form("another", border=False):
             st.text_input(
                 "Name on the hub" if limits.root is None else "Name on the hub, or folder",
-                key="other",
+                key="picker.other",
                 max_chars=link.MAX_NAME,
                 placeholder="org/name or org/name@revision",
                 help=f"org/name, such as google-bert/bert-base-cased, or org/name@revision{folders}.",
@@ -67,7 +67,7 @@ def field(place: ExpanderContainer, *, disabled: bool) -> None:
 def draw(place: ExpanderContainer) -> None:
     """Draw this machine's models, the model found, and the work that the reader asked for; drawn after the page."""
     state, opened = st.session_state, st.session_state.get("file") is not None
-    asked = "asked" in state and not opened
+    asked = "picker.asked" in state and not opened
     if not place.open and not asked:
         return
     with place:
@@ -79,14 +79,14 @@ def draw(place: ExpanderContainer) -> None:
         _work(bar, button)
         bar.empty()
         _describe(about)
-    refused = state.get("refused") or _over_a_limit()
-    if "seen" in state:
+    refused = state.get("picker.refused") or _over_a_limit()
+    if "picker.seen" in state:
         button.button(
             "Load",
             type="primary",
             icon=":material/download:",
             on_click=_load,
-            args=(state["seen"],),
+            args=(state["picker.seen"],),
             key="load",
             width="stretch",
             disabled=opened or _over_a_limit() is not None,
@@ -107,7 +107,7 @@ def _there(*, disabled: bool) -> None:
             index=None,
             placeholder="On this machine",
             label_visibility="collapsed",
-            key="there",
+            key="picker.there",
             on_change=_take,
             disabled=disabled,
         )
@@ -118,25 +118,25 @@ def _there(*, disabled: bool) -> None:
 
 def _look_for() -> None:
     state = st.session_state
-    state["asked"] = ("look", state["other"])
-    for name in ("refused", "seen"):
+    state["picker.asked"] = ("look", state["picker.other"])
+    for name in ("picker.refused", "picker.seen"):
         state.pop(name, None)
 
 
 def _take() -> None:
-    if st.session_state["there"] is not None:
-        st.session_state["other"], st.session_state["there"] = st.session_state["there"], None
+    if st.session_state["picker.there"] is not None:
+        st.session_state["picker.other"], st.session_state["picker.there"] = st.session_state["picker.there"], None
         _look_for()
 
 
 def _load(id: str) -> None:
-    st.session_state["asked"] = ("load", id)
-    st.session_state.pop("refused", None)
+    st.session_state["picker.asked"] = ("load", id)
+    st.session_state.pop("picker.refused", None)
 
 
 def _stop() -> None:
-    st.session_state.pop("asked", None)
-    st.session_state["refused"] = STOPPED
+    st.session_state.pop("picker.asked", None)
+    st.session_state["picker.refused"] = STOPPED
 
 
 # --- the work --------------------------------------------------------------------------------------------------------
@@ -148,22 +148,22 @@ def _work(bar: DeltaGenerator, button: DeltaGenerator) -> None:
     Only where the run is ended in the middle, by Stop or a change of the page, does the wish stay.
     """
     state = st.session_state
-    what, name = state["asked"]
+    what, name = state["picker.asked"]
     try:
         with failures.told("Looking at it" if what == "look" else "Loading it", instead="Name another model."):
             if what == "look":
                 with bar, st.spinner("Looking"):
-                    state["seen"] = available_models.look(name)
+                    state["picker.seen"] = available_models.look(name)
             else:
                 button.button("Stop", icon=":material/stop:", on_click=_stop, key="stop", width="stretch")
                 _fetch(name, progress.Bar(bar))
-                state["taken"] = name
-                del state["seen"]
+                state["picker.taken"] = name
+                del state["picker.seen"]
     except ValueError as error:
         logging.getLogger(__name__).info("refused: %s", error)
-        state["refused"] = str(error)
-    del state["asked"]
-    if "taken" in state:
+        state["picker.refused"] = str(error)
+    del state["picker.asked"]
+    if "picker.taken" in state:
         st.rerun()
 
 
@@ -192,7 +192,7 @@ def _fetch(name: str, bar: progress.Bar) -> None:
 
 def _found() -> Candidate | None:
     state = st.session_state
-    return available_models.looked_at(state["seen"]) if "seen" in state else None
+    return available_models.looked_at(state["picker.seen"]) if "picker.seen" in state else None
 
 
 def _over_a_limit() -> str | None:

@@ -20,16 +20,16 @@ def row(sites: Sequence[AttentionSite], *, default: int, names: tuple[str, str] 
 
     names: of layer and call in the link.
     """
-    layer = link.chosen_layer(names[0], default=default, attend=sorted({site.layer for site in sites}))
+    layer = link.layer(names[0], default=default, attend=sorted({site.layer for site in sites}))
     calls = [site.call for site in sites if site.layer == layer]
-    call = link.chosen(names[1], default=0, last=max(calls)) or 0
+    call = link.number(names[1], default=0, last=max(calls)) or 0
     return next(place for place, site in enumerate(sites) if (site.layer, site.call) == (layer, call))
 
 
 def choose(site: AttentionSite | None, *, names: tuple[str, str] = ("layer", "call")) -> None:
     """Open an attention in the run that follows; None: what the page opens by itself."""
-    link.choose(names[0], None if site is None else site.layer)
-    link.choose(names[1], None if site is None or not site.call else site.call)
+    link.set(names[0], None if site is None else site.layer)
+    link.set(names[1], None if site is None or not site.call else site.call)
 
 
 def at(sites: Sequence[AttentionSite], *, layer: int, call: int = 0) -> int:

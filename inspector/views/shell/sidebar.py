@@ -51,7 +51,7 @@ def draw(page: str) -> ExpanderContainer:
         _summary(card)
         if not card.trained:
             widgets.untrained()
-        other = st.expander("Another model", key="other_open", on_change="rerun", icon=":material/add:")
+        other = st.expander("Another model", key="picker.open", on_change="rerun", icon=":material/add:")
         model_picker.field(other, disabled=opened)
         _text("Text", key="text", height=140, placeholder="Paste a sentence")
         if card.shape == "encoder":

@@ -38,7 +38,7 @@ def number(
     help: str | None = None,
 ) -> int:
     """A number from `first` to `last`, kept in the link as `name`; a link out of range is said, and `default` shown."""
-    bind = link.number(name, default=default, last=last, first=first)
+    bind = link.bind_number(name, default=default, last=last, first=first)
     return st.number_input(label, first, max(last, first), default, step, key=name, bind=bind, width=width, help=help)
 
 
@@ -52,7 +52,7 @@ def layer(sites: Sequence[AttentionSite], name: str, *, call: str, default: Atte
     if attend == list(range(len(attend))):
         chosen = number("Layer", name, default=default.layer, last=attend[-1], width=110)
     else:
-        bind = link.layer(name, default=default.layer, attend=attend)
+        bind = link.bind_layer(name, default=default.layer, attend=attend)
         chosen = st.selectbox("Layer", attend, index=attend.index(default.layer), key=name, bind=bind, width=110)
     calls = [site for site in sites if site.layer == chosen]
     if len(calls) == 1:
@@ -65,14 +65,14 @@ def decimal(
     label: str, name: str, *, default: float, first: float, last: float, width: int = 140, help: str | None = None
 ) -> float:
     """The same for a number with decimals, in steps of 0.05."""
-    bind = link.number(name, default=default, last=last, first=first)
+    bind = link.bind_number(name, default=default, last=last, first=first)
     return st.number_input(label, first, last, default, 0.05, key=name, bind=bind, width=width, help=help)
 
 
 def stream(streams: Iterable[str], *, key: str = "stream") -> str:
     """The stream to look at, of those that something has; a choice where there is more than one."""
     streams = list(dict.fromkeys(streams))
-    bind = link.choice(key, default=streams[0], options=streams)
+    bind = link.bind_choice(key, default=streams[0], options=streams)
     if len(streams) == 1:
         return streams[0]
     return st.segmented_control(
@@ -89,10 +89,13 @@ def stream(streams: Iterable[str], *, key: str = "stream") -> str:
 def colour_scale(*, long: bool) -> Scale:
     """Linear colour unless the reader chooses the square root; of a long text, whose weights are small, the reverse."""
     if long:
-        linear = st.toggle("Linear colour", key="linear", bind=link.switch("linear"), help="Hides small weights.")
+        linear = st.toggle("Linear colour", key="linear", bind=link.bind_switch("linear"), help="Hides small weights.")
         return "linear" if linear else "sqrt"
     root = st.toggle(
-        "Square-root colour", key="sqrt", bind=link.switch("sqrt"), help="Shows small weights; numbers stay the same."
+        "Square-root colour",
+        key="sqrt",
+        bind=link.bind_switch("sqrt"),
+        help="Shows small weights; numbers stay the same.",
     )
     return "sqrt" if root else "linear"
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def curves(rows: pd.DataFrame, *, recipe: Recipe | None, vocabulary: int | None, step: int | None) -> None:
     """Loss, accuracy and gradient norm, the replay's step marked; `rows` of learning.curves."""
     st.subheader("Loss")
-    logarithmic = st.toggle("Logarithmic steps", key="log_steps", bind=link.switch("log_steps"))
+    logarithmic = st.toggle("Logarithmic steps", key="log_steps", bind=link.bind_switch("log_steps"))
     along: figures.Along = "log" if logarithmic else "linear"
     smoothing = 0.0 if recipe is None else recipe.label_smoothing
     least = learning.least_loss(smoothing, vocabulary=vocabulary) if vocabulary else 0.0

@@ -28,17 +28,17 @@ if TYPE_CHECKING:
 
 
 def _open(layer: int, number: int) -> None:
-    link.choose("replay_layer", layer)
-    link.choose("replay_head", number)
+    link.set("replay_layer", layer)
+    link.set("replay_head", number)
 
 
 def every_head(replay: Replay, measures: pd.DataFrame, *, sentence: int, stream: str, step: int) -> tuple[int, int]:
     """The grid of all heads at this moment, a measure of the open one's layer over all; (layer, head) that is open."""
     now = measures[measures["step"] == step]
     telling = heads.most_telling(measures[measures["step"] == replay.steps[-1]])
-    layer = link.chosen("replay_layer", default=telling[0], last=replay.layers(stream) - 1) or 0
-    number = link.chosen("replay_head", default=telling[1], last=int(now["head"].max())) or 0
-    link.keep()
+    layer = link.number("replay_layer", default=telling[0], last=replay.layers(stream) - 1) or 0
+    number = link.number("replay_head", default=telling[1], last=int(now["head"].max())) or 0
+    link.publish()
     left, right = st.columns([2, 3], gap="medium")
     with left:
         grid(
@@ -80,7 +80,7 @@ def _numbers(measures: pd.DataFrame, *, layer: int, number: int, step: int) -> N
 def _measure(measures: pd.DataFrame, *, layer: int, number: int, step: int) -> None:
     """Draw one measure of the layer's heads over the training."""
     known = [name for name in figures.MEASURES if measures[name].notna().any()]
-    bind = link.choice("replay_measure", default=known[0], options=known)
+    bind = link.bind_choice("replay_measure", default=known[0], options=known)
     measure: str = st.selectbox("Measure", known, key="replay_measure", bind=bind, width=200)
     widgets.chart(
         figures.head_measures(measures, measure=measure, layer=layer, head=number, step=step, mode=session.mode()),

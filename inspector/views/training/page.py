@@ -96,6 +96,7 @@ def schedule(recipe: Recipe, table: pd.DataFrame, *, steps: int) -> None:
         st.caption(f"The {len(table)} measured points lie on the formula: the largest difference is {off.max():.1e}.")
 
 
+link.parameters("replay_layer", "replay_head")
 st.title("Training")
 names = history.names(checkpoints.FOLDER)
 if not names:
@@ -108,7 +109,7 @@ st.caption(
     "they are. The sidebar's model and text play no part here."
 )
 run: str = st.selectbox(
-    "Trained model", names, key="run", bind=link.choice("run", default=names[0], options=names), width=300
+    "Trained model", names, key="run", bind=link.bind_choice("run", default=names[0], options=names), width=300
 )
 folder, recipe = checkpoints.FOLDER / run, RECIPES.get(run)
 rows: pd.DataFrame | None = None

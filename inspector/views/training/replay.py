@@ -125,7 +125,7 @@ def _moment(replay: Replay) -> int:
             moments,
             default,
             key="moment",
-            bind=link.choice("moment", default=default, options=moments),
+            bind=link.bind_choice("moment", default=default, options=moments),
             on_change=_moved,
             args=(moments,),
         )
@@ -143,7 +143,7 @@ def _place(moments: list[str]) -> int:
 def _choices(replay: Replay) -> tuple[int, str]:
     """The sentence, by its number, and the stream."""
     texts = [sentence.source for sentence in replay.sentences]
-    bind = link.choice("sentence", default=texts[0], options=texts)
+    bind = link.bind_choice("sentence", default=texts[0], options=texts)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         text: str = st.selectbox("Sentence", texts, key="sentence", bind=bind, width=420)
         stream = widgets.stream(replay.streams, key="replay_stream")

@@ -37,7 +37,7 @@ LINKED = ("mask_layer", "mask_call")
 def open_head(site: AttentionSite | None, number: int | None) -> None:
     """Called before the run that follows a click, so that this run draws the answer; None: the most changed one."""
     open_site.choose(site, names=LINKED)
-    link.choose("mask_head", number)
+    link.set("mask_head", number)
 
 
 def maps_of(change: Change, *, stream: str, about: Sequence[int] = ()) -> Drawn | None:
@@ -50,10 +50,10 @@ def maps_of(change: Change, *, stream: str, about: Sequence[int] = ()) -> Drawn 
     before, after = change.before, change.after
     with st.container(horizontal=True, vertical_alignment="bottom"):
         hide = st.toggle(
-            "Hide special tokens", key="hide", bind=link.switch("hide"), help="Rows then sum to what is left."
+            "Hide special tokens", key="hide", bind=link.bind_switch("hide"), help="Rows then sum to what is left."
         )
-        words = st.toggle("Merge word pieces", key="words", bind=link.switch("words"))
-        root = st.toggle("Square-root colour", key="sqrt", bind=link.switch("sqrt"), help="Shows small weights.")
+        words = st.toggle("Merge word pieces", key="words", bind=link.bind_switch("words"))
+        root = st.toggle("Square-root colour", key="sqrt", bind=link.bind_switch("sqrt"), help="Shows small weights.")
     shown, now = _arranged(change, stream=stream, hide=hide, words=words)
     if shown.is_long:
         st.info(
@@ -64,7 +64,7 @@ def maps_of(change: Change, *, stream: str, about: Sequence[int] = ()) -> Drawn 
     changed = _changed(change, stream=stream, about=about)
     sites = [site for site in before.sites if site.stream == stream]
     row = open_site.row(sites, default=int(changed["layer"][0]), names=LINKED)
-    number = link.chosen("mask_head", default=int(changed["head"][0]), last=sites[0].heads - 1) or 0
+    number = link.number("mask_head", default=int(changed["head"][0]), last=sites[0].heads - 1) or 0
     opened, site = (row, number), sites[row]
     left, right = st.columns(2, gap="medium")
     with left:

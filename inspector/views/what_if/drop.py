@@ -35,13 +35,13 @@ def explorer(trace: Trace, loaded: LoadedModel) -> None:
         stream = widgets.stream(site.stream for site in trace.sites)
         hidden = guessed_token(trace, loaded)
         names = {name_of(head, trace): head for head in interventions.every_head(trace)}
-        chosen = link.chosen_several("drop", default=_first(trace), allowed=list(names), but="")
+        chosen = link.several("drop", default=_first(trace), allowed=list(names), but="")
         dropped = _dropped(trace, loaded, tuple(names[one] for one in chosen), hidden=hidden)
         _choice(dropped, first=_first(trace), stream=stream)
         predictions = show_predictions(loaded, dropped)
         drawn = before_after.maps_of(dropped, stream=stream)
         before_after.hidden_states(dropped)
-        link.keep()
+        link.publish()
     except ValueError as error:
         session.show_problem(str(error))
         return
@@ -66,7 +66,7 @@ def _toggle(row: int, number: int, *, dropped: Dropped, stream: str) -> None:
 def _choose(heads: set[Head], dropped: Dropped) -> None:
     every = interventions.every_head(dropped.before)
     kept = [head for head in every if head in (heads or set(dropped.heads))]
-    link.choose("drop", tuple(name_of(head, dropped.before) for head in kept))
+    link.set("drop", tuple(name_of(head, dropped.before) for head in kept))
     before_after.open_head(None, None)
 
 
@@ -75,8 +75,8 @@ def _first(trace: Trace) -> str:
     first = trace.sites[0]
     table = session.measures(trace).query("stream == @first.stream")
     layer, number = measures.most_telling(table)
-    layer, number = link.kept("layer", layer), link.kept("head", number)
-    call = link.kept("call", 0)
+    layer, number = link.remembered("layer", layer), link.remembered("head", number)
+    call = link.remembered("call", 0)
     there = [site for site in trace.sites if (site.stream, site.layer, site.call) == (first.stream, layer, call)]
     known = bool(there) and number < there[0].heads
     return name_of(Head(first.stream, layer, number, call) if known else Head(first.stream, first.layer, 0), trace)
@@ -141,7 +141,7 @@ def _toggle_layers(dropped: Dropped, stream: str, before: list[int]) -> None:
 
 
 def _reset() -> None:
-    link.choose("drop", None)
+    link.set("drop", None)
     before_after.open_head(None, None)
 
 

@@ -41,7 +41,7 @@ def explorer(trace: Trace, loaded: LoadedModel) -> None:
         about = masked.positions if trace.read_by(stream) is trace.encoding else ()
         drawn = before_after.maps_of(masked, stream=stream, about=about)
         before_after.hidden_states(masked, positions=masked.positions if trace.target is None else ())
-        link.keep()
+        link.publish()
     except ValueError as error:
         session.show_problem(str(error))
         return
@@ -91,11 +91,11 @@ def _chosen_tokens(trace: Trace, loaded: LoadedModel) -> tuple[int, ...]:
             "Whole word",
             True,
             key="whole",
-            bind=link.switch("whole", default=True),
+            bind=link.bind_switch("whole", default=True),
             help="Mask all pieces of a word: one gives away others.",
         )
         several = st.toggle(
-            "Several at once", key="several", bind=link.switch("several"), help="A click adds to what is masked."
+            "Several at once", key="several", bind=link.bind_switch("several"), help="A click adds to what is masked."
         )
     return token_choice.chosen(
         trace.encoding,

@@ -13,6 +13,8 @@ PARTS = {
     "Drop heads": drop.explorer,
 }
 
+# The masked tokens, the swapped word, the token that is predicted, the dropped heads, the open head.
+link.parameters("token", "word", "ask", "drop", "mask_layer", "mask_call", "mask_head")
 st.title("What if")
 inspected = session.inspected()
 loaded = session.at_hand(
@@ -30,7 +32,7 @@ part = st.segmented_control(
     names,
     default=names[0],
     key="part",
-    bind=link.choice("part", default=names[0], options=names),
+    bind=link.bind_choice("part", default=names[0], options=names),
     required=True,
     label_visibility="collapsed",
     on_change=lambda: token_choice.choose("ask", None),

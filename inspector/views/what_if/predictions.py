@@ -64,7 +64,7 @@ def _position(loaded: LoadedModel, everywhere: pd.DataFrame) -> int:
     if loaded.fills_masks or len(places) == 1:
         return int(places[0])
     most = int(everywhere.loc[everywhere["divergence"].idxmax(), "position"])
-    position: int = link.chosen_several("ask", default=most, allowed=places, but="")[0]
+    position: int = link.several("ask", default=most, allowed=places, but="")[0]
     if st.session_state.get("ask-next") != [position]:
         st.session_state["ask-next"] = [position]
     tokens = dict(zip(places, everywhere["truth"].fillna(END), strict=True))
@@ -77,7 +77,7 @@ def _ask(before: int) -> None:
     """A chip was clicked: that token is asked about; one stays chosen."""
     added = set(st.session_state["ask-next"]) - {before}
     if added:
-        link.choose("ask", (added.pop(),))
+        link.set("ask", (added.pop(),))
 
 
 def _whose(loaded: LoadedModel, found: Prediction) -> str:

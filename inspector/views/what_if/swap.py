@@ -31,7 +31,12 @@ def explorer(trace: Trace, loaded: LoadedModel) -> None:
             trace.encoding, name="word", key="swapped-chips", default=default, label="Which word"
         )
         by = st.text_input(
-            "Another word", BY, max_chars=LONGEST, key="by", bind=link.words("by", default=BY, most=LONGEST), width=280
+            "Another word",
+            BY,
+            max_chars=LONGEST,
+            key="by",
+            bind=link.bind_words("by", default=BY, most=LONGEST),
+            width=280,
         )
         hidden = guessed_token(trace, loaded, without=range(positions[0], positions[-1] + 1))
         swapped = _swapped(trace, loaded, positions[0], by=by, hidden=hidden)
@@ -41,7 +46,7 @@ def explorer(trace: Trace, loaded: LoadedModel) -> None:
         drawn = before_after.maps_of(swapped, stream=stream)
         of_text = tuple(swapped.replaced[0]) if trace.target is None else ()
         before_after.hidden_states(swapped, positions=of_text, name="swapped")
-        link.keep()
+        link.publish()
     except ValueError as error:
         session.show_problem(str(error))
         return

@@ -14,7 +14,7 @@ from models.tokenizers import Encoding
 
 def choose(name: str, positions: tuple[int, ...] | None) -> None:
     """These tokens are chosen; the head that this changes most is opened."""
-    link.choose(name, positions)
+    link.set(name, positions)
     before_after.open_head(None, None)
 
 
@@ -34,7 +34,7 @@ def chosen(
     name: in the link. whole: all pieces of a word go together. several: a click adds. without: positions not offered.
     """
     allowed = [position for position in interventions.maskable(encoding) if position not in without]
-    asked = link.chosen_several(name, default=default, allowed=allowed)
+    asked = link.several(name, default=default, allowed=allowed)
     places = interventions.whole_words(encoding, asked) if whole else asked
     if st.session_state.get(key) != list(places):
         st.session_state[key] = list(places)

@@ -31,8 +31,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.setenv("HEADLIGHT_ROOT", str(root))
         st.cache_resource.clear()
         for name in ("hybrid", "twice"):  # looked at and loaded once, for all visitors
-            app = start(state={"other_open": True}, model="own-encoder", text=TEXT)
-            app.text_input(key="other").set_value(str(root / name))
+            app = start(state={"picker.open": True}, model="own-encoder", text=TEXT)
+            app.text_input(key="picker.other").set_value(str(root / name))
             pressed(pressed(app, "look"), "load")
         yield root
         st.cache_resource.clear()

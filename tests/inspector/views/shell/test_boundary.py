@@ -85,7 +85,7 @@ def test_another_model_that_fails_is_a_sentence_once(
     assert sentence in said(app)
     assert "Name another model." in said(app)
     assert whole(caplog)
-    assert "asked" not in app.session_state
+    assert "picker.asked" not in app.session_state
     assert app.text_area(key="text").value == EXAMPLE
     caplog.clear()
     turned(app, "Costs")  # it is not asked for again

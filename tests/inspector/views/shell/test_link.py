@@ -27,7 +27,12 @@ def every_widget() -> None:
         "whole": parts.number("whole", "whole", default=2, first=1, last=9),
         "decimal": parts.decimal("decimal", "decimal", default=0.5, first=0.05, last=5.0),
         "one": st.segmented_control(
-            "one", names, default="b", key="one", required=True, bind=link.choice("one", default="b", options=names)
+            "one",
+            names,
+            default="b",
+            key="one",
+            required=True,
+            bind=link.bind_choice("one", default="b", options=names),
         ),
         "labelled": st.segmented_control(
             "labelled",
@@ -36,17 +41,21 @@ def every_widget() -> None:
             format_func=titles.__getitem__,
             key="labelled",
             required=True,
-            bind=link.choice("labelled", default="b", options=names, label=titles.__getitem__),
+            bind=link.bind_choice("labelled", default="b", options=names, label=titles.__getitem__),
         ),
         "listed": st.selectbox(
-            "listed", names, 1, key="listed", bind=link.choice("listed", default="b", options=names)
+            "listed", names, 1, key="listed", bind=link.bind_choice("listed", default="b", options=names)
         ),
-        "slid": st.select_slider("slid", names, "b", key="slid", bind=link.choice("slid", default="b", options=names)),
+        "slid": st.select_slider(
+            "slid", names, "b", key="slid", bind=link.bind_choice("slid", default="b", options=names)
+        ),
         "some": st.multiselect(
-            "some", range(3), [1], key="some", bind=link.several("some", options=range(3), default=[1])
+            "some", range(3), [1], key="some", bind=link.bind_several("some", options=range(3), default=[1])
         ),
-        "on": st.toggle("on", key="on", bind=link.switch("on")),
-        "line": st.text_input("line", "x", key="line", max_chars=60, bind=link.words("line", default="x", most=60)),
+        "on": st.toggle("on", key="on", bind=link.bind_switch("on")),
+        "line": st.text_input(
+            "line", "x", key="line", max_chars=60, bind=link.bind_words("line", default="x", most=60)
+        ),
     }
     st.session_state["shown"] = shown
     link.show_problems()
@@ -123,8 +132,8 @@ def late_click() -> None:
     link.read("layernorm", known_models=["minilm"], default_text="")
 
     def moved() -> None:
-        link.choose("step", 3)
-        link.keep()
+        link.set("step", 3)
+        link.publish()
 
     st.button("Later", on_click=moved)
 

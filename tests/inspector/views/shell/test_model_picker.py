@@ -54,11 +54,11 @@ def root(bert: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def opened(**link: str) -> AppTest:
     """Start the app with the field for another model open."""
-    return start(state={"other_open": True}, **{"model": "own-encoder", **link})
+    return start(state={"picker.open": True}, **{"model": "own-encoder", **link})
 
 
 def look(app: AppTest, name: object) -> AppTest:
-    app.text_input(key="other").set_value(str(name))
+    app.text_input(key="picker.other").set_value(str(name))
     return pressed(app, "look")
 
 
@@ -97,7 +97,7 @@ def test_a_link_with_an_unlisted_model_is_asked_about_and_not_loaded(root: Path,
     app = start(model=str(bert))
     assert not app.exception
     assert "which is not in the list. It was not loaded: you see minilm instead." in said(app)
-    assert app.text_input(key="other").value == str(bert)
+    assert app.text_input(key="picker.other").value == str(bert)
     assert app.selectbox(key="model").value == "minilm"
     assert "BertForMaskedLM" not in said(app)
     pressed(pressed(app, "look"), "load")
@@ -122,7 +122,7 @@ def test_a_bad_name_is_a_sentence_and_stays(root: Path, name: str, sentence: str
     app = look(opened(text="My text."), name)
     assert not app.exception
     assert sentence in said(app)
-    assert app.text_input(key="other").value == name
+    assert app.text_input(key="picker.other").value == name
     assert app.text_area(key="text").value == "My text."
     assert app.selectbox(key="model").value == "own-encoder"
     assert not [button for button in app.button if button.key == "load"]
@@ -310,8 +310,8 @@ def test_pages_say_what_a_model_does_not_have(root: Path, bert: Path) -> None:
     LlamaForCausalLM(config).save_pretrained(folder)
     (folder / "tokenizer.json").write_bytes((bert / "tokenizer.json").read_bytes())
     app = opened()
-    assert app.selectbox(key="there").options == [str(bert), str(folder)]
-    app.selectbox(key="there").select(str(folder)).run()  # looked at, as if it were typed
+    assert app.selectbox(key="picker.there").options == [str(bert), str(folder)]
+    app.selectbox(key="picker.there").select(str(folder)).run()  # looked at, as if it were typed
     pressed(app, "load")
     assert not app.exception
     assert "Cannot be" not in said(app)

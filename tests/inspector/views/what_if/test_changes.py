@@ -109,7 +109,7 @@ def test_the_word_that_is_swapped_is_not_the_one_to_guess() -> None:
 
 def test_first_dropped_is_the_head_that_is_open_on_the_attention_page() -> None:
     app = opened("minilm", DROP)
-    app.session_state["chosen"].update(layer=3, head=7)
+    app.session_state["link.held"].update(layer=3, head=7)
     app.run()
     assert not app.exception
     assert crossed(app) == [[3, 7]]
