@@ -64,7 +64,7 @@ class SideKeyAttention:
 
     @property
     def scale(self) -> None:
-        """None: the function is more than a scaled dot product with a bias."""
+        """Return None: the function is more than a scaled dot product with a bias."""
         return
 
     @property

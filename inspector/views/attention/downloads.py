@@ -127,7 +127,7 @@ def _tokens(shown: Arrangement) -> tuple[slice, slice]:
 
 
 def _groups(whole: Arrangement, shown: Arrangement) -> tuple[slice, slice]:
-    """Which groups of the whole are seen."""
+    """Return the groups of the whole that are shown."""
 
     def part(every: Groups, seen: Groups) -> slice:
         first = every.members.index(seen.members[0])

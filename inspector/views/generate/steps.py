@@ -173,7 +173,7 @@ def _attention(made: Written, step: int) -> None:
 
 
 def _map(made: Written, step: int, *, stream: str, layer: int, head: int | None) -> None:
-    """One stream's map up to the step."""
+    """Draw one stream's map up to the step."""
     trace = made.trace
     weights = session.cached(
         (trace.key, "steps", stream, layer, head),

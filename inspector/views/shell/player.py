@@ -27,7 +27,7 @@ _SOON = 0.6  # of the interval: the browser's clock is not exact, and a run that
 
 @dataclass(frozen=True)
 class Player:
-    """What plays, whose state the session keeps under `name`, and the seconds that a step is seen."""
+    """A player, whose state the session keeps under `name`; interval: the seconds for which a step is shown."""
 
     name: str
     interval: float
@@ -35,7 +35,7 @@ class Player:
 
     @property
     def playing(self) -> bool:
-        """Whether it plays now."""
+        """True while the player is playing."""
         return bool(st.session_state.get(f"{self.name}.playing", False))
 
     def load(self, of: Hashable) -> bool:
