@@ -57,12 +57,12 @@ SORTED_BY = {
 
 
 def roles(measures: pd.DataFrame) -> Roles:
-    """The roles of one stream's heads: `measures` of heads.measure, a row per layer and head, with their label."""
+    """Return the roles of one stream's heads; measures: of heads.measure, a row per layer and head, with the label."""
     return Roles(by_layer(measures["label"], measures), MEANINGS, COLOURS)
 
 
 def known(measures: pd.DataFrame) -> dict[str, str]:
-    """The measures that some head has a number for: their columns, and their names in the page."""
+    """Return the measures of which some head has a number: column -> name in the page."""
     return {column: name for column, name in SORTED_BY.items() if measures[column].notna().any()}
 
 
@@ -73,7 +73,7 @@ def sortable(measures: pd.DataFrame) -> dict[str, list[list[float | None]]]:
 
 
 def notes(measures: pd.DataFrame) -> list[list[str]]:
-    """A line for each thumbnail, by layer and head: what the head mostly does, and its numbers."""
+    """Write a line for each thumbnail, by layer and head: the head's role and its numbers."""
     numbers = zip(*(measures[name] for name in ("label", "entropy", "distance", "confidence")), strict=True)
     lines = [
         [
@@ -88,6 +88,6 @@ def notes(measures: pd.DataFrame) -> list[list[str]]:
 
 
 def by_layer(column: ArrayLike, measures: pd.DataFrame) -> list[list[Any]]:
-    """A value for each head of a stream, its rows in order, as lists by attention and head."""
+    """Arrange a value for each head of a stream, in the order of the rows, as lists by attention and head."""
     values: list[list[Any]] = np.asarray(column).reshape(-1, measures["head"].nunique()).tolist()
     return values

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 import streamlit as st
+
+Event = TypeVar("Event")
 
 
 def sent(key: str, name: str) -> object:
@@ -11,3 +16,19 @@ def sent(key: str, name: str) -> object:
     None where it sent nothing, and where it has left the page: a click may arrive after the reader went on.
     """
     return st.session_state.get(key, {}).get(name)
+
+
+def reporter(
+    key: str, name: str, read: Callable[[object], Event | None], then: Callable[[Event], None] | None
+) -> Callable[[], None]:
+    """Make the function that Streamlit calls, before the run, when the component `key` has sent something as `name`.
+
+    read: makes an event of what was sent, None of anything unknown, which is ignored. then: is called with the event.
+    """
+
+    def report() -> None:
+        event = read(sent(key, name))
+        if then is not None and event is not None:
+            then(event)
+
+    return report

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
 
 import streamlit as st
 
 from inspector.components.grid import Options
 from inspector.components.source import script, style
-from inspector.views.components.clicks import sent
+from inspector.views.components.clicks import reporter
 
-# Which head is open the head itself says (its adapter does), so that opening one does not send all pictures again;
+# The adapter of the open head says which head is open, so that opening a head does not send all pictures again;
 # `selected` says it where no head is drawn.
 _ADAPTER = """
 export default ({ data, parentElement, setTriggerValue }) => {
@@ -34,29 +33,26 @@ def grid(
     data: bytes,
     *,
     key: str,
-    height: int | Literal["content", "stretch"] = "content",
     on_open: Callable[[int, int], None] | None = None,
     on_options: Callable[[Options], None] | None = None,
-) -> tuple[int, int] | None:
-    """Draw `data` (of grid_bytes); return the (layer, head) that the reader opened in this run, None otherwise.
+) -> None:
+    """Draw `data` (of grid_bytes).
 
-    on_open(layer, head) is called before the run that follows the click, so that the run can already draw the new head:
-    with it one run answers a click, with the returned value alone it takes a second. on_options: likewise, where the
-    reader sorted the heads or chose which are shown.
+    on_open(layer, head) is called before the run that follows a click, so that this run already draws the new head.
+    on_options: likewise, where the reader sorted the heads or chose which are shown.
     """
 
-    def opened() -> None:
-        place = _place(sent(key, "open"))
-        if on_open and place:
+    def opened(place: tuple[int, int]) -> None:
+        if on_open:
             on_open(*place)
 
-    def arranged() -> None:
-        options = _options(sent(key, "options"))
-        if on_options and options:
-            on_options(options)
-
-    drawn = _mount(key=key, data=data, height=height, on_open_change=opened, on_options_change=arranged)
-    return _place(drawn.get("open"))
+    _mount(
+        key=key,
+        data=data,
+        height="content",
+        on_open_change=reporter(key, "open", _place, opened),
+        on_options_change=reporter(key, "options", _options, on_options),
+    )
 
 
 def _place(value: object) -> tuple[int, int] | None:

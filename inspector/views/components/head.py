@@ -10,9 +10,9 @@ import streamlit as st
 
 from inspector.components.head import HeadOptions
 from inspector.components.source import script, style
-from inspector.views.components.clicks import sent
+from inspector.views.components.clicks import reporter
 
-# A grid on the same page frames the head that is open here.
+# A grid on the same page frames the head that this component draws.
 _ADAPTER = """
 export default ({ data, parentElement, setTriggerValue }) => {
   const view = draw(parentElement, data, setTriggerValue);
@@ -52,48 +52,25 @@ def head(
     data: bytes,
     *,
     key: str,
-    height: int | Literal["content", "stretch"] = "content",
     on_event: Callable[[Choice | Step], None] | None = None,
     on_options: Callable[[HeadOptions], None] | None = None,
     on_pan: Callable[[Pan], None] | None = None,
-) -> Choice | Step | None:
-    """Draw `data` (HeadMessage.to_bytes); return the act of the reader that caused this run, None for any other cause.
+) -> None:
+    """Draw `data` (of HeadMessage.to_bytes).
 
-    on_event is called before the run that follows, so that the run can already draw the answer. A pin lives in the
-    component as long as the tokens stay the same; a page that puts it into a link gives it back as `chosen`. So do
-    `options`, which on_options is told of. on_pan: where `data` is a window of a long text.
+    on_event is called before the run that follows, so that this run already draws the answer. A pin lives in the
+    component as long as the tokens stay the same; a page that puts pins into a link gives them back as `chosen`. The
+    same goes for `options`, which on_options gets. on_pan: where `data` is a window of a long text.
     """
-
-    def chosen() -> None:
-        event = _choice(sent(key, "choose"))
-        if on_event and event:
-            on_event(event)
-
-    def stepped() -> None:
-        event = _step(sent(key, "step"))
-        if on_event and event:
-            on_event(event)
-
-    def switched() -> None:
-        options = _options(sent(key, "options"))
-        if on_options and options:
-            on_options(options)
-
-    def panned() -> None:
-        event = _pan(sent(key, "pan"))
-        if on_pan and event:
-            on_pan(event)
-
-    result = _mount(
+    _mount(
         key=key,
         data=data,
-        height=height,
-        on_choose_change=chosen,
-        on_step_change=stepped,
-        on_options_change=switched,
-        on_pan_change=panned,
+        height="content",
+        on_choose_change=reporter(key, "choose", _choice, on_event),
+        on_step_change=reporter(key, "step", _step, on_event),
+        on_options_change=reporter(key, "options", _options, on_options),
+        on_pan_change=reporter(key, "pan", _pan, on_pan),
     )
-    return _step(result.get("step")) or _choice(result.get("choose"))
 
 
 def _choice(value: object) -> Choice | None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from inspector.components.source import script, style
-from inspector.views.components.clicks import sent
+from inspector.views.components.clicks import reporter
 
 _ADAPTER = """
 export default ({ data, parentElement, setTriggerValue }) => {
@@ -21,10 +21,12 @@ _mount = st.components.v2.component("headlight_pairs", css=style("pairs"), js=sc
 
 def pairs(data: bytes, *, key: str, on_open: Callable[[int, int], None]) -> None:
     """Draw `data` (of matrix_bytes); on_open(row, column) is called before the run that follows a click."""
-
-    def opened() -> None:
-        match sent(key, "open"):
-            case {"row": int(row), "column": int(column)}:
-                on_open(row, column)
-
+    opened = reporter(key, "open", _pair, lambda pair: on_open(*pair))
     _mount(key=key, data=data, height="content", on_open_change=opened)
+
+
+def _pair(value: object) -> tuple[int, int] | None:
+    match value:
+        case {"row": int(row), "column": int(column)}:
+            return row, column
+    return None

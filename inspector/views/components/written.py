@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from inspector.components.source import script, style
-from inspector.views.components.clicks import sent
+from inspector.views.components.clicks import reporter
 
 _ADAPTER = """
 export default ({ data, parentElement, setTriggerValue }) => {
@@ -38,10 +38,8 @@ def written(
     that follows a click or an arrow key.
     """
 
-    def stepped() -> None:
-        step = sent(key, "step")
-        if isinstance(step, int) and 1 <= step <= last:
-            on_step(step)
+    def read(step: object) -> int | None:
+        return step if isinstance(step, int) and 1 <= step <= last else None
 
     data = {
         "text": text,
@@ -52,4 +50,4 @@ def written(
         "last": last,
         "colour": colour,
     }
-    _mount(key=key, data=data, on_step_change=stepped)
+    _mount(key=key, data=data, on_step_change=reporter(key, "step", read, on_step))
