@@ -27,7 +27,7 @@ from inspector.views.shell import process_settings
 
 st.set_page_config(layout="wide")
 process_settings.use_threads()
-process_settings.settle()
+process_settings.tune_memory()
 
 
 @st.cache_resource

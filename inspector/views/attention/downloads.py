@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from inspector.maps import Arrangement, Groups
     from inspector.plots.theme import Scale
     from inspector.trace import Array, AttentionSite, Trace
-    from inspector.views.attention.quantities import Kind
+    from inspector.views.attention.quantities import Quantity
 
 T = TypeVar("T")
 
@@ -36,7 +36,7 @@ def open_head(
     site: AttentionSite,
     head: int,
     scale: Scale,
-    kind: Kind,
+    kind: Quantity,
     mean: str = "",
 ) -> None:
     """Draw the buttons of the open head's files, and the Python lines and the link that give the same view.

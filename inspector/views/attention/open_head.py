@@ -29,7 +29,7 @@ def draw(
     inspected: session.Inspected,
     shown: maps.Arrangement,
     *,
-    kind: quantities.Kind,
+    kind: quantities.Quantity,
     which: head_choice.WhichHeads,
     sites: Sequence[AttentionSite],
     row: int,

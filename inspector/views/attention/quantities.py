@@ -20,8 +20,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Kind:
-    """name: in the switch and the link. quantity: what a cell is, in the singular. differs: what sets it apart."""
+class Quantity:
+    """A quantity that a map can show.
+
+    name: in the switch and the link. quantity: what a cell is, in the singular. differs: what sets it apart.
+    """
 
     name: str
     title: str
@@ -31,15 +34,15 @@ class Kind:
 
     @property
     def suffix(self) -> str:
-        """Behind the name of a file; the weights have none."""
+        """The end of a file's name; the weights have none."""
         return "" if self.name == "weights" else f"-{self.name}"
 
 
-KINDS = {
+QUANTITIES = {
     kind.name: kind
     for kind in (
-        Kind("weights", "Weights", "weight", "What share of its attention a query gives to each key."),
-        Kind(
+        Quantity("weights", "Weights", "weight", "What share of its attention a query gives to each key."),
+        Quantity(
             "scores",
             "Scores",
             "score",
@@ -47,14 +50,14 @@ KINDS = {
             "a row alone, and small weights are still told apart. Masked cells have none.",
             signed=True,
         ),
-        Kind(
+        Quantity(
             "norm-weighted",
             "Norm-weighted",
             "norm",
             "A weight says what share is taken, the norm how much that is: a key that hands over next to nothing "
             "fades, whatever its weight (Kobayashi et al. 2020).",
         ),
-        Kind(
+        Quantity(
             "rollout",
             "Rollout from a token",
             "share",
@@ -65,23 +68,23 @@ KINDS = {
 }
 
 
-def choose() -> Kind:
-    """The switch."""
+def choose() -> Quantity:
+    """Draw the switch and return the quantity that the reader chose."""
     name = st.segmented_control(
         "What is shown",
-        list(KINDS),
+        list(QUANTITIES),
         default="weights",
         key="kind",
-        bind=link.bind_choice("kind", default="weights", options=list(KINDS)),
+        bind=link.bind_choice("kind", default="weights", options=list(QUANTITIES)),
         required=True,
         label_visibility="collapsed",
     )
-    return KINDS[name]
+    return QUANTITIES[name]
 
 
 def reader(
     inspected: Inspected,
-    kind: Kind,
+    kind: Quantity,
     *,
     site: AttentionSite,
     number: int,
@@ -120,7 +123,7 @@ def reader(
     )
 
 
-def caption(kind: Kind, trace: Trace, values: Array, *, site: AttentionSite) -> str:
+def caption(kind: Quantity, trace: Trace, values: Array, *, site: AttentionSite) -> str:
     """Write the caption of scores or norms: formula, unit and range."""
     from inspector.explain import formula
 

@@ -8,15 +8,14 @@ import streamlit as st
 
 from inspector import alignment
 from inspector.plots import theme
-from inspector.views.compare import difference, head_distances
-from inspector.views.compare import panels as compare_panels
+from inspector.views.compare import difference, head_distances, panels
 from inspector.views.shell import link, session
 
 link.parameters("panels")
 st.title("Compare")
 inspected = session.inspected(in_panels=True)
-opened = compare_panels.opened_elsewhere(inspected)
-names = compare_panels.names()
+opened = panels.opened_elsewhere(inspected)
+names = panels.names()
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
     hide = st.toggle(
@@ -29,39 +28,39 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     own = st.toggle(
         "Own colour scale each", key="own_scale", bind=link.bind_switch("own_scale"), help="Else one for all panels."
     )
-compare_panels.presets(inspected, names, opened=opened)
+panels.presets(inspected, names, opened=opened)
 
 places = [place for _ in range(0, len(names), 2) for place in st.columns(2, gap="medium")]
-panels = []
+shown = []
 for name, place in zip(names, places, strict=False):
     with place:
-        panel = compare_panels.controls(name, names, inspected, opened=opened, hide=hide, words=words)
+        panel = panels.controls(name, names, inspected, opened=opened, hide=hide, words=words)
         if panel is not None:
-            panels.append(panel)
-if len(panels) < len(names):
+            shown.append(panel)
+if len(shown) < len(names):
     st.stop()
 
 numbers = list(
     zip(
-        alignment.numbers([panel.axes[0] for panel in panels]),
-        alignment.numbers([panel.axes[1] for panel in panels]),
+        alignment.numbers([panel.axes[0] for panel in shown]),
+        alignment.numbers([panel.axes[1] for panel in shown]),
         strict=True,
     )
 )
-top = max(panel.top for panel in panels)
-for panel, linked, place in zip(panels, numbers, places, strict=False):
+top = max(panel.top for panel in shown)
+for panel, linked, place in zip(shown, numbers, places, strict=False):
     with place:
-        compare_panels.draw(panel, top=panel.top if own else top, scale=scale, numbers=linked)
+        panels.draw(panel, top=panel.top if own else top, scale=scale, numbers=linked)
 reach = "each from 0 to its own largest weight" if own else f"all from 0 to {theme.number(top)}, the largest weight"
 st.caption(
-    f"{compare_panels.formula(panels)} Row = query, column = key, no unit; {reach}. What you point at in one panel "
+    f"{panels.formula(shown)} Row = query, column = key, no unit; {reach}. What you point at in one panel "
     "lights up in the others."
 )
-if any(panel.is_long for panel in panels):
-    st.caption(compare_panels.LONG)
+if any(panel.is_long for panel in shown):
+    st.caption(panels.LONG)
 
-difference.section(panels, numbers)
-head_distances.section(panels, scale=scale)
+difference.section(shown, numbers)
+head_distances.section(shown, scale=scale)
 st.page_link(
     Path(__file__).parents[1] / "what_if" / "page.py",
     label="One text before and after a change: see What if",

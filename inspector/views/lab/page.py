@@ -13,8 +13,7 @@ import streamlit as st
 from inspector import lab
 from inspector.export import spreadsheet
 from inspector.plots import lab as draw
-from inspector.views.lab import results as lab_results
-from inspector.views.lab import settings
+from inspector.views.lab import results, settings
 from inspector.views.shell import downloads, process_settings, progress, queue, session, widgets
 from models import failures
 from models.training.experiments import Experiment
@@ -121,8 +120,8 @@ def show(attempt: Attempt, *, chosen: Experiment | None) -> None:
     )
     table = lab.curves(attempt.results)
     downloads.button(f"lab-{attempt.experiment.task}.csv", lambda: spreadsheet.csv(table), label="Curves as CSV")
-    lab_results.accuracy(attempt.experiment, attempt.results)
-    lab_results.example(attempt.experiment, attempt.results)
+    results.accuracy(attempt.experiment, attempt.results)
+    results.example(attempt.experiment, attempt.results)
 
 
 st.title("Lab")

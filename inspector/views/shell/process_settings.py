@@ -23,8 +23,8 @@ def use_threads() -> None:
 
 
 @st.cache_resource(show_spinner=False)
-def settle() -> None:
-    """Once, when the first model is there."""
+def tune_memory() -> None:
+    """Tune memory once, after the first model is loaded."""
     if sys.platform == "linux":
         _keep_freed_memory()
     # Streamlit collects garbage after each run and sends nothing meanwhile: a quarter of a second to look through all

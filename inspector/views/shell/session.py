@@ -69,7 +69,7 @@ def load(model: str) -> models.LoadedModel:
     with failures.told(f"Loading the model {model}", instead="Choose another model."):
         loaded = available_models.load(model)
     process_settings.use_threads()
-    process_settings.settle()
+    process_settings.tune_memory()
     return loaded
 
 

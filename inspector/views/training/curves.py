@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from inspector import training as learning
+from inspector import training
 from inspector.plots import theme
 from inspector.plots import training as figures
 from inspector.views.shell import link, session, widgets
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 def curves(rows: pd.DataFrame, *, recipe: Recipe | None, vocabulary: int | None, step: int | None) -> None:
-    """Loss, accuracy and gradient norm, the replay's step marked; `rows` of learning.curves."""
+    """Loss, accuracy and gradient norm, the replay's step marked; `rows` of training.curves."""
     st.subheader("Loss")
     logarithmic = st.toggle("Logarithmic steps", key="log_steps", bind=link.bind_switch("log_steps"))
     along: figures.Along = "log" if logarithmic else "linear"
     smoothing = 0.0 if recipe is None else recipe.label_smoothing
-    least = learning.least_loss(smoothing, vocabulary=vocabulary) if vocabulary else 0.0
+    least = training.least_loss(smoothing, vocabulary=vocabulary) if vocabulary else 0.0
     widgets.chart(
         figures.curves(
             rows,

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from inspector import heads
-from inspector import training as learning
+from inspector import heads, training
 from inspector.components.grid import grid_bytes, roles, side
 from inspector.components.head import HeadMessage
 from inspector.components.pack import quantise
@@ -143,7 +142,7 @@ def matrices(replay: Replay, *, stream: str, step: int) -> None:
         "no unit. Attention in indigo, FFN in amber, embedding in grey; the sizes themselves are on hover."
     )
     widgets.chart(
-        figures.norms(learning.norms(replay), stream=stream, step=step, mode=session.mode()),
+        figures.norms(training.norms(replay), stream=stream, step=step, mode=session.mode()),
         alt="growth of every matrix of the stream's layers at every moment",
         key="norms-over-time",
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from inspector import training as learning
+from inspector import training
 from inspector.plots import theme
 from inspector.plots import training as draw
 from inspector.views.shell import link, session, widgets
@@ -77,7 +77,7 @@ def schedule(recipe: Recipe, table: pd.DataFrame, *, steps: int) -> None:
         rf"$\eta_t = {recipe.learning_rate:g} \cdot t / {recipe.warmup}$ up to step {recipe.warmup}, then "
         rf"$\eta_t = {DECAYS[recipe.decay].format(**numbers)}$ ({recipe.decay}) to step {steps:,}."
     )
-    rates = learning.schedules(recipe, steps=steps)
+    rates = training.schedules(recipe, steps=steps)
     widgets.chart(
         draw.schedule(rates, decay=recipe.decay, measured=table, mode=session.mode()),
         alt=f"learning rate by step, {recipe.decay} decay after a warm-up, beside the other decays",
@@ -115,7 +115,7 @@ folder, recipe = checkpoints.FOLDER / run, RECIPES.get(run)
 rows: pd.DataFrame | None = None
 problem = ""
 try:
-    rows = learning.curves(history.read_metrics(folder))
+    rows = training.curves(history.read_metrics(folder))
 except ValueError as error:
     problem = str(error)
 size = about(folder, rows, recipe)

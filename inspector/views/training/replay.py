@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from inspector import training as learning
+from inspector import training
 from inspector.export import spreadsheet
 from inspector.views.shell import downloads, link, session, widgets
 from inspector.views.shell.player import Player
-from inspector.views.training import curves as training_curves
-from inspector.views.training import heads as training_heads
+from inspector.views.training import curves, heads
 from models.training import history, metrics
 from models.training.replay_file import MapKey
 
@@ -40,7 +39,7 @@ def _panel(folder: Path, rows: pd.DataFrame | None, recipe: Recipe | None, vocab
         replay = session.cached(("replay", str(folder)), lambda: history.read_replay(folder))
     except ValueError as error:
         if rows is not None:
-            training_curves.curves(rows, recipe=recipe, vocabulary=vocabulary, step=None)
+            curves.curves(rows, recipe=recipe, vocabulary=vocabulary, step=None)
         st.subheader("Replay")
         session.show_problem(str(error))
         if rows is not None:
@@ -57,16 +56,16 @@ def _panel(folder: Path, rows: pd.DataFrame | None, recipe: Recipe | None, vocab
     step = _moment(replay)
     if rows is not None:
         with above:
-            training_curves.curves(rows, recipe=recipe, vocabulary=vocabulary, step=step)
+            curves.curves(rows, recipe=recipe, vocabulary=vocabulary, step=step)
     sentence, stream = _choices(replay)
     measures = session.cached(
         ("replay measures", str(folder), sentence, stream),
-        lambda: learning.measures(replay, sentence=sentence, stream=stream),
+        lambda: training.measures(replay, sentence=sentence, stream=stream),
     )
     width = None if recipe is None else recipe.width // recipe.heads
-    layer, number = training_heads.every_head(replay, measures, sentence=sentence, stream=stream, step=step)
-    training_heads.open_head(replay, MapKey(sentence, stream, layer), number=number, step=step, head_width=width)
-    training_heads.matrices(replay, stream=stream, step=step)
+    layer, number = heads.every_head(replay, measures, sentence=sentence, stream=stream, step=step)
+    heads.open_head(replay, MapKey(sentence, stream, layer), number=number, step=step, head_width=width)
+    heads.matrices(replay, stream=stream, step=step)
     with st.container(horizontal=True, gap="small"):
         if rows is not None:
             _metrics(folder)
@@ -78,7 +77,7 @@ def _panel(folder: Path, rows: pd.DataFrame | None, recipe: Recipe | None, vocab
         )
         downloads.button(
             f"{folder.name}-sentence{sentence}-replay.npz",
-            lambda: learning.npz(replay, sentence=sentence),
+            lambda: training.npz(replay, sentence=sentence),
             "All maps of this sentence: numpy.load() gives STREAM.LAYER [moment, head, query, key], float16",
             label="Maps, NPZ",
         )

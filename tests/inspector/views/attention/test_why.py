@@ -104,4 +104,4 @@ def test_norms_of_a_trace_without_its_model_are_a_sentence(minilm: LoadedModel, 
 
     lone = session.Inspected(replace(record(minilm, EXAMPLE), model="somebody/else"), None)
     with pytest.raises(ValueError, match=r"'somebody/else' of this saved trace is not at hand"):
-        quantities.reader(lone, quantities.KINDS["norm-weighted"], site=lone.trace.sites[0], number=0)
+        quantities.reader(lone, quantities.QUANTITIES["norm-weighted"], site=lone.trace.sites[0], number=0)

@@ -12,7 +12,7 @@ import resource
 import torch
 from inspector.views.shell import process_settings
 
-process_settings.settle()
+process_settings.tune_memory()
 
 def blocks():
     return [torch.ones(30 * 2**20, dtype=torch.uint8) for _ in range(3)]
@@ -30,7 +30,7 @@ import torch, transformers.models.bert.modeling_bert
 from inspector.views.shell import process_settings
 
 process_settings.use_threads()
-process_settings.settle()
+process_settings.tune_memory()
 print(torch.get_num_threads(), gc.get_freeze_count(), len(gc.get_objects()))
 """
 
