@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from inspector.heads import with_call
+from inspector.information import entropy, jensen_shannon
 from inspector.maps import Arrangement, Groups
 from inspector.trace import Array, Trace
 
@@ -42,26 +43,6 @@ def shared(a: Sequence[str], b: Sequence[str]) -> list[tuple[int, int]]:
     return [(block.a + step, block.b + step) for block in blocks for step in range(block.size)]
 
 
-def difference(
-    a: Array, b: Array, *, queries: tuple[Sequence[str], Sequence[str]], keys: tuple[Sequence[str], Sequence[str]]
-) -> Difference:
-    """Two maps [Q, T] and what differs where their tokens agree; queries and keys: those of a, those of b.
-
-    Raises ValueError where no token agrees.
-    """
-    query_pairs, key_pairs = shared(*queries), shared(*keys)
-    if not query_pairs or not key_pairs:
-        raise ValueError("these two texts share no token, so there is nothing to subtract; choose texts that overlap")
-    rows_a, rows_b = (np.array(side) for side in zip(*query_pairs, strict=True))
-    columns_a, columns_b = (np.array(side) for side in zip(*key_pairs, strict=True))
-    return subtract(
-        a[np.ix_(rows_a, columns_a)],
-        b[np.ix_(rows_b, columns_b)],
-        queries=tuple(queries[0][position] for position in rows_a),
-        keys=tuple(keys[0][position] for position in columns_a),
-    )
-
-
 def subtract(a: Array, b: Array, *, queries: tuple[str, ...], keys: tuple[str, ...]) -> Difference:
     """Two maps [queries, keys] between the same tokens or words. Raises ValueError where their shapes differ."""
     if not a.shape == b.shape == (len(queries), len(keys)):
@@ -76,9 +57,9 @@ def subtract(a: Array, b: Array, *, queries: tuple[str, ...], keys: tuple[str, .
         queries=queries,
         keys=keys,
         values=values,
-        jensen_shannon=float(_jensen_shannon(p, q).mean()),
+        jensen_shannon=float(jensen_shannon(p, q).mean()),
         spearman=float(np.nanmean(ranked)) if np.isfinite(ranked).any() else math.nan,
-        entropy_change=float((_entropy(p) - _entropy(q)).mean()),
+        entropy_change=float((entropy(p) - entropy(q)).mean()),
         largest=float(np.abs(values).max()),
     )
 
@@ -126,7 +107,7 @@ def changed_heads(
                 "stream": site.stream,
                 "layer": site.layer,
                 "head": range(site.heads),
-                "jensen_shannon": _jensen_shannon(p, q).mean(axis=-1),
+                "jensen_shannon": jensen_shannon(p, q).mean(axis=-1),
                 "total_variation": np.abs(p - q).sum(axis=-1).mean(axis=-1) / 2,
             }
         )
@@ -155,24 +136,6 @@ def _rows(weights: Array) -> np.ndarray:
     mass = rows.sum(axis=-1, keepdims=True)
     normalised: np.ndarray = np.divide(rows, mass, out=np.full_like(rows, 1 / rows.shape[-1]), where=mass > 0)
     return normalised
-
-
-def _jensen_shannon(p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    middle = (p + q) / 2
-    divergence: np.ndarray = (_relative_entropy(p, middle) + _relative_entropy(q, middle)) / 2
-    return divergence
-
-
-def _relative_entropy(p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """sum p ln(p / q) of each row, with 0 ln 0 = 0."""
-    ratio = np.divide(p, q, out=np.ones_like(p), where=p > 0)
-    terms: np.ndarray = (p * np.log(ratio)).sum(axis=-1)
-    return terms
-
-
-def _entropy(p: np.ndarray) -> np.ndarray:
-    """-sum p ln p of each row, with 0 ln 0 = 0."""
-    return -_relative_entropy(p, np.ones_like(p))
 
 
 def _rank_correlation(a: Array, b: Array) -> np.ndarray:

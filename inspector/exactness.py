@@ -140,7 +140,7 @@ class WeightChecks:
         self._norms, self._states = check_norms(trace), check_residual_stream(trace)
         unknown = [refused.reason for refused in trace.refused if refused.what == "residual stream"]
         self._stream_unknown = next(iter(unknown), "")
-        self._future = 0.0 if any(site.stream == "decoder" for site in trace.sites) else None
+        self._future = 0.0 if "decoder" in trace.streams else None
 
     def see(self, site: AttentionSite, block: WeightBlock) -> None:
         """Look at a block of a layer's weights."""
@@ -230,8 +230,7 @@ def check_residual_stream(trace: Trace) -> Held:
     """Hold every state of the residual stream to what its layer took or left, and norms to the layers they are said to
     stand in: the norm that takes the stream after a layer stands in the next, the one that gives it in the layer."""
     found = [_state(record, trace) for record in trace.states]
-    streams = {site.stream for site in trace.sites if site.stream != "cross"}
-    ran = len(streams) if not trace.states else len(trace.states)
+    ran = len(set(trace.streams) - {"cross"}) if not trace.states else len(trace.states)
     held = _held(len(trace.states), ran, found)
     placed = all(_stands(record, trace) for record in trace.states if record.norm is not None)
     return Held(held.shown, held.ran, held.difference, held.tolerance, held.holds and placed and _whole(trace))
@@ -299,7 +298,7 @@ def _whole(trace: Trace) -> bool:
     for stream in {record.stream for record in trace.states}:
         layers = [record.layer for record in trace.states if record.stream == stream]
         named = {norm.layer for norm in trace.norms if norm.stream == stream and norm.layer is not None}
-        named |= {site.layer for site in trace.sites if site.stream == stream}
+        named |= {site.layer for site in trace.sites_of(stream)}
         if layers != list(range(layers[0], len(layers) + layers[0])) or layers[0] > 0 or max(named) > layers[-1]:
             return False
     return True

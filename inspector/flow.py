@@ -113,7 +113,7 @@ def rollout(trace: Trace, *, token: int, stream: str | None = None, residual: fl
         )
     if not 0 <= residual <= 1:
         raise ValueError(f"residual is {residual}; it is the share that a token keeps of itself, from 0 to 1")
-    sites = [site for site in trace.sites if site.stream == stream]
+    sites = trace.sites_of(stream)
     tokens = len(sites[0].queries)
     if not 0 <= token < tokens:
         raise ValueError(f"token {token} is out of range: the {stream} read tokens 0 to {tokens - 1}")

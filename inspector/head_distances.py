@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from inspector.information import entropy
 from inspector.trace import Trace
 
 Matrix = NDArray[np.float64]
@@ -40,12 +41,12 @@ class HeadDistances:
 
 
 def measure(trace: Trace, *, stream: str, work: int = WORK) -> HeadDistances:
-    """Every head of a stream against every other, in blocks of query rows.
+    """Compare every head of a stream with every other, in blocks of query rows.
 
     Memory is linear in the text for each head; the work is N^2 / 2 logarithms for each cell of a map. Where that is
     more than `work`, evenly spaced queries are compared instead of all.
     """
-    sites = [site for site in trace.sites if site.stream == stream]
+    sites = trace.sites_of(stream)
     heads = tuple((site.layer, head) for site in sites for head in range(site.heads))
     count, keys = len(sites[0].queries), len(sites[0].keys)
     pairs = len(heads) * (len(heads) - 1) // 2
@@ -86,15 +87,10 @@ def _divergences(rows: NDArray[np.float32]) -> Matrix:
     p = rows.astype(np.float64)
     p /= p.sum(axis=-1, keepdims=True)
     p = np.maximum(p, np.finfo(np.float64).tiny)  # 0 ln 0 = 0
-    own = _entropy(p)
+    own = entropy(p)
     found = np.zeros((len(p), len(p)))
     for head in range(len(p) - 1):
         others = slice(head + 1, None)
-        middle = _entropy((p[head] + p[others]) / 2)
+        middle = entropy((p[head] + p[others]) / 2)
         found[head, others] = found[others, head] = np.maximum(middle - (own[head] + own[others]) / 2, 0)
     return found
-
-
-def _entropy(p: Matrix) -> Matrix:
-    entropy: Matrix = -np.einsum("...t,...t->...", p, np.log(p))
-    return entropy

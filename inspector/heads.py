@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+
+from inspector.information import entropy
 
 if TYPE_CHECKING:  # maps alone can be measured without torch, which a trace needs
     from inspector.trace import AttentionSite, Trace, WeightBlock
@@ -148,21 +150,21 @@ def _measure(
         to_keys[:, block.keys] = exact.sum(axis=1)
         received = received + to_keys
         # One head at a time: what is computed on the way stays small.
-        entropies = entropies + np.array([_entropy(head).sum(dtype=np.float64) for head in weights])
+        entropies = entropies + np.array([entropy(head).sum(dtype=np.float64) for head in weights])
         most = weights[:, :, : max(0, candidates - block.keys.start)].max(axis=-1, initial=0.0)
         likely = likely + most.sum(axis=-1, dtype=np.float64)
         masses = masses + _masses(exact, _patterns(block.queries, block.keys, targets.values()))
         queries += weights.shape[1]
-    entropy, mean_row = entropies / queries, received / queries  # [H], [H, T]
+    mean_entropy, mean_row = entropies / queries, received / queries  # [H], [H, T]
     distance, own, previous, following = masses[:4] / queries
-    none = np.full_like(entropy, np.nan)
+    none = np.full_like(mean_entropy, np.nan)
     shares = {"induction": none, "word": none}
     for name, mass in zip(targets, masses[4:], strict=True):
         count = targets[name].queries(causal=causal)
         shares[name] = mass / count if count else none
     return {
-        "entropy": entropy,
-        "relative_entropy": entropy / np.log(len(keys)) if len(keys) > 1 else np.zeros_like(entropy),
+        "entropy": mean_entropy,
+        "relative_entropy": mean_entropy / np.log(len(keys)) if len(keys) > 1 else np.zeros_like(mean_entropy),
         "distance": distance,
         "self": own,
         "previous": previous,
@@ -171,7 +173,7 @@ def _measure(
         "cls": _share(mean_row, keys, START_TOKENS),
         "sep": _share(mean_row, keys, END_TOKENS),
         "confidence": likely / queries if candidates else none,
-        "information": np.maximum(_entropy(mean_row) - entropy, 0.0),  # only rounding takes it below 0
+        "information": np.maximum(entropy(mean_row) - mean_entropy, 0.0),  # only rounding takes it below 0
         **shares,
     }
 
@@ -226,15 +228,6 @@ def _masses(block: Array, patterns: Array) -> Array:
     by_row = block.transpose(1, 0, 2) @ patterns.transpose(1, 2, 0)  # [rows, H, P]
     masses: Array = by_row.sum(axis=0).T
     return masses
-
-
-def _entropy(weights: NDArray[Any]) -> NDArray[Any]:
-    """-sum A ln A over the last axis, with 0 ln 0 = 0."""
-    terms = np.maximum(weights, np.finfo(weights.dtype).tiny)
-    np.log(terms, out=terms)
-    terms *= weights
-    entropy: NDArray[Any] = -terms.sum(axis=-1)
-    return entropy
 
 
 def _share(mean_row: Array, keys: Sequence[str], tokens: Sequence[str]) -> Array:

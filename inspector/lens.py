@@ -46,7 +46,7 @@ def residual_stream(trace: Trace, *, stream: str | None = None) -> list[Residual
 
     Raises ValueError where it is not known, with the reason.
     """
-    streams = list(dict.fromkeys(site.stream for site in trace.sites if site.stream != "cross"))
+    streams = [name for name in trace.streams if name != "cross"]
     if stream is not None and stream not in streams:
         raise ValueError(f"there is no residual stream {stream!a}: this model has {', '.join(streams)}")
     return [residual for name in streams if stream in (None, name) for residual in _residuals(trace, name)]
@@ -198,4 +198,4 @@ def _final_norm(trace: Trace, stream: str) -> NormRecord | None:
 
 def _last_stream(trace: Trace) -> str:
     """The stream whose last state is the model's: the decoder's where there is one."""
-    return "decoder" if any(site.stream == "decoder" for site in trace.sites) else "encoder"
+    return "decoder" if "decoder" in trace.streams else "encoder"

@@ -106,7 +106,7 @@ def html(
         weights = trace.window(layer=layer, head=head, stream=stream, call=call, queries=down, keys=across)
         queries, keys = site.queries[down], site.keys[across]
         first = (down.start, across.start)
-    sites = [other for other in trace.sites if other.stream == site.stream]
+    sites = trace.sites_of(site.stream)
     whole = maps.arrange(trace, stream=site.stream)
     of_token = trace.read_by(site.stream).segments
     two_texts = trace.text_pair is not None and site.stream != "cross"

@@ -71,38 +71,6 @@ def figure(
     return _map(weights, queries=queries, keys=keys, title=title, mode=mode, colours=colours)
 
 
-def difference(
-    first: Weights,
-    second: Weights,
-    *,
-    queries: Sequence[str],
-    keys: Sequence[str],
-    labels: tuple[str, str] = ("first", "second"),
-    mode: Mode = "light",
-) -> go.Figure:
-    """First minus second, cell by cell, of two maps [Q, T] over the same tokens; rows of the difference sum to 0.
-
-    Indigo where the first attends more, amber where the second does, the background where both agree; the colour range
-    is symmetric. Raises ValueError where the two maps have not the same shape.
-    """
-    if first.shape != second.shape:
-        raise ValueError(
-            f"maps of shapes {first.shape} and {second.shape} cannot be subtracted; give two maps of the same tokens"
-        )
-    _check(first, queries, keys)
-    signed = first.astype(np.float64) - second
-    reach = float(np.abs(signed).max()) or 1.0
-    names = [theme.literal(label) for label in labels]
-    colours = {
-        "colorscale": theme.plotly_scale(theme.DIVERGING[mode]),
-        "zmin": -reach,
-        "zmax": reach,
-        "colorbar": theme.colour_bar(mode, "difference of weights", tickformat="+.3~g"),
-        "hovertemplate": f"query %{{y}}<br>key %{{x}}<br>{names[0]} minus {names[1]} %{{z:+.9~g}}<extra></extra>",
-    }
-    return _map(signed, queries=queries, keys=keys, title=" minus ".join(labels), mode=mode, colours=colours)
-
-
 def chosen(
     trace: Trace, *, layer: int, head: int | None, stream: str | None, call: int = 0
 ) -> tuple[Weights, tuple[str, ...], tuple[str, ...]]:

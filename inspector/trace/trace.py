@@ -171,6 +171,15 @@ class Trace:
         """All attention calls, in the order in which the model made them."""
         return tuple(record.site for record in self.attentions)
 
+    @cached_property
+    def streams(self) -> tuple[str, ...]:
+        """The streams that attend, in the order of their first calls."""
+        return tuple(dict.fromkeys(site.stream for site in self.sites))
+
+    def sites_of(self, stream: str) -> tuple[AttentionSite, ...]:
+        """All attention calls of a stream, in the order in which the model made them."""
+        return tuple(site for site in self.sites if site.stream == stream)
+
     @property
     def output(self) -> NDArray[np.floating[Any]]:
         """The last hidden state [Q, D]."""
@@ -260,13 +269,12 @@ class Trace:
 
     def record_of(self, layer: int, stream: str | None, *, call: int = 0) -> AttentionRecord:
         """The inputs of one attention call; ValueError for a layer, stream or call that there is not."""
-        streams = list(dict.fromkeys(site.stream for site in self.sites))
         if stream is None:
-            if len(streams) > 1:
-                raise ValueError(f"this model has the streams {', '.join(streams)}: say which with stream=")
-            stream = streams[0]
-        if stream not in streams:
-            raise ValueError(f"there is no stream {stream!a}: this model has {', '.join(streams)}")
+            if len(self.streams) > 1:
+                raise ValueError(f"this model has the streams {', '.join(self.streams)}: say which with stream=")
+            stream = self.streams[0]
+        if stream not in self.streams:
+            raise ValueError(f"there is no stream {stream!a}: this model has {', '.join(self.streams)}")
         records = [record for record in self.attentions if record.site.stream == stream]
         found = {record.site.call: record for record in records if record.site.layer == layer}
         if not found:

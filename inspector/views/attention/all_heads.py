@@ -34,7 +34,7 @@ def draw(
 
     selected: the head to frame where none is drawn beside the grid, which would say it by itself.
     """
-    sites = [site for site in trace.sites if site.stream == stream]
+    sites = trace.sites_of(stream)
     pictures, top = session.thumbnails(trace, shown, stream=stream)
     data = grid_bytes(
         pictures,

@@ -125,7 +125,7 @@ def _keep(options: HeadOptions) -> None:
 
 
 def _title(trace: Trace, site: AttentionSite, number: int) -> str:
-    several = len({one.stream for one in trace.sites}) > 1
+    several = len(trace.streams) > 1
     return draw_attention.title(site.layer, number, site.stream if several else None, call=site.call)
 
 

@@ -15,8 +15,8 @@ link.parameters("layer", "call", "head", "query", "key", "lines", "between", "to
 st.title("Attention")
 inspected = session.inspected()
 trace = inspected.trace
-stream = widgets.stream(site.stream for site in trace.sites)
-sites = [site for site in trace.sites if site.stream == stream]
+stream = widgets.stream(trace.streams)
+sites = trace.sites_of(stream)
 last_head = sites[0].heads - 1
 measures = session.measures(trace).query("stream == @stream")
 telling = heads.most_telling(measures)

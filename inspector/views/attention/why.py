@@ -74,7 +74,7 @@ def _telling_key(trace: Trace, site: AttentionSite, *, number: int, query: int) 
 
 
 def _choice(trace: Trace, *, stream: str, query: int, key: int) -> None:
-    site = next(site for site in trace.sites if site.stream == stream)
+    site = trace.sites_of(stream)[0]
     st.session_state["why query"], st.session_state["why key"] = query, key
 
     def choose_query() -> None:

@@ -42,7 +42,7 @@ def open_in(name: str, layer: int, number: int, call: int = 0) -> None:
 
 def _strips(panel: Panel, scale: theme.Scale) -> None:
     trace, stream, row = panel.trace, panel.stream, panel.row
-    sites = [site for site in trace.sites if site.stream == stream]
+    sites = trace.sites_of(stream)
 
     def open_row(row: int, head: int) -> None:
         open_in(panel.name, sites[row].layer, head, sites[row].call)

@@ -66,7 +66,7 @@ class Panel:
     @property
     def row(self) -> int:
         """Which of its stream's attentions it is."""
-        return [site for site in self.trace.sites if site.stream == self.stream].index(self.site)
+        return self.trace.sites_of(self.stream).index(self.site)
 
     @property
     def is_long(self) -> bool:
@@ -101,7 +101,7 @@ class Panel:
     @property
     def title(self) -> str:
         """What the panel shows, in words."""
-        several = len({site.stream for site in self.trace.sites}) > 1
+        several = len(self.trace.streams) > 1
         stream = self.stream if several else None
         place = attention.title(self.site.layer, self.head, stream, call=self.site.call).lower()
         return f"{self.name}: {place}{'' if self.head is None else site_words.in_title(self.site, self.head)}"
@@ -203,7 +203,7 @@ def controls(
     )
     try:
         trace = session.panel_trace(inspected, model=model, text=text)
-        stream = widgets.stream((site.stream for site in trace.sites), key=key(name, "stream"))
+        stream = widgets.stream(trace.streams, key=key(name, "stream"))
         whole = maps.arrange(trace, stream=stream, hide_special=hide, merge_words=words)
     except ValueError as error:
         session.show_problem(str(error))
@@ -230,7 +230,7 @@ def controls(
 
 def _place(name: str, trace: Trace, stream: str, opened: tuple[int, int, int]) -> tuple[AttentionSite, int]:
     """Layer and head; at first those that are open, each panel a layer further, or a head where there is one layer."""
-    sites = [site for site in trace.sites if site.stream == stream]
+    sites = trace.sites_of(stream)
     further, count = NAMES.index(name), sites[0].heads
     first = sites[(open_site.at(sites, layer=opened[0], call=opened[2]) + further) % len(sites)]
     number = min(opened[1], count - 1) if len(sites) > 1 else (opened[1] + further) % count

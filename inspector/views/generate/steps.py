@@ -151,7 +151,7 @@ def _candidates(made: Written, step: int) -> None:
 
 
 def _attention(made: Written, step: int) -> None:
-    sites = [site for site in made.trace.sites if site.stream == "decoder"]
+    sites = made.trace.sites_of("decoder")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         layer = widgets.number("Layer", "gen_layer", default=len(sites) - 1, last=len(sites) - 1)
         mean = st.toggle("Mean over heads", True, key="gen_mean", bind=link.bind_switch("gen_mean", default=True))

@@ -178,7 +178,7 @@ def _cells(trace: Trace, shown: Arrangement, *, stream: str) -> Array:
         return first_look(trace).pictures[stream]
 
     def make() -> Array:
-        sites = [site for site in trace.sites if site.stream == stream]
+        sites = trace.sites_of(stream)
         side = sides(sites)[stream]
         layers = []
         with progress.layers("Drawing the heads") as on_progress:

@@ -62,7 +62,7 @@ def maps_of(change: Change, *, stream: str, about: Sequence[int] = ()) -> Drawn 
         )
         return None
     changed = _changed(change, stream=stream, about=about)
-    sites = [site for site in before.sites if site.stream == stream]
+    sites = before.sites_of(stream)
     row = open_site.row(sites, default=int(changed["layer"][0]), names=LINKED)
     number = link.number("mask_head", default=int(changed["head"][0]), last=sites[0].heads - 1) or 0
     opened, site = (row, number), sites[row]
@@ -78,7 +78,7 @@ def maps_of(change: Change, *, stream: str, about: Sequence[int] = ()) -> Drawn 
     )
     apart: Array = b - a
     top, largest = max(float(a.max()), float(b.max())) or 1.0, float(abs(apart).max())
-    named = stream if len({site.stream for site in before.sites}) > 1 else None
+    named = stream if len(before.streams) > 1 else None
     title = attention.title(site.layer, number, named, call=site.call).lower()
     pinned = shown.queries.containing(about[0]) if len(about) == 1 else None
     follow = partial(_step, opened, sites)
@@ -153,7 +153,7 @@ def _grid(
 ) -> None:
     """|after - before| of every head as thumbnails; a click opens one."""
     before, after = change.before, change.after
-    sites = [site for site in before.sites if site.stream == stream]
+    sites = before.sites_of(stream)
 
     def apply(trace: Trace, how: maps.Arrangement) -> list[Array]:
         return [how.apply(trace.attention(layer=site.layer, stream=stream, call=site.call)) for site in sites]

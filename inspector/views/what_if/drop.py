@@ -32,7 +32,7 @@ def explorer(trace: Trace, loaded: LoadedModel) -> None:
         "computed; what comes after it changes."
     )
     try:
-        stream = widgets.stream(site.stream for site in trace.sites)
+        stream = widgets.stream(trace.streams)
         hidden = guessed_token(trace, loaded)
         names = {name_of(head, trace): head for head in interventions.every_head(trace)}
         chosen = link.several("drop", default=_first(trace), allowed=list(names), but="")
@@ -52,14 +52,14 @@ def explorer(trace: Trace, loaded: LoadedModel) -> None:
 
 def name_of(head: Head, trace: Trace) -> str:
     """A head in the link: "1.5", or where there are several streams "cross.1.5"; of a second attention "1.5.1"."""
-    several = len({site.stream for site in trace.sites}) > 1
+    several = len(trace.streams) > 1
     place = f"{head.layer}.{head.head}" + (f".{head.call}" if head.call else "")
     return f"{head.stream}.{place}" if several else place
 
 
 def _toggle(row: int, number: int, *, dropped: Dropped, stream: str) -> None:
     """A head was clicked: it is dropped too, or speaks again; one stays dropped."""
-    site = [site for site in dropped.before.sites if site.stream == stream][row]
+    site = dropped.before.sites_of(stream)[row]
     _choose(set(dropped.heads) ^ {Head(stream, site.layer, number, site.call)}, dropped)
 
 
@@ -92,7 +92,7 @@ def _dropped(trace: Trace, loaded: LoadedModel, heads: tuple[Head, ...], *, hidd
 def _choice(dropped: Dropped, *, first: str, stream: str) -> None:
     """Every head to click, whole layers, and what is dropped in words; first: the head that is dropped by default."""
     trace = dropped.before
-    sites = [site for site in trace.sites if site.stream == stream]
+    sites = trace.sites_of(stream)
     rows = {(site.layer, site.call): row for row, site in enumerate(sites)}
     crossed = [(rows[head.layer, head.call], head.head) for head in dropped.heads if head.stream == stream]
     left, right = st.columns([2, 3], gap="medium")
@@ -133,7 +133,7 @@ def _choice(dropped: Dropped, *, first: str, stream: str) -> None:
 def _toggle_layers(dropped: Dropped, stream: str, before: list[int]) -> None:
     """A layer was clicked: all its heads are dropped, or all speak again; `before`: rows of the grid."""
     now, heads = set(st.session_state["whole-layers"]), set(dropped.heads)
-    for row, site in enumerate(site for site in dropped.before.sites if site.stream == stream):
+    for row, site in enumerate(dropped.before.sites_of(stream)):
         if row in now ^ set(before):
             all_of_it = {Head(stream, site.layer, head, site.call) for head in range(site.heads)}
             heads = heads | all_of_it if row in now else heads - all_of_it
@@ -151,7 +151,7 @@ def _in_words(dropped: Dropped) -> str:
     by_layer: dict[tuple[str, int, int], list[str]] = {}
     for stream, layer, head, call in dropped.heads:
         by_layer.setdefault((stream, layer, call), []).append(str(head))
-    several = len({site.stream for site in dropped.before.sites}) > 1
+    several = len(dropped.before.streams) > 1
     lines = [
         f"{f'{stream}, ' * several}{layer_name(layer, call)}: head{'s' * (len(heads) > 1)} {', '.join(heads)}"
         for (stream, layer, call), heads in sorted(by_layer.items())

@@ -37,7 +37,7 @@ def explorer(trace: Trace, loaded: LoadedModel) -> None:
     try:
         masked = _masked(trace, loaded, _chosen_tokens(trace, loaded))
         guesses = _guesses(loaded, masked)
-        stream = widgets.stream(site.stream for site in trace.sites)
+        stream = widgets.stream(trace.streams)
         about = masked.positions if trace.read_by(stream) is trace.encoding else ()
         drawn = before_after.maps_of(masked, stream=stream, about=about)
         before_after.hidden_states(masked, positions=masked.positions if trace.target is None else ())

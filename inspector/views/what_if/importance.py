@@ -93,7 +93,7 @@ def _draw(
     table: pd.DataFrame, dropped: Dropped, *, stream: str, total: int, toggle: Callable[[int, int], None]
 ) -> None:
     here = table[table["stream"] == stream]
-    sites = [site for site in dropped.before.sites if site.stream == stream]
+    sites = dropped.before.sites_of(stream)
     rows = {(site.layer, site.call): row for row, site in enumerate(sites)}
     here = here.assign(layer=[rows[place] for place in zip(here["layer"], here["call"], strict=True)])
     crossed = [(rows[head.layer, head.call], head.head) for head in dropped.heads if head.stream == stream]

@@ -42,7 +42,7 @@ def explorer(trace: Trace, loaded: LoadedModel) -> None:
         swapped = _swapped(trace, loaded, positions[0], by=by, hidden=hidden)
         _texts(swapped)
         predictions = show_predictions(loaded, swapped)
-        stream = widgets.stream(site.stream for site in trace.sites)
+        stream = widgets.stream(trace.streams)
         drawn = before_after.maps_of(swapped, stream=stream)
         of_text = tuple(swapped.replaced[0]) if trace.target is None else ()
         before_after.hidden_states(swapped, positions=of_text, name="swapped")

@@ -80,23 +80,9 @@ def test_one_top_makes_two_maps_comparable(weights: np.ndarray) -> None:
     assert (empty.data[0].zmin, empty.data[0].zmax) == (0.0, 1.0)
 
 
-def test_a_difference_is_signed_and_symmetric(weights: np.ndarray) -> None:
-    other = weights[::-1]
-    figure = attention.difference(weights, other, queries=HOSTILE, keys=HOSTILE, labels=("<i>", "b"), mode="dark")
-    (drawn,) = figure.data
-    np.testing.assert_array_equal(drawn.z, weights.astype(np.float64) - other.astype(np.float64))
-    assert drawn.zmin == -drawn.zmax
-    assert drawn.zmax == np.abs(drawn.z).max()
-    assert drawn.colorscale[6] == (0.5, theme.BACKGROUND["dark"])
-    assert figure.layout.title.text == "&lt;i&gt; minus b"
-    assert "<i>" not in drawn.hovertemplate
-
-
 def test_wrong_shapes_say_what_does_not_fit(weights: np.ndarray, trace: Trace) -> None:
     with pytest.raises(ValueError, match=r"\(4, 4\) do not fit 3 queries and 4 keys"):
         attention.figure(weights, queries=HOSTILE[:3], keys=HOSTILE, title="")
-    with pytest.raises(ValueError, match=r"\(4, 4\) and \(3, 4\) cannot be subtracted"):
-        attention.difference(weights, weights[:3], queries=HOSTILE, keys=HOSTILE)
     with pytest.raises(ValueError, match="head 12 is out of range"):
         attention.heatmap(trace, layer=0, head=12)
     with pytest.raises(ValueError, match="layer 6 is out of range"):
