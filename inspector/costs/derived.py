@@ -15,7 +15,7 @@ import pandas as pd
 from inspector.costs import stacks
 from inspector.costs.formulas import ACTIVATION_FLOPS, activation_flops
 from inspector.costs.stacks import Head
-from models.transformer.config import Activation, TransformerConfig
+from models.transformer.config import TransformerConfig
 
 if TYPE_CHECKING:
     from transformers import PretrainedConfig
@@ -28,6 +28,16 @@ GROUPS = {
 
 # One family of code: same names in the configuration, same layers. The prefix is that of its classes.
 _BERT_FAMILY = {"bert": "Bert", "roberta": "Roberta", "xlm-roberta": "XLMRoberta", "camembert": "Camembert"}
+_DECODERS = {
+    "gpt2": "GPT2LMHeadModel",
+    "llama": "LlamaForCausalLM",
+    "bloom": "BloomForCausalLM",
+    "t5": "T5ForConditionalGeneration",
+}
+"""The class with an output matrix, by model type."""
+
+_PREFIXES = {**_BERT_FAMILY, "albert": "Albert", "gpt2": "GPT2", "llama": "Llama", "bloom": "Bloom", "t5": "T5"}
+"""The prefix of a model type's classes."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +45,13 @@ class Crossovers:
     """Text lengths, in tokens, at which attention costs as many FLOPs as the FFN (matrix products; biases apart).
 
     core: scores and mix alone; sublayer: with the four projections, None where attention is dearer at any length.
+    plain: whether the textbook's formulas hold: core is the FFN width, and sublayer is that less 2d. They do not where
+    the FFN is gated, heads share keys, or heads are wider or narrower together than the model.
     """
 
     core: float
     sublayer: float | None
+    plain: bool = True
 
 
 def breakdown(
@@ -51,8 +64,9 @@ def breakdown(
 ) -> pd.DataFrame:
     """Cost of one forward pass, a row per stream, layer and component.
 
-    config: of an own Transformer of any shape, or of the BERT family (BERT, RoBERTa, XLM-RoBERTa, CamemBERT), whose
-    model is its `architectures[0]`, or the bare one with its pooler where it names none.
+    config: the configuration of an own Transformer, of the BERT family (BERT, RoBERTa, XLM-RoBERTa, CamemBERT), or of
+    an ALBERT, GPT-2, Llama, BLOOM or T5 that models.convert knows. The model of a configuration of transformers is its
+    `architectures[0]`, or the bare model, with a pooler where the family has one, where it names none.
     tokens: n, of each of the `batch` texts; target_tokens: what an encoder-decoder's decoder reads, None for as many;
     element_bytes: 4 for float32, 2 for half precision.
 
@@ -104,7 +118,9 @@ def crossovers(config: PretrainedConfig | TransformerConfig) -> Crossovers:
         return (ffn - (at_one - quadratic)) / quadratic
 
     sublayer = meets([group for group, part in GROUPS.items() if part == "attention"])
-    return Crossovers(core=max(0.0, meets(["scores", "mix"])), sublayer=sublayer if sublayer > 0 else None)
+    core = max(0.0, meets(["scores", "mix"]))
+    plain = core == own.ffn_width and (sublayer <= 0 or sublayer == own.ffn_width - 2 * own.width)
+    return Crossovers(core=core, sublayer=sublayer if sublayer > 0 else None, plain=plain)
 
 
 def by_length(config: PretrainedConfig | TransformerConfig, lengths: Iterable[int]) -> pd.DataFrame:
@@ -150,47 +166,61 @@ def _all_flops(config: TransformerConfig, tokens: int) -> dict[str, int]:
 
 
 def _model(config: PretrainedConfig | TransformerConfig) -> tuple[TransformerConfig, Head]:
-    return (config, Head()) if isinstance(config, TransformerConfig) else _bert_like(config)
+    return (config, Head()) if isinstance(config, TransformerConfig) else _from_transformers(config)
 
 
-def _bert_like(config: PretrainedConfig) -> tuple[TransformerConfig, Head]:
-    if config.model_type not in _BERT_FAMILY:
+def _from_transformers(config: PretrainedConfig) -> tuple[TransformerConfig, Head]:
+    from transformers import BertConfig
+
+    from models.convert import config_from_transformers
+
+    family = config.model_type
+    if family not in _PREFIXES:
         raise ValueError(
-            f"no cost formulas for the model type {config.model_type!r}; there are some for "
-            f"{', '.join(_BERT_FAMILY)} and the own Transformer"
+            f"no cost formulas for the model type {family!r}; there are some for {', '.join(_PREFIXES)} and the own "
+            "Transformer"
         )
-    if config.is_decoder or config.add_cross_attention:
-        raise ValueError(
-            f"is_decoder={config.is_decoder} and add_cross_attention={config.add_cross_attention}: costs are counted "
-            "for encoders; set both to False"
-        )
-    own = TransformerConfig(
-        vocabulary=config.vocab_size,
-        layers=config.num_hidden_layers,
-        width=config.hidden_size,
-        heads=config.num_attention_heads,
-        ffn_width=config.intermediate_size,
-        max_positions=config.max_position_embeddings,
-        positions="learned",
-        segments=config.type_vocab_size,
-        embedding_norm=True,
-        activation=_same_cost(config.hidden_act),
-    )
-    return own, _head(config)
+    head = _head(config)
+    if family in _BERT_FAMILY:  # one family of code, under four names
+        same = {"model_type": "bert", "hidden_act": _same_cost(config.hidden_act)}
+        config = BertConfig.from_dict({**config.to_dict(), **same})
+    own = config_from_transformers(config)
+    if own.shape == "decoder":
+        own = replace(own, output_head=False)  # `head` counts the output matrix
+    return own, head
 
 
-def _same_cost(activation: str) -> Activation:
-    """An own activation that costs as much as transformers' one of that name."""
+def _same_cost(activation: str) -> str:
+    """The name of an activation that the own Transformer has and that costs as much."""
     flops = activation_flops(activation)
     return "gelu" if flops == ACTIVATION_FLOPS["gelu"] else "relu"
 
 
 def _head(config: PretrainedConfig) -> Head:
-    prefix = _BERT_FAMILY[config.model_type]
+    prefix = _PREFIXES[config.model_type]
     name = (config.architectures or [f"{prefix}Model"])[0]
+    heads = _decoder_heads(config) if config.model_type in _DECODERS else _encoder_heads(config)
+    if name not in heads:
+        raise ValueError(f"no cost formulas for the architecture {name!r}; there are some for {', '.join(heads)}")
+    return heads[name]
+
+
+def _decoder_heads(config: PretrainedConfig) -> dict[str, Head]:
+    prefix = _PREFIXES[config.model_type]
+    matrix = Head(matrix="tied" if config.tie_word_embeddings else "own")
+    if config.model_type != "t5":
+        return {f"{prefix}Model": Head(), _DECODERS[config.model_type]: matrix}
+    matrix = replace(matrix, scaled=config.scale_decoder_outputs)
+    return {"T5Model": Head(), "T5ForConditionalGeneration": matrix}
+
+
+def _encoder_heads(config: PretrainedConfig) -> dict[str, Head]:
+    prefix, family = _PREFIXES[config.model_type], config.model_type
     # RoBERTa's kind of word head uses GELU whatever the layers use.
-    activation = config.hidden_act if config.model_type == "bert" else "gelu"
+    activation = config.hidden_act if family in ("bert", "albert") else "gelu"
     words = Head(words=True, activation=activation, tied=config.tie_word_embeddings)
+    if family == "albert":
+        words = replace(words, width=config.embedding_size)
     heads = {
         f"{prefix}Model": Head(pooler=True),
         f"{prefix}ForMaskedLM": words,
@@ -199,9 +229,7 @@ def _head(config: PretrainedConfig) -> Head:
         # RoBERTa has no pooler here but a dense layer with tanh on the first token: the same at the same cost.
         f"{prefix}ForSequenceClassification": Head(pooler=True, text_classes=config.num_labels),
     }
-    if config.model_type == "bert":
+    if family == "bert":
         heads["BertForPreTraining"] = replace(words, pooler=True, text_classes=2)
         heads["BertForNextSentencePrediction"] = Head(pooler=True, text_classes=2)
-    if name not in heads:
-        raise ValueError(f"no cost formulas for the architecture {name!r}; there are some for {', '.join(heads)}")
-    return heads[name]
+    return heads

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from inspector.costs.formulas import (
     ACTIVATION_FLOPS,
@@ -23,10 +24,13 @@ from models.transformer.config import TransformerConfig
 
 @dataclass(frozen=True)
 class Head:
-    """The head on top of an encoder of the BERT family.
+    """The head of a model of transformers.
 
-    words: predicts a token of the vocabulary at each position, by an activation and a matrix that is the embedding's
-    where it is tied. token_classes, text_classes: outputs of a linear classifier on each token, or on the pooled first.
+    words: predicts a token of the vocabulary at each position, by a dense layer, an activation and a matrix that is the
+    embedding's where it is tied; width: of the dense layer's output, the model's where it is 0 (ALBERT's is narrower).
+    token_classes, text_classes: outputs of a linear classifier on each token, or on the pooled first.
+    matrix: a decoder's output matrix without bias, "" for none, tied to the embedding or its own; scaled: whether the
+    states are scaled before it (T5).
     """
 
     pooler: bool = False
@@ -35,6 +39,9 @@ class Head:
     text_classes: int = 0
     activation: str = "gelu"
     tied: bool = True
+    width: int = 0
+    matrix: Literal["", "tied", "own"] = ""
+    scaled: bool = False
 
 
 @dataclass(frozen=True)
@@ -53,7 +60,9 @@ def model(config: TransformerConfig, head: Head, tokens: int, target_tokens: int
         yield from _at("encoder", None, top(config, head, tokens, batch))
     if config.shape != "encoder":
         source = tokens if config.shape == "encoder-decoder" else None
-        yield from decoder(config, target_tokens if source else tokens, source, batch)
+        written = target_tokens if source else tokens
+        yield from decoder(config, written, source, batch)
+        yield from _at("decoder", None, _output_matrix(config, head, batch * written))
 
 
 def encoder(config: TransformerConfig, tokens: int, batch: int) -> Iterator[Placed]:
@@ -130,15 +139,24 @@ def top(config: TransformerConfig, head: Head, tokens: int, batch: int) -> Itera
 
 
 def _word_head(config: TransformerConfig, head: Head, rows: int) -> Iterator[Cost]:
-    """Transform d x d, activation, norm, then the vocabulary: 2 n d^2 + 2 n d V. A tied matrix is the embedding's."""
-    d, vocabulary = config.width, config.vocabulary
+    """Dense d x w, activation, norm, then the vocabulary: 2 n d w + 2 n w V. A tied matrix is the embedding's."""
+    d, width, vocabulary = config.width, head.width or config.width, config.vocabulary
     # Untied, transformers keeps an output bias of its own beside the matrix's.
-    output = vocabulary if head.tied else vocabulary * (d + 2)
-    flops = 2 * rows * d * (d + vocabulary)
-    yield Cost("head", "lm_head", d * (d + 1) + output, flops, rows * (d + vocabulary))
-    yield Cost("head", "bias", 0, rows * (d + vocabulary), 0)
-    yield Cost("head", "activation", 0, activation_flops(head.activation) * rows * d, rows * d)
-    yield from norms("head", config, rows, width=d)
+    output = vocabulary if head.tied else vocabulary * (width + 2)
+    flops = 2 * rows * width * (d + vocabulary)
+    yield Cost("head", "lm_head", width * (d + 1) + output, flops, rows * (width + vocabulary))
+    yield Cost("head", "bias", 0, rows * (width + vocabulary), 0)
+    yield Cost("head", "activation", 0, activation_flops(head.activation) * rows * width, rows * width)
+    yield from norms("head", config, rows, width=width)
+
+
+def _output_matrix(config: TransformerConfig, head: Head, rows: int) -> Iterator[Cost]:
+    """2 n d V on a decoder."""
+    if head.scaled:
+        yield Cost("head", "scale", 0, rows * config.width, rows * config.width)
+    if head.matrix:
+        owner = head.matrix == "own"
+        yield product("head", "lm_head", rows, config.width, config.decoder_vocabulary, bias=False, owner=owner)
 
 
 def _at(stream: Stream, layer: int | None, costs: Iterator[Cost]) -> list[Placed]:

@@ -73,14 +73,16 @@ widgets.chart(
 )
 
 st.subheader("When does attention cost more than the FFN?")
+formulas = r"A layer's scores and mix cost $4n^2d$, its projections $8nd^2$, its FFN $4nd\,d_{ff}$. "
+equals = (r"$n = d_{ff}$ = ", r"$n = d_{ff} - 2d$ = ") if crossovers.plain else ("", "")
 sublayer = (
     "costs more at any length"
     if crossovers.sublayer is None
-    else rf"with its projections from $n = d_{{ff}} - 2d$ = {crossovers.sublayer:,.0f} tokens"
+    else f"with its projections from {equals[1]}{crossovers.sublayer:,.0f} tokens"
 )
 st.caption(
-    rf"A layer's scores and mix cost $4n^2d$, its projections $8nd^2$, its FFN $4nd\,d_{{ff}}$. Scores and mix alone "
-    rf"cost more than the FFN from $n = d_{{ff}}$ = {crossovers.core:,.0f} tokens; attention {sublayer}."
+    f"{formulas if crossovers.plain else ''}Scores and mix alone cost more than the FFN from "
+    f"{equals[0]}{crossovers.core:,.0f} tokens; attention {sublayer}."
 )
 lengths = draw.lengths(crossovers, tokens=tokens)
 widgets.chart(

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,19 @@ import pytest
 import torch
 import transformers
 from torch.utils.flop_counter import FlopCounterMode
-from transformers import BertConfig, BertModel, CamembertConfig, DistilBertConfig, RobertaConfig, XLMRobertaConfig
+from transformers import (
+    AlbertConfig,
+    BertConfig,
+    BertModel,
+    BloomConfig,
+    CamembertConfig,
+    DistilBertConfig,
+    GPT2Config,
+    LlamaConfig,
+    RobertaConfig,
+    T5Config,
+    XLMRobertaConfig,
+)
 
 from inspector import costs
 from inspector.costs.formulas import KINDS
@@ -127,6 +140,50 @@ def test_every_architecture_has_the_parameters_and_flops_of_transformers(config_
 
     assert table.parameters.sum() == sum(p.numel() for p in network.parameters())
     assert matmul_flops(table) == counted_flops(network, tokens=11, batch=3).get_total_flops()
+
+
+SMALL = {"vocab_size": 50, "hidden_size": 12, "num_hidden_layers": 2, "num_attention_heads": 3}
+OTHERS = {
+    "albert": AlbertConfig(**SMALL, intermediate_size=20, embedding_size=8, max_position_embeddings=40),
+    "gpt2": GPT2Config(vocab_size=50, n_embd=12, n_layer=2, n_head=3, n_positions=40),
+    "llama": LlamaConfig(**SMALL, intermediate_size=20, num_key_value_heads=1, head_dim=6),
+    "bloom": BloomConfig(vocab_size=50, hidden_size=12, n_layer=2, n_head=3),
+    "t5": T5Config(vocab_size=50, d_model=12, d_kv=4, num_heads=3, d_ff=20, num_layers=2, num_decoder_layers=3),
+    "t5 v1.1": T5Config(
+        vocab_size=50, d_model=12, d_kv=5, num_heads=3, d_ff=20, num_layers=2, feed_forward_proj="gated-gelu"
+    ),
+}
+CLASSES = [
+    *[("albert", f"Albert{name}") for name in ("Model", "ForMaskedLM", "ForTokenClassification")],
+    *[("albert", f"AlbertFor{name}") for name in ("QuestionAnswering", "SequenceClassification")],
+    *[("gpt2", "GPT2Model"), ("gpt2", "GPT2LMHeadModel"), ("llama", "LlamaModel"), ("llama", "LlamaForCausalLM")],
+    *[("bloom", "BloomModel"), ("bloom", "BloomForCausalLM"), ("t5", "T5Model")],
+    *[("t5", "T5ForConditionalGeneration"), ("t5 v1.1", "T5ForConditionalGeneration")],
+]
+
+
+@pytest.mark.parametrize("tied", [True, False])
+@pytest.mark.parametrize(("family", "name"), CLASSES, ids=[f"{family}: {name}" for family, name in CLASSES])
+def test_every_family_that_converts_has_the_parameters_and_flops_of_transformers(family: str, name: str, tied: bool):
+    config = deepcopy(OTHERS[family])
+    config.architectures = [name]
+    if family not in ("t5", "t5 v1.1"):  # T5's embeddings are always shared
+        config.tie_word_embeddings = tied
+    network = getattr(transformers, name)._from_config(config, attn_implementation="eager").eval()
+    ids = torch.ones(3, 11, dtype=torch.long)
+    reads = {"input_ids": ids} | ({"decoder_input_ids": ids[:, :7]} if family.startswith("t5") else {})
+    with FlopCounterMode(display=False) as counter, torch.no_grad():
+        network(**reads, **({} if family == "albert" else {"use_cache": False}))
+    table = costs.breakdown(config, tokens=11, target_tokens=7, batch=3)
+
+    assert table.parameters.sum() == sum(p.numel() for p in network.parameters())
+    assert matmul_flops(table) == counter.get_total_flops()
+
+
+def test_the_textbooks_crossovers_are_named_where_they_hold():
+    assert costs.crossovers(OTHERS["gpt2"]) == costs.Crossovers(core=48.0, sublayer=24.0, plain=True)
+    assert not costs.crossovers(OTHERS["llama"]).plain
+    assert not costs.crossovers(OTHERS["t5 v1.1"]).plain
 
 
 def test_a_configuration_without_architectures_is_the_bare_model_with_its_pooler():
@@ -302,9 +359,9 @@ def test_two_lengths_predict_a_third():
 @pytest.mark.parametrize(
     ("config", "words"),
     [
-        (DistilBertConfig(), ["'distilbert'", "roberta"]),
+        (DistilBertConfig(), ["'distilbert'", "llama"]),
         (BertConfig(architectures=["BertForMultipleChoice"]), ["'BertForMultipleChoice'", "BertForMaskedLM"]),
-        (BertConfig(is_decoder=True), ["is_decoder=True", "encoders"]),
+        (BertConfig(is_decoder=True), ["is_decoder=True", "encoder"]),
         (BertConfig(hidden_act="silu"), ["'silu'", "gelu"]),
     ],
 )

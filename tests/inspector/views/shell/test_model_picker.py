@@ -320,7 +320,8 @@ def test_pages_say_what_a_model_does_not_have(root: Path, bert: Path) -> None:
     assert "has no table: it turns pairs" in said(app)
     turned(app, "Costs")
     assert not app.exception
-    assert "no cost formulas for the model type 'llama'" in said(app)
+    assert "Scores and mix alone cost more than the FFN from" in said(app)
+    assert "d_{ff}" not in said(app)  # a gated FFN: the textbook's formulas do not hold
     for page in ("LayerNorm", "Compare", "What if"):
         turned(app, page)
         assert not app.exception, page
