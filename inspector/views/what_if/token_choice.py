@@ -13,7 +13,7 @@ from models.tokenizers import Encoding
 
 
 def choose(name: str, positions: tuple[int, ...] | None) -> None:
-    """These tokens are chosen; the head that this changes most is opened."""
+    """Choose these tokens and open the head that the choice changes most."""
     link.set(name, positions)
     before_after.open_head(None, None)
 
