@@ -72,7 +72,7 @@ def measure(page: Page, text: str, arguments: argparse.Namespace) -> None:
     page.wait_for_timeout(2000)
     start = perf_counter()
     page.get_by_role("button", name="Stop").click()
-    page.get_by_text("Your text is kept").wait_for()
+    page.get_by_text("press Inspect to continue").wait_for()
     print(f"n={arguments.tokens}: Stop answered in {perf_counter() - start:.1f} s")
     start = perf_counter()
     page.get_by_role("button", name="Inspect").last.click()
