@@ -45,7 +45,7 @@ PRESETS: dict[Preset, str] = {
 
 @dataclass(frozen=True)
 class Panel:
-    """One map to compare. whole: how the trace is arranged; shown: what of that is compared, a part of a long text."""
+    """One map to compare. whole: the trace's arrangement; shown: the compared part of it (all in a short text)."""
 
     name: str
     trace: Trace
@@ -55,22 +55,22 @@ class Panel:
 
     @property
     def stream(self) -> str:
-        """Whose attention it is."""
+        """The stream of the attention."""
         return self.site.stream
 
     @property
     def record(self) -> AttentionRecord:
-        """What the attention was given."""
+        """The recorded inputs of the attention."""
         return self.trace.record_of(self.site.layer, self.stream, call=self.site.call)
 
     @property
     def row(self) -> int:
-        """Which of its stream's attentions it is."""
+        """The index of the attention among those of its stream."""
         return self.trace.sites_of(self.stream).index(self.site)
 
     @property
     def is_long(self) -> bool:
-        """Whether only the beginning is compared."""
+        """True if only the beginning is compared."""
         return self.whole.is_long
 
     @cached_property
@@ -100,7 +100,7 @@ class Panel:
 
     @property
     def title(self) -> str:
-        """What the panel shows, in words."""
+        """The panel's title."""
         several = len(self.trace.streams) > 1
         stream = self.stream if several else None
         place = attention.title(self.site.layer, self.head, stream, call=self.site.call).lower()
@@ -108,7 +108,7 @@ class Panel:
 
 
 def key(name: str, setting: str) -> str:
-    """Of a panel's widget, and in the link."""
+    """Return the key of a panel's widget, which is also its name in the link."""
     return f"{name.lower()}_{setting}"
 
 
@@ -191,7 +191,7 @@ def controls(
     hide: bool,
     words: bool,
 ) -> Panel | None:
-    """What a panel shows; None, with the reason in the page, where its text cannot be read."""
+    """Draw a panel's controls and return its map; None, with the reason in the page, for a text that cannot be read."""
     known = available_models.ids()
     current = inspected.trace.model if inspected.trace.model in known else known[0]
     bind = link.bind_choice(key(name, "model"), default=current, options=known)
@@ -257,7 +257,7 @@ def draw(
 
 
 def formula(panels: Sequence[Panel]) -> str:
-    """What is drawn: the formula of the panels' weights, or of each where they differ."""
+    """Write the formula of the panels' weights; one formula for each panel where they differ."""
     formulas = {panel.name: widgets.softmax(panel.record) for panel in panels}
     if len(set(formulas.values())) == 1:
         return f"{next(iter(formulas.values()))}."

@@ -89,7 +89,8 @@ def test_an_interrupt_saves_and_what_goes_on_is_the_same(
     tiny: Recipe, unbroken: tuple[Path, dict[str, torch.Tensor]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     task = prepare(tiny, None, tokenizer_file=tmp_path / "tokenizer.json")
-    record, handler = replay.record, signal.getsignal(signal.SIGINT)  # a shell ignores it for what runs in the background
+    record = replay.record
+    handler = signal.getsignal(signal.SIGINT)  # ignored where a shell runs the tests in the background
 
     def interrupt(*arguments: object, step: int) -> None:
         record(*arguments, step=step)
