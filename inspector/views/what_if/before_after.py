@@ -14,7 +14,7 @@ from inspector.components.grid import changes, grid_bytes, roles
 from inspector.components.head import HeadMessage
 from inspector.interventions import Change
 from inspector.plots import attention, theme
-from inspector.plots import interventions as masking
+from inspector.plots import interventions as figures
 from inspector.trace import Array, AttentionSite, Trace
 from inspector.views.components.grid import grid
 from inspector.views.components.head import Choice, Step, head
@@ -107,7 +107,7 @@ def hidden_states(change: Change, *, positions: Sequence[int] = (), name: str = 
     turned = compare.moved(change.before, change.after, groups=(groups[0], groups[1]))
     changed = [index for index, group in enumerate(groups[0].members) if set(group) & set(positions)]
     widgets.chart(
-        masking.moved(turned, tokens=tokens, masked=changed, names=("seen", name), mode=session.mode()),
+        figures.moved(turned, tokens=tokens, masked=changed, names=("seen", name), mode=session.mode()),
         alt="1 - cosine of each token's last hidden state before and after",
         key="moved",
     )
