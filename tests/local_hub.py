@@ -40,7 +40,6 @@ class Hub:
     damaged: bool = False
     asked: list[tuple[str, str]] = field(default_factory=list)
     ranges: list[str] = field(default_factory=list)
-    sent: int = 0
 
     def paths(self) -> list[str]:
         return [path for _, path in self.asked]
@@ -124,7 +123,6 @@ def handler_of(hub: Hub) -> type[BaseHTTPRequestHandler]:
                 return
             end = len(content) if hub.after is None else min(begin + hub.after, len(content))
             self.wfile.write(content[begin:end])
-            hub.sent += end - begin
             if end < len(content):
                 self.close_connection = True
 

@@ -159,7 +159,7 @@ def test_a_stopped_download_goes_on_where_it_was(served: Any, bert: Path) -> Non
         fetch(seen, progress=lambda done, total: reports.append(done), stop=lambda: bool(reports) and reports[-1] > 2e6)
     folder = fetch(describe(BERT))
     (asked,) = served.ranges
-    assert 2e6 < int(asked.removeprefix("bytes=").removesuffix("-")) < 4e6  # the rest alone is asked for
+    assert 1e6 < int(asked.removeprefix("bytes=").removesuffix("-")) < 4e6  # the rest alone is asked for
     assert (folder / "model.safetensors").read_bytes() == (bert / "model.safetensors").read_bytes()
     assert not list(folder.parents[1].glob("blobs/*.incomplete"))
 
