@@ -34,7 +34,7 @@ from models.attention.scores import (
 from models.attention.side_keys import SideKeyAttention
 from models.huggingface.block_sparse import RepeatedBlock
 from models.huggingface.eager_attention import EagerAttention
-from models.huggingface.eager_output import SEEN
+from models.huggingface.eager_output import SeenSoftmax
 
 Array = NDArray[np.float64]
 
@@ -262,7 +262,7 @@ def _numbers(tensor: Tensor) -> Array:
 def _score_rows(record: AttentionRecord, query: int, terms: QueryKeyTerms, allowed: NDArray[np.bool_]) -> list[Row]:
     """The steps from the dot products to the softmax's input; `allowed` [T]: the keys that the query sees."""
     function = record.function
-    if isinstance(function, SEEN):
+    if isinstance(function, SeenSoftmax):
         return [Row("score", None, _numbers(function.rows(slice(query, query + 1))[0, 0, 0]))]
     steps = [Row("dot product", None, terms.products.sum(axis=-1))]
 
@@ -300,7 +300,7 @@ def _scale(function: AttentionFunction, *, width: int) -> float:
 def formula(record: AttentionRecord) -> str:
     """The scores of a call as LaTeX, "QK^T / sqrt(32) + B": with scale, soft-cap and bias."""
     function, width = record.function, record.query.shape[-1]
-    if isinstance(function, SEEN):
+    if isinstance(function, SeenSoftmax):
         return r"\mathrm{score}(Q, K)"
     score = function.score if isinstance(function, ComposedAttention) else DotScore()
     written = {

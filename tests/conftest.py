@@ -1,4 +1,4 @@
-"""What all tests share: the loaded models, one torch thread, the tiers, and the order for several workers."""
+"""Fixtures and order of all tests: the loaded models, one torch thread, the tiers, the longest files first."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ out under output_attentions; when a model is tried out, that is so for every one
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -29,30 +30,34 @@ _TOLERANCE = 1e-6
 _ROUNDINGS = 2  # a score s is rounded to s (1 + eps), which moves a weight w by w s eps; ALiBi's reach thousands
 
 
-@dataclass(frozen=True)
-class GivenScores:
-    """An attention that was seen, not computed: its scores [B, H, Q, T], masked cells as the model fills them."""
+class SeenSoftmax(ABC):
+    """The function of an attention seen at its softmax, over keys alone; masked cells as the model fills them."""
 
-    scores: Tensor
-
-    @property
-    def scale(self) -> None:
-        """Return None: the scores cannot be computed again without queries and keys."""
-        return
-
-    @property
-    def positional(self) -> bool:
-        """True: the function holds one score for each key."""
-        return True
-
-    @property
-    def sinks(self) -> bool:
-        """False: these are softmaxes over keys alone."""
-        return False
+    scale = None  # what was done to the scores is in the scores
+    positional = True  # there is a score for each key
+    sinks = False
 
     def added(self, rows: slice, keys: int) -> None:
         """Return None: whatever was added is in the scores."""
         return
+
+    @abstractmethod
+    def rows(self, rows: slice) -> Tensor:
+        """Scores of some query rows: [B, H, rows, T]."""
+
+    def __call__(
+        self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, *, rows: slice
+    ) -> tuple[Tensor, Tensor]:
+        """Return an output of width 0 [B, H, Q, 0] (it was not seen), and weights [B, H, Q, T] = softmax(scores)."""
+        weights = torch.softmax(self.rows(rows), dim=-1)
+        return weights.new_zeros(*weights.shape[:-1], 0), weights
+
+
+@dataclass(frozen=True)
+class GivenScores(SeenSoftmax):
+    """An attention whose scores are kept as they were seen: [B, H, Q, T]."""
+
+    scores: Tensor
 
     def rows(self, rows: slice) -> Tensor:
         """Scores of some query rows: [B, H, rows, T]."""
@@ -66,17 +71,10 @@ class GivenScores:
         """Return the scores of one head."""
         return replace(self, scores=self.scores[:, head : head + 1])
 
-    def __call__(
-        self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, *, rows: slice
-    ) -> tuple[Tensor, Tensor]:
-        """Return an output of width 0 [B, H, Q, 0] (it was not seen), and weights [B, H, Q, T] = softmax(scores)."""
-        weights = torch.softmax(self.rows(rows), dim=-1)
-        return weights.new_zeros(*weights.shape[:-1], 0), weights
-
 
 @dataclass(frozen=True)
-class RecomputedScores:
-    """An attention whose scores are made again as the model made them; masked cells as the model fills them.
+class RecomputedScores(SeenSoftmax):
+    """An attention whose scores are made again as the model made them.
 
     heads: which of the program's; None for all.
     """
@@ -84,24 +82,10 @@ class RecomputedScores:
     program: Node
     heads: tuple[int, int] | None = None
 
-    @property
-    def scale(self) -> None:
-        """Return None: a program does more than multiply by a factor."""
-        return
-
-    @property
-    def positional(self) -> bool:
-        """True: a program makes a score for every key."""
-        return True
-
-    @property
-    def sinks(self) -> bool:
-        """False: these are softmaxes over keys alone."""
-        return False
-
-    def added(self, rows: slice, keys: int) -> None:
-        """Return None: whatever is added is in the program."""
-        return
+    def rows(self, rows: slice) -> Tensor:
+        """Scores of some query rows: [1, H, rows, T]."""
+        heads = {} if self.heads is None else {-3: slice(*self.heads)}
+        return self.program.part({-2: rows, **heads})
 
     def of_sequence(self, row: int, real: slice) -> RecomputedScores:
         """Return the same object: only texts that are alone in their batch have a program."""
@@ -110,22 +94,6 @@ class RecomputedScores:
     def of_head(self, head: int) -> RecomputedScores:
         """Return the scores of one head."""
         return replace(self, heads=(head, head + 1))
-
-    def rows(self, rows: slice) -> Tensor:
-        """Scores of some query rows: [1, H, rows, T]."""
-        heads = {} if self.heads is None else {-3: slice(*self.heads)}
-        return self.program.part({-2: rows, **heads})
-
-    def __call__(
-        self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, *, rows: slice
-    ) -> tuple[Tensor, Tensor]:
-        """Return an output of width 0 [B, H, Q, 0] (it was not seen), and weights [B, H, Q, T] = softmax(scores)."""
-        weights = torch.softmax(self.rows(rows), dim=-1)
-        return weights.new_zeros(*weights.shape[:-1], 0), weights
-
-
-SEEN = (GivenScores, RecomputedScores)
-"""The functions of attention that was seen at its softmax."""
 
 
 @dataclass(frozen=True)

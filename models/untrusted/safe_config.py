@@ -165,7 +165,7 @@ def _check_finite(config: Any) -> None:
 
 def _check_not_negative(config: Any) -> None:
     """Raise ValueError for a negative size among those that every transformer has, under any name in its file."""
-    for part in (config, *(getattr(config, name) for name in config.sub_configs)):
+    for part in (config, *(getattr(config, name, None) for name in config.sub_configs)):
         for name in _SIZES:
             size = getattr(part, name, None)
             if isinstance(size, int) and size < 0:

@@ -1,4 +1,4 @@
-"""What limits do to a recording: texts are cut with the reason, and a recording that takes too much is refused."""
+"""Limits of a recording: texts are cut with the reason, and a recording that takes too much is refused."""
 
 from __future__ import annotations
 
