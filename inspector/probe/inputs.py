@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from inspector.trace import Trace
 from models import LoadedModel
 from models.formatting import format_bytes
 from models.limits import variable
@@ -29,9 +30,9 @@ class TextLimits:
         """The first characters of a text, as many as may be read."""
         return text if self.characters is None else text[: self.characters]
 
-    def check_recording(self, nbytes: int) -> None:
-        """Raise ValueError where a recording keeps too much."""
-        if self.capture_bytes is not None and nbytes > self.capture_bytes:
+    def check_recording(self, trace: Trace) -> None:
+        """Raise ValueError where a recording keeps too much; without a limit it is not counted, which takes time."""
+        if self.capture_bytes is not None and (nbytes := trace.nbytes) > self.capture_bytes:
             raise ValueError(
                 f"The recording of this text takes {format_bytes(nbytes)}, and the limit here is "
                 f"{format_bytes(self.capture_bytes)}. Choose a shorter text, or start Headlight with a larger "

@@ -75,8 +75,7 @@ def record(
         target=target and limits.shorten(target),
         on_progress=on_progress,
     )
-    if limits.capture_bytes is not None:  # counting walks through the whole recording
-        limits.check_recording(trace.nbytes)
+    limits.check_recording(trace)
     return trace
 
 

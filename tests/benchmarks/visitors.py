@@ -74,11 +74,13 @@ class Visitor:
     def __init__(self, number: int, address: str, tally: Tally) -> None:
         self.word, self.address, self.tally = WORDS[number % len(WORDS)], address, tally
         self.others = tuple(word.encode() for word in WORDS if word != self.word)
-        self.chance, self.texts, self.leaving, self.own_seen = random.Random(number), 0, False, False
+        self.chance, self.texts, self.own_seen = random.Random(number), 0, False
+        self.sockets: set[WebSocket] = set()  # of the open page; a page that was left closes its own, maybe late
         self.page: Page
 
     async def visit(self, browser: Browser, until: float) -> None:
         """Act until the time is up; whatever goes wrong is noted, and the visitor comes again."""
+        self.begun = monotonic()
         await asyncio.sleep(self.chance.uniform(0, ARRIVALS))
         context = await browser.new_context(viewport={"width": 1200, "height": 900}, reduced_motion="reduce")
         await context.add_init_script(STILL)
@@ -92,7 +94,7 @@ class Visitor:
             act = self.chance.choices(kinds, weights)[0]
             await self._timed(act.__name__.strip("_"), act)
             await asyncio.sleep(self.chance.uniform(*LOOKING))
-        self.leaving = True
+        self.sockets.clear()
         await context.close()
 
     def _choices(self) -> dict[Callable[[], Awaitable[None]], int]:
@@ -132,9 +134,8 @@ class Visitor:
         return f"The {self.word} " + " ".join(self.chance.choices(FILLING, k=length))
 
     async def _go(self, path: str, *, model: str, text: str) -> None:
-        self.leaving = True
+        self.sockets.clear()
         await self.page.goto(f"{self.address}{path}?model={model}&text={quote_plus(text[:900])}")
-        self.leaving = False
 
     async def _open(self) -> None:
         path = self.chance.choice(("", "compare", "what_if", "layernorm", "positions", "costs"))
@@ -176,8 +177,14 @@ class Visitor:
     # --- what is watched ---
 
     def _listen(self, socket: WebSocket) -> None:
+        self.sockets.add(socket)
         socket.on("framereceived", self._search)
-        socket.on("close", lambda _: self.leaving or self._fail("the connection was closed"))
+        socket.on("close", self._closed)
+
+    def _closed(self, socket: WebSocket) -> None:
+        if socket in self.sockets:
+            self.sockets.remove(socket)
+            self._fail(f"the connection was closed at {monotonic() - self.begun:.0f} s")
 
     def _search(self, message: str | bytes) -> None:
         message = message if isinstance(message, bytes) else message.encode()
