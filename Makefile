@@ -1,5 +1,5 @@
 # make app   opens the page
-# make check lint, types and the tests that are quick: without pages, browser, training, families, strangers' files
+# make check lint, types and the tests that are quick: all but pages, browser, training, families, strangers' files, heavy
 # make test  lint, types and all tests: what CI runs
 # make setup the environment alone
 # make constraints  resolves constraints.txt anew
@@ -20,7 +20,7 @@ app: setup
 setup: .venv/.app
 
 check: lint
-	$(PYTEST) -m "not browser and not page and not training and not families and not hostile"
+	$(PYTEST) -m "not browser and not page and not training and not families and not hostile and not heavy"
 
 test: lint
 	$(PYTEST) --durations=10

@@ -18,7 +18,7 @@ from inspector.trace.pooling import MaxPool
 
 
 @dataclass(frozen=True)
-class FirstLook:
+class Overview:
     """measures: heads.measure with the heads' label. checks: of every weight.
 
     pictures: of each stream float32 [L, H, rows, cols], its attentions in call order, the largest weight of each tile,
@@ -32,7 +32,7 @@ class FirstLook:
 
 def look(
     trace: Trace, *, sides: Mapping[str, int], on_progress: Callable[[float, int], None] | None = None
-) -> FirstLook:
+) -> Overview:
     """Look at every weight of a trace once.
 
     sides: cells of a picture, at most, in either direction, for each stream. on_progress: called with the layers that
@@ -53,4 +53,4 @@ def look(
     pictures = {
         stream: np.stack([pools[place].cells for (of, *_), place in places.items() if of == stream]) for stream in sides
     }
-    return FirstLook(table.assign(label=heads.label(table)), checks, pictures)
+    return Overview(table.assign(label=heads.label(table)), checks, pictures)

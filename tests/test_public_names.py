@@ -97,11 +97,13 @@ def missing(names: list[str]) -> dict[str, str]:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="forks a process for each name")
+@pytest.mark.heavy
 def test_every_public_name_is_reached_first() -> None:
     assert missing(everything()) == {}
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="forks a process for each name")
+@pytest.mark.heavy
 def test_a_name_that_vanished_would_be_seen() -> None:
     gone = ["inspector.heads.gone", "inspector.gone", "models.gone", "models.transformer.Gone"]
     assert sorted(missing([*gone, "inspector.record"])) == sorted(gone)

@@ -7,10 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.heavy
 def test_the_example_runs_as_written() -> None:
     example = re.search(r"```python\n(.*?)```", README, re.DOTALL).group(1)
     assert len([line for line in example.splitlines() if line.strip()]) <= 6

@@ -15,7 +15,7 @@ from inspector.components.grid import grid_bytes, roles, sides
 from inspector.components.head import HeadMessage, Segments
 from inspector.components.pack import quantise
 from inspector.export import spreadsheet
-from inspector.overview import FirstLook
+from inspector.overview import Overview
 from inspector.plots import attention, raster, theme
 from inspector.plots.attention import Weights
 from inspector.plots.theme import Mode, Scale
@@ -89,7 +89,7 @@ def html(
     call: int = 0,
     scale: Scale = "linear",
     window: tuple[slice, slice] | None = None,
-    look: FirstLook | None = None,
+    look: Overview | None = None,
 ) -> str:
     """Build one HTML page that needs no server or network: the head's exact weights, and its stream's grid of heads.
 

@@ -16,10 +16,10 @@ from torch import Tensor
 from models.attention import AttentionCall
 
 
-class Keeper:
-    """Brings the attention calls of one run to a device, the CPU; what they share is brought once and stays shared.
+class Transfer:
+    """Transfer of one run's attention calls to a device, the CPU; a part that they share is brought once, stays shared.
 
-    What is there already stays the very same object.
+    A part that lies on the device already stays the very same object.
     """
 
     def __init__(self, device: str = "cpu") -> None:

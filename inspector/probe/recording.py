@@ -20,7 +20,7 @@ from inspector.memory.held import storages
 from inspector.probe.inputs import UNLIMITED, ModelInputs, TextLimits, tokenize_inputs
 from inspector.probe.norm_hooks import Seen, install, watch_norms
 from inspector.probe.norm_places import places
-from inspector.probe.on_cpu import Keeper
+from inspector.probe.on_cpu import Transfer
 from inspector.probe.states import states_of
 from inspector.trace import AttentionRecord, AttentionSite, NormRecord, Refused, StateRecord, Trace, read_only
 from models import LoadedModel
@@ -158,7 +158,7 @@ def _forward(loaded: LoadedModel, batch: Sequence[ModelInputs], *, padding: Side
 @contextmanager
 def _watch(calls: list[AttentionCall], loaded: LoadedModel, on_progress: Progress | None) -> Iterator[None]:
     """Put every attention call of the block into `calls`, on the CPU, and tell how far it is."""
-    keeper = Keeper()
+    transfer = Transfer()
 
     def tell(done: float) -> None:
         if on_progress is not None:
@@ -166,7 +166,7 @@ def _watch(calls: list[AttentionCall], loaded: LoadedModel, on_progress: Progres
 
     def begun(call: AttentionCall) -> None:
         tell(len(calls))
-        calls.append(keeper.call(call))
+        calls.append(transfer.call(call))
 
     with watch(begun, pace=lambda share: tell(len(calls) - 1 + share)):
         yield

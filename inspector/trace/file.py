@@ -39,7 +39,7 @@ _NEWER_NORM_FIELDS = ("learned", "groups", "gating", "difference")  # which are 
 
 
 @dataclass(frozen=True)
-class PackedMask:
+class BitPackedMask:
     """A mask read from a file: one bit a cell, [1 or H, Q, ceil(T / 8)] bytes."""
 
     bits: np.ndarray
@@ -206,7 +206,7 @@ def _attention(
     site: Mapping[str, Any], arrays: Mapping[str, np.ndarray], prefix: str, encoding: Encoding, target: Encoding | None
 ) -> AttentionRecord:
     query, key, value = (function_file.get_tensor(arrays, prefix + name) for name in ("query", "key", "value"))
-    mask = None if site["mask"] is None else PackedMask(arrays[site["mask"]], keys=key.shape[1])
+    mask = None if site["mask"] is None else BitPackedMask(arrays[site["mask"]], keys=key.shape[1])
     stream, predicts = site["stream"], site.get("predicts")
     queries = encoding if target is None or stream == "encoder" else target
     keys = encoding if stream == "cross" else queries

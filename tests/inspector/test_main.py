@@ -37,6 +37,7 @@ def matrix(path: Path) -> np.ndarray:
     return np.array([row.split(",")[1:] for row in rows], dtype=np.float32)
 
 
+@pytest.mark.heavy
 def test_from_the_shell_to_a_file(tmp_path: Path, minilm: LoadedModel) -> None:
     done = run(TEXT, "--model", "minilm", "--layer", "3", "--head", "7", "--save", str(tmp_path / "map.csv"))
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
@@ -44,6 +45,7 @@ def test_from_the_shell_to_a_file(tmp_path: Path, minilm: LoadedModel) -> None:
     np.testing.assert_allclose(matrix(tmp_path / "map.csv"), expected, atol=1e-6)
 
 
+@pytest.mark.heavy
 def test_from_the_shell_to_an_error() -> None:
     done = run(TEXT, "--model", "no such model")
     assert (done.returncode, done.stdout) == (2, "")

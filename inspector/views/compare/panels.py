@@ -176,7 +176,7 @@ def _remove(name: str, names: Sequence[str]) -> None:
             if key(following, setting) in state:
                 state[key(here, setting)] = state[key(following, setting)]
     state[key(names[-1], "text")] = ""
-    link.set("panels", len(names) - 1)
+    link.assign("panels", len(names) - 1)
 
 
 # --- one panel ---------------------------------------------------------------------------------------------------

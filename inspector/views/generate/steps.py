@@ -24,9 +24,9 @@ STREAMS = {"decoder": "To the text so far", "cross": "To the source"}
 def steps(made: Written, table: pd.DataFrame) -> None:
     """Draw the panel of one step; `table` has the numbers of each (step, cache_bytes, FLOPs)."""
     if PLAYER.load(made.trace.key):  # another text: its end
-        link.set("step", None)
+        link.assign("step", None)
     if PLAYER.playing:
-        link.set("step", link.remembered("step", len(made.steps)))  # the link waits until it stops
+        link.assign("step", link.remembered("step", len(made.steps)))  # the link waits until it stops
     PLAYER.panel(_panel)(made, table)
 
 
@@ -55,7 +55,7 @@ def _at(last: int) -> int:
 
 
 def _go(last: int, step: int) -> None:
-    link.set("step", None if step >= last else max(step, 1))
+    link.assign("step", None if step >= last else max(step, 1))
 
 
 def _stop_at(last: int, step: int) -> None:

@@ -8,7 +8,7 @@ What no widget holds is declared by the page at its top, read, set by a click, a
 
     link.parameters("layer", "head")
     layer = link.number("layer", default=3, last=5)
-    link.set("layer", 4)
+    link.assign("layer", 4)
     link.publish()
 """
 
@@ -41,7 +41,7 @@ def read(page: str, *, known_models: Sequence[str], default_text: str) -> None:
     """
     state = st.session_state
     if "link.problems" not in state:
-        state["link.problems"], state["link.held"], state["link.clicked"] = [], {}, {*()}
+        state["link.problems"], state["link.held"], state["link.clicked"] = [], {}, set()
         model = st.query_params.get("model", known_models[0])
         if model not in known_models:
             _complain(
@@ -118,10 +118,10 @@ def bind_several(name: str, *, options: range, default: Sequence[int] = (), most
     state, shown = st.session_state, ", ".join(map(str, default)) or "none"
     if any(value not in options for value in state.get(name, ())):
         state[name] = [value for value in state[name] if value in options] or list(default)
-    labels, limit = {*map(str, options)}, len(options) if most is None else most
+    labels, limit = set(map(str, options)), len(options) if most is None else most
     return _bind(
         name,
-        lambda asked: labels.issuperset(asked) and len({*asked}) == len(asked) <= limit,
+        lambda asked: labels.issuperset(asked) and len(set(asked)) == len(asked) <= limit,
         but=f"they go from {options[0]} to {options[-1]}, at most {limit} of them. You see {shown} instead.",
     )
 
@@ -180,7 +180,7 @@ def _bind(name: str, fits: Callable[[list[str]], bool], *, but: str) -> Bind:
 
 
 def number(name: str, *, default: int | None, last: int, first: int = 0) -> int | None:
-    """Return a number from `first` to `last`: what was `set`, else what the link asks for, else `default`.
+    """Return a number from `first` to `last`: what was assigned, else what the link asks for, else `default`.
 
     A run of a fragment does not read the link: a click that comes before the browser has the new address would undo
     the last click.
@@ -229,15 +229,15 @@ def several(
     """
 
     def read(raw: str) -> tuple[T, ...] | None:
-        asked = {*raw.replace(",", " ").split()}
-        known = bool(asked) and asked <= {*map(str, allowed)}
+        asked = set(raw.replace(",", " ").split())
+        known = bool(asked) and asked <= set(map(str, allowed))
         return tuple(one for one in allowed if str(one) in asked) if known else None
 
     shown = "none" if default is None else default
     _consume(name, read, but=f"; they go from {allowed[0]} to {allowed[-1]}{but}. You see {shown} instead.")
     otherwise: tuple[T, ...] = () if default is None else (default,)
     value: tuple[T, ...] = st.session_state["link.held"].get(name, otherwise)
-    return value if {*value} <= {*allowed} else otherwise
+    return value if set(value) <= set(allowed) else otherwise
 
 
 def words(name: str, *, allowed: Sequence[str]) -> tuple[str, ...]:
@@ -245,15 +245,15 @@ def words(name: str, *, allowed: Sequence[str]) -> tuple[str, ...]:
 
     def read(raw: str) -> tuple[str, ...] | None:
         asked = tuple(filter(None, raw.split(",")))
-        return asked if {*asked} <= {*allowed} else None
+        return asked if set(asked) <= set(allowed) else None
 
     _consume(name, read, but=f"; it can be {', '.join(allowed)}. You see all instead.")
     value: tuple[str, ...] = st.session_state["link.held"].get(name, ())
-    return value if {*value} <= {*allowed} else ()
+    return value if set(value) <= set(allowed) else ()
 
 
-def set(name: str, value: Value | None) -> None:
-    """Set a parameter to a number, a text, several numbers or words; None goes back to the default."""
+def assign(name: str, value: Value | None) -> None:
+    """Assign a parameter a number, a text, several numbers or words; None goes back to the default."""
     state = st.session_state
     state["link.asked"].pop(name, None)
     state["link.clicked"].add(name)
@@ -264,7 +264,7 @@ def set(name: str, value: Value | None) -> None:
 
 
 def remembered(name: str, default: int) -> int:
-    """Return what was `set` for another page's parameter, else `default`."""
+    """Return what was assigned for another page's parameter, else `default`."""
     value: int = st.session_state["link.held"].get(name, default)
     return value
 

@@ -28,8 +28,8 @@ def row(sites: Sequence[AttentionSite], *, default: int, names: tuple[str, str] 
 
 def choose(site: AttentionSite | None, *, names: tuple[str, str] = ("layer", "call")) -> None:
     """Open an attention in the run that follows; None: what the page opens by itself."""
-    link.set(names[0], None if site is None else site.layer)
-    link.set(names[1], None if site is None or not site.call else site.call)
+    link.assign(names[0], None if site is None else site.layer)
+    link.assign(names[1], None if site is None or not site.call else site.call)
 
 
 def at(sites: Sequence[AttentionSite], *, layer: int, call: int = 0) -> int:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from inspector.exactness import Exactness
     from inspector.maps import Arrangement
-    from inspector.overview import FirstLook
+    from inspector.overview import Overview
     from inspector.plots.theme import Mode
     from inspector.trace import Array, Trace
 
@@ -141,12 +141,12 @@ def measures(trace: Trace) -> pd.DataFrame:
     return first_look(trace).measures
 
 
-def first_look(trace: Trace) -> FirstLook:
+def first_look(trace: Trace) -> Overview:
     """All that is shown first of the text's weights, looked at once."""
     from inspector.components.grid import sides
     from inspector.overview import look
 
-    def make() -> FirstLook:
+    def make() -> Overview:
         with progress.layers("Measuring the heads") as on_progress:
             return look(trace, sides=sides(trace.sites), on_progress=on_progress)
 

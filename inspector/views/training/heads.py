@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 
 def _open(layer: int, number: int) -> None:
-    link.set("replay_layer", layer)
-    link.set("replay_head", number)
+    link.assign("replay_layer", layer)
+    link.assign("replay_head", number)
 
 
 def every_head(replay: Replay, measures: pd.DataFrame, *, sentence: int, stream: str, step: int) -> tuple[int, int]:

@@ -37,7 +37,7 @@ LINKED = ("mask_layer", "mask_call")
 def open_head(site: AttentionSite | None, number: int | None) -> None:
     """Called before the run that follows a click, so that this run draws the answer; None: the most changed one."""
     open_site.choose(site, names=LINKED)
-    link.set("mask_head", number)
+    link.assign("mask_head", number)
 
 
 def maps_of(change: Change, *, stream: str, about: Sequence[int] = ()) -> Drawn | None:

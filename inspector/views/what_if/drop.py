@@ -66,7 +66,7 @@ def _toggle(row: int, number: int, *, dropped: Dropped, stream: str) -> None:
 def _choose(heads: set[Head], dropped: Dropped) -> None:
     every = interventions.every_head(dropped.before)
     kept = [head for head in every if head in (heads or set(dropped.heads))]
-    link.set("drop", tuple(name_of(head, dropped.before) for head in kept))
+    link.assign("drop", tuple(name_of(head, dropped.before) for head in kept))
     before_after.open_head(None, None)
 
 
@@ -141,7 +141,7 @@ def _toggle_layers(dropped: Dropped, stream: str, before: list[int]) -> None:
 
 
 def _reset() -> None:
-    link.set("drop", None)
+    link.assign("drop", None)
     before_after.open_head(None, None)
 
 

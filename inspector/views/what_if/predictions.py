@@ -77,7 +77,7 @@ def _ask(before: int) -> None:
     """A chip was clicked: that token is asked about; one stays chosen."""
     added = set(st.session_state["ask-next"]) - {before}
     if added:
-        link.set("ask", (added.pop(),))
+        link.assign("ask", (added.pop(),))
 
 
 def _whose(loaded: LoadedModel, found: Prediction) -> str:

@@ -14,7 +14,7 @@ from models.tokenizers import Encoding
 
 def choose(name: str, positions: tuple[int, ...] | None) -> None:
     """Choose these tokens and open the head that the choice changes most."""
-    link.set(name, positions)
+    link.assign(name, positions)
     before_after.open_head(None, None)
 
 

@@ -147,6 +147,7 @@ print(sum(trace.nbytes for trace in traces) / (resident() - before))
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize("name", ["t5", "a file"])
+@pytest.mark.heavy
 def test_what_is_counted_is_what_the_process_grew(name: str, tmp_path: Path) -> None:
     """Some 50 MB of traces, in a process of their own: counted by us, measured by the kernel."""
     save_long(name if name == "t5" else "bloom", tmp_path)

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 import models
-from inspector.probe.on_cpu import Keeper
+from inspector.probe.on_cpu import Transfer
 from models.attention import AttentionCall, watch
 from models.attention.functions import ComposedAttention
 from models.attention.masks import AllOf, CausalMask, DenseMask, PaddingMask, SharedMask
@@ -58,14 +58,14 @@ def call() -> AttentionCall:
 
 
 def test_what_is_there_already_stays_the_same_object(call: AttentionCall) -> None:
-    kept = Keeper().call(call)
+    kept = Transfer().call(call)
     assert kept.mask is call.mask
     assert kept.function is call.function
     assert kept.query is call.query
 
 
 def test_every_tensor_of_a_call_is_brought(call: AttentionCall) -> None:
-    kept = Keeper("meta").call(call)
+    kept = Transfer("meta").call(call)
     rule, function = kept.mask.mask.arguments, kept.function
     tensors = [kept.query, kept.key, kept.value, rule["attention_mask"]]
     tensors += [function.module["sinks"], function.arguments["position_bias"]]
@@ -77,7 +77,7 @@ def test_every_tensor_of_a_call_is_brought(call: AttentionCall) -> None:
     assert call.mask.rows(2, 3).tolist() == [[[[False, False, True, False]]]]  # of the second text, and not ahead
 
 
-class Copies(Keeper):
+class Copies(Transfer):
     """Every tensor is brought as a copy, as from another device."""
 
     def _brought_now(self, part: Any) -> Any:
@@ -92,8 +92,8 @@ def test_a_rule_that_was_brought_says_the_same(call: AttentionCall) -> None:
 
 
 def test_what_calls_share_stays_shared(call: AttentionCall) -> None:
-    keeper = Keeper("meta")
-    one, other = keeper.call(call), keeper.call(replace(call, query=call.query.clone()))
+    transfer = Transfer("meta")
+    one, other = transfer.call(call), transfer.call(replace(call, query=call.query.clone()))
     assert one.mask is other.mask
     assert one.function.arguments["position_bias"] is other.function.arguments["position_bias"]
 
@@ -111,7 +111,7 @@ def test_own_functions_and_masks_are_brought() -> None:
     composed = ComposedAttention(
         GeneralScore(torch.zeros(1, 2, 2)), 1.0, T5Bias(torch.zeros(4, 1), 8, False, 0), None, False, None
     )
-    moved = Keeper("meta").call(replace(calls[0], function=composed, mask=DenseMask(torch.zeros(1, 1, 3, 3))))
+    moved = Transfer("meta").call(replace(calls[0], function=composed, mask=DenseMask(torch.zeros(1, 1, 3, 3))))
     assert moved.function.score.weight.device.type == "meta"
     assert moved.function.bias.table.device.type == "meta"
     assert moved.mask.bias.device.type == "meta"

@@ -111,6 +111,7 @@ def test_own_transformer_in_float64(minilm_own: LoadedModel, eager: BertModel, t
             np.testing.assert_allclose(ours[0].numpy(), weights[0].numpy(), rtol=0, atol=1e-10)
 
 
+@pytest.mark.heavy
 def test_ten_threads_record_what_one_records(minilm: LoadedModel) -> None:
     texts = [text_of(3 + i % 37, minilm, seed=i) for i in range(200)]
     alone = [record(minilm, text) for text in texts]

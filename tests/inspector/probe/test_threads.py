@@ -56,6 +56,7 @@ def size_of(loaded: LoadedModel) -> int:
     return sum(parameter.nbytes for parameter in loaded.network.parameters())
 
 
+@pytest.mark.heavy
 def test_every_recording_equals_the_one_taken_alone(ids: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     alone = {}
     sizes = []

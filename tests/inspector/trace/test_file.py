@@ -49,6 +49,7 @@ def test_opens_again_equal(trace: Trace, saved: Path) -> None:
     equal(inspector.open(saved), trace)
 
 
+@pytest.mark.heavy
 def test_own_models_long_texts_and_padded_batches_too(
     minilm: LoadedModel, minilm_own: LoadedModel, tmp_path: Path
 ) -> None:

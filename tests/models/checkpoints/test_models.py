@@ -80,6 +80,7 @@ def test_mini_bert_has_heads_that_look_at_the_neighbours() -> None:
 
 
 @pytest.mark.parametrize("name", ["translator", "mini-bert"])
+@pytest.mark.heavy
 def test_a_shipped_model_loads_offline_and_brings_little(name: str) -> None:
     """No model class of transformers, and no library that takes seconds; tests/benchmarks/load.py has the clock."""
     nowhere = "http://127.0.0.1:9"

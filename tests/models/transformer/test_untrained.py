@@ -23,6 +23,7 @@ def test_nothing_of_them_is_drawn_from_the_global_generator(shape: Shape) -> Non
     assert all(torch.equal(first[name], second[name]) for name in first)
 
 
+@pytest.mark.heavy
 def test_threads_that_build_at_once_get_the_same() -> None:
     ids = ["own-encoder", "own-decoder"]
     alone = {id: models.load(id).network.state_dict() for id in ids}

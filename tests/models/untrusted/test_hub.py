@@ -335,6 +335,7 @@ def test_a_model_is_never_taken_from_the_working_directory(
     assert (folder / "config.json").read_bytes() == (bert / "config.json").read_bytes()
 
 
+@pytest.mark.heavy
 def test_the_environment_of_huggingface_hub_holds(served: Any, tmp_path: Path) -> None:
     """In a fresh process, with HF_ENDPOINT and HF_HOME."""
     code = (

@@ -132,7 +132,7 @@ def late_click() -> None:
     link.read("layernorm", known_models=["minilm"], default_text="")
 
     def moved() -> None:
-        link.set("step", 3)
+        link.assign("step", 3)
         link.publish()
 
     st.button("Later", on_click=moved)
