@@ -136,7 +136,7 @@ def presets(inspected: Inspected, names: Sequence[str], *, opened: tuple[int, in
             fill = partial(_fill, preset, inspected, names, opened)
             st.button(preset.capitalize(), key=f"fill-{preset}", on_click=fill, help=meaning)
         if len(names) < len(NAMES):
-            more = partial(link.set, "panels", len(names) + 1)
+            more = partial(link.assign, "panels", len(names) + 1)
             st.button("Add a panel", icon=":material/add:", key="add-panel", on_click=more)
 
 
