@@ -17,8 +17,8 @@ from inspector.plots import attention, theme
 from inspector.trace import Array, AttentionRecord, AttentionSite, Trace
 from inspector.views.components.head import Choice, Step, head
 from inspector.views.shell import available_models, link, open_site, session, site_words, widgets
+from inspector.views.shell.examples import EXAMPLES
 from inspector.views.shell.session import Inspected
-from inspector.views.shell.sidebar import EXAMPLES
 
 NAMES = ("A", "B", "C", "D")
 SETTINGS = (

@@ -203,8 +203,8 @@ def _target() -> str | None:
     return target if target.strip() else None
 
 
-def inspected(*, in_panels: bool = False) -> Inspected:
-    """Record what the reader chose; where that is not possible the page says why and stops.
+def inspected(read: Callable[[], Inspected] | None = None, *, in_panels: bool = False) -> Inspected:
+    """Record what the reader chose, or `read`; where that is not possible the page says why and stops.
 
     Shows what was cut, what the tokenizer does not know, and the exactness badge, in the sidebar; and that a model is
     untrained in the page too, for on a phone the sidebar is closed. in_panels: the page's panels, which may have other
@@ -217,19 +217,19 @@ def inspected(*, in_panels: bool = False) -> Inspected:
             st.container(),
             st.spinner("Reading the text with the model (the first time it loads torch, which takes a few seconds)"),
         ):
-            chosen = _chosen()
-            checked = exactness(chosen)
+            seen = (read or chosen)()
+            checked = exactness(seen)
     except ValueError as error:
         logging.getLogger(__name__).info("refused: %s", error)
         show_problem(str(error))
         st.stop()
     with st.sidebar:
-        recording_notes.draw(chosen, checked)
-        if chosen.trace.nbytes > CACHE_BYTES:
-            st.warning(_not_kept(chosen.trace), icon=":material/memory:")
-    if not in_panels and not available_models.trained(chosen.trace.model):
+        recording_notes.draw(seen, checked)
+        if seen.trace.nbytes > CACHE_BYTES:
+            st.warning(_not_kept(seen.trace), icon=":material/memory:")
+    if not in_panels and not available_models.trained(seen.trace.model):
         widgets.untrained()
-    return chosen
+    return seen
 
 
 def _not_kept(trace: Trace) -> str:
@@ -241,7 +241,24 @@ def _not_kept(trace: Trace) -> str:
     )
 
 
-def _chosen() -> Inspected:
+def chosen_model() -> str | None:
+    """Return the id of the model that the reader chose; None where a saved trace is open whose model is not at hand."""
+    if st.session_state.get("file") is not None:
+        return chosen().model
+    model: str = st.session_state["model"]
+    return model
+
+
+def chosen_text() -> str:
+    """Return the text that the reader chose: the sidebar's, or that of the saved trace that is open."""
+    if st.session_state.get("file") is not None:
+        return chosen().trace.text
+    text: str = st.session_state["text"]
+    return text
+
+
+def chosen() -> Inspected:
+    """Record the sidebar's text in the sidebar's model, or open the reader's file; ValueError where it cannot be."""
     upload = st.session_state.get("file")
     if upload is not None:
         return _opened(upload)

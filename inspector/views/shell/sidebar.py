@@ -6,27 +6,12 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from inspector.views.shell import available_models, link, model_picker, progress, widgets
+from inspector.views.shell import available_models, examples, link, model_picker, progress, widgets
 
 if TYPE_CHECKING:
     from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
 
     import models
-
-EXAMPLES = {
-    "Who was tired?": "The cat sat on the mat because it was tired.",
-    "One word, two meanings": "She sat by the river bank and wondered whether the bank would lend her the money.",
-    "Word pieces": "Antidisestablishmentarianism is an unbelievably long word.",
-    "Repetition": "To be or not to be, that is the question: to be or not to be.",
-    "A longer paragraph": (
-        "Attention lets every token look at every other token and take from it what it needs. Early layers often look "
-        "at the neighbours, later layers gather what belongs together, and many heads rest on the separator when they "
-        "have nothing to say. None of this was programmed: it grew while the network learned to predict words."
-    ),
-    "Two sentences": "The trophy does not fit into the suitcase.",
-}
-PAIRS = {"Two sentences": "It is too big."}
-DEFAULT_TEXT = EXAMPLES["Who was tired?"]
 
 
 def draw(page: str) -> ExpanderContainer:
@@ -35,7 +20,7 @@ def draw(page: str) -> ExpanderContainer:
     Returns the place for another model, which `picker.draw` fills when the page is drawn.
     """
     known = available_models.ids()
-    link.read(page, known_models=known, default_text=DEFAULT_TEXT)
+    link.read(page, known_models=known, default_text=examples.FIRST)
     model_picker.take()
     opened = st.session_state.get("file") is not None
     with st.sidebar:
@@ -62,7 +47,7 @@ def draw(page: str) -> ExpanderContainer:
         left.button("Inspect", type="primary", width="stretch", disabled=opened, on_click=progress.go_on)
         right.selectbox(
             "Examples",
-            list(EXAMPLES),
+            list(examples.EXAMPLES),
             index=None,
             placeholder="Examples",
             label_visibility="collapsed",
@@ -73,7 +58,7 @@ def draw(page: str) -> ExpanderContainer:
         with st.expander("Open a saved trace", expanded=opened):
             st.file_uploader("A trace saved as .npz", type="npz", key="file", help="Saved here or by trace.save().")
     if not opened:
-        link.write(default_text=DEFAULT_TEXT, default_model=known[0])
+        link.write(default_text=examples.FIRST, default_model=known[0])
     return other
 
 
@@ -85,7 +70,7 @@ def _summary(card: models.Card) -> None:
 def _take_example() -> None:
     name = st.session_state["example"]
     if name is not None:
-        st.session_state["text"], st.session_state["pair"] = EXAMPLES[name], PAIRS.get(name, "")
+        st.session_state["text"], st.session_state["pair"] = examples.EXAMPLES[name], examples.PAIRS.get(name, "")
         st.session_state["example"] = None  # so that the same example can be taken again
 
 

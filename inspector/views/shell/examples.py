@@ -1,0 +1,32 @@
+"""The example texts that a reader can take, and the one that each model opens with: a text on which it does well."""
+
+from __future__ import annotations
+
+EXAMPLES = {
+    "Who was tired?": "The cat sat on the mat because it was tired.",
+    "One word, two meanings": "She sat by the river bank and wondered whether the bank would lend her the money.",
+    "Word pieces": "Antidisestablishmentarianism is an unbelievably long word.",
+    "Repetition": "To be or not to be, that is the question: to be or not to be.",
+    "A longer paragraph": (
+        "Attention lets every token look at every other token and take from it what it needs. Early layers often look "
+        "at the neighbours, later layers gather what belongs together, and many heads rest on the separator when they "
+        "have nothing to say. None of this was programmed: it grew while the network learned to predict words."
+    ),
+    "Two sentences": "The trophy does not fit into the suitcase.",
+    "Easy to guess": "He shook his head and said that he did not know.",
+    "To translate": "When I came home, my mother was cooking.",
+}
+PAIRS = {"Two sentences": "It is too big."}
+FIRST = EXAMPLES["Who was tired?"]
+"""The text that a link without a text means."""
+_OF_MODEL = {"translator": EXAMPLES["To translate"], "mini-bert": EXAMPLES["Easy to guess"]}
+
+
+def of(model: str) -> str:
+    """Return the example that a model of the page opens with."""
+    return _OF_MODEL.get(model, FIRST)
+
+
+def untouched(text: str) -> bool:
+    """Return True if a text is such an example: no reader wrote it, so another model may open with its own."""
+    return text in (FIRST, *_OF_MODEL.values())

@@ -1,0 +1,103 @@
+"""A page whose chosen model cannot do what the page is for shows its picture at once, with a model that can.
+
+A line over the picture names the stand-in, and one click chooses it for all pages. Until then the sidebar's choice
+stays, and so does the link, which leads to the same stand-in. At a page's top, in place of `session.inspected()`:
+
+```python
+shown = stand_in.inspected("guesses no hidden words", can=lambda loaded: loaded.fills_masks, instead=["mini-bert"])
+shown.trace, shown.loaded  # of the reader's model where it can, else of the stand-in
+```
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from inspector.views.shell import available_models, examples, session, widgets
+
+if TYPE_CHECKING:
+    import models
+    from inspector.trace import Trace
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A recorded text and the model that read it.
+
+    stands_in: True where it is not the model that the reader chose.
+    """
+
+    trace: Trace
+    loaded: models.LoadedModel
+    stands_in: bool
+
+
+def inspected(cannot: str, *, can: Callable[[models.LoadedModel], bool], instead: Sequence[str]) -> Shown:
+    """Record the reader's text in the chosen model or, where that one cannot, in a stand-in, and say which.
+
+    cannot: what the chosen model does not do, to follow its name: "guesses no hidden words", "does not write".
+    can: whether a model can do what the page is for. instead: ids of models that can, the best first; the first that
+    the catalogue has is taken, so that a model to come may stand there already.
+    The reader's text stays. Where it is in a script that the stand-in did not learn the stand-in reads its own
+    example, and the line says so; it does too where the text is the example that Headlight opened with.
+    Where nothing can be read the page says why and stops, as with `session.inspected`.
+    """
+    seen = session.inspected(lambda: _chosen_or_stand_in(can, instead))
+    loaded = session.at_hand(seen, so="it cannot be run again")
+    stands_in = seen.model != session.chosen_model()
+    if stands_in:
+        _tell(cannot, loaded)
+    return Shown(seen.trace, loaded, stands_in)
+
+
+def _chosen_or_stand_in(can: Callable[[models.LoadedModel], bool], instead: Sequence[str]) -> session.Inspected:
+    model = session.chosen_model()
+    if model is not None and can(session.load(model)):
+        return session.chosen()
+    stand_in = next(id for id in instead if id in available_models.ids())
+    text = session.chosen_text()
+    keep = reads(text) and not examples.untouched(text)
+    return session.record(stand_in, text if keep else examples.of(stand_in))
+
+
+def reads(text: str) -> bool:
+    """Return True unless most letters of a text are of other scripts than Latin: the stand-ins have learned English."""
+    letters = [letter for letter in text if letter.isalpha()]
+    latin = sum(unicodedata.name(letter, "").startswith("LATIN") for letter in letters)
+    return 2 * latin >= len(letters)
+
+
+def _tell(cannot: str, loaded: models.LoadedModel) -> None:
+    """Say in a line which model is seen and why, with the button that chooses it."""
+    model, text = session.chosen_model(), session.chosen_text()
+    chosen = "The model of this saved trace is not at hand" if model is None else f"{_bold(model)} {cannot}"
+    whose = " on your text" if reads(text) else ", on its own example: it has learned English, and your text is kept"
+    whose = "" if examples.untouched(text) else whose
+    opened = st.session_state.get("file") is not None
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(f"{chosen}, so you see {_bold(loaded.card.id)}{whose}.", width="content")
+        st.button(
+            f"Choose {loaded.card.title.split(',')[0]}",
+            on_click=_choose,
+            args=(loaded.card.id,),
+            key="choose stand-in",
+            disabled=opened,
+            help="Remove the saved trace in the sidebar first." if opened else "For all pages; your text stays.",
+        )
+
+
+def _bold(model: str) -> str:
+    return f"**{widgets.plain(available_models.card(model).title)}**"
+
+
+def _choose(model: str) -> None:
+    """Choose the stand-in for all pages; a text that the reader wrote stays."""
+    state = st.session_state
+    state["model"] = model
+    if examples.untouched(state["text"]):
+        state["text"] = examples.of(model)

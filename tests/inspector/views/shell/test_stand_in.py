@@ -1,0 +1,65 @@
+"""A page whose chosen model cannot do what it is for: the stand-in reads the text, says so, and can be chosen."""
+
+from __future__ import annotations
+
+from streamlit.testing.v1 import AppTest
+
+from inspector.views.shell import examples
+from inspector.views.shell.stand_in import reads
+from tests.inspector.views.page import pressed, said
+
+
+def _page() -> None:
+    """Show who read which text, on a page for models that guess."""
+    import streamlit as st
+
+    from inspector.views.shell import stand_in
+
+    for name in ("pair", "target"):
+        st.session_state.setdefault(name, "")
+    can = lambda loaded: loaded.fills_masks  # noqa: E731
+    shown = stand_in.inspected("guesses no hidden words", can=can, instead=["to-come", "mini-bert"])
+    st.code(f"{shown.loaded.card.id} | {shown.trace.text} | {shown.stands_in}")
+
+
+def opened(*, model: str, text: str) -> AppTest:
+    app = AppTest.from_function(_page, default_timeout=120)
+    app.session_state["model"], app.session_state["text"] = model, text
+    app.run()
+    assert not app.exception
+    return app
+
+
+def test_a_model_that_can_is_shown_itself() -> None:
+    app = opened(model="mini-bert", text="A cat.")
+    assert app.code[0].value == "mini-bert | A cat. | False"
+    assert not app.button
+
+
+def test_the_stand_in_reads_the_readers_text_and_is_chosen_with_a_click() -> None:
+    app = opened(model="minilm", text="A cat.")
+    assert app.code[0].value == "mini-bert | A cat. | True"
+    assert "**MiniLM&#44; the bundled BERT** guesses no hidden words, so you see **mini&#45;BERT" in said(app)
+    assert app.session_state["model"] == "minilm"
+    pressed(app, "choose stand-in")
+    assert app.session_state["model"] == "mini-bert"
+    assert app.code[0].value == "mini-bert | A cat. | False"
+
+
+def test_in_place_of_the_example_the_stand_in_reads_its_own() -> None:
+    app = opened(model="minilm", text=examples.FIRST)
+    assert examples.of("mini-bert") in app.code[0].value
+    assert app.session_state["text"] == examples.FIRST
+    pressed(app, "choose stand-in")
+    assert app.session_state["text"] == examples.of("mini-bert")
+
+
+def test_a_text_in_another_script_is_kept_and_said() -> None:
+    app = opened(model="minilm", text="我爱猫。")
+    assert examples.of("mini-bert") in app.code[0].value
+    assert "it has learned English, and your text is kept" in said(app)
+    pressed(app, "choose stand-in")
+    assert app.session_state["text"] == "我爱猫。"
+    assert reads("Ça va? 😀 123")
+    assert reads("123")
+    assert not reads("Да, да, cat")
