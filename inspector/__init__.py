@@ -40,9 +40,11 @@ if TYPE_CHECKING:
         plots,
         positional,
         probe,
+        readings,
         row_statistics,
         trace,
         training,
+        wording,
     )
     from inspector.costs import decoding as decoding_costs
     from inspector.export import show

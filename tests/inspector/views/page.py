@@ -79,7 +79,8 @@ def uploaded(app: AppTest, content: bytes, *, name: str = "t.npz") -> AppTest:
 
 def said(app: AppTest) -> str:
     """All that the page tells the reader in words."""
-    elements = [*app.text, *app.warning, *app.error, *app.info, *app.caption, *app.markdown, *app.subheader, *app.code]
+    headings = [*app.header, *app.subheader]
+    elements = [*headings, *app.text, *app.warning, *app.error, *app.info, *app.caption, *app.markdown, *app.code]
     return "\n".join(str(element.value) for element in elements)
 
 

@@ -1,0 +1,36 @@
+"""Shares, counts and lists as they stand in a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+FRACTIONS = {
+    1 / 4: "a quarter",
+    1 / 3: "a third",
+    1 / 2: "half",
+    2 / 3: "two thirds",
+    3 / 4: "three quarters",
+}
+TOLERANCE = 0.015  # a share this near a fraction is told as the fraction
+
+
+def percent(share: float) -> str:
+    """Write a share 0..1 as a whole percentage; what rounds to 0 % or 100 % and is neither is told as such."""
+    whole = round(100 * share)
+    if whole == 100 and share < 1:
+        return "over 99 %" if share < 0.999 else "nearly all"
+    if whole == 0 and share > 0:
+        return "under 1 %"
+    return f"{whole} %"
+
+
+def share(value: float) -> str:
+    """Write a share 0..1 in words where a plain fraction is within TOLERANCE, else as a percentage."""
+    near = min(FRACTIONS, key=lambda fraction: abs(fraction - value))
+    return FRACTIONS[near] if abs(near - value) <= TOLERANCE else percent(value)
+
+
+def listed(parts: Sequence[str], last: str = "and") -> str:
+    """Join parts as a list in a sentence: "a, b and c"."""
+    *first, end = parts
+    return f"{', '.join(first)} {last} {end}" if first else end
