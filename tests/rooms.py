@@ -35,6 +35,7 @@ FLOORS = (
     ("inspector/export",),
     ("inspector/views/components",),
     ("inspector/views/shell",),
+    ("inspector/views/figures",),
     ("inspector/views/*.py", "inspector/views/*"),
     ("app",),
 )

@@ -12,7 +12,7 @@ from pathlib import Path
 COMPONENTS = Path(__file__).parent
 
 _IMPORT = re.compile(r'^import \{.*\} from "(.+)";\n', re.MULTILINE)
-_EXPORT = re.compile(r"^export (?:const|function|class) (\w+)", re.MULTILINE)
+_EXPORT = re.compile(r"^export (?:const|(?:async )?function|class) (\w+)", re.MULTILINE)
 _EXPORT_WORD = re.compile(r"^export ", re.MULTILINE)
 
 

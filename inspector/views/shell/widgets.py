@@ -129,8 +129,8 @@ def plain(text: str) -> str:
 
 
 def chart(figure: go.Figure, *, alt: str, key: str) -> None:
-    """A figure as wide as its place; `alt` is read aloud where the picture cannot be seen."""
-    config = {"displaylogo": False, "toImageButtonOptions": {"filename": key, "scale": 2}, "responsive": True}
+    """A figure as wide as its place, without files (see views/figures/chart.py); `alt` is read aloud."""
+    config = {"displayModeBar": False, "responsive": True}
     st.plotly_chart(figure, width="stretch", theme=None, key=key, alt=alt, config=config)
 
 

@@ -1,0 +1,98 @@
+"""A chart of lines or bars on a page: no toolbar over it, no title twice, and the quiet control Save under it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, get_args
+
+import streamlit as st
+
+from inspector.export import spreadsheet
+from inspector.plots.theme import MUTED, Mode
+from inspector.views.components.snapshot import snapshot
+from inspector.views.figures import menu
+from inspector.views.shell import session
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
+
+_TOP = 12  # pixels over the plot where nothing stands there
+_ROW = 28  # and for a legend or a line of words
+_CONFIG = {"displayModeBar": False, "responsive": True}
+
+
+class Draw(Protocol):
+    """A figure of `inspector.plots` with all but the mode given, as functools.partial makes it."""
+
+    def __call__(self, *, mode: Mode) -> go.Figure:
+        """Draw the figure in this mode."""
+
+
+def show(
+    draw: Draw, *, alt: str, key: str, name: str = "", python: str = "", table: pd.DataFrame | None = None
+) -> None:
+    """Show a chart as wide as its place.
+
+    The figure's title is left to the heading over it, its subtitle stays. alt: is read aloud where the picture cannot
+    be seen. name: of the files, the key where it is empty. python: the lines that give the same numbers. table: what
+    the CSV holds; the chart's points where it is None.
+    """
+    figure = _untitled(draw(mode=session.mode()), session.mode())
+    st.plotly_chart(figure, width="stretch", theme=None, key=key, alt=alt, config=_CONFIG)
+
+    def csv() -> bytes:
+        from inspector.plots.slide import points
+
+        return spreadsheet.csv(points(figure) if table is None else table)
+
+    name = name or key
+    menu.draw(
+        name,
+        key=key,
+        pictures=lambda: snapshot(key, name=name, key=f"{key}-snapshot"),
+        csv=csv,
+        slide=lambda: _slide(draw, alt=alt, key=key, name=name),
+        python=python,
+    )
+
+
+def _untitled(figure: go.Figure, mode: Mode) -> go.Figure:
+    """Take the title off, for the page's heading says it, and put the subtitle in its place."""
+    layout = figure.layout
+    words = layout.title.subtitle.text or ""
+    above = layout.legend.y == 1 and layout.legend.orientation == "h" and layout.showlegend is not False
+    top = _TOP + _ROW * (bool(words) + bool(above))
+    if layout.height is not None:
+        figure.update_layout(height=layout.height + top - (56 if layout.margin.t is None else layout.margin.t))
+    title = {
+        "text": words,
+        "font": {"size": 13, "color": MUTED[mode]},
+        "pad": {"t": 4, "l": 0},
+        "subtitle": {"text": ""},
+    }
+    return figure.update_layout(title=title, margin={"t": top})
+
+
+@st.dialog("Slide", width="large")
+def _slide(draw: Draw, *, alt: str, key: str, name: str) -> None:
+    """Draw the chart in large type with its title, and the buttons that save it so."""
+    from inspector.plots.slide import enlarged
+
+    mode = background(key)
+    st.plotly_chart(enlarged(draw(mode=mode)), width="content", theme=None, key=f"{key}-large", alt=alt, config=_CONFIG)
+    snapshot(f"{key}-large", name=f"{name}-slide", key=f"{key}-large-snapshot")
+
+
+def background(key: str) -> Mode:
+    """Draw the choice of a slide's background; first the page's."""
+    modes: tuple[Mode, ...] = get_args(Mode)
+    chosen: Mode = st.segmented_control(
+        "Background",
+        modes,
+        default=session.mode(),
+        format_func=str.capitalize,
+        key=f"{key}-background",
+        label_visibility="collapsed",
+        required=True,
+    )
+    return chosen

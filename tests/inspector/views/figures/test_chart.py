@@ -1,0 +1,44 @@
+"""A chart on a page: no toolbar, no title twice, its files under it."""
+
+from __future__ import annotations
+
+import json
+
+from streamlit.testing.v1 import AppTest
+
+
+def page() -> None:
+    from functools import partial
+
+    import pandas as pd
+
+    from inspector.plots import lab
+    from inspector.views.figures import chart
+
+    rows = [("A", 0, step, 1 / step, 0.5, 0.25) for step in (1, 2)]
+    table = pd.DataFrame(rows, columns=["side", "seed", "step", "loss", "token_accuracy", "exact_accuracy"])
+    chart.show(partial(lab.curves, table, steps=2), alt="loss of both sides", key="curves", python="import inspector")
+
+
+def test_a_chart_has_no_toolbar_and_leaves_its_title_to_the_heading() -> None:
+    at = AppTest.from_function(page, default_timeout=60).run()
+    assert not at.exception
+    (drawn,) = at.get("plotly_chart")
+    figure, config = json.loads(drawn.proto.spec), json.loads(drawn.proto.config)
+    assert config["displayModeBar"] is False
+    assert figure["layout"]["title"]["text"] == ""
+    assert figure["layout"]["height"] == 600 - 76 + figure["layout"]["margin"]["t"]
+    assert drawn.proto.alt == "loss of both sides"
+
+
+def test_its_files_lines_and_slide_are_under_it() -> None:
+    at = AppTest.from_function(page, default_timeout=60).run()
+    assert [button.proto.label for button in at.get("download_button")] == ["CSV"]
+    assert [code.value for code in at.code] == ["import inspector"]
+    assert len(at.get("plotly_chart")) == 1
+    (slide,) = (button for button in at.button if button.label == "Slide")
+    slide.click().run()
+    assert not at.exception
+    small, large = (json.loads(chart.proto.spec) for chart in at.get("plotly_chart"))
+    assert large["layout"]["title"]["text"] == "A and B while they learn"
+    assert large["data"][0]["y"] == small["data"][0]["y"]
