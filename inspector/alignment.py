@@ -50,6 +50,19 @@ class Common:
     alone: tuple[tuple[str, ...], tuple[str, ...]]
 
 
+@dataclass(frozen=True)
+class Pairing:
+    """The queries and keys that the maps of two recordings have in common."""
+
+    queries: Common
+    keys: Common
+
+    @property
+    def shown(self) -> tuple[Arrangement, Arrangement]:
+        """The groups of tokens of both recordings: row i and column j are the same tokens or words."""
+        return Arrangement(self.queries.a, self.keys.a), Arrangement(self.queries.b, self.keys.b)
+
+
 def axes(trace: Trace, shown: Arrangement, *, stream: str) -> tuple[Axis, Axis]:
     """Queries and keys of a stream's maps, as they are shown."""
     own = trace.read_by(stream)
@@ -83,6 +96,30 @@ def common(a: Axis, b: Axis) -> Common:
         for axis, own in ((a, of_a), (b, of_b))
     )
     return Common(_merged(a, of_a, both, unit), _merged(b, of_b, both, unit), unit, (alone[0], alone[1]))
+
+
+def pairing(a: tuple[Axis, Axis], b: tuple[Axis, Axis]) -> Pairing:
+    """Match the queries and the keys of two maps, each given by its axes.
+
+    Raises ValueError where the two share no query or no key.
+    """
+    queries, keys = (common(*sides) for sides in zip(a, b, strict=True))
+    return Pairing(queries, keys)
+
+
+def pairing_of_one_text(a: tuple[Axis, Axis], b: tuple[Axis, Axis]) -> Pairing:
+    """Match the queries and the keys of two maps of the same text, so that whole models can be compared on it.
+
+    Raises ValueError where the queries or the keys are of different texts.
+    """
+    for what, sides in zip(("queries", "keys"), zip(a, b, strict=True), strict=True):
+        first, second = ([word.casefold() for word in WORD.findall(_text_and_spans(axis)[0])] for axis in sides)
+        if first != second:
+            raise ValueError(
+                f"heads are matched where both read the same text, and these {what} are of two: one of {len(first)} "
+                f"words and one of {len(second)}, which are not the same; give both the same text and stream"
+            )
+    return pairing(a, b)
 
 
 def _placed(trace: Trace, encoding: Encoding) -> tuple[str, Encoding]:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from inspector.heads import with_call
-from inspector.information import entropy, jensen_shannon
+from inspector.information import entropy, jensen_shannon, shares
 from inspector.maps import Arrangement, Groups
 from inspector.trace import Array, Trace
 
@@ -51,7 +51,7 @@ def subtract(a: Array, b: Array, *, queries: tuple[str, ...], keys: tuple[str, .
             "subtracted; give two maps of the same tokens"
         )
     values: Array = a - b
-    p, q = _rows(a), _rows(b)
+    p, q = shares(a), shares(b)
     ranked = _rank_correlation(a, b)
     return Difference(
         queries=queries,
@@ -101,7 +101,7 @@ def changed_heads(
         if shown is not None:
             a, b = shown[0].apply(a), shown[1].apply(b)
         rows = slice(None) if queries is None else list(queries)
-        p, q = _rows(a[:, rows]), _rows(b[:, rows])
+        p, q = shares(a[:, rows]), shares(b[:, rows])
         table = pd.DataFrame(
             {
                 "stream": site.stream,
@@ -128,14 +128,6 @@ def moved(before: Trace, after: Trace, *, groups: tuple[Groups, Groups] | None =
     cosine: np.ndarray = (a * b).sum(axis=-1) / lengths
     turned: np.ndarray = np.maximum(1 - cosine, 0.0)  # only rounding takes it below 0
     return turned
-
-
-def _rows(weights: Array) -> np.ndarray:
-    """Rows that sum to 1, in float64; a row without attention to the shared tokens counts as uniform."""
-    rows = weights.astype(np.float64)
-    mass = rows.sum(axis=-1, keepdims=True)
-    normalised: np.ndarray = np.divide(rows, mass, out=np.full_like(rows, 1 / rows.shape[-1]), where=mass > 0)
-    return normalised
 
 
 def _rank_correlation(a: Array, b: Array) -> np.ndarray:

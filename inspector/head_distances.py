@@ -1,19 +1,30 @@
-"""Distances between heads: every head of a text against every other, and a map of the heads in the plane.
+"""Distances between heads: all heads of a text among themselves, or those of two models; and a map of the heads.
 
-Shapes: N heads, Q query positions, T key positions.
+```python
+a, b = (inspector.record(models.load(name), text) for name in ("minilm", "mini-bert"))
+found = inspector.head_distances.between(a, b)
+inspector.head_distances.matches(found)  # a row per head of a: the head of b that attends most like it
+```
+
+Shapes: N heads (N_a and N_b of two recordings), Q query positions, T key positions.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
-from inspector.information import entropy
-from inspector.trace import Trace
+from inspector import alignment, maps
+from inspector.alignment import Pairing
+from inspector.information import entropy, shares
+from inspector.trace import AttentionSite, Trace
 
 Matrix = NDArray[np.float64]
+Place = tuple[int, int, int]  # layer, head, which attention of its layer
 
 WORK = 400_000_000  # logarithms, at most: about three seconds on one core
 
@@ -35,9 +46,25 @@ class HeadDistances:
     calls: tuple[int, ...] = ()
 
     @property
-    def places(self) -> list[tuple[int, int, int]]:
+    def places(self) -> list[Place]:
         """(layer, head, call) of each head."""
         return [(*head, call) for head, call in zip(self.heads, self.calls or [0] * len(self.heads), strict=True)]
+
+
+@dataclass(frozen=True)
+class CrossDistances:
+    """Distances between all heads of one recording and all heads of another, of the same text.
+
+    a, b: (layer, head, call) of their heads, in the order of their sites. values: [N_a, N_b], nats: the Jensen-Shannon
+    divergence of the two heads' rows (Lin 1991), mean over queries, 0 (equal) .. ln 2 (no key in common). Rows are
+    between the tokens or words that both have, and sum to 1 over them. queries: how many rows were compared, of `of`.
+    """
+
+    a: tuple[Place, ...]
+    b: tuple[Place, ...]
+    values: Matrix
+    queries: int
+    of: int
 
 
 def measure(trace: Trace, *, stream: str, work: int = WORK) -> HeadDistances:
@@ -50,8 +77,7 @@ def measure(trace: Trace, *, stream: str, work: int = WORK) -> HeadDistances:
     heads = tuple((site.layer, head) for site in sites for head in range(site.heads))
     count, keys = len(sites[0].queries), len(sites[0].keys)
     pairs = len(heads) * (len(heads) - 1) // 2
-    sampled = max(1, min(count, work // max(1, pairs * keys)))
-    chosen = np.unique(np.linspace(0, count - 1, sampled).round().astype(int))
+    chosen = _spaced(count, work // max(1, pairs * keys))
     total = np.zeros((len(heads), len(heads)))
     layers = [trace.blocks(layer=site.layer, stream=stream, call=site.call) for site in sites]
     for blocks in zip(*layers, strict=True):
@@ -61,6 +87,57 @@ def measure(trace: Trace, *, stream: str, work: int = WORK) -> HeadDistances:
             total += _divergences(np.concatenate([block[:, row] for _, block in blocks]))
     calls = tuple(site.call for site in sites for _ in range(site.heads))
     return HeadDistances(heads, total / len(chosen), len(chosen), count, calls)
+
+
+def between(
+    a: Trace, b: Trace, *, streams: tuple[str, str] | None = None, pairing: Pairing | None = None, work: int = WORK
+) -> CrossDistances:
+    """Compare every head of one recording with every head of another recording of the same text.
+
+    streams: whose heads, of `a` and of `b`; the first of each where None. pairing: the tokens or words to compare, as
+    `alignment.pairing_of_one_text` matches them by default: tokens where both models cut the text alike, else words.
+    Maps are computed in blocks of query rows. The work is N_a N_b logarithms for each cell of a map; where that is more
+    than `work`, evenly spaced queries are compared instead of all.
+
+    Raises ValueError for recordings of different texts.
+    """
+    of_a, of_b = streams or (a.sites[0].stream, b.sites[0].stream)
+    if pairing is None:
+        axes = (
+            alignment.axes(trace, maps.arrange(trace, stream=stream), stream=stream)
+            for trace, stream in ((a, of_a), (b, of_b))
+        )
+        pairing = alignment.pairing_of_one_text(*axes)
+    sides = a.sites_of(of_a), b.sites_of(of_b)
+    places = tuple(
+        tuple((site.layer, head, site.call) for site in sites for head in range(site.heads)) for sites in sides
+    )
+    count, keys = len(pairing.queries.a.labels), len(pairing.keys.a.labels)
+    chosen = _spaced(count, work // max(1, len(places[0]) * len(places[1]) * keys))
+    total = np.zeros((len(places[0]), len(places[1])))
+    streamed = (
+        _rows(trace, sites, shown, chosen=chosen)
+        for trace, sites, shown in zip((a, b), sides, pairing.shown, strict=True)
+    )
+    for p, q in zip(*streamed, strict=True):
+        total += _cross(p, q)
+    return CrossDistances(places[0], places[1], total / len(chosen), len(chosen), count)
+
+
+def matches(distances: CrossDistances) -> pd.DataFrame:
+    """Name the nearest head of b for each head of a, the nearest pair first.
+
+    distance: nats. mutual: whether the head of a is also the nearest to that of b. Of equally near heads the first.
+    Columns: a_layer, a_head, a_call, b_layer, b_head, b_call, distance, mutual.
+    """
+    nearest, back = distances.values.argmin(axis=1), distances.values.argmin(axis=0)
+    rows = [
+        (*distances.a[row], *distances.b[column], distances.values[row, column], bool(back[column] == row))
+        for row, column in enumerate(nearest)
+    ]
+    columns = [f"{side}_{name}" for side in "ab" for name in ("layer", "head", "call")]
+    table = pd.DataFrame(rows, columns=[*columns, "distance", "mutual"])
+    return table.sort_values("distance", kind="stable", ignore_index=True)
 
 
 def plane(distances: Matrix) -> tuple[Matrix, float]:
@@ -80,6 +157,36 @@ def plane(distances: Matrix) -> tuple[Matrix, float]:
     positive = float(values[values > 0].sum())
     points: Matrix = axes * np.where(signs == 0, 1, signs) * np.sqrt(largest)
     return points, float(largest.sum()) / positive if positive else 1.0
+
+
+def _spaced(count: int, most: int) -> NDArray[np.int64]:
+    """At most `most` of `count` places, at least one, evenly spaced."""
+    chosen: NDArray[np.int64] = np.unique(np.linspace(0, count - 1, max(1, min(count, most))).round().astype(np.int64))
+    return chosen
+
+
+def _rows(
+    trace: Trace, sites: Sequence[AttentionSite], shown: maps.Arrangement, *, chosen: NDArray[np.int64]
+) -> Iterator[Matrix]:
+    """Yield the rows of every head of the chosen query groups, group by group: float64 [N, keys], each sums to 1."""
+    layers = [trace.blocks(layer=site.layer, stream=site.stream, call=site.call) for site in sites]
+    arranged = layers if shown.is_plain else [shown.blocks(blocks) for blocks in layers]
+    for blocks in zip(*arranged, strict=True):
+        groups = blocks[0][0]
+        for row in chosen[(chosen >= groups.start) & (chosen < groups.stop)] - groups.start:
+            yield shares(np.concatenate([block[:, row] for _, block in blocks]))
+        if groups.stop > chosen[-1]:
+            return
+
+
+def _cross(p: Matrix, q: Matrix) -> Matrix:
+    """Jensen-Shannon divergences [N_a, N_b] of rows [N_a, T] and [N_b, T], as `_divergences` has them."""
+    p, q = (np.maximum(rows, np.finfo(np.float64).tiny) for rows in (p, q))  # 0 ln 0 = 0
+    of_p, of_q = entropy(p), entropy(q)
+    found = np.empty((len(p), len(q)))
+    for head in range(len(p)):
+        found[head] = np.maximum(entropy((p[head] + q) / 2) - (of_p[head] + of_q) / 2, 0)
+    return found
 
 
 def _divergences(rows: NDArray[np.float32]) -> Matrix:

@@ -14,6 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 
+def shares(rows: NDArray[Any]) -> NDArray[np.float64]:
+    """Divide rows [..., T] by their sums, in float64; a row without weight counts as uniform."""
+    given = rows.astype(np.float64)
+    mass = given.sum(axis=-1, keepdims=True)
+    divided: NDArray[np.float64] = np.divide(given, mass, out=np.full_like(given, 1 / given.shape[-1]), where=mass > 0)
+    return divided
+
+
 def entropy(rows: NDArray[Any]) -> NDArray[Any]:
     """-sum_j p_j ln p_j of each row, with 0 ln 0 = 0: [..., T] -> [...], in the dtype of the rows."""
     terms = np.maximum(rows, np.finfo(rows.dtype).tiny)

@@ -6,7 +6,8 @@ from scipy.spatial.distance import cdist, jensenshannon, pdist, squareform
 
 import models
 from inspector import record
-from inspector.head_distances import measure, plane
+from inspector.head_distances import between, matches, measure, plane
+from inspector.trace import Trace
 from models import LoadedModel
 
 TEXT = "The cat sat on the mat because it was tired."
@@ -64,3 +65,93 @@ def test_heads_that_are_alike_fall_together(heads: int) -> None:
     points, share = plane(np.zeros((heads, heads)))
     np.testing.assert_array_equal(points, np.zeros((heads, 2)))
     assert share == 1
+
+
+def rows(trace: Trace, groups: list[list[int]], head: tuple[int, int]) -> np.ndarray:
+    """A head's map between words, given by their tokens: sums over the keys' tokens, means over the queries'."""
+    weights = trace.attention(layer=head[0], head=head[1]).astype(np.float64)
+    return np.array([[weights[np.ix_(down, across)].sum(axis=1).mean() for across in groups] for down in groups])
+
+
+def test_heads_of_two_models_of_one_tokenizer_token_by_token(minilm: LoadedModel) -> None:
+    a, b = record(minilm, TEXT), record(models.load("own-encoder"), TEXT)
+    assert a.tokens == b.tokens
+    found = between(a, b)
+    assert found.values.shape == (72, 8)
+    p, q = (trace.attention(layer=1, head=3).astype(np.float64) for trace in (a, b))
+    assert found.values[15, 7] == pytest.approx(np.mean(jensenshannon(p, q, axis=1) ** 2), abs=2e-9)
+
+
+def test_heads_of_a_recording_and_of_itself(minilm: LoadedModel) -> None:
+    a = record(minilm, TEXT)
+    found = between(a, a)
+    np.testing.assert_allclose(found.values, measure(a, stream="encoder").values, atol=1e-9)
+    assert found.a == found.b
+    assert found.a[19] == (1, 7, 0)
+    assert (found.queries, found.of) == (13, 13)
+    table = matches(found)
+    assert (table["distance"] == 0).all()  # each is nearest to itself
+    assert table["mutual"].all()
+
+
+def test_heads_of_two_tokenizers_word_by_word(minilm: LoadedModel) -> None:
+    text = "Antidisestablishmentarianism is a long word."
+    a, b = record(minilm, text), record(models.load("mini-bert"), text)
+    groups = []
+    for trace in (a, b):
+        words = trace.encoding.words
+        numbers = list(dict.fromkeys(word for word in words if word is not None))
+        middle = [[place for place, own in enumerate(words) if own == number] for number in numbers]
+        groups.append([[0], *middle, [len(words) - 1]])
+    assert len(groups[0]) == len(groups[1])
+    found = between(a, b)
+    assert found.values.shape == (72, 24)
+    assert (found.queries, found.of) == (len(groups[0]),) * 2
+    for row, column in ((0, 0), (19, 7), (71, 23)):
+        p, q = rows(a, groups[0], found.a[row][:2]), rows(b, groups[1], found.b[column][:2])
+        assert found.values[row, column] == pytest.approx(np.mean(jensenshannon(p, q, axis=1) ** 2), abs=1e-7)
+
+
+def test_the_matches_are_the_smallest_of_each_row(minilm: LoadedModel) -> None:
+    found = between(record(minilm, TEXT), record(models.load("mini-bert"), TEXT))
+    table = matches(found)
+    assert table["distance"].is_monotonic_increasing
+    assert len(table) == 72
+    for match in table.itertuples():
+        row = found.a.index((match.a_layer, match.a_head, match.a_call))
+        column = found.b.index((match.b_layer, match.b_head, match.b_call))
+        assert match.distance == found.values[row].min() == found.values[row, column]
+        assert match.mutual == (found.values[:, column].argmin() == row)
+    assert 0 < table["mutual"].sum() <= 24
+
+
+def test_more_work_than_allowed_between_two_models(minilm: LoadedModel) -> None:
+    a, b = record(minilm, TEXT), record(models.load("mini-bert"), TEXT)
+    keys = between(a, b).of
+    whole = [between(a, b, work=work) for work in (72 * 24 * keys * 4, 1)]
+    assert [(found.queries, found.of) for found in whole] == [(4, keys), (1, keys)]
+    p, q = a.attention(layer=0, head=0).astype(np.float64), b.attention(layer=3, head=5).astype(np.float64)
+    rows = np.unique(np.linspace(0, keys - 1, 4).round().astype(int))
+    expected = np.mean(jensenshannon(p[rows], q[rows], axis=1) ** 2)
+    assert whole[0].values[0, 23] == pytest.approx(expected, abs=2e-9)
+
+
+def test_a_text_that_one_model_read_in_part_is_compared_by_what_both_read(minilm: LoadedModel) -> None:
+    text = " ".join([TEXT] * 20)
+    a, b = record(minilm, text), record(models.load("mini-bert"), text)
+    found = between(a, b)
+    assert len(b.tokens) == found.of == 128
+    p = a.attention(layer=2, head=1)[:, [*range(127), len(a.tokens) - 1]][[*range(127), len(a.tokens) - 1]]
+    p = p.astype(np.float64) / p.sum(axis=1, keepdims=True, dtype=np.float64)
+    q = b.attention(layer=0, head=4).astype(np.float64)
+    assert found.values[25, 4] == pytest.approx(np.mean(jensenshannon(p, q, axis=1) ** 2), abs=1e-7)
+
+
+def test_two_texts_and_two_streams_are_a_sentence(minilm: LoadedModel) -> None:
+    a = record(minilm, TEXT)
+    with pytest.raises(ValueError, match="one of 11 words and one of 5, which are not the same"):
+        between(a, record(minilm, "The dog ran home."))
+    written = record(models.load("own-encoder-decoder"), TEXT, target="My dog sat.")
+    assert between(a, written).values.shape == (72, 8)  # both read the source
+    with pytest.raises(ValueError, match="these queries are of two"):
+        between(a, written, streams=("encoder", "cross"))
