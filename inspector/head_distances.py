@@ -160,7 +160,7 @@ def plane(distances: Matrix) -> tuple[Matrix, float]:
 
 
 def _spaced(count: int, most: int) -> NDArray[np.int64]:
-    """At most `most` of `count` places, at least one, evenly spaced."""
+    """Choose evenly spaced places of `count`: at most `most`, at least one."""
     chosen: NDArray[np.int64] = np.unique(np.linspace(0, count - 1, max(1, min(count, most))).round().astype(np.int64))
     return chosen
 
