@@ -20,19 +20,21 @@ _PLACE = {"norm": "int64", "name": "str", "stream": "str", "layer": "Int64", "pa
 STATISTICS = {
     **_PLACE,
     **{"position": "int64", "token": "str"},
-    **dict.fromkeys(("mean_before", "std_before", "mean_after", "std_after", "epsilon"), "float64"),
+    **dict.fromkeys(("mean_before", "std_before", "rms_before"), "float64"),
+    **dict.fromkeys(("mean_after", "std_after", "rms_after", "epsilon"), "float64"),
 }
 PARAMETERS = {**_PLACE, "dimension": "int64", "gamma": "float64", "beta": "float64", "outlier": "bool"}
 OUTLIER_SIGMAS = 3.0  # Kovaleva et al. 2021, section 3
 
 
 def statistics(trace: Trace) -> pd.DataFrame:
-    """Mean and standard deviation of each token's features around each norm, a row per norm and token.
+    """Measure each token's features around each norm, a row per norm and token.
 
     Columns: norm (index in call order), name (module path), stream (encoder | decoder: whose tokens), layer (nullable;
-    <NA> for the embedding's and the final one), part, position (of the token), token, mean_before, std_before (of the
-    norm's input), mean_after, std_after (of its output, gamma and beta included), epsilon. The std is the biased one
-    (divided by D), as LayerNorm's own.
+    <NA> for the embedding's and the final one), part, position (of the token), token, mean_before, std_before,
+    rms_before (of the norm's input), mean_after, std_after, rms_after (of its output, with gamma and beta), epsilon.
+    The std is the biased one (divided by D), as LayerNorm's own; the rms is sqrt(mean(x^2)), by which an RMSNorm
+    divides.
     """
     tables = []
     for index, norm in enumerate(trace.norms):
@@ -42,8 +44,10 @@ def statistics(trace: Trace) -> pd.DataFrame:
             "token": trace.read_by(norm.stream).tokens,
             "mean_before": before.mean(axis=1),
             "std_before": before.std(axis=1),
+            "rms_before": np.sqrt(np.square(before).mean(axis=1)),
             "mean_after": after.mean(axis=1),
             "std_after": after.std(axis=1),
+            "rms_after": np.sqrt(np.square(after).mean(axis=1)),
             "epsilon": norm.epsilon,
         }
         tables.append(_table(index, norm, columns))

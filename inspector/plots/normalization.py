@@ -12,15 +12,19 @@ from plotly.subplots import make_subplots
 from inspector.plots import theme
 from inspector.plots.theme import Mode, Scale
 
-Value = Literal["mean_before", "std_before", "mean_after", "std_after"]
+Value = Literal["mean_before", "std_before", "rms_before", "mean_after", "std_after", "rms_after"]
+Size = Literal["std", "rms"]
 
 _TITLES: dict[Value, str] = {
     "mean_before": "Mean before each norm",
     "std_before": "Standard deviation before each norm",
+    "rms_before": "Root mean square before each norm",
     "mean_after": "Mean after each norm",
     "std_after": "Standard deviation after each norm",
+    "rms_after": "Root mean square after each norm",
 }
 _PARTS = {"attention": "attention", "ffn": "FFN", "cross": "cross-attention"}
+_STATISTICS = {"mean": "mean", "std": "standard deviation", "rms": "root mean square"}
 _MOST_LABELS = 8  # outliers named in a panel, the farthest first; all are marked
 
 
@@ -29,9 +33,9 @@ def heatmap(
 ) -> go.Figure:
     """Draw one statistic of every norm (rows, in call order) and token (columns).
 
-    statistics: of `normalization.statistics`. Standard deviations are on the sequential scale from 0, means on the
-    diverging one around 0; scale="sqrt" gives small values more of the colours, for one token ([CLS] in BERT) can
-    outshine the rest. The number on hover has three significant digits.
+    statistics: of `normalization.statistics`. Deviations and root mean squares are on the sequential scale from 0,
+    means on the diverging one around 0; scale="sqrt" gives small values more of the colours, for one token ([CLS] in
+    BERT) can outshine the rest. The number on hover has three significant digits.
     """
     wide = statistics.pivot_table(index="norm", columns="position", values=value)
     values = wide.to_numpy()
@@ -49,7 +53,7 @@ def heatmap(
         colorscale=theme.plotly_scale(stops) if scale == "linear" else theme.root_scale(stops, signed=signed),
         zmin=-reach if signed else 0.0,
         zmax=reach,
-        colorbar=theme.colour_bar(mode, "mean" if signed else "standard deviation"),
+        colorbar=theme.colour_bar(mode, _STATISTICS[value.partition("_")[0]]),
         hovertemplate="norm %{y}<br>token %{x}<br>" + f"{value.replace('_', ' ')} %{{z:.3g}}<extra></extra>",
     )
     frame = {"mirror": True, "linecolor": theme.MUTED[mode]}
@@ -63,16 +67,18 @@ def heatmap(
             },
             "margin": {"t": 76},
             "xaxis": {**theme.token_axis(tokens, title="token"), **frame, "tickangle": -90},
-            "yaxis": {**theme.token_axis(names, title="norm"), **frame, "autorange": "reversed"},
+            "yaxis": {**_norm_axis(names, title="norm"), **frame, "autorange": "reversed"},
             "height": round(210 + min(24 * len(names), 700)),
         },
     )
 
 
-def by_token(statistics: pd.DataFrame, *, position: int, mode: Mode = "light") -> go.Figure:
-    """Draw one token's way through all norms: mean and standard deviation over dimensions, before and after each norm.
+def by_token(statistics: pd.DataFrame, *, position: int, size: Size = "std", mode: Mode = "light") -> go.Figure:
+    """Draw one token's way through all norms: the size of its vector and its mean, before and after each norm.
 
-    statistics: of `normalization.statistics`. Raises ValueError for a position that the text does not have.
+    statistics: of `normalization.statistics`. size: "std", the deviation over the dimensions, by which a LayerNorm
+    divides, or "rms", the root mean square, by which an RMSNorm divides. Raises ValueError for a position that the text
+    does not have.
     """
     rows = statistics[statistics["position"] == position].sort_values("norm")
     if rows.empty:
@@ -80,7 +86,7 @@ def by_token(statistics: pd.DataFrame, *, position: int, mode: Mode = "light") -
     names = labels(rows)
     figure = make_subplots(rows=2, shared_xaxes=True, vertical_spacing=0.08)
     styles = (("before", theme.PART[mode]["residual"], "dash"), ("after", theme.PART[mode]["norm"], "solid"))
-    for row, statistic in enumerate(("mean", "std"), start=1):
+    for row, statistic in enumerate((size, "mean"), start=1):
         for when, colour, dash in styles:
             figure.add_scatter(
                 x=theme.token_names(names),
@@ -95,25 +101,26 @@ def by_token(statistics: pd.DataFrame, *, position: int, mode: Mode = "light") -
                 marker={"size": 7, "symbol": "circle-open" if when == "before" else "circle"},
                 hovertemplate=f"%{{x}}<br>{statistic} {when} %{{y:.3g}}<extra></extra>",
             )
-    figure.update_yaxes(title_text="mean", row=1, col=1)
-    figure.update_yaxes(title_text="standard deviation", rangemode="tozero", row=2, col=1)
-    figure.update_xaxes(**theme.token_axis(names, title=""))
+    figure.update_yaxes(title_text=_STATISTICS[size], rangemode="tozero", row=1, col=1)
+    figure.update_yaxes(title_text="mean", row=2, col=1)
+    figure.update_xaxes(**_norm_axis(names, title=""))
     figure.update_xaxes(title_text="norm, in call order", tickangle=-45, row=2, col=1)
     token = theme.literal(rows["token"].iloc[0])
     return figure.update_layout(
         template=theme.template(mode),
-        title_text=f"Token {position}, {token}, through the norms",
+        title_text=f"{token} through the norms",
         legend=theme.LEGEND_ABOVE,
         margin={"t": 76},
         height=520,
     )
 
 
-def parameters(table: pd.DataFrame, *, norm: int, mode: Mode = "light") -> go.Figure:
+def parameters(table: pd.DataFrame, *, norm: int, title: str = "", mode: Mode = "light") -> go.Figure:
     """Gamma and beta of one norm by dimension, those that it has, with the band of 3 deviations around their mean.
 
     table: of `normalization.parameters`. Outliers beyond the band (Kovaleva et al. 2021) are marked, the farthest
-    labelled with their dimension. Raises ValueError for a norm that is not in the table or has learned nothing.
+    labelled with their dimension. title: what the norm is called, its label where it is empty. Raises ValueError for a
+    norm that is not in the table or has learned nothing.
     """
     rows = table[table["norm"] == norm]
     if rows.empty:
@@ -137,7 +144,7 @@ def parameters(table: pd.DataFrame, *, norm: int, mode: Mode = "light") -> go.Fi
     return figure.update_layout(
         template=theme.template(mode),
         title={
-            "text": f"{' and '.join(there).capitalize()} of norm {norm}, {labels(rows)[0]}",
+            "text": f"{' and '.join(there).capitalize()} of {title or labels(rows)[0]}",
             "subtitle": {"text": "shaded: within 3 standard deviations of the mean"},
         },
         legend=theme.LEGEND_ABOVE,
@@ -147,12 +154,18 @@ def parameters(table: pd.DataFrame, *, norm: int, mode: Mode = "light") -> go.Fi
 
 
 def labels(table: pd.DataFrame) -> list[str]:
-    """A short name of every norm of the table in call order: "embedding", "L0 attention", "L0 FFN", ..., "final"."""
+    """A short name of every norm of the table in call order: "embedding", "layer 0 attention", "layer 0 FFN"."""
     norms = table.drop_duplicates("norm").sort_values("norm")
     return [
-        part if layer is pd.NA else f"L{layer} {_PARTS.get(part, part)}"
+        part if layer is pd.NA else f"layer {layer} {_PARTS.get(part, part)}"
         for layer, part in zip(norms["layer"], norms["part"], strict=True)
     ]
+
+
+def _norm_axis(names: list[str], *, title: str) -> dict[str, Any]:
+    """An axis over norms: their names are whole, and thinned as tokens are."""
+    axis = theme.token_axis(names, title=title)
+    return {**axis, "ticktext": [names[round(place)] for place in axis["tickvals"]]}
 
 
 def _points(

@@ -51,7 +51,9 @@ def test_statistics_are_those_of_the_models_own_norms(statistics: pd.DataFrame, 
             mean = rows[f"mean_{when}"].to_numpy()
             std = rows[f"std_{when}"].to_numpy()
             np.testing.assert_allclose(mean, exact.mean(-1), rtol=0, atol=1e-5)
+            rms = rows[f"rms_{when}"].to_numpy()
             np.testing.assert_allclose(std, exact.var(-1, correction=0).sqrt(), rtol=0, atol=1e-5)
+            np.testing.assert_allclose(rms, exact.square().mean(-1).sqrt(), rtol=0, atol=1e-5)
 
 
 def test_statistics_of_the_recorded_input_against_a_plain_loop(trace: Trace, statistics: pd.DataFrame):
@@ -76,7 +78,7 @@ def test_after_is_the_formula_with_gamma_beta_and_epsilon(trace: Trace, statisti
 def test_layout(trace: Trace, statistics: pd.DataFrame):
     assert list(statistics.columns) == [
         *("norm", "name", "stream", "layer", "part", "position", "token"),
-        *("mean_before", "std_before", "mean_after", "std_after", "epsilon"),
+        *("mean_before", "std_before", "rms_before", "mean_after", "std_after", "rms_after", "epsilon"),
     ]
     assert len(statistics) == 13 * len(trace.tokens)
     assert statistics.layer.dtype == "Int64"

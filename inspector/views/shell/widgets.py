@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from inspector.trace import Array, AttentionRecord, AttentionSite, Trace
 
 
+WRAPPED = 60  # chips that stand in as many rows as they need; more of them in a row that scrolls
+
+
 def untrained() -> None:
     """Said wherever a model with random weights is shown."""
     st.badge("Untrained", icon=":material/casino:", color="orange", help="Random weights: the maps mean nothing.")
@@ -118,7 +121,13 @@ def token_chips(
     from inspector.plots.theme import cut, visible
 
     chosen: list[int] = st.pills(
-        label, list(tokens), format_func=name, selection_mode="multi", key=key, on_change=on_change
+        label,
+        list(tokens),
+        format_func=name,
+        selection_mode="multi",
+        key=key,
+        on_change=on_change,
+        wrap=len(tokens) <= WRAPPED,
     )
     return chosen
 

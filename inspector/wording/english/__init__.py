@@ -7,6 +7,6 @@ terms.MEANINGS["head"]  # two plain sentences
 ```
 """
 
-from inspector.wording.english import attention, phrases, terms
+from inspector.wording.english import attention, norms, phrases, terms
 
-__all__ = ["attention", "phrases", "terms"]
+__all__ = ["attention", "norms", "phrases", "terms"]

@@ -15,6 +15,17 @@ MEANINGS = {
     "key": "A key is a token that is looked at. It is a column of the map.",
     "[CLS]": "[CLS] is a token that the tokenizer puts before every text. It is no word: heads often rest on it when "
     "they find nothing to look for.",
+    "LayerNorm": "LayerNorm gives every token's vector mean 0 and standard deviation 1, each token by itself. Then "
+    "it multiplies each dimension by a learned gamma and adds a learned beta.",
+    "RMSNorm": "RMSNorm divides every token's vector by its root mean square, each token by itself. It takes no mean "
+    "off and adds no beta, so it is cheaper than LayerNorm.",
+    "post-norm": "The norm stands after the sum of a sublayer's output and its input. So it was in the first "
+    "Transformer and in BERT.",
+    "pre-norm": "The norm stands before a sublayer, and the sum runs around both. So it is in GPT-2, Llama and T5, "
+    "for deep networks learn more easily with it.",
+    "standard deviation": "How far the numbers of a vector spread around their mean: the root of the mean squared "
+    "distance from it.",
+    "root mean square": "The size of a typical number of a vector: the root of the mean of its squares.",
     "[SEP]": "[SEP] is a token that the tokenizer puts behind every text. It is no word: heads often rest on it when "
     "they find nothing to look for.",
 }

@@ -32,7 +32,7 @@ def test_rows_are_norms_and_columns_tokens(trace: Trace, statistics: pd.DataFram
     expected = [norm.input.astype(np.float64).std(axis=1) for norm in trace.norms]
     np.testing.assert_allclose(figure.data[0].z, expected)
     assert figure.layout.xaxis.ticktext == tuple(trace.tokens)
-    assert figure.layout.yaxis.ticktext[:3] == ("embedding", "L0 attention", "L0 FFN")
+    assert figure.layout.yaxis.ticktext[:3] == ("embedding", "layer 0 attention", "layer 0 FFN")
     assert figure.layout.yaxis.autorange == "reversed"
 
 
@@ -54,11 +54,14 @@ def test_one_token_before_and_after(trace: Trace, statistics: pd.DataFrame) -> N
     lines = {(line.name, line.yaxis): np.array(line.y, dtype=float) for line in figure.data}
     inputs = np.array([norm.input[2] for norm in trace.norms], dtype=np.float64)
     outputs = np.array([norm.output[2] for norm in trace.norms], dtype=np.float64)
-    np.testing.assert_allclose(lines["before", "y"], inputs.mean(axis=1))
-    np.testing.assert_allclose(lines["after", "y"], outputs.mean(axis=1))
-    np.testing.assert_allclose(lines["before", "y2"], inputs.std(axis=1))
-    np.testing.assert_allclose(lines["after", "y2"], outputs.std(axis=1))
-    assert figure.layout.title.text == "Token 2, cat, through the norms"
+    np.testing.assert_allclose(lines["before", "y"], inputs.std(axis=1))
+    np.testing.assert_allclose(lines["after", "y"], outputs.std(axis=1))
+    np.testing.assert_allclose(lines["before", "y2"], inputs.mean(axis=1))
+    np.testing.assert_allclose(lines["after", "y2"], outputs.mean(axis=1))
+    assert figure.layout.title.text == "cat through the norms"
+    squares = draw.by_token(statistics, position=2, size="rms")
+    np.testing.assert_allclose(squares.data[0].y, np.sqrt((inputs**2).mean(axis=1)))
+    assert squares.layout.yaxis.title.text == "root mean square"
     assert len({line.line.dash for line in figure.data}) == 2  # not told apart by colour alone
 
 
@@ -107,7 +110,7 @@ def test_what_is_not_there_is_said(statistics: pd.DataFrame, learned: pd.DataFra
 
 def test_what_a_norm_does_not_have_is_not_drawn(learned: pd.DataFrame) -> None:
     figure = draw.parameters(learned.assign(beta=np.nan), norm=3)
-    assert figure.layout.title.text == "Gamma of norm 3, L1 attention"
+    assert figure.layout.title.text == "Gamma of layer 1 attention"
     assert {points.yaxis for points in figure.data} == {"y"}
     with pytest.raises(ValueError, match="norm 3 has learned nothing"):
         draw.parameters(learned.assign(beta=np.nan, gamma=np.nan), norm=3)

@@ -17,13 +17,32 @@ GATED = {
     **{"mamba_n_groups": 2, "mamba_chunk_size": 8},
 }
 BOTTLENECK = {"embedding_size": 16, "true_hidden_size": 32, "intra_bottleneck_size": 32}
+PRE = "the 4 in the layers stand each before a sublayer (pre-norm)"
+STARTED = {"decoder_start_token_id": 0}
 CASES: dict[str, tuple[dict[str, Any], str, list[str], int]] = {  # sizes, placement, what is said, charts
-    "llama": ({}, "pre", [r"5 of 5 norms: RMSNorm", r"$\gamma\,\frac{x}{\sqrt{\overline{x^2} + \epsilon}}$"], 3),
-    "olmo": ({}, "pre", ["with nothing learned", r"$\frac{x - \mu}{", "neither gamma nor beta"], 2),
-    "bert": ({}, "post", ["5 of 5 norms: LayerNorm (Ba et al. 2016)", r"+ \beta$"], 3),
+    "llama": (
+        {},
+        f"All 5 norms are RMSNorms; {PRE}; one ends the stack.",
+        [r"5 of 5 norms: RMSNorm", r"$\gamma\,\frac{x}{\sqrt{\overline{x^2} + \epsilon}}$"],
+        3,
+    ),
+    "gpt2": ({}, f"All 5 norms are LayerNorms; {PRE}; one ends the stack.", [r"+ \beta$"], 3),
+    "t5": (STARTED, f"All 5 norms are RMSNorms; {PRE}; one ends the stack.", ["root mean square of"], 3),
+    "olmo": (
+        {},
+        f"All 5 norms are LayerNorms; {PRE}; one ends the stack.",
+        ["with nothing learned", r"$\frac{x - \mu}{", "neither gamma nor beta"],
+        2,
+    ),
+    "bert": (
+        {},
+        "All 5 norms are LayerNorms; the 4 in the layers stand each after a residual sum (post-norm); one follows the",
+        ["5 of 5 norms: LayerNorm (Ba et al. 2016)", r"+ \beta$"],
+        3,
+    ),
     "falcon_h1": (
         GATED,
-        "pre, inside",
+        "of the 6 in the layers stand 4 before a sublayer (pre-norm) and 2 inside a sublayer; one ends the stack",
         ["2 of 7 norms", "in 2 groups of features, with a gate z", r"\mathrm{SiLU}(z)"],
         3,
     ),
@@ -52,16 +71,27 @@ def test_the_page_has_the_formula_of_the_norms_that_it_shows(
     words = said(app).replace("&#46;", ".")
     for sentence in sentences:
         assert sentence in words
-    assert [metric.value for metric in app.metric if metric.label == "Placement"] == [placement] * bool(placement)
+    assert placement in words
     assert len(app.get("plotly_chart")) == charts
-    if name != "bert":
+    if name not in ("bert", "gpt2"):
         assert r"\beta" not in words
+        assert "beta is" not in words.lower()
 
 
 def test_a_shorter_text_takes_the_number_back_without_blaming_the_link() -> None:
     app = opened("LayerNorm")
-    app.number_input(key="token").set_value(6).run()
+    (chips,) = (one for one in app.button_group if one.key == "chips token")
+    chips.set_value([1, 6]).run()
+    assert app.query_params["token"] == "6"
+    assert "`mat`: before the norms" in said(app)
     typed(app, "Hi.")
     assert not app.exception
-    assert app.number_input(key="token").value == 1
+    assert "`hi`: before the norms" in said(app)
     assert "The link asks" not in said(app)
+
+
+def test_a_link_with_numbers_opens_the_token_and_the_norm() -> None:
+    app = opened("LayerNorm", token="6", norm="3")
+    assert not app.exception
+    assert "`mat`: before the norms" in said(app)
+    assert app.selectbox(key="list norm").value == 3

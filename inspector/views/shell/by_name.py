@@ -1,0 +1,55 @@
+"""One of several things, chosen by its name and kept in the link by its number: a token, a norm.
+
+The page declares the number with `link.parameters`, and calls `link.publish` behind its choices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import streamlit as st
+
+from inspector.views.shell import link, widgets
+
+
+def token(label: str, tokens: Sequence[str], *, name: str, default: int) -> int:
+    """Choose a token of the text among chips, of a long text in a list; the link keeps its position as `name`."""
+    if len(tokens) > widgets.WRAPPED:
+        from inspector.plots.theme import cut, visible
+
+        named = [f"{place} {cut(visible(text))}" for place, text in enumerate(tokens)]
+        return one(label, named, name=name, default=default)
+    chosen, key = _chosen(len(tokens), name=name, default=default), f"chips {name}"
+    st.session_state[key] = [chosen]
+    widgets.token_chips(dict(enumerate(tokens)), key=key, on_change=partial(_click, key, name, chosen), label=label)
+    return chosen
+
+
+def one(label: str, names: Sequence[str], *, name: str, default: int, width: int = 320) -> int:
+    """Choose one of `names` in a list that can be searched; the link keeps its number as `name`."""
+    chosen, key = _chosen(len(names), name=name, default=default), f"list {name}"
+    st.session_state[key] = chosen
+    st.selectbox(
+        label,
+        range(len(names)),
+        format_func=names.__getitem__,
+        key=key,
+        on_change=lambda: link.assign(name, st.session_state[key]),
+        width=width,
+    )
+    return chosen
+
+
+def _chosen(count: int, *, name: str, default: int) -> int:
+    default = min(default, count - 1)
+    if link.remembered(name, default) >= count:  # of a longer text or a deeper model, and no fault of the link
+        link.assign(name, None)
+    chosen = link.number(name, default=default, last=count - 1)
+    return default if chosen is None else chosen
+
+
+def _click(key: str, name: str, before: int) -> None:
+    """Choose the chip that was clicked; a click on the chosen one leaves it."""
+    now = [place for place in st.session_state[key] if place != before]
+    link.assign(name, now[-1] if now else before)

@@ -1,0 +1,132 @@
+"""Sentences of the page LayerNorm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from inspector.normalization import OUTLIER_SIGMAS
+from inspector.plots.theme import number
+from inspector.readings.norms import Kinds, Learned, Place, Size, Way, Widest
+from inspector.wording import token
+from inspector.wording.english.phrases import listed
+
+_FORMULAS = {"layer": "LayerNorm", "rms": "RMSNorm"}
+_ONE = {"layer": "a LayerNorm", "rms": "an RMSNorm"}
+_PARTS = {
+    "attention": "attention",
+    "ffn": "FFN",
+    "cross": "cross-attention",
+    "mixer": "token mixer",
+    "other": "further sublayer",
+    "embedding": "embedding",
+    "final": "end",
+}
+_STAND = {
+    "pre": "before a sublayer (pre-norm)",
+    "post": "after a residual sum (post-norm)",
+    "output": "on a sublayer's output, before the residual sum",
+    "inside": "inside a sublayer",
+}
+_BEFORE = {"pre": "before", "post": "after", "output": "on the output of", "inside": "inside"}
+_SIZES: dict[Size, str] = {"std": "standard deviation", "rms": "root mean square"}
+_STANDS_OUT = 2.0  # times the other tokens' median
+
+
+def kinds(found: Kinds) -> str:
+    """Say which norms there are and where they stand: "All 13 norms are LayerNorms; the 12 in the layers ..."."""
+    total = sum(found.formulas.values())
+    if len(found.formulas) == 1:
+        ((formula, _),) = found.formulas.items()
+        said = f"All {total} norms are {_FORMULAS[formula]}s" if total > 1 else f"The one norm is {_ONE[formula]}"
+    else:
+        each = [_FORMULAS[one] + "s" if count > 1 else _FORMULAS[one] for one, count in found.formulas.items()]
+        counted = [f"{count} {one}" for count, one in zip(found.formulas.values(), each, strict=True)]
+        said = f"The {total} norms are {listed(counted)}"
+    inside = sum(found.placements.values())
+    if len(found.placements) == 1:
+        ((placement, _),) = found.placements.items()
+        said += f"; the {inside} in the layers stand each {_STAND[placement]}"
+    elif found.placements:
+        each = [f"{count} {_STAND[placement]}" for placement, count in found.placements.items()]
+        said += f"; of the {inside} in the layers stand {listed(each)}"
+    if found.outside:
+        said += f"; {listed([_outside(part) for part in found.outside])}"
+    return f"{said}."
+
+
+def widest(found: Widest) -> str:
+    """Say which token stands out before which norm, or that none does."""
+    size, at = _SIZES[found.size], name(found.place)
+    if found.middle is None:
+        return (
+            f"The largest vector comes to the norm {at}: {size} {number(found.before)}, after it {number(found.after)}."
+        )
+    times = found.before / found.middle if found.middle else float("inf")
+    said = f"comes to the norm {at} with a {size} of {number(found.before)}"
+    after = f"and leaves it with {number(found.after)}"
+    if times >= _STANDS_OUT:
+        return f"{token(found.token)} {said}, {number(times)} times the median of the other tokens, {after}."
+    middle = number(found.middle)
+    return f"No token stands far out: the largest is {token(found.token)}, which {said} (median {middle}) {after}."
+
+
+def way(found: Way) -> str:
+    """Say how a token's size changes on its way through the norms."""
+    (small, first), (large, last) = found.smallest, found.largest
+    low, high = found.after
+    return (
+        f"{token(found.token)}: before the norms its {_SIZES[found.size]} goes from {number(small)} ({name(first)}) to "
+        f"{number(large)} ({name(last)}); after them from {number(low)} to {number(high)}."
+    )
+
+
+def learned(found: Sequence[Learned]) -> str:
+    """Say what a norm has learned, and which dimension is farthest from the rest."""
+    if not found:
+        return "It has learned nothing: it has neither gamma nor beta."
+    sentences = []
+    for one in found:
+        if not one.deviations:
+            begins = one.mean == {"gamma": 1.0, "beta": 0.0}[one.name]
+            sentences.append(
+                f"All {one.width} numbers of {one.name} are {number(one.mean)}"
+                + (", as before training." if begins else ".")
+            )
+            continue
+        beyond = "none is" if not one.outliers else f"{one.outliers} {'is' if one.outliers == 1 else 'are'}"
+        sentences.append(
+            f"{one.name.capitalize()} is {_signed(one.mean)} on average over {one.width} dimensions; farthest lies "
+            f"dimension {one.farthest} with {_signed(one.value)}, {number(one.deviations)} standard deviations away. "
+            f"{beyond.capitalize()} more than {OUTLIER_SIGMAS:g} away."
+        )
+    return " ".join(sentences)
+
+
+def name(place: Place) -> str:
+    """Name a norm by its place, to follow "the norm": "before layer 0's attention", "at the end"."""
+    if place.layer is None:
+        return {"embedding": "of the embedding", "final": "at the end"}.get(place.part, f"of the {place.part}")
+    part = _PARTS.get(place.part, place.part)
+    return f"{_BEFORE.get(place.placement, 'of')} layer {place.layer}'s {part}"
+
+
+def title(place: Place) -> str:
+    """Name a norm by its place, alone: "layer 0, before attention"; "embedding"."""
+    if place.layer is None:
+        return {"final": "final norm"}.get(place.part, place.part)
+    return f"layer {place.layer}, {_BEFORE.get(place.placement, 'of')} {_PARTS.get(place.part, place.part)}"
+
+
+def _signed(value: float) -> str:
+    return number(value).replace("-", "−")
+
+
+def terms(found: Kinds, *, size: Size) -> list[str]:
+    """List the terms of the page's sentence that the glossary explains."""
+    formulas = [_FORMULAS[formula] for formula in found.formulas]
+    placed = [{"pre": "pre-norm", "post": "post-norm"}.get(placement) for placement in found.placements]
+    return [*formulas, *filter(None, placed), _SIZES[size]]
+
+
+def _outside(part: str) -> str:
+    return {"embedding": "one follows the embedding", "final": "one ends the stack"}.get(part, f"one is the {part}'s")
