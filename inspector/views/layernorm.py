@@ -41,13 +41,14 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     norms = {index: norm for index, norm in enumerate(trace.norms) if norm.stream == stream}
     places = {index: read.place(norm) for index, norm in norms.items()}
     size = read.size(list(norms.values()))
+    first: draw.Value = "rms_before" if size == "rms" else "std_before"
     value = st.selectbox(
         "Statistic",
         list(VALUES),
-        list(VALUES).index(f"{size}_before"),
+        list(VALUES).index(first),
         format_func=VALUES.__getitem__,
         key="statistic",
-        bind=link.bind_choice("statistic", default=f"{size}_before", options=list(VALUES), label=VALUES.__getitem__),
+        bind=link.bind_choice("statistic", default=first, options=list(VALUES), label=VALUES.__getitem__),
         width=260,
     )
     root = st.toggle(
