@@ -30,7 +30,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Kinds:
-    """What norms a stream has.
+    """The norms of a stream, counted.
 
     formulas: how many are a "layer" (LayerNorm) and how many an "rms" (RMSNorm); placements: how many of those in the
     layers stand "pre", "post", "output" or "inside"; outside: the parts of those below and above the layers.
