@@ -20,10 +20,11 @@ export class ColourBar {
     paint(image, { x: 0, y: 0, width, height }, levels, 0, 1, width, palette);
     this.canvas.getContext("2d").putImageData(image, 0, 0);
     const place = (part) => (scale === "sqrt" ? Math.sqrt(part) : part);
-    const parts = scale === "sqrt" ? [0, 0.1, 0.25, 0.5, 1] : [0, 0.25, 0.5, 0.75, 1];
-    const signed = [-1, -0.5, 0, 0.5, 1].map((part) => [part, (1 + Math.sign(part) * place(Math.abs(part))) / 2]);
-    const all = diverging ? signed : parts.map((part) => [part, place(part)]);
-    const marks = length < NARROW ? all.filter(([part]) => Number.isInteger(part)) : all; // the ends, and zero
+    const up = scale === "sqrt" ? [0, 0.1, 0.25, 0.5, 1] : roundParts(vmax, diverging || length < NARROW ? 2 : 4);
+    const parts = length < NARROW && scale === "sqrt" ? [0, 1] : up;
+    const signed = [...parts.slice(1).map((part) => -part), ...parts];
+    const all = diverging ? signed.map((part) => [part, (1 + Math.sign(part) * place(Math.abs(part))) / 2]) : null;
+    const marks = all ?? parts.map((part) => [part, place(part)]);
     this.ticks.style.width = `${length}px`;
     this.ticks.replaceChildren(
       ...marks.map(([part, at]) => {
@@ -35,4 +36,15 @@ export class ColourBar {
     );
     this.caption.textContent = `${quantity}, ${scale === "sqrt" ? "square-root" : "linear"} scale`;
   }
+}
+
+/** The parts of a scale from 0 to `vmax` at which its numbers are round: `most` even parts of an end that is 1, 2 or 5
+ * times a power of ten; of another end about `most` such steps, and not the end. */
+export function roundParts(vmax, most) {
+  const power = 10 ** Math.floor(Math.log10(vmax / most) + 1e-9);
+  const steps = [1, 2, 5, 10].map((times) => times * power);
+  const end = 10 ** Math.floor(Math.log10(vmax) + 1e-9);
+  const even = [1, 2, 5].some((times) => Math.abs(vmax / (times * end) - 1) < 1e-9);
+  const step = even ? vmax / most : steps.find((size) => vmax / size <= most + 1e-9);
+  return Array.from({ length: Math.floor(vmax / step + 1e-9) + 1 }, (_, index) => (index * step) / vmax);
 }

@@ -1,0 +1,62 @@
+// How the edges of a matrix are labelled: every label where there is room, upright where it fits.
+
+const LINE = 13; // pixels from one label to the next, at least
+const SLANTED = 18; // pixels a column needs for a slanted label; below, it stands upright on its side
+const GAP = 10; // pixels between two labels in a line
+const LONGEST = 104; // pixels of a label before it is cut
+const LETTER = 9; // pixels of a single letter, at most
+const SLANT = Math.SQRT1_2; // of its length, the height of a slanted label
+
+/** Labels of the header: a list, or { start, step, count } for numbers, which are spelled out here. */
+export function spell(labels) {
+  if (Array.isArray(labels)) return labels;
+  return Array.from({ length: labels.count }, (_, index) => String(labels.start + labels.step * index));
+}
+
+/** The smallest of 1, 2, 5, 10, 20, ... that is `least` or more. */
+export function roundStep(least) {
+  for (let ten = 1; ; ten *= 10) for (const times of [1, 2, 5]) if (times * ten >= least) return times * ten;
+}
+
+/** Every how many rows of `cell` pixels a label stands. */
+export const rowStep = (cell) => roundStep(LINE / cell);
+
+/** How columns of `cell` pixels are labelled, whose labels are `widths` pixels wide: { step, turns, height }.
+ * turns: of each label, in degrees. Where a word does not fit over its column all words are turned alike; a single letter
+ * never is, so that a mark such as ⊢ reads as what it is. height: pixels that the labels take. */
+export function columnLabels(widths, cell) {
+  const lengths = widths.map((width) => Math.min(width, LONGEST));
+  const fits = (step) => lengths.every((length, at) => at % step || length + 2 <= cell * step);
+  if (fits(1)) return { step: 1, turns: lengths.map(() => 0), height: LINE + 3 };
+  if (cell >= LINE) {
+    const turn = cell >= SLANTED ? -45 : -90;
+    const turns = lengths.map((length) => (length <= LETTER ? 0 : turn));
+    const reach = Math.max(...lengths.filter((_, at) => turns[at]));
+    return { step: 1, turns, height: Math.ceil(turn === -45 ? reach * SLANT + LINE : reach + 6) };
+  }
+  const step = roundStep((Math.max(...lengths) + GAP) / cell);
+  return { step, turns: lengths.map(() => 0), height: LINE + 3 };
+}
+
+/** The pixels left of the plot: for the longest row label, at most LONGEST or a fifth of the `whole`. */
+export const rowRoom = (widths, whole) => Math.ceil(Math.min(Math.max(LONGEST, whole / 5), Math.max(...widths))) + 10;
+
+/** A cell's [width, height] in pixels: as large as fits, square unless rows and columns differ much in number. */
+export function fit({ rows, columns }, { width, height, largest }) {
+  const across = Math.min(largest, width / columns);
+  const down = Math.min(largest, height / rows);
+  const alike = Math.max(across, down) < 3 * Math.min(across, down);
+  const whole = (length) => (length >= 4 ? Math.floor(length) : length);
+  return alike ? Array(2).fill(whole(Math.min(across, down))) : [whole(across), whole(down)];
+}
+
+const grouped = new Intl.NumberFormat("en-US", { minimumSignificantDigits: 3, maximumSignificantDigits: 3 });
+
+/** Three significant digits: 0.123, 4.50, 12,300, 1.23e−7; a sign only below zero, or where `signed`. */
+export function brief(value, signed = false) {
+  if (value === 0) return "0";
+  const size = Math.abs(value);
+  const plain = size >= 1e-4 && size < 1e6;
+  const digits = plain ? grouped.format(size) : size.toExponential(2).replace("e+", "e").replace("-", "−");
+  return (value < 0 ? "−" : signed ? "+" : "") + digits;
+}

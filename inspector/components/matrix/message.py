@@ -1,0 +1,115 @@
+"""The message of one matrix, or of two that stand side by side on one colour scale."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from inspector.components.pack import pack, stops
+from inspector.plots import theme
+from inspector.plots.theme import Scale
+
+Numbered = Literal["both", "rows", "columns", "neither"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Panel:
+    """A matrix [R, C] with a label for each row and column; a range counts them.
+
+    NaN and -inf are cells without a number (masked). title: over the plot. marked: rows that are framed. Raises
+    ValueError for labels that do not fit.
+    """
+
+    values: NDArray[np.floating[Any]] = field(kw_only=False)
+    rows: Sequence[str] | range
+    columns: Sequence[str] | range
+    title: str = ""
+    marked: Sequence[int] = ()
+
+    def __post_init__(self) -> None:
+        shape, labels = self.values.shape, (len(self.rows), len(self.columns))
+        if shape != labels:
+            raise ValueError(f"a matrix of shape {shape} does not fit {labels[0]} rows and {labels[1]} columns")
+        if not self.values.size:
+            raise ValueError("there is no cell to draw")
+
+    @property
+    def largest(self) -> float:
+        """The largest finite size of a value."""
+        sizes = np.abs(self.values[np.isfinite(self.values)])
+        return float(sizes.max(initial=0))
+
+    @property
+    def numbers(self) -> NDArray[np.float32]:
+        """The values as they are drawn and told, NaN where there is none."""
+        values = self.values.astype(np.float32)
+        return np.where(np.isfinite(values), values, np.float32("nan"))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MatrixMessage:
+    """One matrix, or two on one colour scale whose plots have the same size and begin at the same height.
+
+    row_title, column_title: what a row and a column are ("query", "key"). quantity: the name of the values, in the
+    singular. numbered: the axes whose labels go with their number when a cell is named, as tokens do, for they repeat.
+    top: where the colour scale ends; the largest size of a value where None. diverging: the values are signed, from
+    -top to top, zero in the middle. picks: the host is told which cell the reader keeps. Raises ValueError for a top
+    that is none and for no panel, or more than two.
+    """
+
+    panels: Sequence[Panel] = field(kw_only=False)
+    row_title: str
+    column_title: str
+    quantity: str = "weight"
+    numbered: Numbered = "both"
+    top: float | None = None
+    diverging: bool = False
+    scale: Scale = "linear"
+    picks: bool = False
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.panels) <= 2:
+            raise ValueError(f"one matrix or two are drawn, not {len(self.panels)}")
+        if self.top is not None and not (math.isfinite(self.top) and self.top > 0):
+            raise ValueError(f"top {self.top} is no end of a colour scale: it is finite and above 0")
+
+    @property
+    def end(self) -> float:
+        """The end of the colour scale."""
+        return self.top or max(panel.largest for panel in self.panels) or 1.0
+
+    def to_bytes(self) -> bytes:
+        """Pack the message: the header, then the panels' values, row by row."""
+        header = {
+            "panels": [_header(panel) for panel in self.panels],
+            "titles": {"row": self.row_title, "column": self.column_title},
+            "quantity": self.quantity,
+            "numbered": {"row": self.numbered in ("both", "rows"), "column": self.numbered in ("both", "columns")},
+            "vmax": self.end,
+            "diverging": self.diverging,
+            "scale": self.scale,
+            "picks": self.picks,
+            "colours": stops(theme.DIVERGING if self.diverging else theme.SEQUENTIAL, odd=self.diverging),
+        }
+        return pack(header, np.concatenate([panel.numbers.ravel() for panel in self.panels]))
+
+
+def _header(panel: Panel) -> dict[str, object]:
+    return {
+        "title": panel.title,
+        "rows": _labels(panel.rows),
+        "columns": _labels(panel.columns),
+        "marked": list(panel.marked),
+    }
+
+
+def _labels(labels: Sequence[str] | range) -> list[str] | dict[str, int]:
+    """Return labels as the header holds them; those that only count are not written out."""
+    if isinstance(labels, range):
+        return {"start": labels.start, "step": labels.step, "count": len(labels)}
+    return list(labels)
