@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
+    from models.decoding import BeamStep, Decoding, Found, LengthPenalty, Watch
     from models.tokenizers import Encoding
 
 Shape = Literal["encoder", "decoder", "encoder-decoder"]
@@ -59,6 +60,36 @@ class Runner(Protocol):
 
     def write(self, ids: Tensor, new_tokens: int) -> Tensor:
         """Write at most `new_tokens` after ids [1, T], a source or the beginning of a text -> ids [1, N]."""
+
+    @property
+    def ends(self) -> frozenset[int]:
+        """The ids of the tokens that end a text."""
+
+    @property
+    def length_penalty(self) -> float:
+        """The exponent of a beam search's length penalty, the model's own."""
+
+    @property
+    def divides_by(self) -> LengthPenalty:
+        """The kind of a beam search's length penalty."""
+
+    def decode(self, ids: Tensor, how: Decoding, *, new_tokens: int, watch: Watch, cached: bool = True) -> Tensor:
+        """Write at most `new_tokens` after ids [1, T], a source or the beginning of a text -> ids [1, N].
+
+        Each new token is reported to `watch` as it is chosen; an exception of it ends the writing. cached: with the KV
+        cache, or all tokens again at every step. Raises ValueError for a way to draw that cannot draw.
+        """
+
+    def search(
+        self,
+        ids: Tensor,
+        *,
+        beams: int,
+        new_tokens: int,
+        length_penalty: float | None = None,
+        watch: Callable[[BeamStep], None],
+    ) -> Found:
+        """Search with beams for the text after ids [1, T], and report every step; length_penalty: None for its own."""
 
     def predict(self, hidden: Tensor) -> Tensor:
         """Turn the last hidden state [B, T, D] into logits [B, T, V].

@@ -10,10 +10,8 @@ import torch
 
 from inspector.generating.writing import prompt
 from models import LoadedModel
+from models.decoding import BeamStep, LengthPenalty
 from models.tokenizers import token_names
-from models.transformer.generation import BeamStep, beam_search
-
-LENGTH_PENALTY = 0.6  # what the translator's own beam search uses
 
 
 @dataclass(frozen=True)
@@ -42,11 +40,16 @@ class Node:
 
 @dataclass(frozen=True)
 class Tree:
-    """All nodes, those of a step together and the likeliest first; `texts` has the finished ones."""
+    """All nodes, those of a step together and the likeliest first.
+
+    A node's score is its total over ((5 + n) / 6)^length_penalty for n new tokens (divides_by "wu", Wu et al. 2016), or
+    over n^length_penalty ("power"), as transformers divides.
+    """
 
     beams: int
     length_penalty: float
     nodes: tuple[Node, ...]
+    divides_by: LengthPenalty = "wu"
 
     def path(self, index: int) -> list[int]:
         """The indices from the first step to this node."""
@@ -60,23 +63,22 @@ class Tree:
         return tuple(self.nodes[node].id for node in self.path(index))
 
 
-@torch.inference_mode()
-def search(
-    loaded: LoadedModel, text: str, *, beams: int, new_tokens: int, length_penalty: float = LENGTH_PENALTY
-) -> Tree:
-    """Beam search of what the model writes, with every step kept; `models.transformer.generation.beam_search` does it.
+def search(loaded: LoadedModel, text: str, *, beams: int, new_tokens: int, length_penalty: float | None = None) -> Tree:
+    """Beam search of what the model writes, with every step kept.
+
+    The project's Transformer searches with `models.transformer.generation.beam_search`, a model of transformers with
+    its own beam search and the rules of its generation_config. length_penalty: None for the model's own.
 
     Raises ValueError as `generating.prompt`, and for fewer than 1 beam or new token.
     """
     given = prompt(loaded, text)
-    ask, begun = given.begin()
-    steps: list[BeamStep] = []
-    beam_search(
-        ask,
-        begun,
-        new_tokens=min(new_tokens, given.room),
+    if beams < 1 or new_tokens < 1:
+        raise ValueError(f"beam search with {beams} beams for {new_tokens} new tokens; search with at least 1 of each")
+    runner, steps = loaded.runner, list[BeamStep]()
+    found = runner.search(
+        torch.tensor([given.encoding.ids]),
         beams=beams,
-        end=given.end,
+        new_tokens=min(new_tokens, given.room),
         length_penalty=length_penalty,
         watch=steps.append,
     )
@@ -84,11 +86,23 @@ def search(
     def name(id: int) -> str:
         return token_names(loaded.tokenizer, [id])[0]
 
-    return grow(steps, beams=beams, length_penalty=length_penalty, name=name)
+    penalty = runner.length_penalty if length_penalty is None else length_penalty
+    tree = grow(steps, beams=beams, length_penalty=penalty, name=name, open_could_win=found.open_could_win)
+    return replace(tree, divides_by=runner.divides_by)
 
 
-def grow(steps: list[BeamStep], *, beams: int, length_penalty: float, name: Callable[[int], str]) -> Tree:
-    """The tree of a search's steps; `name` gives a token's text."""
+def grow(
+    steps: list[BeamStep],
+    *,
+    beams: int,
+    length_penalty: float,
+    name: Callable[[int], str],
+    open_could_win: bool = True,
+) -> Tree:
+    """The tree of a search's steps; `name` gives a token's text.
+
+    open_could_win: whether the texts that had not ended when the search stopped could have been the answer.
+    """
     nodes: list[Node] = []
     going: list[int | None] = [None]  # the texts that are not over, as nodes
     for number, step in enumerate(steps, start=1):
@@ -101,7 +115,7 @@ def grow(steps: list[BeamStep], *, beams: int, length_penalty: float, name: Call
             if not over:
                 kept.append(len(nodes) - 1)
         going = [*kept]
-    for index in going:
+    for index in going if open_could_win else ():
         if index is not None:
             nodes[index] = replace(nodes[index], hypothesis=True)
     return _marked(Tree(beams, length_penalty, tuple(nodes)))

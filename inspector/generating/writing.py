@@ -9,18 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from time import perf_counter
+from itertools import accumulate
 
 import pandas as pd
 import torch
-from torch import Tensor
 
 from inspector.probe import ModelInputs, record_inputs
 from inspector.trace import Trace
 from models import LoadedModel
+from models.decoding import DecodedStep, Decoding
 from models.tokenizers import Encoding, from_ids, token_names
-from models.transformer.generation import NextToken, drawn_from, greedy, sample
-from models.transformer.runner import OwnRunner
 
 TOP = 5  # candidates that are kept of each step
 
@@ -28,23 +26,16 @@ Watch = Callable[[int], None]  # called with the number of tokens decoded so far
 
 
 @dataclass(frozen=True)
-class Decoding:
-    """The choice of the next token: the likeliest, or drawn (parameters as in transformer/generation.py)."""
-
-    sampled: bool = False
-    temperature: float = 1.0
-    top_k: int | None = None
-    top_p: float = 1.0
-    seed: int = 0
-
-
-@dataclass(frozen=True)
 class Candidate:
-    """A token that could come next: its probability, and the one it was drawn by (None where nothing is drawn)."""
+    """A token that could come next: its probability, and the one it was drawn by (None where nothing is drawn).
+
+    id: tells tokens apart whose names look alike.
+    """
 
     token: str
     probability: float
     drawn: float | None
+    id: int
 
 
 @dataclass(frozen=True)
@@ -52,13 +43,17 @@ class Step:
     """One new token.
 
     rank: its place among all tokens of the vocabulary by probability, 1 for the likeliest; candidates: the 5 likeliest;
-    cache_bytes: what the KV cache held after this step, as measured.
+    cache_bytes: what the cache held after this step, flops: the decoder's matrix products in it, both as measured.
+    ruled: a rule of the model's generation_config (a forced or a bad word, a least length, a penalty) took the choice
+    from the token that was the likeliest.
     """
 
     chosen: Candidate
     rank: int
     candidates: tuple[Candidate, ...]
     cache_bytes: int
+    flops: int
+    ruled: bool = False
 
 
 @dataclass(frozen=True)
@@ -67,16 +62,6 @@ class Prompt:
 
     encoding: Encoding
     room: int
-    runner: OwnRunner
-
-    @property
-    def end(self) -> int:
-        """The id of the token that ends a text."""
-        return self.runner.end
-
-    def begin(self, *, cached: bool = True) -> tuple[NextToken, Tensor]:
-        """The model to be asked for each next token, and the ids [1, T] before the first new one."""
-        return self.runner.begin(torch.tensor([self.encoding.ids]), cached=cached)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +70,7 @@ class Written:
 
     steps: N of them; trace: of the finished text, whose query rows from `begun` - 1 on are the steps'; begun: how many
     tokens were there before the first new one; texts: what was written after each step; whole: all that was decoded.
-    uncached: the new ids as decoded without the cache; seconds, uncached_seconds: of all steps, as measured once.
+    uncached: the new ids as decoded without the cache, and uncached_flops: the decoder's matrix products in each step.
     source: how many tokens an encoder-decoder read.
     """
 
@@ -96,8 +81,7 @@ class Written:
     texts: tuple[str, ...]
     ended: bool
     uncached: tuple[int, ...]
-    seconds: float
-    uncached_seconds: float
+    uncached_flops: tuple[int, ...]
     source: int | None = None
 
     @property
@@ -117,21 +101,36 @@ class Written:
         return max(max(candidate.probability, candidate.drawn or 0.0) for candidate in candidates)
 
     def table(self) -> pd.DataFrame:
-        """A row per step: step (from 1), token, probability, drawn_probability, rank, top1_token, top1_probability and
-        so on, cache_bytes."""
+        """A row per step: step (from 1), token, id, probability, drawn_probability, rank, ruled, top1_token,
+        top1_id, top1_probability and so on, cache_bytes; FLOPs of the decoder's matrix products flops_cached and
+        flops_uncached, and their running sums total_cached and total_uncached.
+
+        Without the cache a text may end earlier, where rounding decides between two tokens: its FLOPs are NaN then.
+        """
         rows = []
         for number, step in enumerate(self.steps, start=1):
             row = {
                 "step": number,
                 "token": step.chosen.token,
+                "id": step.chosen.id,
                 "probability": step.chosen.probability,
                 "drawn_probability": step.chosen.drawn,
                 "rank": step.rank,
+                "ruled": step.ruled,
             }
             for place, candidate in enumerate(step.candidates, start=1):
-                row |= {f"top{place}_token": candidate.token, f"top{place}_probability": candidate.probability}
-            rows.append({**row, "measured_cache_bytes": step.cache_bytes})
-        return pd.DataFrame(rows)
+                row |= {
+                    f"top{place}_token": candidate.token,
+                    f"top{place}_id": candidate.id,
+                    f"top{place}_probability": candidate.probability,
+                }
+            rows.append({**row, "cache_bytes": step.cache_bytes})
+        table = pd.DataFrame(rows)
+        cached = [step.flops for step in self.steps]
+        for name, flops in (("cached", cached), ("uncached", self.uncached_flops[: len(cached)])):
+            table[f"flops_{name}"] = pd.Series(flops)
+            table[f"total_{name}"] = pd.Series(list(accumulate(flops)))
+        return table
 
 
 def prompt(loaded: LoadedModel, text: str) -> Prompt:
@@ -140,16 +139,25 @@ def prompt(loaded: LoadedModel, text: str) -> Prompt:
     Raises ValueError for a model that does not write, an empty text, or one that leaves no room.
     """
     if loaded.write is None:
-        raise ValueError(f"{loaded.card.id} is an encoder: it reads and does not write; choose a model that decodes")
-    if not isinstance(loaded.runner, OwnRunner):
-        raise ValueError(
-            f"{loaded.card.id} is run by transformers, whose cache is not followed token by token; choose an own model"
-        )
+        raise ValueError(f"{loaded.card.id} {why_not(loaded)}; choose a model that writes")
     encoding = loaded.encode(text)
     if loaded.shape == "encoder-decoder":
-        return Prompt(encoding, loaded.max_tokens - 1, loaded.runner)
-    encoding = encoding.without_last()  # what a decoder goes on from has not ended yet
-    return Prompt(encoding, loaded.max_tokens - len(encoding), loaded.runner)
+        return Prompt(encoding, loaded.max_tokens - 1)
+    encoding = encoding.without_end()  # what a decoder goes on from has not ended yet
+    room = loaded.max_tokens - len(encoding)
+    if room < 1:
+        raise ValueError(
+            f"The text fills all {loaded.max_tokens:,} tokens that this model reads, so it has no room to write. "
+            "Shorten the text."
+        )
+    return Prompt(encoding, room)
+
+
+def why_not(loaded: LoadedModel) -> str:
+    """Say why a model does not write: the end of a sentence that begins with its name."""
+    if loaded.shape == "encoder":
+        return "is an encoder: it reads and does not write"
+    return "has no head that predicts tokens, so it does not write"
 
 
 @torch.inference_mode()
@@ -158,7 +166,8 @@ def write(
 ) -> Written:
     """Write at most `new_tokens` with the KV cache, again without it, and record the attention of the result.
 
-    watch is called with the number of tokens decoded so far, of both runs.
+    A model of transformers writes what its own `generate` writes, by the rules of its generation_config. watch is
+    called with the number of tokens decoded so far, of both runs.
 
     Raises ValueError as `prompt`, for a number of tokens that is not 1 to the room, or a bad way to draw.
     """
@@ -166,86 +175,62 @@ def write(
     given = prompt(loaded, text)
     if not 1 <= new_tokens <= given.room:
         raise ValueError(f"new_tokens is {new_tokens}; after this text the model has room for 1 to {given.room}")
-    ask, begun = given.begin()
-    given.begin()[0](begun)  # the first call of a model is slower, and none is to be measured slower for it
-    with_cache = _Asked(ask, watch)
-    ids = _decode(with_cache, begun, how=how, new_tokens=new_tokens, end=given.end)
-    without = _Asked(given.begin(cached=False)[0], watch, before=len(with_cache.logits))
-    uncached = _decode(without, begun, how=how, new_tokens=new_tokens, end=given.end)
-    start = begun.shape[1]
+    if how.sampled:
+        how.check()
+    steps, uncached = list[Step](), list[DecodedStep]()
+    begin = torch.tensor([given.encoding.ids])
+
+    def seen(step: DecodedStep) -> None:
+        steps.append(_step(loaded, step, how=how))
+        tell()
+
+    def seen_uncached(step: DecodedStep) -> None:
+        uncached.append(step)
+        tell()
+
+    def tell() -> None:
+        if watch is not None:
+            watch(len(steps) + len(uncached))
+
+    runner = loaded.runner
+    ids: list[int] = runner.decode(begin, how, new_tokens=new_tokens, watch=seen)[0].tolist()
+    runner.decode(begin, how, new_tokens=new_tokens, watch=seen_uncached, cached=False)
+    start = len(ids) - len(steps)
     whole = from_ids(loaded.tokenizer, ids)
     read, predicts = whole.without_last(), whole.tokens[1:]
     translates = loaded.shape == "encoder-decoder"
     inputs = ModelInputs(given.encoding, read, predicts) if translates else ModelInputs(read, predicts=predicts)
     return Written(
-        steps=tuple(
-            _step(loaded, logits, token, how=how, cache_bytes=kept)
-            for logits, token, kept in zip(with_cache.logits, ids[start:], with_cache.kept, strict=True)
-        ),
+        steps=tuple(steps),
         trace=record_inputs(loaded, inputs, text=text),
         begun=start,
         whole=whole,
         texts=tuple(
             loaded.tokenizer.decode(ids[start : start + count], skip_special_tokens=True)
-            for count in range(1, len(ids) - start + 1)
+            for count in range(1, len(steps) + 1)
         ),
-        ended=ids[-1] == given.end,
-        uncached=tuple(uncached[start:]),
-        seconds=sum(with_cache.seconds),
-        uncached_seconds=sum(without.seconds),
+        ended=ids[-1] in runner.ends,
+        uncached=tuple(step.token for step in uncached),
+        uncached_flops=tuple(step.flops for step in uncached),
         source=len(given.encoding) if translates else None,
     )
 
 
-class _Asked:
-    """A NextToken that keeps what it answered: logits [V], bytes in its cache, seconds of each step."""
-
-    def __init__(self, ask: NextToken, watch: Watch | None, *, before: int = 0) -> None:
-        self.ask, self.watch, self.before = ask, watch, before
-        self.logits: list[Tensor] = []
-        self.kept: list[int] = []
-        self.seconds: list[float] = []
-
-    def __call__(self, ids: Tensor, rows: Tensor | None) -> Tensor:
-        begin = perf_counter()
-        logits = self.ask(ids, rows)
-        self.seconds.append(perf_counter() - begin)
-        self.logits.append(logits[0])
-        self.kept.append(0 if self.ask.cache is None else self.ask.cache.nbytes)
-        if self.watch is not None:
-            self.watch(self.before + len(self.logits))
-        return logits
-
-
-def _decode(ask: _Asked, begun: Tensor, *, how: Decoding, new_tokens: int, end: int) -> list[int]:
-    if not how.sampled:
-        text: list[int] = greedy(ask, begun, new_tokens=new_tokens, end=end)[0].tolist()
-        return text
-    drawn: list[int] = sample(
-        ask,
-        begun,
-        new_tokens=new_tokens,
-        end=end,
-        temperature=how.temperature,
-        top_k=how.top_k,
-        top_p=how.top_p,
-        seed=how.seed,
-    )[0].tolist()
-    return drawn
-
-
-def _step(loaded: LoadedModel, logits: Tensor, token: int, *, how: Decoding, cache_bytes: int) -> Step:
+def _step(loaded: LoadedModel, step: DecodedStep, *, how: Decoding) -> Step:
+    logits, token = step.logits, step.token
     probabilities = torch.softmax(logits.double(), dim=-1)  # [V]
-    drawn = (
-        drawn_from(logits[None], temperature=how.temperature, top_k=how.top_k, top_p=how.top_p)[0]
-        if how.sampled
-        else None
-    )
+    drawn = torch.softmax(step.scores.double(), dim=-1) if how.sampled else None
     best: Sequence[int] = logits.topk(min(TOP, len(logits))).indices.tolist()
 
     def candidate(id: int) -> Candidate:
         (name,) = token_names(loaded.tokenizer, [id])
-        return Candidate(name, float(probabilities[id]), None if drawn is None else float(drawn[id]))
+        return Candidate(name, float(probabilities[id]), None if drawn is None else float(drawn[id]), id)
 
-    rank = 1 + int((logits > logits[token]).sum())
-    return Step(candidate(token), rank, tuple(candidate(id) for id in best), cache_bytes)
+    return Step(
+        chosen=candidate(token),
+        rank=1 + int((logits > logits[token]).sum()),
+        candidates=tuple(candidate(id) for id in best),
+        cache_bytes=step.cache_bytes,
+        flops=step.flops,
+        ruled=bool(step.scores[int(logits.argmax())] < step.scores.max()),
+    )

@@ -42,7 +42,7 @@ from models.huggingface.without_maps import why_no_maps
 from models.loaded import Shape
 from models.placement import CPU_FLOAT32, Placement
 from models.untrusted.candidates import Candidate
-from models.untrusted.settings import generation_ids, known_ids
+from models.untrusted.settings import generation_ids, generation_rules, known_ids
 from models.untrusted.tokenizer import load_tokenizer
 from models.untrusted.weights import UnfitWeights, check_body, check_finite, left_over, missing_weights
 
@@ -145,7 +145,8 @@ def model_class(config: Any) -> Any:
 
 
 def _generation(source: _Source) -> GenerationConfig:
-    """Take the ids that begin, end and pad a text, as far as the vocabulary has them, and nothing else.
+    """Take the ids that begin, end and pad a text, as far as the vocabulary has them, the rules by which the model
+    writes, as far as they are within limits, and nothing else.
 
     Handed to from_pretrained, so that it does not read generation_config.json by itself, which can choose caches,
     other models and code.
@@ -154,7 +155,8 @@ def _generation(source: _Source) -> GenerationConfig:
     sizes = [value for name, value in described.items() if name.endswith("vocab_size") and isinstance(value, int)]
     vocabulary = max(sizes, default=0)
     config = known_ids(source.config.to_dict(), vocabulary=vocabulary)
-    return GenerationConfig(**config | generation_ids(source.folder, vocabulary=vocabulary))
+    rules = generation_rules(source.folder, vocabulary=vocabulary)
+    return GenerationConfig(**config | generation_ids(source.folder, vocabulary=vocabulary) | rules)
 
 
 def _with_its_weights(source: _Source, implementation: str, spread: Mapping[str, Any]) -> tuple[Any, str]:

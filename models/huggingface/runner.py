@@ -6,11 +6,11 @@ calls a forward makes, and whether the head that predicts tokens can be asked al
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from inspect import signature
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -24,6 +24,8 @@ from models.config_facts import (
     position_count,
     segment_count,
 )
+from models.decoding import BeamStep, Decoding, Found, LengthPenalty, Watch
+from models.huggingface import writing
 from models.huggingface.eager_attention import IMPLEMENTATION
 from models.huggingface.eager_output import Expected, GivenScores, WatchedSoftmax
 from models.huggingface.prediction_head import predict, usual_logits
@@ -53,6 +55,8 @@ class PretrainedRunner:
     head: bool = False
     linear: bool = False
     note: str = ""
+
+    divides_by: ClassVar[LengthPenalty] = "power"
 
     @property
     def reads_pairs(self) -> bool:
@@ -103,6 +107,38 @@ class PretrainedRunner:
                 num_beams=1,
             )
         return written.cpu()
+
+    @property
+    def ends(self) -> frozenset[int]:
+        """The ids of the tokens that end a text, of the model's generation_config."""
+        return writing.ends_of(self.network)
+
+    @property
+    def length_penalty(self) -> float:
+        """The exponent of a beam search's length penalty, of the model's generation_config."""
+        return writing.length_penalty_of(self.network)
+
+    def decode(self, ids: Tensor, how: Decoding, *, new_tokens: int, watch: Watch, cached: bool = True) -> Tensor:
+        """Write after ids [1, T] token by token -> [1, N]; see `models.loaded.Runner.decode`."""
+        ids = ids.to(self.device)
+        with turn(self.network), _known_ids({"input_ids": ids}):
+            return writing.decode(self.network, ids, how, new_tokens=new_tokens, cached=cached, watch=watch).cpu()
+
+    def search(
+        self,
+        ids: Tensor,
+        *,
+        beams: int,
+        new_tokens: int,
+        length_penalty: float | None = None,
+        watch: Callable[[BeamStep], None],
+    ) -> Found:
+        """Search with beams for the text after ids [1, T]; see `models.loaded.Runner.search`."""
+        ids = ids.to(self.device)
+        with turn(self.network), _known_ids({"input_ids": ids}):
+            return writing.search(
+                self.network, ids, beams=beams, new_tokens=new_tokens, length_penalty=length_penalty, watch=watch
+            )
 
     @property
     def start(self) -> int | None:

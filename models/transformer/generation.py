@@ -7,16 +7,17 @@ with or without a KV cache; each way to decode is a loop around it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
+from models.decoding import BeamStep, Decoding
 from models.placement import input_device
 from models.transformer.kv_cache import KVCache
 from models.transformer.stacks import Decoder, EncoderDecoder
 
 Ask = Callable[[Tensor, Tensor | None], Tensor]  # ids [B, T], the rows they go on from -> logits [B, V]
+Choose = Callable[[Tensor], Tensor]  # logits [B, V] -> the next token of each text [B]
 
 
 class NextToken:
@@ -71,7 +72,7 @@ def greedy(next_token: Ask, ids: Tensor, *, new_tokens: int, end: int | None = N
 
     After `end` a text is over; it is filled up with `end` until the last is over.
     """
-    return _extend(next_token, ids, lambda logits: logits.argmax(dim=-1), new_tokens=new_tokens, end=end)
+    return extend(next_token, ids, chooser(Decoding()), new_tokens=new_tokens, end=end)
 
 
 @torch.inference_mode()
@@ -86,23 +87,26 @@ def sample(
     top_p: float = 1.0,
     seed: int = 0,
 ) -> Tensor:
-    """Draw tokens by their probability: ids [B, T] -> [B, T + at most new_tokens].
+    """Draw tokens by their probability: ids [B, T] -> [B, T + at most new_tokens]; the parameters are `Decoding`'s."""
+    how = Decoding(True, temperature=temperature, top_k=top_k, top_p=top_p, seed=seed)
+    return extend(next_token, ids, chooser(how), new_tokens=new_tokens, end=end)
 
-    temperature divides the logits: below 1 the likely become likelier. top_k: only the k likeliest (Fan et al. 2018);
-    top_p: of these the fewest that hold a share p of their probability (Holtzman et al. 2020). The order is that of
-    transformers: temperature, top_k, top_p.
+
+def chooser(how: Decoding) -> Choose:
+    """Return the function that chooses one token for each row of logits [B, V] -> [B], the likeliest or a drawn one.
+
+    Raises ValueError for parameters by which nothing can be drawn.
     """
-    if not temperature > 0:
-        raise ValueError(f"temperature is {temperature}; it must be above 0, and greedy() is its limit at 0")
-    if (top_k is not None and top_k < 1) or not 0 < top_p <= 1:
-        raise ValueError(f"top_k is {top_k} and top_p {top_p}; keep at least 1 token, and a share above 0 up to 1")
-    generator = torch.Generator().manual_seed(seed)
+    if not how.sampled:
+        return lambda logits: logits.argmax(dim=-1)
+    how.check()
+    generator = torch.Generator().manual_seed(how.seed)
 
     def draw(logits: Tensor) -> Tensor:
-        probabilities = drawn_from(logits, temperature=temperature, top_k=top_k, top_p=top_p)
+        probabilities = drawn_from(logits, temperature=how.temperature, top_k=how.top_k, top_p=how.top_p)
         return torch.multinomial(probabilities, 1, generator=generator)[:, 0]
 
-    return _extend(next_token, ids, draw, new_tokens=new_tokens, end=end)
+    return draw
 
 
 def drawn_from(logits: Tensor, *, temperature: float, top_k: int | None, top_p: float) -> Tensor:
@@ -126,21 +130,6 @@ def likeliest(logits: Tensor, *, top_k: int | None, top_p: float) -> Tensor:
     enough_before = probabilities.cumsum(dim=-1) - probabilities >= top_p  # the likeliest alone always stays
     ordered = ordered.masked_fill(enough_before, -torch.inf)
     return torch.empty_like(logits).scatter(-1, order, ordered)
-
-
-@dataclass(frozen=True, eq=False)
-class BeamStep:
-    """The N continuations that one step of a beam search kept, the likeliest first; each tensor [N].
-
-    rows: which text each goes on from, of those of the step before that are not over; tokens: the token it adds;
-    total: log probability of all its new tokens; scores: that over the length penalty; over: whether it has ended.
-    """
-
-    rows: Tensor
-    tokens: Tensor
-    total: Tensor
-    scores: Tensor
-    over: Tensor
 
 
 @torch.inference_mode()
@@ -187,9 +176,8 @@ def beam_search(
     return text, score
 
 
-def _extend(
-    next_token: Ask, ids: Tensor, choose: Callable[[Tensor], Tensor], *, new_tokens: int, end: int | None
-) -> Tensor:
+def extend(next_token: Ask, ids: Tensor, choose: Choose, *, new_tokens: int, end: int | None) -> Tensor:
+    """Add tokens one by one, each chosen from its logits: ids [B, T] -> [B, T + at most new_tokens]; see `greedy`."""
     over = torch.zeros(len(ids), dtype=torch.bool)
     for _ in range(new_tokens):
         chosen = choose(next_token(ids, None))  # [B]

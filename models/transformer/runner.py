@@ -8,13 +8,17 @@ hidden = runner.read(ids, keep, segments)
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
+import torch
 from torch import Tensor
 
+from models.decoding import BeamStep, DecodedStep, Decoding, Found, LengthPenalty, Watch
+from models.matrix_products import MatrixProducts
 from models.placement import dtype_of, input_device
-from models.transformer.generation import NextToken, beam_search, greedy
+from models.transformer.generation import NextToken, beam_search, chooser, extend, greedy, likeliest
 from models.transformer.masked_lm import MaskedLanguageModel
 from models.transformer.stacks import Decoder, Encoder, EncoderDecoder
 
@@ -33,6 +37,14 @@ class OwnRunner:
     start: int
     end: int
     beams: int = 1
+
+    length_penalty: ClassVar[float] = 0.6
+    divides_by: ClassVar[LengthPenalty] = "wu"
+
+    @property
+    def ends(self) -> frozenset[int]:
+        """The id of the token that ends a text."""
+        return frozenset({self.end})
 
     @classmethod
     def of(
@@ -96,6 +108,46 @@ class OwnRunner:
         if isinstance(self.network, EncoderDecoder):
             return NextToken(self.network, source=ids, cached=cached), ids.new_full((1, 1), self.start)
         return NextToken(self.network, cached=cached), ids
+
+    @torch.inference_mode()
+    def decode(self, ids: Tensor, how: Decoding, *, new_tokens: int, watch: Watch, cached: bool = True) -> Tensor:
+        """Write after ids [1, T] token by token -> [1, N]; see `models.loaded.Runner.decode`."""
+        choose, flops = chooser(how), 0
+        ask, begun = self.begin(ids, cached=cached)
+
+        def asked(ids: Tensor, rows: Tensor | None) -> Tensor:
+            nonlocal flops
+            with MatrixProducts() as counted:
+                logits = ask(ids, rows)
+            flops = counted.flops
+            return logits
+
+        def seen(logits: Tensor) -> Tensor:
+            token = choose(logits)
+            scores = likeliest(logits / how.temperature, top_k=how.top_k, top_p=how.top_p) if how.sampled else logits
+            kept = 0 if ask.cache is None else ask.cache.nbytes
+            watch(DecodedStep(logits[0], scores[0], int(token), flops, kept))
+            return token
+
+        return extend(asked, begun, seen, new_tokens=new_tokens, end=self.end)
+
+    @torch.inference_mode()
+    def search(
+        self,
+        ids: Tensor,
+        *,
+        beams: int,
+        new_tokens: int,
+        length_penalty: float | None = None,
+        watch: Callable[[BeamStep], None],
+    ) -> Found:
+        """Search with beams for the text after ids [1, T]; see `models.loaded.Runner.search`."""
+        ask, begun = self.begin(ids)
+        penalty = self.length_penalty if length_penalty is None else length_penalty
+        text, score = beam_search(
+            ask, begun, new_tokens=new_tokens, beams=beams, end=self.end, length_penalty=penalty, watch=watch
+        )
+        return Found(tuple(text[begun.shape[1] :].tolist()), score, open_could_win=True)
 
     def predict(self, hidden: Tensor) -> Tensor:
         """Turn hidden states [..., D], in any dtype, into logits [..., V]."""

@@ -38,6 +38,11 @@ _TOKEN_IDS = (
     *("forced_bos_token_id", "forced_eos_token_id"),
 )
 _SEVERAL = ("eos_token_id", "forced_eos_token_id")  # may be a list, which means: any token of the list
+_NGRAMS = ("no_repeat_ngram_size", "encoder_no_repeat_ngram_size")
+_LEAST = ("min_length", "min_new_tokens")
+_PENALTIES = ("repetition_penalty", "encoder_repetition_penalty")
+_SUPPRESSED = ("suppress_tokens", "begin_suppress_tokens")
+MOST_BAD_WORDS, LONGEST_BAD_WORD = 1000, 32  # tokens
 
 
 def tokenizer_settings(folder: Path, *, classes: frozenset[str]) -> dict[str, Any]:
@@ -84,6 +89,47 @@ def generation_ids(folder: Path, *, vocabulary: int) -> dict[str, int | list[int
     if not exists(folder, GENERATION):
         return {}
     return known_ids(read_fields(folder, GENERATION, most=_MOST_BYTES), vocabulary=vocabulary)
+
+
+def generation_rules(folder: Path, *, vocabulary: int) -> dict[str, Any]:
+    """Read the rules by which a model writes from generation_config.json; a rule out of its limits is left out.
+
+    Lengths, repeated n-grams, bad words and suppressed tokens, penalties, early stopping; nothing that chooses a way to
+    write (beams, sampling), a cache, another model or code. Raises ValueError where the file is damaged.
+    """
+    return {} if not exists(folder, GENERATION) else known_rules(
+        read_fields(folder, GENERATION, most=_MOST_BYTES), vocabulary=vocabulary
+    )  # fmt: skip
+
+
+def known_rules(fields: Mapping[str, Any], *, vocabulary: int) -> dict[str, Any]:
+    """Keep those rules of writing among `fields` that are within their limits; see `generation_rules`."""
+    kept: dict[str, Any] = {}
+    for names, fits in (
+        (_NGRAMS, lambda value: _is_id(value, 101)),
+        (_LEAST, lambda value: _is_id(value, 4097)),
+        (_PENALTIES, lambda value: _is_number(value) and 0 < value <= 10),
+        (("length_penalty",), lambda value: _is_number(value) and abs(value) <= 10),
+        (("early_stopping",), lambda value: isinstance(value, bool) or value == "never"),
+    ):
+        kept |= {name: fields[name] for name in names if fits(fields.get(name))}
+    for name in _SUPPRESSED:
+        if isinstance(value := fields.get(name), list):
+            kept |= {name: ids} if (ids := [id for id in value[:MOST_ADDED] if _is_id(id, vocabulary)]) else {}
+    if isinstance(words := fields.get("bad_words_ids"), list):
+        fitting = [word for word in words[:MOST_BAD_WORDS] if _is_word_of_ids(word, vocabulary)]
+        kept |= {"bad_words_ids": fitting} if fitting else {}
+    return kept
+
+
+def _is_word_of_ids(value: Any, vocabulary: int) -> bool:
+    return (
+        isinstance(value, list) and 0 < len(value) <= LONGEST_BAD_WORD and all(_is_id(id, vocabulary) for id in value)
+    )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def known_ids(fields: Mapping[str, Any], *, vocabulary: int) -> dict[str, int | list[int]]:

@@ -11,9 +11,10 @@ import torch
 import models
 from inspector.generating import beams
 from inspector.generating.beams import Tree
+from models.decoding import BeamStep
 from models.transformer import build
 from models.transformer.config import TransformerConfig
-from models.transformer.generation import BeamStep, NextToken, beam_search
+from models.transformer.generation import NextToken, beam_search
 
 END, LONGEST = 3, 3
 Score = Callable[[tuple[int, ...]], tuple[float, float]]
