@@ -150,37 +150,25 @@ def _until(axis: dict[str, Any], known: int) -> dict[str, Any]:
 
 
 def cache(table: pd.DataFrame, *, mode: Mode = "light") -> go.Figure:
-    """Bytes in the KV cache after each step: as measured, and by the formula.
+    """Bytes in the KV cache after each step, as measured.
 
-    table: columns step, cache_bytes (formula) and measured_cache_bytes.
+    table: columns step and cache_bytes.
     """
-    colour, mark = theme.PART[mode]["k"], min(14, 300 // len(table))
     return go.Figure(
-        [
-            go.Bar(
-                x=table["step"],
-                y=table["measured_cache_bytes"],
-                marker={"color": colour},
-                name="measured",
-                hovertemplate="step %{x}<br>%{y:,} bytes measured<extra></extra>",
-            ),
-            go.Scatter(
-                x=table["step"],
-                y=table["cache_bytes"],
-                mode="markers",
-                marker={"symbol": "line-ew", "size": mark, "line": {"width": 3, "color": theme.TEXT[mode]}},
-                name="formula",
-                hovertemplate="step %{x}<br>%{y:,} bytes by the formula<extra></extra>",
-            ),
-        ],
-        layout=_by_step("KV cache after each step", "bytes", mode=mode),
+        go.Bar(
+            x=table["step"],
+            y=table["cache_bytes"],
+            marker={"color": theme.PART[mode]["k"]},
+            hovertemplate="step %{x}<br>%{y:,} bytes<extra></extra>",
+        ),
+        layout=_by_step("KV cache after each step, measured", "bytes", mode=mode),
     )
 
 
 def flops(table: pd.DataFrame, *, amount: Amount = "flops", mode: Mode = "light") -> go.Figure:
     """FLOPs of each step, or all up to it ("total"), with the cache and without.
 
-    table: of `decoding_costs.by_step`.
+    table: of `Written.table`, or of `decoding_costs.by_step`.
     """
     title = "FLOPs of each step" if amount == "flops" else "FLOPs up to each step"
     lines = [

@@ -28,17 +28,19 @@ def ends_of(network: Any) -> frozenset[int]:
 
 
 def cache_bytes(cache: Any) -> int:
-    """Bytes of all tensors that a cache of transformers keeps, whatever its class; 0 for None.
+    """Bytes of all states that a cache of transformers keeps, whatever its class; 0 for None.
 
     Keys and values of self-attention and, beside a source, of cross-attention; in hybrid models the states of layers
-    without attention too. A tensor that two layers share counts once.
+    without attention too. Whole numbers, by which some caches count tokens, are no states; a tensor that two layers
+    share counts once.
     """
     return sum(tensor.nbytes for tensor in {id(tensor): tensor for tensor in _tensors(cache, set())}.values())
 
 
 def _tensors(kept: Any, seen: set[int]) -> Iterable[Tensor]:
     if isinstance(kept, Tensor):
-        yield kept
+        if kept.is_floating_point():
+            yield kept
     elif id(kept) not in seen:
         seen.add(id(kept))  # of an object that the cache keeps alive
         if isinstance(kept, list | tuple):
@@ -103,7 +105,7 @@ def decode(network: Any, ids: Tensor, how: Decoding, *, new_tokens: int, cached:
 
 
 def _chooser(how: Decoding) -> Callable[[Tensor], Tensor]:
-    """Return the choice among scores [1, V], cut by transformers already -> [1]; the numbers of a seed are the CPU's."""
+    """Return the choice among scores [1, V], cut by transformers already -> [1]; a seed gives the CPU's numbers."""
     if not how.sampled:
         return lambda scores: scores.argmax(dim=-1)
     how.check()

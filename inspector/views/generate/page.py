@@ -2,56 +2,29 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pandas as pd
 import streamlit as st
 
 from inspector import generating
-from inspector.costs import decoding
 from inspector.generating import beams
 from inspector.plots import beams as draw_beams
 from inspector.plots import generating as draw
 from inspector.plots import theme
 from inspector.views.generate.steps import steps
-from inspector.views.shell import link, progress, queue, session, widgets
+from inspector.views.shell import link, progress, queue, session, stand_in, widgets
 from models import failures
 
 TRANSLATOR = "translator"
 GREEDY, SAMPLE = "greedy", "sample"
+SCORE = {"wu": r"$\log P\,/\,((5 + n) / 6)", "power": r"$\log P\,/\,n"}
 AMOUNTS: dict[str, draw.Amount] = {"each step": "flops", "up to each step": "total"}
 
 link.parameters("step")
 st.title("Generate")
-inspected = session.inspected()
-if inspected.loaded is None:
-    session.show_problem(f"The model {inspected.trace.model!r} of this saved trace is not at hand, so it cannot write.")
-    st.stop()
-loaded, text, mode = inspected.loaded, inspected.trace.text, session.mode()
-
-
-def to_the_translator() -> None:
-    """The text stays."""
-    st.session_state["model"] = TRANSLATOR
-
-
-def only_reads() -> None:
-    """Say why this model does not write here, and offer a model that does."""
-    why = (
-        "is an encoder: it reads a whole text at once and does not write. Writing is the work of a decoder, which adds "
-        "one token after the other."
-        if loaded.write is None
-        else "is run by transformers, and this page follows the KV cache of the project's own Transformer, token by "
-        "token. The other pages show this model as it reads."
-    )
-    st.info(f"{loaded.card.title} {why}", icon=":material/menu_book:")
-    opened = st.session_state.get("file") is not None
-    st.button(
-        "Switch to the translator, with this text",
-        type="primary",
-        icon=":material/translate:",
-        on_click=to_the_translator,
-        disabled=opened,
-        help="Remove the saved trace in the sidebar first." if opened else None,
-    )
+shown = stand_in.inspected("does not write", can=lambda loaded: loaded.write is not None, instead=[TRANSLATOR])
+loaded, text, mode = shown.loaded, shown.trace.text, session.mode()
 
 
 def chosen_decoding() -> generating.Decoding:
@@ -108,13 +81,7 @@ def tree(width: int, new_tokens: int) -> beams.Tree:
 
 def what_the_cache_saves(made: generating.Written, table: pd.DataFrame) -> None:
     """Bytes kept and FLOPs saved, as figures with their formulas."""
-    config, last = loaded.config, table.iloc[-1]
-    number = next(loaded.network.parameters()).element_size()
-    layers, key_heads, width = config.decoder_depth, config.key_heads, config.head_width
-    each = 2 * layers * key_heads * width * number
-    source = "" if made.source is None else (
-        f" The source's {made.source} tokens are kept too, once: {each * made.source:,} bytes that do not grow."
-    )  # fmt: skip
+    last = table.iloc[-1]
     with st.container(horizontal=True, vertical_alignment="center"):
         if made.same:
             st.badge("Same tokens with and without", icon=":material/verified:", color="green")
@@ -127,8 +94,6 @@ def what_the_cache_saves(made: generating.Written, table: pd.DataFrame) -> None:
         st.caption(
             f"With the cache the decoder wrote this text with {theme.number(last.total_uncached / last.total_cached)} "
             f"times fewer FLOPs: {theme.quantity(last.total_cached)} instead of {theme.quantity(last.total_uncached)}. "
-            f"As measured here, once: {1000 * made.seconds:.0f} ms with it, {1000 * made.uncached_seconds:.0f} ms "
-            "without."
         )
     amount = st.segmented_control(
         "FLOPs of", list(AMOUNTS), default="each step", key="flops_of", required=True,
@@ -137,11 +102,7 @@ def what_the_cache_saves(made: generating.Written, table: pd.DataFrame) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         widgets.chart(draw.cache(table, mode=mode), alt="bytes in the KV cache after each step", key="cache")
-        st.caption(
-            rf"A token's keys and values are kept in every layer: $2 L K E n b$ bytes for $n$ tokens, here "
-            rf"$2 \cdot {layers} \cdot {key_heads} \cdot {width} \cdot n \cdot {number}$ = {each:,} $n$ ($L$ decoder "
-            rf"layers, $K$ key heads, $E$ numbers each of $b$ bytes).{source}"
-        )
+        st.caption(kept_for_a_token(made))
     with right:
         widgets.chart(
             draw.flops(table, amount=AMOUNTS[amount], mode=mode), alt=f"FLOPs of {amount}, both ways", key="flops"
@@ -153,15 +114,29 @@ def what_the_cache_saves(made: generating.Written, table: pd.DataFrame) -> None:
         )
 
 
+def kept_for_a_token(made: generating.Written) -> str:
+    """Say how the cache grows, as measured."""
+    grows = {after.cache_bytes - before.cache_bytes for before, after in pairwise(made.steps)} or {0}
+    more = f"{min(grows):,}" if len(grows) == 1 else f"{min(grows):,} to {max(grows):,}"
+    each = f"Each step adds {more} bytes to it, as measured. " if len(made.steps) > 1 else ""
+    source = (
+        "" if made.source is None else f" Those of the source's {made.source} tokens are kept too, and do not grow."
+    )
+    return (
+        rf"{each}A token's keys and values are kept in every layer: $2 L K E b$ bytes ($L$ decoder layers, $K$ key "
+        rf"heads, $E$ numbers each of $b$ bytes), unless a layer keeps the last tokens alone or something else.{source}"
+    )
+
+
 def beam_search(new_tokens: int) -> None:
     """The tree and the texts that it ended with."""
     width = widgets.number("Beams", "beams", default=4, last=6, first=1, help="How many texts are kept at each step.")
     grown = tree(width, new_tokens)
     st.caption(
         r"Greedy decoding can miss the likeliest text: a likely first token may lead to unlikely ones. A beam keeps "
-        r"several texts at each step and answers with the best score, $\log P\,/\,((5 + n) / 6)^{"
-        rf"{grown.length_penalty}}}$ for $n$ new tokens (Wu et al. 2016): without the division short texts would win. "
-        "A line is the thicker, the likelier its token; hover over a node for the numbers."
+        rf"several texts at each step and answers with the best score, "
+        rf"{SCORE[grown.divides_by]}^{{{grown.length_penalty}}}$ for $n$ new tokens: without the division short texts "
+        "would win. A line is the thicker, the likelier its token; hover over a node for the numbers."
     )
     left, right = st.columns(2, gap="medium")
     with left:
@@ -171,9 +146,6 @@ def beam_search(new_tokens: int) -> None:
         st.caption("log P is the natural logarithm of the probability of the new tokens, the end token included.")
 
 
-if loaded.write is None or loaded.backend != "own":
-    only_reads()
-    st.stop()
 st.caption(
     f"{'The model reads the source once, then writes' if loaded.shape == 'encoder-decoder' else 'The model goes on'} "
     "one token at a time: it gives every token that it knows a probability of coming next, one of them is chosen and "
@@ -192,8 +164,7 @@ try:
 except ValueError as error:
     session.show_problem(str(error))
     st.stop()
-flops = decoding.by_step(loaded.config, steps=len(made.steps), begun=made.begun, source=made.source)
-table = made.table().merge(flops, on="step")
+table = made.table()
 
 steps(made, table)
 st.subheader("What the KV cache saves")

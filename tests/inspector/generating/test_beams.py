@@ -132,7 +132,7 @@ def test_the_translator_answers_with_the_best_path() -> None:
 def test_a_beam_as_wide_as_it_likes_and_one_of_none() -> None:
     loaded = models.load("own-decoder")
     assert len([node for node in beams.search(loaded, "Hi.", beams=6, new_tokens=1).nodes if node.hypothesis]) == 6
-    with pytest.raises(ValueError, match="beam search of 1 texts, 0 beams"):
+    with pytest.raises(ValueError, match="beam search with 0 beams for 1 new tokens"):
         beams.search(loaded, "Hi.", beams=0, new_tokens=1)
     with pytest.raises(ValueError, match="The text is empty"):
         beams.search(loaded, "", beams=2, new_tokens=1)

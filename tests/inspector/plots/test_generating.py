@@ -13,9 +13,12 @@ HOSTILE = "<b>$x$</b>"
 
 
 def step(*, rank: int = 1, drawn: bool = False) -> Step:
-    likely = tuple(Candidate(token, p, p / 0.8 if drawn else None) for token, p in [("cat", 0.5), (HOSTILE, 0.3)])
-    chosen = likely[rank - 1] if rank <= 2 else Candidate("dog", 0.01, 0.0 if drawn else None)
-    return Step(chosen, rank, likely, 100)
+    likely = tuple(
+        Candidate(token, p, p / 0.8 if drawn else None, id)
+        for id, (token, p) in enumerate([("cat", 0.5), (HOSTILE, 0.3)])
+    )
+    chosen = likely[rank - 1] if rank <= 2 else Candidate("dog", 0.01, 0.0 if drawn else None, 7)
+    return Step(chosen, rank, likely, 100, 1)
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])
@@ -37,9 +40,9 @@ def test_a_chosen_token_that_is_not_likely_has_a_bar_too() -> None:
 
 def test_two_candidates_of_one_name_are_told_apart_by_their_place() -> None:
     """Two ids can have one name; only the chosen one is in full colour."""
-    one = Candidate("x", 0.4, None)
-    other = Candidate("x", 0.2, None)
-    assert generation.candidates(Step(other, 2, (one, other), 1)).data[0].marker.opacity == (0.4, 1.0)
+    one = Candidate("x", 0.4, None, 1)
+    other = Candidate("x", 0.2, None, 2)
+    assert generation.candidates(Step(other, 2, (one, other), 1, 1)).data[0].marker.opacity == (0.4, 1.0)
 
 
 def test_the_map_grows_and_nothing_moves() -> None:
@@ -74,12 +77,12 @@ def test_a_step_that_is_not_there_is_said() -> None:
 def test_costs_are_drawn_as_they_are() -> None:
     table = pd.DataFrame(
         {
-            **{"step": [1, 2], "cache_bytes": [8, 16], "measured_cache_bytes": [8, 16]},
+            **{"step": [1, 2], "cache_bytes": [8, 16]},
             **{"flops_cached": [5, 6], "flops_uncached": [5, 12], "total_cached": [5, 11], "total_uncached": [5, 17]},
         }
     )
-    measured, formula = generation.cache(table).data
-    assert list(measured.y) == list(formula.y) == [8, 16]
+    (measured,) = generation.cache(table).data
+    assert list(measured.y) == [8, 16]
     uncached, cached = generation.flops(table).data
     assert (list(uncached.y), list(cached.y)) == ([5, 12], [5, 6])
     uncached, cached = generation.flops(table, amount="total", mode="dark").data
