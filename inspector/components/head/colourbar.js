@@ -22,7 +22,7 @@ export class ColourBar {
     const place = (part) => (scale === "sqrt" ? Math.sqrt(part) : part);
     const up = scale === "sqrt" ? [0, 0.1, 0.25, 0.5, 1] : roundParts(vmax, diverging || length < NARROW ? 2 : 4);
     const parts = length < NARROW && scale === "sqrt" ? [0, 1] : up;
-    const signed = [...parts.slice(1).map((part) => -part), ...parts];
+    const signed = [...parts.slice(1).map((part) => -part).reverse(), ...parts];
     const all = diverging ? signed.map((part) => [part, (1 + Math.sign(part) * place(Math.abs(part))) / 2]) : null;
     const marks = all ?? parts.map((part) => [part, place(part)]);
     this.ticks.style.width = `${length}px`;
