@@ -3,8 +3,9 @@
 import streamlit as st
 from starlette.middleware import Middleware
 
-from inspector.views.shell import boundary, gate
+from inspector.views.shell import ahead, boundary, gate
 
+ahead.begin()
 app = st.App(
     "inspector/views/shell/frame.py",
     middleware=[Middleware(gate.Gate, rules=gate.Rules.from_environment())],

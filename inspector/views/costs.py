@@ -16,7 +16,6 @@ VALUES: dict[draw.Value, str] = {
     "cache_bytes": "KV cache bytes",
 }
 
-st.title("Costs")
 inspected = session.inspected()
 mode = session.mode()
 config = session.at_hand(inspected, so="its costs are not").config

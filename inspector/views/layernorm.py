@@ -24,7 +24,6 @@ MEANS = r"$\mu$ and $\sigma$ are the mean and the standard deviation of"
 SQUARES = "the mean of the squares is taken over"
 
 link.parameters("token", "norm")
-st.title("LayerNorm")
 trace = session.inspected().trace
 mode = session.mode()
 left_out = sorted((one for one in trace.refused if one.what == "norm"), key=lambda one: one.reason)

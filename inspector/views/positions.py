@@ -15,7 +15,6 @@ PAPER = "sinusoidal"
 MOST = 512  # positions drawn where the model has no table
 SHOWN = 128  # positions of the curves: over all of them the fast dimensions are a solid band
 
-st.title("Positions")
 inspected = session.inspected()
 mode = session.mode()
 loaded = session.at_hand(inspected, so="its table is not")

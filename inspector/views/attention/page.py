@@ -12,7 +12,6 @@ from inspector.views.shell import boundary, link, open_site, session, site_words
 
 # The open head, its pinned queries, a key to explain, what is drawn, the order and choice of heads.
 link.parameters("layer", "call", "head", "query", "key", "lines", "between", "tokens", "sort", "only")
-st.title("Attention")
 inspected = session.inspected()
 trace = inspected.trace
 stream = widgets.stream(trace.streams)

@@ -12,7 +12,6 @@ from inspector.views.compare import difference, head_distances, panels
 from inspector.views.shell import link, session
 
 link.parameters("panels")
-st.title("Compare")
 inspected = session.inspected(in_panels=True)
 opened = panels.opened_elsewhere(inspected)
 names = panels.names()

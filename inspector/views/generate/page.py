@@ -22,7 +22,6 @@ SCORE = {"wu": r"$\log P\,/\,((5 + n) / 6)", "power": r"$\log P\,/\,n"}
 AMOUNTS: dict[str, draw.Amount] = {"each step": "flops", "up to each step": "total"}
 
 link.parameters("step")
-st.title("Generate")
 shown = stand_in.inspected("does not write", can=lambda loaded: loaded.write is not None, instead=[TRANSLATOR])
 loaded, text, mode = shown.loaded, shown.trace.text, session.mode()
 

@@ -124,7 +124,6 @@ def show(attempt: Attempt, *, chosen: Experiment | None) -> None:
     results.example(attempt.experiment, attempt.results)
 
 
-st.title("Lab")
 st.caption(
     "Two very small Transformers learn the same task from the same random digits, each step on 32 new texts. Choose "
     "what sets B apart from A, press Start and watch. They are encoders that name all digits of the answer at once. "

@@ -6,30 +6,45 @@ from pathlib import Path
 import streamlit as st
 from streamlit.runtime.scriptrunner import StopException
 
-from inspector.views.shell import boundary, link, model_picker, sidebar
+from inspector.views.shell import ahead, boundary, header, link, model_picker, sidebar
 
 VIEWS = Path(__file__).parents[1]
 ICON = VIEWS / "icon.png"  # a named icon would be fetched from a CDN
 
 st.set_page_config(page_title="Headlight", page_icon=str(ICON), layout="wide")
 
-page = st.navigation(
-    [
-        st.Page(VIEWS / "attention" / "page.py", title="Attention", icon=":material/grid_view:", default=True),
-        st.Page(VIEWS / "compare" / "page.py", title="Compare", url_path="compare", icon=":material/compare:"),
-        st.Page(VIEWS / "what_if" / "page.py", title="What if", url_path="what_if", icon=":material/alt_route:"),
-        st.Page(VIEWS / "generate" / "page.py", title="Generate", url_path="generate", icon=":material/edit_note:"),
-        st.Page(VIEWS / "layernorm.py", title="LayerNorm", icon=":material/equalizer:"),
-        st.Page(VIEWS / "positions.py", title="Positions", icon=":material/waves:"),
-        st.Page(VIEWS / "costs.py", title="Costs", icon=":material/calculate:"),
-        st.Page(VIEWS / "lab" / "page.py", title="Lab", url_path="lab", icon=":material/science:"),
-        st.Page(VIEWS / "training" / "page.py", title="Training", url_path="training", icon=":material/timeline:"),
-    ],
-    position="top",
-)
+GROUPS = {
+    "Read": (
+        ("attention/page", "", "Attention", "grid_view", "See what every head of a Transformer looks at in your text."),
+        ("compare/page", "compare", "Compare", "compare", "Set heads, texts and models side by side."),
+        ("what_if/page", "what_if", "What if", "alt_route", "Change the text or the model, and see what follows."),
+    ),
+    "Inside": (
+        ("layernorm", "layernorm", "LayerNorm", "equalizer", "See what each norm does to every token."),
+        ("positions", "positions", "Positions", "waves", "See how the model knows the order of the tokens."),
+        ("costs", "costs", "Costs", "calculate", "Count what attention costs, and what the FFN costs."),
+    ),
+    "Write": (("generate/page", "generate", "Generate", "edit_note", "Watch a model write, token by token."),),
+    "Learn": (
+        ("lab/page", "lab", "Lab", "science", "Train two tiny Transformers, and see what a switch changes."),
+        ("training/page", "training", "Training", "timeline", "See how the shipped models learned."),
+    ),
+}
+pages = {
+    group: [
+        st.Page(VIEWS / f"{file}.py", title=title, url_path=path, icon=f":material/{icon}:", default=not path)
+        for file, path, title, icon, _ in listed
+    ]
+    for group, listed in GROUPS.items()
+}
+purposes = {path: purpose for listed in GROUPS.values() for _, path, _, _, purpose in listed}
+page = st.navigation(pages, position="top")
+st.logo(str(VIEWS / "wordmark.svg"), icon_image=str(VIEWS / "wordmark.svg"), size="medium")
 another = sidebar.draw(page.url_path)
+header.draw(page, purposes[page.url_path])
 notices = st.container()
 with suppress(StopException), boundary.drawn("This page"):  # the page stops at a text that cannot be read
+    ahead.wait()
     page.run()
 with notices:
     link.show_problems()

@@ -16,6 +16,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -55,8 +56,12 @@ class Bar:
 def layers(what: str) -> Iterator[Callable[[float, int], None]]:
     """Show the layers that are done, a part of a layer included, where the block takes longer than a moment.
 
-    The block calls what it is given with the layers done and how many there will be.
+    The block calls what it is given with the layers done and how many there will be. Work that no visitor waits for,
+    in a thread of the server's, shows nothing.
     """
+    if get_script_run_ctx(suppress_warning=True) is None:
+        yield lambda done, total: None
+        return
     place = st.empty()
     bar = Bar(place, at_once=False, stop=f"stop {what}")
     try:

@@ -40,9 +40,13 @@ def turn(what: str) -> Iterator[None]:
     """Run the block when it is this visitor's turn, and say the place in the queue meanwhile.
 
     what: what is done in the block, the beginning of a sentence. Saying the place is also where Streamlit ends the run
-    when the visitor presses Stop, changes something or leaves: the place is free at once.
+    when the visitor presses Stop, changes something or leaves: the place is free at once. Work that no visitor asked
+    for, in a thread of the server's, takes no turn.
     """
     context = get_script_run_ctx(suppress_warning=True)
+    if context is None:
+        yield
+        return
     element: DeltaGenerator | None = None
 
     def tell(place: int) -> None:
@@ -54,7 +58,7 @@ def turn(what: str) -> Iterator[None]:
             icon=":material/hourglass_top:",
         )
 
-    with turns().taken(object() if context is None else context.session_id, tell=tell):
+    with turns().taken(context.session_id, tell=tell):
         if element is not None:
             element.empty()
         yield

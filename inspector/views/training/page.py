@@ -97,7 +97,6 @@ def schedule(recipe: Recipe, table: pd.DataFrame, *, steps: int) -> None:
 
 
 link.parameters("replay_layer", "replay_head")
-st.title("Training")
 names = history.names(checkpoints.FOLDER)
 if not names:
     session.show_problem(

@@ -15,7 +15,6 @@ PARTS = {
 
 # The masked tokens, the swapped word, the token that is predicted, the dropped heads, the open head.
 link.parameters("token", "word", "ask", "drop", "mask_layer", "mask_call", "mask_head")
-st.title("What if")
 inspected = session.inspected()
 loaded = session.at_hand(
     inspected, so="it cannot be run again. Remove the file in the sidebar and choose a model to change its text"

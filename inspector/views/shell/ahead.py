@@ -1,0 +1,47 @@
+"""The work that begins with the server, before a visitor comes: the first model is loaded and reads the first text.
+
+A thread does it through the caches that the pages ask. A visitor who comes meanwhile waits for the same work, in front
+of a page that already says what it is for.
+"""
+
+from __future__ import annotations
+
+import logging
+from threading import Thread
+
+import streamlit as st
+
+import models
+from inspector.views.shell import examples, session
+
+PULSE = 0.1  # seconds between two looks at what the visitor pressed
+
+_workers: list[Thread] = []
+
+
+def begin() -> None:
+    """Begin the work; what fails in it is only logged, for the visitor's own try fails again and is told."""
+    _workers.append(Thread(target=_prepare, name="ahead", daemon=True))
+    _workers[-1].start()
+
+
+def wait() -> None:
+    """Wait for the work, if it is still under way, and say so meanwhile; a click elsewhere ends the wait."""
+    if not any(worker.is_alive() for worker in _workers):
+        return
+    pulse = st.empty()  # where Streamlit ends a run
+    title = models.catalogue()[0].title
+    with st.spinner(f"Loading PyTorch and {title}: the server has just started, and this takes some seconds"):
+        for worker in _workers:
+            while worker.is_alive():
+                worker.join(PULSE)
+                pulse.empty()
+
+
+def _prepare() -> None:
+    try:
+        read = session.record(models.catalogue()[0].id, examples.FIRST)
+        session.first_look(read.trace)
+        session.exactness(read)
+    except Exception:  # whatever it is: nobody sees this thread
+        logging.getLogger(__name__).info("the work ahead failed", exc_info=True)
