@@ -40,7 +40,11 @@ WORDS = (  # none in the page's prose; so long that chance writes none into a pi
     *("mushroom", "sapphire", "hurricane", "telescope", "porcelain", "saxophone", "avalanche"),
 )
 FILLING = ("the", "cat", "sat", "on", "a", "mat", "and", "wanted", "milk", "from", "some", "big", "river", "bank")
-PAGES = ("Attention", "Compare", "What if", "LayerNorm", "Positions", "Costs", "Training")
+PAGES = {  # by their groups in the navigation; the Lab and Generate are acts of their own
+    "Read": ("Attention", "Compare", "What if"),
+    "Inside": ("LayerNorm", "Positions", "Costs"),
+    "Learn": ("Training",),
+}
 READERS, WRITERS = ("minilm", "minilm-own", "mini-bert", "own-encoder"), ("translator", "own-decoder")
 IDLE = ".stApp[data-test-script-state='notRunning']"
 ARRIVALS, PATIENCE = 60.0, 180.0  # seconds in which all come, and that a visitor waits at most
@@ -150,7 +154,12 @@ class Visitor:
         await self.page.get_by_role("button", name="Inspect", exact=True).first.click()
 
     async def _page(self) -> None:
-        await self.page.get_by_role("link", name=self.chance.choice(PAGES), exact=True).first.click()
+        await self._turn_to(self.chance.choice([name for names in PAGES.values() for name in names]))
+
+    async def _turn_to(self, name: str) -> None:
+        group = next(group for group, names in PAGES.items() if name in names)
+        await self.page.get_by_test_id("stTopNav").get_by_role("button", name=group).click()
+        await self.page.get_by_role("menuitem", name=name).click()
 
     async def _model(self) -> None:
         titles = {card.id: card.title for card in models.catalogue()}
@@ -163,7 +172,8 @@ class Visitor:
             await cells.nth(self.chance.randrange(count)).click(force=True)
 
     async def _lab(self) -> None:
-        await self.page.get_by_role("link", name="Lab", exact=True).first.click()
+        await self.page.get_by_test_id("stTopNav").get_by_role("button", name="Learn").click()
+        await self.page.get_by_role("menuitem", name="Lab").click()
         await self.page.get_by_role("button", name="Start", exact=True).click()
         await self.page.wait_for_timeout(1000 * self.chance.uniform(1, 12))
         if await self.page.get_by_text("in the queue").count():

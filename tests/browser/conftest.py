@@ -37,6 +37,12 @@ PAGES = {
     "/lab": "text=Nothing is trained yet",
     "/training": ".js-plotly-plot",
 }
+GROUPS = {
+    "Read": ("Attention", "Compare", "What if"),
+    "Inside": ("LayerNorm", "Positions", "Costs"),
+    "Write": ("Generate",),
+    "Learn": ("Lab", "Training"),
+}
 # Runs inside the server before anything else: writes down every address that it resolves or connects to.
 WATCHER = """
 import os, sys
@@ -56,6 +62,13 @@ def visit(page: Page, server: Server, path: str = "/") -> None:
     picture = PAGES.get(path) or PAGES[path.split("?")[0]]
     page.locator(picture).first.wait_for(state="attached", timeout=SLOW)
     rests(page)
+
+
+def turn_to(page: Page, name: str) -> None:
+    """Choose another page in the navigation."""
+    group = next(group for group, names in GROUPS.items() if name in names)
+    page.get_by_test_id("stTopNav").get_by_role("button", name=group).click()
+    page.get_by_role("menuitem", name=name).click()
 
 
 def rests(page: Page) -> None:

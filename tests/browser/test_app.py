@@ -18,7 +18,7 @@ import inspector
 import models
 from inspector import record
 from models import LoadedModel
-from tests.browser.conftest import SLOW, rests, visit
+from tests.browser.conftest import SLOW, rests, turn_to, visit
 from tests.browser.drawing import SAID, frame, point, tooltip
 from tests.inspector.probe.families import CAPTURED, save
 
@@ -64,7 +64,7 @@ def test_the_example_is_drawn_and_nothing_leaves_the_machine(page: Page, server:
     )
     assert max(painted) > 20, "no canvas shows a map"
     for name in ("Compare", "LayerNorm", "Positions", "Costs"):
-        page.get_by_role("link", name=name).click()
+        turn_to(page, name)
         expect(page.get_by_role("heading", name=name, exact=True)).to_be_visible()
         rests(page)
         assert page.get_by_test_id("stException").count() == 0
@@ -103,11 +103,11 @@ def test_the_open_head_waits_while_other_pages_are_used(page: Page, server: Any)
     ready(page, server)
     page.get_by_role("gridcell", name="layer 4, head 2,").click()
     expect(page).to_have_url(re.compile("layer=4&head=2"))
-    page.get_by_role("link", name="Compare").click()
+    turn_to(page, "Compare")
     page.get_by_text("Square-root colour").click()
     expect(page).to_have_url(re.compile("sqrt=true"))
     rests(page)
-    page.get_by_role("link", name="Attention").click()
+    turn_to(page, "Attention")
     expect(page.get_by_role("gridcell", name="layer 4, head 2,")).to_have_attribute("aria-selected", "true")
     expect(page).to_have_url(re.compile("layer=4"))
 
@@ -127,7 +127,7 @@ def test_a_pasted_text_is_inspected(page: Page, server: Any) -> None:
     page.get_by_label("Text", exact=True).fill("Colourless green ideas sleep furiously.")
     page.get_by_role("button", name="Inspect").click()
     expect(page.get_by_text("9 tokens of at most 512")).to_be_visible()
-    page.get_by_role("link", name="LayerNorm").click()
+    turn_to(page, "LayerNorm")
     expect(page.get_by_text("9 tokens,")).to_be_visible()
     expect(page.get_by_label("Text", exact=True)).to_have_value("Colourless green ideas sleep furiously.")
 

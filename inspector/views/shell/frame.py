@@ -1,4 +1,4 @@
-"""The frame of every page: title, navigation, sidebar. app.py runs it."""
+"""The frame of every page: navigation, sidebar, and the line with the page's purpose. app.py runs it."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -10,9 +10,8 @@ from inspector.views.shell import ahead, boundary, header, link, model_picker, s
 
 VIEWS = Path(__file__).parents[1]
 ICON = VIEWS / "icon.png"  # a named icon would be fetched from a CDN
-
-st.set_page_config(page_title="Headlight", page_icon=str(ICON), layout="wide")
-
+WORDMARK = VIEWS / "wordmark.svg"
+# Group of pages -> file, address, title, icon and purpose of each page.
 GROUPS = {
     "Read": (
         ("attention/page", "", "Attention", "grid_view", "See what every head of a Transformer looks at in your text."),
@@ -30,18 +29,24 @@ GROUPS = {
         ("training/page", "training", "Training", "timeline", "See how the shipped models learned."),
     ),
 }
-pages = {
-    group: [
-        st.Page(VIEWS / f"{file}.py", title=title, url_path=path, icon=f":material/{icon}:", default=not path)
-        for file, path, title, icon, _ in listed
-    ]
-    for group, listed in GROUPS.items()
-}
-purposes = {path: purpose for listed in GROUPS.values() for _, path, _, _, purpose in listed}
-page = st.navigation(pages, position="top")
-st.logo(str(VIEWS / "wordmark.svg"), icon_image=str(VIEWS / "wordmark.svg"), size="medium")
+OWN_MODELS = ("lab", "training")  # pages that show models of their own, whatever the sidebar says
+PURPOSES = {address: purpose for pages in GROUPS.values() for _, address, _, _, purpose in pages}
+
+st.set_page_config(page_title="Headlight", page_icon=str(ICON), layout="wide")
+page = st.navigation(
+    {
+        group: [
+            st.Page(VIEWS / f"{file}.py", title=title, url_path=address, icon=f":material/{icon}:", default=not address)
+            for file, address, title, icon, _ in pages
+        ]
+        for group, pages in GROUPS.items()
+    },
+    position="top",
+)
+st.set_page_config(page_title=f"{page.title} · Headlight")
+st.logo(str(WORDMARK))
 another = sidebar.draw(page.url_path)
-header.draw(page, purposes[page.url_path])
+header.draw(page.title, PURPOSES[page.url_path], with_model=page.url_path not in OWN_MODELS)
 notices = st.container()
 with suppress(StopException), boundary.drawn("This page"):  # the page stops at a text that cannot be read
     ahead.wait()

@@ -1,21 +1,18 @@
-"""The line over every page: which page it is, what it is for, and the model that is seen."""
+"""The line over every page: the page, what it is for, and the model that reads."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from inspector.views.shell import available_models, widgets
 
-if TYPE_CHECKING:
-    from streamlit.navigation.page import StreamlitPage
 
-
-def draw(page: StreamlitPage, purpose: str) -> None:
-    """Draw the line; it stands there before the page has loaded anything."""
-    card = available_models.card(st.session_state["model"])
+def draw(title: str, purpose: str, *, with_model: bool) -> None:
+    """Draw the line; nothing has to be loaded for it."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.title(page.title, anchor=False, width="content")
+        st.title(title, anchor=False, width="content")
         st.markdown(purpose, width="stretch")
-        st.markdown(f"Model: **{widgets.plain(card.title)}**", width="content")
+        if with_model:
+            opened = st.session_state.get("file") is not None
+            model = "that of the saved trace" if opened else available_models.card(st.session_state["model"]).title
+            st.markdown(f"Model: **{widgets.plain(model)}**", width="content")

@@ -74,4 +74,8 @@ def test_the_bar_names_the_layer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(st, "progress", lambda share, words: lines.append(f"{share:.2f} {words}"))
     with progress.layers("Reading the text") as on_progress:
         on_progress(4.5, 12)
+    assert lines == []  # the server's own work, which no visitor waits for
+    monkeypatch.setattr(progress, "get_script_run_ctx", lambda suppress_warning: object())
+    with progress.layers("Reading the text") as on_progress:
+        on_progress(4.5, 12)
     assert lines == ["0.38 Reading the text: layer 5 of 12"]

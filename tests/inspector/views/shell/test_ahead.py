@@ -1,0 +1,44 @@
+"""The work that begins with the server: the first visitor finds it done, or waits for it in front of the page's frame."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from inspector import probe
+from inspector.views.shell import ahead
+from tests.inspector.views.page import FRAME, opened, said
+
+
+def test_the_first_visitor_finds_the_text_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    st.cache_resource.clear()
+    monkeypatch.setattr(ahead, "_workers", [])
+    ahead.begin()
+    ahead._workers[0].join(120)
+    monkeypatch.setattr(probe, "record", lambda *_, **__: pytest.fail("the text is read again"))
+    app = opened()
+    assert not app.exception
+    assert "Exact on this text" in said(app)
+
+
+def test_a_visitor_who_comes_early_sees_the_frame_and_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+    worker = threading.Thread(target=lambda: None)
+    monkeypatch.setattr(worker, "is_alive", lambda: not seen)
+    monkeypatch.setattr(worker, "join", lambda seconds: seen.append("waited"))
+    monkeypatch.setattr(ahead, "_workers", [worker])
+    app = AppTest.from_file(str(FRAME), default_timeout=120).run()
+    assert seen == ["waited"]
+    assert [title.value for title in app.title] == ["Attention"]
+    assert "Exact on this text" in said(app)
+
+
+def test_what_fails_ahead_is_left_to_the_visitors_own_try(monkeypatch: pytest.MonkeyPatch) -> None:
+    st.cache_resource.clear()
+    monkeypatch.setattr("models.registry.find_spec", lambda name: None)
+    ahead._prepare()
+    assert "The bundled BERT is not installed" in said(opened(text="A cat."))
+    st.cache_resource.clear()
