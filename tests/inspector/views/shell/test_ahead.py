@@ -1,4 +1,4 @@
-"""The work that begins with the server: the first visitor finds it done, or waits for it in front of the page's frame."""
+"""Work that begins with the server: the first visitor finds it done, or waits for it before the page's frame."""
 
 from __future__ import annotations
 
