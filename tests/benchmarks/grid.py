@@ -77,6 +77,8 @@ def run(page: Page, address: str) -> None:
     page.get_by_role("button", name="Inspect").click()
     page.get_by_text("512 tokens of at most 512").wait_for(timeout=60_000)
     page.wait_for_timeout(2000)
+    page.get_by_role("button", name="Options").click()  # its switches are in the page while it is open
+    page.get_by_text("Hide special tokens").wait_for()
     grids = [measure(page, received, "Hide special tokens", ".hl-grid") for _ in range(9)]
     heads = [measure(page, received, f"layer {i % 6}, head {(i * 5) % 12}", ".hl-head") for i in range(2, 11)]
     steps = [measure(page, received, "]", ".hl-head") for _ in range(9)]

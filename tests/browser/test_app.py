@@ -76,11 +76,13 @@ def test_a_click_opens_a_head_and_the_link_restores_it(page: Page, server: Any, 
     ready(page, server)
     page.get_by_role("gridcell", name="layer 3, head 5").click()
     expect(page.get_by_text("Layer 3, head 5", exact=True)).to_be_visible()
+    page.get_by_role("button", name="Options").click()
     page.get_by_text("Merge word pieces").click()
     expect(page).to_have_url(re.compile("(?=.*layer=3)(?=.*head=5)(?=.*words=true)"))
     other = page.context.new_page()
     ready(other, server, page.url.removeprefix(server.url))
     expect(other.get_by_text("Layer 3, head 5", exact=True)).to_be_visible()
+    other.get_by_role("button", name="Options").click()
     expect(other.get_by_role("switch", name="Merge word pieces")).to_be_checked()
     expect(other.get_by_role("gridcell", name="layer 3, head 5")).to_have_attribute("aria-selected", "true")
 

@@ -22,9 +22,9 @@ SHOWN = """() => {
     sorted: all(".hl-grid select, .hl-grid .direction").map((e) => e.value || e.innerText),
     chips: all(".hl-grid .chip").map((e) => [e.dataset.role, e.ariaPressed]),
     tools: all(".hl-head .tools :is(select, input)").filter((e) => !e.hidden).map((e) => e.value),
-    title: all(".hl-head .head-title").map((e) => e.innerText),
+    title: all("[data-testid=stMain] strong").map((e) => e.innerText),
     why: all("[data-testid=stExpander] summary").map((e) => e.innerText),
-    pictures: all(".hl-grid canvas, .hl-head canvas.cells").map((e) => e.toDataURL()),
+    pictures: all(".hl-grid .field canvas, .hl-head canvas.cells").map((e) => e.toDataURL()),
   };
 }"""
 
@@ -65,11 +65,13 @@ def test_all_that_is_chosen_comes_back(page: Page, browser: Browser, server: Ser
     grid, head = page.locator(".hl-grid"), page.locator(".hl-head").first
     grid.locator("[data-layer='2'][data-head='3']").click()
     in_link(page, "layer=2", "head=3")
+    page.get_by_role("button", name="Options").click()
     for name, key in (("Hide special tokens", "hide"), ("Merge word pieces", "words"), ("Square-root colour", "sqrt")):
         page.get_by_test_id("stCheckbox").get_by_text(name).click()
         in_link(page, f"{key}=true")
     page.get_by_test_id("stCheckbox").get_by_text("Renormalise").click()
     in_link(page, "renormalise=true")
+    page.keyboard.press("Escape")
     grid.locator("select").select_option("distance")
     in_link(page, "sort=distance")
     grid.locator(".direction").click()

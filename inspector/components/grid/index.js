@@ -7,6 +7,7 @@ import { Toolbar } from "./toolbar.js";
 
 const ANSWER = 5000; // milliseconds that the host has to follow a click before its own selection counts again
 const WORDS = 48; // pixels that "head 11" needs
+const REACHED = 24; // pixels from one head to the next that a finger needs; for those, rows give up the word "layer"
 // "layer 3 local" is "3" under a small picture, and "layer 3 (2nd)" is "3 2nd".
 const short = (name) => name.replace(/^layer (\d+)(?: \((\w+)\))?.*$/, (_, layer, call) => (call ? `${layer} ${call}` : layer));
 const TAG = 13; // pixels of the name under a picture, where rows are not layers
@@ -22,10 +23,11 @@ class Grid extends View {
     super(root, closed, "hl-grid");
     this.canvas = element("canvas", "", { "aria-hidden": "true" });
     this.table = element("div", "table", { role: "grid", "aria-label": "attention of every layer and head" });
-    this.toolbar = new Toolbar(this.box, (options) => this.choose(options));
+    this.axes = Object.assign(element("div", "axes", { "aria-hidden": "true" }), { hidden: true });
     this.field = element("div", "field");
     this.field.append(this.canvas, this.table);
-    this.box.append(this.field);
+    this.box.append(this.axes, this.field);
+    this.toolbar = new Toolbar(this.box, (options) => this.choose(options));
     this.preview = new Preview(this.box);
     this.listen();
   }
@@ -114,14 +116,13 @@ class Grid extends View {
 
   build() {
     const { layers, heads, names } = this.header;
-    this.box.style.setProperty("--side", `${Math.max(46, 6 * Math.max(...names.map((name) => name.length)))}px`);
     const row = (first, others) => {
       const made = element("div", "row", { role: "row" });
       made.append(first, ...others);
       return made;
     };
     const cell = (layer, head) => element("div", "cell", { role: "gridcell", "data-layer": layer, "data-head": head });
-    const side = (name) => Object.assign(element("span", "side", { role: "rowheader" }), { textContent: name });
+    const side = (name) => element("span", "side", { role: "rowheader", "aria-label": name });
     this.cells = times(layers, () => []);
     for (const [layer, head] of this.order) this.cells[layer][head] = cell(layer, head);
     const tops = times(heads, () => element("span", "top", { role: this.byLayer ? "columnheader" : "presentation" }));
@@ -162,8 +163,7 @@ class Grid extends View {
     this.width = this.box.clientWidth;
     if (!this.width) return; // not shown yet; the ResizeObserver calls again
     const { layers, heads } = this.header;
-    const side = Math.ceil(this.table.querySelector(".side").getBoundingClientRect().width) || 44;
-    const room = (this.width - side) / heads;
+    const room = (this.width - this.nameRows()) / heads;
     const gap = room > 22 ? 4 : room > 12 ? 2 : 1;
     const size = Math.max(4, Math.min(LARGEST, Math.floor(room - gap)));
     this.box.style.setProperty("--size", `${size}px`);
@@ -176,11 +176,30 @@ class Grid extends View {
     this.draw(size, gap, tagged);
   }
 
+  /** Writes the rows' names, or where heads would be too small to reach their numbers alone; returns their width. */
+  nameRows() {
+    const sides = [...this.table.querySelectorAll(".side")];
+    const names = sides.map((side) => side.getAttribute("aria-label"));
+    const brief = names.map(short);
+    const width = (texts, least, letter) => Math.max(least, letter * Math.max(...texts.map((text) => text.length)));
+    const full = width(names, 46, 6);
+    const isShort = this.byLayer && (this.width - full) / this.header.heads < REACHED;
+    const room = isShort ? width(brief, 20, 7) : full;
+    sides.forEach((side, row) => (side.textContent = (isShort ? brief : names)[row]));
+    this.axes.textContent = isShort ? `rows are layers, columns ${this.header.columns}s` : "";
+    this.axes.hidden = !isShort;
+    this.box.style.setProperty("--side", `${room}px`);
+    this.box.classList.toggle("short", isShort);
+    return room;
+  }
+
   /** "head 7" where it fits, else the number alone under one "head", every so many where even numbers do not fit. */
   nameHeads(size) {
-    const words = size >= WORDS || !this.byLayer;
+    const words = size >= WORDS;
     const every = size >= 14 ? 1 : size >= 8 ? 2 : 4;
-    this.table.querySelector(".corner").textContent = words ? "" : this.header.columns;
+    const isShort = this.box.classList.contains("short");
+    const corner = !this.byLayer ? "layer.head" : words || isShort ? "" : this.header.columns;
+    this.table.querySelector(".corner").textContent = corner;
     this.table.querySelectorAll(".top").forEach((name, head) => {
       name.textContent = !this.byLayer ? "" : words ? `${this.header.columns} ${this.column(head)}` : head % every ? "" : this.column(head);
       if (this.byLayer) name.setAttribute("aria-label", `${this.header.columns} ${this.column(head)}`);

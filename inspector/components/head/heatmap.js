@@ -10,7 +10,6 @@ import { Viewport } from "./viewport.js";
 const LABELLED = 11; // pixels a cell needs for its token to be legible beside it
 const SLANTED = 18; // pixels a column needs for slanted labels; below, they stand upright
 const LARGEST = 40; // pixels of a cell
-const TALLEST = 560; // pixels of the plot
 const DIMMED = 205; // opacity, of 255, of the page's background over a cell that the filter leaves out
 const LONGEST = 92; // pixels of a label before it is cut
 
@@ -109,9 +108,11 @@ export class Heatmap {
     return { queries: this.matrix.queries.slice(query, query + rows), keys: this.matrix.keys.slice(key, key + cols) };
   }
 
-  /** Fits the plot into `width`. Afterwards plotTop, plotHeight and cellHeight say where its rows lie. */
-  layout(width, theme, palette) {
+  /** Fits the plot into `width` and `tallest`; slanted labels may reach over what lies `beside` it, so many pixels.
+   * Afterwards plotTop, plotHeight and cellHeight say where its rows lie, and height how tall all is. */
+  layout(width, { tallest, beside, theme, palette }) {
     const { queries, keys } = this.tokens();
+    Object.assign(this, { tallest, beside });
     const fits = ({ cell, least }) => cell.every((length, axis) => length >= least[axis]);
     const frame = this.frames(width, theme.tokenFont).find(fits);
     const [cellWidth, cellHeight] = frame.cell;
@@ -137,6 +138,7 @@ export class Heatmap {
     this.bar.draw(this.matrix, palette, clamp(plotWidth, 120, 240));
     this.minimap.draw(this.matrix.whole, palette);
     this.frameViewport();
+    this.height = this.box.offsetHeight;
   }
 
   /** The ways to label the axes, best first: the room each takes and the least [width, height] of a cell it needs. */
@@ -144,7 +146,7 @@ export class Heatmap {
     const context = this.canvas.getContext("2d");
     context.font = `13px ${font}`;
     const longest = (tokens) => {
-      if (tokens.length > Math.max(width, TALLEST) / LABELLED) return 0; // then no label is shown
+      if (tokens.length > Math.max(width, this.tallest) / LABELLED) return 0; // then no label is shown
       return Math.min(LONGEST, Math.max(...tokens.map((token) => context.measureText(plain(token)).width)));
     };
     const { queries, keys } = this.tokens();
@@ -159,7 +161,7 @@ export class Heatmap {
     return down.flatMap((left) =>
       across.map((top) => {
         const frame = { side: Math.ceil(left.side), above: Math.ceil(top.above), least: [top.least, left.least] };
-        return { ...frame, cell: this.fit(width - frame.side - top.overhang - 1) };
+        return { ...frame, cell: this.fit(width - frame.side - Math.max(0, top.overhang - this.beside) - 1) };
       }),
     );
   }
@@ -168,7 +170,7 @@ export class Heatmap {
   fit(width) {
     const { rows, cols } = this.viewport;
     const across = Math.min(LARGEST, width / cols);
-    const down = Math.min(LARGEST, TALLEST / rows);
+    const down = Math.min(LARGEST, this.tallest / rows);
     const alike = Math.max(across, down) < 3 * Math.min(across, down);
     const whole = (length) => (length >= 4 ? Math.floor(length) : length);
     return alike ? Array(2).fill(whole(Math.min(across, down))) : [whole(across), whole(down)];

@@ -8,8 +8,12 @@ import { Linked } from "./linked.js";
 import { Matrix } from "./matrix.js";
 import { Toolbar } from "./toolbar.js";
 
-const SIDE_BY_SIDE = 720; // pixels of the container
-const MAP_SHARE = 0.53; // of the width, as in style.css
+const SIDE_BY_SIDE = 600; // pixels of the container
+const MAP_SHARE = 4 / 7; // of the width
+const GAP = 16; // pixels between map and lines
+const TALLEST = 560; // pixels of the plot
+const LEAST_TALL = 300; // the same where the page shows head and grid at once, in a window however low,
+const BESIDE = 540; // and what such a page needs for all that stands above and below the plot
 const ALIGNED = 18; // pixels of a heatmap row from which the lines use the same rows
 const PAUSE = 250; // milliseconds without a move before another window is asked for
 const CLOSER = 1.5; // of one press of + or -
@@ -80,7 +84,7 @@ class Head extends View {
     this.filter = new Filter(this.matrix, this.toolbar.options);
     const name = header.title || (header.layer == null ? "" : `layer ${header.layer}, head ${header.head}`);
     this.box.setAttribute("aria-label", [name || "attention", ...HOW_TO].join(", "));
-    this.title.textContent = header.title;
+    this.title.textContent = header.compact ? "" : header.title;
     this.map.update(this.matrix, name);
     this.lines.update(this.matrix, this.filter, fresh);
     this.reveal = fresh;
@@ -90,19 +94,24 @@ class Head extends View {
   layout() {
     this.width = this.box.clientWidth;
     if (!this.width) return; // not shown yet; the ResizeObserver calls again
+    const { colours, diverging, compact } = this.header;
     const wide = this.width >= SIDE_BY_SIDE;
     this.panes.classList.toggle("wide", wide);
+    this.box.classList.toggle("compact", Boolean(compact));
     const theme = readTheme(this.box);
-    const { colours, diverging } = this.header;
     const palette = makePalette(colours[theme.mode], theme, diverging);
-    const mapWidth = wide ? Math.floor(this.width * MAP_SHARE) : this.width;
+    const mapWidth = wide ? Math.floor((this.width - GAP) * MAP_SHARE) : this.width;
+    const linesWidth = wide ? this.width - mapWidth - GAP : this.width;
+    this.box.style.setProperty("--map", `${mapWidth}px`);
     this.toolbar.explain(this.matrix.parts, theme.mode);
-    this.map.layout(mapWidth, theme, palette);
+    const tallest = compact ? Math.max(LEAST_TALL, innerHeight - BESIDE) : TALLEST;
+    this.map.layout(mapWidth, { tallest, beside: wide ? linesWidth : 0, theme, palette });
     this.map.fade(this.filter);
     const { plotTop, plotHeight, cellHeight } = this.map;
     const aligned = wide && cellHeight >= ALIGNED && this.map.viewport.isWhole;
-    const place = { width: wide ? this.width - mapWidth - 20 : this.width, top: wide ? plotTop - 22 : 0 };
-    this.lines.layout({ ...place, rowHeight: aligned ? cellHeight : undefined, height: plotHeight, theme, palette });
+    const place = { width: linesWidth, top: aligned ? plotTop - 22 : 0 };
+    const height = wide ? this.map.height - 22 : Infinity;
+    this.lines.layout({ ...place, rowHeight: aligned ? cellHeight : undefined, height, theme, palette });
     this.show();
   }
 

@@ -106,8 +106,9 @@ class HeadMessage:
     heads on the page. quantity: the name of the values, in the singular ("score", "difference of weights"). rows: what
     is told of each query's whole row, and its scores, on hover. segments: of a text and its pair. options: the reader's
     switches, of a page that keeps them. parts: the heads of which `weights` is the mean, for lines in a colour each.
-    whole: the map that this is a window of. Raises ValueError for what does not fit together, and for more parts than
-    fit a message.
+    whole: the map that this is a window of. compact: for a page that names the head itself and shows it at once with
+    the grid; no title is drawn, and the map is no taller than the window leaves. Raises ValueError for what does not
+    fit together, and for more parts than fit a message.
     """
 
     weights: NDArray[np.float32] = field(kw_only=False)
@@ -129,6 +130,7 @@ class HeadMessage:
     options: HeadOptions | None = None
     parts: Sequence[Part] = ()
     whole: Whole | None = None
+    compact: bool = False
 
     def __post_init__(self) -> None:
         weights, queries, keys = self.weights, self.queries, self.keys
@@ -171,7 +173,7 @@ class HeadMessage:
             "options": asdict(self.options) if self.options else None,
             "parts": _parts(self.parts),
             "whole": self.whole.header if self.whole else None,
-        }
+        } | ({"compact": True} if self.compact else {})
         maps = np.stack([np.asarray(one, np.float32) for one in (self.weights, *(part.weights for part in self.parts))])
         return pack(header, maps) + (self.whole.picture.tobytes() if self.whole else b"")
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from inspector.components.grid import Options, grid_bytes, roles
 from inspector.plots import theme
+from inspector.views.attention import room
 from inspector.views.components.grid import grid
 from inspector.views.shell import link, session, site_words
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from inspector.maps import Arrangement
-    from inspector.trace import Trace
+    from inspector.trace import AttentionSite, Trace
 
 
 def draw(
@@ -47,13 +48,17 @@ def draw(
         options=options,
         selected=selected,
     )
-    grid(data, key="grid-view", on_open=on_open, on_options=_keep)
+    grid(data, key="grid-view", on_open=on_open, on_options=_keep, on_narrow=room.told)
     if shown.is_long:
         st.caption(
             f"Each cell is the largest weight of its tile. All share one colour scale, from 0 to {top:g}"
             f"{' by square root' if scale == 'sqrt' else ''}: of a long text the weights are small. "
             "The 1 cell in 100 that is over it has the last colour."
         )
+
+
+def explain(sites: Sequence[AttentionSite]) -> None:
+    """Say how the grid is read and walked."""
     st.caption(
         "Rows are layers, columns heads; each picture is one map. Click one, or walk with the arrow keys and open "
         "with Enter; [ and ] open the head before and after. In the open head a click pins a token."

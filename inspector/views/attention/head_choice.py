@@ -12,6 +12,7 @@ from inspector.views.shell import link
 
 if TYPE_CHECKING:
     from inspector.trace import AttentionSite
+    from inspector.views.attention.quantities import Quantity
 
 IN_COLOURS = 6  # heads at most, as many as there are colours
 
@@ -28,14 +29,12 @@ class WhichHeads:
     name: str
 
 
-def one(row: int, number: int) -> WhichHeads:
-    """The open head alone."""
-    return WhichHeads(((row, number),), False, "")
-
-
-def choose(sites: Sequence[AttentionSite], *, row: int, number: int) -> WhichHeads:
-    """Widgets for the heads beside the open one; all in the link."""
+def choose(sites: Sequence[AttentionSite], *, row: int, number: int, kind: Quantity) -> WhichHeads:
+    """Widgets for the heads beside the open one, all in the link; of another kind than weights it says why not."""
     count = sites[0].heads
+    if kind.name != "weights":
+        st.popover("Several heads", icon=":material/stacks:", disabled=True, help=kind.alone)
+        return WhichHeads(((row, number),), False, "")
     with st.popover("Several heads", icon=":material/stacks:"):
         chosen = st.multiselect(
             "Heads together",

@@ -23,12 +23,18 @@ if TYPE_CHECKING:
     from inspector.trace import Array, AttentionSite, Trace
 
 Follow = Callable[[Choice | Step, maps.Groups], None]
+Window = tuple[slice, slice]
+"""Queries and keys in sight of a long text."""
+
+
+ALL = (slice(None), slice(None))
 
 
 def draw(
     inspected: session.Inspected,
     shown: maps.Arrangement,
     *,
+    window: Window,
     kind: quantities.Quantity,
     which: head_choice.WhichHeads,
     sites: Sequence[AttentionSite],
@@ -38,8 +44,8 @@ def draw(
     options: HeadOptions,
     scale: theme.Scale,
     follow: Follow,
-) -> None:
-    """Map, lines, caption and files of one head as `shown`, or of those in `which`.
+) -> Callable[[], None]:
+    """Map and lines of one head as `shown`, or of those in `which`; returns what draws formula and files below.
 
     sites: of the stream; row: of the one that is open. pinned: the positions of queries; options: of `options`.
 
@@ -48,7 +54,7 @@ def draw(
     trace, site = inspected.trace, sites[row]
     stream = site.stream
     weights = kind.name == "weights"
-    down, across = _window(shown, stream=stream) if shown.is_long else (slice(None), slice(None))
+    down, across = window
     seen = maps.part(shown, queries=down, keys=across)
     record = trace.record_of(site.layer, stream, call=site.call)
     statistics = row_statistics.reader(record, seen) if weights and not which.name else None
@@ -67,7 +73,7 @@ def draw(
             keys=seen.keys.labels,
             layer=row,
             head=number,
-            title=which.name or _title(trace, site, number),
+            title=which.name or title(trace, site, number),
             scale=scale,
             chosen=[at for at in map(seen.queries.containing, pinned) if at is not None],
             first=(down.start or 0, across.start or 0),
@@ -83,10 +89,11 @@ def draw(
                 if which.in_colours
             ],
             whole=_whole(trace, shown, which, stream=stream) if shown.is_long else None,
+            compact=True,
         ).to_bytes()
     except ValueError as error:  # more heads in colours than fit, or a model that is not at hand
         session.show_problem(str(error))
-        return
+        return lambda: None
     head(
         data,
         key="head-view",
@@ -94,23 +101,21 @@ def draw(
         on_options=_keep,
         on_pan=partial(_move, stream=stream),
     )
-    if weights:
-        st.caption(widgets.what_is_drawn(trace, shown, mean, site=site))
-    else:
-        st.caption(quantities.caption(kind, trace, values, site=site))
-    downloads.open_head(
-        trace,
-        seen,
-        values,
-        whole=shown,
-        site=site,
-        head=number,
-        scale=scale,
-        kind=kind,
-        mean=which.name,
-    )
-    if kind.name == "norm-weighted":
-        _handed_over(inspected, seen.keys, site=site, number=number)
+
+    def explain() -> None:
+        if shown.is_long:
+            st.caption(_in_words(shown, window))
+        if weights:
+            st.caption(widgets.what_is_drawn(trace, shown, mean, site=site))
+        else:
+            st.caption(quantities.caption(kind, trace, values, site=site))
+        downloads.open_head(
+            trace, seen, values, whole=shown, site=site, head=number, scale=scale, kind=kind, mean=which.name
+        )
+        if kind.name == "norm-weighted":
+            _handed_over(inspected, seen.keys, site=site, number=number)
+
+    return explain
 
 
 def options() -> HeadOptions:
@@ -124,7 +129,8 @@ def _keep(options: HeadOptions) -> None:
         link.assign(name, value or None)
 
 
-def _title(trace: Trace, site: AttentionSite, number: int) -> str:
+def title(trace: Trace, site: AttentionSite, number: int) -> str:
+    """Name the open head: "Layer 1, head 7"."""
     several = len(trace.streams) > 1
     return draw_attention.title(site.layer, number, site.stream if several else None, call=site.call)
 
@@ -163,11 +169,11 @@ def _handed_over(inspected: session.Inspected, keys: maps.Groups, *, site: Atten
     )
 
 
-def _window(shown: maps.Arrangement, *, stream: str) -> tuple[slice, slice]:
-    """The queries and keys that the reader chose to see of a long text: along the diagonal, or anywhere."""
-    queries, keys = (len(side.members) for side in (shown.queries, shown.keys))
+def window(whole: maps.Arrangement, *, stream: str) -> Window:
+    """Draw where the window of a long text begins; return its queries and keys, along the diagonal or anywhere."""
+    queries, keys = (len(side.members) for side in (whole.queries, whole.keys))
     step = maps.WINDOW // 2
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with st.popover("Window", icon=":material/crop_free:", key="window"):
         row = widgets.number("Queries from", "row", default=0, last=max(queries - maps.WINDOW, 0), step=step)
         apart = st.toggle(
             "Keys apart", key="apart", bind=link.bind_switch("apart"), help="Keys from another place than the queries."
@@ -175,13 +181,17 @@ def _window(shown: maps.Arrangement, *, stream: str) -> tuple[slice, slice]:
         column = row
         if apart or stream == "cross":
             column = widgets.number("Keys from", "column", default=0, last=max(keys - maps.WINDOW, 0), step=step)
-    down, across = slice(row, min(row + maps.WINDOW, queries)), slice(column, min(column + maps.WINDOW, keys))
-    st.caption(
-        f"A window of this long text: queries {row} to {down.stop - 1} of {queries:,}, keys {column} to "
+    return slice(row, min(row + maps.WINDOW, queries)), slice(column, min(column + maps.WINDOW, keys))
+
+
+def _in_words(whole: maps.Arrangement, window: Window) -> str:
+    """Say which part of a long text is in sight."""
+    (down, across), queries, keys = window, len(whole.queries.members), len(whole.keys.members)
+    return (
+        f"A window of this long text: queries {down.start} to {down.stop - 1} of {queries:,}, keys {across.start} to "
         f"{across.stop - 1} of {keys:,}, exact. Drag the map, or click the small picture of the whole below it, in "
         "which each cell is the largest weight of its tile."
     )
-    return down, across
 
 
 def _move(pan: Pan, *, stream: str) -> None:

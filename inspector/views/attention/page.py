@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from inspector import heads, maps
-from inspector.views.attention import all_heads, head_choice, quantities, rollout, why
+from inspector.views.attention import all_heads, head_choice, head_line, quantities, rollout, room, view_options, why
 from inspector.views.attention import open_head as one_head
 from inspector.views.components.head import Choice, Step
 from inspector.views.shell import boundary, link, open_site, session, site_words, widgets
@@ -56,55 +56,49 @@ st.session_state["pinned_in"] = trace.text
 
 
 def explorer() -> None:
-    """Options, numbers, grid and open head: what a click changes, and nothing else."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        row, number = opened()
-        site = sites[row]
-        pinned = link.several("query", default=None, allowed=range(len(sites[0].queries)), but="")
-        key = link.number("key", default=None, last=len(sites[0].keys) - 1)
-        drawn = one_head.options()
-        arranged = all_heads.options(measures)
-        link.publish()
-        st.button("Previous head", icon=":material/chevron_left:", on_click=step, args=(-1,), help="Key [ in the views")
-        st.button("Next head", icon=":material/chevron_right:", on_click=step, args=(1,), help="Key ] in the views")
-        hide = st.toggle("Hide special tokens", key="hide", bind=link.bind_switch("hide"))
-        renormalise = st.toggle(
-            "Renormalise",
-            key="renormalise",
-            bind=link.bind_switch("renormalise"),
-            disabled=not hide,
-            help="Divide each row by what is left after hiding, so that it sums to 1 again.",
-        )
-        words = st.toggle("Merge word pieces", key="words", bind=link.bind_switch("words"))
-        scale = widgets.colour_scale(long=long)
+    """Options, the head's numbers, grid and open head: what a click changes, and nothing else."""
+    row, number = opened()
+    site = sites[row]
+    pinned = link.several("query", default=None, allowed=range(len(sites[0].queries)), but="")
+    key = link.number("key", default=None, last=len(sites[0].keys) - 1)
+    drawn = one_head.options()
+    arranged = all_heads.options(measures)
+    link.publish()
+    bar = st.container(horizontal=True, vertical_alignment="center", gap="small")
+    with bar:
+        kind = quantities.choose()
+        which = head_choice.choose(sites, row=row, number=number, kind=kind)
+        options = view_options.choose(long=long)
     try:
-        shown = maps.arrange(trace, stream=stream, hide_special=hide, merge_words=words, renormalise=renormalise)
+        shown = options.arrange(trace, stream=stream)
     except ValueError as error:
         session.show_problem(str(error))
         return
-    told = measures.iloc[row * site.heads + number]  # a row per head, in the order of the sites
-    widgets.cards(widgets.head_numbers(told, tokens=len(site.keys)) + site_words.cards(site, number))
-    if hide or words:
-        st.caption("These numbers describe the whole map, with nothing hidden or merged.")
-    left, right = st.columns([2, 3], gap="medium")
-    with right:  # before the grid, for which a click on a head does not have to wait
-        with st.container(horizontal=True, vertical_alignment="center"):
-            kind = quantities.choose()
-            alone = head_choice.one(row, number)
-            which = head_choice.choose(sites, row=row, number=number) if kind.name == "weights" else alone
-        st.caption(kind.differs)
-        seen = shown
-        if kind.name != "weights":
-            seen = maps.arrange(trace, stream=stream, hide_special=hide)
-            if words or renormalise:
-                st.caption(f"Tokens stand alone, and no row is renormalised: a {kind.quantity} is no share to add up.")
-        if kind.name == "rollout":
-            token = pinned[-1] if pinned else why.telling_query(trace, stream)
-            rollout.draw(trace, seen, stream=stream, token=token, scale=scale)
+    seen = shown if kind.name == "weights" else options.alone(trace, stream=stream)
+    rolled = kind.name == "rollout"
+    with bar:
+        window = one_head.window(seen, stream=stream) if seen.is_long and not rolled else one_head.ALL
+        st.button("Previous head", icon=":material/chevron_left:", on_click=step, args=(-1,), help="Key [ in the views")
+        st.button("Next head", icon=":material/chevron_right:", on_click=step, args=(1,), help="Key ] in the views")
+    token = pinned[-1] if pinned else why.telling_query(trace, stream)
+    if rolled:
+        head_line.draw(rollout.title(trace, stream=stream, token=token))
+    elif which.name:
+        head_line.draw(which.name)
+    else:
+        told = measures.iloc[row * site.heads + number]  # a row per head, in the order of the sites
+        numbers = widgets.head_numbers(told, tokens=len(site.keys)) + site_words.cards(site, number)
+        head_line.draw(one_head.title(trace, site, number), numbers, whole=options.hide or options.words)
+
+    grid_place, head_place = room.places()
+    with head_place:  # before the grid, for which a click on a head does not have to wait
+        if rolled:
+            explain = rollout.draw(trace, seen, stream=stream, token=token, scale=options.scale)
         else:
-            one_head.draw(
+            explain = one_head.draw(
                 inspected,
                 seen,
+                window=window,
                 kind=kind,
                 which=which,
                 sites=sites,
@@ -112,26 +106,31 @@ def explorer() -> None:
                 number=number,
                 pinned=pinned,
                 options=drawn,
-                scale=scale,
+                scale=options.scale,
                 follow=follow,
             )
-    with left:
+    with grid_place:
         all_heads.draw(
             trace,
             shown,
             measures,
             stream=stream,
-            scale=scale,
+            scale=options.scale,
             options=arranged,
             on_open=open_head,
-            selected=(row, number) if kind.name == "rollout" else None,
+            selected=(row, number) if rolled else None,
         )
     why.draw(inspected, site=site, number=number, query=pinned[-1] if pinned else None, key=key)
+    st.caption(kind.differs)
+    if kind.name != "weights" and (options.words or options.renormalise):
+        st.caption(f"Tokens stand alone, and no row is renormalised: a {kind.quantity} is no share to add up.")
+    explain()
 
 
 if long:  # a click in a fragment would have to wait until the pictures of a long text are drawn
     explorer()
 else:
     st.fragment(boundary.part(explorer))()
-with st.expander("What every head does, in numbers"):
+with st.expander("More: how the grid is read, and what every head does in numbers"):
+    all_heads.explain(sites)
     widgets.table(measures, name="heads", height=420)

@@ -23,13 +23,15 @@ if TYPE_CHECKING:
 class Quantity:
     """A quantity that a map can show.
 
-    name: in the switch and the link. quantity: what a cell is, in the singular. differs: what sets it apart.
+    name: in the switch and the link. quantity: what a cell is, in the singular. differs: what sets it apart. alone: why
+    several heads have no mean of it, "" where they have.
     """
 
     name: str
     title: str
     quantity: str
     differs: str
+    alone: str = ""
     signed: bool = False
 
     @property
@@ -48,6 +50,7 @@ QUANTITIES = {
             "score",
             "What goes into the softmax, in nats: one more makes a weight e = 2.72 times as large. They compare within "
             "a row alone, and small weights are still told apart. Masked cells have none.",
+            alone="Scores compare within a row of one head alone: their mean over heads means nothing. Choose weights.",
             signed=True,
         ),
         Quantity(
@@ -56,6 +59,7 @@ QUANTITIES = {
             "norm",
             "A weight says what share is taken, the norm how much that is: a key that hands over next to nothing "
             "fades, whatever its weight (Kobayashi et al. 2020).",
+            alone="Vectors of several heads add up, their lengths do not: their mean says nothing. Choose weights.",
         ),
         Quantity(
             "rollout",
@@ -63,6 +67,7 @@ QUANTITIES = {
             "share",
             "From the pinned token: a map is one head of one layer; rollout follows one token back through all of "
             "them, to the tokens that its last state came from (Abnar & Zuidema 2020).",
+            alone="Rollout already takes the mean over all heads of every layer. Choose weights to see several heads.",
         ),
     )
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -20,8 +21,16 @@ if TYPE_CHECKING:
     from inspector.trace import Trace
 
 
-def draw(trace: Trace, shown: maps.Arrangement, *, stream: str, token: int, scale: theme.Scale) -> None:
-    """Picture, formula and file; `token` is the position of a query, `shown` the tokens in sight, each alone."""
+def title(trace: Trace, *, stream: str, token: int) -> str:
+    """Name the rollout: "Rollout from 9 it"."""
+    return f"Rollout from {token} {trace.read_by(stream).tokens[token]}"
+
+
+def draw(trace: Trace, shown: maps.Arrangement, *, stream: str, token: int, scale: theme.Scale) -> Callable[[], None]:
+    """The picture; returns what draws its formula and file below.
+
+    token: the position of a query; shown: the tokens in sight, each alone.
+    """
     try:
         shares = session.cached(
             ("rollout", trace.key, stream, token),
@@ -29,30 +38,32 @@ def draw(trace: Trace, shown: maps.Arrangement, *, stream: str, token: int, scal
         )
     except ValueError as error:
         session.show_problem(str(error))
-        return
-    tokens = trace.read_by(stream).tokens
+        return lambda: None
     across = _columns(len(shown.keys.members))
     seen = maps.Groups(shown.keys.labels[across], shown.keys.members[across])
-    name = f"{token} {tokens[token]}"
+    name = f"{token} {trace.read_by(stream).tokens[token]}"
     layers = [site.name for site in trace.sites if site.stream == stream]
-    st.markdown(f"**Rollout from {widgets.plain(name)}**")
     figure = draw_flow.rollout(
         shares[:, seen.positions], tokens=seen.labels, token=name, layers=layers, mode=session.mode(), scale=scale
     )
     widgets.chart(figure, alt=f"where token {name} came from, layer by layer", key="rollout")
-    st.caption(
-        r"Row $l$ = $e_{token}\,A'_{L-1} \cdots A'_l$ with $A' = \frac{1}{2} I + \frac{1}{2}\,\mathrm{mean}_h A_h$: "
-        "half of a state is taken to stay (Abnar & Zuidema 2020). Each row sums to 1 over all tokens, no unit; the top "
-        "row is the token alone. Pin another query in a map, or choose it under Why this weight."
-    )
-    if layers != [layer_name(number) for number in range(len(layers))]:
-        st.caption("Only attention is followed: what layers of another kind mix between tokens is left out.")
-    downloads.button(
-        f"{trace.model.replace('/', '-')}-{stream}-rollout-from{token}.csv",
-        lambda: _csv(shares[:, seen.positions], seen.labels, layers),
-        "The shares as you see them, a row per layer, to the last digit",
-        label="CSV",
-    )
+
+    def explain() -> None:
+        st.caption(
+            r"Row $l$ = $e_{token}\,A'_{L-1} \cdots A'_l$ with $A' = \frac{1}{2}I + \frac{1}{2}\mathrm{mean}_h A_h$: "
+            "half of a state is taken to stay (Abnar & Zuidema 2020). A row sums to 1 over all tokens, no unit; the "
+            "top row is the token alone. Pin another query in a map, or choose it under Why this weight."
+        )
+        if layers != [layer_name(number) for number in range(len(layers))]:
+            st.caption("Only attention is followed: what layers of another kind mix between tokens is left out.")
+        downloads.button(
+            f"{trace.model.replace('/', '-')}-{stream}-rollout-from{token}.csv",
+            lambda: _csv(shares[:, seen.positions], seen.labels, layers),
+            "The shares as you see them, a row per layer, to the last digit",
+            label="CSV",
+        )
+
+    return explain
 
 
 def _columns(count: int) -> slice:

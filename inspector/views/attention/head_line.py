@@ -1,0 +1,28 @@
+"""The line over the maps: the name of the open head and its numbers, what each means on demand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import streamlit as st
+
+from inspector.views.shell import widgets
+
+Number = tuple[str, str, str]
+"""A name, the number with its unit, and what it means."""
+
+
+def draw(title: str, numbers: Iterable[Number] = (), *, whole: bool = False) -> None:
+    """Name and numbers in one line; of several heads, or all, there are no numbers.
+
+    whole: some tokens are hidden or merged, and the numbers describe the whole map.
+    """
+    numbers = list(numbers)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(f"**{widgets.plain(title)}**", width="content")
+        if numbers:
+            said = " · ".join(f"{name[0].lower()}{name[1:]} **{number}**" for name, number, _ in numbers)
+            more = ", of the whole map" if whole else ""
+            meanings = "\n".join(f"- **{name}**: {meaning}" for name, _, meaning in numbers)
+            nothing = "These numbers are of the whole map, with nothing hidden or merged.\n\n" if whole else ""
+            st.markdown(said + more, help=nothing + meanings, width="content")
