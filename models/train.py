@@ -6,6 +6,7 @@ import argparse
 import logging
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -28,7 +29,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if not chosen.resume:
             check_new(out)
-        task = prepare(RECIPES[chosen.name], chosen.data, tokenizer_file=out / "tokenizer.json", resume=chosen.resume)
+        recipe = RECIPES[chosen.name]
+        if chosen.steps is not None:
+            recipe = replace(recipe, steps=chosen.steps)
+        task = prepare(recipe, chosen.data, tokenizer_file=out / "tokenizer.json", resume=chosen.resume)
         print(f"{chosen.name}: {len(task.train):,} examples, {step_count(task):,} steps, into {out}", flush=True)
         trained = train(
             task, out, implementation=chosen.implementation, resume=chosen.resume, save_seconds=chosen.save_seconds
@@ -39,6 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 f"Stopped and saved at step {trained.progress.step:,} of {trained.steps:,}. Go on with\n"
                 f"  python -m models.train {chosen.name}{data} --out {out}"
                 f" --implementation {chosen.implementation} --resume"
+                + (f" --steps {chosen.steps}" if chosen.steps else "")
             )
             return INTERRUPTED
         print(
@@ -81,6 +86,7 @@ def _parser() -> argparse.ArgumentParser:
         type=Path,
         help="the --out of a finished yardstick; the card shows its scores beside those of the model",
     )
+    parser.add_argument("--steps", type=int, help="how many steps; where the rate falls late, also to resume with")
     parser.add_argument("--threads", type=int, default=1, help="more than one helps only large models on idle cores")
     parser.add_argument("--save-seconds", type=float, default=60.0, help="how often the state is saved")
     return parser

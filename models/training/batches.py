@@ -69,6 +69,34 @@ def _padded(rows: Sequence[Sequence[int]], padding: int) -> tuple[Tensor, Tensor
     return ids.reshape(len(rows), longest), torch.arange(longest) < lengths[:, None]
 
 
+@dataclass(frozen=True)
+class Phase:
+    """A part of a training: examples, read `epochs` times in batches of at most `batch_tokens`."""
+
+    examples: Sequence[Example]
+    batch_tokens: int
+    epochs: int
+
+    def count(self, *, seed: int) -> int:
+        """Count the batches of all epochs."""
+        return self.epochs * len(buckets(self.examples, batch_tokens=self.batch_tokens, seed=seed))
+
+
+def batches_of(phases: Sequence[Phase], *, padding: int, seed: int, done: int) -> Iterator[Batch]:
+    """Yield the batches of all phases, one after the other, except the first `done`."""
+    for phase in phases:
+        count = phase.count(seed=seed)
+        yield from batches_from(
+            phase.examples,
+            batch_tokens=phase.batch_tokens,
+            padding=padding,
+            seed=seed,
+            done=min(done, count),
+            epochs=phase.epochs,
+        )
+        done -= min(done, count)
+
+
 def batches_from(
     examples: Sequence[Example], *, batch_tokens: int, padding: int, seed: int, done: int, epochs: int
 ) -> Iterator[Batch]:

@@ -8,6 +8,7 @@ from random import Random
 
 PAIRS = {split: f"tatoeba-en-zh.{split}.tsv" for split in ("train", "valid", "test")}
 BOOKS = {split: f"books-{split}.txt" for split in ("train", "valid")}
+CHINESE_BOOKS = {split: f"books-zh-{split}.txt" for split in ("train", "valid")}
 
 
 def read_pairs(path: Path) -> list[tuple[str, str]]:
@@ -40,6 +41,17 @@ def read_paragraphs(path: Path) -> list[str]:
             raise ValueError(f"{path}, line {number}: the line is empty; expected {expected}")
         paragraphs.append(line)
     return paragraphs
+
+
+def chinese_sentences(data: Path) -> tuple[list[str], list[str]]:
+    """Read the Chinese side of the pairs, for training and for validation.
+
+    The pairs are split by their English side, so a Chinese sentence may stand in several splits: what stands in valid
+    or test is left out of training.
+    """
+    sides = {split: [target for _, target in read_pairs(data / PAIRS[split])] for split in PAIRS}
+    held_out = {*sides["valid"], *sides["test"]}
+    return [text for text in sides["train"] if text not in held_out], sides["valid"]
 
 
 def _lines(path: Path, expected: str) -> Iterator[tuple[int, str]]:

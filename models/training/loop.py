@@ -24,10 +24,10 @@ from torch.optim import AdamW
 from tqdm import tqdm
 
 from models.training import metrics, replay
-from models.training.batches import Batch, batches_from, buckets, collate
+from models.training.batches import Batch, batches_of, buckets, collate
 from models.training.objectives import Predictor, loss, predictions
 from models.training.recipes import Recipe
-from models.training.schedules import learning_rate
+from models.training.schedules import last_constant, learning_rate
 from models.training.state import TrainingProgress, check_new, load_state, save_state
 from models.training.tasks import Implementation, Task
 
@@ -64,23 +64,19 @@ def train(
     optimizer = make_optimizer(network, recipe)
     if not resume:
         check_new(out)
-    identity = json.dumps({**asdict(recipe), "implementation": implementation})
+    identity = json.dumps({**_identity(recipe), "implementation": implementation})
     torch.manual_seed(recipe.seed)
     progress = load_state(out, network=network, optimizer=optimizer, recipe=identity)
     steps = step_count(task)
+    if recipe.decay == "late" and progress.planned != steps:
+        _check_replanned(progress, steps)
+        progress.planned = steps
     run = _Run(task, network, optimizer, progress, out, steps, device)
     if progress.step == 0:
         run.begin()
     metrics.cut(out, progress.step)
     replay.cut(out, progress.step)
-    batches = batches_from(
-        task.train,
-        batch_tokens=recipe.batch_tokens,
-        padding=task.vocabulary.padding,
-        seed=recipe.seed,
-        done=progress.step,
-        epochs=recipe.epochs,
-    )
+    batches = batches_of(task.phases, padding=task.vocabulary.padding, seed=recipe.seed, done=progress.step)
     before, saved = progress.seconds - time.perf_counter(), time.perf_counter()
     with _interrupts() as interrupted, _bar(recipe.name, progress.step, steps) as bar:
         while progress.step < steps and not interrupted:
@@ -94,11 +90,28 @@ def train(
     return Trained(network.eval(), progress, steps, finished=progress.step == steps)
 
 
+def _identity(recipe: Recipe) -> dict[str, object]:
+    """Return what a resumed training must have in common with the one before it."""
+    choices = asdict(recipe)
+    if recipe.decay == "late":  # until the rate falls, nothing depends on the number of steps
+        del choices["steps"]
+    return choices
+
+
+def _check_replanned(progress: TrainingProgress, steps: int) -> None:
+    fallen = progress.step > last_constant(progress.planned)
+    if progress.step and (fallen or progress.step > last_constant(steps)):
+        why = f"the learning rate falls since step {last_constant(progress.planned):,}" if fallen else "that is too few"
+        raise ValueError(
+            f"{steps:,} steps after step {progress.step:,} of {progress.planned:,}: {why}. Choose --steps "
+            + (f"{progress.planned}" if fallen else f"{-(-progress.step * 5 // 4)} or more")
+        )
+
+
 def step_count(task: Task) -> int:
-    """Count the steps of the recipe's epochs, at most recipe.steps."""
+    """Count the steps of the recipe's phases and epochs, at most recipe.steps."""
     recipe = task.recipe
-    batches = len(buckets(task.train, batch_tokens=recipe.batch_tokens, seed=recipe.seed))
-    return min(recipe.epochs * batches, recipe.steps or sys.maxsize)
+    return min(sum(phase.count(seed=recipe.seed) for phase in task.phases), recipe.steps or sys.maxsize)
 
 
 def make_optimizer(network: nn.Module, recipe: Recipe) -> AdamW:
@@ -169,6 +182,7 @@ class _Run:
                 objective=recipe.objective,
                 vocabulary=self.task.vocabulary,
                 seed=recipe.seed + progress.step,
+                hidden_share=recipe.hidden_share,
             )
             mean = loss(logits, labels, label_smoothing=recipe.label_smoothing)
         value = float(mean.detach())

@@ -1,4 +1,4 @@
-"""The training objectives: the cross-entropy of the target's tokens, or of hidden tokens of the text."""
+"""The training objectives: the cross-entropy of the target's tokens, of hidden tokens, or of each next token."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from models.training.recipes import Objective
 from models.transformer import shift_right
 
 IGNORED = -100  # the label of a token that is not predicted, as in torch's cross_entropy
-SHARE_CHOSEN, SHARE_MASKED, SHARE_RANDOM = 0.15, 0.8, 0.1  # Devlin et al. 2019, section 3.1 and appendix A.1
+SHARE_HIDDEN, SHARE_MASKED, SHARE_RANDOM = 0.15, 0.8, 0.1  # Devlin et al. 2019, section 3.1 and appendix A.1
 
 
 class Predictor(Protocol):
@@ -41,21 +41,31 @@ class Vocabulary:
 
 
 def predictions(
-    network: Predictor, batch: Batch, *, objective: Objective, vocabulary: Vocabulary, seed: int
+    network: Predictor,
+    batch: Batch,
+    *,
+    objective: Objective,
+    vocabulary: Vocabulary,
+    seed: int,
+    hidden_share: float = SHARE_HIDDEN,
 ) -> tuple[Tensor, Tensor]:
     """Return the logits [N, V] of the N tokens that are predicted, and their true ids [N].
 
-    objective: "translate" predicts every token of the target from the true tokens before it; "mask" predicts tokens of
-    the text that `seed` chooses.
+    objective: "translate" predicts every token of the target from the true tokens before it; "mask" predicts the
+    share `hidden_share` of the text's tokens, which `seed` chooses; "write" predicts every token of the text from those
+    before it.
     """
     if objective == "translate":
         # Padding stands at the end, where the causal mask hides it from every real token: target_keep is not needed.
         read = shift_right(batch.target, start=vocabulary.start)
         hidden = network(batch.source, read, source_keep=batch.keep)
         labels = batch.target.masked_fill(~batch.target_keep, IGNORED)
-    else:
-        ids, labels = hide(batch.source, batch.keep, vocabulary=vocabulary, seed=seed)
+    elif objective == "mask":
+        ids, labels = hide(batch.source, batch.keep, vocabulary=vocabulary, seed=seed, share=hidden_share)
         hidden = network(ids, keep=batch.keep)
+    else:
+        hidden = network(batch.source[:, :-1])
+        labels = batch.source.masked_fill(~batch.keep, IGNORED)[:, 1:]
     chosen = labels != IGNORED
     return network.logits(hidden[chosen]), labels[chosen]
 
@@ -68,15 +78,17 @@ def loss(logits: Tensor, labels: Tensor, *, label_smoothing: float) -> Tensor:
     return nn.functional.cross_entropy(logits.float(), labels, label_smoothing=label_smoothing)
 
 
-def hide(ids: Tensor, keep: Tensor, *, vocabulary: Vocabulary, seed: int) -> tuple[Tensor, Tensor]:
-    """Choose 15 % of the tokens to be predicted; of these 80 % become [MASK], 10 % any token, 10 % stay.
+def hide(
+    ids: Tensor, keep: Tensor, *, vocabulary: Vocabulary, seed: int, share: float = SHARE_HIDDEN
+) -> tuple[Tensor, Tensor]:
+    """Choose a share of the tokens, 15 %, to be predicted; of these 80 % become [MASK], 10 % any token, 10 % stay.
 
     ids and keep [B, T] -> ids to read and labels [B, T], IGNORED where nothing is predicted. Special tokens and
     padding are never chosen; where chance chooses no token, the first token is chosen.
     """
     generator = torch.Generator().manual_seed(seed)
     ids_here, text = ids.cpu(), (keep & (ids >= vocabulary.specials)).cpu()
-    chosen = (torch.rand(ids.shape, generator=generator) < SHARE_CHOSEN) & text
+    chosen = (torch.rand(ids.shape, generator=generator) < share) & text
     if not chosen.any():
         chosen.view(-1)[text.flatten().nonzero()[:1]] = True
     fate = torch.rand(ids.shape, generator=generator)

@@ -1,4 +1,4 @@
-"""The yardsticks: torch.nn's Transformer and transformers' BERT of the same size, trained by the same script."""
+"""The yardsticks: torch.nn's Transformer, transformers' BERT and GPT-2 of the same size, trained by the same script."""
 
 from __future__ import annotations
 
@@ -111,4 +111,35 @@ class BertMaskedLanguageModel(nn.Module):
     def logits(self, hidden: Tensor) -> Tensor:
         """Predict tokens: hidden [..., D] -> [..., V]."""
         scores: Tensor = self.bert.cls(hidden)
+        return scores
+
+
+class GptLanguageModel(nn.Module):
+    """transformers' GPT2LMHeadModel: pre-norm, learned positions, a GELU FFN of 4 D, output tied to the embedding."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        from transformers import GPT2Config, GPT2LMHeadModel  # takes seconds, and only this class needs it
+
+        self.gpt = GPT2LMHeadModel(
+            GPT2Config(
+                vocab_size=config.vocabulary,
+                n_positions=config.max_positions,
+                n_embd=config.width,
+                n_layer=config.layers,
+                n_head=config.heads,
+                resid_pdrop=config.dropout,
+                embd_pdrop=config.dropout,
+                attn_pdrop=config.attention_dropout,
+            )
+        )
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """Compute the last hidden state: ids [B, T] -> [B, T, D]."""
+        hidden: Tensor = self.gpt.transformer(ids, use_cache=False).last_hidden_state
+        return hidden
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """Predict tokens: hidden [..., D] -> [..., V]."""
+        scores: Tensor = self.gpt.lm_head(hidden)
         return scores

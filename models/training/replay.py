@@ -14,8 +14,9 @@ from models.attention import AttentionCall, watch
 from models.files import read_tensors, write_tensors
 from models.training import replay_file
 from models.training.objectives import Predictor
+from models.training.repeats import induction_scores
 from models.training.tasks import Task
-from models.transformer import EncoderDecoder, shift_right
+from models.transformer import Decoder, EncoderDecoder, shift_right
 from models.transformer.masked_lm import MaskedLanguageModel
 
 FOLDER, FILE = "replay", replay_file.FILE
@@ -32,6 +33,12 @@ SENTENCES = {
         ("She opened the door and looked at the old man.", ""),
         ("He said that he would never go back to London again.", ""),
     ),
+    "mini-bert-zh": (("我昨天买了一本新书。", ""), ("猫在桌子下面睡觉。", ""), ("他说他明天不会来学校。", "")),
+    "mini-gpt": (
+        ("The cat sat on the mat because it was tired.", ""),
+        ("She opened the door and looked at the old man.", ""),
+        ("Mr. Darling said that Mr. Darling would never go back to London.", ""),
+    ),
     "toy": (("a b c d", "d c b a"), ("e f g h i j", "j i h g f e"), ("a j a", "a j a")),
 }
 
@@ -44,14 +51,18 @@ def moments(steps: int) -> tuple[int, ...]:
 def record(out: Path, network: nn.Module, task: Task, *, step: int) -> None:
     """Write one moment; a yardstick has no seam to watch, so its moments hold norms alone.
 
-    Tensors: "norm.NAME" the L2 norm of a matrix; "S.STREAM.LAYER" the weights [H, Q, T] of sentence S in float16.
+    Tensors: "norm.NAME" the L2 norm of a matrix; "S.STREAM.LAYER" the weights [H, Q, T] of sentence S in float16; of a
+    decoder "induction.LAYER" the heads' scores on random repeats [H].
     """
     tensors = {
         f"norm.{name}": parameter.detach().float().norm()
         for name, parameter in network.named_parameters()
         if parameter.ndim > 1
     }
-    if isinstance(network, EncoderDecoder | MaskedLanguageModel):
+    if isinstance(network, Decoder):
+        scores = induction_scores(network, vocabulary=task.vocabulary.size, start=task.vocabulary.start)
+        tensors |= {f"{replay_file.INDUCTION}{layer}": row for layer, row in enumerate(scores)}
+    if isinstance(network, EncoderDecoder | MaskedLanguageModel | Decoder):
         for number, (source, target) in enumerate(SENTENCES[task.recipe.name]):
             tensors |= {f"{number}.{name}": seen for name, seen in attention(network, task, source, target)}
     write_tensors(out / FOLDER / f"{step:07d}.safetensors", tensors)
@@ -86,6 +97,12 @@ def attention(network: nn.Module, task: Task, source: str, target: str) -> list[
     return maps
 
 
+def _kept(moments_: list[Path]) -> list[Path]:
+    """Leave out moments of a plan that was changed: keep those nearest to `moments` of the steps that were made."""
+    steps = {int(path.stem): path for path in moments_}
+    return [steps[step] for step in sorted({min(steps, key=lambda at: abs(at - due)) for due in moments(max(steps))})]
+
+
 def weights(call: AttentionCall) -> Tensor:
     """Compute the weights [B, H, Q, T] of one attention call."""
     queries = call.query.shape[2]
@@ -95,7 +112,7 @@ def weights(call: AttentionCall) -> Tensor:
 
 def pack(out: Path, task: Task, file: Path) -> None:
     """Write all moments of `out` into one file: tensors "STEP/NAME", sentences and their tokens in the header."""
-    moments_ = sorted((out / FOLDER).glob("*.safetensors"))
+    moments_ = _kept(sorted((out / FOLDER).glob("*.safetensors")))
     tensors = {
         f"{int(path.stem)}/{name}": tensor for path in moments_ for name, tensor in read_tensors(path)[0].items()
     }

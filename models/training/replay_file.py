@@ -19,6 +19,7 @@ from models.files import read_arrays
 
 FILE = "replay.safetensors"
 NORM = "norm."
+INDUCTION = "induction."
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Sentence:
 
     def tokens(self, stream: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the queries and keys of a stream; the decoder's queries are "token read → token predicted"."""
-        if stream == "encoder":
+        if stream == "encoder" or not self.target_tokens:
             return self.source_tokens, self.source_tokens
         read, predicted = self.target_tokens[:-1], self.target_tokens[1:]
         queries = tuple(f"{token} → {following}" for token, following in zip(read, predicted, strict=True))
@@ -54,12 +55,16 @@ class MapKey(NamedTuple):
 
 @dataclass(frozen=True)
 class Replay:
-    """A training at M of its steps, from step 0: maps float16 [M, H, Q, T], norms of matrices float64 [M]."""
+    """A training at M of its steps, from step 0: maps float16 [M, H, Q, T], norms of matrices float64 [M].
+
+    induction: of a decoder each head's score on random repeats (`training.repeats`), float64 [M, L, H]; None of others.
+    """
 
     steps: tuple[int, ...]
     sentences: tuple[Sentence, ...]
     maps: Mapping[MapKey, NDArray[np.float16]]
     norms: Mapping[str, NDArray[np.float64]]
+    induction: NDArray[np.float64] | None = None
 
     @property
     def streams(self) -> tuple[str, ...]:
@@ -100,7 +105,9 @@ def _replay(tensors: Mapping[str, NDArray[Any]], about: Mapping[str, Any]) -> Re
         raise ValueError("a moment or a sentence is missing")
     series = {what: np.stack([found[step] for step in steps]) for what, found in moments.items()}
     norms = {what.removeprefix(NORM): array.astype(float) for what, array in series.items() if what.startswith(NORM)}
-    maps = {_map_key(what): array for what, array in series.items() if not what.startswith(NORM)}
+    scores = {int(what.removeprefix(INDUCTION)): array for what, array in series.items() if what.startswith(INDUCTION)}
+    induction = np.stack([scores[layer] for layer in range(len(scores))], axis=1).astype(float) if scores else None
+    maps = {_map_key(what): array for what, array in series.items() if not what.startswith((NORM, INDUCTION))}
     for key, array in maps.items():
         expected = tuple(len(tokens) for tokens in sentences[key.sentence].tokens(key.stream))
         if array.ndim != 4 or array.shape[2:] != expected:
@@ -108,7 +115,7 @@ def _replay(tensors: Mapping[str, NDArray[Any]], about: Mapping[str, Any]) -> Re
     wanted = {(key.stream, key.layer) for key in maps}
     if len(maps) != len(sentences) * len(wanted) or not maps:
         raise ValueError("a map is missing")
-    return Replay(steps, sentences, maps, norms)
+    return Replay(steps, sentences, maps, norms, induction)
 
 
 def _map_key(name: str) -> MapKey:

@@ -26,6 +26,7 @@ class TrainingProgress:
     loss: float = 0.0  # summed over the next row's tokens
     tokens: int = 0  # in the next row
     seconds: float = 0.0  # spent training, over all runs
+    planned: int = 0  # steps of the whole training
 
 
 def check_new(out: Path) -> None:

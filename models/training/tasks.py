@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -13,17 +14,29 @@ from torch import nn
 
 from models.files import write_text
 from models.formatting import one_line
-from models.training import corpus
-from models.training.batches import Example
+from models.training import corpus, repeats
+from models.training.batches import Example, Phase
 from models.training.objectives import Vocabulary
-from models.training.recipes import Objective, Recipe
-from models.training.reference import BertMaskedLanguageModel, TorchTranslator
+from models.training.recipes import MINI_BERT_ZH, Objective, Recipe
+from models.training.reference import BertMaskedLanguageModel, GptLanguageModel, TorchTranslator
 from models.transformer import build, subwords
+from models.transformer.characters import character_tokenizer, common_characters
 from models.transformer.masked_lm import MaskedLanguageModel
 
 Implementation = Literal["own", "torch", "transformers"]
-YARDSTICKS: dict[Objective, Implementation] = {"translate": "torch", "mask": "transformers"}
+YARDSTICKS: dict[Objective, Implementation] = {"translate": "torch", "mask": "transformers", "write": "transformers"}
+REFERENCES: dict[Objective, type[nn.Module]] = {
+    "translate": TorchTranslator,
+    "mask": BertMaskedLanguageModel,
+    "write": GptLanguageModel,
+}
 ENCODED_AT_ONCE = 1000  # texts
+
+
+RARE = 12  # a character that the novels have less often is spelled in bytes
+SENTENCE_TIMES = 10  # modern Chinese sentences are read so often for each time of the novels
+VALID_EVERY = 8  # of the novels' valid paragraphs one in so many is read during training
+FREQUENT = 256  # tokens from which the first repeats are drawn
 
 
 @dataclass(frozen=True)
@@ -35,6 +48,12 @@ class Task:
     train: Sequence[Example]
     valid: Sequence[Example]
     source: str  # the data in words, for the card
+    before: tuple[Phase, ...] = ()  # what is trained on before `train`
+
+    @property
+    def phases(self) -> tuple[Phase, ...]:
+        """All that is trained on, in its order."""
+        return (*self.before, Phase(self.train, self.recipe.batch_tokens, self.recipe.epochs))
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -55,15 +74,14 @@ class Task:
         Raises ValueError for the yardstick of the other objective.
         """
         config = self.recipe.config(vocabulary=self.vocabulary.size)
-        translates = self.recipe.objective == "translate"
         yardstick = YARDSTICKS[self.recipe.objective]
         if implementation not in ("own", yardstick):
             raise ValueError(f"there is no {implementation} yardstick of {self.recipe.name}: choose own or {yardstick}")
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.recipe.seed)
             if implementation != "own":
-                return TorchTranslator(config) if translates else BertMaskedLanguageModel(config)
-            return build(config) if translates else MaskedLanguageModel(config)
+                return REFERENCES[self.recipe.objective](config)
+            return MaskedLanguageModel(config) if self.recipe.objective == "mask" else build(config)
 
 
 def prepare(recipe: Recipe, data: Path | None, *, tokenizer_file: Path, resume: bool = False) -> Task:
@@ -81,9 +99,13 @@ def prepare(recipe: Recipe, data: Path | None, *, tokenizer_file: Path, resume: 
     if recipe.objective == "translate":
         train, valid = (corpus.read_pairs(data / corpus.PAIRS[split]) for split in ("train", "valid"))
         return _of_pairs(recipe, train, valid, tokenizer_file, source=corpus.PAIRS["train"])
+    if recipe.name == MINI_BERT_ZH.name:
+        return _chinese(recipe, data, tokenizer_file)
     english = [source for source, _ in corpus.read_pairs(data / corpus.PAIRS["train"])]
     paragraphs = corpus.read_paragraphs(data / corpus.BOOKS["train"]) + english
     held_out = corpus.read_paragraphs(data / corpus.BOOKS["valid"])
+    if recipe.objective == "write":
+        return _written(recipe, paragraphs, held_out, tokenizer_file)
     tokenizer = _tokenizer(recipe, paragraphs, tokenizer_file)
     return Task(
         recipe,
@@ -113,7 +135,93 @@ def _of_pairs(
     return Task(recipe, tokenizer, examples(train), examples(valid), source)
 
 
+def _chinese(recipe: Recipe, data: Path, tokenizer_file: Path) -> Task:
+    """Prepare a model of Chinese; modern sentences, of which there are few, come many times beside the old novels."""
+    novels = corpus.read_paragraphs(data / corpus.CHINESE_BOOKS["train"])
+    sentences, held_out_sentences = corpus.chinese_sentences(data)
+    times = Counter(character for text in novels for character in text)
+    characters = {character for character, count in times.items() if count >= RARE}
+    characters.update(common_characters(), *sentences)
+    tokenizer = _kept(tokenizer_file, lambda: character_tokenizer(characters))
+    held_out = corpus.read_paragraphs(data / corpus.CHINESE_BOOKS["valid"])[::VALID_EVERY] + held_out_sentences
+    return Task(
+        recipe,
+        tokenizer,
+        [Example(ids) for ids in _chunks(tokenizer, novels + sentences * SENTENCE_TIMES, longest=recipe.max_positions)],
+        [Example(ids) for ids in _chunks(tokenizer, held_out, longest=recipe.max_positions)],
+        source=f"{corpus.CHINESE_BOOKS['train']} and, {SENTENCE_TIMES} times, the Chinese side of "
+        f"{corpus.PAIRS['train']} without the sentences that stand in valid or test",
+    )
+
+
+def _written(recipe: Recipe, texts: Sequence[str], held_out: Sequence[str], tokenizer_file: Path) -> Task:
+    """Prepare a model that writes: short random repeats first, then text with a few passages and blocks that repeat."""
+
+    def trained() -> Tokenizer:
+        tokenizer = subwords.train_subwords(texts, vocabulary=recipe.vocabulary)
+        subwords.leave_open(tokenizer)
+        return tokenizer
+
+    tokenizer = _kept(tokenizer_file, trained)
+    start, end = (tokenizer.token_to_id(token) for token in (subwords.START, subwords.END))
+    rows = _rows(_encode(tokenizer, texts), longest=recipe.max_positions, start=start, end=end)
+    pieces = range(repeats.PIECES, tokenizer.get_vocab_size())
+    times = Counter(token for row in rows for token in row.source)
+    frequent = sorted(pieces, key=lambda token: (-times[token], token))[:FREQUENT]
+    mixed = [
+        *rows,
+        *repeats.random_twice(
+            pieces, count=len(rows) * 7 // 100, longest=recipe.max_positions, start=start, seed=recipe.seed
+        ),
+        *repeats.passages_twice(rows, count=len(rows) * 5 // 100, longest=recipe.max_positions, seed=recipe.seed),
+    ]
+    return Task(
+        recipe,
+        tokenizer,
+        mixed,
+        _rows(_encode(tokenizer, held_out), longest=recipe.max_positions, start=start, end=end),
+        source=f"{corpus.BOOKS['train']} and the English side of {corpus.PAIRS['train']}; 7 of 112 are random tokens "
+        "twice, 5 are passages twice",
+        before=_first_repeats(recipe, frequent, pieces, start=start),
+    )
+
+
+def _first_repeats(recipe: Recipe, frequent: Sequence[int], pieces: Sequence[int], *, start: int) -> tuple[Phase, ...]:
+    """Make the steps before the text: two thirds on the most frequent tokens, then on all of them."""
+    batch, length = 8, min(48, recipe.max_positions)
+    steps = (recipe.repeat_steps * 2 // 3, recipe.repeat_steps - recipe.repeat_steps * 2 // 3)
+    drawn = (
+        repeats.short_repeats(tokens, count=batch * count, length=length, start=start, seed=recipe.seed + number)
+        for number, (tokens, count) in enumerate(zip((frequent, pieces), steps, strict=True))
+    )
+    return tuple(Phase(examples, batch * length, epochs=1) for examples in drawn if examples)
+
+
+def _rows(texts: Iterable[Sequence[int]], *, longest: int, start: int, end: int) -> list[Example]:
+    """Lay texts, given without their end, side by side in rows: [CLS] text [SEP] text [SEP] .., up to `longest` tokens.
+
+    A row begins with the beginning of a text, or goes on in one that is longer than a row.
+    """
+    rows: list[tuple[int, ...]] = []
+    row: tuple[int, ...] = (start,)
+    for _, *text in texts:
+        rest = (*text, end)
+        if len(row) > 1 and len(row) + len(rest) > longest:
+            rows.append(row)
+            row = (start,)
+        while len(row) + len(rest) > longest:
+            rows.append((start, *rest[: longest - 1]))
+            rest = rest[longest - 1 :]
+        row = (*row, *rest)
+    return [Example(row) for row in [*rows, row] if len(row) > 1]
+
+
 def _tokenizer(recipe: Recipe, texts: Iterable[str], file: Path) -> Tokenizer:
+    return _kept(file, lambda: subwords.train_subwords(texts, vocabulary=recipe.vocabulary))
+
+
+def _kept(file: Path, make: Callable[[], Tokenizer]) -> Tokenizer:
+    """Read the tokenizer of an earlier run, or make it and keep it."""
     if file.is_file():
         try:
             return Tokenizer.from_file(str(file))
@@ -121,7 +229,7 @@ def _tokenizer(recipe: Recipe, texts: Iterable[str], file: Path) -> Tokenizer:
             raise ValueError(
                 f"{file} is damaged ({one_line(error)}). Begin again without --resume in a new folder."
             ) from error
-    tokenizer = subwords.train_subwords(texts, vocabulary=recipe.vocabulary)
+    tokenizer = make()
     write_text(file, tokenizer.to_str())
     return tokenizer
 

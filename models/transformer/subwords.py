@@ -73,6 +73,15 @@ def _finished(tokenizer: Tokenizer, split: pre_tokenizers.PreTokenizer) -> Token
     return tokenizer
 
 
+def leave_open(tokenizer: Tokenizer) -> None:
+    """Let a text become [CLS] text, without an end: what is written goes on from there."""
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single=f"{START} $A",
+        pair=f"{START} $A {END} $B:1",
+        special_tokens=[(token, tokenizer.token_to_id(token)) for token in (START, END)],
+    )
+
+
 def as_transformers(tokenizer: Tokenizer, *, max_tokens: int) -> Any:
     """The same tokenizer as the rest of Headlight takes it: a fast transformers tokenizer."""
     return PreTrainedTokenizerFast(

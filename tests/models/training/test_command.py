@@ -15,7 +15,7 @@ from models.checkpoints.store import read_checkpoint
 from models.files import read_tensors, write_tensors
 from models.training import corpus, finish, history, loop, metrics, recipes, replay
 from models.training.evaluation import translate
-from models.training.recipes import MINI_BERT, RECIPES, TRANSLATOR
+from models.training.recipes import MINI_BERT, MINI_BERT_ZH, MINI_GPT, RECIPES, TRANSLATOR
 from models.training.tasks import prepare
 
 PAIRS = "".join(f"I have {n} red cats.\t我有{n}只红猫。\tCC-BY 2.0 (France) by #1 (ann) & #2 (bo)\n" for n in range(40))
@@ -41,8 +41,12 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "rows": 4,
         "max_positions": 64,
     }
-    for recipe in (TRANSLATOR, MINI_BERT):
+    for name in corpus.CHINESE_BOOKS.values():
+        (folder / name).write_text("".join(f"却说{n}只兔子，往山里去了。\n" for n in range(40)), encoding="utf-8")
+    for recipe in (TRANSLATOR, MINI_BERT, MINI_BERT_ZH, MINI_GPT):
         small = replace(recipe, **tiny, evaluations=2, epochs=2, steps=None)
+        if recipe is MINI_GPT:  # its first phase has batches of 8 texts of 48 tokens
+            small = replace(small, kv_heads=1, repeat_steps=4)
         monkeypatch.setitem(RECIPES, recipe.name, small)
     return folder
 
@@ -54,9 +58,12 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("translator", "torch", "torch.nn.Transformer, the yardstick"),
         ("mini-bert", "own", "the own Transformer"),
         ("mini-bert", "transformers", "transformers' BertForMaskedLM, the yardstick"),
+        ("mini-bert-zh", "own", "the own Transformer"),
+        ("mini-gpt", "own", "the own Transformer"),
+        ("mini-gpt", "transformers", "transformers' GPT2LMHeadModel, the yardstick"),
     ],
 )
-def test_both_models_train_from_files_and_leave_a_card(
+def test_all_models_train_from_files_and_leave_a_card(
     name: str, implementation: str, maker: str, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"
