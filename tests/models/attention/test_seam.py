@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from models.attention import DotProductAttention, attend, fused, row_blocks, seam
-from models.attention.masks import PaddingMask
+from models.attention.masks import CausalMask, PaddingMask
 
 
 def test_one_head_equals_equation_1_in_numpy():
@@ -78,3 +78,19 @@ def test_fused_refuses_what_the_kernel_cannot_compute():
     x = torch.zeros(1, 1, 3, 2)
     with fused(), pytest.raises(ValueError, match="Biased is more than a scaled dot product"):
         attend(Biased(), x, x, x)
+
+
+def test_training_in_bfloat16_attends_in_float32() -> None:
+    """On a CPU: output and gradients are those of float32 on the same numbers, rounded."""
+    drawn = [torch.randn(2, heads, 9, 8, generator=torch.Generator().manual_seed(heads)) for heads in (4, 2, 2)]
+    halves = [tensor.bfloat16().requires_grad_() for tensor in drawn]
+    wholes = [tensor.detach().float().requires_grad_() for tensor in halves]
+    outputs = []
+    for inputs in (halves, wholes):
+        with torch.autocast("cpu", torch.bfloat16, enabled=inputs is halves):
+            outputs.append(attend(DotProductAttention(8**-0.5), *inputs, mask=CausalMask(9)))
+        outputs[-1].float().square().sum().backward()
+    assert outputs[0].dtype == torch.bfloat16
+    assert torch.equal(outputs[0], outputs[1].bfloat16())
+    for half, whole in zip(halves, wholes, strict=True):
+        torch.testing.assert_close(half.grad.float(), whole.grad, atol=2e-2, rtol=2e-2)

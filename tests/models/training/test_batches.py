@@ -7,7 +7,7 @@ from random import Random
 import pytest
 import torch
 
-from models.training.batches import Example, batches_from, buckets, collate
+from models.training.batches import Example, Phase, batches_from, batches_of, buckets, collate
 
 RANDOM = Random(0)
 EXAMPLES = [Example(tuple(range(RANDOM.randint(1, 40))), tuple(range(RANDOM.randint(1, 40)))) for _ in range(501)]
@@ -56,3 +56,18 @@ def test_collate_pads_both_sides() -> None:
 def test_an_example_longer_than_a_batch_is_refused() -> None:
     with pytest.raises(ValueError, match="a text of 40 tokens in batches of 39"):
         buckets([Example(tuple(range(40)))], batch_tokens=39, seed=0)
+
+
+def test_phases_follow_each_other_and_go_on_where_they_stopped() -> None:
+    phases = (Phase(EXAMPLES[:7], 60, epochs=2), Phase(EXAMPLES[7:50], 100, epochs=3))
+    counts = [phase.count(seed=4) for phase in phases]
+    every = list(batches_of(phases, padding=0, seed=4, done=0))
+    assert len(every) == sum(counts)
+    first = {example.source for example in EXAMPLES[:7]}
+    for number, batch in enumerate(every):
+        rows = {tuple(row[keep].tolist()) for row, keep in zip(batch.source, batch.keep, strict=True)}
+        assert (rows <= first) == (number < counts[0])
+    for done in (1, counts[0] - 1, counts[0], counts[0] + 1, len(every) - 1):
+        rest = list(batches_of(phases, padding=0, seed=4, done=done))
+        assert len(rest) == len(every) - done
+        assert all(torch.equal(a.source, b.source) for a, b in zip(rest, every[done:], strict=True))

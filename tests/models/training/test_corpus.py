@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from models.training.corpus import read_pairs, read_paragraphs, toy_pairs
+from models.training.corpus import PAIRS, chinese_sentences, read_pairs, read_paragraphs, toy_pairs
 
 CASES: list[tuple[Callable[[Path], object], bytes, str]] = [
     (read_pairs, b"", "line 1: the file is empty; expected source, target and attribution, separated by tabs"),
@@ -52,3 +52,11 @@ def test_toy_targets_are_the_sources_backwards() -> None:
     pairs = toy_pairs(50, seed=1)
     assert all(target == source[::-1] for source, target in pairs)
     assert pairs == toy_pairs(50, seed=1) != toy_pairs(50, seed=2)
+
+
+def test_a_chinese_sentence_of_valid_or_test_is_not_trained_on(tmp_path: Path) -> None:
+    sides = {"train": "甲 乙 丙 乙 丁", "valid": "乙 戊", "test": "丙"}
+    for split, targets in sides.items():
+        lines = "".join(f"{split} {number}\t{text}\tby A\n" for number, text in enumerate(targets.split()))
+        (tmp_path / PAIRS[split]).write_text(lines, encoding="utf-8")
+    assert chinese_sentences(tmp_path) == (["甲", "丁"], ["乙", "戊"])

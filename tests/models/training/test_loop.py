@@ -166,3 +166,29 @@ def test_what_is_due_happens_so_often_and_at_the_end(tiny: Recipe, tmp_path: Pat
     task = prepare(tiny, None, tokenizer_file=tmp_path / "tokenizer.json")
     assert step_count(task) == 30
     assert step_count(replace(task, recipe=TOY)) == 300
+
+
+def test_a_late_decay_may_end_elsewhere_until_it_begins(
+    tiny: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    late = replace(tiny, decay="late")
+    ended, again = tmp_path / "ended", tmp_path / "again"
+    weights = finished(replace(late, steps=20), ended)
+
+    record = replay.record
+
+    def interrupt(*arguments: object, step: int) -> None:
+        record(*arguments, step=step)
+        if step == 12:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    task = prepare(replace(late, steps=30), None, tokenizer_file=again / "tokenizer.json")
+    monkeypatch.setattr(replay, "record", interrupt)
+    assert train(task, again).progress.step == 12
+    monkeypatch.undo()
+    with pytest.raises(ValueError, match=r"14 steps after step 12 of 30: that is too few\. Choose --steps 15 or more"):
+        train(replace(task, recipe=replace(late, steps=14)), again, resume=True)
+    resumed = finished(replace(late, steps=20), again, resume=True)
+    assert all(torch.equal(resumed[name], tensor) for name, tensor in weights.items())
+    with pytest.raises(ValueError, match=r"the learning rate falls since step 16\. Choose --steps 20"):
+        train(task, again, resume=True)

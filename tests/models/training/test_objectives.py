@@ -8,7 +8,7 @@ import torch
 
 from models.training.batches import Example, collate
 from models.training.objectives import IGNORED, Vocabulary, hide, loss, predictions
-from models.training.recipes import TOY
+from models.training.recipes import MINI_GPT, TOY
 from models.transformer import build
 
 VOCABULARY = Vocabulary(size=50, padding=0, start=2, end=3, mask=4, specials=5)
@@ -74,3 +74,22 @@ def test_padding_changes_no_prediction() -> None:
         ]
     assert [labels.tolist() for _, labels in results] == [[8, 3], [8, 3, 6, 7, 8, 9, 3]]
     torch.testing.assert_close(results[1][0][:2], results[0][0], atol=1e-5, rtol=1e-5)
+
+
+def test_writing_predicts_each_token_from_those_before_it() -> None:
+    network = build(MINI_GPT.config(vocabulary=50)).eval()
+    short, long = Example((2, 9, 8)), Example((2, 7, 6, 9, 3))
+    settings = {"objective": "write", "vocabulary": VOCABULARY, "seed": 0}
+    with torch.no_grad():
+        logits, labels = predictions(network, collate([short, long], padding=0), **settings)
+        assert labels.tolist() == [9, 8, 7, 6, 9, 3]
+        alone, _ = predictions(network, collate([short], padding=0), **settings)
+        torch.testing.assert_close(logits[:2], alone, atol=1e-5, rtol=1e-5)
+        other, _ = predictions(network, collate([Example((2, 9, 41))], padding=0), **settings)
+        torch.testing.assert_close(other, alone, atol=1e-6, rtol=0)  # the last token is predicted, and never read
+
+
+def test_the_share_of_hidden_tokens_can_be_chosen() -> None:
+    ids = torch.randint(5, 50, (200, 100), generator=torch.Generator().manual_seed(1))
+    _, labels = hide(ids, torch.ones_like(ids, dtype=torch.bool), vocabulary=VOCABULARY, seed=7, share=0.25)
+    assert float((labels != IGNORED).float().mean()) == pytest.approx(0.25, abs=4 * (0.25 * 0.75 / ids.numel()) ** 0.5)

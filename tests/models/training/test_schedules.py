@@ -7,7 +7,7 @@ import warnings
 import pytest
 import torch
 
-from models.training.schedules import learning_rate
+from models.training.schedules import last_constant, learning_rate
 
 
 def test_noam_is_the_papers_equation() -> None:
@@ -48,3 +48,14 @@ def test_warm_up_is_a_straight_line_and_reaches_the_highest() -> None:
 def test_a_step_outside_is_refused(step: int) -> None:
     with pytest.raises(ValueError, match=f"step {step} of 10"):
         learning_rate(step, highest=1.0, warmup=2, steps=10, decay="linear")
+
+
+def test_a_late_decay_is_constant_and_falls_in_the_last_fifth() -> None:
+    sizes = {"highest": 0.5, "warmup": 10, "decay": "late"}
+    rates = [learning_rate(step, steps=100, **sizes) for step in range(1, 101)]
+    assert rates[:10] == pytest.approx([0.05 * step for step in range(1, 11)])
+    assert set(rates[9:80]) == {0.5}
+    assert rates[80:] == pytest.approx([0.5 * left / 20 for left in range(19, -1, -1)])
+    assert last_constant(100) == 80
+    longer = [learning_rate(step, steps=300, **sizes) for step in range(1, 101)]
+    assert longer[:80] == rates[:80]
