@@ -1,8 +1,8 @@
 """Train one of Headlight's own models: python -m models.train NAME --data PATH --out DIR.
 
-A training may be stopped at any moment, also by kill -9: the same command with --resume goes on, and the weights are
-those of a training that was never stopped. mini-gpt and mini-bert-zh take hours, at a learning rate that stays until the
-last fifth of the steps: to end one earlier or later, resume it with another --steps.
+A training may be stopped at any moment, also by kill -9: the same command with --resume goes on, and ends with the
+weights of a training that was never stopped. mini-gpt and mini-bert-zh take hours, at a learning rate that stays until
+the last fifth of the steps: to end one earlier or later, resume it with another --steps.
 """
 
 from __future__ import annotations
