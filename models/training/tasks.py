@@ -163,7 +163,7 @@ def _written(recipe: Recipe, texts: Sequence[str], held_out: Sequence[str], toke
         return tokenizer
 
     tokenizer = _kept(tokenizer_file, trained)
-    start, end = (tokenizer.token_to_id(token) for token in (subwords.START, subwords.END))
+    start, end = (subwords.SPECIAL.index(token) for token in (subwords.START, subwords.END))
     rows = _rows(_encode(tokenizer, texts), longest=recipe.max_positions, start=start, end=end)
     pieces = range(repeats.PIECES, tokenizer.get_vocab_size())
     times = Counter(token for row in rows for token in row.source)
