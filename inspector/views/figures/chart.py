@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, get_args
+from typing import TYPE_CHECKING, Protocol
 
 import streamlit as st
 
@@ -78,21 +78,6 @@ def _slide(draw: Draw, *, alt: str, key: str, name: str) -> None:
     """Draw the chart in large type with its title, and the buttons that save it so."""
     from inspector.plots.slide import enlarged
 
-    mode = background(key)
+    mode = menu.background(key)
     st.plotly_chart(enlarged(draw(mode=mode)), width="content", theme=None, key=f"{key}-large", alt=alt, config=_CONFIG)
     snapshot(f"{key}-large", name=f"{name}-slide", key=f"{key}-large-snapshot")
-
-
-def background(key: str) -> Mode:
-    """Draw the choice of a slide's background; first the page's."""
-    modes: tuple[Mode, ...] = get_args(Mode)
-    chosen: Mode = st.segmented_control(
-        "Background",
-        modes,
-        default=session.mode(),
-        format_func=str.capitalize,
-        key=f"{key}-background",
-        label_visibility="collapsed",
-        required=True,
-    )
-    return chosen

@@ -15,11 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inspector.components.matrix import MatrixMessage, Numbered, Panel
-from inspector.plots.theme import Scale
+from inspector.export import spreadsheet
+from inspector.plots.scene import Scene
+from inspector.plots.theme import Mode, Scale, visible
 from inspector.views.components import matrix as component
 from inspector.views.components.matrix import Pick
+from inspector.views.figures import menu
+from inspector.views.shell import session
 
 __all__ = ["Panel", "Pick", "pair", "show"]
+_ROWS, _COLUMNS = ("both", "rows"), ("both", "columns")
 
 
 def show(
@@ -101,3 +106,72 @@ def pair(
 
 def _draw(message: MatrixMessage, *, name: str, key: str, python: str, on_pick: Callable[[Pick], None] | None) -> None:
     component.matrix(message.to_bytes(), key=key, on_pick=on_pick)
+
+    def picture(mode: Mode) -> Scene:
+        return _slide(message, title="" if len(message.panels) > 1 else message.panels[0].title, mode=mode)
+
+    menu.draw(
+        name,
+        key=key,
+        pictures=lambda: menu.files(name, lambda: picture(session.mode())),
+        csv=lambda: _csv(message),
+        slide=lambda: menu.slide(picture, name=f"{name}-slide", key=key),
+        python=python,
+    )
+
+
+def _slide(message: MatrixMessage, *, title: str, mode: Mode) -> Scene:
+    from inspector.plots import matrices
+
+    plots = [
+        matrices.Plot(
+            values=panel.values,
+            rows=[str(label) for label in panel.rows],
+            columns=[str(label) for label in panel.columns],
+            title=panel.title,
+            marked=panel.marked,
+        )
+        for panel in message.panels
+    ]
+    return matrices.slide(
+        plots,
+        title=title,
+        row_title=message.row_title,
+        column_title=message.column_title,
+        quantity=message.quantity,
+        top=message.end,
+        diverging=message.diverging,
+        scale=message.scale,
+        mode=mode,
+    )
+
+
+def _csv(message: MatrixMessage) -> bytes:
+    """Write one matrix as it stands, two as a row for each cell: plot, row, column, value. Nine digits each."""
+    named = [
+        (panel, _names(panel.rows, message.numbered in _ROWS), _names(panel.columns, message.numbered in _COLUMNS))
+        for panel in message.panels
+    ]
+    corner = f"{message.row_title} / {message.column_title}"
+    if len(named) == 1:
+        ((panel, rows, columns),) = named
+        lines = ([row, *map(_digits, values)] for row, values in zip(rows, panel.values.tolist(), strict=True))
+        return spreadsheet.rows([corner, *columns], lines).encode()
+    header = ["map", message.row_title or "row", message.column_title or "column", message.quantity]
+    cells = (
+        [panel.title or f"map {at}", rows[row], columns[column], _digits(value)]
+        for at, (panel, rows, columns) in enumerate(named)
+        for (row, column), value in np.ndenumerate(panel.values)
+    )
+    return spreadsheet.rows(header, cells).encode()
+
+
+def _names(labels: Sequence[str] | range, numbered: bool) -> list[str]:
+    if isinstance(labels, range):
+        return [str(label) for label in labels]
+    shown = [visible(label) for label in labels]
+    return [f"{at} {label}" for at, label in enumerate(shown)] if numbered else shown
+
+
+def _digits(value: float) -> float:
+    return float(f"{value:.9g}")

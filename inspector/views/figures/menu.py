@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import get_args
 
 import streamlit as st
 
-from inspector.views.shell import downloads
+from inspector.plots.scene import Scene
+from inspector.plots.theme import Mode
+from inspector.views.shell import downloads, session
 
 _SLIDE = "The figure in large type, on a light or a dark ground"
 
@@ -35,3 +38,34 @@ def draw(
             if python:
                 st.caption("The same numbers without the page:")
                 st.code(python, language="python")
+
+
+def files(name: str, picture: Callable[[], Scene]) -> None:
+    """Draw the buttons PNG and SVG of a picture, which is laid out when the reader asks for it."""
+    with st.container(horizontal=True, gap="small"):
+        downloads.button(f"{name}.png", lambda: picture().png(), "The figure in large type, 2560 by 1440 pixels")
+        downloads.button(f"{name}.svg", lambda: picture().svg().encode(), "The figure in large type, sharp at any size")
+
+
+@st.dialog("Slide", width="large")
+def slide(picture: Callable[[Mode], Scene], *, name: str, key: str) -> None:
+    """Draw a picture in the mode that the reader chooses, and the buttons that save it so."""
+    mode = background(key)
+    shown = picture(mode)
+    st.image(shown.svg(), width="stretch", alt="the figure as it is saved")
+    files(name, lambda: shown)
+
+
+def background(key: str) -> Mode:
+    """Draw the choice of a slide's background; first the page's."""
+    modes: tuple[Mode, ...] = get_args(Mode)
+    chosen: Mode = st.segmented_control(
+        "Background",
+        modes,
+        default=session.mode(),
+        format_func=str.capitalize,
+        key=f"{key}-background",
+        label_visibility="collapsed",
+        required=True,
+    )
+    return chosen

@@ -1,0 +1,161 @@
+"""Matrices as pictures in large type, 16 by 9, for a slide: one, or two that are compared."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from inspector.plots import theme
+from inspector.plots.raster import bar_ticks, paint
+from inspector.plots.scene import Box, Cells, Mark, Scene, Text, width
+from inspector.plots.theme import Mode, Scale
+
+WIDTH, HEIGHT = 1280, 720
+_MARGIN, _GAP = 48, 56  # around everything; between two plots
+_TITLE, _HEADING, _LABEL, _LEAST = 34, 24, 22, 13  # pixels of the letters; labels shrink from _LABEL to _LEAST
+_THINNED = 17  # pixels of labels of which some stand alone
+_AXIS = 20
+_BAR, _BAR_ROOM = 18, 150  # the colour bar's width, and the room for it with its numbers
+_CELL = 96  # pixels of a cell, at most
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Plot:
+    """A matrix [R, C] with a label for each row and column; title: over its plot where there are two."""
+
+    values: NDArray[np.floating[Any]]
+    rows: Sequence[str]
+    columns: Sequence[str]
+    title: str = ""
+    marked: Sequence[int] = ()
+
+
+@dataclass(frozen=True)
+class _Frame:
+    """The sizes that all plots share: letters of the labels, room left of a plot and over it, a cell's sides."""
+
+    label: float
+    side: float
+    above: float
+    cell: tuple[float, float]
+
+
+def slide(
+    plots: Sequence[Plot],
+    *,
+    title: str,
+    row_title: str,
+    column_title: str,
+    quantity: str,
+    top: float,
+    diverging: bool = False,
+    scale: Scale = "linear",
+    mode: Mode = "light",
+) -> Scene:
+    """Lay out matrices with a title, labels, axis titles and one colour bar from 0, or -top, to `top`.
+
+    Labels are as large as the cells let them be, and thinned where cells are smaller than letters.
+    """
+    heading = _HEADING + 18 if any(plot.title for plot in plots) and len(plots) > 1 else 0
+    upper = _MARGIN + (_TITLE + 24 if title else 0) + heading + _AXIS + 8
+    room = (WIDTH - 2 * _MARGIN - _BAR_ROOM - _GAP * (len(plots) - 1)) / len(plots)
+    frame = _frame(plots, width=room, height=HEIGHT - upper - _MARGIN)
+    wide, high = frame.cell
+    widths = [frame.side + wide * len(plot.columns) for plot in plots]
+    tallest = high * max(len(plot.rows) for plot in plots)
+    left = (WIDTH - sum(widths) - _GAP * (len(plots) - 1) - _BAR_ROOM) / 2
+    y = upper + frame.above
+    marks: list[Mark] = [Text(_MARGIN, _MARGIN + _TITLE - 6, title, _TITLE, bold=True)] if title else []
+    for plot, across in zip(plots, widths, strict=True):
+        x = left + frame.side
+        if heading:
+            marks.append(Text(x, upper - _AXIS - 24, plot.title, _HEADING))
+        marks += _plot(plot, x, y, frame, mode=mode, scale=scale, top=top, diverging=diverging)
+        muted = theme.MUTED[mode]
+        marks.append(Text(x, upper - 12, column_title, _AXIS, muted))
+        marks.append(Text(x - 12, y - 12, row_title, _AXIS, muted, anchor="end"))
+        left += across + _GAP
+    bar = left - _GAP + 36
+    marks += _bar(bar, y, min(tallest, 320), quantity, mode=mode, scale=scale, top=top, diverging=diverging)
+    return Scene(WIDTH, HEIGHT, mode, marks)
+
+
+def _frame(plots: Sequence[Plot], *, width: float, height: float) -> _Frame:
+    """Choose the largest labels that fit beside their cells; where none do, some labels stand alone, upright."""
+    rows, columns = (
+        max(len(labels) for labels in axis)
+        for axis in ([plot.rows for plot in plots], [plot.columns for plot in plots])
+    )
+
+    def frame(label: float, above: float) -> _Frame:
+        side = max(_longest([name for plot in plots for name in plot.rows], label), 40) + 14
+        across, down = min(_CELL, (width - side) / columns), min(_CELL, (height - above) / rows)
+        alike = max(across, down) < 3 * min(across, down)
+        return _Frame(label, side, above, (min(across, down),) * 2 if alike else (across, down))
+
+    for size in range(_LABEL, _LEAST - 1, -1):
+        # A tenth more: the letters of the SVG are those of another machine.
+        turned = 1.1 * _longest([name for plot in plots for name in plot.columns], size) + 10
+        for above, least in ((size + 12.0, turned), (turned, 1.15 * size)):
+            chosen = frame(size, above)
+            if chosen.cell[0] >= least and chosen.cell[1] >= 1.15 * size:
+                return chosen
+    return frame(_THINNED, _THINNED + 12)
+
+
+def _longest(labels: Sequence[str], size: float) -> float:
+    return max(width(theme.cut(label), size) for label in labels)
+
+
+def _plot(
+    plot: Plot, x: float, y: float, frame: _Frame, *, mode: Mode, scale: Scale, top: float, diverging: bool
+) -> Iterator[Mark]:
+    wide, high = frame.cell
+    across, down = wide * len(plot.columns), high * len(plot.rows)
+    colours = paint(plot.values, mode=mode, scale=scale, top=top, diverging=diverging)
+    yield Cells(x, y, across, down, colours, plot.values)
+    yield Box(x, y, across, down, stroke=theme.MUTED[mode])
+    for row in plot.marked:
+        yield Box(x, y + row * high, across, high, stroke=theme.PRIMARY[mode], weight=2.5)
+    size = frame.label
+    step = _round_step(1.15 * size / high)
+    for row in range(0, len(plot.rows), step):
+        yield Text(x - 12, y + (row + 0.5) * high + 0.35 * size, theme.cut(plot.rows[row]), size, anchor="end")
+    names = [theme.cut(label) for label in plot.columns]
+    lengths = [width(name, size) for name in names]
+    if wide >= 1.15 * size:
+        upright = max(lengths) + 10 <= wide
+        for column, name in enumerate(names):
+            middle = x + (column + 0.5) * wide
+            if upright or len(name) == 1:  # a mark is never turned: it would read as another
+                yield Text(middle, y - 10, name, size, anchor="middle")
+            else:
+                yield Text(middle + 0.35 * size, y - 8, name, size, turned=True)
+        return
+    step = _round_step((max(lengths) + 14) / wide)
+    for column in range(0, len(names), step):
+        yield Text(x + (column + 0.5) * wide, y - 10, names[column], size, anchor="middle")
+
+
+def _round_step(least: float) -> int:
+    """Return the smallest of 1, 2, 5, 10, 20, ... that is `least` or more."""
+    power = 10 ** max(0, math.floor(math.log10(max(least, 1))))
+    return next(times * power for times in (1, 2, 5, 10) if times * power >= least)
+
+
+def _bar(
+    x: float, y: float, height: float, quantity: str, *, mode: Mode, scale: Scale, top: float, diverging: bool
+) -> Iterator[Mark]:
+    """Draw the colour bar with its numbers, and the name of what is measured over it."""
+    yield Text(x, y - 12, quantity, _AXIS, theme.MUTED[mode])
+    ramp = np.linspace(1, -1 if diverging else 0, 256)[:, None]
+    yield Cells(x, y, _BAR, height, paint(ramp, mode=mode, scale=scale, top=1, diverging=diverging))
+    yield Box(x, y, _BAR, height, stroke=theme.MUTED[mode])
+    for share, value in bar_ticks(top, diverging=diverging):
+        text = f"{value:.3g}".replace("-", "−")
+        yield Text(x + _BAR + 10, y + height * (1 - share) + 6, text, _AXIS - 2)
