@@ -144,7 +144,7 @@ def _plot(
 
 def _round_step(least: float) -> int:
     """Return the smallest of 1, 2, 5, 10, 20, ... that is `least` or more."""
-    power = 10 ** max(0, math.floor(math.log10(max(least, 1))))
+    power: int = 10 ** math.floor(math.log10(max(least, 1)))
     return next(times * power for times in (1, 2, 5, 10) if times * power >= least)
 
 
