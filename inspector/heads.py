@@ -8,6 +8,7 @@ Shapes: H heads, Q query positions, T key positions; n tokens in a text that att
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -28,6 +29,9 @@ _NO_CLASS = -1  # of a token that has no targets
 START_TOKENS = ("[CLS]", "<s>")
 END_TOKENS = ("[SEP]", "</s>")
 
+_MEANS = ("entropy", "distance", "self", "previous", "next", "first", "cls", "sep", "punctuation", "confidence")
+"""The measures that are means over every query; relative_entropy follows from entropy."""
+
 # Thresholds of Clark et al. 2019, figure 6; self, first, induction and word are held to those of their like.
 BROAD_ENTROPY = 3.8  # nats
 BROAD_RELATIVE_ENTROPY = 0.8  # for short texts: below 45 tokens no entropy can reach 3.8
@@ -44,7 +48,8 @@ def measure(trace: Trace, *, on_band: Callable[[AttentionSite, WeightBlock], Non
     on_band: called with each block of weights once it is measured, for others who need all weights: computing weights
     takes longer than looking at them. What it raises ends the measuring.
 
-    Between two texts (stream "cross") distance, self, previous, next, induction and word mean nothing and are NaN.
+    Between two texts (stream "cross") distance, self, previous, next, induction, duplicate and word mean nothing and
+    are NaN.
 
     entropy: -sum_j A ln A, nats, 0 (one key) .. ln T (all alike) (Clark et al. 2019, figure 4).
     relative_entropy: entropy / ln T, 0..1; 0 for a text of one token.
@@ -54,6 +59,8 @@ def measure(trace: Trace, *, on_band: Callable[[AttentionSite, WeightBlock], Non
     first: weight on the first key, share 0..1 (the sink of Xiao et al. 2023).
     cls, sep: weight on all [CLS] or [SEP] tokens (<s> or </s> where a model calls them so), share 0..1 (Clark et al.
         2019, section 3.2); NaN where the text has none.
+    punctuation: weight on all tokens of punctuation alone, share 0..1 (Clark et al. 2019, section 3.2, of periods and
+        commas); NaN where the text has none.
     confidence: max_j A, share 0..1 (Voita et al. 2019, section 4). As there, the end token is no candidate: where the
         last key is an end token, its column is left out. Nothing is normalised again, and every query counts, the end
         token's own too. NaN where that leaves no key.
@@ -63,6 +70,8 @@ def measure(trace: Trace, *, on_band: Callable[[AttentionSite, WeightBlock], Non
     induction: weight on the keys whose token before is the query's own token at another place, share 0..1 (Olsson et
         al. 2022), mean over the queries that have such keys; NaN where the text repeats no token. Tokens that the
         tokenizer does not know are left out: they look alike and may stand for different words.
+    duplicate: weight on the same token at other places, share 0..1 (Wang et al. 2023), mean over the
+        queries that have such keys; NaN where the text repeats no token. Unknown tokens are left out here too.
     word: weight on the other pieces of the query's own word, share 0..1, mean over the pieces of words of several; NaN
         where there are none.
     """
@@ -98,7 +107,7 @@ def measure_maps(
 ) -> dict[str, NDArray[np.float64]]:
     """Compute the measures of `measure` for the heads of one layer: blocks (rows, weights [H, rows, T]) -> name: [H].
 
-    words: for each token its word, None for special tokens; without words, induction and word are NaN. causal: whether
+    words: for each token its word, None for special tokens; without words, what rests on them is NaN. causal: whether
     queries see earlier keys alone, so that a token that comes again later counts for nothing.
     """
     with_all_keys = (_AllKeys(rows, slice(0, len(keys)), weights) for rows, weights in blocks)
@@ -108,7 +117,11 @@ def measure_maps(
 def _targets(
     tokens: Sequence[str], words: Sequence[int | None], *, known: Sequence[bool] | None = None
 ) -> dict[str, TargetKeys]:
-    return {"induction": induction_targets(tokens, words, known=known), "word": same_word_targets(words)}
+    return {
+        "induction": induction_targets(tokens, words, known=known),
+        "duplicate": same_token_targets(tokens, words, known=known),
+        "word": same_word_targets(words),
+    }
 
 
 class _Block(Protocol):
@@ -158,7 +171,7 @@ def _measure(
     mean_entropy, mean_row = entropies / queries, received / queries  # [H], [H, T]
     distance, own, previous, following = masses[:4] / queries
     none = np.full_like(mean_entropy, np.nan)
-    shares = {"induction": none, "word": none}
+    shares = dict.fromkeys(("induction", "duplicate", "word"), none)
     for name, mass in zip(targets, masses[4:], strict=True):
         count = targets[name].queries(causal=causal)
         shares[name] = mass / count if count else none
@@ -170,12 +183,46 @@ def _measure(
         "previous": previous,
         "next": following,
         "first": mean_row[:, 0],
-        "cls": _share(mean_row, keys, START_TOKENS),
-        "sep": _share(mean_row, keys, END_TOKENS),
+        "cls": _share(mean_row, keys, START_TOKENS.__contains__),
+        "sep": _share(mean_row, keys, END_TOKENS.__contains__),
+        "punctuation": _share(mean_row, keys, is_punctuation),
         "confidence": likely / queries if candidates else none,
         "information": np.maximum(entropy(mean_row) - mean_entropy, 0.0),  # only rounding takes it below 0
         **shares,
     }
+
+
+def with_choice(measures: pd.DataFrame, trace: Trace) -> pd.DataFrame:
+    """Return the measures as means over the queries that see more than one key.
+
+    A query that sees one key gives it everything, which says nothing about the head: the only token of a text, and in
+    a decoder the first. Where no query has a choice, every measure is NaN. Means over other queries than all
+    (induction, duplicate, word) and the information stay as they are.
+    """
+    chosen = measures.copy()
+    for site in trace.sites:
+        place = (chosen["stream"] == site.stream) & (chosen["layer"] == site.layer)
+        if "call" in chosen:
+            place &= chosen["call"] == site.call
+        if len(site.keys) == 1 or site.window == 1:
+            chosen.loc[place, [*_MEANS, "relative_entropy"]] = np.nan
+            continue
+        if site.stream == "cross" or site.predicts is None:
+            continue
+        block = next(trace.bands(layer=site.layer, stream=site.stream, call=site.call))
+        row = np.zeros((site.heads, 1, len(site.keys)), np.float32)
+        row[:, :, block.keys] = block.weights[:, :1]
+        if row[:, :, 1:].any():  # not causal: the first query sees other keys too
+            continue
+        first = _measure(
+            [_AllKeys(slice(0, 1), slice(0, len(site.keys)), row)], keys=site.keys, targets={}, causal=True
+        )
+        queries = len(site.queries)
+        for name in _MEANS:
+            others = (chosen.loc[place, name].to_numpy() * queries - first[name]) / (queries - 1)
+            chosen.loc[place, name] = np.maximum(others, 0.0)  # only rounding takes it below 0
+        chosen.loc[place, "relative_entropy"] = chosen.loc[place, "entropy"] / np.log(len(site.keys))
+    return chosen
 
 
 def label(measures: pd.DataFrame) -> pd.Series[str]:
@@ -230,9 +277,15 @@ def _masses(block: Array, patterns: Array) -> Array:
     return masses
 
 
-def _share(mean_row: Array, keys: Sequence[str], tokens: Sequence[str]) -> Array:
-    """Add up the weight on all keys with one of these texts: [H, T] -> [H], NaN where the text has none."""
-    columns = [position for position, key in enumerate(keys) if key in tokens]
+def is_punctuation(token: str) -> bool:
+    """Return True for a token of punctuation alone; the mark of a space before it does not count."""
+    written = token.lstrip("▁Ġ").removeprefix("##")
+    return bool(written) and all(unicodedata.category(letter).startswith("P") for letter in written)
+
+
+def _share(mean_row: Array, keys: Sequence[str], belongs: Callable[[str], bool]) -> Array:
+    """Add up the weight on all keys that belong: [H, T] -> [H], NaN where the text has none."""
+    columns = [position for position, key in enumerate(keys) if belongs(key)]
     share: Array = mean_row[:, columns].sum(axis=1) if columns else np.full(len(mean_row), np.nan)
     return share
 
@@ -291,6 +344,14 @@ def induction_targets(
     every = zip(tokens, words, known, strict=True)
     own = _classes(token if word is not None and is_known else None for token, word, is_known in every)
     return TargetKeys(own, np.concatenate([[_NO_CLASS], own[:-1]]).astype(np.int32), offset=1)
+
+
+def same_token_targets(
+    tokens: Sequence[str], words: Sequence[int | None], *, known: Sequence[bool] | None = None
+) -> TargetKeys:
+    """Find the other places of the query's token; words and known as in `induction_targets`."""
+    own = induction_targets(tokens, words, known=known).of_queries
+    return TargetKeys(own, own, offset=0)
 
 
 def same_word_targets(words: Sequence[int | None]) -> TargetKeys:

@@ -19,7 +19,7 @@ from inspector.trace.pooling import MaxPool
 
 @dataclass(frozen=True)
 class Overview:
-    """measures: heads.measure with the heads' label. checks: of every weight.
+    """measures: heads.measure, with the heads' label by the queries that have a choice. checks: of every weight.
 
     pictures: of each stream float32 [L, H, rows, cols], its attentions in call order, the largest weight of each tile,
     as `Trace.pooled` has them.
@@ -53,4 +53,4 @@ def look(
     pictures = {
         stream: np.stack([pools[place].cells for (of, *_), place in places.items() if of == stream]) for stream in sides
     }
-    return Overview(table.assign(label=heads.label(table)), checks, pictures)
+    return Overview(table.assign(label=heads.label(heads.with_choice(table, trace))), checks, pictures)

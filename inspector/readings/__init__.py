@@ -4,12 +4,13 @@ A file a page. Its functions take a Trace or its measures and return frozen reco
 
 ```python
 import inspector, models
-from inspector.readings import attention
-from inspector.wording import english
+from inspector.readings import attention as read
+from inspector.wording.english import attention as words
 
 trace = inspector.record(models.load("minilm"), "The cat sat on the mat because it was tired.")
-found = attention.grid(inspector.heads.measure(trace), stream="encoder")
-found.counts  # {"[SEP]": 21, ...}: how many heads do what
-english.attention.grid(found)  # a sentence
+chosen = inspector.heads.with_choice(inspector.heads.measure(trace), trace)
+found = read.head(chosen, trace, trace.sites[1], 7)
+found.link  # Link(query="on", key="mat", weight=0.70, ...)
+words.head(found)  # "Layer 1, head 7: `on` gives 70 % of its attention to `mat`, ..."
 ```
 """

@@ -4,9 +4,9 @@ A sentence is Markdown; every token of a text goes through `token`, which shows 
 
 ```python
 from inspector.readings.attention import Grid
-from inspector.wording import english
+from inspector.wording.english import attention as words
 
-english.attention.grid(Grid(heads=72, counts={"[SEP]": 21, "other": 51}))
+words.grid(Grid(heads=72, counts={"previous": 21, "broad": 4}, tokens={}))
 ```
 """
 
@@ -19,7 +19,8 @@ from inspector.plots.theme import cut, visible
 
 def token(text: str) -> str:
     """Write a token in a sentence: as inline code, in which Markdown reads nothing, so that it stays as it is."""
-    shown = cut(visible(text))
+    spaceless = text.lstrip("▁Ġ") or text  # the marks of a space before the token
+    shown = cut(visible(spaceless))
     fence = "`" * (1 + max(map(len, re.findall("`+", shown)), default=0))
     space = " " if shown.startswith("`") or shown.endswith("`") or (shown != shown.strip() and shown.strip()) else ""
     return f"{fence}{space}{shown}{space}{fence}"

@@ -90,7 +90,8 @@ def test_blocks_of_a_long_text_against_whole_maps(minilm: LoadedModel):
 
 
 def test_layout(trace: Trace, measures: pd.DataFrame):
-    assert list(measures.columns) == ["stream", "layer", "head", *MEASURES, "information", "induction", "word"]
+    named = [*MEASURES[:-1], "punctuation", "confidence", "information", "induction", "duplicate", "word"]
+    assert list(measures.columns) == ["stream", "layer", "head", *named]
     assert set(measures.stream) == {"encoder"}
     assert list(zip(measures["layer"], measures["head"], strict=True)) == [
         (la, h) for la in range(6) for h in range(12)

@@ -5,10 +5,22 @@ from __future__ import annotations
 import streamlit as st
 
 from inspector import heads, maps
-from inspector.views.attention import all_heads, head_choice, head_line, quantities, rollout, room, view_options, why
+from inspector.views.attention import (
+    all_heads,
+    find_head,
+    head_choice,
+    head_line,
+    quantities,
+    reading,
+    rollout,
+    room,
+    view_options,
+    why,
+)
 from inspector.views.attention import open_head as one_head
 from inspector.views.components.head import Choice, Step
-from inspector.views.shell import boundary, link, open_site, session, site_words, widgets
+from inspector.views.shell import boundary, link, open_site, sentence, session, site_words, widgets
+from inspector.wording.english import attention as said
 
 # The open head, its pinned queries, a key to explain, what is drawn, the order and choice of heads.
 link.parameters("layer", "call", "head", "query", "key", "lines", "between", "tokens", "sort", "only")
@@ -64,6 +76,8 @@ def explorer() -> None:
     drawn = one_head.options()
     arranged = all_heads.options(measures)
     link.publish()
+    read = reading.head(trace, site, number)
+    sentence_place = st.container()
     bar = st.container(horizontal=True, vertical_alignment="center", gap="small")
     with bar:
         kind = quantities.choose()
@@ -76,6 +90,12 @@ def explorer() -> None:
         return
     seen = shown if kind.name == "weights" else options.alone(trace, stream=stream)
     rolled = kind.name == "rollout"
+    every = said.grid(reading.grid(trace, stream))
+    with sentence_place:
+        if rolled or which.name:
+            sentence.show(every)
+        else:
+            sentence.show(said.head(read), said.terms(read))
     with bar:
         window = one_head.window(seen, stream=stream) if seen.is_long and not rolled else one_head.ALL
         st.button("Previous head", icon=":material/chevron_left:", on_click=step, args=(-1,), help="Key [ in the views")
@@ -120,6 +140,8 @@ def explorer() -> None:
             on_open=open_head,
             selected=(row, number) if rolled else None,
         )
+        st.caption(every)
+        find_head.draw(trace, sites, on_open=open_head, link=None if read.link is None else read.link.at)
     why.draw(inspected, site=site, number=number, query=pinned[-1] if pinned else None, key=key)
     st.caption(kind.differs)
     if kind.name != "weights" and (options.words or options.renormalise):

@@ -6,7 +6,3 @@ from inspector.wording.english import terms
 terms.MEANINGS["head"]  # two plain sentences
 ```
 """
-
-from inspector.wording.english import attention, norms, phrases, terms
-
-__all__ = ["attention", "norms", "phrases", "terms"]

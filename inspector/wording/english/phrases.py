@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from inspector.readings.links import Named
+from inspector.wording import token
+
 FRACTIONS = {
     1 / 4: "a quarter",
     1 / 3: "a third",
@@ -11,7 +14,7 @@ FRACTIONS = {
     2 / 3: "two thirds",
     3 / 4: "three quarters",
 }
-TOLERANCE = 0.015  # a share this near a fraction is told as the fraction
+TOLERANCE = 0.01  # a share this near a fraction is told as the fraction
 
 
 def percent(share: float) -> str:
@@ -34,3 +37,14 @@ def listed(parts: Sequence[str], last: str = "and") -> str:
     """Join parts as a list in a sentence: "a, b and c"."""
     *first, end = parts
     return f"{', '.join(first)} {last} {end}" if first else end
+
+
+def named(place: Named) -> str:
+    """Name a token of a text, and which of its like where it stands more than once: "the 2nd `the`"."""
+    return token(place.token) if place.of == 1 else f"the {ordinal(place.ordinal)} {token(place.token)}"
+
+
+def ordinal(number: int) -> str:
+    """Write 1 as "1st", 12 as "12th"."""
+    ends = {1: "st", 2: "nd", 3: "rd"}
+    return f"{number}{'th' if number % 100 in (11, 12, 13) else ends.get(number % 10, 'th')}"

@@ -28,4 +28,15 @@ MEANINGS = {
     "root mean square": "The size of a typical number of a vector: the root of the mean of its squares.",
     "[SEP]": "[SEP] is a token that the tokenizer puts behind every text. It is no word: heads often rest on it when "
     "they find nothing to look for.",
+    "first token": "Many heads of models that write give most of their attention to the first token. It serves as a "
+    "place to rest on, whatever its word is (Xiao et al. 2023: an attention sink).",
+    "previous-token head": "A head that looks one token back from wherever it stands. Later layers use it to know what "
+    "came before a token.",
+    "next-token head": "A head that looks one token ahead from wherever it stands. Only a model that sees the whole "
+    "text at once can have one.",
+    "broad attention": "The head looks at many tokens about alike, and takes a mean of them. Its entropy is high.",
+    "induction head": "A head that looks for another place of the same token, and at what followed it there. With it a "
+    "model can go on with a pattern that the text has shown before (Olsson et al. 2022).",
+    "cross-attention": "The attention of a decoder's tokens to the source text. It shows what the model reads while it "
+    "writes each token.",
 }

@@ -1,0 +1,99 @@
+"""Find a head that ...: the heads of the stream by what the reader wishes for; a click on a wish opens the best."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from inspector.plots.theme import visible
+from inspector.readings import find
+from inspector.readings.links import named
+from inspector.views.attention import reading
+from inspector.wording.english import find as said
+from inspector.wording.english.phrases import percent
+
+if TYPE_CHECKING:
+    from inspector.trace import AttentionSite, Trace
+
+SHOWN = 5  # heads, the best first
+LINK = "link"  # the wish for which two tokens are chosen
+FROM, TO = "From", "To"
+
+
+def draw(
+    trace: Trace,
+    sites: Sequence[AttentionSite],
+    *,
+    on_open: Callable[[int, int], None],
+    link: tuple[int, int] | None = None,
+) -> None:
+    """A button with the wishes as chips, and below them the heads that fit best.
+
+    sites: of one stream. on_open: called with row and head before the run that follows a click. link: the query and the
+    key to begin with where a link between two tokens is wished for.
+    """
+    stream, sides = sites[0].stream, {FROM: sites[0].queries, TO: sites[0].keys}
+    for (label, tokens), place in zip(sides.items(), link or (0, 0), strict=True):
+        if st.session_state.get(label, len(tokens)) >= len(tokens):  # not yet chosen, or of a longer text
+            st.session_state[label] = place
+    rows = {(site.layer, site.call): row for row, site in enumerate(sites)}
+
+    def opened(found: find.Found) -> tuple[int, int]:
+        return rows[found.layer, found.call], found.head
+
+    def fitting() -> tuple[find.Found, ...]:
+        wish = st.session_state["wish"]
+        if wish == LINK:
+            query, key = st.session_state[FROM], st.session_state[TO]
+            return find.linking(trace, stream=stream, query=query, key=key)
+        return find.fitting(reading.chosen(trace), wish, stream=stream) if wish else ()
+
+    def open_best() -> None:
+        if found := fitting():
+            on_open(*opened(found[0]))
+
+    with st.popover("Find a head that …", icon=":material/search:"):
+        wish = st.pills(
+            "Find a head that …",
+            [*find.possible(reading.chosen(trace), stream=stream), LINK],
+            format_func=lambda name: said.WISHES.get(name, said.LINK),
+            key="wish",
+            on_change=open_best,
+            label_visibility="collapsed",
+        )
+        if wish is None:
+            st.caption("A click opens the head that does it most on this text.")
+            return
+        if wish == LINK:
+            with st.container(horizontal=True):
+                chosen = {side: _token(side, tokens, open_best) for side, tokens in sides.items()}
+        found = fitting()
+        if wish == LINK:
+            st.markdown(said.links(found[0], *(named(sides[side], place) for side, place in chosen.items())))
+        else:
+            st.markdown(said.best(found[0], wish))
+        with st.container(gap="xsmall"):
+            for one in found[:SHOWN]:
+                fits = said.fits(one, wish) if wish != LINK else percent(one.share)
+                at = opened(one)
+                st.button(
+                    f"{said.head(one)}: {fits}",
+                    key=f"found-{at[0]}-{at[1]}",
+                    type="tertiary",
+                    on_click=on_open,
+                    args=at,
+                )
+
+
+def _token(label: str, tokens: Sequence[str], on_change: Callable[[], None]) -> int:
+    """A choice of one of the text's tokens."""
+    chosen: int = st.selectbox(
+        label,
+        range(len(tokens)),
+        format_func=lambda position: f"{position} {visible(tokens[position])}",
+        key=label,
+        on_change=on_change,
+    )
+    return chosen

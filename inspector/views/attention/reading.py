@@ -1,0 +1,30 @@
+"""The readings of the page's heads, found once for a text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from inspector import heads
+from inspector.readings import attention as read
+from inspector.views.shell import session
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from inspector.trace import AttentionSite, Trace
+
+
+def head(trace: Trace, site: AttentionSite, number: int) -> read.Head:
+    """Read one head of a stream."""
+    key = (trace.key, "head read", site.stream, site.layer, site.call, number)
+    return session.cached(key, lambda: read.head(chosen(trace), trace, site, number))
+
+
+def grid(trace: Trace, stream: str) -> read.Grid:
+    """Read all heads of a stream."""
+    return read.grid(chosen(trace), trace, stream=stream)
+
+
+def chosen(trace: Trace) -> pd.DataFrame:
+    """Return the measures over the queries that have a choice, see `heads.with_choice`."""
+    return session.cached((trace.key, "with choice"), lambda: heads.with_choice(session.measures(trace), trace))

@@ -1,0 +1,66 @@
+"""Sentences of the search for heads: each wish ends "a head that ..."."""
+
+from __future__ import annotations
+
+from inspector.readings.find import Found
+from inspector.readings.links import Named
+from inspector.wording.english.phrases import named, percent, share
+from models.formatting import layer_name
+
+WISHES = {
+    "previous": "looks at the token before",
+    "next": "looks at the token after",
+    "self": "looks at the token itself",
+    "same token": "looks at the same token elsewhere",
+    "repeats": "looks at what followed the same token (induction)",
+    "own word": "looks at the other pieces of the word",
+    "punctuation": "looks at punctuation",
+    "first": "rests on the first token",
+    "start": "rests on the start token",
+    "end": "rests on the end token",
+    "broad": "looks broadly",
+    "sharp": "looks at one token at a time",
+}
+LINK = "links two tokens of my choice"
+_GOES = {
+    "previous": "{} of its attention goes one token back",
+    "next": "{} of its attention goes one token ahead",
+    "self": "{} of its attention stays at the token itself",
+    "same token": "tokens that come again give {} of their attention to their like",
+    "repeats": "tokens that come again give {} of their attention to what followed their like",
+    "own word": "pieces of words give {} of their attention to the other pieces",
+    "punctuation": "{} of its attention goes to punctuation",
+    "first": "{} of its attention goes to the first token",
+    "start": "{} of its attention goes to the start token",
+    "end": "{} of its attention goes to the end token",
+    "broad": "its entropy is {} of the most that this text allows",
+    "sharp": "the largest weight of a token is {} of its attention on average",
+}
+ENOUGH = 0.25  # share, below which no head is said to do what was wished
+
+
+def head(found: Found) -> str:
+    """Name a head: "Layer 3, head 7"."""
+    return f"{layer_name(found.layer, found.call).capitalize()}, head {found.head}"
+
+
+def fits(found: Found, wish: str) -> str:
+    """Say how well a head fits: "81 % of its attention goes one token back"."""
+    return _GOES[wish].format(percent(found.share))
+
+
+def best(found: Found, wish: str) -> str:
+    """Say which head fits best, and how well."""
+    if found.share < ENOUGH:
+        return f"No head does this much on this text. The nearest is {_inside(found)}: {fits(found, wish)}."
+    return f"{head(found)} does this most: {fits(found, wish)}."
+
+
+def links(found: Found, query: Named, key: Named) -> str:
+    """Say which head gives the most from one token to another."""
+    return f"{head(found)} gives the most from {named(query)} to {named(key)}: {share(found.share)} of its attention."
+
+
+def _inside(found: Found) -> str:
+    name = head(found)
+    return name[0].lower() + name[1:]
