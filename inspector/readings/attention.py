@@ -52,7 +52,7 @@ class Role:
 
 @dataclass(frozen=True)
 class Head:
-    """What a head does on a text, by its role or by a link between two tokens.
+    """A head on a text: its role, and a link between two tokens.
 
     first_left_out: the numbers are without the first query, which sees itself alone. short: the text is too short for
     any role, as fewer than FEWEST queries have a choice.
