@@ -158,7 +158,7 @@ def test_a_long_text_is_exact_and_draws_only_what_is_in_sight(tab):
     n = 512
     values = weights(n, n)
     show(tab, "head", head_message(values, tokens=[f"t{i}" for i in range(n)]))
-    assert tab.locator(".hint").inner_text() == "hover or click a token"
+    assert re.fullmatch(r"the \d+ strongest of 262,144 lines", tab.locator(".note").inner_text())
     box = tab.locator(".plot").bounding_box()
     for x, y in ((0.11, 0.92), (0.5, 0.5), (0.98, 0.03)):
         tab.mouse.move(box["x"] + box["width"] * x, box["y"] + box["height"] * y)
@@ -168,6 +168,45 @@ def test_a_long_text_is_exact_and_draws_only_what_is_in_sight(tab):
         assert abs(int(key) - x * n) <= 2
         assert np.float32(value) == values[int(query), int(key)]
     assert tab.locator(".item").count() < 100  # of 1024: only what is in sight
+
+
+def test_lines_of_a_long_text_are_the_strongest(tab):
+    n = 39
+    values = weights(n, n)
+    tab.set_viewport_size({"width": 700, "height": 1000})
+    show(tab, "head", head_message(values, tokens=[f"t{i}" for i in range(n)], compact=True))
+
+    def shown(side):
+        tokens = tab.locator(f".item.{side}:visible").evaluate_all(
+            "(all) => all.map((one) => one.firstChild.innerText)"
+        )
+        return [int(token.removeprefix("t")) for token in tokens]
+
+    drawn = int(re.fullmatch(r"the (\d+) strongest of 1,521 lines", tab.locator(".note").inner_text())[1])
+    queries, keys = shown("query"), shown("key")
+    assert 15 < max(len(queries), len(keys)) < n  # as many as fit, in the text's order
+    assert (queries, keys) == (sorted(queries), sorted(keys))
+    for place in np.argsort(-values, axis=None)[:drawn]:
+        query, key = divmod(int(place), n)
+        assert query in queries
+        assert key in keys
+    frames = tab.locator(".sheet").evaluate("(sheet) => [sheet.scrollHeight, sheet.clientHeight]")
+    assert frames[0] == frames[1]  # nothing is cut, nothing scrolls
+
+    absent = next(query for query in range(n) if query not in queries)
+    point(tab, absent, 5, n=n)  # in the map
+    assert absent in shown("query")
+    strongest = np.argsort(-values[absent])[:12]
+    assert {*map(int, strongest)} <= {*shown("key")}
+    tab.mouse.move(1, 1)
+    frame(tab)
+    assert shown("query") == queries
+    first = tab.locator(".item.query:visible").first
+    first.locator(".label").hover()  # in the lines: the pointer's side stays, the other holds its strongest keys
+    frame(tab)
+    assert shown("query") == queries
+    assert {*map(int, np.argsort(-values[queries[0]])[:12])} <= {*shown("key")}
+    assert re.fullmatch(r"the \d+ strongest of 39 keys of this query", tab.locator(".note").inner_text())
 
 
 def test_lines_show_what_a_query_looks_at_and_who_looks_at_a_key(tab):

@@ -19,8 +19,6 @@ export class Filter {
     this.between = matrix.segments && BETWEEN[between];
     this.bright = tokens || this.between ? this.mark((query, key) => this.isBright(query, key)) : null;
     this.kept = this.chooseLines(readLines(lines));
-    this.count = (this.kept ?? { length: matrix.size }).length;
-    if (this.kept) this.count = this.kept.reduce((sum, one) => sum + one, 0);
   }
 
   /** Whether the cell stands out in the heatmap. */
@@ -33,7 +31,11 @@ export class Filter {
 
   /** Whether a line is drawn for the cell. */
   keeps({ query, key }) {
-    return !this.kept || this.kept[query * this.matrix.keys.length + key] === 1;
+    return this.keepsAt(query * this.matrix.keys.length + key);
+  }
+
+  keepsAt(place) {
+    return !this.kept || this.kept[place] === 1;
   }
 
   mark(passes) {

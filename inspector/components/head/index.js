@@ -14,6 +14,7 @@ const GAP = 16; // pixels between map and lines
 const TALLEST = 560; // pixels of the plot
 const LEAST_TALL = 300; // the same where the page shows head and grid at once, in a window however low,
 const BESIDE = 540; // and what such a page needs for all that stands above and below the plot
+const NAMES = 46; // pixels over and under the lines: what the sides are, and how many lines are left out
 const ALIGNED = 18; // pixels of a heatmap row from which the lines use the same rows
 const PAUSE = 250; // milliseconds without a move before another window is asked for
 const CLOSER = 1.5; // of one press of + or -
@@ -43,12 +44,13 @@ class Head extends View {
     this.tip = new Floating(this.box, "tip");
     const pick = (query) => this.toggle(query);
     this.map = new Heatmap(this.panes, {
-      hover: (cursor, anchor) => this.look(cursor, anchor, true),
+      hover: (cursor, anchor) => this.look(cursor, anchor),
       pick,
       pan: (queries, keys) => this.pan(queries, keys),
       redraw: () => this.layout(),
     });
-    this.lines = new Lines(this.panes, { hover: (cursor, anchor) => this.look(cursor, anchor, false), pick });
+    const side = (cursor) => cursor && (cursor.query === undefined ? "keys" : "queries");
+    this.lines = new Lines(this.panes, { hover: (cursor, anchor) => this.look(cursor, anchor, side(cursor)), pick });
     this.cursor = null; // { query, key }, or one of the two, or null: the place of the pointer or the keyboard
     this.linkedTokens = null; // { queries, keys }: counterparts of the tokens at the cursor of a linked head
     this.chosen = []; // pinned queries, in order
@@ -86,8 +88,7 @@ class Head extends View {
     this.box.setAttribute("aria-label", [name || "attention", ...HOW_TO].join(", "));
     this.title.textContent = header.compact ? "" : header.title;
     this.map.update(this.matrix, name);
-    this.lines.update(this.matrix, this.filter, fresh);
-    this.reveal = fresh;
+    this.lines.update(this.matrix, this.filter);
     this.layout();
   }
 
@@ -110,25 +111,23 @@ class Head extends View {
     const { plotTop, plotHeight, cellHeight } = this.map;
     const aligned = wide && cellHeight >= ALIGNED && this.map.viewport.isWhole;
     const place = { width: linesWidth, top: aligned ? plotTop - 22 : 0 };
-    const height = wide ? this.map.height - 22 : Infinity;
+    const height = wide ? this.map.height - NAMES : Infinity;
     this.lines.layout({ ...place, rowHeight: aligned ? cellHeight : undefined, height, theme, palette });
     this.show();
   }
 
   // ---- looking and choosing ---------------------------------------------------------------------------------------
 
-  look(cursor, anchor, reveal = false) {
-    this.cursor = cursor;
-    this.anchor = anchor;
+  /** `under` is the side of the lines, "queries" or "keys", over which the pointer is; their rows stay where they are. */
+  look(cursor, anchor, under) {
+    Object.assign(this, { cursor, anchor, under });
     if (cursor?.query !== undefined && cursor.key !== undefined) this.lastCell = cursor;
-    this.reveal = reveal;
     this.drawSoon();
   }
 
   /** Lights up the tokens that the reader looks at in a linked head; null where the reader has left it. */
   light(linkedTokens) {
     this.linkedTokens = linkedTokens;
-    this.reveal = linkedTokens !== null;
     this.drawSoon();
   }
 
@@ -143,7 +142,7 @@ class Head extends View {
     this.linked.tell(this.cursor);
     const focus = this.focus();
     this.map.show(focus);
-    this.lines.show(focus, this.reveal);
+    this.lines.show(focus, this.under);
     if (this.cursor) this.say();
     else this.tip.hide();
   }
@@ -229,7 +228,7 @@ class Head extends View {
     const { query, key } = this.lastCell ?? { query: this.chosen[0] ?? -1, key: -1 };
     const cursor = { query: clamp(query + rows, 0, queries.length - 1), key: clamp(key + cols, 0, keys.length - 1) };
     this.map.reveal(cursor);
-    this.look(cursor, this.map.anchor(cursor), true);
+    this.look(cursor, this.map.anchor(cursor));
   }
 
   /** Moves the viewport by a quarter of its size, and to the ends with Home and End. */

@@ -1,28 +1,28 @@
-// The lines: queries left, keys right, a line for each weight. Long texts scroll inside; only visible rows are drawn.
+// The lines: queries left, keys right, a line for each weight. Of a long text the strongest, as many as fit.
 import { clamp, element, fillToken, plain, sizeCanvas } from "../shared.js";
+import { strongestFirst } from "./matrix.js";
+import { choose } from "./rows.js";
 
 const ROW = 22; // pixels, unless the heatmap beside it has rows of a legible height
-const ALL_AT_ONCE = 64 * 64; // lines at most that are drawn while no token is looked at
+const LOWEST = 17; // pixels of a row where many tokens share the height
+const MOST_ROWS = 48; // where the page may grow
+const CLEAR = 400; // lines at most that the eye still tells apart by their strength, while no token is looked at
+const PER_ROW = 3; // of more lines so many are drawn for each row, the strongest
 const INVISIBLE = 0.004; // of the colour scale's top; a line below it could not be seen
 const ASIDE = 2; // pixels between the lines of several heads
 const NUMBER = 40; // pixels that a printed weight needs
-const SHORTEST = 440; // pixels of height that a long text gets at least
 
 export class Lines {
   constructor(parent, { hover, pick }) {
     this.box = element("div", "lines");
     this.names = element("div", "names");
     this.canvas = element("canvas", "", { role: "img", "aria-label": "lines from queries to keys" });
-    this.view = element("div", "view", { tabindex: "-1" }); // without it a browser may make a scrolling box a tab stop
     this.sheet = element("div", "sheet");
-    this.hint = element("div", "hint");
-    this.hint.textContent = "hover or click a token";
-    this.edges = { above: element("div", "edge above"), below: element("div", "edge below") };
-    this.view.append(this.sheet);
+    this.note = element("div", "note");
     this.frame = element("div", "frame");
-    this.frame.append(this.canvas, this.view, this.hint, ...Object.values(this.edges));
+    this.frame.append(this.canvas, this.sheet);
     for (const text of ["query", "key"]) this.names.append(Object.assign(element("span"), { textContent: text }));
-    this.box.append(this.names, this.frame);
+    this.box.append(this.names, this.frame, this.note);
     parent.append(this.box);
     this.slots = [];
     this.focus = { queries: [], keys: [], chosen: [] };
@@ -43,46 +43,44 @@ export class Lines {
       const pair = item?.matches(".key") && this.focus.chosen.length > 0;
       return cut || pair ? label.getBoundingClientRect() : undefined;
     };
-    this.view.addEventListener("pointermove", (event) => hover(cursorOf(event), anchor(event)));
-    this.view.addEventListener("pointerleave", (event) => event.pointerType !== "touch" && hover(null));
-    this.view.addEventListener("click", (event) => {
+    this.sheet.addEventListener("pointermove", (event) => hover(cursorOf(event), anchor(event)));
+    this.sheet.addEventListener("pointerleave", (event) => event.pointerType !== "touch" && hover(null));
+    this.sheet.addEventListener("click", (event) => {
       const cursor = cursorOf(event);
       hover(cursor, anchor(event));
       if (cursor?.query !== undefined) pick(cursor.query);
     });
-    this.view.addEventListener("scroll", () => this.draw(), { passive: true });
-    for (const edge of Object.values(this.edges)) {
-      edge.addEventListener("click", () => this.reveal(Number(edge.dataset.row)));
-    }
   }
 
-  update(matrix, filter, fresh) {
+  update(matrix, filter) {
     this.matrix = matrix;
     this.choose(filter);
-    this.count = Math.max(matrix.queries.length, matrix.keys.length);
-    for (const slot of this.slots) slot.row = null; // the place may hold another token now
-    if (fresh) this.view.scrollTop = 0;
   }
 
   /** Sets the filter that says which lines are drawn. */
   choose(filter) {
     this.filter = filter;
-    this.every = null;
+    this.overview = null;
+    this.rows = null;
   }
 
+  /** Takes its place; rowHeight: of the heatmap's rows beside, else undefined; height: for the rows, or Infinity. */
   layout({ width, top, rowHeight, height, theme, palette }) {
+    const { queries, keys } = this.matrix;
+    const count = Math.max(queries.length, keys.length);
     this.palette = palette;
     this.mode = theme.mode;
-    this.rowHeight = rowHeight ?? ROW;
-    this.height = Math.min(this.count * this.rowHeight, Math.max(height, SHORTEST));
+    this.room = rowHeight ? count : Math.min(Math.max(6, Math.floor(height / LOWEST)), MOST_ROWS);
+    this.rowHeight = rowHeight ?? clamp(Math.floor(height / Math.min(count, this.room)), LOWEST, ROW);
+    this.height = Math.min(count, this.room) * this.rowHeight;
+    this.width = width;
+    this.overview = null;
+    this.rows = null;
     this.box.style.paddingTop = `${top}px`;
     this.box.style.setProperty("--row", `${this.rowHeight}px`);
-    this.view.style.height = `${this.height}px`;
-    this.sheet.style.height = `${this.count * this.rowHeight}px`;
-    this.width = this.view.clientWidth; // less than `width` where a scroll bar takes some
+    this.sheet.style.height = `${this.height}px`;
     const context = this.canvas.getContext("2d");
     context.font = `13px ${theme.tokenFont}`;
-    const { queries, keys } = this.matrix;
     const some = [...queries.slice(0, 200), ...keys.slice(0, 200)]; // enough to tell how wide tokens are
     const fits = Math.max(...some.map((token) => context.measureText(plain(token)).width)) + NUMBER + 14;
     this.side = Math.ceil(clamp(fits, 90, width * 0.37));
@@ -92,18 +90,11 @@ export class Lines {
     this.draw();
   }
 
-  show(focus, reveal) {
+  /** Lights up the focus; `under` is the side, "queries" or "keys", whose rows lie under the pointer and stay. */
+  show(focus, under) {
     this.focus = focus;
-    if (reveal && focus.query !== undefined) this.reveal(focus.query);
-    else if (reveal && focus.key !== undefined) this.reveal(focus.key);
+    this.under = under;
     this.draw();
-  }
-
-  /** Scrolls until a row is visible. A visible row stays where it is. */
-  reveal(row) {
-    const y = row * this.rowHeight;
-    const { scrollTop } = this.view;
-    if (y < scrollTop || y + this.rowHeight > scrollTop + this.height) this.view.scrollTop = y - this.height / 2;
   }
 
   // ---- drawing --------------------------------------------------------------------------------------------------
@@ -113,24 +104,56 @@ export class Lines {
     const { query, key, chosen } = this.focus;
     const alone = query !== undefined || key !== undefined;
     const quiet = !alone && !chosen.length;
-    const tooMany = quiet && this.filter.count > ALL_AT_ONCE;
-    const entries = tooMany ? [] : this.entries();
-    const printed = alone ? this.matrix.strongest(entries) : [];
-    const cell = query !== undefined && key !== undefined && this.cell(entries);
+    const { entries, among } = quiet ? this.strongest() : this.ofFocus();
+    const { rows, taken } = this.chooseRows(entries);
+    this.rows = rows;
+    const drawn = entries.slice(0, taken);
+    const cell = query !== undefined && key !== undefined && this.cell(drawn);
+    const printed = alone ? this.matrix.strongest(drawn) : [];
     if (cell && !printed.includes(cell)) printed.push(cell);
-    this.hint.hidden = !tooMany;
-    this.drawLines(entries, quiet, cell);
+    this.drawLines(drawn, quiet, cell);
     this.drawTokens(new Map(printed.map((entry) => [query !== undefined ? entry.key : entry.query, entry])));
-    this.drawEdges(printed);
+    this.note.textContent = this.leftOut(taken, among);
   }
 
-  entries() {
+  /** The lines of all tokens, or the strongest where they are too many; `among` is how many there are. */
+  strongest() {
+    this.overview ??= this.matrix.outstanding(this.filter, { all: CLEAR, most: PER_ROW * Math.min(this.room, this.count) });
+    return this.overview;
+  }
+
+  get count() {
+    return Math.max(this.matrix.queries.length, this.matrix.keys.length);
+  }
+
+  /** The lines of the token that is looked at, or of the pins, strongest first. */
+  ofFocus() {
     const { query, key, chosen } = this.focus;
-    if (query !== undefined) return this.kept(this.matrix.row(query));
-    if (key !== undefined) return this.kept(this.matrix.column(key));
-    if (chosen.length) return chosen.flatMap((pin) => this.kept(this.matrix.row(pin)));
-    this.every ??= this.kept(this.matrix.all());
-    return this.every;
+    const { matrix } = this;
+    const found =
+      query !== undefined ? matrix.row(query) : key !== undefined ? matrix.column(key) : chosen.flatMap((pin) => matrix.row(pin));
+    const entries = found.filter((entry) => this.filter.keeps(entry));
+    entries.sort(strongestFirst);
+    return { entries, among: entries.filter(({ value }) => value !== 0).length };
+  }
+
+  /** The tokens that stand in the rows: all where they fit, else those of the strongest lines, and of the focus. */
+  chooseRows(entries) {
+    const sizes = { queries: this.matrix.queries.length, keys: this.matrix.keys.length };
+    if (this.rows?.whole) return { rows: this.rows, taken: entries.length };
+    const { query, key, chosen } = this.focus;
+    const known = (...places) => places.filter((place) => place !== undefined);
+    const must = { queries: known(query, ...chosen), keys: known(key) };
+    if (this.under && this.rows) must[this.under] = this.rows[this.under];
+    return choose(entries, sizes, this.room, must, this.strongest().entries);
+  }
+
+  /** Says how many lines are not drawn; "" where none is left out. */
+  leftOut(drawn, among) {
+    const { query, key } = this.focus;
+    if (drawn >= among) return "";
+    const what = query !== undefined ? "keys of this query" : key !== undefined ? "queries of this key" : "lines";
+    return `the ${drawn} strongest of ${among.toLocaleString("en")} ${what}`;
   }
 
   /** The entry at the cursor, which is drawn even where the filter leaves it out. */
@@ -140,10 +163,6 @@ export class Lines {
     if (found || Number.isNaN(this.matrix.at(query, key))) return found;
     entries.push({ query, key, value: this.matrix.at(query, key) });
     return entries.at(-1);
-  }
-
-  kept(entries) {
-    return entries.filter((entry) => this.filter.keeps(entry));
   }
 
   drawLines(entries, quiet, cell) {
@@ -157,9 +176,8 @@ export class Lines {
   /** Draws a weight as a line; of several heads, a line for each, side by side in their colours. */
   drawEntry(context, { query, key, value }, strength, pointedAt) {
     const { parts, diverging, keys } = this.matrix;
-    const from = (query + 0.5) * this.rowHeight - this.view.scrollTop;
-    const to = (key + 0.5) * this.rowHeight - this.view.scrollTop;
-    if (Math.max(from, to) < 0 || Math.min(from, to) > this.height) return;
+    const from = (this.rows.place("queries", query) + 0.5) * this.rowHeight;
+    const to = (this.rows.place("keys", key) + 0.5) * this.rowHeight;
     const draw = (of, colour, aside) => this.drawLine(context, from + aside, to + aside, of, colour, strength, pointedAt);
     if (!parts.length) return draw(value, this.palette.css(diverging ? (value < 0 ? 0.1 : 0.9) : 0.65), 0);
     for (const [at, { colours, values }] of parts.entries()) {
@@ -181,15 +199,10 @@ export class Lines {
     context.stroke();
   }
 
-  /** Fills slots with the visible rows; a slot is filled again as the reader scrolls. */
   drawTokens(printed) {
-    const first = Math.max(0, Math.floor(this.view.scrollTop / this.rowHeight) - 2);
-    const visible = Math.min(this.count, Math.ceil(this.height / this.rowHeight) + 5);
-    while (this.slots.length < visible) this.slots.push(this.makeSlot());
-    this.slots.splice(visible).forEach(({ query, key }) => (query.remove(), key.remove()));
-    for (let row = first; row < Math.min(first + visible, this.count); row++) {
-      this.fillSlot(this.slots[row % visible], row, printed.get(row));
-    }
+    while (this.slots.length < this.rows.count) this.slots.push(this.makeSlot());
+    this.slots.splice(this.rows.count).forEach(({ query, key }) => (query.remove(), key.remove()));
+    this.slots.forEach((slot, row) => this.fillSlot(slot, row, printed));
   }
 
   makeSlot() {
@@ -199,51 +212,28 @@ export class Lines {
       this.sheet.append(made);
       return made;
     };
-    return { query: item("query"), key: item("key"), row: null };
+    return { query: item("query"), key: item("key") };
   }
 
-  fillSlot(slot, row, entry) {
+  fillSlot(slot, row, printed) {
     const { query, chosen } = this.focus;
     const { queries, keys } = this.matrix;
     const side = query !== undefined ? "key" : "query"; // the numbers stand beside the other side's tokens
-    for (const [name, tokens, on] of [["query", queries, this.focus.queries], ["key", keys, this.focus.keys]]) {
+    for (const [name, plural, tokens] of [["query", "queries", queries], ["key", "keys", keys]]) {
       const item = slot[name];
-      if (slot.row !== row) {
-        item.hidden = row >= tokens.length;
-        item.style.top = `${row * this.rowHeight}px`;
-        item.dataset[`${name}Token`] = row;
-        if (!item.hidden) fillToken(item.firstChild, tokens[row]);
-      }
-      item.classList.toggle("dim", this.filter.named[{ query: "queries", key: "keys" }[name]][row] === false);
-      item.classList.toggle("on", on.includes(row));
-      item.classList.toggle("chosen", name === "query" && chosen.includes(row));
-      item.lastChild.textContent = entry && name === side ? this.matrix.format(entry.value, 3) : "";
-      item.classList.toggle("strong", Boolean(entry) && name === side);
+      const token = this.rows[plural][row];
+      item.hidden = token === undefined;
+      if (item.hidden) continue;
+      const text = tokens[token];
+      item.style.top = `${row * this.rowHeight}px`;
+      item.dataset[`${name}Token`] = token;
+      if (item.said !== text) fillToken(item.firstChild, (item.said = text));
+      item.classList.toggle("dim", !this.filter.named[plural][token]);
+      item.classList.toggle("on", this.focus[plural].includes(token));
+      item.classList.toggle("chosen", name === "query" && chosen.includes(token));
+      const entry = name === side ? printed.get(token) : undefined;
+      item.lastChild.textContent = entry ? this.matrix.format(entry.value, 3) : "";
+      item.classList.toggle("strong", Boolean(entry));
     }
-    slot.row = row;
-  }
-
-  /** Names the printed tokens that are not visible, at the edge behind which they lie. */
-  drawEdges(printed) {
-    const rowOf = ({ query, key }) => (this.focus.query !== undefined ? key : query);
-    const tokens = this.focus.query !== undefined ? this.matrix.keys : this.matrix.queries;
-    const { scrollTop } = this.view;
-    const away = { above: (y) => y < scrollTop, below: (y) => y > scrollTop + this.height };
-    for (const [name, edge] of Object.entries(this.edges)) {
-      const hidden = printed.filter((entry) => away[name]((rowOf(entry) + 0.5) * this.rowHeight));
-      edge.hidden = !hidden.length;
-      edge.classList.toggle("right", this.focus.query !== undefined);
-      const items = hidden.slice(0, 2).map((entry) => this.edgeItem(entry, tokens[rowOf(entry)]));
-      edge.replaceChildren(name === "above" ? "↑" : "↓", ...items);
-      if (hidden.length) edge.dataset.row = rowOf(hidden[0]);
-    }
-  }
-
-  edgeItem({ value }, token) {
-    const item = element("span", "edge-item");
-    const label = element("span", "label");
-    fillToken(label, token);
-    item.append(label, ` ${this.matrix.format(value, 3)}`);
-    return item;
   }
 }

@@ -56,10 +56,30 @@ export class Matrix {
     return this.queries.flatMap((_, query) => this.row(query));
   }
 
+  /** What a filter keeps and is not zero: `among`, how many entries there are, and all of them, or where they are over
+   * `all` the `most` farthest from zero, strongest first. */
+  outstanding(filter, { all, most }) {
+    const { values, vmax } = this;
+    const levelOf = (at) => Math.ceil((LEVELS * Math.min(Math.abs(values[at]), vmax)) / vmax) || 0; // 0 where masked
+    const counts = new Uint32Array(LEVELS + 1);
+    for (let at = 0; at < values.length; at++) if (filter.keepsAt(at)) counts[levelOf(at)]++;
+    const among = counts.subarray(1).reduce((sum, one) => sum + one, 0);
+    let least = 1;
+    if (among > all) for (let sum = counts[(least = LEVELS)]; sum < most && least > 1; sum += counts[--least]);
+    const entries = [];
+    for (let at = 0; at < values.length; at++) {
+      if (levelOf(at) < least || !filter.keepsAt(at)) continue;
+      const key = at % this.keys.length;
+      entries.push({ query: (at - key) / this.keys.length, key, value: values[at] });
+    }
+    entries.sort(strongestFirst);
+    return { entries: among > all ? entries.slice(0, most) : entries, among };
+  }
+
   /** The few entries whose numbers are printed, strongest first. */
   strongest(entries) {
     const worth = entries.filter(({ value }) => Math.abs(value) >= WORTH_PRINTING * this.vmax);
-    return worth.sort((a, b) => Math.abs(b.value) - Math.abs(a.value)).slice(0, PRINTED);
+    return worth.sort(strongestFirst).slice(0, PRINTED);
   }
 
   format(value, digits) {
@@ -139,6 +159,7 @@ export class Matrix {
   }
 }
 
+export const strongestFirst = (a, b) => Math.abs(b.value) - Math.abs(a.value);
 const isNumber = ({ value }) => !Number.isNaN(value);
 const strongestOf = (entries) => entries.reduce((a, b) => (Math.abs(b.value) > Math.abs(a.value) ? b : a), entries[0]);
 const number = (value, digits) => value.toPrecision(digits).replace("-", "−");

@@ -87,3 +87,17 @@ test("the maps of several heads and the picture of the whole follow the mean", (
   assert.deepEqual([...made.whole.picture], [200, 100]);
   assert.match(said(made.describe({ query: 1, key: 2 })).join("|"), /\|head 1 12\|head 2 18/);
 });
+
+test("what stands out is every entry that is not zero, or the strongest of them, among how many", () => {
+  const every = { keepsAt: () => true };
+  const made = matrix([[0, 0.25, 0.75, NaN, 0.5, -0.6]]);
+  const values = ({ entries }) => entries.map(({ query, key, value }) => [query, key, Math.fround(value)]);
+  const all = [[0, 2, 0.75], [1, 2, Math.fround(-0.6)], [1, 1, 0.5], [0, 1, 0.25]];
+  assert.deepEqual(values(made.outstanding(every, { all: 4, most: 1 })), all);
+  const two = made.outstanding(every, { all: 3, most: 2 });
+  assert.deepEqual([values(two), two.among], [all.slice(0, 2), 4]);
+  const kept = made.outstanding({ keepsAt: (at) => at === 1 || at === 0 }, { all: 9, most: 1 });
+  assert.deepEqual([values(kept), kept.among], [all.slice(3), 1]);
+  const alike = matrix([[0.5, 0.5, 0.5, 0.5, 0.5, 0.5]]).outstanding(every, { all: 2, most: 3 });
+  assert.deepEqual([alike.entries.length, alike.among], [3, 6]);
+});
