@@ -28,28 +28,129 @@ _TITLES: dict[Value, str] = {
     "activation_bytes": "Activations by layer (bytes)",
     "cache_bytes": "KV cache by layer (bytes)",
 }
-_GROUPS = {"attention": "attention", "ffn": "FFN"}  # what else there is goes by "rest"
-_ELEMENTWISE = "element-wise"  # softmax, scale and bias; activation and bias
+_GROUPS = {"attention": "attention", "ffn": "FFN"}  # what else there is goes by its part
+_MERGED = {  # (part, component) -> the segment it belongs to
+    **{("attention", name): "q, k, v and out" for name in ("q", "k", "v", "out")},
+    **{("attention", name): "scores and mix" for name in ("scores", "mix")},
+    **{("ffn", name): "FFN matrices" for name in ("up", "gate", "down")},
+}
+_ELEMENTWISE = {"attention": "attention, element-wise", "ffn": "FFN, element-wise"}  # softmax, scale, activation, bias
+_COLOURS: dict[Mode, dict[str, str]] = {
+    mode: {
+        "q, k, v and out": theme.PART[mode]["q"],
+        "scores and mix": theme.PART[mode]["scores"],
+        "attention, element-wise": theme.SEQUENTIAL[mode][2],
+        "FFN matrices": theme.PART[mode]["ffn"],
+        "FFN, element-wise": theme.DIVERGING[mode][4],
+    }
+    for mode in ("light", "dark")
+}
+_ROW = 27  # pixels of a row of bars
+
+
+def by_component(
+    breakdown: pd.DataFrame, *, value: Value = "flops", stream: str | None = None, mode: Mode = "light"
+) -> go.Figure:
+    """Bars of a stream's components, each in a row of its own with its amount and share, summed over the layers.
+
+    breakdown: of `costs.breakdown`. The rows follow the order of computation; what is element-wise in attention, and in
+    the FFN, is one row each, and what is neither goes by its part. Without a stream it is the first of the breakdown.
+    Raises ValueError for a stream that is not there.
+    """
+    rows = _of_stream(breakdown, stream)
+    names = [
+        f"{_GROUPS[part]}: {component}" if part in _GROUPS and kind == "matmul" else _ELEMENTWISE.get(part, part)
+        for part, component, kind in zip(rows["part"], rows["component"], rows["kind"], strict=True)
+    ]
+    order = {"attention": 1, "ffn": 2}
+    place = rows["part"].map(lambda part: order.get(part, 0 if "embedding" in part else 3))
+    named = rows.assign(name=names, place=place).sort_values("place", kind="stable")
+    sums = named.groupby(["name", "part"], sort=False)[value].sum().reset_index()
+    sums = sums[sums[value] > 0]
+    total = max(int(sums[value].sum()), 1)
+    texts = [f"{theme.quantity(amount, _UNITS[value])}, {_share(amount / total)}" for amount in sums[value]]
+    bars = go.Bar(
+        x=sums[value],
+        y=sums["name"],
+        orientation="h",
+        marker={"color": [theme.PART[mode][part] for part in sums["part"]]},
+        text=texts,
+        textposition="outside",
+        cliponaxis=False,
+        hovertemplate="%{y}: %{text}<extra></extra>",
+    )
+    return go.Figure(
+        bars,
+        layout={
+            "template": theme.template(mode),
+            "title": {"text": _TITLES[value].replace("by layer", "by component")},
+            "bargap": 0.3,
+            "xaxis": {
+                "title": {"text": _AXES[value]},
+                "tickformat": "~s",
+                "range": [0, 1.45 * float(sums[value].max() if len(sums) else 1)],  # room for the words behind a bar
+            },
+            "yaxis": {"autorange": "reversed", "showgrid": False, "ticks": "", "showline": False},
+            "height": 100 + _ROW * len(sums),
+        },
+    )
+
+
+def counted(parameters: pd.DataFrame, *, mode: Mode = "light") -> go.Figure:
+    """Stacked bars of the parameters in each layer, and of those outside; parameters: of `costs.parameters`."""
+    names = [
+        "outside the layers" if layer is pd.NA else f"{stack} {layer}"
+        for stack, layer in zip(parameters["stack"], parameters["layer"], strict=True)
+    ]
+    rows = parameters.assign(name=names)
+    colours = {"matrices": "attention", "norm": "norm", "embedding": "embedding"}
+    bars = [
+        go.Bar(
+            x=of_part["parameters"],
+            y=of_part["name"],
+            orientation="h",
+            name=part,
+            marker={"color": theme.PART[mode][colours[part]]},
+            customdata=[theme.quantity(amount) for amount in of_part["parameters"]],
+            hovertemplate=f"%{{y}}<br>{part} %{{customdata}}<extra></extra>",
+        )
+        for part in colours
+        if len(of_part := rows[rows["part"] == part])
+    ]
+    return go.Figure(
+        bars,
+        layout={
+            "template": theme.template(mode),
+            "title": {"text": "Parameters by layer"},
+            "barmode": "stack",
+            "xaxis": {"title": {"text": "parameters"}, "tickformat": "~s"},
+            "yaxis": {"autorange": "reversed", "showgrid": False, "ticks": "", "type": "category"},
+            "legend": theme.LEGEND_ABOVE,
+            "height": 140 + _ROW * rows["name"].nunique(),
+        },
+    )
 
 
 def by_layer(
     breakdown: pd.DataFrame, *, value: Value = "parameters", stream: str | None = None, mode: Mode = "light"
 ) -> go.Figure:
-    """Stacked bars of a stream's layers, a segment per component: attention's, the FFN's, then the rest.
+    """Stacked bars of a stream's layers: attention's products and its element-wise work, the FFN's, then the rest.
 
     breakdown: of `costs.breakdown`. What lies outside the layers (embedding, pooler, head) is named with its sum in the
     subtitle, for in a small model its bar would dwarf the layers'. Without a stream it is the first
     of the breakdown. Raises ValueError for a stream that is not there.
     """
-    stream = breakdown["stream"].iloc[0] if stream is None else stream
-    rows = breakdown[breakdown["stream"] == stream]
-    if rows.empty:
-        raise ValueError(f"there is no stream {stream!a} in the breakdown; it has {sorted(set(breakdown['stream']))}")
+    rows = _of_stream(breakdown, stream)
     layers, outside = rows[rows["layer"].notna()], rows[rows["layer"].isna()]
+    segments = [
+        _MERGED.get((part, component)) or _ELEMENTWISE.get(part, part)
+        for part, component in zip(layers["part"], layers["component"], strict=True)
+    ]
+    merged = layers.assign(segment=segments).groupby(["segment", "part", "layer"], sort=False)[value].sum()
+    order = [*_COLOURS[mode], *dict.fromkeys(segments)]
+    found = {segment: group for (segment, _), group in merged.groupby(["segment", "part"], sort=False) if group.any()}
     bars = [
-        _bar(part, component, group, value=value, mode=mode)
-        for (part, component), group in _merged(layers).groupby(["part", "component"], sort=False)
-        if group[value].any()
+        _bar(segment, found[segment], value=value, mode=mode) for segment in dict.fromkeys(order) if segment in found
     ]
     sums = [(part, total) for part, total in outside.groupby("part", sort=False)[value].sum().items() if total]
     beside = ", ".join(f"{part} {theme.quantity(total)}" for part, total in sums)
@@ -65,9 +166,9 @@ def by_layer(
             "bargap": 0.35,
             "xaxis": {"title": {"text": "layer"}, "showgrid": False, "ticks": "", "tickformat": "d"},
             "yaxis": {"title": {"text": _AXES[value]}, "tickformat": "~s", "showline": False, "ticks": ""},
-            "legend": {**theme.LEGEND_BELOW, "groupclick": "toggleitem"},
+            "legend": {**theme.LEGEND_BELOW, "traceorder": "normal"},
             "margin": {"t": 76},
-            "height": 560,
+            "height": 440,
         },
     )
 
@@ -114,7 +215,7 @@ def by_length(
             "yaxis": {"title": {"text": "FLOPs"}, "type": scale, "tickformat": "~s", **decades},
             "legend": theme.LEGEND_BELOW,
             "margin": {"t": 76},
-            "height": 560,
+            "height": 500,
         },
     )
     slope = float(ffn.iloc[-1]) / float(ffn.index[-1])  # the FFN costs the same for every token
@@ -154,29 +255,31 @@ def lengths(crossovers: Crossovers, *, tokens: int) -> list[int]:
     return sorted({math.ceil(length) for length in np.geomspace(min(16, tokens) / 2, longest, 60)})
 
 
-def _merged(layers: pd.DataFrame) -> pd.DataFrame:
-    """The rows with the element-wise components of attention, and of the FFN, summed into one each."""
-    elementwise = (layers["kind"] == "elementwise") & layers["part"].isin(list(_GROUPS))
-    component = layers["component"].mask(elementwise, _ELEMENTWISE)
-    rows = layers.assign(component=component)
-    return rows.groupby(["part", "component", "layer"], sort=False)[list(_UNITS)].sum().reset_index()
+def _of_stream(breakdown: pd.DataFrame, stream: str | None) -> pd.DataFrame:
+    stream = breakdown["stream"].iloc[0] if stream is None else stream
+    rows = breakdown[breakdown["stream"] == stream]
+    if rows.empty:
+        raise ValueError(f"there is no stream {stream!a} in the breakdown; it has {sorted(set(breakdown['stream']))}")
+    return rows
 
 
-def _bar(part: str, component: str, rows: pd.DataFrame, *, value: Value, mode: Mode) -> go.Bar:
-    colours = theme.PART[mode]
-    group = _GROUPS.get(part, "rest")
+def _share(share: float) -> str:
+    return f"{100 * share:.0f} %" if share >= 0.095 else f"{100 * share:.2g} %"
+
+
+def _bar(segment: str, amounts: pd.Series, *, value: Value, mode: Mode) -> go.Bar:
+    layers = amounts.index.get_level_values("layer")
+    part = amounts.index.get_level_values("part")[0]
     return go.Bar(
-        x=rows["layer"].to_numpy(dtype=int),
-        y=rows[value].to_numpy(),
-        name=component,
-        legendgroup=group,
-        legendgrouptitle={"text": group},
+        x=layers.to_numpy(dtype=int),
+        y=amounts.to_numpy(),
+        name=segment,
         marker={
-            "color": colours.get(component, colours[part]),
+            "color": _COLOURS[mode].get(segment, theme.PART[mode][part]),
             "line": {"width": 0.5, "color": theme.BACKGROUND[mode]},
         },
-        customdata=[theme.quantity(amount, _UNITS[value]) for amount in rows[value]],
-        hovertemplate=f"layer %{{x}}, {group}<br>{component} %{{customdata}}<extra></extra>",
+        customdata=[theme.quantity(amount, _UNITS[value]) for amount in amounts],
+        hovertemplate=f"layer %{{x}}<br>{segment} %{{customdata}}<extra></extra>",
     )
 
 

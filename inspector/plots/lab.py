@@ -64,5 +64,5 @@ def curves(table: pd.DataFrame, *, steps: int, mode: Mode = "light") -> go.Figur
         title_text="A and B while they learn",
         legend=theme.LEGEND_ABOVE,
         margin={"t": 76},
-        height=600,
+        height=520,
     )

@@ -5,26 +5,35 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from inspector import lab
-from inspector.export import spreadsheet
 from inspector.plots import lab as draw
+from inspector.readings import lab as read
+from inspector.views.figures import chart
 from inspector.views.lab import results, settings
-from inspector.views.shell import downloads, process_settings, progress, queue, session, widgets
+from inspector.views.shell import process_settings, progress, queue, session, widgets
+from inspector.wording.english import lab as words
 from models import failures
 from models.training.experiments import Experiment
 
 if TYPE_CHECKING:
-    from streamlit.delta_generator import DeltaGenerator
-
     from models.training.lab import Course, Result
 
 PICTURE_EVERY = 0.7  # seconds between two pictures, and on a slow machine more:
 DRAWING_SHARE = 0.2  # of the time, at most
+CURVES = "Loss and accuracy of A and B by training step"
+PYTHON = """import inspector
+from models.training.experiments import Experiment, Switches
+from models.training.lab import train_both
+
+experiment = {experiment}
+courses = {{(course.side, course.run.seed): course for course in train_both(experiment)}}
+table = inspector.lab.curves(courses.values())"""
 
 
 @dataclass
@@ -44,7 +53,7 @@ def train(attempt: Attempt) -> None:
 
         process_settings.use_threads()
     experiment, total = attempt.experiment, 2 * attempt.experiment.seeds * attempt.experiment.steps
-    bar, figure = progress.Bar(st.empty()), st.empty()
+    line, bar, figure = st.empty(), progress.Bar(st.empty()), st.empty()
     bar.draw(0, total, "Starting")
     began, due, pictures = perf_counter(), 0.0, 0
     for course in train_both(experiment):
@@ -53,7 +62,16 @@ def train(attempt: Attempt) -> None:
         done = sum(one.run.steps if one.done else one.curve[-1].step for one in attempt.courses.values())
         bar.draw(done, total, _so_far(attempt, course, speed=done / passed, left=total - done))
         if passed >= due:
-            curves(attempt, figure, key=f"lab-curves-live-{pictures}")
+            found = read.progress(attempt.courses.values())
+            if found is not None:
+                line.header(words.progress(found), anchor=False)
+            table = lab.curves(attempt.courses.values())
+            with figure:
+                widgets.chart(
+                    draw.curves(table, steps=experiment.steps, mode=session.mode()),
+                    alt=CURVES,
+                    key=f"lab-curves-live-{pictures}",
+                )
             took = perf_counter() - began - passed
             due, pictures = passed + max(PICTURE_EVERY, took / DRAWING_SHARE), pictures + 1
     bar.draw(total, total, "Testing on longer texts", now=True)
@@ -70,17 +88,6 @@ def _so_far(attempt: Attempt, course: Course, *, speed: float, left: int) -> str
         f"Seed {course.run.seed}, step {course.curve[-1].step} of {course.run.steps}: loss {losses} nats per digit, "
         f"{speed:.0f} steps/s, {left / speed:.0f} s left"
     )
-
-
-def curves(attempt: Attempt, place: DeltaGenerator, *, key: str) -> None:
-    """Loss and accuracy of all trainings of the attempt."""
-    table = lab.curves(attempt.results or attempt.courses.values())
-    with place:
-        widgets.chart(
-            draw.curves(table, steps=attempt.experiment.steps, mode=session.mode()),
-            alt="Loss and accuracy of A and B by training step",
-            key=key,
-        )
 
 
 def finish(attempt: Attempt) -> None:
@@ -104,53 +111,73 @@ def gone_where_it_fails() -> Iterator[None]:
         st.stop()
 
 
-def show(attempt: Attempt, *, chosen: Experiment | None) -> None:
-    """Curves, accuracy by length, one text in full; `chosen` is what the widgets say by now."""
+def learned(attempt: Attempt, *, chosen: Experiment | None) -> None:
+    """Draw the verdict in a sentence, and the curves; `chosen` is what the widgets say by now."""
     if attempt.experiment != chosen:
         st.warning("The settings have changed: what follows is of those of the last Start.", icon=":material/history:")
         st.caption(lab.differences(attempt.experiment))
-    behind, sentences = lab.behind(lab.seeds(attempt.results)), lab.findings(attempt.results)
-    unfinished = lab.unfinished(attempt.experiment, attempt.results)
-    for sentence in (*sentences, *unfinished):
+    found = read.verdict(attempt.experiment, attempt.results)
+    if found is not None:
+        st.header(words.verdict(found), anchor=False)
+    for sentence in (*lab.findings(attempt.results), *lab.unfinished(attempt.experiment, attempt.results)):
         st.info(sentence)
-    curves(attempt, st.container(), key="lab-curves")
-    st.caption(
-        f"{behind} Loss: cross-entropy, mean over the 10 steps before, in nats per digit; naming digits at random "
-        "gives ln 10 = 2.30. Every text is new, so accuracy is on texts that were never seen."
-    )
     table = lab.curves(attempt.results)
-    downloads.button(f"lab-{attempt.experiment.task}.csv", lambda: spreadsheet.csv(table), label="Curves as CSV")
-    results.accuracy(attempt.experiment, attempt.results)
-    results.example(attempt.experiment, attempt.results)
-
-
-st.caption(
-    "Two very small Transformers learn the same task from the same random digits, each step on 32 new texts. Choose "
-    "what sets B apart from A, press Start and watch. They are encoders that name all digits of the answer at once. "
-    "The sidebar's model and text play no part here."
-)
-experiment = settings.draw()
-state = st.session_state
-with st.container(horizontal=True):
-    started = st.button("Start", type="primary", icon=":material/play_arrow:", disabled=experiment is None)
-    stop = st.empty()
-if experiment is not None:
+    chart.show(
+        partial(draw.curves, table, steps=attempt.experiment.steps),
+        alt=CURVES,
+        key="lab-curves",
+        name=f"lab-{attempt.experiment.task}",
+        python=PYTHON.format(experiment=attempt.experiment),
+        table=table,
+    )
     st.caption(
+        f"{lab.behind(lab.seeds(attempt.results))} Loss: cross-entropy, mean over the 10 steps before, in nats per "
+        "digit; naming digits at random gives ln 10 = 2.30. Every text is new, so accuracy is on texts that were "
+        "never seen."
+    )
+
+
+def waiting(experiment: Experiment | None) -> None:
+    """The place of the curves before the first Start."""
+    st.info("Nothing is trained yet. Press Start: a link keeps the settings, not what was learned.")
+    steps = 1 if experiment is None else experiment.steps
+    widgets.chart(draw.curves(lab.curves(()), steps=steps, mode=session.mode()), alt=CURVES, key="lab-curves-empty")
+
+
+presets = st.container()
+with st.container(horizontal=True, vertical_alignment="center"):
+    start, stop = st.empty(), st.empty()
+    estimate = st.container()
+picture, choices = st.columns([3, 2], gap="medium")
+with choices:
+    experiment = settings.draw(presets)
+state = st.session_state
+started = start.button("Start", type="primary", icon=":material/play_arrow:", disabled=experiment is None)
+if experiment is not None:
+    estimate.caption(
         f"About {max(1, round(experiment.expected_seconds))} s on one idle core, longer on a busy one. Stop, or any "
         "change, ends the training; what was learned by then is kept."
     )
-if experiment is not None and started:
-    state["lab"] = Attempt(experiment)
-    stop.button("Stop", icon=":material/stop:", key="lab_stop")
-    with gone_where_it_fails(), queue.turn("The training"):
-        train(state["lab"])
-attempt: Attempt | None = state.get("lab")
-if attempt is not None and attempt.courses:
-    with gone_where_it_fails():
-        finish(attempt)
-    if started:
-        st.rerun()  # without the Stop button and the bar
+with picture:
+    if experiment is not None and started:
+        state["lab"] = Attempt(experiment)
+        stop.button("Stop", icon=":material/stop:", key="lab_stop")
+        with gone_where_it_fails(), queue.turn("The training"):
+            train(state["lab"])
+    attempt: Attempt | None = state.get("lab")
+    if attempt is not None and attempt.courses:
+        with gone_where_it_fails():
+            finish(attempt)
+        if started:
+            st.rerun()  # without the Stop button and the bar
+    if attempt is not None and attempt.results:
+        learned(attempt, chosen=experiment)
+    else:
+        waiting(experiment)
 if attempt is not None and attempt.results:
-    show(attempt, chosen=experiment)
-else:
-    st.info("Nothing is trained yet. Press Start: a link keeps the settings, not what was learned.")
+    results.example(attempt.experiment, attempt.results)
+    results.accuracy(attempt.experiment, attempt.results)
+st.caption(
+    "Two very small Transformers learn the same task from the same random digits, each step on 32 new texts. They are "
+    "encoders that name all digits of the answer at once. The sidebar's model and text play no part here."
+)

@@ -9,8 +9,9 @@ import pandas as pd
 import streamlit as st
 
 from inspector import lab
-from inspector.plots import attention as draw
 from inspector.plots import raster
+from inspector.views.figures import matrix
+from inspector.views.figures.matrix import Panel
 from inspector.views.shell import link, session, widgets
 from models.training.experiments import TIMES, Experiment, Side
 
@@ -91,23 +92,33 @@ def _attention(trials: dict[Side, Trial]) -> None:
         for side, trial in trials.items()
         if layer < shapes[side][0] and head < shapes[side][1]
     }
-    top = max((float(weights.max()) for weights in shown.values()), default=1.0)
+    tokens = ("⊢", *map(str, next(iter(trials.values())).digits), "⊣")
+    panels = [
+        Panel(weights, rows=tokens, columns=tokens, title=f"{side}: layer {layer}, head {head}")
+        for side, weights in shown.items()
+    ]
+    if len(panels) == 2:
+        matrix.pair(*panels, row_title="query", column_title="key", name="lab-attention", key="lab-attention")
+    for panel in panels if len(panels) == 1 else ():
+        matrix.show(
+            panel.values,
+            rows=tokens,
+            columns=tokens,
+            row_title="query",
+            column_title="key",
+            title=panel.title,
+            name="lab-attention",
+            key="lab-attention-alone",
+        )
+    for side in trials.keys() - shown.keys():
+        last_layer, last_head = shapes[side][0] - 1, shapes[side][1] - 1
+        st.caption(f"{side} has layers 0 to {last_layer} and heads 0 to {last_head}.")
     for column, (side, trial) in zip(st.columns(2, gap="medium"), trials.items(), strict=False):
         with column:
-            if side in shown:
-                tokens = ("⊢", *map(str, trial.digits), "⊣")
-                title = f"{side}: layer {layer}, head {head}"
-                figure = draw.figure(
-                    shown[side], queries=tokens, keys=tokens, title=title, mode=session.mode(), top=top
-                )
-                widgets.chart(figure, alt=f"Attention while one text is read, {title}", key=f"lab-attention-{side}")
-            else:
-                last_layer, last_head = shapes[side][0] - 1, shapes[side][1] - 1
-                st.caption(f"{side} has layers 0 to {last_layer} and heads 0 to {last_head}.")
             for number, maps in enumerate(trial.attention):
-                names = [f"L{number} H{index}" for index in range(len(maps))]
+                names = [f"{side} {number}.{index}" for index in range(len(maps))]
                 st.image(raster.strip(list(maps), labels=names, mode=session.mode()), width="stretch")
-    st.caption("Small: all heads of the layers (L) of each side, each map on colours from 0 to 1, square-root.")
+    st.caption("Small: all heads of each side, named by layer and head, each map on colours from 0 to 1, square-root.")
 
 
 def _length(times: int, digits: int) -> str:

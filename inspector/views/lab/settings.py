@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import cast, get_args
+from typing import TYPE_CHECKING, cast, get_args
 
 import streamlit as st
 
@@ -23,25 +23,28 @@ from models.training.experiments import (
     Switches,
     Task,
 )
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
 from models.transformer.config import NormPlacement, Positions, Scale, Score
 
 START = Experiment()  # what the page opens with
 SCORES = ("dot", "additive", "cosine", "general")  # additive_naive is additive, only slower
+WIDTH = 128  # pixels of a widget: two stand side by side
 RATES = tuple(str(rate) for rate in LEARNING_RATES)
 
 
-def draw() -> Experiment | None:
-    """Presets and widgets; None, with the reason in the page, where the switches do not fit each other."""
-    presets = st.container()
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+def draw(presets: DeltaGenerator) -> Experiment | None:
+    """Widgets, and in `presets` the ready experiments; None, with the reason, where the switches do not fit."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
         task = _choice("Task", "task", get_args(Task), default=START.task)
         length = _number("Digits in a text", "length", default=START.length, span=LENGTHS)
         steps = _number("Steps", "steps", default=START.steps, span=STEPS, step=50)
         rate = _choice("Learning rate", "rate", RATES, default=str(START.learning_rate))
         seeds = _number("Seeds", "seeds", default=START.seeds, span=SEEDS)
     sides = {}
-    for column, side, default in zip(st.columns(2, gap="medium"), get_args(Side), (START.a, START.b), strict=True):
-        with column.container(border=True):
+    for side, default in zip(get_args(Side), (START.a, START.b), strict=True):
+        with st.container(border=True, gap="small"):
             sides[side] = _switches(side, default)
     try:
         experiment = Experiment(
@@ -79,10 +82,10 @@ def _presets(experiment: Experiment | None) -> None:
                 args=(preset,),
             )
     if chosen is None:
-        st.caption("Take an experiment above, or set your own below.")
+        st.caption("Take an experiment above, or set your own.")
         return
     st.markdown(f"**{chosen.question}** Guess first, then press Start.")
-    with st.expander("What three seeds answered here"):
+    with st.expander(f"What three seeds answered here: {chosen.name}"):  # by its name it closes with the next one
         st.markdown(chosen.measured)
 
 
@@ -105,7 +108,7 @@ def _switches(side: Side, default: Switches) -> Switches:
     """The widgets of one side."""
     key = side.lower()
     title = st.empty()
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
         switches = Switches(
             positions=cast(
                 "Positions", _choice("Positions", f"{key}_positions", get_args(Positions), default=default.positions)
@@ -134,7 +137,7 @@ def _choice(label: str, name: str, options: Sequence[str], *, default: str) -> s
         key=key,
         bind=link.bind_choice(key, default=default, options=options),
         persist_state="session",
-        width=128,
+        width=WIDTH,
     )
 
 
@@ -148,7 +151,7 @@ def _number(label: str, name: str, *, default: int, span: tuple[int, int], step:
         key=key,
         bind=link.bind_number(key, default=default, first=span[0], last=span[1]),
         persist_state="session",
-        width=128,
+        width=WIDTH,
     )
 
 

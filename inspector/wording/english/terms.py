@@ -15,6 +15,15 @@ MEANINGS = {
     "key": "A key is a token that is looked at. It is a column of the map.",
     "[CLS]": "[CLS] is a token that the tokenizer puts before every text. It is no word: heads often rest on it when "
     "they find nothing to look for.",
+    "parameters": "The numbers that a model has learned: the entries of its matrices, norms and tables. They do not "
+    "depend on the text.",
+    "embedding": "A table with a row of numbers for each token of the vocabulary. A token enters the model as its row.",
+    "FLOPs": "Floating-point operations: how many numbers are multiplied or added. A multiplication followed by an "
+    "addition counts as 2; the shares are of the matrix products.",
+    "FFN": "The feed-forward network of a layer: two or three matrices with a non-linear function between them. It "
+    "works on each token alone, after attention has mixed them.",
+    "scores and mix": "The scores compare every query with every key, and the mix sums the values by the weights. Both "
+    "have a number for each pair of tokens, so twice the text costs four times as much.",
     "LayerNorm": "LayerNorm gives every token's vector mean 0 and standard deviation 1, each token by itself. Then "
     "it multiplies each dimension by a learned gamma and adds a learned beta.",
     "RMSNorm": "RMSNorm divides every token's vector by its root mean square, each token by itself. It takes no mean "

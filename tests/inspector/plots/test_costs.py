@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import math
 
 import pytest
@@ -7,21 +8,57 @@ from transformers import BertConfig
 
 from inspector import costs
 from inspector.plots import costs as draw
-from inspector.plots import theme
 
 BASE = BertConfig()  # BERT-base: width 768, FFN 3072, 12 layers
 
 
 def test_bars_stack_to_the_published_layer() -> None:
     figure = draw.by_layer(costs.breakdown(BASE))
-    bars = {(bar.legendgroup, bar.name): bar for bar in figure.data}
+    bars = {bar.name: bar for bar in figure.data}
     assert figure.layout.barmode == "stack"
-    assert list(bars["attention", "q"].x) == list(range(12))
+    assert list(bars["q, k, v and out"].x) == list(range(12))
     # 12 (4 d^2 + 2 d f) with biases and norms: 85,054,464 of BERT-base's 109,482,240 parameters
     assert sum(sum(bar.y) for bar in figure.data) == 85_054_464
-    assert bars["FFN", "up"].y[0] == 768 * 3072 + 3072
-    assert bars["attention", "q"].marker.color == theme.PART["light"]["q"]
-    assert ("attention", "scores") not in bars  # no parameters: no empty legend entry
+    assert bars["FFN matrices"].y[0] == 2 * 768 * 3072 + 3072 + 768
+    assert "scores and mix" not in bars  # no parameters: no empty legend entry
+
+
+def test_a_component_has_a_row_with_its_amount_and_share() -> None:
+    table = costs.breakdown(BASE, tokens=128)
+    figure = draw.by_component(table, value="flops")
+    (bars,) = figure.data
+    amounts = dict(zip(bars.y, bars.x, strict=True))
+    assert sum(amounts.values()) == table["flops"].sum()
+    assert amounts["attention: q"] == 12 * 2 * 128 * 768 * 768
+    assert amounts["attention: scores"] == amounts["attention: mix"] == 12 * 2 * 128 * 128 * 768
+    texts = dict(zip(bars.y, bars.text, strict=True))
+    share = 100 * amounts["FFN: up"] / table["flops"].sum()
+    assert texts["FFN: up"] == f"7.25 GFLOP, {share:.0f} %"
+    assert [name for name in bars.y if name.startswith("FFN")] == ["FFN: up", "FFN, element-wise", "FFN: down"]
+    assert len(set(bars.y)) == len(bars.y)
+    assert "attention: scores" not in draw.by_component(table, value="parameters").data[0].y
+    with pytest.raises(ValueError, match="no stream 'decoder'"):
+        draw.by_component(table, stream="decoder")
+
+
+def test_segments_of_a_stack_are_told_apart() -> None:
+    """Neighbours in the stack differ by 15 of CIELAB's lightness or by their hue's part: seven shades do not."""
+    for mode in ("light", "dark"):
+        bars = draw.by_layer(costs.breakdown(BASE, tokens=128), value="flops", mode=mode).data
+        colours = [bar.marker.color for bar in bars]
+        assert len(set(colours)) == len(colours) == 7
+        lights = [lightness(colour) for colour in colours[:3]]
+        assert min(abs(a - b) for a, b in itertools.pairwise(lights)) > 15
+
+
+def lightness(colour: str) -> float:
+    """CIELAB's L of a hex colour."""
+    linear = [
+        value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
+        for value in (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
+    ]
+    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    return 116 * luminance ** (1 / 3) - 16
 
 
 def test_the_rest_outside_the_layers_is_named() -> None:
@@ -33,13 +70,14 @@ def test_flops_count_everything_once_with_small_parts_merged() -> None:
     table = costs.breakdown(BASE, tokens=128)
     figure = draw.by_layer(table, value="flops", mode="dark")
     assert sum(sum(bar.y) for bar in figure.data) == table.loc[table["layer"].notna(), "flops"].sum()
-    names = [(bar.legendgroup, bar.name) for bar in figure.data]
-    assert len(names) == len(set(names))
-    assert {group for group, _ in names} == {"attention", "FFN", "rest"}
-    products = {"q", "k", "v", "scores", "mix", "out", "up", "down"}
-    assert sum(sum(bar.y) for bar in figure.data if bar.name in products) == 22_347_251_712
-    scores = next(bar for bar in figure.data if bar.name == "scores")
-    assert scores.customdata[0] == "25.2 MFLOP"
+    bars = {bar.name: bar for bar in figure.data}
+    assert list(bars) == [
+        *("q, k, v and out", "scores and mix", "attention, element-wise", "FFN matrices", "FFN, element-wise"),
+        *("residual", "norm"),
+    ]
+    products = [bars[name] for name in ("q, k, v and out", "scores and mix", "FFN matrices")]
+    assert sum(sum(bar.y) for bar in products) == 22_347_251_712
+    assert bars["scores and mix"].customdata[0] == "50.3 MFLOP"
 
 
 def test_a_stream_that_is_not_there_is_said() -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from inspector.views.lab.presets import PRESETS
 from models.training import lab
 from models.training.experiments import Experiment
-from tests.inspector.views.page import opened, pressed, said, turned
+from tests.inspector.views.page import message, opened, pressed, said, turned
 
 TINY = {"lab_length": "2", "lab_steps": "20", "lab_a_layers": "1", "lab_b_layers": "1"}
 
@@ -28,7 +30,8 @@ def test_the_page_opens_with_a_question_and_nothing_trained() -> None:
     assert PRESETS[0].question in said(app)
     assert "B differs from A: positions none instead of sinusoidal." in said(app)
     assert "Stop" not in labels(app)
-    assert not app.get("plotly_chart")
+    (empty,) = app.get("plotly_chart")
+    assert not any(line["x"] for line in json.loads(empty.proto.spec)["data"])
 
 
 def test_start_trains_and_shows_all() -> None:
@@ -42,15 +45,24 @@ def test_start_trains_and_shows_all() -> None:
     assert table["digits"].tolist()[:3] == ["2", "4 (2x)", "8 (4x)"]
     results = app.session_state["lab"].results
     assert table["digits right"][0] == f"{results[0].trials[0].token_accuracy:.0%}"
-    assert len(app.get("plotly_chart")) == 3  # the curves, and the open head of A and of B
+    assert len(app.get("plotly_chart")) == 1
+    assert [panel["title"] for panel in message(app, "matrix")[0]["panels"]] == [
+        "A: layer 0, head 0",
+        "B: layer 0, head 0",
+    ]
+    shares = [f"{100 * one.trials[0].exact_accuracy:.0f} %" for one in results]
+    assert f"After 20 steps A (positions sinusoidal) has {shares[0]} of 256 new texts right, B (positions none) " in (
+        said(app)
+    )
     assert "Wrong here: A " in said(app)
 
 
 def test_a_longer_text_of_the_link_is_shown_and_an_unknown_one_is_said() -> None:
     app = opened("Lab", **TINY, lab_times="4 times as long")
     pressed(app, "Start")
-    assert f"read{' ' * 5}" in app.code[0].value
-    assert len(app.code[0].value.splitlines()[0].split()[1]) == 8
+    (digits,) = (code.value for code in app.code if code.language != "python")
+    assert f"read{' ' * 5}" in digits
+    assert len(digits.splitlines()[0].split()[1]) == 8
     app = opened("Lab", **TINY, lab_times="9 times")
     pressed(app, "Start")
     assert not app.exception
