@@ -58,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 out,
                 data=chosen.data,
                 implementation=chosen.implementation,
-                yardstick=chosen.yardstick,
+                beside=chosen.beside,
             )
         )
     except Exception as error:  # whatever fails, the reader of a command gets one line
@@ -87,9 +87,11 @@ def _parser() -> argparse.ArgumentParser:
         help="the yardsticks: nn.Transformer of torch translates, BertForMaskedLM of transformers is a mini-bert",
     )
     parser.add_argument(
-        "--yardstick",
+        "--beside",
         type=Path,
-        help="the --out of a finished yardstick; the card shows its scores beside those of the model",
+        nargs="+",
+        default=(),
+        help="the --out of finished trainings, such as a yardstick's; the card shows their scores beside the model's",
     )
     parser.add_argument("--steps", type=int, help="how many steps; where the rate falls late, also to resume with")
     parser.add_argument("--threads", type=int, default=1, help="more than one helps only large models on idle cores")

@@ -73,16 +73,14 @@ def write(
     data: Path | None,
     implementation: Implementation,
     scores: Mapping[str, str],
-    beside: Mapping[str, str] | None = None,
+    beside: Sequence[Mapping[str, str]] = (),
 ) -> str:
     """Write the card in Markdown, from the recipe, `out`/metrics.csv and the scores.
 
-    scores: {measured quantity: result}, both in words. beside: the same scores of the yardstick.
+    scores: {measured quantity: result}, both in words. beside: the same scores of other trainings.
     """
     recipe = task.recipe
     parameters = sum(parameter.numel() for parameter in trained.network.parameters())
-    yardstick = YARDSTICKS[recipe.objective]
-    maker = OWN if implementation == "own" else f"{yardstick}, the yardstick"
     recipe_rows = [(field.name.replace("_", " "), f"{getattr(recipe, field.name)}") for field in fields(recipe)]
     sections = {
         "Data": _bullets([*DATA[recipe.name], f"{len(task.train):,} training examples from {task.source}"]),
@@ -91,18 +89,22 @@ def write(
         "Hardware and time": f"{hardware()}; {trained.progress.seconds:,.0f} s for {trained.steps:,} steps.",
         "Curves": f"Of the {len(metrics.read(out))} rows of metrics.csv; losses in nats a token, the training loss "
         f"with label smoothing {recipe.label_smoothing}. One training, one seed.\n\n{_curves(out)}",
-        "Scores": _table(("measured", "result"), scores.items())
-        if beside is None
-        else _table(
-            ("measured", "result", f"the same with {yardstick}"),
-            [(what, result, beside.get(what, "")) for what, result in scores.items()],
+        "Scores": _table(
+            ("measured", "result", *("beside it" for _ in beside)),
+            [(what, result, *(other.get(what, "") for other in beside)) for what, result in scores.items()],
         ),
         "Limits": _bullets(LIMITS[recipe.name]),
     }
     head = (
-        f"# {recipe.name}\n\n{parameters:,} parameters in {maker}, trained by `python -m models.train {recipe.name}`."
+        f"# {recipe.name}\n\n{parameters:,} parameters in {maker(task, implementation)}, trained by "
+        f"`python -m models.train {recipe.name}`."
     )
     return "\n\n".join([head, *(f"## {title}\n\n{text}" for title, text in sections.items())]) + "\n"
+
+
+def maker(task: Task, implementation: Implementation) -> str:
+    """Name the implementation that was trained, and say so where it is a yardstick."""
+    return OWN if implementation == "own" else f"{YARDSTICKS[task.recipe.objective]}, the yardstick"
 
 
 def hardware() -> str:

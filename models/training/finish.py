@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import csv
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from io import StringIO
 from math import exp
 from pathlib import Path
@@ -15,12 +15,16 @@ from torch import nn
 from models.checkpoints import CARD
 from models.checkpoints.store import write_checkpoint
 from models.files import write_bytes, write_text
-from models.training import card, corpus, metrics, replay
+from models.training import card, corpus, measures, metrics, replay
 from models.training.evaluation import bleu, has_judge, translate
 from models.training.loop import Trained, evaluate
-from models.training.tasks import Implementation, Task
+from models.training.neighbours import NeighbourCounts
+from models.training.repeats import induction_scores
+from models.training.tasks import Implementation, Task, held_out_chinese
+from models.transformer import Decoder
 
 CHECKPOINT = "checkpoint"
+TRAINED = "trained"  # the row of scores.csv that says what was trained, and for how long
 SCORES = "scores.csv"  # read again for the card of another training, which shows them beside its own
 BEAMS = 4
 CPU = torch.device("cpu")
@@ -33,33 +37,40 @@ def finish(
     *,
     data: Path | None,
     implementation: Implementation,
-    yardstick: Path | None = None,
+    beside: Sequence[Path] = (),
 ) -> str:
     """Measure the network, write out/checkpoint/ (for a yardstick CARD.md alone), and return one line that says so.
 
-    yardstick: the `out` of a finished yardstick, whose scores the card shows beside the model's.
+    beside: the `out` of other finished trainings (a yardstick, or this model trained shorter), whose scores the card
+    shows beside the model's.
 
-    Raises ValueError where the yardstick's folder holds no scores.
+    Raises ValueError where one of these folders holds no scores.
     """
-    beside = None if yardstick is None else read_scores(yardstick)
+    others = [read_scores(folder) for folder in beside]
     network = trained.network.to(CPU).eval()
     folder = out / CHECKPOINT
     halved = _halved(network)
     measured = {
+        TRAINED: f"{card.maker(task, implementation)}, {trained.steps:,} steps",
         "parameters": f"{sum(parameter.numel() for parameter in network.parameters()):,}",
         "training time": f"{trained.progress.seconds:,.0f} s",
         **_losses(task, network, "single"),
         **_losses(task, halved, "half"),
         **_translations(task, halved, data),
+        **_chinese_guesses(task, halved, data),
+        **_english(task, halved, data),
     }
     write_scores(out, measured)
-    text = card.write(task, trained, out, data=data, implementation=implementation, scores=measured, beside=beside)
+    text = card.write(task, trained, out, data=data, implementation=implementation, scores=measured, beside=others)
+    if task.recipe.objective == "write" and isinstance(halved, Decoder):
+        text += _written(task, halved)
     write_text(folder / CARD, text)
     if implementation == "own":
         write_checkpoint(folder, network, task.tokenizer)
         write_bytes(folder / metrics.FILE, (out / metrics.FILE).read_bytes())
         replay.pack(out, task, folder / replay.FILE)
-    return f"Done: {'; '.join(f'{what} {result}' for what, result in measured.items())}. See {folder / CARD}"
+    found = "; ".join(f"{what} {result}" for what, result in measured.items() if what != TRAINED)
+    return f"Done: {found}. See {folder / CARD}"
 
 
 def _losses(task: Task, network: nn.Module, precision: str) -> dict[str, str]:
@@ -103,6 +114,69 @@ def _translations(task: Task, network: nn.Module, data: Path | None) -> dict[str
             score = bleu(written, [target for _, target in pairs])
             results[f"sacreBLEU, tokenize zh, {split} ({how}; weights in half precision)"] = f"{score:.2f}"
     return results
+
+
+def _chinese_guesses(task: Task, network: nn.Module, data: Path | None) -> dict[str, str]:
+    """Measure the guesses of hidden tokens in both kinds of held-out Chinese, beside a count of both neighbours."""
+    if task.recipe.name != "mini-bert-zh" or data is None:
+        return {}
+    vocabulary, chinese = task.vocabulary, measures.chinese_tokens(task.tokenizer)
+    guess = measures.first_guess(network, padding=vocabulary.padding)
+    counts = NeighbourCounts(
+        (example.source for example in task.train), vocabulary=vocabulary.size, start=vocabulary.start
+    )
+    results = {}
+    for what, texts in held_out_chinese(task, data).items():
+        for who, found in (
+            ("", measures.guess_hidden(guess, texts, vocabulary=vocabulary, chinese=chinese)),
+            (
+                "; a count of both neighbours instead, which reads the same text",
+                measures.guess_hidden(counts, texts, vocabulary=vocabulary, chinese=chinese),
+            ),
+            (
+                "; a count of both neighbours instead, which are never hidden from it",
+                measures.guess_hidden(counts, texts, vocabulary=vocabulary, chinese=chinese, true_neighbours=True),
+            ),
+        ):
+            results[f"hidden tokens guessed, {what}{who}"] = (
+                f"{100 * found.share:.2f} % of {found.tokens:,}; of Chinese characters alone "
+                f"{100 * found.share_of_characters:.2f} % of {found.characters:,}"
+            )
+    return results
+
+
+def _english(task: Task, network: nn.Module, data: Path | None) -> dict[str, str]:
+    """Measure the bits a byte on held-out text and, of an own decoder, the best heads on random repeats."""
+    if task.recipe.objective != "write" or data is None:
+        return {}
+    texts = corpus.read_paragraphs(data / corpus.BOOKS["valid"])
+    bits = measures.bits_per_byte(network, task.valid, vocabulary=task.vocabulary, texts=texts)
+    results = {f"bits a byte ({corpus.BOOKS['valid']}, in rows of {task.recipe.max_positions} tokens)": f"{bits:.3f}"}
+    if isinstance(network, Decoder):
+        for block in (16, 32, 64):
+            scores = induction_scores(
+                network, vocabulary=task.vocabulary.size, start=task.vocabulary.start, block=block, texts=32
+            )
+            layer, head = divmod(int(scores.argmax()), scores.shape[1])
+            results[f"highest induction score (blocks of {block} random tokens, each of the vocabulary)"] = (
+                f"{float(scores.max()):.3f} (layer {layer}, head {head}; {int((scores > 0.5).sum())} heads above 0.5)"
+            )
+    return results
+
+
+def _written(task: Task, network: Decoder) -> str:
+    """Show what the model writes on ten prompts, as it came."""
+    settings = {"tokenizer": task.tokenizer, "vocabulary": task.vocabulary}
+    lines = [f"- {prompt}**{measures.write_on(network, prompt, seed=0, **settings)}**" for prompt in measures.PROMPTS]
+    return "\n".join(
+        [
+            "\n## What it writes\n",
+            f"Ten prompts, chosen before anything was written; after each at most {measures.NEW_TOKENS} tokens, drawn "
+            f"once (temperature {measures.TEMPERATURE}, seed 0), as they came:\n",
+            *lines,
+            "",
+        ]
+    )
 
 
 def write_scores(out: Path, scores: Mapping[str, str]) -> None:

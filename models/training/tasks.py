@@ -154,6 +154,18 @@ def _chinese(recipe: Recipe, data: Path, tokenizer_file: Path) -> Task:
     )
 
 
+def held_out_chinese(task: Task, data: Path) -> dict[str, list[Example]]:
+    """Read all Chinese text that a model of Chinese is judged on: the novels' valid chapters, the pairs' valid side."""
+    texts = {
+        corpus.CHINESE_BOOKS["valid"]: corpus.read_paragraphs(data / corpus.CHINESE_BOOKS["valid"]),
+        f"Chinese side of {corpus.PAIRS['valid']}": corpus.chinese_sentences(data)[1],
+    }
+    return {
+        name: [Example(ids) for ids in _chunks(task.tokenizer, found, longest=task.recipe.max_positions)]
+        for name, found in texts.items()
+    }
+
+
 def _written(recipe: Recipe, texts: Sequence[str], held_out: Sequence[str], tokenizer_file: Path) -> Task:
     """Prepare a model that writes: short random repeats first, then text with a few passages and blocks that repeat."""
 

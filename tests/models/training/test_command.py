@@ -88,10 +88,10 @@ def test_the_yardsticks_scores_stand_on_the_card(
 ) -> None:
     own, yardstick = tmp_path / "own", tmp_path / "yardstick"
     begun = ["translator", "--data", str(data)]
-    assert train.main([*begun, "--out", str(own), "--yardstick", str(yardstick)]) == 2
+    assert train.main([*begun, "--out", str(own), "--beside", str(yardstick)]) == 2
     assert "scores.csv: the training in" in capsys.readouterr().err
     assert train.main([*begun, "--out", str(yardstick), "--implementation", "torch"]) == 0
-    assert train.main([*begun, "--out", str(own), "--resume", "--yardstick", str(yardstick)]) == 0
+    assert train.main([*begun, "--out", str(own), "--resume", "--beside", str(yardstick)]) == 0
     cells = {}
     for folder, name in ((own, "own"), (yardstick, "yardstick")):
         for line in (folder / "checkpoint" / "CARD.md").read_text(encoding="utf-8").splitlines():
@@ -99,7 +99,10 @@ def test_the_yardsticks_scores_stand_on_the_card(
                 cells[name] = [cell.strip() for cell in line.split("|")[2:-1]]
     assert len(cells["own"]) == 2
     assert cells["own"][1:] == cells["yardstick"]
-    assert "the same with torch.nn.Transformer" in (own / "checkpoint" / "CARD.md").read_text(encoding="utf-8")
+    card = (own / "checkpoint" / "CARD.md").read_text(encoding="utf-8")
+    assert "| measured | result | beside it |" in card
+    steps = f"{finish.read_scores(own)['trained'].rpartition(', ')[2]}"
+    assert f"the own Transformer of Headlight, {steps} | torch.nn.Transformer, the yardstick, {steps} |" in card
 
 
 def test_a_yardstick_of_the_other_objective_is_refused(
