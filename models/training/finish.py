@@ -166,8 +166,11 @@ def _english(task: Task, network: nn.Module, data: Path | None) -> dict[str, str
 
 def _written(task: Task, network: Decoder) -> str:
     """Show what the model writes on ten prompts, as it came."""
-    settings = {"tokenizer": task.tokenizer, "vocabulary": task.vocabulary}
-    lines = [f"- {prompt}**{measures.write_on(network, prompt, seed=0, **settings)}**" for prompt in measures.PROMPTS]
+    tokenizer, vocabulary = task.tokenizer, task.vocabulary
+    lines = [
+        f"- {prompt}**{measures.write_on(network, prompt, tokenizer=tokenizer, vocabulary=vocabulary, seed=0)}**"
+        for prompt in measures.PROMPTS
+    ]
     return "\n".join(
         [
             "\n## What it writes\n",
