@@ -1,4 +1,4 @@
-"""What a language model is worth on text that it has not read: hidden tokens guessed, bits a byte, texts written."""
+"""Measures of a language model on text that it has not read: hidden tokens guessed, bits a byte, texts written."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Guess = Callable[[Tensor, Tensor], Tensor]  # ids to read and the chosen places 
 
 @dataclass(frozen=True)
 class Guessed:
-    """How many hidden tokens there were and how many were guessed, of all and of Chinese characters alone."""
+    """Counts of hidden tokens and of those that were guessed, of all and of Chinese characters alone."""
 
     tokens: int
     right: int
@@ -87,7 +87,7 @@ def first_guess(network: nn.Module, *, padding: int) -> Guess:
 
 
 def chinese_tokens(tokenizer: Tokenizer) -> Tensor:
-    """Say for each token of the vocabulary if it is a Chinese character -> boolean [V]."""
+    """Mark the tokens of the vocabulary that are Chinese characters -> boolean [V]."""
     names = (tokenizer.id_to_token(token) or "" for token in range(tokenizer.get_vocab_size()))
     return torch.tensor([len(name) == 1 and "\u3400" <= name <= "\u9fff" for name in names])
 
