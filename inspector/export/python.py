@@ -28,8 +28,6 @@ def lines(
         "renormalise": shown.renormalise,
     }
     chosen = "".join(f", {name}=True" for name, on in switches.items() if on)
-    more = {"text_pair": trace.text_pair, "target": trace.target_text}
-    given = "".join(f", {name}={text!r}" for name, text in more.items() if text is not None)
     place = f'layer={layer}, head={head}, stream="{stream}"' + (f", call={call}" if call else "")
     numbers = [f"weights = inspector.maps.weights(trace, shown, {place})"]
     if window is not None:
@@ -38,12 +36,27 @@ def lines(
         numbers = [rows, *numbers, f"weights = weights[:, {across}]"]
     return "\n".join(
         [
-            "import inspector, models",
-            "",
-            f"loaded = models.load({trace.model!r})",
-            f"trace = inspector.record(loaded, {trace.text!r}{given})",
+            *_recorded(trace),
             f'shown = inspector.maps.arrange(trace, stream="{stream}"{chosen})',
             *numbers,
             f"inspector.show(trace, {place})  # in a notebook: all heads, and this one open",
         ]
     )
+
+
+def rollout(trace: Trace, *, token: int, stream: str) -> str:
+    """Python lines after which `shares` holds the rollout from a token, [L + 1, T], the last layer at the end."""
+    followed = f'shares = flow.rollout(trace, token={token}, stream="{stream}")'
+    return "\n".join([*_recorded(trace), "from inspector import flow", followed])
+
+
+def _recorded(trace: Trace) -> list[str]:
+    """Python lines after which `trace` is the recorded text."""
+    more = {"text_pair": trace.text_pair, "target": trace.target_text}
+    given = "".join(f", {name}={text!r}" for name, text in more.items() if text is not None)
+    return [
+        "import inspector, models",
+        "",
+        f"loaded = models.load({trace.model!r})",
+        f"trace = inspector.record(loaded, {trace.text!r}{given})",
+    ]

@@ -36,7 +36,9 @@ def draw(
     selected: the head to frame where none is drawn beside the grid, which would say it by itself.
     """
     sites = trace.sites_of(stream)
-    pictures, top = session.thumbnails(trace, shown, stream=stream)
+    with st.container(gap=None):  # a bar while they are drawn leaves no gap behind
+        pictures, top = session.thumbnails(trace, shown, stream=stream)
+        place = st.container()
     data = grid_bytes(
         pictures,
         tokens=len(shown.keys.labels),
@@ -48,7 +50,8 @@ def draw(
         options=options,
         selected=selected,
     )
-    grid(data, key="grid-view", on_open=on_open, on_options=_keep, on_narrow=room.told)
+    with place:
+        grid(data, key="grid-view", on_open=on_open, on_options=_keep, on_narrow=room.told)
     if shown.is_long:
         st.caption(
             f"Each cell is the largest weight of its tile. All share one colour scale, from 0 to {top:g}"

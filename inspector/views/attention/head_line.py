@@ -8,6 +8,7 @@ import streamlit as st
 
 from inspector.views.shell import widgets
 
+OTHER = "other"  # a head that does no one thing; the sentence over the page says what it does
 Number = tuple[str, str, str]
 """A name, the number with its unit, and what it means."""
 
@@ -17,7 +18,7 @@ def draw(title: str, numbers: Iterable[Number] = (), *, whole: bool = False) -> 
 
     whole: some tokens are hidden or merged, and the numbers describe the whole map.
     """
-    numbers = list(numbers)
+    numbers = [one for one in numbers if one[1] != OTHER]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f"**{widgets.plain(title)}**", width="content")
         if numbers:

@@ -17,7 +17,8 @@ from inspector.plots import flow as draw_flow
 from inspector.plots import theme
 from inspector.views.attention import downloads, head_choice, quantities
 from inspector.views.components.head import Choice, Pan, Step, head
-from inspector.views.shell import link, session, widgets
+from inspector.views.figures import chart
+from inspector.views.shell import link, session, site_words, widgets
 
 if TYPE_CHECKING:
     from inspector.trace import Array, AttentionSite, Trace
@@ -158,10 +159,11 @@ def _whole(trace: Trace, shown: maps.Arrangement, which: head_choice.WhichHeads,
 
 def _handed_over(inspected: session.Inspected, keys: maps.Groups, *, site: AttentionSite, number: int) -> None:
     norms = quantities.handed_over(inspected, site=site, number=number)[keys.positions]
-    widgets.chart(
-        draw_flow.handed_over(norms, keys=keys.labels, mode=session.mode()),
+    chart.show(
+        partial(draw_flow.handed_over, norms, keys=keys.labels),
         alt="the length of what each key hands over in this head",
         key="handed-over",
+        name=f"{inspected.trace.model.replace('/', '-')}-{site_words.in_file(site)}-head{number}-handed-over",
     )
     st.caption(
         r"What each key hands over in this head: $\|v_j W_O\|$, the length that a weight of 1 would move, in the unit "

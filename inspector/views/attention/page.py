@@ -19,14 +19,17 @@ from inspector.views.attention import (
 )
 from inspector.views.attention import open_head as one_head
 from inspector.views.components.head import Choice, Step
-from inspector.views.shell import boundary, link, open_site, sentence, session, site_words, widgets
+from inspector.views.shell import available_models, boundary, link, open_site, sentence, session, site_words, widgets
 from inspector.wording.english import attention as said
 
 # The open head, its pinned queries, a key to explain, what is drawn, the order and choice of heads.
 link.parameters("layer", "call", "head", "query", "key", "lines", "between", "tokens", "sort", "only")
-inspected = session.inspected()
+with st.container(gap=None):  # what is said while the text is read leaves no gap behind
+    inspected = session.inspected(in_panels=True)
+    place = st.container()
 trace = inspected.trace
-stream = widgets.stream(trace.streams)
+with place:
+    stream = widgets.stream(trace.streams)
 sites = trace.sites_of(stream)
 last_head = sites[0].heads - 1
 measures = session.measures(trace).query("stream == @stream")
@@ -97,6 +100,8 @@ def explorer() -> None:
         else:
             sentence.show(said.head(read), said.terms(read))
     with bar:
+        if not available_models.trained(trace.model):
+            widgets.untrained()
         window = one_head.window(seen, stream=stream) if seen.is_long and not rolled else one_head.ALL
         st.button("Previous head", icon=":material/chevron_left:", on_click=step, args=(-1,), help="Key [ in the views")
         st.button("Next head", icon=":material/chevron_right:", on_click=step, args=(1,), help="Key ] in the views")
@@ -149,10 +154,11 @@ def explorer() -> None:
     explain()
 
 
-if long:  # a click in a fragment would have to wait until the pictures of a long text are drawn
-    explorer()
-else:
-    st.fragment(boundary.part(explorer))()
-with st.expander("More: how the grid is read, and what every head does in numbers"):
-    all_heads.explain(sites)
-    widgets.table(measures, name="heads", height=420)
+with place:
+    if long:  # a click in a fragment would have to wait until the pictures of a long text are drawn
+        explorer()
+    else:
+        st.fragment(boundary.part(explorer))()
+    with st.expander("More: how the grid is read, and what every head does in numbers"):
+        all_heads.explain(sites)
+        widgets.table(measures, name="heads", height=420)

@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-import pandas as pd
 import streamlit as st
 
 from inspector import flow, maps
-from inspector.export import spreadsheet
-from inspector.plots import flow as draw_flow
-from inspector.plots import theme
-from inspector.views.shell import downloads, session, widgets
+from inspector.export import python
+from inspector.views.figures import matrix
+from inspector.views.shell import session, widgets
 from models.formatting import layer_name
 
 if TYPE_CHECKING:
-    import numpy as np
-
+    from inspector.plots import theme
     from inspector.trace import Trace
 
 
@@ -41,12 +38,23 @@ def draw(trace: Trace, shown: maps.Arrangement, *, stream: str, token: int, scal
         return lambda: None
     across = _columns(len(shown.keys.members))
     seen = maps.Groups(shown.keys.labels[across], shown.keys.members[across])
-    name = f"{token} {trace.read_by(stream).tokens[token]}"
     layers = [site.name for site in trace.sites if site.stream == stream]
-    figure = draw_flow.rollout(
-        shares[:, seen.positions], tokens=seen.labels, token=name, layers=layers, mode=session.mode(), scale=scale
+    rows = [f"after {layers[-1]}", *(f"before {name}" for name in reversed(layers))]
+    counted = seen.positions.tolist() == list(range(len(seen.positions)))
+    matrix.show(
+        shares[::-1, seen.positions],
+        rows=rows,
+        columns=seen.labels,
+        row_title="",
+        column_title="token",
+        quantity="share",
+        numbered="columns" if counted else "neither",
+        top=float(shares[:-1].max()) or 1.0,  # the last row is the token alone, 1
+        scale=scale,
+        name=f"{trace.model.replace('/', '-')}-{stream}-rollout-from{token}",
+        key="rollout",
+        python=python.rollout(trace, token=token, stream=stream),
     )
-    widgets.chart(figure, alt=f"where token {name} came from, layer by layer", key="rollout")
 
     def explain() -> None:
         st.caption(
@@ -56,12 +64,6 @@ def draw(trace: Trace, shown: maps.Arrangement, *, stream: str, token: int, scal
         )
         if layers != [layer_name(number) for number in range(len(layers))]:
             st.caption("Only attention is followed: what layers of another kind mix between tokens is left out.")
-        downloads.button(
-            f"{trace.model.replace('/', '-')}-{stream}-rollout-from{token}.csv",
-            lambda: _csv(shares[:, seen.positions], seen.labels, layers),
-            "The shares as you see them, a row per layer, to the last digit",
-            label="CSV",
-        )
 
     return explain
 
@@ -73,11 +75,3 @@ def _columns(count: int) -> slice:
     last = count - maps.WINDOW
     start = widgets.number("Tokens from", "column", default=0, last=last, step=maps.WINDOW // 2)
     return slice(start, start + maps.WINDOW)
-
-
-def _csv(shares: np.ndarray, tokens: tuple[str, ...], layers: list[str]) -> bytes:
-    names = [f"{position} {theme.visible(token)}" for position, token in enumerate(tokens)]
-    table = pd.DataFrame(shares, columns=names)
-    numbers = [name.removeprefix("layer ") for name in layers]
-    table.insert(0, "before layer", [*numbers, f"after {numbers[-1]}"])
-    return spreadsheet.csv(table)

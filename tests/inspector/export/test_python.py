@@ -7,7 +7,7 @@ import pytest
 
 import inspector
 import models
-from inspector import maps
+from inspector import flow, maps
 from inspector.export import python
 from models import LoadedModel
 
@@ -51,3 +51,9 @@ def test_cross_attention_with_a_target() -> None:
     shown = maps.arrange(trace, stream="cross")
     scope = run(python.lines(trace, shown, layer=1, head=0, stream="cross"))
     np.testing.assert_allclose(scope["weights"], trace.attention(layer=1, head=0, stream="cross"), atol=1e-6)
+
+
+def test_a_rollout(minilm: LoadedModel) -> None:
+    trace = inspector.record(minilm, HOSTILE)
+    scope = run(python.rollout(trace, token=3, stream="encoder"))
+    np.testing.assert_array_equal(scope["shares"], flow.rollout(trace, token=3, stream="encoder"))
