@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import pandas as pd
 import torch
 
-from inspector.generating.writing import prompt
+from inspector.generating.writing import Watch, prompt
 from models import LoadedModel
 from models.decoding import BeamStep, LengthPenalty
 from models.tokenizers import token_names
@@ -63,11 +63,20 @@ class Tree:
         return tuple(self.nodes[node].id for node in self.path(index))
 
 
-def search(loaded: LoadedModel, text: str, *, beams: int, new_tokens: int, length_penalty: float | None = None) -> Tree:
+def search(
+    loaded: LoadedModel,
+    text: str,
+    *,
+    beams: int,
+    new_tokens: int,
+    length_penalty: float | None = None,
+    watch: Watch | None = None,
+) -> Tree:
     """Beam search of what the model writes, with every step kept.
 
     The project's Transformer searches with `models.transformer.generation.beam_search`, a model of transformers with
-    its own beam search and the rules of its generation_config. length_penalty: None for the model's own.
+    its own beam search and the rules of its generation_config. length_penalty: None for the model's own. watch is
+    called with the number of steps done so far.
 
     Raises ValueError as `generating.prompt`, and for fewer than 1 beam or new token.
     """
@@ -75,12 +84,18 @@ def search(loaded: LoadedModel, text: str, *, beams: int, new_tokens: int, lengt
     if beams < 1 or new_tokens < 1:
         raise ValueError(f"beam search with {beams} beams for {new_tokens} new tokens; search with at least 1 of each")
     runner, steps = loaded.runner, list[BeamStep]()
+
+    def seen(step: BeamStep) -> None:
+        steps.append(step)
+        if watch is not None:
+            watch(len(steps))
+
     found = runner.search(
         torch.tensor([given.encoding.ids]),
         beams=beams,
         new_tokens=min(new_tokens, given.room),
         length_penalty=length_penalty,
-        watch=steps.append,
+        watch=seen,
     )
 
     def name(id: int) -> str:

@@ -71,7 +71,9 @@ class Written:
     steps: N of them; trace: of the finished text, whose query rows from `begun` - 1 on are the steps'; begun: how many
     tokens were there before the first new one; texts: what was written after each step; whole: all that was decoded.
     uncached: the new ids as decoded without the cache, and uncached_flops: the decoder's matrix products in each step.
-    source: how many tokens an encoder-decoder read.
+    source: how many tokens an encoder-decoder read. off: the largest difference between a chosen token's probability as
+    it was written and in the recording of the whole text, which the maps come from; all but 0 unless a model computes a
+    text otherwise than its steps.
     """
 
     steps: tuple[Step, ...]
@@ -82,6 +84,7 @@ class Written:
     ended: bool
     uncached: tuple[int, ...]
     uncached_flops: tuple[int, ...]
+    off: float
     source: int | None = None
 
     @property
@@ -200,9 +203,10 @@ def write(
     read, predicts = whole.without_last(), whole.tokens[1:]
     translates = loaded.shape == "encoder-decoder"
     inputs = ModelInputs(given.encoding, read, predicts) if translates else ModelInputs(read, predicts=predicts)
+    trace = record_inputs(loaded, inputs, text=text)
     return Written(
         steps=tuple(steps),
-        trace=record_inputs(loaded, inputs, text=text),
+        trace=trace,
         begun=start,
         whole=whole,
         texts=tuple(
@@ -212,8 +216,16 @@ def write(
         ended=ids[-1] in runner.ends,
         uncached=tuple(step.token for step in uncached),
         uncached_flops=tuple(step.flops for step in uncached),
+        off=_off(loaded, trace, steps),
         source=len(given.encoding) if translates else None,
     )
+
+
+def _off(loaded: LoadedModel, trace: Trace, steps: Sequence[Step]) -> float:
+    logits = loaded.runner.predict(trace.hidden[None, -len(steps) :])[0]  # [N, V]
+    probabilities = torch.softmax(logits.double(), dim=-1)
+    chosen = enumerate(step.chosen for step in steps)
+    return max(abs(candidate.probability - float(probabilities[row, candidate.id])) for row, candidate in chosen)
 
 
 def _step(loaded: LoadedModel, step: DecodedStep, *, how: Decoding) -> Step:

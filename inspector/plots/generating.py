@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -10,6 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from inspector.generating import Step
+from inspector.generating.writing import Candidate
 from inspector.plots import theme
 from inspector.plots.attention import Weights
 from inspector.plots.theme import Mode
@@ -40,10 +42,11 @@ def candidates(step: Step, *, top: float = 1.0, mode: Mode = "light") -> go.Figu
             y=names,
             orientation="h",
             marker={"color": colour, "opacity": [1.0 if c == step.chosen else _FADED for c in shown]},
-            text=[theme.number(candidate.probability) for candidate in shown],
+            text=[f"{theme.number(candidate.probability)} {_told_apart(candidate, shown)}" for candidate in shown],
             textposition="outside",
             cliponaxis=False,
-            hovertemplate="%{y}<br>probability %{x:.9~g}<extra></extra>",
+            customdata=[candidate.id for candidate in shown],
+            hovertemplate="%{y}<br>id %{customdata}<br>probability %{x:.9~g}<extra></extra>",
             name="the model's probability",
         )
     )
@@ -60,12 +63,23 @@ def candidates(step: Step, *, top: float = 1.0, mode: Mode = "light") -> go.Figu
     return figure.update_layout(
         template=theme.template(mode),
         title={"text": "What could come next"},
-        xaxis={"title": {"text": "probability"}, "range": [0, 1.2 * top], "nticks": 5},
+        xaxis={"title": {"text": "probability"}, "range": [0, 1.45 * top], "nticks": 5},
         yaxis={**axis, "autorange": "reversed", "ticklabelstandoff": 4},
         showlegend=step.chosen.drawn is not None,
         legend={**theme.LEGEND_BELOW, "y": -0.4},
         height=310 if step.chosen.drawn is None else 350,
     )
+
+
+def _told_apart(candidate: Candidate, shown: Sequence[Candidate]) -> str:
+    """Return what tells a candidate from others that look like it: a mark's name, or the id of two with one name."""
+    name = theme.visible(candidate.token)
+    if sum(other.token == candidate.token for other in shown) > 1:
+        return f"id {candidate.id}"
+    mark = name.lstrip("▁Ġ").removeprefix("##")
+    if len(mark) != 1 or unicodedata.category(mark)[0] not in "PS":
+        return ""
+    return unicodedata.name(mark, "").lower()
 
 
 def growing(

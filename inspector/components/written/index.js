@@ -15,21 +15,24 @@ class Written extends View {
 
   update(data, emit) {
     Object.assign(this, { data, emit });
-    this.text.textContent = data.text;
+    this.text.replaceChildren(data.text, element("span", "rest"));
+    this.text.lastChild.textContent = data.rest;
+    this.box.classList.toggle("playing", data.playing);
     this.box.style.setProperty("--newest", data.colour);
     const hadFocus = this.list.contains(this.root.getRootNode().activeElement);
     const begun = data.before.map((token) => this.chip("span", token, "begun"));
     if (data.hidden) begun.unshift(this.chip("span", `… ${data.hidden} more`, "begun"));
     this.buttons = data.tokens.map((token, index) => {
-      const button = this.chip("button", token, "");
+      const button = this.chip("button", token, index < data.step ? "" : "rest");
       button.title = data.notes[index];
       button.tabIndex = -1;
       return button;
     });
-    this.buttons.at(-1).tabIndex = 0; // one stop for Tab; arrow keys walk
-    this.buttons.at(-1).setAttribute("aria-current", "step");
+    const newest = this.buttons[data.step - 1];
+    newest.tabIndex = 0; // one stop for Tab; arrow keys walk
+    newest.setAttribute("aria-current", "step");
     this.list.replaceChildren(...begun, ...this.buttons);
-    if (hadFocus) this.buttons.at(-1).focus();
+    if (hadFocus) newest.focus();
   }
 
   chip(tag, token, className) {
@@ -46,11 +49,13 @@ class Written extends View {
   press(event) {
     if (!(event.key in WALKS) || event.altKey || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
-    this.emit("step", clamp(this.buttons.length + WALKS[event.key], 1, this.data.last));
+    this.emit("step", clamp(this.data.step + WALKS[event.key], 1, this.buttons.length));
   }
 }
 
-/** Draws { text, before, hidden, tokens, notes, last, colour } into `root`, in place if it was drawn there before;
- * emit("step", n) on a choice. before: tokens that the model began from, `hidden` more stand before them; tokens: written up to now, a
- * step each, counted from 1; notes: a line for each; last: how many steps there are; colour: of the newest token. */
+/** Draws { text, rest, before, hidden, tokens, notes, step, playing, colour } into `root`, in place if it was drawn there
+ * before; emit("step", n) on a choice. text: as it reads up to the step, and rest: how it goes on; before: tokens that
+ * the model began from, `hidden` more stand before them; tokens: all that were written, a step each, counted from 1;
+ * notes: a line for each; step: the newest; playing: what comes later keeps its place and is not seen; colour: of the
+ * newest token. */
 export const draw = drawing(Written);

@@ -1,4 +1,4 @@
-"""The text written so far, its newest token marked, as a Streamlit component."""
+"""A text as it is written, the newest token of a step marked, as a Streamlit component."""
 
 from __future__ import annotations
 
@@ -24,30 +24,34 @@ _mount = st.components.v2.component("headlight_written", css=style("written"), j
 def written(
     text: str,
     *,
+    rest: str,
     before: Sequence[str],
     tokens: Sequence[str],
     notes: Sequence[str],
-    last: int,
+    step: int,
+    playing: bool,
     colour: str,
     key: str,
     on_step: Callable[[int], None],
 ) -> None:
-    """`text` and its `tokens`, a step each and the newest, in `colour`, at the end, after those `before`.
+    """`text` as written up to a step, how it goes on, and all its `tokens` after those `before`.
 
-    notes: on each token, for hovering; last: how many steps there are. on_step(number, from 1) is called before the run
-    that follows a click or an arrow key.
+    tokens: a step each, that of `step` in `colour`; later ones are faint, and hidden as it plays. notes: on each token,
+    for hovering. on_step(number, from 1) is called before the run that follows a click or an arrow key.
     """
 
-    def read(step: object) -> int | None:
-        return step if isinstance(step, int) and 1 <= step <= last else None
+    def read(chosen: object) -> int | None:
+        return chosen if isinstance(chosen, int) and 1 <= chosen <= len(tokens) else None
 
     data = {
         "text": text,
+        "rest": rest,
         "before": list(before[-SHOWN_BEFORE:]),
         "hidden": max(0, len(before) - SHOWN_BEFORE),
         "tokens": list(tokens),
         "notes": list(notes),
-        "last": last,
+        "step": step,
+        "playing": playing,
         "colour": colour,
     }
     _mount(key=key, data=data, on_step_change=reporter(key, "step", read, on_step))

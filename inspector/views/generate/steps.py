@@ -7,55 +7,72 @@ from __future__ import annotations
 
 from functools import partial
 
+import numpy as np
 import pandas as pd
 import streamlit as st
+from numpy.typing import NDArray
 
 from inspector.generating import Written
 from inspector.plots import attention, theme
 from inspector.plots import generating as draw
+from inspector.readings import generate as readings
+from inspector.trace import AttentionSite
 from inspector.views.components.written import written
-from inspector.views.shell import link, session, widgets
+from inspector.views.figures import chart, matrix
+from inspector.views.shell import available_models, link, sentence, session, widgets
 from inspector.views.shell.player import Player
+from inspector.wording.english import generate as wording
+from models.loaded import Shape
 
 PLAYER = Player("generate", interval=1.0, first=1)
 STREAMS = {"decoder": "To the text so far", "cross": "To the source"}
+OFF = 0.01  # difference of a probability that is more than rounding, in half precision too
+TERMS = ("token", "probability", "attention", "KV cache")
 
 
-def steps(made: Written, table: pd.DataFrame) -> None:
-    """Draw the panel of one step; `table` has the numbers of each (step, cache_bytes, FLOPs)."""
-    if PLAYER.load(made.trace.key):  # another text: its end
+def steps(made: Written, table: pd.DataFrame, *, limits: str, python: str, shape: Shape) -> None:
+    """Draw the panel of one step.
+
+    table: the numbers of each step. limits: what the model does not do well, "" where that is not known. python: the
+    lines that write the text. It opens at the step at which the model was least sure.
+    """
+    if PLAYER.load(made.trace.key):  # another text: its own first step to see
         link.assign("step", None)
     if PLAYER.playing:
-        link.assign("step", link.remembered("step", len(made.steps)))  # the link waits until it stops
-    PLAYER.panel(_panel)(made, table)
+        link.assign("step", _at(made))  # the link waits until it stops
+    PLAYER.panel(_panel)(made, table, limits, python, shape)
 
 
-def _panel(made: Written, table: pd.DataFrame) -> None:
+def _panel(made: Written, table: pd.DataFrame, limits: str, python: str, shape: Shape) -> None:
     last = len(made.steps)
-    PLAYER.advance(last, at=partial(_at, last), go=partial(_go, last))
-    step = link.number("step", default=last, last=last, first=1) or last
+    PLAYER.advance(last, at=partial(_at, made), go=partial(_go, last))
+    step = link.number("step", default=readings.least_sure(made), last=last, first=1) or last
     if not PLAYER.playing:  # as it plays the link stays, or the browser's Back would go through every step
         link.publish()
     PLAYER.follow()
-    _controls(step, last)
+    opening = st.container()
+    _controls(made, step)
     left, right = st.columns([3, 2], gap="medium")
     with left:
         _text(made, step)
         _numbers(made, table, step)
+        _about(made, limits)
     with right:
-        _candidates(made, step)
-    _attention(made, step)
+        _candidates(made, step, python=python)
+    look = _attention(made, step, python=python, shape=shape)
+    with opening:
+        sentence.show(wording.step(readings.step(made, step, look=look)), TERMS)
 
 
 # --- the step that is seen ---------------------------------------------------------------------------------------
 
 
-def _at(last: int) -> int:
-    return link.remembered("step", last)
+def _at(made: Written) -> int:
+    return link.remembered("step", readings.least_sure(made))
 
 
 def _go(last: int, step: int) -> None:
-    link.assign("step", None if step >= last else max(step, 1))
+    link.assign("step", min(max(step, 1), last))
 
 
 def _stop_at(last: int, step: int) -> None:
@@ -64,8 +81,8 @@ def _stop_at(last: int, step: int) -> None:
     link.publish()  # at once, so that a run of the whole page finds it there
 
 
-def _walk(last: int, by: int) -> None:
-    _stop_at(last, _at(last) + by)
+def _walk(made: Written, by: int) -> None:
+    _stop_at(len(made.steps), _at(made) + by)
 
 
 def _moved(slider: int, last: int) -> None:
@@ -76,73 +93,76 @@ def _moved(slider: int, last: int) -> None:
         _stop_at(last, state["generate.slider_at"])
 
 
-def _controls(step: int, last: int) -> None:
+def _controls(made: Written, step: int) -> None:
     """Draw buttons and slider."""
+    last = len(made.steps)
     if last == 1:
         st.caption("The text ended after one token.")
         return
     state = st.session_state
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        at, go = partial(_at, last), partial(_go, last)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        # Until the reader has chosen a step, Play begins with the first.
+        at, go = partial(link.remembered, "step", last), partial(_go, last)
         PLAYER.button(last, at=at, go=go, key="play", pause=lambda: _stop_at(last, at()))
-        st.button("Step back", icon=":material/skip_previous:", on_click=_walk, args=(last, -1), shortcut="B")
-        st.button("Next step", icon=":material/skip_next:", on_click=_walk, args=(last, 1), shortcut="N")
-    # A slider that something else has moved is a new one: what the browser still sends of the old one counts no more.
-    moved = state.setdefault("generate.slider_at", step) != step
-    slider: int = state.setdefault("generate.slider", 0) + moved
-    state["generate.slider"], state["generate.slider_at"] = slider, step
-    st.slider("Step", 1, last, step, key=f"generate.slider {slider}", on_change=_moved, args=(slider, last))
+        st.button("Back", icon=":material/skip_previous:", on_click=_walk, args=(made, -1), shortcut="B")
+        st.button("Next", icon=":material/skip_next:", on_click=_walk, args=(made, 1), shortcut="N")
+        # A slider that something else has moved is a new one: what the browser still sends of the old one counts no
+        # more.
+        moved = state.setdefault("generate.slider_at", step) != step
+        slider: int = state.setdefault("generate.slider", 0) + moved
+        state["generate.slider"], state["generate.slider_at"] = slider, step
+        st.slider("Step", 1, last, step, key=f"generate.slider {slider}", on_change=_moved, args=(slider, last))
 
 
 # --- what is seen of a step --------------------------------------------------------------------------------------
 
 
-def _numbers(made: Written, table: pd.DataFrame, step: int) -> None:
-    row, chosen = table.iloc[step - 1], made.steps[step - 1]
-    widgets.cards(
-        [
-            ("Step", f"{step} of {len(made.steps)}", "Each step writes one token"),
-            (
-                "Probability",
-                theme.number(chosen.chosen.probability),
-                f"Of the token that was chosen; it is number {chosen.rank} of all tokens that the model knows",
-            ),
-            (
-                "KV cache",
-                theme.quantity(chosen.cache_bytes, "B"),
-                f"{chosen.cache_bytes:,} bytes, measured: keys and values of all tokens read so far",
-            ),
-            (
-                "FLOPs",
-                theme.quantity(row["flops_cached"]),
-                f"Of this step: {row['flops_cached']:,} with the cache, {row['flops_uncached']:,} without",
-            ),
-        ],
-        width=122,
-    )
-
-
 def _text(made: Written, step: int) -> None:
-    tokens = [done.chosen.token for done in made.steps[:step]]
-    probabilities = [theme.number(done.chosen.probability) for done in made.steps[:step]]
+    tokens = [done.chosen.token for done in made.steps]
+    probabilities = [theme.number(done.chosen.probability) for done in made.steps]
+    text, whole = made.texts[step - 1], made.texts[-1]
     written(
-        made.texts[step - 1],
+        text,
+        rest=whole[len(text) :] if whole.startswith(text) else "",
         before=made.whole.tokens[: made.begun],
         tokens=tokens,
         notes=[f"step {number}, probability {p}" for number, p in enumerate(probabilities, start=1)],
-        last=len(made.steps),
+        step=step,
+        playing=PLAYER.playing,
         colour=theme.PART[session.mode()]["prediction"],
         key="written",
         on_step=partial(_stop_at, len(made.steps)),
     )
 
 
-def _candidates(made: Written, step: int) -> None:
+def _numbers(made: Written, table: pd.DataFrame, step: int) -> None:
+    row, chosen = table.iloc[step - 1], made.steps[step - 1]
+    facts = [
+        f"**Step {step} of {len(made.steps)}**",
+        f"probability {theme.number(chosen.chosen.probability)}, number {chosen.rank} of all tokens",
+        f"cache {theme.quantity(chosen.cache_bytes, 'B')}",
+        f"{theme.quantity(row['flops_cached'])}FLOPs",
+    ]
+    st.markdown(" · ".join(facts))
+
+
+def _about(made: Written, limits: str) -> None:
+    """Say at the text what it is worth."""
+    if made.trace.model and not available_models.trained(made.trace.model):
+        st.markdown(":orange-badge[Untrained] Its weights are random, and so is this text.")
+    elif limits:
+        st.caption(limits)
+
+
+def _candidates(made: Written, step: int, *, python: str) -> None:
     chosen = made.steps[step - 1]
-    widgets.chart(
-        draw.candidates(chosen, top=made.likeliest, mode=session.mode()),
+    st.markdown("**What could come next**")
+    chart.show(
+        partial(draw.candidates, chosen, top=made.likeliest),
         alt=f"the likeliest tokens of step {step}, with their probabilities",
         key="candidates",
+        name=f"step-{step}",
+        python=f"{python}\nmade.steps[{step - 1}].candidates",
     )
     drawn = "" if chosen.chosen.drawn is None else " A mark says what a token was drawn by, after temperature and cuts."
     st.caption(
@@ -150,46 +170,66 @@ def _candidates(made: Written, step: int) -> None:
     )
 
 
-def _attention(made: Written, step: int) -> None:
-    sites = made.trace.sites_of("decoder")
+def _attention(made: Written, step: int, *, python: str, shape: Shape) -> readings.Look | None:
+    """Draw the maps up to the step; return what the newest token looked at most, in the source where there is one."""
+    trace = made.trace
+    sites = trace.sites_of("decoder")
+    st.subheader("What each new token looked at")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        layer = widgets.number("Layer", "gen_layer", default=len(sites) - 1, last=len(sites) - 1)
+        site = widgets.layer(sites, "gen_layer", call="gen_call", default=sites[-1])
         mean = st.toggle("Mean over heads", True, key="gen_mean", bind=link.bind_switch("gen_mean", default=True))
-        number = 0 if mean else widgets.number("Head", "gen_head", default=0, last=sites[0].heads - 1)
+        number = 0 if mean else widgets.number("Head", "gen_head", default=0, last=site.heads - 1)
     head = None if mean else number
-    streams = [stream for stream in STREAMS if any(site.stream == stream for site in made.trace.sites)]
+    streams = ["decoder", *(["cross"] if shape == "encoder-decoder" else [])]
+    look = None
     for place, stream in zip(st.columns(len(streams), gap="medium"), streams, strict=True):
         with place:
-            _map(made, step, stream=stream, layer=layer, head=head)
-    formulas = dict.fromkeys(widgets.softmax(made.trace.record_of(layer, stream)) for stream in streams)
+            look = _map(made, step, stream=stream, site=site, head=head, python=python)
+    formulas = dict.fromkeys(widgets.softmax(trace.record_of(site.layer, stream, call=site.call)) for stream in streams)
     st.caption(
-        f"What each new token looked at as it was chosen: {' and '.join(formulas)}, no unit; a row sums to 1 and is "
-        "named by the token it wrote (→). Bars and frame: the newest step."
-    )
-    st.caption(
+        f"{' and '.join(formulas)}, no unit. A row is named by the token that it wrote (→); the newest is framed. "
         "Row $i$ of the finished map is step $i$: an earlier token never sees a later one, so its keys, values and "
         "attention never change. That is why a cache can keep them, and why nothing is computed again as this plays."
     )
+    if made.off > OFF:
+        st.warning(
+            f"The maps come from one run over the whole text, and this model computes that otherwise than step by step: "
+            f"probabilities differ by up to {theme.number(made.off)}.",
+            icon=":material/warning:",
+        )
+    return look
 
 
-def _map(made: Written, step: int, *, stream: str, layer: int, head: int | None) -> None:
-    """Draw one stream's map up to the step."""
+def _map(
+    made: Written, step: int, *, stream: str, site: AttentionSite, head: int | None, python: str
+) -> readings.Look | None:
+    """Draw one stream's map up to the step; return what its newest row looked at most."""
     trace = made.trace
-    weights = session.cached(
-        (trace.key, "steps", stream, layer, head),
-        lambda: attention.chosen(trace, layer=layer, head=head, stream=stream)[0][made.begun - 1 :],
+    weights: NDArray[np.float32] = session.cached(
+        (trace.key, "steps", stream, site.layer, site.call, head),
+        lambda: attention.chosen(trace, layer=site.layer, head=head, stream=stream, call=site.call)[0][
+            made.begun - 1 :
+        ],
     )
-    keys = trace.record_of(layer, stream).site.keys
-    widgets.chart(
-        draw.growing(
-            weights,
-            queries=[f"→ {done.chosen.token}" for done in made.steps],
-            keys=keys,
-            step=step,
-            known=made.begun + step - 1 if stream == "decoder" else len(keys),
-            title=f"{STREAMS[stream]}: {attention.title(layer, head).lower()}",
-            mode=session.mode(),
-        ),
-        alt=f"what each step up to {step} attended to: {STREAMS[stream].lower()}",
+    keys = trace.record_of(site.layer, stream, call=site.call).site.keys
+    known = made.begun + step - 1 if stream == "decoder" else len(keys)
+    so_far = weights.copy()
+    so_far[step:], so_far[:, known:] = np.nan, np.nan
+    place = f'layer={site.layer}, stream="{stream}"' + (f", call={site.call}" if site.call else "")
+    one = f"head={head}, " if head is not None else ""
+    st.markdown(f"**{STREAMS[stream]}: {attention.title(site.layer, head, call=site.call).lower()}**")
+    matrix.show(
+        so_far,
+        rows=[f"→ {done.chosen.token}" for done in made.steps],
+        columns=keys,
+        row_title="new token",
+        column_title="key",
+        numbered="both",
+        top=float(weights.max()) or None,
+        marked=[step - 1],
+        name=f"generate-{stream}",
         key=f"attention-{stream}",
+        python=f"{python}\nweights = made.trace.attention({one}{place}){'' if one else '.mean(axis=0)'}"
+        f"[{made.begun - 1} : {made.begun - 1 + step}]",
     )
+    return readings.most(weights[step - 1, :known], keys[:known], layer=site.layer, head=head, source=stream == "cross")

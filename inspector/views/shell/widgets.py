@@ -150,10 +150,16 @@ def cards(numbers: Iterable[tuple[str, str, str]], *, width: int = 134) -> None:
             st.metric(name, number, help=meaning, border=True, width=width)
 
 
-def table(frame: pd.DataFrame, *, name: str, height: int | None = None) -> None:
-    """A table with numbers to three significant digits, and its download with all digits."""
-    numbers: dict[str, Any] = {
-        column: st.column_config.NumberColumn(format="%.3g") for column in frame.select_dtypes("float").columns
+def table(frame: pd.DataFrame, *, name: str, height: int | None = None, words: Mapping[str, str] | None = None) -> None:
+    """A table with numbers to three significant digits, and its download with all digits.
+
+    words: the heads of columns as the page calls them; the download has the columns' own names.
+    """
+    heads = words or {}
+    numbers: dict[str, Any] = {column: st.column_config.Column(head) for column, head in heads.items()}
+    numbers |= {
+        column: st.column_config.NumberColumn(heads.get(column), format="%.3g")
+        for column in frame.select_dtypes("float").columns
     }
     st.dataframe(frame, hide_index=True, column_config=numbers, height=height or "auto")
     downloads.button(f"{name}.csv", lambda: spreadsheet.csv(frame), label="Table as CSV")

@@ -48,4 +48,8 @@ MEANINGS = {
     "model can go on with a pattern that the text has shown before (Olsson et al. 2022).",
     "cross-attention": "The attention of a decoder's tokens to the source text. It shows what the model reads while it "
     "writes each token.",
+    "probability": "At each step the model gives every token it knows a share of 1: how much it expects it next. "
+    "The shares of all tokens add up to 1.",
+    "KV cache": "The cache keeps the keys and values of the tokens that were read already. A new token then needs work "
+    "of its own alone, and the tokens before it are not computed again.",
 }
