@@ -67,7 +67,7 @@ def candidates(step: Step, *, top: float = 1.0, mode: Mode = "light") -> go.Figu
         yaxis={**axis, "autorange": "reversed", "ticklabelstandoff": 4},
         showlegend=step.chosen.drawn is not None,
         legend={**theme.LEGEND_BELOW, "y": -0.4},
-        height=310 if step.chosen.drawn is None else 350,
+        height=250 if step.chosen.drawn is None else 290,
     )
 
 

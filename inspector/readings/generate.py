@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from inspector.generating import Step, Written
     from inspector.generating.writing import Candidate
 
-NEAR = 0.005  # two weights or probabilities nearer than this are told as about equal
+NEAR = 0.95  # two weights or probabilities are about equal where the smaller is this part of the larger, or more
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class StepReading:
     @property
     def close(self) -> bool:
         """True where the two probabilities are about equal."""
-        return abs(self.probability - self.other_probability) < NEAR
+        return _near(self.probability, self.other_probability)
 
 
 def least_sure(made: Written) -> int:
@@ -95,7 +95,11 @@ def most(
     if len(order) < 2 or not weights[order[0]] > 0:
         return None
     first, second = (float(weights[place]) for place in order[:2])
-    return Look(keys[order[0]], first, tied=first - second < NEAR, layer=layer, head=head, source=source)
+    return Look(keys[order[0]], first, tied=_near(first, second), layer=layer, head=head, source=source)
+
+
+def _near(one: float, other: float) -> bool:
+    return min(one, other) >= NEAR * max(one, other)
 
 
 def _other(seen: Step) -> Candidate:

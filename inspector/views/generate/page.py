@@ -11,6 +11,7 @@ from inspector import generating
 from inspector.generating import beams
 from inspector.plots import beams as draw_beams
 from inspector.views.figures import chart
+from inspector.views.generate.asking import waits
 from inspector.views.generate.cache import cache
 from inspector.views.generate.steps import steps
 from inspector.views.shell import available_models, link, progress, queue, session, stand_in, widgets
@@ -19,7 +20,6 @@ from models import failures
 GREEDY, SAMPLE = "greedy", "sample"
 WRITERS = ("mini-gpt", "translator")  # shown in place of a model that does not write, the best first
 MOST = 256  # new tokens
-AT_ONCE = 2e11  # weights times tokens, that of GPT-2 and 40 tokens: half a minute on one core
 LIMITS = {
     "translator": "This small translator knows short everyday sentences. Longer ones, and words it has not seen, it "
     "often gets wrong.",
@@ -39,7 +39,7 @@ BEAM_WORDS = {
 
 def chosen_decoding(room: int) -> tuple[generating.Decoding, int]:
     """Return how the reader wants the next token chosen, and how many tokens at most."""
-    with st.popover("How it writes", icon=":material/tune:"):
+    with st.popover("How it writes", icon=":material/tune:", type="tertiary"):
         how = st.segmented_control(
             "Next token", [GREEDY, SAMPLE], default=GREEDY, key="decoding", required=True,
             bind=link.bind_choice("decoding", default=GREEDY, options=[GREEDY, SAMPLE]),
@@ -66,22 +66,11 @@ def chosen_decoding(room: int) -> tuple[generating.Decoding, int]:
         return generating.Decoding(True, temperature, top_k or None, top_p, seed), new_tokens
 
 
-def waits(what: str, *, tokens: int, key: str) -> bool:
-    """Offer a button and return True where the work takes long and the reader has not asked for it.
-
-    tokens: how many the model reads in all.
-    """
-    weights = sum(parameter.numel() for parameter in loaded.network.parameters())
-    asked = f"{what} {loaded.card.id} {hash((text, how, new_tokens))}"
-    if weights * tokens <= AT_ONCE or st.session_state.get(key) == asked:
-        return False
-    with st.container(border=True):
-        st.text(
-            f"{what} takes a while with this model: it has {weights:,} weights, and reads "
-            f"{tokens:,} tokens in all. You can stop it at any time."
-        )
-        st.button(what, type="primary", key=f"{key}.go", on_click=st.session_state.update, args=({key: asked},))
-    return True
+def in_words(how: generating.Decoding, new_tokens: int) -> str:
+    """Say how the next token is chosen."""
+    if not how.sampled:
+        return f"Greedy: the likeliest token each time, {new_tokens} at most."
+    return f"Sampled: each token drawn by its probability, {new_tokens} at most, seed {how.seed}."
 
 
 def written() -> generating.Written:
@@ -121,7 +110,7 @@ def tree(width: int) -> beams.Tree:
 def beam_search() -> None:
     """The texts that a beam search ended with, and its tree."""
     width = widgets.number("Beams", "beams", default=4, last=6, first=1, help="How many texts are kept at each step.")
-    if waits("Search", tokens=(width + 1) * (given + new_tokens), key="generate.search"):
+    if waits("Search", loaded, tokens=(width + 1) * (given + new_tokens), of=asked, key="generate.search"):
         return
     grown = tree(width)
     st.markdown(
@@ -149,10 +138,13 @@ loaded = replace(loaded, max_tokens=min(loaded.max_tokens, available_models.toke
 try:
     prompt = generating.prompt(loaded, text)
     given = len(prompt.encoding)
-    with st.container(horizontal=True, horizontal_alignment="right"):
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        told = st.empty()
         how, new_tokens = chosen_decoding(min(prompt.room, MOST))
+    told.markdown(in_words(how, new_tokens), width="content")
     beginning = f"import models\n\nloaded = models.load({loaded.card.id!r})"
-    if waits("Write", tokens=new_tokens * (given + new_tokens), key="generate.write"):
+    asked = (loaded.card.id, text, how, new_tokens)
+    if waits("Write", loaded, tokens=new_tokens * (given + new_tokens), of=asked, key="generate.write"):
         st.stop()
     with failures.told("Writing the text", instead="It is kept: change it, or choose another model."):
         made = written()

@@ -193,8 +193,8 @@ def _attention(made: Written, step: int, *, python: str, shape: Shape) -> readin
     )
     if made.off > OFF:
         st.warning(
-            f"The maps come from one run over the whole text, and this model computes that otherwise than step by step: "
-            f"probabilities differ by up to {theme.number(made.off)}.",
+            f"The maps come from one run over the whole text, and this model computes that otherwise than step by "
+            f"step: probabilities differ by up to {theme.number(made.off)}.",
             icon=":material/warning:",
         )
     return look

@@ -28,7 +28,8 @@ def test_bars_are_the_probabilities_and_the_chosen_stands_out(mode: theme.Mode) 
     assert list(bars.y) == ["0 cat", "1 &lt;b&gt;&#36;x&#36;&lt;/b&gt;"]
     assert bars.marker.color == theme.PART[mode]["prediction"]
     assert bars.marker.opacity[1] == 1 > bars.marker.opacity[0]
-    assert list(bars.text) == ["0.500", "0.300"]
+    assert [text.strip() for text in bars.text] == ["0.500", "0.300"]
+    assert list(bars.customdata) == [0, 1]
 
 
 def test_a_chosen_token_that_is_not_likely_has_a_bar_too() -> None:
@@ -38,11 +39,23 @@ def test_a_chosen_token_that_is_not_likely_has_a_bar_too() -> None:
     assert list(figure.data[1].x) == [0.5 / 0.8, 0.3 / 0.8, 0.0]
 
 
+def test_marks_that_look_alike_are_told_by_their_names() -> None:
+    likely = tuple(Candidate(token, 0.2, None, id) for id, token in enumerate("。.”▁"))
+    assert list(generation.candidates(Step(likely[0], 1, likely, 1, 1)).data[0].text) == [
+        "0.200 ideographic full stop",
+        "0.200 full stop",
+        "0.200 right double quotation mark",
+        "0.200 ",
+    ]
+
+
 def test_two_candidates_of_one_name_are_told_apart_by_their_place() -> None:
     """Two ids can have one name; only the chosen one is in full colour."""
     one = Candidate("x", 0.4, None, 1)
     other = Candidate("x", 0.2, None, 2)
-    assert generation.candidates(Step(other, 2, (one, other), 1, 1)).data[0].marker.opacity == (0.4, 1.0)
+    bars = generation.candidates(Step(other, 2, (one, other), 1, 1)).data[0]
+    assert bars.marker.opacity == (0.4, 1.0)
+    assert list(bars.text) == ["0.400 id 1", "0.200 id 2"]
 
 
 def test_the_map_grows_and_nothing_moves() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -14,9 +13,10 @@ from streamlit.testing.v1 import AppTest
 
 import models
 from inspector import generating, record
+from inspector.readings.generate import least_sure
 from inspector.views.shell import player
 from models import LoadedModel
-from tests.inspector.views.page import HOSTILE, opened, pressed, said, typed, uploaded
+from tests.inspector.views.page import HOSTILE, messages, opened, pressed, said, typed, uploaded
 
 TEXT = "My dog sat on the big red chair."
 
@@ -47,25 +47,29 @@ def made(translator: LoadedModel) -> generating.Written:
     return generating.write(translator, TEXT)
 
 
-def test_the_first_view_is_the_finished_text(made: generating.Written) -> None:
+def test_the_first_view_is_the_step_of_which_the_model_was_least_sure(made: generating.Written) -> None:
     app = written()
     assert not app.exception
-    assert app.title[0].value == "Generate"
-    assert app.slider[0].value == len(made.steps)
+    sure = [step.candidates[0].probability for step in made.steps]
+    step = 1 + int(np.argmin(sure))
+    assert app.slider[0].value == step
     shown = text_so_far(app)
-    assert shown["text"] == made.texts[-1]
+    assert shown["text"] == made.texts[step - 1]
+    assert shown["text"] + shown["rest"] == made.texts[-1]
     assert shown["tokens"] == [step.chosen.token for step in made.steps]
+    assert app.header[0].value.startswith(f"At step {step} the model ")
     assert "Same tokens with and without" in said(app)
     assert "times fewer FLOPs" in said(app)
     assert "4,608 bytes" in said(app)
-    assert app.metric[0].value == f"{len(made.steps)} of {len(made.steps)}"
+    assert f"Step {step} of {len(made.steps)}" in said(app)
+    assert "ms" not in said(app).split()  # a time measured once says nothing
 
 
 @pytest.mark.parametrize("model", ["own-decoder", "own-encoder-decoder"])
 def test_untrained_models_write_and_say_so(model: str) -> None:
     app = written(model=model)
     assert not app.exception
-    assert "Untrained" in said(app)
+    assert "Its weights are random, and so is this text." in said(app)
     assert "Cannot be shown" not in said(app)
     assert len(text_so_far(app)["tokens"]) == 40
 
@@ -89,17 +93,16 @@ def test_a_link_restores_the_step_and_the_head(made: generating.Written) -> None
     assert not app.exception
     assert app.slider[0].value == 3
     assert text_so_far(app)["text"] == made.texts[2]
-    bars, cells = figure(app, "attention-cross")["data"]
+    header, numbers = messages(app, "matrix")[-1]
     weights = made.trace.attention(layer=1, head=2, stream="cross")
-    np.testing.assert_allclose(np.array(values(bars["y"])), weights[2], atol=1e-6)
-    assert cells["type"] == "heatmap"
-
-
-def values(array: Any) -> list[float]:
-    """Plotly sends long arrays packed."""
-    if isinstance(array, dict):
-        return np.frombuffer(base64.b64decode(array["bdata"]), array["dtype"]).tolist()
-    return array
+    drawn = numbers[: weights.size].reshape(weights.shape)
+    np.testing.assert_allclose(drawn[:3], weights[:3], atol=1e-6)
+    assert np.isnan(drawn[3:]).all()  # not there yet
+    assert header["panels"][0]["marked"] == [2]
+    place = int(weights[2].argmax())
+    key = made.trace.record_of(1, "cross").site.keys[place]
+    assert f"looked most at `{key}` in the source" in app.header[0].value
+    assert f"({weights[2, place]:.3f}; layer 1, head 2)" in app.header[0].value
 
 
 def test_it_plays_to_the_last_token_and_stops(made: generating.Written, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,7 +117,7 @@ def test_it_plays_to_the_last_token_and_stops(made: generating.Written, monkeypa
         app.run()
         seen.append(app.slider[0].value)
     assert seen == list(range(seen[0], last + 1))
-    assert seen[0] <= 2
+    assert seen[0] <= 2  # from the first: no step was chosen
     assert app.button(key="play").label == "Play"
     assert not app.exception
 
@@ -126,10 +129,10 @@ def test_playing_can_be_stopped_and_walked() -> None:
     pressed(app, "play")
     assert not app.session_state["generate.playing"]
     at = app.slider[0].value
-    pressed(app, "Next step")
+    pressed(app, "Next")
     assert app.slider[0].value == at + 1
     for _ in range(at + 2):
-        pressed(app, "Step back")
+        pressed(app, "Back")
     assert app.slider[0].value == 1
     app.slider[0].set_value(4).run()
     assert app.slider[0].value == 4
@@ -140,12 +143,27 @@ def test_playing_can_be_stopped_and_walked() -> None:
     assert not app.exception
 
 
-def test_another_text_is_seen_whole() -> None:
+def test_another_text_opens_at_a_step_of_its_own(translator: LoadedModel) -> None:
     app = written(step="2")
     typed(app, "The dog is big.")
     assert not app.exception
-    steps = text_so_far(app)["tokens"]
-    assert app.slider[0].value == len(steps)
+    other = generating.write(translator, "The dog is big.")
+    assert app.slider[0].value == least_sure(other)
+
+
+def test_a_large_model_writes_when_it_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What takes long waits for a click, and says how much it is."""
+    monkeypatch.setattr("inspector.views.generate.asking.AT_ONCE", 1e6)
+    app = written()
+    assert not app.exception
+    assert "Write takes a while with this model" in said(app)
+    assert not [e for e in app.get("bidi_component") if e.proto.component_name.endswith("written")]
+    pressed(app, "generate.write.go")
+    assert text_so_far(app)["tokens"]
+    assert "Search takes a while" in said(app)
+    pressed(app, "generate.search.go")
+    assert figure(app, "tree")["data"]
+    assert not app.exception
 
 
 @pytest.mark.parametrize(
@@ -229,7 +247,8 @@ def test_a_saved_trace_is_written_from_where_its_model_is_at_hand(translator: Lo
             assert "The model of this saved trace is not at hand, so you see" in said(app)
             assert text_so_far(app)["tokens"]
         else:
-            assert text_so_far(app)["text"] == generating.write(translator, "My dog sat.").texts[-1]
+            shown = text_so_far(app)
+            assert shown["text"] + shown["rest"] == generating.write(translator, "My dog sat.").texts[-1]
 
 
 def test_other_tokens_without_the_cache_would_be_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,29 @@
+"""What takes long with a large model waits until the reader asks for it; anything else begins at once."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+import streamlit as st
+
+from models import LoadedModel
+
+AT_ONCE = 2e11  # weights times tokens, those of GPT-2 with 40 new tokens: half a minute on one core
+
+
+def waits(what: str, loaded: LoadedModel, *, tokens: int, of: Hashable, key: str) -> bool:
+    """Offer a button and return True where the work takes long and the reader has not asked for it.
+
+    what: the button's label. tokens: how many the model reads in all. of: what is asked for; another thing is asked for
+    anew. key: where the session keeps what was asked for.
+    """
+    weights = sum(parameter.numel() for parameter in loaded.network.parameters())
+    if weights * tokens <= AT_ONCE or st.session_state.get(key) == of:
+        return False
+    with st.container(border=True):
+        st.text(
+            f"{what} takes a while with this model: it has {weights:,} weights and reads {tokens:,} tokens in all. "
+            "You can stop it at any time."
+        )
+        st.button(what, type="primary", key=f"{key}.go", on_click=st.session_state.update, args=({key: of},))
+    return True
