@@ -1,4 +1,4 @@
-"""What takes long with a large model waits until the reader asks for it; anything else begins at once."""
+"""Work that takes long with a large model waits until the reader asks for it; all other work begins at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the KV cache saves: bytes kept and FLOPs saved, both as measured."""
+"""The savings of the KV cache: bytes kept and FLOPs saved, both as measured."""
 
 from __future__ import annotations
 
