@@ -62,4 +62,4 @@ UNTRAINED: dict[Shape, Card] = {
 
 def catalogue() -> tuple[Card, ...]:
     """List the models that come with Headlight, the page's default first."""
-    return (MINILM, MINILM_OWN, TRANSLATOR, MINI_BERT, *UNTRAINED.values())
+    return (MINILM, MINI_BERT, TRANSLATOR, MINILM_OWN, *UNTRAINED.values())

@@ -152,7 +152,7 @@ picture, choices = st.columns([3, 2], gap="medium")
 with choices:
     experiment = settings.draw(presets)
 state = st.session_state
-started = start.button("Start", type="primary", icon=":material/play_arrow:", disabled=experiment is None)
+started = start.button("Start", type=widgets.main_button(), icon=":material/play_arrow:", disabled=experiment is None)
 if experiment is not None:
     estimate.caption(
         f"About {max(1, round(experiment.expected_seconds))} s on one idle core, longer on a busy one. Stop, or any "

@@ -10,7 +10,7 @@ import streamlit as st
 
 from inspector import lab
 from inspector.views.lab.presets import PRESETS, Preset
-from inspector.views.shell import link, session
+from inspector.views.shell import link, session, widgets
 from models.training.experiments import (
     HEADS,
     LAYERS,
@@ -77,7 +77,8 @@ def _presets(experiment: Experiment | None) -> None:
             st.button(
                 preset.name,
                 key=f"preset {preset.name}",
-                type="primary" if current else "secondary",
+                type=widgets.main_button() if current else "secondary",
+                icon=":material/check:" if current else None,
                 on_click=_take,
                 args=(preset,),
             )

@@ -27,11 +27,15 @@ if TYPE_CHECKING:
     from models.untrusted.candidates import Candidate
 
 BACKENDS: dict[Backend, str] = {
-    "own": "Own Transformer: attention is this project's own.",
-    "probe": "Attention is seen through transformers' registry.",
-    "eager output": "Its own eager attention is watched; maps are computed again from what went in.",
+    "own": "The model is this project's own Transformer, whose attention hands over its queries, keys and values.",
+    "probe": "The library transformers runs the model, and hands over the queries, keys and values of each attention.",
+    "eager output": "The library transformers runs the model; what goes into its attention's softmax is written down, "
+    "and maps are computed again from it.",
 }
-KEEPS_MAPS = "Its own eager attention is watched; maps are kept, as large as the square of the text."
+KEEPS_MAPS = (
+    "The library transformers runs the model; what its attention's softmax gives is written down, which takes memory "
+    "as the square of the text."
+)
 
 _REMEMBERED = 100  # models that were looked at and perhaps never loaded
 
@@ -88,15 +92,21 @@ def placement() -> Placement:
 
 
 def ids() -> list[str]:
-    """The catalogue's models, then those that this session has added."""
-    known = [card.id for card in models.catalogue()]
-    return known + [id for id in st.session_state.get("added", ()) if id in _shelf().facts]
+    """The trained models of the catalogue, then those that this session has added, then the untrained ones."""
+    known = models.catalogue()
+    added = [id for id in st.session_state.get("added", ()) if id in _shelf().facts]
+    return [card.id for card in known if card.trained] + added + [card.id for card in known if not card.trained]
 
 
 def card(id: str) -> models.Card:
     """The card of one of the `ids`."""
     own = {card.id: card for card in models.catalogue()}
     return own[id] if id in own else _shelf().facts[id].card
+
+
+def title(id: str) -> str:
+    """Name a model for the reader: its card's title; the id itself of a saved trace's model that is not at hand."""
+    return card(id).title if id in ids() else id
 
 
 def shape(id: str) -> Shape:

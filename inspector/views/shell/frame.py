@@ -6,6 +6,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.runtime.scriptrunner import StopException
 
+from inspector.views.components import width
 from inspector.views.shell import ahead, boundary, header, link, model_picker, sidebar
 
 VIEWS = Path(__file__).parents[1]
@@ -30,23 +31,23 @@ GROUPS = {
     ),
 }
 OWN_MODELS = ("lab", "training")  # pages that show models of their own, whatever the sidebar says
-PURPOSES = {address: purpose for pages in GROUPS.values() for _, address, _, _, purpose in pages}
+PURPOSES = {address: purpose for listed in GROUPS.values() for _, address, _, _, purpose in listed}
 
 st.set_page_config(page_title="Headlight", page_icon=str(ICON), layout="wide")
-page = st.navigation(
-    {
-        group: [
-            st.Page(VIEWS / f"{file}.py", title=title, url_path=address, icon=f":material/{icon}:", default=not address)
-            for file, address, title, icon, _ in pages
-        ]
-        for group, pages in GROUPS.items()
-    },
-    position="top",
-)
+pages = {
+    group: [
+        st.Page(VIEWS / f"{file}.py", title=title, url_path=address, icon=f":material/{icon}:", default=not address)
+        for file, address, title, icon, _ in listed
+    ]
+    for group, listed in GROUPS.items()
+}
+page = st.navigation(pages, position="top")
 st.set_page_config(page_title=f"{page.title} · Headlight")
 st.logo(str(WORDMARK))
-another = sidebar.draw(page.url_path)
-header.draw(page.title, PURPOSES[page.url_path], with_model=page.url_path not in OWN_MODELS)
+sidebar.begin(page.url_path)
+reads = page.url_path not in OWN_MODELS
+header.draw(page, PURPOSES[page.url_path], with_model=reads, pages=pages if width.is_narrow() else {})
+another = sidebar.draw(text_in_page=reads and width.is_narrow())
 notices = st.container()
 with suppress(StopException), boundary.drawn("This page"):  # the page stops at a text that cannot be read
     ahead.wait()

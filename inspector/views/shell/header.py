@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
 import streamlit as st
 
 from inspector.views.shell import available_models, widgets
 
+if TYPE_CHECKING:
+    from streamlit.navigation.page import Page
 
-def draw(title: str, purpose: str, *, with_model: bool) -> None:
-    """Draw the line; nothing has to be loaded for it."""
+
+def draw(page: Page, purpose: str, *, with_model: bool, pages: Mapping[str, Sequence[Page]]) -> None:
+    """Draw the line; nothing has to be loaded for it.
+
+    pages: by their groups, the pages that the line offers, for a window in which the navigation is hidden.
+    """
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.title(title, anchor=False, width="content")
+        st.title(page.title, anchor=False, width="content")
+        if pages:
+            with st.popover("Other pages", type="tertiary"):
+                for group, listed in pages.items():
+                    st.markdown(f"**{group}**")
+                    for other in listed:
+                        st.page_link(other)
         st.markdown(purpose, width="stretch")
         if with_model:
             opened = st.session_state.get("file") is not None

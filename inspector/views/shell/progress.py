@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from inspector.views.shell import widgets
+
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
@@ -96,5 +98,5 @@ def hold() -> None:
     with st.container(border=True):
         st.badge("Stopped", icon=":material/stop_circle:", color="gray")
         st.text("Your text and the finished part are kept; press Inspect to continue.")
-        st.button("Inspect", type="primary", on_click=go_on, key="go on")
+        st.button("Inspect", type=widgets.main_button(), on_click=go_on, key="go on")
     st.stop()

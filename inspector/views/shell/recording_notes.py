@@ -1,4 +1,4 @@
-"""The sidebar's notes on a recorded text: its length, what was cut, what is unknown, and how exact it is."""
+"""Notes on a recorded text: in the sidebar its length and how exact it is, over the picture what a reader must know."""
 
 from __future__ import annotations
 
@@ -18,19 +18,13 @@ NOT_ASKED = "on a long text that takes as long as to read it, so it waits until 
 
 
 def draw(chosen: Inspected, checked: Exactness) -> None:
-    """All of it, with the button for the check that waits on a long text."""
+    """Write the sidebar's notes, with the button for the check that waits on a long text."""
     trace, tokens = chosen.trace, len(chosen.trace.tokens)
     limit = "" if chosen.model is None else f" of at most {available_models.tokens_allowed(chosen.model)}"
     st.caption(f"{tokens} tokens{limit}, special ones included; the recording takes {format_bytes(trace.nbytes)}")
     if chosen.model is not None:
         facts = available_models.facts(chosen.model)
-        st.caption(f"{facts.seen} Weights: {facts.placed}.")
-    if trace.cut is not None:
-        st.warning(str(trace.cut), icon=":material/content_cut:")
-    if trace.unknown:
-        verb = "is" if trace.unknown == 1 else "are"
-        unknown = f"{trace.unknown} of {tokens} tokens {verb} unknown to this model."
-        st.warning(unknown, icon=":material/question_mark:")
+        st.caption(f"{facts.seen} Its weights: {facts.placed}.")
     waits = checked.hidden_difference is None and checked.unchecked == NOT_ASKED
     if not checked.holds:
         st.badge("Not exact on this text", icon=":material/warning:", color="red", help=str(checked))
@@ -39,9 +33,25 @@ def draw(chosen: Inspected, checked: Exactness) -> None:
     else:
         within = f"within {checked.hidden_difference:.1e}"
         st.badge(f"Exact on this text, {within}", icon=":material/verified:", color="green", help=str(checked))
+        st.caption(
+            "By so little the last hidden states differ from those of a second run, with other code for attention."
+        )
     if waits:
         st.caption("Not yet run a second time in torch's fused attention, which shares no code with what you see.")
         st.button("Run the independent check", on_click=_ask, args=(trace.key,), key="independent check")
+
+
+def warn(trace: Trace, *, untrained: bool) -> None:
+    """Say over the picture what a reader must know of it: what was cut or is unknown, and that weights are random."""
+    sentences = [] if trace.cut is None else [str(trace.cut)]
+    if trace.unknown:
+        verb, them = ("is", "it") if trace.unknown == 1 else ("are", "them")
+        of = f"{trace.unknown} of {len(trace.tokens)} tokens"
+        sentences.append(f"{of} {verb} unknown to this model, which reads one and the same mark for {them}.")
+    if untrained:
+        sentences.append("Untrained: this model's weights are random, so what it shows means nothing.")
+    if sentences:
+        st.warning(" ".join(sentences), icon=":material/warning:")
 
 
 def independent_check_asked(trace: Trace) -> bool:

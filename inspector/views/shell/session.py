@@ -17,7 +17,7 @@ import streamlit as st
 import models
 from inspector.memory.cache import ByteBudgetCache
 from inspector.memory.held import held_bytes
-from inspector.views.shell import available_models, process_settings, progress, recording_notes, widgets
+from inspector.views.shell import available_models, process_settings, progress, recording_notes
 from models import failures, formatting
 
 # torch comes with the first model: the sidebar and the page's frame are drawn before.
@@ -206,9 +206,8 @@ def _target() -> str | None:
 def inspected(read: Callable[[], Inspected] | None = None, *, in_panels: bool = False) -> Inspected:
     """Record what the reader chose, or `read`; where that is not possible the page says why and stops.
 
-    Shows what was cut, what the tokenizer does not know, and the exactness badge, in the sidebar; and that a model is
-    untrained in the page too, for on a phone the sidebar is closed. in_panels: the page's panels, which may have other
-    models, say that of each.
+    Says over the picture what was cut, what the tokenizer does not know, and that a model is untrained; the sidebar has
+    the exactness badge. in_panels: the page's panels, which may have other models, say of each that it is untrained.
     """
     progress.hold()
     try:
@@ -227,8 +226,8 @@ def inspected(read: Callable[[], Inspected] | None = None, *, in_panels: bool = 
         recording_notes.draw(seen, checked)
         if seen.trace.nbytes > CACHE_BYTES:
             st.warning(_not_kept(seen.trace), icon=":material/memory:")
-    if not in_panels and not available_models.trained(seen.trace.model):
-        widgets.untrained()
+    untrained = not in_panels and not available_models.trained(seen.trace.model)
+    recording_notes.warn(seen.trace, untrained=untrained)
     return seen
 
 
@@ -290,7 +289,9 @@ def at_hand(chosen: Inspected, *, so: str) -> models.LoadedModel:
         show_problem(str(error))
         st.stop()
     if loaded is None:
-        show_problem(f"The model {chosen.trace.model!r} of this saved trace is not at hand, so {so}.")
+        show_problem(
+            f"The model {available_models.title(chosen.trace.model)} of this saved trace is not at hand, so {so}."
+        )
         st.stop()
     return loaded
 

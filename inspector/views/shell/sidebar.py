@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import streamlit as st
 
+from inspector.views.components import width
 from inspector.views.shell import available_models, examples, link, model_picker, progress, widgets
 
 if TYPE_CHECKING:
@@ -14,14 +15,19 @@ if TYPE_CHECKING:
     import models
 
 
-def draw(page: str) -> ExpanderContainer:
-    """Model, text and examples, and what the link says of them; `page` is the page that is open.
+def begin(page: str) -> None:
+    """Take model and texts from the link, or from the picker; `page` is the address of the page that is open."""
+    link.read(page, known_models=available_models.ids(), default_text=examples.FIRST)
+    model_picker.take()
 
-    Returns the place for another model, which `picker.draw` fills when the page is drawn.
+
+def draw(*, text_in_page: bool) -> ExpanderContainer:
+    """Draw model, text and examples, and put what they say into the link.
+
+    text_in_page: the text stands where this is called, for a narrow window, in which the sidebar would hide the page.
+    Returns the place for another model, which `model_picker.draw` fills when the page is drawn.
     """
     known = available_models.ids()
-    link.read(page, known_models=known, default_text=examples.FIRST)
-    model_picker.take()
     opened = st.session_state.get("file") is not None
     with st.sidebar:
         if opened:
@@ -30,7 +36,12 @@ def draw(page: str) -> ExpanderContainer:
                 icon=":material/folder_open:",
             )
         st.selectbox(
-            "Model", known, format_func=lambda id: available_models.card(id).title, key="model", disabled=opened
+            "Model",
+            known,
+            format_func=lambda id: available_models.card(id).title,
+            key="model",
+            on_change=_take_models_example,
+            disabled=opened,
         )
         card = available_models.card(st.session_state["model"])
         _summary(card)
@@ -38,14 +49,26 @@ def draw(page: str) -> ExpanderContainer:
             widgets.untrained()
         other = st.expander("Another model", key="picker.open", on_change="rerun", icon=":material/add:")
         model_picker.field(other, disabled=opened)
-        _text("Text", key="text", height=140, placeholder="Paste a sentence")
-        if card.shape == "encoder":
-            _text("Second text (optional)", key="pair", placeholder="A sentence to read beside the first")
-        if card.shape == "encoder-decoder":
-            _text("Target (optional)", key="target", placeholder="Left empty, the model writes its own")
-        left, right = st.columns([1, 1.4])
-        left.button("Inspect", type="primary", width="stretch", disabled=opened, on_click=progress.go_on)
-        right.selectbox(
+        if not text_in_page:
+            _text_to_read(height=140, main_button="primary")
+        _text_beside(card)
+        with st.expander("Open a saved trace", expanded=opened):
+            st.file_uploader("A trace saved as .npz", type="npz", key="file", help="Saved here or by trace.save().")
+        width.watch()
+    if text_in_page:
+        _text_to_read(height=68, main_button=widgets.main_button())
+    if not opened:
+        link.write(default_text=examples.FIRST, default_model=known[0])
+    return other
+
+
+def _text_to_read(*, height: int, main_button: Literal["primary", "secondary"]) -> None:
+    """Draw the field for the text, the button that reads it, and the examples."""
+    opened = st.session_state.get("file") is not None
+    _field("Text", key="text", height=height, placeholder="Paste a sentence")
+    with st.container(horizontal=True):
+        st.button("Inspect", type=main_button, width=92, disabled=opened, on_click=progress.go_on)
+        st.selectbox(
             "Examples",
             list(examples.EXAMPLES),
             index=None,
@@ -55,16 +78,26 @@ def draw(page: str) -> ExpanderContainer:
             on_change=_take_example,
             disabled=opened,
         )
-        with st.expander("Open a saved trace", expanded=opened):
-            st.file_uploader("A trace saved as .npz", type="npz", key="file", help="Saved here or by trace.save().")
-    if not opened:
-        link.write(default_text=examples.FIRST, default_model=known[0])
-    return other
+
+
+def _text_beside(card: models.Card) -> None:
+    """Draw the field for what is read with the text."""
+    if card.shape == "encoder":
+        _field("Second text (optional)", key="pair", placeholder="A sentence to read beside the first")
+    if card.shape == "encoder-decoder":
+        _field("Target (optional)", key="target", placeholder="Left empty, the model writes its own")
 
 
 def _summary(card: models.Card) -> None:
     """Show the summary as plain text: for a local model it contains a path, which must not be rendered as Markdown."""
     st.caption(widgets.plain(card.summary))
+
+
+def _take_models_example() -> None:
+    """Give the model that was just chosen the example on which it does well, unless a reader wrote the text."""
+    state = st.session_state
+    if examples.untouched(state["text"]):
+        state["text"] = examples.of(state["model"])
 
 
 def _take_example() -> None:
@@ -74,6 +107,6 @@ def _take_example() -> None:
         st.session_state["example"] = None  # so that the same example can be taken again
 
 
-def _text(label: str, *, key: str, placeholder: str, height: int = 68) -> None:
+def _field(label: str, *, key: str, placeholder: str, height: int = 68) -> None:
     opened = st.session_state.get("file") is not None
     st.text_area(label, key=key, height=height, placeholder=placeholder, persist_state="session", disabled=opened)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import string
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import streamlit as st
 
@@ -27,6 +27,11 @@ WRAPPED = 60  # chips that stand in as many rows as they need; more of them in a
 def untrained() -> None:
     """Said wherever a model with random weights is shown."""
     st.badge("Untrained", icon=":material/casino:", color="orange", help="Random weights: the maps mean nothing.")
+
+
+def main_button() -> Literal["primary", "secondary"]:
+    """Return the type of a page's main button: plain in the dark, where white on the light accent cannot be read."""
+    return "secondary" if st.context.theme.type == "dark" else "primary"
 
 
 def number(

@@ -8,11 +8,13 @@ from tests.inspector.views.page import opened, said
 
 
 def test_the_page_says_dtype_and_device(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "attention is this project's own. Weights: float32 on cpu." in said(opened(model="own-decoder", text="One."))
+    assert "whose attention hands over its queries, keys and values. Its weights: float32 on cpu." in said(
+        opened(model="own-decoder", text="One.")
+    )
     monkeypatch.setenv("HEADLIGHT_DTYPE", "bfloat16")
     app = opened(model="own-decoder", text="Two cats.")
     assert not app.exception
-    assert "Weights: bfloat16 on cpu." in said(app)
+    assert "Its weights: bfloat16 on cpu." in said(app)
     assert "Exact on this text" in said(app)
 
 

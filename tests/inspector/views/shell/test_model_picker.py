@@ -81,7 +81,7 @@ def test_a_folder_is_looked_at_loaded_and_used_on_other_pages(root: Path, bert: 
     assert "bert (folder)" in app.selectbox(key="model").options
     assert "13 tokens of at most 32" in said(app)
     assert "Exact on this text" in said(app)
-    assert "Attention is seen through transformers' registry." in said(app)
+    assert "The library transformers runs the model, and hands over the queries" in said(app)
     assert str(bert) in app.query_params["model"]
     for page in ("Compare", "LayerNorm", "Positions", "Costs", "What if"):
         turned(app, page)

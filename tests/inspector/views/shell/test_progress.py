@@ -6,7 +6,7 @@ import pytest
 import streamlit as st
 
 from inspector.views.shell import progress
-from tests.inspector.views.page import EXAMPLE, opened, said, turned
+from tests.inspector.views.page import EXAMPLE, messages, opened, said, turned
 
 LONGER = "The cat sat on the mat because it was tired. " * 20
 
@@ -45,7 +45,7 @@ def test_stop_keeps_the_text_and_inspect_goes_on(monkeypatch: pytest.MonkeyPatch
     assert "Stopped" in said(app)
     assert "press Inspect to continue" in said(app)
     assert app.text_area(key="text").value == LONGER
-    assert not app.get("bidi_component")
+    assert not messages(app, "head")
     assert max(done for name, done in told if name == what) < 3
     reached = len(told)
     turned(app, "Costs")
@@ -55,7 +55,7 @@ def test_stop_keeps_the_text_and_inspect_goes_on(monkeypatch: pytest.MonkeyPatch
     app.button(key="go on").click().run()
     assert not app.exception
     assert "Stopped" not in said(app)
-    assert len(app.get("bidi_component")) == 2
+    assert messages(app, "head")
     assert all(name != "Reading the text" for name, _ in told[reached:]) == (again == 6)  # what was finished is kept
 
 
@@ -66,7 +66,7 @@ def test_another_text_is_read_after_stop(monkeypatch: pytest.MonkeyPatch) -> Non
     app.text_area(key="text").set_value("Another text.").run()
     assert not app.exception
     assert "press Inspect to continue" not in said(app)
-    assert len(app.get("bidi_component")) == 2
+    assert messages(app, "head")
 
 
 def test_the_bar_names_the_layer(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,7 +45,7 @@ def test_a_text_too_long_is_cut_and_said() -> None:
 def test_unknown_words_are_counted() -> None:
     app = typed(opened(), "我爱水课 cat")
     assert not app.exception
-    assert "2 of 7 tokens are unknown to this model." in said(app)
+    assert "2 of 7 tokens are unknown to this model, which" in said(app)
 
 
 @pytest.mark.parametrize(
@@ -113,3 +113,20 @@ def test_what_a_recording_takes_is_said_and_that_one_over_the_budget_is_not_kept
     words = said(opened())
     (taken,) = re.findall("; the recording takes (.*B)", words)
     assert f"This recording takes {taken}, over the 1 kB of HEADLIGHT_CACHE_MB: it is not kept" in words
+
+
+def test_a_model_opens_with_an_example_on_which_it_does_well_and_leaves_a_readers_text_alone() -> None:
+    app = opened()
+    app.selectbox(key="model").select("translator").run()
+    assert app.text_area(key="text").value == "When I came home, my mother was cooking."
+    assert "cooking" in str(app.query_params["text"])  # so that the link restores it
+    typed(app, "My own text.")
+    app.selectbox(key="model").select("minilm").run()
+    assert app.text_area(key="text").value == "My own text."
+    assert opened(model="translator").text_area(key="text").value == EXAMPLE  # what such a link meant before
+
+
+def test_untrained_models_come_last_and_say_so_over_the_picture() -> None:
+    app = opened(model="own-encoder")
+    assert [name.startswith("Untrained") for name in app.selectbox(key="model").options] == [False] * 4 + [True] * 3
+    assert any("random, so what it shows means nothing" in warning.value for warning in app.main.warning)

@@ -242,7 +242,7 @@ def test_a_saved_trace_of_an_unknown_model_is_a_sentence(standin: models.LoadedM
     content = (tmp_path / "t.npz").read_bytes()
     uploaded(app, content)
     assert not app.exception
-    assert "The model 'org/other' of this saved trace is not at hand, so it cannot be run again." in said(app)
+    assert "The model org/other of this saved trace is not at hand, so it cannot be run again." in said(app)
 
 
 def test_a_saved_trace_of_a_model_that_cannot_guess(minilm: models.LoadedModel, tmp_path: Path) -> None:
