@@ -21,6 +21,7 @@ from models.training.recipes import Decay, Recipe
 from models.training.replay_file import MapKey, Replay
 from models.training.schedules import learning_rate
 
+_ORDER = {name: place for place, name in enumerate(("q", "k", "v", "out", "up", "gate", "down"))}
 COMPONENTS = {"query": "q", "key": "k", "value": "v", "out": "out"}  # as costs.py calls them
 
 
@@ -77,6 +78,32 @@ def norms(replay: Replay) -> pd.DataFrame:
         about = {"stack": stack, "layer": layer, "part": part, "component": component}
         tables.append(pd.DataFrame({"step": replay.steps, **about, "norm": values, "growth": values / values[0]}))
     return pd.concat(tables, ignore_index=True).astype({"layer": "Int64"})
+
+
+def growth(replay: Replay, *, stream: str) -> pd.DataFrame:
+    """The growth of every matrix of a stream's layers, then of those outside: a row per matrix, a column per moment.
+
+    The index names the matrix, "layer 0 attention q", and the columns are the steps. The attention of a decoder over a
+    source belongs to the stream "cross", that over itself to "decoder".
+    """
+    table = norms(replay)
+    stack = "encoder" if stream == "encoder" else "decoder"
+    hidden = "attention" if stream == "cross" else "cross_attention"
+    outside = table["layer"].isna()
+    table = table[outside | ((table["stack"] == stack) & (table["part"] != hidden))].sort_values("layer", kind="stable")
+    parts = {"cross_attention": "cross-attention", "ffn": "FFN"}
+    names = [
+        f"{part} {component}" if layer is pd.NA else f"layer {layer} {parts.get(part, part)} {component}"
+        for layer, part, component in zip(table["layer"], table["part"], table["component"], strict=True)
+    ]
+    wide = table.assign(name=names).pivot_table(index="name", columns="step", values="growth", sort=False)
+    places = {name: place for place, name in enumerate(dict.fromkeys(name.rpartition(" ")[0] for name in wide.index))}
+
+    def order(name: str) -> tuple[int, int]:
+        part, _, component = name.rpartition(" ")
+        return places[part], _ORDER.get(component, len(_ORDER))
+
+    return wide.loc[sorted(wide.index, key=order)].sort_index(axis="columns")
 
 
 def npz(replay: Replay, *, sentence: int) -> bytes:

@@ -114,9 +114,9 @@ def curves(
             hovertemplate=f"step %{{x:,d}}<br>{name} %{{y:.4g}}<extra></extra>",
         )
     if uniform is not None:
-        _level(figure, uniform, f"a uniform guess: ln V = {theme.number(uniform)}", row=1, mode=mode)
+        _level(figure, uniform, f"uniform guess<br>ln V = {theme.number(uniform)}", row=1, mode=mode)
     if least > 0:
-        _level(figure, least, f"least possible with smoothing: {theme.number(least)}", row=1, mode=mode)
+        _level(figure, least, f"least with<br>smoothing: {theme.number(least)}", row=1, mode=mode)
     if clip is not None:
         _level(figure, clip, f"clipped at {clip:g}", row=3, mode=mode)
     if step is not None and not (along == "log" and step == 0):
@@ -135,7 +135,8 @@ def curves(
         template=theme.template(mode),
         title_text="Loss, accuracy and gradient by step",
         legend={**theme.LEGEND_BELOW, "y": -0.12},
-        height=640,
+        margin={"r": 104},  # for the labels of the levels
+        height=600,
     )
 
 
@@ -270,12 +271,19 @@ def _line(at: float, mode: Mode) -> dict[str, Any]:
 
 
 def _level(figure: go.Figure, at: float, label: str, *, row: int, mode: Mode) -> None:
-    """A horizontal line with its label above it, at the right."""
-    figure.add_hline(
-        at,
+    """A horizontal line with its label right of the plot, where no curve runs."""
+    figure.add_hline(at, row=row, col=1, line={"color": theme.MUTED[mode], "dash": "dash", "width": 1})
+    figure.add_annotation(
+        x=1,
+        xref="x domain",
+        y=at,
         row=row,
         col=1,
-        line={"color": theme.MUTED[mode], "dash": "dash", "width": 1},
-        annotation={"text": label, "font": {"size": 13, "color": theme.MUTED[mode]}},
-        annotation_position="top right",
+        text=label,
+        align="left",
+        showarrow=False,
+        xanchor="left",
+        yanchor="middle",
+        xshift=4,
+        font={"size": 12, "color": theme.MUTED[mode]},
     )

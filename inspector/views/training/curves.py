@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import exp, log
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,8 @@ import streamlit as st
 from inspector import training
 from inspector.plots import theme
 from inspector.plots import training as figures
-from inspector.views.shell import link, session, widgets
+from inspector.views.figures import chart
+from inspector.views.shell import link
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,25 +20,27 @@ if TYPE_CHECKING:
     from models.training.recipes import Recipe
 
 
-def curves(rows: pd.DataFrame, *, recipe: Recipe | None, vocabulary: int | None, step: int | None) -> None:
+def curves(rows: pd.DataFrame, *, name: str, recipe: Recipe | None, vocabulary: int | None, step: int | None) -> None:
     """Loss, accuracy and gradient norm, the replay's step marked; `rows` of training.curves."""
-    st.subheader("Loss")
+    st.subheader("Loss, accuracy and gradient by step")
     logarithmic = st.toggle("Logarithmic steps", key="log_steps", bind=link.bind_switch("log_steps"))
     along: figures.Along = "log" if logarithmic else "linear"
     smoothing = 0.0 if recipe is None else recipe.label_smoothing
     least = training.least_loss(smoothing, vocabulary=vocabulary) if vocabulary else 0.0
-    widgets.chart(
-        figures.curves(
+    chart.show(
+        partial(
+            figures.curves,
             rows,
             uniform=log(vocabulary) if vocabulary else None,
             least=least,
             clip=None if recipe is None else recipe.clip,
             step=step,
             along=along,
-            mode=session.mode(),
         ),
         alt="training and valid loss, valid accuracy and gradient norm by step",
         key="curves",
+        name=f"{name}-curves",
+        table=rows,
     )
     st.caption(" ".join(_explained(rows, recipe=recipe, vocabulary=vocabulary, least=least)))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,10 +14,13 @@ from inspector.components.head import HeadMessage
 from inspector.components.pack import quantise
 from inspector.plots import theme
 from inspector.plots import training as figures
+from inspector.readings import training as read
 from inspector.trace.pooling import pool
 from inspector.views.components.grid import grid
 from inspector.views.components.head import Choice, Step, head
-from inspector.views.shell import link, session, widgets
+from inspector.views.figures import chart, matrix
+from inspector.views.shell import link, widgets
+from inspector.wording.english import training as words
 from models.training.replay_file import MapKey
 
 if TYPE_CHECKING:
@@ -31,60 +35,60 @@ def _open(layer: int, number: int) -> None:
     link.assign("replay_head", number)
 
 
-def every_head(replay: Replay, measures: pd.DataFrame, *, sentence: int, stream: str, step: int) -> tuple[int, int]:
-    """The grid of all heads at this moment, a measure of the open one's layer over all; (layer, head) that is open."""
-    now = measures[measures["step"] == step]
+def opened(replay: Replay, measures: pd.DataFrame, *, stream: str) -> tuple[int, int]:
+    """(layer, head) that is open: what the reader or the link chose, else the head that is most telling at the end."""
     telling = heads.most_telling(measures[measures["step"] == replay.steps[-1]])
     layer = link.number("replay_layer", default=telling[0], last=replay.layers(stream) - 1) or 0
-    number = link.number("replay_head", default=telling[1], last=int(now["head"].max())) or 0
+    number = link.number("replay_head", default=telling[1], last=int(measures["head"].max())) or 0
     link.publish()
-    left, right = st.columns([2, 3], gap="medium")
+    return layer, number
+
+
+def every_head(
+    replay: Replay, measures: pd.DataFrame, *, place: MapKey, number: int, step: int, head_width: int | None
+) -> None:
+    """The grid of all heads at this moment, and the open head at this moment and at the end, side by side."""
+    left, right = st.columns([3, 8], gap="medium")
     with left:
         grid(
             grid_bytes(
-                _pictures(replay, sentence=sentence, stream=stream, step=step),
-                tokens=len(replay.sentences[sentence].tokens(stream)[1]),
-                selected=(layer, number),
-                notes=roles.notes(now),
+                _pictures(replay, sentence=place.sentence, stream=place.stream, step=step),
+                tokens=len(replay.sentences[place.sentence].tokens(place.stream)[1]),
+                selected=(place.layer, number),
+                notes=roles.notes(measures[measures["step"] == step]),
             ),
             key="replay-grid",
             on_open=_open,
         )
-        st.caption(
-            f"Every head at step {step:,}: rows are layers, columns heads, each picture one map. Click one to open it."
-        )
-        _numbers(measures, layer=layer, number=number, step=step)
+        st.caption("Every head at this step: rows are layers, columns heads. Click one to open it.")
+        _numbers(measures, layer=place.layer, number=number, step=step)
     with right:
-        _measure(measures, layer=layer, number=number, step=step)
-    return layer, number
+        _open_head(replay, place, number=number, step=step, head_width=head_width)
 
 
 def _numbers(measures: pd.DataFrame, *, layer: int, number: int, step: int) -> None:
-    """Show what the open head mostly does, and how widely it looks, at this moment and at the end."""
+    """Say what the open head mostly does, and how widely it looks, at this moment and at the end."""
     of_head = measures[(measures["layer"] == layer) & (measures["head"] == number)].set_index("step")
     now, end = of_head.loc[step], of_head.iloc[-1]
-    words = "previous, next, self: over 0.5 of the weight; first, [CLS], [SEP]: over 0.6; broad: high entropy"
-    spread = "-Σ A ln A, mean over queries: 0 where each looks at one token"
-    widgets.cards(
-        [
-            ("Mostly, now", now["label"], words),
-            ("Mostly, at the end", end["label"], words),
-            ("Entropy, now", f"{theme.number(now['entropy'])} nats", spread),
-            ("Entropy, end", f"{theme.number(end['entropy'])} nats", spread),
-        ],
-        width=165,
+    st.markdown(
+        f"**Layer {layer}, head {number}**: {widgets.plain(now['label'])} now, {widgets.plain(end['label'])} at the "
+        f"end; entropy {theme.number(now['entropy'])} nats now, {theme.number(end['entropy'])} at the end.",
+        help="previous, next, self: over 0.5 of the weight goes there; first, [CLS], [SEP]: over 0.6; broad: high "
+        "entropy; other: none of these. Entropy: -Σ A ln A, mean over queries, 0 where each looks at one token.",
     )
 
 
-def _measure(measures: pd.DataFrame, *, layer: int, number: int, step: int) -> None:
+def measure(measures: pd.DataFrame, *, name: str, layer: int, number: int, step: int) -> None:
     """Draw one measure of the layer's heads over the training."""
-    known = [name for name in figures.MEASURES if measures[name].notna().any()]
+    st.subheader(f"The heads of layer {layer} as they learned")
+    known = [one for one in figures.MEASURES if measures[one].notna().any()]
     bind = link.bind_choice("replay_measure", default=known[0], options=known)
-    measure: str = st.selectbox("Measure", known, key="replay_measure", bind=bind, width=200)
-    widgets.chart(
-        figures.head_measures(measures, measure=measure, layer=layer, head=number, step=step, mode=session.mode()),
-        alt=f"{measure} of every head of layer {layer} at every moment",
+    chosen: str = st.selectbox("Measure", known, key="replay_measure", bind=bind, width=200)
+    chart.show(
+        partial(figures.head_measures, measures, measure=chosen, layer=layer, head=number, step=step),
+        alt=f"{chosen} of every head of layer {layer} at every moment",
         key="head-measures",
+        name=f"{name}-layer{layer}-{chosen}",
     )
     st.caption("Means over the queries, as on the page Attention; the file has half precision, so they hold to 0.001.")
 
@@ -97,7 +101,7 @@ def _pictures(replay: Replay, *, sentence: int, stream: str, step: int) -> NDArr
     return quantise(np.stack([pool(layer, side=most) for layer in maps]))
 
 
-def open_head(replay: Replay, place: MapKey, *, number: int, step: int, head_width: int | None) -> None:
+def _open_head(replay: Replay, place: MapKey, *, number: int, step: int, head_width: int | None) -> None:
     """The open head at this step beside the same head at the end, on one colour scale."""
     of_head = replay.maps[place][:, number].astype("float32")
     now, end = of_head[replay.steps.index(step)], of_head[-1]
@@ -134,15 +138,24 @@ def open_head(replay: Replay, place: MapKey, *, number: int, step: int, head_wid
     )
 
 
-def matrices(replay: Replay, *, stream: str, step: int) -> None:
-    """Draw how the matrices of the stream's layers grew, with the step marked."""
+def matrices(replay: Replay, *, stream: str, name: str) -> None:
+    """Draw how the matrices of the stream's layers grew."""
     st.subheader("Size of the matrices")
-    st.caption(
-        r"How large each matrix is beside its random start: $\|W_t\| / \|W_0\|$ with $\|W\| = \sqrt{\sum W_{ij}^2}$, "
-        "no unit. Attention in indigo, FFN in amber, embedding in grey; the sizes themselves are on hover."
-    )
-    widgets.chart(
-        figures.norms(training.norms(replay), stream=stream, step=step, mode=session.mode()),
-        alt="growth of every matrix of the stream's layers at every moment",
+    growth = training.growth(replay, stream=stream)
+    st.markdown(words.grown(read.grown(dict(growth.iloc[:, -1]))))
+    matrix.show(
+        np.log2(growth.to_numpy(dtype=float)),
+        rows=list(growth.index),
+        columns=[f"{step:,}" for step in growth.columns],
+        row_title="matrix",
+        column_title="step",
+        quantity="doublings since the start",
+        numbered="neither",
+        diverging=True,
+        name=f"{name}-{stream}-matrices",
         key="norms-over-time",
+    )
+    st.caption(
+        r"How large each matrix is beside its random start, $\log_2(\|W_t\| / \|W_0\|)$ with "
+        r"$\|W\| = \sqrt{\sum W_{ij}^2}$: 0 is as large, 1 twice as large, -1 half as large."
     )

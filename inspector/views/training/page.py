@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import exp
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,8 +12,11 @@ import streamlit as st
 from inspector import training
 from inspector.plots import theme
 from inspector.plots import training as draw
-from inspector.views.shell import link, session, widgets
+from inspector.readings import training as read
+from inspector.views.figures import chart
+from inspector.views.shell import link, sentence, session, widgets
 from inspector.views.training import replay
+from inspector.wording.english import training as words
 from models import checkpoints
 from models.training import history
 from models.training.recipes import RECIPES, Recipe
@@ -30,14 +34,12 @@ FIT = (
 )
 
 
-def about(folder: Path, table: pd.DataFrame | None, recipe: Recipe | None) -> history.CheckpointSize | None:
-    """Show what was trained, on what, for how long; return the model's size, None where its files do not say."""
-    numbers, size = [], None
-    try:
-        size = history.read_size(folder)
+def about(folder: Path, table: pd.DataFrame | None, recipe: Recipe | None, size: history.CheckpointSize | None) -> None:
+    """Show what was trained, on what, for how long."""
+    st.subheader("What was trained")
+    numbers = []
+    if size is not None:
         numbers.append(("Parameters", theme.quantity(size.parameters), f"{size.parameters:,} numbers were learned"))
-    except ValueError as error:
-        session.show_problem(str(error))
     if table is not None:
         last, valid = table.iloc[-1], table["valid_loss"].dropna()
         numbers += [
@@ -64,12 +66,11 @@ def about(folder: Path, table: pd.DataFrame | None, recipe: Recipe | None) -> hi
         f"**One training, one seed{seed}**: with other random numbers every curve here would run a little differently, "
         "and a curve of one seed proves nothing about another choice of recipe."
     )
-    return size
 
 
 def schedule(recipe: Recipe, table: pd.DataFrame, *, steps: int) -> None:
     """The learning rate that the recipe asks for, others beside it, and what was measured."""
-    st.subheader("Learning rate")
+    st.subheader("Learning rate by step")
     numbers = {"peak": f"{recipe.learning_rate:g}", "warmup": recipe.warmup, "steps": steps}
     st.caption(
         "How far a step moves the weights. It rises in a warm-up, while the gradients of random weights are still "
@@ -78,10 +79,11 @@ def schedule(recipe: Recipe, table: pd.DataFrame, *, steps: int) -> None:
         rf"$\eta_t = {DECAYS[recipe.decay].format(**numbers)}$ ({recipe.decay}) to step {steps:,}."
     )
     rates = training.schedules(recipe, steps=steps)
-    widgets.chart(
-        draw.schedule(rates, decay=recipe.decay, measured=table, mode=session.mode()),
+    chart.show(
+        partial(draw.schedule, rates, decay=recipe.decay, measured=table),
         alt=f"learning rate by step, {recipe.decay} decay after a warm-up, beside the other decays",
         key="schedule",
+        name=f"{recipe.name}-learning-rate",
     )
     off = (
         rates.set_index("step")[recipe.decay].reindex(table["step"]) - table.set_index("step")["learning_rate"]
@@ -89,7 +91,7 @@ def schedule(recipe: Recipe, table: pd.DataFrame, *, steps: int) -> None:
     if not off.max() <= FIT * recipe.learning_rate:
         st.warning(
             f"The measured rates are not those of this recipe: models/training/recipes.py was changed after "
-            f"{recipe.name} was trained. The card above has the recipe that it was trained by.",
+            f"{recipe.name} was trained. The card below has the recipe that it was trained by.",
             icon=":material/difference:",
         )
     else:
@@ -103,25 +105,36 @@ if not names:
         f"No model in {checkpoints.FOLDER} tells of its training. Train one: python -m models.train --help."
     )
     st.stop()
-st.caption(
-    "How the models that come with Headlight learned: their learning rate, their losses, and their heads becoming what "
-    "they are. The sidebar's model and text play no part here."
-)
+opening = st.container()
 run: str = st.selectbox(
-    "Trained model", names, key="run", bind=link.bind_choice("run", default=names[0], options=names), width=300
+    "Trained model",
+    names,
+    key="run",
+    bind=link.bind_choice("run", default=names[0], options=names),
+    width=300,
+    label_visibility="collapsed",
 )
 folder, recipe = checkpoints.FOLDER / run, RECIPES.get(run)
 rows: pd.DataFrame | None = None
-problem = ""
+size: history.CheckpointSize | None = None
+problems = []
 try:
     rows = training.curves(history.read_metrics(folder))
 except ValueError as error:
-    problem = str(error)
-size = about(folder, rows, recipe)
-if rows is None:
-    session.show_problem(problem)
-elif recipe is None:
-    st.caption(f"models/training/recipes.py has no recipe {run}, so its learning rate is not drawn.")
-else:
-    schedule(recipe, rows, steps=int(rows["step"].iloc[-1]))
+    problems.append(str(error))
+try:
+    size = history.read_size(folder)
+except ValueError as error:
+    problems.append(str(error))
+fall = None if rows is None else read.fall(rows)
+if fall is not None:
+    with opening:
+        sentence.show(words.fall(fall), ["valid loss", "perplexity"])
 replay.draw(folder, rows, recipe=recipe, vocabulary=None if size is None else size.vocabulary)
+for problem in problems:
+    session.show_problem(problem)
+if rows is not None and recipe is None:
+    st.caption(f"models/training/recipes.py has no recipe {run}, so its learning rate is not drawn.")
+elif rows is not None and recipe is not None:
+    schedule(recipe, rows, steps=int(rows["step"].iloc[-1]))
+about(folder, rows, recipe, size)

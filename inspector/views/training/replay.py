@@ -13,9 +13,11 @@ import streamlit as st
 
 from inspector import training
 from inspector.export import spreadsheet
+from inspector.readings import training as read
 from inspector.views.shell import downloads, link, session, widgets
 from inspector.views.shell.player import Player
 from inspector.views.training import curves, heads
+from inspector.wording.english import training as words
 from models.training import history, metrics
 from models.training.replay_file import MapKey
 
@@ -38,34 +40,29 @@ def _panel(folder: Path, rows: pd.DataFrame | None, recipe: Recipe | None, vocab
     try:
         replay = session.cached(("replay", str(folder)), lambda: history.read_replay(folder))
     except ValueError as error:
-        if rows is not None:
-            curves.curves(rows, recipe=recipe, vocabulary=vocabulary, step=None)
-        st.subheader("Replay")
         session.show_problem(str(error))
         if rows is not None:
+            curves.curves(rows, name=folder.name, recipe=recipe, vocabulary=vocabulary, step=None)
             _metrics(folder)
         return
     PLAYER.advance(len(replay.steps) - 1, at=_shown, go=partial(_go, replay))
     PLAYER.follow()
-    above = st.container()
-    st.subheader("Replay")
-    st.caption(
-        f"The attention of {len(replay.sentences)} fixed sentences was recorded at {len(replay.steps)} moments of the "
-        "training, closer together in the first steps, where most of it happens. Play it, or move the slider."
-    )
-    step = _moment(replay)
-    if rows is not None:
-        with above:
-            curves.curves(rows, recipe=recipe, vocabulary=vocabulary, step=step)
     sentence, stream = _choices(replay)
+    place = st.empty()
+    step = _moment(replay)
     measures = session.cached(
         ("replay measures", str(folder), sentence, stream),
         lambda: training.measures(replay, sentence=sentence, stream=stream),
     )
+    place.markdown(words.moment(read.moment(measures, step=step)))
     width = None if recipe is None else recipe.width // recipe.heads
-    layer, number = heads.every_head(replay, measures, sentence=sentence, stream=stream, step=step)
-    heads.open_head(replay, MapKey(sentence, stream, layer), number=number, step=step, head_width=width)
-    heads.matrices(replay, stream=stream, step=step)
+    layer, number = heads.opened(replay, measures, stream=stream)
+    key = MapKey(sentence, stream, layer)
+    heads.every_head(replay, measures, place=key, number=number, step=step, head_width=width)
+    heads.measure(measures, name=folder.name, layer=layer, number=number, step=step)
+    heads.matrices(replay, stream=stream, name=folder.name)
+    if rows is not None:
+        curves.curves(rows, name=folder.name, recipe=recipe, vocabulary=vocabulary, step=step)
     with st.container(horizontal=True, gap="small"):
         if rows is not None:
             _metrics(folder)
@@ -143,10 +140,10 @@ def _choices(replay: Replay) -> tuple[int, str]:
     """The sentence, by its number, and the stream."""
     texts = [sentence.source for sentence in replay.sentences]
     bind = link.bind_choice("sentence", default=texts[0], options=texts)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        text: str = st.selectbox("Sentence", texts, key="sentence", bind=bind, width=420)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        text: str = st.selectbox("Sentence", texts, key="sentence", bind=bind, width=420, label_visibility="collapsed")
         stream = widgets.stream(replay.streams, key="replay_stream")
-    sentence = texts.index(text)
-    if replay.sentences[sentence].target:
-        st.text(f"Target: {replay.sentences[sentence].target}")
+        sentence = texts.index(text)
+        if replay.sentences[sentence].target:
+            st.text(f"Target: {replay.sentences[sentence].target}")
     return sentence, stream

@@ -15,6 +15,10 @@ MEANINGS = {
     "key": "A key is a token that is looked at. It is a column of the map.",
     "[CLS]": "[CLS] is a token that the tokenizer puts before every text. It is no word: heads often rest on it when "
     "they find nothing to look for.",
+    "valid loss": "The mean of −ln p on text that the model never learned from, where p is what it gives to the true "
+    "token. It is 0 where the model is always sure and right.",
+    "perplexity": "e to the power of the loss: the number of equally likely tokens among which a guess would be as "
+    "hard. A model that knows nothing has the size of its vocabulary.",
     "parameters": "The numbers that a model has learned: the entries of its matrices, norms and tables. They do not "
     "depend on the text.",
     "embedding": "A table with a row of numbers for each token of the vocabulary. A token enters the model as its row.",

@@ -77,8 +77,8 @@ def test_reference_lines_and_the_replays_step_are_marked(table: pd.DataFrame) ->
     level = [(shape.y0, shape.yref) for shape in figure.layout.shapes if shape.y0 == shape.y1]
     assert level == [(math.log(100), "y"), (0.5, "y"), (1.0, "y3")]
     assert [note.text for note in figure.layout.annotations] == [
-        "a uniform guess: ln V = 4.61",
-        "least possible with smoothing: 0.500",
+        "uniform guess<br>ln V = 4.61",
+        "least with<br>smoothing: 0.500",
         "clipped at 1",
     ]
     upright = [shape for shape in figure.layout.shapes if shape.x0 == shape.x1]

@@ -37,9 +37,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def figures(app: AppTest) -> dict[str, dict]:
-    """What plotly was sent, by the title's first word."""
-    specs = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
-    return {spec["layout"]["title"]["text"]: spec for spec in specs}
+    """What plotly was sent, by the heading over it."""
+    found, heading = {}, ""
+    for element in app.main:
+        if element.type == "subheader":
+            heading = element.value
+        elif element.type == "plotly_chart":
+            found[heading] = json.loads(element.proto.spec)
+    return found
 
 
 def test_the_shipped_models_are_shown() -> None:
@@ -50,11 +55,12 @@ def test_the_shipped_models_are_shown() -> None:
     assert "One training, one seed (0)" in said(app)
     layer = messages(app, "head")[0][0]["layer"]
     assert list(figures(app)) == [
-        "Learning rate by step",
-        "Loss, accuracy and gradient by step",
         f"The heads of layer {layer} as they learned",
-        "How the matrices grew",
+        "Loss, accuracy and gradient by step",
+        "Learning rate by step",
     ]
+    (grown,) = messages(app, "matrix")
+    assert grown[0]["panels"][0]["rows"][0] == "layer 0 attention q"
     assert {metric.label: metric.value for metric in app.metric}["Seeds"] == "1"
 
 
