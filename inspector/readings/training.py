@@ -55,8 +55,14 @@ def moment(measures: pd.DataFrame, *, step: int) -> Moment:
     """Count what the heads do at a step and at the end; measures: of `training.measures`."""
     last = int(measures["step"].max())
     now, end = (measures[measures["step"] == at] for at in (step, last))
-    counts = [{str(name): int(count) for name, count in one["label"].value_counts().items()} for one in (now, end)]
-    return Moment(step, last, len(end), *counts, (float(now["entropy"].mean()), float(end["entropy"].mean())))
+    return Moment(
+        step,
+        last,
+        heads=len(end),
+        now=_counts(now),
+        end=_counts(end),
+        entropies=(float(now["entropy"].mean()), float(end["entropy"].mean())),
+    )
 
 
 def fall(rows: pd.DataFrame) -> Fall | None:
@@ -72,3 +78,7 @@ def grown(growth: Mapping[str, float]) -> Grown:
     """Find the largest and the smallest growth; growth: size at the end over size at the start, by matrix."""
     most, least = max(growth, key=growth.__getitem__), min(growth, key=growth.__getitem__)
     return Grown((most, growth[most]), (least, growth[least]))
+
+
+def _counts(measures: pd.DataFrame) -> dict[str, int]:
+    return {str(name): int(count) for name, count in measures["label"].value_counts().items()}
