@@ -155,8 +155,8 @@ def _generation(source: _Source) -> GenerationConfig:
     sizes = [value for name, value in described.items() if name.endswith("vocab_size") and isinstance(value, int)]
     vocabulary = max(sizes, default=0)
     config = known_ids(source.config.to_dict(), vocabulary=vocabulary)
-    rules = generation_rules(source.folder, vocabulary=vocabulary)
-    return GenerationConfig(**config | generation_ids(source.folder, vocabulary=vocabulary) | rules)
+    ids = config | generation_ids(source.folder, vocabulary=vocabulary)
+    return GenerationConfig(**ids | generation_rules(source.folder, ids, vocabulary=vocabulary))
 
 
 def _with_its_weights(source: _Source, implementation: str, spread: Mapping[str, Any]) -> tuple[Any, str]:

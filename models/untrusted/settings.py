@@ -91,18 +91,20 @@ def generation_ids(folder: Path, *, vocabulary: int) -> dict[str, int | list[int
     return known_ids(read_fields(folder, GENERATION, most=_MOST_BYTES), vocabulary=vocabulary)
 
 
-def generation_rules(folder: Path, *, vocabulary: int) -> dict[str, Any]:
+def generation_rules(folder: Path, ids: Mapping[str, int | list[int]], *, vocabulary: int) -> dict[str, Any]:
     """Read the rules by which a model writes from generation_config.json; a rule out of its limits is left out.
 
     Lengths, repeated n-grams, bad words and suppressed tokens, penalties, early stopping; nothing that chooses a way to
-    write (beams, sampling), a cache, another model or code. Raises ValueError where the file is damaged.
+    write (beams, sampling), a cache, another model or code. ids: of `generation_ids`; what must be written, and what
+    ends a text, is not forbidden. Raises ValueError where the file is damaged.
     """
-    return {} if not exists(folder, GENERATION) else known_rules(
-        read_fields(folder, GENERATION, most=_MOST_BYTES), vocabulary=vocabulary
-    )  # fmt: skip
+    if not exists(folder, GENERATION):
+        return {}
+    needed = frozenset(id for name in (*_SEVERAL, "forced_bos_token_id") for id in _listed(ids.get(name)))
+    return known_rules(read_fields(folder, GENERATION, most=_MOST_BYTES), needed=needed, vocabulary=vocabulary)
 
 
-def known_rules(fields: Mapping[str, Any], *, vocabulary: int) -> dict[str, Any]:
+def known_rules(fields: Mapping[str, Any], *, needed: frozenset[int] = frozenset(), vocabulary: int) -> dict[str, Any]:
     """Keep those rules of writing among `fields` that are within their limits; see `generation_rules`."""
     kept: dict[str, Any] = {}
     for names, fits in (
@@ -114,12 +116,16 @@ def known_rules(fields: Mapping[str, Any], *, vocabulary: int) -> dict[str, Any]
     ):
         kept |= {name: fields[name] for name in names if fits(fields.get(name))}
     for name in _SUPPRESSED:
-        if isinstance(value := fields.get(name), list):
-            kept |= {name: ids} if (ids := [id for id in value[:MOST_ADDED] if _is_id(id, vocabulary)]) else {}
+        forbidden = [id for id in _listed(fields.get(name))[:MOST_ADDED] if _is_id(id, vocabulary) and id not in needed]
+        kept |= {name: forbidden} if forbidden else {}
     if isinstance(words := fields.get("bad_words_ids"), list):
         fitting = [word for word in words[:MOST_BAD_WORDS] if _is_word_of_ids(word, vocabulary)]
-        kept |= {"bad_words_ids": fitting} if fitting else {}
+        kept |= {"bad_words_ids": bad} if (bad := [word for word in fitting if not needed.issuperset(word)]) else {}
     return kept
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else [value]
 
 
 def _is_word_of_ids(value: Any, vocabulary: int) -> bool:

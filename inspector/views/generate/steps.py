@@ -22,11 +22,13 @@ from inspector.views.figures import chart, matrix
 from inspector.views.shell import available_models, link, sentence, session, widgets
 from inspector.views.shell.player import Player
 from inspector.wording.english import generate as wording
+from models import formatting
 from models.loaded import Shape
 
 PLAYER = Player("generate", interval=1.0, first=1)
 STREAMS = {"decoder": "To the text so far", "cross": "To the source"}
 OFF = 0.01  # difference of a probability that is more than rounding, in half precision too
+MOST_SHOWN = 300  # characters of a source
 TERMS = ("token", "probability", "attention", "KV cache")
 
 
@@ -118,6 +120,8 @@ def _controls(made: Written, step: int) -> None:
 
 
 def _text(made: Written, step: int) -> None:
+    if made.source is not None:
+        st.text(f"From: {formatting.shortened(made.trace.text, MOST_SHOWN)}")
     tokens = [done.chosen.token for done in made.steps]
     probabilities = [theme.number(done.chosen.probability) for done in made.steps]
     text, whole = made.texts[step - 1], made.texts[-1]

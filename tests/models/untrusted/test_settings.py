@@ -16,6 +16,7 @@ from models.registry import load_candidate
 from models.untrusted.folders import local
 from models.untrusted.hub import describe, fetch
 from models.untrusted.hub_id import HubId
+from models.untrusted.settings import generation_rules
 from models.untrusted.tokenizer import load_tokenizer
 
 SECRET = ["line-one", "PASSWORD=hunter2", "line-three", "line-four"]
@@ -96,7 +97,40 @@ def test_a_length_that_is_none_is_left_out(bert: Path, length: str) -> None:
     assert models.load(bert).max_tokens == 32
 
 
-def test_generation_settings_but_token_ids_are_left_out(bert: Path, tmp_path: Path) -> None:
+def test_the_rules_of_writing_are_read_within_their_limits(tmp_path: Path) -> None:
+    good = {
+        "no_repeat_ngram_size": 3,
+        "min_length": 56,
+        "repetition_penalty": 1.1,
+        "length_penalty": 2.0,
+        "early_stopping": True,
+        "bad_words_ids": [[7], [8, 9]],
+        "suppress_tokens": [4, 5],
+    }
+    write(tmp_path, "generation_config.json", good)
+    assert generation_rules(tmp_path, {}, vocabulary=10) == good
+    bad = {
+        "no_repeat_ngram_size": 10**9,
+        "min_length": -1,
+        "min_new_tokens": True,
+        "repetition_penalty": 0,
+        "encoder_repetition_penalty": float("inf"),
+        "length_penalty": "2",
+        "early_stopping": "soon",
+        "bad_words_ids": [[], [10], [3], "x", [1] * 33],
+        "suppress_tokens": [3, 10, -1, "x"],
+        "begin_suppress_tokens": {"a": 1},
+        "num_beams": 10**6,
+        "do_sample": True,
+        "temperature": 9,
+        "cache_implementation": "static",
+        "custom_generate": "code",
+    }
+    write(tmp_path, "generation_config.json", bad)
+    assert generation_rules(tmp_path, {"eos_token_id": 3}, vocabulary=10) == {}
+
+
+def test_generation_settings_but_token_ids_and_rules_are_left_out(bert: Path, tmp_path: Path) -> None:
     folder = tmp_path / "gpt2"
     GPT2LMHeadModel(GPT2Config(n_layer=1, n_head=2, n_embd=8, n_positions=16, vocab_size=30522)).save_pretrained(folder)
     (folder / "tokenizer.json").write_bytes((bert / "tokenizer.json").read_bytes())
@@ -115,6 +149,7 @@ def test_generation_settings_but_token_ids_are_left_out(bert: Path, tmp_path: Pa
     assert settings.assistant_early_exit is None
     assert settings.cache_implementation is None
     assert not settings.return_dict_in_generate
+    assert settings.no_repeat_ngram_size is None
     (folder / "generation_config.json").write_text("{", encoding="utf-8")
     with pytest.raises(ValueError, match=r"generation_config.json is damaged"):
         models.load(folder)
