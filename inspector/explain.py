@@ -64,6 +64,7 @@ class Explanation:
     hidden: why the query does not see the key, None where it does. sink: the score beside those of the keys
     (gpt-oss), or log sum exp of those of side keys (LongT5, Pegasus-X).
     normaliser: log sum_t exp(score_t) over the keys that the query sees, and the sink.
+    row: float64 [steps, T], the values of all keys of the query after each step, -inf where masked.
     rank: 1 for the key with the largest weight of the row, among `seen` keys that the query sees.
     bias: whose bias is added, "" for none. recorded: the weight in the map.
     more: arguments of the model's function that this knows nothing of.
@@ -79,6 +80,7 @@ class Explanation:
     meeting: str
     bias: str
     steps: tuple[Step, ...]
+    row: Array
     hidden: str | None
     normaliser: float
     sink: float | None
@@ -106,6 +108,13 @@ class Explanation:
     def holds(self) -> bool:
         """True if the rebuilt and the recorded weight are equal, apart from rounding."""
         return abs(self.difference) <= TOLERANCE
+
+    @property
+    def divides(self) -> bool:
+        """True if the scale is 1 / sqrt(d_k), d_k the width of the vectors."""
+        scale = next((step.operand for step in self.steps if step.name == "scale"), None)
+        width = len(self.products)
+        return scale is not None and width > 1 and math.isclose(scale, width**-0.5, rel_tol=1e-6)
 
     def carriers(self, share: float = 0.8) -> NDArray[np.intp]:
         """The fewest dimensions whose products together reach `share` of the dot product, the largest product first.
@@ -155,6 +164,7 @@ def why(
         meeting=terms.note,
         bias=bias_name(record.function),
         steps=tuple(_of_key(step, key) for step in row),
+        row=np.stack([np.where(step.values > LOWEST / 2, step.values, -np.inf) for step in row]),
         hidden=None if allowed[key] else _why_hidden(site, allowed, query=query, key=key),
         normaliser=normaliser,
         sink=sink,

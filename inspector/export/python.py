@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspector.explain import Explanation
 from inspector.maps import Arrangement
 from inspector.trace import Trace
 
@@ -50,8 +51,23 @@ def rollout(trace: Trace, *, token: int, stream: str) -> str:
     return "\n".join([*_recorded(trace), "from inspector import flow", followed])
 
 
+def cell(trace: Trace, explained: Explanation) -> str:
+    """Python lines after which `cell` holds one weight rebuilt step by step, as Why this weight shows it."""
+    site = explained.site
+    call = f", call={site.call}" if site.call else ""
+    where = f'layer={site.layer}, head={explained.head}, stream="{site.stream}"{call}'
+    place = f"{where}, query={explained.query}, key={explained.key}"
+    return "\n".join(
+        [
+            *_recorded(trace),
+            f"cell = inspector.explain.why(trace, {place})",
+            "cell.steps, cell.products  # the way to the weight; what each dimension adds to q · k",
+        ]
+    )
+
+
 def _recorded(trace: Trace) -> list[str]:
-    """Python lines after which `trace` is the recorded text."""
+    """Write the lines after which `trace` is this recording."""
     more = {"text_pair": trace.text_pair, "target": trace.target_text}
     given = "".join(f", {name}={text!r}" for name, text in more.items() if text is not None)
     return [

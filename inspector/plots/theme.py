@@ -176,6 +176,11 @@ def number(value: float) -> str:
     return f"{rounded:,.{decimals}f}"
 
 
+def signed(value: float) -> str:
+    """`number` with a true minus sign, for text: −1.50."""
+    return number(value).replace("-", "−")
+
+
 def bits(value: float) -> str:
     """Write a change of surprise with its sign and unit: "+0.250 bits"."""
     return f"{'−' if value < 0 else '+'}{number(abs(value))} bits"

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
 
+from inspector.export import python, spreadsheet
 from inspector.plots import theme
+from inspector.views.components.steps import Shown, steps
+from inspector.views.figures import chart, menu
 from inspector.views.shell import link, session, site_words, widgets
 
 if TYPE_CHECKING:
     from inspector.explain import Explanation, Step
+    from inspector.plots.scene import Scene
+    from inspector.plots.theme import Mode
     from inspector.trace import AttentionSite, Trace
     from inspector.views.shell.session import Inspected
 
+MOST_KEYS = 24  # keys whose steps are drawn
 TURNED = "q and k are recorded after RoPE: both are already turned by the angle of their position (Su et al. 2021)."
 NOT_SEEN = (
     "This model computes its attention by itself and shows its scores alone, so q and k are not known: only the "
@@ -23,7 +30,11 @@ NOT_SEEN = (
 
 
 def draw(inspected: Inspected, *, site: AttentionSite, number: int, query: int | None, key: int | None) -> None:
-    """The panel of the cell that the reader chose, where it is open; None: of a query and key worth seeing."""
+    """Draw the panel of the cell that the reader chose, where it is open; None: of a query and key worth seeing.
+
+    It wants to stand right below the open head's map, as wide as the map or wider, so that a pinned query is explained
+    where it was pinned. Everything in it wraps; its least width is a phone's.
+    """
     shown = st.toggle(
         "Why this weight",
         key="why",
@@ -41,14 +52,16 @@ def draw(inspected: Inspected, *, site: AttentionSite, number: int, query: int |
         _choice(trace, stream=stream, query=query, key=key)
         cell = why(trace, layer=site.layer, head=number, query=query, key=key, stream=stream, call=site.call)
         st.markdown(_equation(cell))
-        widgets.cards(_cards(cell), width=158)
+        _steps(cell)
+        name = f"{trace.model.replace('/', '-')}-{stream}-{site_words.in_file(site)}-head{number}-cell{query}-{key}"
+        if cell.holds:
+            _files(trace, cell, name=name)
         _verdict(cell)
         if len(cell.products):
             _dimensions(cell, turned=_turned(inspected, stream))
         else:
             st.caption(NOT_SEEN)
-        where = f"{stream}-{site_words.in_file(site)}-head{number}-cell{query}-{key}"
-        _tables(cell, name=f"{trace.model.replace('/', '-')}-{where}")
+        _tables(cell, name=name)
 
 
 # --- which cell --------------------------------------------------------------------------------------------------
@@ -109,6 +122,8 @@ def _equation(cell: Explanation) -> str:
         match step.name:
             case "dot product":
                 numbers = _tex(step.value)
+            case "scale" if cell.divides:
+                numbers = rf"{numbers} \times \tfrac{{1}}{{\sqrt{{{len(cell.products)}}}}}"
             case "scale" if step.operand != 1:
                 numbers = rf"{numbers} \times {operand}"
             case "soft-cap":
@@ -124,30 +139,73 @@ def _equation(cell: Explanation) -> str:
     return rf"{score}, $\;A = e^{{\,s - {total}}} = {weight}$"
 
 
-def _cards(cell: Explanation) -> list[tuple[str, str, str]]:
-    return [_card(cell, step) for step in cell.steps if step.name != "mask" or cell.hidden is not None]
+def _steps(cell: Explanation) -> None:
+    """Draw the steps of the cell, to be played one by one, beside those of the query's other keys."""
+    from inspector.plots import explain as draw_cell
+
+    keys = draw_cell.seen_keys(cell, most=MOST_KEYS)
+    count = len(cell.row[-1])
+    left_out = f"The {len(keys)} of {count} keys with the largest weights are shown." if len(keys) < count else ""
+    way: list[Shown] = []
+    for at in draw_cell.seen_steps(cell):
+        step, numbers = cell.steps[at], cell.row[at][keys]
+        way.append(
+            {
+                "formula": draw_cell.formula(cell, step),
+                "value": theme.signed(step.value),
+                "meaning": _meaning(cell, step),
+                "numbers": [float(number) if np.isfinite(number) else None for number in numbers],
+                "told": ["masked" if np.isneginf(number) else theme.signed(float(number)) for number in numbers],
+            }
+        )
+    site = cell.site
+    tokens = [site.keys[key] for key in keys]
+    steps(way, keys=tokens, positions=keys, chosen=keys.index(cell.key), note=left_out, key="why-steps")
 
 
-def _card(cell: Explanation, step: Step) -> tuple[str, str, str]:
-    exact = f"Exactly {step.value:.9g}"
-    by = "" if step.operand is None else theme.number(step.operand)
-    name, meaning = {
-        "dot product": ("q · k", f"The sum of {len(cell.products)} products. {cell.meeting}"),
-        "score": ("score s", "What goes into the softmax, as the model made it."),
-        "scale": (f"× {by}", "The scale, 1/√d in most models; T5 has none, so it is 1 there."),
-        "soft-cap": (f"soft-cap {by}", f"{by} tanh(s / {by}) keeps scores within ±{by} (Gemma 2)."),
-        "bias": (f"+ bias {by}", f"{cell.bias}."),
-        "mask": ("mask", f"The key is {cell.hidden}."),
-        "normaliser": (f"− {by}" if (step.operand or 0) >= 0 else f"+ {by[1:]}", _normaliser(cell)),
-        "weight": ("e to that: weight", f"Rank {cell.rank} of {cell.seen} keys that this query sees."),
+def _files(trace: Trace, cell: Explanation, *, name: str) -> None:
+    """Draw Save and Slide under the steps."""
+    from inspector import explain
+    from inspector.plots import explain as draw_cell
+
+    def picture(mode: Mode) -> Scene:
+        return draw_cell.slide(cell, mode=mode)
+
+    menu.draw(
+        name,
+        key="why",
+        pictures=lambda: menu.files(name, lambda: picture(session.mode())),
+        csv=lambda: spreadsheet.csv(explain.way(cell)),
+        slide=lambda: menu.slide(picture, name=f"{name}-slide", key="why"),
+        python=python.cell(trace, cell),
+    )
+
+
+def _meaning(cell: Explanation, step: Step) -> str:
+    """Say what a step does, with its exact number."""
+    by = "" if step.operand is None else theme.signed(step.operand)
+    width = len(cell.products)
+    scale = f"Divided by the root of the width, d_k = {width}: else the scores of wide vectors grow and the softmax "
+    meaning = {
+        "dot product": f"How well query and key match: the sum of {width} products. {cell.meeting}",
+        "score": "What goes into the softmax, as the model made it.",
+        "scale": f"{scale}takes one key alone." if cell.divides else "The scale of this model's scores.",
+        "soft-cap": f"{by} tanh(s / {by}) keeps scores within ±{by} (Gemma 2).",
+        "bias": f"{cell.bias}.",
+        "mask": f"The key is {cell.hidden}.",
+        "normaliser": _normaliser(cell),
+        "weight": f"e to that: the share of the query's attention. Rank {cell.rank} of {cell.seen} keys that it sees.",
     }[step.name]
-    operand = "" if step.operand is None else f" (by {step.operand:.9g})"
-    return name, theme.number(step.value), f"{meaning} {exact}{operand}."
+    exact = f"{step.value:.9g}".replace("-", "−")
+    return f"{meaning.strip()} Exactly {exact}."
 
 
 def _normaliser(cell: Explanation) -> str:
-    beside = "" if cell.sink is None else f" and {theme.number(cell.sink)} of what is no key of the text (a sink)"
-    return f"The log of the row's sum of e to the score, over the {cell.seen} keys that the query sees{beside}."
+    beside = "" if cell.sink is None else f" and {theme.signed(cell.sink)} of what is no key of the text (a sink)"
+    return (
+        f"Less the log of the sum of e to the score over the {cell.seen} keys that the query sees{beside}: with it "
+        "the weights of the row add up to 1."
+    )
 
 
 def _verdict(cell: Explanation) -> None:
@@ -172,16 +230,21 @@ def _verdict(cell: Explanation) -> None:
 
 
 def _dimensions(cell: Explanation, *, turned: str) -> None:
+    from inspector import explain
     from inspector.plots import explain as draw_cell
 
-    figure = draw_cell.vectors(cell, largest_first=st.session_state["why_sorted"], mode=session.mode())
-    widgets.chart(figure, alt=f"q, k and their products over {len(cell.products)} dimensions", key="why-vectors")
+    chart.show(
+        partial(draw_cell.vectors, cell, largest_first=st.session_state["why_sorted"]),
+        alt=f"q, k and their products over {len(cell.products)} dimensions",
+        key="why-vectors",
+        table=explain.dimensions(cell),
+    )
     above, below = cell.products[cell.products > 0].sum(), cell.products[cell.products < 0].sum()
     enough = cell.carriers()
     named = ", ".join(str(dimension) for dimension in enough[:5])
     sentences = [
         cell.meeting,
-        f"Products above zero add up to {theme.number(above)}, those below to {theme.number(below)}.",
+        f"Products above zero add up to {theme.signed(above)}, those below to {theme.signed(below)}.",
         f"{len(enough)} of {len(cell.products)} dimensions make 80 % of the dot product, the largest first: {named}"
         f"{' …' if len(enough) > 5 else ''}.",
         turned,

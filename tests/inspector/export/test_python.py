@@ -57,3 +57,10 @@ def test_a_rollout(minilm: LoadedModel) -> None:
     trace = inspector.record(minilm, HOSTILE)
     scope = run(python.rollout(trace, token=3, stream="encoder"))
     np.testing.assert_array_equal(scope["shares"], flow.rollout(trace, token=3, stream="encoder"))
+
+
+def test_a_cell_rebuilt_by_the_lines_is_that_of_the_page(minilm: LoadedModel) -> None:
+    trace = inspector.record(minilm, HOSTILE, text_pair="a second text")
+    cell = inspector.explain.why(trace, layer=2, head=5, query=3, key=4)
+    scope = run(python.cell(trace, cell))
+    assert scope["cell"].steps == cell.steps

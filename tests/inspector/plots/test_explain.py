@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from inspector import record
-from inspector.explain import Explanation, why
+from inspector.explain import Explanation, Step, why
 from inspector.plots import explain, theme
+from inspector.plots.scene import Box, Text
 from models import LoadedModel
 
 
@@ -44,3 +45,39 @@ def test_colours_say_sign_and_what_is_needed(cell: Explanation, mode: theme.Mode
 def test_scores_without_vectors_are_a_sentence(cell: Explanation) -> None:
     with pytest.raises(ValueError, match="seen as scores alone"):
         explain.vectors(replace(cell, q=np.empty(0), k=np.empty(0), products=np.empty(0)))
+
+
+def test_steps_are_written_as_what_they_are(cell: Explanation) -> None:
+    written = {step.name: explain.formula(cell, step) for step in cell.steps}
+    assert written["scale"] == "× 1/√32 = 0.177"
+    assert written["normaliser"] == f"− log Σ exp = {cell.normaliser:.2f}".rstrip()
+    plain = replace(cell, products=np.ones(7))  # 0.177 is no root of 7
+    assert explain.formula(plain, cell.steps[1]) == "× 0.177"
+    unscaled = replace(cell, steps=(Step("scale", 1.0, 2.0), *cell.steps[2:]))
+    assert explain.formula(unscaled, unscaled.steps[0]) == "× 1 (no scale)"
+    assert explain.formula(cell, Step("bias", -1.5, 2.0)) == "+ bias = −1.50"
+
+
+def test_of_many_keys_the_largest_and_the_chosen_are_seen(cell: Explanation) -> None:
+    assert explain.seen_keys(cell, most=10) == list(range(len(cell.row[-1])))
+    made = replace(cell, key=0, row=np.array([[0.01, 0.5, 0.2, 0.09, 0.2]]))
+    assert explain.seen_keys(made, most=3) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_the_slide_says_the_steps_and_the_weights(cell: Explanation, mode: theme.Mode) -> None:
+    scene = explain.slide(cell, mode=mode)
+    words = [mark.text for mark in scene.marks if isinstance(mark, Text)]
+    assert words[0].startswith(f"Why ‘cat’ gives ‘the’ {theme.number(cell.weight)} of its attention: layer 3, head 7")
+    assert "× 1/√32 = 0.177" in words
+    weights = record_row(cell)
+    assert [theme.number(weight) for weight in weights] == words[-2 * len(weights) :][1::2]
+    bars = [mark for mark in scene.marks if isinstance(mark, Box) and mark.fill]
+    np.testing.assert_allclose([bar.width for bar in bars], np.maximum(1, 880 * weights / weights.max()), rtol=1e-6)
+    assert theme.BACKGROUND[mode] in scene.svg()
+
+
+def record_row(cell: Explanation) -> np.ndarray:
+    """The weights of the query, by a softmax of the scores."""
+    scores = np.exp(cell.row[-3] - cell.row[-3].max())
+    return scores / scores.sum()

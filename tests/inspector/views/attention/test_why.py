@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
 import models
 from inspector import flow, record
 from inspector.explain import why
 from models import LoadedModel
 from models.output_projection import find
-from tests.inspector.views.page import EXAMPLE, message, metrics, opened, said
+from tests.inspector.views.page import EXAMPLE, message, opened, said
+
+
+def steps(app: AppTest) -> dict[str, Any] | None:
+    """What the component of the steps was sent; None where it is not drawn."""
+    for element in app.get("bidi_component"):
+        if element.proto.component_name == "headlight_steps":
+            return json.loads(element.proto.json)
+    return None
+
 
 PLACE = {"layer": "1", "head": "7"}
 
@@ -21,17 +33,51 @@ def test_a_cell_is_explained_on_the_page(minilm: LoadedModel) -> None:
     app = opened(why="true", query="5", key="6", **PLACE)
     assert not app.exception
     cell = why(record(minilm, EXAMPLE), layer=1, head=7, query=5, key=6)
-    shown = metrics(app)
-    assert shown["q · k"] == f"{cell.steps[0].value:.3g}"
-    assert float(shown["× 0.177"]) == pytest.approx(cell.score, rel=5e-3)
-    assert float(shown["e to that: weight"]) == pytest.approx(cell.weight, rel=5e-3)
+    shown = steps(app)
+    assert [step["formula"] for step in shown["steps"]] == [
+        "q · k",
+        "× 1/√32 = 0.177",
+        f"− log Σ exp = {cell.normaliser:.3g}",
+        "exp: the weight",
+    ]
+    assert shown["steps"][0]["value"] == f"{cell.steps[0].value:.3g}"
+    assert float(shown["steps"][1]["value"]) == pytest.approx(cell.score, rel=5e-3)
+    assert float(shown["steps"][-1]["value"]) == pytest.approx(cell.weight, rel=5e-3)
     assert f"Rank {cell.rank} of 13 in its row" in said(app)
     assert f"{len(cell.carriers())} of 32 dimensions make 80 % of the dot product" in said(app)
     assert "RoPE" not in said(app)
 
 
 def test_the_panel_is_closed_until_asked_for() -> None:
-    assert "e to that: weight" not in metrics(opened(**PLACE))
+    assert steps(opened(**PLACE)) is None
+
+
+def test_the_steps_of_all_keys_are_those_of_the_map(minilm: LoadedModel) -> None:
+    trace = record(minilm, EXAMPLE)
+    shown = steps(opened(why="true", query="5", key="6", **PLACE))
+    assert shown["keys"] == list(trace.tokens)
+    assert shown["chosen"] == 6
+    scores, weights = (numbers(layer=1, head=7)[5] for numbers in (trace.scores, trace.attention))
+    np.testing.assert_allclose(shown["steps"][1]["numbers"], scores, atol=1e-5)
+    np.testing.assert_allclose(shown["steps"][3]["numbers"], weights, atol=1e-6)
+    np.testing.assert_allclose(shown["steps"][2]["numbers"], np.log(weights), atol=1e-4)
+
+
+def test_a_masked_key_has_no_bar_and_a_true_minus() -> None:
+    app = opened(model="own-decoder", why="true", query="2", key="5")
+    masked = next(step for step in steps(app)["steps"] if step["formula"] == "mask")
+    assert masked["value"] == "−∞"
+    assert masked["numbers"][5] is None
+    assert masked["told"][5] == "masked"
+    assert not any("-" in told for step in steps(app)["steps"] for told in step["told"] if "e-" not in told)
+
+
+def test_steps_have_files_lines_and_a_slide() -> None:
+    app = opened(why="true", query="5", key="6", **PLACE)
+    names = [button.proto.id for button in app.get("download_button")]
+    for ending in ("png", "svg", "csv"):
+        assert any(f"cell5-6.{ending}" in name for name in names)
+    assert any("inspector.explain.why(trace, layer=1, head=7" in code.value for code in app.code)
 
 
 def test_the_pinned_query_and_its_strongest_key_are_explained(minilm: LoadedModel) -> None:
