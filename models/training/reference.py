@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from models.transformer.config import TransformerConfig
 from models.transformer.positions import sinusoidal
+from models.transformer.subwords import END, SPECIAL, START
 
 
 class TorchTranslator(nn.Module):
@@ -131,6 +132,8 @@ class GptLanguageModel(nn.Module):
                 resid_pdrop=config.dropout,
                 embd_pdrop=config.dropout,
                 attn_pdrop=config.attention_dropout,
+                bos_token_id=SPECIAL.index(START),
+                eos_token_id=SPECIAL.index(END),
             )
         )
 
