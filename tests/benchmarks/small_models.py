@@ -210,7 +210,7 @@ def print_game(loaded: models.LoadedModel, sentences: list[str]) -> None:
     """Hide each token of ten sentences by itself, and print how many were guessed at the first try and within five."""
     picked = list(dict.fromkeys(text for text in sentences if len(text) >= LEAST_CHARACTERS))[:GAME_SENTENCES]
     print(
-        f"\nThe first {GAME_SENTENCES} sentences of {LEAST_CHARACTERS} characters or more, each token hidden by itself:\n"
+        f"\nThe first {GAME_SENTENCES} sentences of {LEAST_CHARACTERS} characters or more, each token hidden alone:\n"
     )
     print("| sentence | first try | within five |\n| --- | --- | --- |")
     totals = np.zeros(3, dtype=int)
