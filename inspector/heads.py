@@ -199,30 +199,43 @@ def with_choice(measures: pd.DataFrame, trace: Trace) -> pd.DataFrame:
     a decoder the first. Where no query has a choice, every measure is NaN. Means over other queries than all
     (induction, duplicate, word) and the information stay as they are.
     """
-    chosen = measures.copy()
+    means = measures[list(_MEANS)].to_numpy(np.float64, copy=True)  # [heads of all sites, measure]
+    calls = measures.get("call", 0)
+    widths = np.ones(len(measures))
     for site in trace.sites:
-        place = (chosen["stream"] == site.stream) & (chosen["layer"] == site.layer)
-        if "call" in chosen:
-            place &= chosen["call"] == site.call
+        own = (measures["stream"] == site.stream) & (measures["layer"] == site.layer) & (calls == site.call)
+        place, queries = own.to_numpy(), len(site.queries)
+        widths[place] = len(site.keys)
         if len(site.keys) == 1 or site.window == 1:
-            chosen.loc[place, [*_MEANS, "relative_entropy"]] = np.nan
+            means[place] = np.nan
             continue
-        if site.stream == "cross" or site.predicts is None:
-            continue
-        block = next(trace.bands(layer=site.layer, stream=site.stream, call=site.call))
-        row = np.zeros((site.heads, 1, len(site.keys)), np.float32)
-        row[:, :, block.keys] = block.weights[:, :1]
-        if row[:, :, 1:].any():  # not causal: the first query sees other keys too
+        row = _first_row(trace, site)
+        if row is None or row[:, :, 1:].any():
             continue
         first = _measure(
             [_AllKeys(slice(0, 1), slice(0, len(site.keys)), row)], keys=site.keys, targets={}, causal=True
         )
-        queries = len(site.queries)
-        for name in _MEANS:
-            others = (chosen.loc[place, name].to_numpy() * queries - first[name]) / (queries - 1)
-            chosen.loc[place, name] = np.maximum(others, 0.0)  # only rounding takes it below 0
-        chosen.loc[place, "relative_entropy"] = chosen.loc[place, "entropy"] / np.log(len(site.keys))
-    return chosen
+        others = (means[place] * queries - np.column_stack([first[name] for name in _MEANS])) / (queries - 1)
+        means[place] = np.maximum(others, 0.0)  # only rounding takes it below 0
+    chosen = measures.copy()
+    chosen[list(_MEANS)] = means
+    return chosen.assign(relative_entropy=chosen["entropy"] / np.log(np.maximum(widths, 2)))
+
+
+def first_query_is_alone(trace: Trace, site: AttentionSite) -> bool:
+    """Return True in a decoder whose first query sees itself alone, while others see more."""
+    row = _first_row(trace, site)
+    return row is not None and not row[:, :, 1:].any()
+
+
+def _first_row(trace: Trace, site: AttentionSite) -> NDArray[np.float32] | None:
+    """Compute the first query's weights in a decoder that reads itself: [H, 1, T]; None elsewhere."""
+    if site.stream == "cross" or site.predicts is None or len(site.keys) == 1:
+        return None
+    block = next(trace.bands(layer=site.layer, stream=site.stream, call=site.call))
+    row = np.zeros((site.heads, 1, len(site.keys)), np.float32)
+    row[:, :, block.keys] = block.weights[:, :1]
+    return row
 
 
 def label(measures: pd.DataFrame) -> pd.Series[str]:

@@ -6,7 +6,7 @@ only at itself, which is no finding.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -19,11 +19,13 @@ from inspector.trace import recompute
 if TYPE_CHECKING:
     import pandas as pd
 
-    from inspector.trace import AttentionSite, Trace
+    from inspector.trace import AttentionSite, Trace, WeightBlock
 
 GATHERS = 0.5  # share of all weight on one key, or on punctuation, that is told
 TIMES_EVEN = 1.5  # and how many times the share of even attention it must be at least
 POINTS = 0.5  # mean largest weight of a query between two texts, from which the head is said to point
+READ_CELLS = 2048**2  # cells of a map, beyond which a click would wait for it
+RESTS = ("[SEP]", "[CLS]", "first")  # labels of heads that may still link some words
 FEWEST = 3  # queries with a choice, below which no habit can be told from a single look
 _SHARES = {"[SEP]": "sep", "[CLS]": "cls", "previous": "previous", "next": "next", "self": "self", "first": "first"}
 _MEASURED = {**_SHARES, "induction": "induction", "same word": "word"}
@@ -93,10 +95,11 @@ def grid(chosen: pd.DataFrame, trace: Trace, *, stream: str) -> Grid:
     table = chosen[chosen["stream"] == stream]
     counts = heads.label(table).value_counts()
     site = trace.sites_of(stream)[0]
-    short = _choosing(site) < FEWEST
+    alone = bool(table["entropy"].isna().all())
+    short = alone or len(site.queries) - heads.first_query_is_alone(trace, site) < FEWEST
     done = {str(name): int(count) for name, count in counts.items() if name != "other" and not short}
     tokens = {name: named[0] for name in ("[CLS]", "[SEP]") if (named := _special(site.keys, name))}
-    return Grid(len(table), done, tokens, short, alone=bool(table["entropy"].isna().all()))
+    return Grid(len(table), done, tokens, short, alone)
 
 
 def head(chosen: pd.DataFrame, trace: Trace, site: AttentionSite, number: int) -> Head:
@@ -104,85 +107,77 @@ def head(chosen: pd.DataFrame, trace: Trace, site: AttentionSite, number: int) -
 
     What is told first, by this rule: the head's label (`heads.label`), where it has one. Else punctuation or one key
     that takes GATHERS of the weight. Else the strongest link between two words, if it is STRONG. Else the largest
-    share, though it reaches no threshold.
+    share, though it reaches no threshold. Beside a role that says how every token looks (previous, broad, ...) no link
+    is told, and in a map of more than READ_CELLS neither links nor single keys are looked for.
     """
     table = chosen[(chosen["stream"] == site.stream) & (chosen["layer"] == site.layer) & (chosen["head"] == number)]
-    row = (table[table["call"] == site.call] if "call" in table else table).iloc[0]
-    strongest, map_ = Strongest(trace, site), _Map(site)
-    for block in recompute.bands(trace.record_of_head(site.layer, number, site.stream, call=site.call)):
-        strongest.see(block)
-        map_.see(block.queries, block.keys, block.weights[0])
-    role = _role(row, heads.label(row.to_frame().T.infer_objects()).iloc[0], site, map_, trace)
-    link = None if role.kind == "alone" else strongest.result(trace, number)
-    left_out = map_.first_alone and role.kind != "alone"
-    short = _choosing(site) < FEWEST
+    table = table[table["call"] == site.call] if "call" in table else table
+    row, left_out = table.iloc[0], heads.first_query_is_alone(trace, site)
+    choosing = 0 if np.isnan(row["entropy"]) else len(site.queries) - left_out
+    if not choosing:
+        role = Role("alone", 1.0, site.keys if len(site.keys) == 1 else ())
+        return Head(site.stream, site.layer, site.call, number, role, None, first_left_out=False, short=True)
+    short = choosing < FEWEST
+    label = "other" if short else heads.label(table).iloc[0]
+    strongest, map_ = Strongest(trace, site), _Map(site, skipped=int(left_out))
+    looked = label in ("other", *RESTS) and len(site.queries) * len(site.keys) <= READ_CELLS
+    if looked:
+        for block in recompute.bands(trace.record_of_head(site.layer, number, site.stream, call=site.call)):
+            strongest.see(block)
+            map_.see(block)
+    special = (trace.encoding if site.stream == "cross" else trace.read_by(site.stream)).special
+    role = _role(row, label, site, map_ if looked else None, special)
     return Head(
         site.stream,
         site.layer,
         site.call,
         number,
-        replace(role, leads=role.leads and not (short and role.kind != "alone")),
-        link,
+        replace(role, leads=role.leads and not short),
+        strongest.result(trace, number),
         left_out,
         short,
     )
 
 
-def _choosing(site: AttentionSite) -> int:
-    """Count the queries that see more than one key; in a decoder the first sees itself alone."""
-    if len(site.keys) == 1 or site.window == 1:
-        return 0
-    return len(site.queries) - (site.stream != "cross" and site.predicts is not None)
-
-
 class _Map:
-    """Sums over a head's map, from its blocks: what each key receives, and the largest weight of each query."""
+    """Sums over a head's map, from its blocks: what each key receives, and the largest weight of each query.
 
-    def __init__(self, site: AttentionSite) -> None:
+    skipped: the first queries, which do not count.
+    """
+
+    def __init__(self, site: AttentionSite, *, skipped: int) -> None:
         self.received = np.zeros(len(site.keys))
         self.largest: list[float] = []
         self.peaks: list[int] = []
-        self.first_alone = False
-        self._may_be_alone = site.stream != "cross" and site.predicts is not None and len(site.keys) > 1
-        self.queries = 0
+        self._skipped = skipped
 
-    def see(self, queries: slice, keys: slice, weights: np.ndarray) -> None:
-        rows = weights.astype(np.float64)
-        if queries.start == 0 and self._may_be_alone and not keys.start and not rows[0, 1:].any():
-            self.first_alone = True
-            rows = rows[1:]
-        self.received[keys] += rows.sum(axis=0)
-        self.queries += len(rows)
-        if len(rows):
-            self.largest += rows.max(axis=1).tolist()
-            self.peaks += (rows.argmax(axis=1) + keys.start).tolist()
-
-    def share(self, position: int) -> float:
-        """The share of all weight that a key receives."""
-        return float(self.received[position]) / self.queries
+    def see(self, block: WeightBlock) -> None:
+        """Look at a block of the head (H = 1)."""
+        rows = block.weights[0, max(0, self._skipped - block.queries.start) :]
+        self.received[block.keys] += rows.sum(axis=0, dtype=np.float64)
+        self.largest += rows.max(axis=1).tolist()
+        self.peaks += (rows.argmax(axis=1) + block.keys.start).tolist()
 
 
-def _role(row: pd.Series, label: str, site: AttentionSite, map_: _Map, trace: Trace) -> Role:
+def _role(row: pd.Series, label: str, site: AttentionSite, map_: _Map | None, special: Sequence[bool]) -> Role:
     count = len(site.keys)
-    if np.isnan(row["entropy"]):
-        return Role("alone", 1.0, site.keys if count == 1 else (), keys=count)
     if label == "broad":
         return Role("broad", float(np.exp(row["entropy"])), keys=count)
     if label != "other":
         return _of_label(label, float(row[_MEASURED[label]]), site)
-    marks = [position for position, key in enumerate(site.keys) if heads.is_punctuation(key)]
+    marks = [key for key in site.keys if heads.is_punctuation(key)]
     if row["punctuation"] > max(GATHERS, TIMES_EVEN * len(marks) / count):
-        return Role("punctuation", float(row["punctuation"]), tuple(dict.fromkeys(site.keys[at] for at in marks)))
-    special = (trace.encoding if site.stream == "cross" else trace.read_by(site.stream)).special
-    top = int(np.where(special, 0.0, map_.received).argmax())
-    if map_.share(top) > max(GATHERS, TIMES_EVEN / count):
-        return Role("one key", map_.share(top), key=named(site.keys, top))
-    peaks = len(set(map_.peaks))
-    if site.stream == "cross" and np.mean(map_.largest) > POINTS and 2 * peaks >= len(map_.peaks) > 1:
-        return Role("points", float(np.mean(map_.largest)), keys=peaks, leads=False)
-    shares = {kind: float(row[name]) for kind, name in _SHARES.items() if not np.isnan(row[name])}
-    kind = max(shares, key=shares.__getitem__)
-    return replace(_of_label(kind, shares[kind], site), leads=False)
+        return Role("punctuation", float(row["punctuation"]), tuple(dict.fromkeys(marks)))
+    if map_ is not None:
+        shares = np.where(special, 0.0, map_.received) / len(map_.peaks)
+        if shares.max() > max(GATHERS, TIMES_EVEN / count):
+            return Role("one key", float(shares.max()), key=named(site.keys, int(shares.argmax())))
+        different, largest = len(set(map_.peaks)), float(np.mean(map_.largest))
+        if site.stream == "cross" and largest > POINTS and 2 * different >= len(map_.peaks) > 1:
+            return Role("points", largest, keys=different, leads=False)
+    most = {kind: float(row[name]) for kind, name in _SHARES.items() if not np.isnan(row[name])}
+    kind = max(most, key=most.__getitem__)
+    return replace(_of_label(kind, most[kind], site), leads=False)
 
 
 def _of_label(label: str, share: float, site: AttentionSite) -> Role:

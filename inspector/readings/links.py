@@ -12,8 +12,6 @@ from inspector.heads import END_TOKENS, START_TOKENS, is_punctuation
 from inspector.trace import recompute
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from inspector.trace import Array, AttentionSite, Trace, WeightBlock
 
 STRONG = 0.25  # weight: a weaker link between two tokens does not lead a reading
@@ -100,11 +98,14 @@ class Strongest:
             allowed = allowed & (self._query_words[rows][:, None] != self._key_words[columns])
             apart = allowed & (np.abs(rows[:, None] - columns) > 1)
         for far, mask in ((True, apart), (False, allowed)):
-            weights = np.where(mask, block.weights[0], 0.0).ravel()
-            best = np.argsort(-weights, kind="stable")[:_TRIED] if weights.size < 10**4 else _largest(weights)
-            links = [(float(weights[at]), *divmod(int(at), len(columns))) for at in best if weights[at] > 0]
-            here = [(weight, int(rows[row]), int(columns[column])) for weight, row, column in links]
-            self._found[far] = sorted([*self._found[far], *here], key=lambda one: (-one[0], *one[1:]))[:_TRIED]
+            weights, found = np.where(mask, block.weights[0], np.float32(0)).ravel(), self._found[far]
+            stronger = np.flatnonzero(weights > (found[-1][0] if len(found) == _TRIED else 0))
+            if len(stronger) > _TRIED:
+                stronger = stronger[np.argpartition(weights[stronger], -_TRIED)[-_TRIED:]]
+            for place in stronger.tolist():
+                row, column = divmod(place, len(columns))
+                found.append((float(weights[place]), int(rows[row]), int(columns[column])))
+            self._found[far] = sorted(found, key=lambda one: (-one[0], *one[1:]))[:_TRIED]
 
     def result(self, trace: Trace, head: int) -> Link | None:
         """Choose the link to tell: of the strongest, the first in which no other head is stronger, if it is STRONG.
@@ -113,9 +114,13 @@ class Strongest:
         """
         far, every = self._found[True], self._found[False]
         chosen = far if far and far[0][0] >= STRONG else every
-        links = [self._link(trace, head, weight, at) for weight, *at in chosen if weight >= STRONG]
-        links = links or [self._link(trace, head, weight, at) for weight, *at in chosen[:1]]
-        return next((link for link in links if link.most), links[0] if links else None)
+        first = None
+        for weight, *at in chosen[:1] + [one for one in chosen[1:] if one[0] >= STRONG]:
+            link = self._link(trace, head, weight, at)
+            if link.most:
+                return link
+            first = first or link
+        return first
 
     def _link(self, trace: Trace, head: int, weight: float, at: list[int]) -> Link:
         site, (query, key) = self._site, at
@@ -128,8 +133,3 @@ class Strongest:
 
 def _is_word(token: str) -> bool:
     return token not in (*START_TOKENS, *END_TOKENS) and not is_punctuation(token)
-
-
-def _largest(weights: NDArray[np.float64]) -> NDArray[np.intp]:
-    places: NDArray[np.intp] = np.argpartition(weights, -_TRIED)[-_TRIED:]
-    return places

@@ -19,7 +19,6 @@ _DO = {
     "induction": ("looks at what followed the same token", "look at what followed the same token"),
     "same word": ("stays within the word", "stay within the word"),
 }
-_RESTS = ("[SEP]", "[CLS]", "first", "one key")
 _TERMS = {
     "[SEP]": ("[SEP]",),
     "[CLS]": ("[CLS]",),
@@ -64,7 +63,7 @@ def also(found: Head) -> str:
     if found.opens_with_link:
         said = _goes(role, _attention(found))
         return f"{said[0].upper()}{said[1:]}."
-    if link is None or link.key == role.key or (role.leads and role.kind not in _RESTS):
+    if link is None or link.key == role.key:
         return ""
     if link.weight < STRONG:
         return f"Its strongest link between two words: {_link(link, found.stream)}."
