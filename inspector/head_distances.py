@@ -124,16 +124,21 @@ def between(
     return CrossDistances(places[0], places[1], total / len(chosen), len(chosen), count)
 
 
-def matches(distances: CrossDistances) -> pd.DataFrame:
-    """Name the nearest head of b for each head of a, the nearest pair first.
+def matches(distances: CrossDistances | HeadDistances) -> pd.DataFrame:
+    """Name the nearest head of b for each head of a, or the nearest other head of one recording; nearest pair first.
 
     distance: nats. mutual: whether the head of a is also the nearest to that of b. Of equally near heads the first.
+    Two heads of one recording that are nearest to each other make one row.
     Columns: a_layer, a_head, a_call, b_layer, b_head, b_call, distance, mutual.
     """
-    nearest, back = distances.values.argmin(axis=1), distances.values.argmin(axis=0)
+    among = isinstance(distances, HeadDistances)
+    a, b = (distances.places, distances.places) if isinstance(distances, HeadDistances) else (distances.a, distances.b)
+    apart = distances.values + np.diag(np.full(len(a), np.inf)) if among else distances.values
+    nearest, back = apart.argmin(axis=1), apart.argmin(axis=0)
     rows = [
-        (*distances.a[row], *distances.b[column], distances.values[row, column], bool(back[column] == row))
+        (*a[row], *b[column], apart[row, column], bool(back[column] == row))
         for row, column in enumerate(nearest)
+        if not (among and back[column] == row and column < row)
     ]
     columns = [f"{side}_{name}" for side in "ab" for name in ("layer", "head", "call")]
     table = pd.DataFrame(rows, columns=[*columns, "distance", "mutual"])

@@ -18,7 +18,7 @@ _EXPORT_WORD = re.compile(r"^export ", re.MULTILINE)
 
 @cache
 def script(component: str) -> str:
-    """Return a component's JavaScript ("grid", "head", "pairs", "written") as one ES module.
+    """Return a component's JavaScript ("grid", "head", "matrix", "written") as one ES module.
 
     The module exports `draw(root, data, emit)`. The files that index.js imports are set before it, each once.
     """

@@ -2,9 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from inspector.explain import Explanation
 from inspector.maps import Arrangement
 from inspector.trace import Trace
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One of two maps that are compared: a head, or with head=None the mean over a layer's heads.
+
+    whole: the trace's tokens as they are hidden or merged; begin: how many of them are compared, None for all.
+    """
+
+    trace: Trace
+    whole: Arrangement
+    layer: int
+    head: int | None
+    stream: str
+    call: int = 0
+    begin: int | None = None
+
+    @property
+    def part(self) -> str:
+        """The call that leaves only the beginning of a long text, to follow the arrangement."""
+        return "" if self.begin is None else f".begin({self.begin})"
 
 
 def lines(
@@ -22,14 +45,7 @@ def lines(
     shown: which tokens are hidden or merged; window: the queries and keys in sight of a long text. The model has to be
     at hand under its id.
     """
-    source = trace.encoding if stream == "cross" else trace.read_by(stream)
-    switches = {
-        "hide_special": len(shown.keys.positions) < len(source),
-        "merge_words": max(shown.keys.sizes.max(), shown.queries.sizes.max()) > 1,
-        "renormalise": shown.renormalise,
-    }
-    chosen = "".join(f", {name}=True" for name, on in switches.items() if on)
-    place = f'layer={layer}, head={head}, stream="{stream}"' + (f", call={call}" if call else "")
+    place = _place(layer, head, stream, call)
     numbers = [f"weights = inspector.maps.weights(trace, shown, {place})"]
     if window is not None:
         down, across = (f"slice({part.start}, {part.stop})" for part in window)
@@ -38,7 +54,7 @@ def lines(
     return "\n".join(
         [
             *_recorded(trace),
-            f'shown = inspector.maps.arrange(trace, stream="{stream}"{chosen})',
+            f"shown = {_arranged('trace', trace, shown, stream)}",
             *numbers,
             f"inspector.show(trace, {place})  # in a notebook: all heads, and this one open",
         ]
@@ -66,13 +82,129 @@ def cell(trace: Trace, explained: Explanation) -> str:
     )
 
 
-def _recorded(trace: Trace) -> list[str]:
-    """Write the lines after which `trace` is this recording."""
+def comparison(a: Compared, b: Compared) -> str:
+    """Python lines after which `found` is the difference of two maps, with its numbers."""
+    weights = [
+        f"weights_{name} = inspector.maps.weights({name}, both.shown[{place}], "
+        f"{_place(side.layer, side.head, side.stream, side.call)})"
+        for place, (name, side) in enumerate((("a", a), ("b", b)))
+    ]
+    found = [
+        "found = inspector.compare.subtract(",
+        "    weights_a, weights_b, queries=both.queries.a.labels, keys=both.keys.a.labels",
+        ")",
+    ]
+    return "\n".join([*_paired(a, b, by="pairing"), *weights, *found])
+
+
+def matched_heads(a: Compared, b: Compared) -> str:
+    """Python lines after which `found` holds the distances of all heads of one recording from those of another."""
+    found = [
+        f"found = inspector.head_distances.between(a, b, streams={(a.stream, b.stream)}, pairing=both)",
+        "inspector.head_distances.matches(found)",
+    ]
+    return "\n".join([*_paired(a, b, by="pairing_of_one_text"), *found])
+
+
+def heads_among(trace: Trace, *, stream: str) -> str:
+    """Python lines after which `found` holds the distances of all heads of a recording from each other."""
+    return "\n".join(
+        [
+            "import inspector, models",
+            "",
+            f"trace = inspector.record(models.load({trace.model!r}), {given(trace)})",
+            f"found = inspector.head_distances.measure(trace, stream={stream!r})",
+            "inspector.head_distances.matches(found)",
+        ]
+    )
+
+
+def _paired(a: Compared, b: Compared, *, by: str) -> list[str]:
+    """Lines after which `a` and `b` are recordings and `both` the tokens or words that they have in common."""
+    sides = (("a", a), ("b", b))
+    records = [
+        f"{name} = inspector.record(models.load({side.trace.model!r}), {given(side.trace)})" for name, side in sides
+    ]
+    axes = [
+        f"    alignment.axes({name}, {_arranged(name, side.trace, side.whole, side.stream)}{side.part}, "
+        f'stream="{side.stream}"),'
+        for name, side in sides
+    ]
+    return [
+        "import inspector, models",
+        "from inspector import alignment",
+        "",
+        *records,
+        f"both = alignment.{by}(",
+        *axes,
+        ")",
+    ]
+
+
+def intervention(
+    trace: Trace,
+    what: str,
+    *,
+    hide: bool,
+    words: bool,
+    layer: int,
+    head: int,
+    stream: str,
+    call: int = 0,
+    predicts: bool = False,
+) -> str:
+    """Python lines after which `before` and `after` are a head's maps around a change, as the page shows them.
+
+    what: the call of inspector.interventions without the model and the text: "swap(position=2, by='dog')". hide, words:
+    special tokens are hidden, word pieces merged. predicts: the model predicts tokens, and `found` says which.
+    """
+    name, arguments = what.split("(", 1)
+    switches = ", hide_special=True" * hide + ", merge_words=True" * words
+    place = _place(layer, head, stream, call)
+    return "\n".join(
+        [
+            "import inspector, models",
+            "from inspector import interventions, maps",
+            "",
+            f"loaded = models.load({trace.model!r})",
+            f"change = interventions.{name}(loaded, {given(trace)}, {arguments}",
+            "shown, now = (",
+            f'    maps.arrange(trace, stream="{stream}"{switches}, block=block)',
+            "    for trace, block in zip((change.before, change.after), change.replaced)",
+            ")",
+            f"before = maps.weights(change.before, shown, {place})",
+            f"after = maps.weights(change.after, now, {place})",
+            *(["found = interventions.predict(loaded, change)"] if predicts else []),
+        ]
+    )
+
+
+def given(trace: Trace) -> str:
+    """The text of a recording, and its pair or target, as arguments of inspector.record."""
     more = {"text_pair": trace.text_pair, "target": trace.target_text}
-    given = "".join(f", {name}={text!r}" for name, text in more.items() if text is not None)
+    return repr(trace.text) + "".join(f", {name}={text!r}" for name, text in more.items() if text is not None)
+
+
+def _place(layer: int, head: int | None, stream: str, call: int) -> str:
+    return f'layer={layer}, head={head}, stream="{stream}"' + (f", call={call}" if call else "")
+
+
+def _arranged(name: str, trace: Trace, shown: Arrangement, stream: str) -> str:
+    source = trace.encoding if stream == "cross" else trace.read_by(stream)
+    switches = {
+        "hide_special": len(shown.keys.positions) < len(source),
+        "merge_words": max(shown.keys.sizes.max(), shown.queries.sizes.max()) > 1,
+        "renormalise": shown.renormalise,
+    }
+    chosen = "".join(f", {switch}=True" for switch, on in switches.items() if on)
+    return f'inspector.maps.arrange({name}, stream="{stream}"{chosen})'
+
+
+def _recorded(trace: Trace) -> list[str]:
+    """Python lines after which `trace` is the recorded text."""
     return [
         "import inspector, models",
         "",
         f"loaded = models.load({trace.model!r})",
-        f"trace = inspector.record(loaded, {trace.text!r}{given})",
+        f"trace = inspector.record(loaded, {given(trace)})",
     ]

@@ -110,6 +110,18 @@ def png(
     return file.getvalue()
 
 
+def beside(pictures: Sequence[bytes], *, mode: Mode = "light") -> bytes:
+    """Put pictures of `png` beside each other in one file, in order."""
+    images = [Image.open(io.BytesIO(picture)) for picture in pictures]
+    size = sum(image.width for image in images), max(image.height for image in images)
+    row = Image.new("RGB", size, theme.BACKGROUND[mode])
+    for place, image in enumerate(images):
+        row.paste(image, (sum(before.width for before in images[:place]), 0))
+    file = io.BytesIO()
+    row.save(file, format="PNG")
+    return file.getvalue()
+
+
 def strip(
     maps: Sequence[Weights], *, labels: Sequence[str], mode: Mode = "light", scale: Scale = "sqrt"
 ) -> Image.Image:

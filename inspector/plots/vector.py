@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import html
 import io
+import re
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -19,6 +20,7 @@ _SIDE, _CELL, _BAR = 560, 32, 160  # CSS pixels of the longer side, of a cell at
 _LABEL, _TITLE, _GAP = 12, 16, 8
 _LETTER = 0.62  # of the size, the width of a letter of a monospaced font
 _LONGEST = 24  # characters of a label
+_SIZE = re.compile(r'<svg [^>]*?width="([\d.]+)" height="([\d.]+)"')
 _RECTANGLES = 4096  # cells; a larger map is one picture in the file, with pixels of its own
 
 
@@ -30,6 +32,7 @@ def svg(
     title: str,
     mode: Mode = "light",
     scale: Scale = "linear",
+    top: float | None = None,
     quantity: str = "weight",
     diverging: bool = False,
 ) -> str:
@@ -44,7 +47,7 @@ def svg(
         raise ValueError(f"weights of shape {weights.shape} do not fit {len(queries)} queries and {len(keys)} keys")
     cell = min(_CELL, _SIDE / max(weights.shape))
     width, height = cell * len(keys), cell * len(queries)
-    top = largest(weights)
+    top = largest(weights) if top is None else top or 1.0
     side, below = (_room(tokens, cell) for tokens in (queries, keys))
     left, upper = 2 * _GAP + _LABEL + side, 2 * _GAP + _TITLE + _LABEL
     bar = left + width + 2 * _GAP
@@ -72,6 +75,22 @@ def svg(
         "</svg>",
     ]
     return "\n".join(parts)
+
+
+def beside(pictures: Sequence[str], *, mode: Mode = "light") -> str:
+    """Put pictures of `svg` beside each other in one file, in order."""
+    sizes = [tuple(map(float, _SIZE.findall(picture)[0])) for picture in pictures]
+    lefts = [sum(width for width, _ in sizes[:place]) for place in range(len(sizes))]
+    width, height = sum(width for width, _ in sizes), max(height for _, height in sizes)
+    placed = [picture.replace("<svg ", f'<svg x="{left:g}" ', 1) for left, picture in zip(lefts, pictures, strict=True)]
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}">',
+            f'<rect width="100%" height="100%" fill="{theme.BACKGROUND[mode]}"/>',
+            *placed,
+            "</svg>",
+        ]
+    )
 
 
 def _cells(weights: Weights, cell: float, left: float, upper: float, colours: np.ndarray) -> Iterator[str]:

@@ -29,32 +29,46 @@ def page(browser: Browser) -> Iterator[Page]:
 
 def ready(page: Page, server: Any, path: str) -> None:
     page.goto(server.url + path)
-    expect(page.locator(".hl-pairs .plot")).to_be_visible()
+    expect(page.locator(".hl-head .plot").nth(2)).to_be_visible()
     expect(page.get_by_test_id("stSpinner")).to_have_count(0)
 
 
 def test_a_click_in_the_matrix_opens_the_pair(page: Page, server: Any) -> None:
-    ready(page, server, "/compare?a_layer=1&a_head=7")
-    plot = page.locator(".hl-pairs .plot")
+    ready(page, server, "/compare?a_layer=1&a_head=7&b_model=own-encoder")
+    plot = page.locator(".hl-matrix .plot")
     plot.scroll_into_view_if_needed()
     box = plot.bounding_box()
     assert box is not None
-    cell = box["width"] / 72
-    at = {"x": (3 * 12 + 5 + 0.5) * cell, "y": (2 * 12 + 4 + 0.5) * cell}  # down: layer 2, head 4; across: 3, 5
+    rows, columns = box["height"] / 72, box["width"] / 8
+    at = {"x": (1 * 4 + 2 + 0.5) * columns, "y": (2 * 12 + 4 + 0.5) * rows}  # down: layer 2, head 4; across: 1, 2
     plot.hover(position=at)
-    expect(page.locator(".hl-pairs .tip")).to_contain_text("layer 2, head 4 and layer 3, head 5")
+    expect(page.locator(".hl-matrix .tip")).to_contain_text("layer 2, head 4 → layer 1, head 2")
     plot.click(position=at)
     expect(page.get_by_text("A: layer 2, head 4", exact=True)).to_be_visible()
-    expect(page.get_by_text("B: layer 3, head 5", exact=True)).to_be_visible()
-    expect(page).to_have_url(re.compile("(?=.*a_layer=2)(?=.*a_head=4)(?=.*b_layer=3)(?=.*b_head=5)"))
-    page.locator(".hl-pairs").focus()
+    expect(page.get_by_text("B: layer 1, head 2", exact=True)).to_be_visible()
+    expect(page).to_have_url(re.compile("(?=.*a_layer=2)(?=.*a_head=4)(?=.*b_layer=1)(?=.*b_head=2)"))
+    page.locator(".hl-matrix").focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     expect(page.get_by_text("A: layer 2, head 5", exact=True)).to_be_visible()
 
 
+def test_twin_maps_are_aligned(page: Page, server: Any) -> None:
+    page.set_viewport_size({"width": 1440, "height": 900})
+    ready(page, server, WORDS)
+    plots = [page.locator(".hl-head .plot").nth(place) for place in range(3)]
+    boxes = [box for plot in plots if (box := plot.bounding_box()) is not None]
+    columns = [box for place in range(3) if (box := page.locator(".hl-head").nth(place).bounding_box()) is not None]
+    assert len({round(box["y"]) for box in boxes}) == 1  # maps of 12, 14 and 8 rows begin at one height
+    origins = [box["x"] - column["x"] for box, column in zip(boxes, columns, strict=True)]
+    assert max(origins) - min(origins) < 1
+    sentence = page.get_by_role("heading", level=2).first.bounding_box()
+    assert sentence is not None
+    assert sentence["y"] + sentence["height"] < boxes[0]["y"]
+
+
 def test_a_click_on_a_strip_opens_the_head(page: Page, server: Any) -> None:
-    ready(page, server, "/compare?a_layer=1&a_head=7")
+    ready(page, server, "/compare?a_layer=1&a_head=7&further=Across+layers+and+heads")
     page.get_by_role("gridcell", name="head 7, layer 4").click()
     expect(page.get_by_text("A: layer 4, head 7", exact=True)).to_be_visible()
     page.get_by_role("gridcell", name="layer 4, head 2").click()

@@ -150,8 +150,10 @@ export class Heatmap {
       return Math.min(LONGEST, Math.max(...tokens.map((token) => context.measureText(plain(token)).width)));
     };
     const { queries, keys } = this.tokens();
-    const key = longest(keys);
-    const side = clamp(longest(queries) + 10, 62, Math.max(62, width * 0.28));
+    const { beside } = this.matrix; // heads that are aligned with this one need the room of each other's labels
+    const room = (tokens, others) => (longest(tokens) ? Math.max(longest(tokens), longest(others)) : 0);
+    const key = room(keys, beside?.keys ?? []);
+    const side = clamp(room(queries, beside?.queries ?? []) + 10, 62, Math.max(62, width * 0.28));
     const across = [
       { above: Math.max(key * 0.71 + 16, 34), overhang: key * 0.71, least: SLANTED },
       { above: Math.max(key + 8, 34), overhang: 0, least: LABELLED },
@@ -168,7 +170,9 @@ export class Heatmap {
 
   /** The largest cell that fits, in whole pixels or a fraction of one; square unless the texts' lengths differ much. */
   fit(width) {
-    const { rows, cols } = this.viewport;
+    const { beside } = this.matrix;
+    const aligned = beside?.rows && this.viewport.isWhole;
+    const { rows, cols } = aligned ? { rows: beside.rows, cols: beside.columns } : this.viewport;
     const across = Math.min(LARGEST, width / cols);
     const down = Math.min(LARGEST, this.tallest / rows);
     const alike = Math.max(across, down) < 3 * Math.min(across, down);

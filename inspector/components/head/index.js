@@ -95,8 +95,9 @@ class Head extends View {
   layout() {
     this.width = this.box.clientWidth;
     if (!this.width) return; // not shown yet; the ResizeObserver calls again
-    const { colours, diverging, compact } = this.header;
-    const wide = this.width >= SIDE_BY_SIDE;
+    const { colours, diverging, compact, alone } = this.header;
+    const wide = !alone && this.width >= SIDE_BY_SIDE;
+    this.box.classList.toggle("alone", Boolean(alone));
     this.panes.classList.toggle("wide", wide);
     this.box.classList.toggle("compact", Boolean(compact));
     const theme = readTheme(this.box);

@@ -7,9 +7,9 @@ const FULL = 2 ** -126; // smaller float32 numbers have fewer digits, and so hav
 
 export class Matrix {
   constructor(header, data) {
-    const { queries, keys, vmax, diverging, scale, first, quantity, rows, segments, parts, whole } = header;
+    const { queries, keys, vmax, diverging, scale, first, quantity, rows, segments, parts, whole, beside } = header;
     this.first = { query: first[0], key: first[1] }; // the first cell's place in the whole text
-    Object.assign(this, { queries, keys, vmax, diverging, scale, quantity, rows, segments });
+    Object.assign(this, { queries, keys, vmax, diverging, scale, quantity, rows, segments, beside });
     this.size = queries.length * keys.length;
     const numbers = (map) => new Float32Array(data.buffer, data.byteOffset + 4 * map * this.size, this.size);
     this.values = numbers(0);

@@ -33,6 +33,31 @@ class Linked:
 
 
 @dataclass(frozen=True)
+class Beside:
+    """The tokens of all heads that stand beside each other: heads with an equal Beside get one origin and cell size.
+
+    queries, keys: their labels, each once. rows, columns: how many the largest map has; 0 where maps are so unlike that
+    cells of one size would make one of them tiny.
+    """
+
+    queries: tuple[str, ...]
+    keys: tuple[str, ...]
+    rows: int
+    columns: int
+
+    UNLIKE: ClassVar[float] = 1.5
+
+    @classmethod
+    def around(cls, maps: Sequence[tuple[Sequence[str], Sequence[str]]]) -> Beside:
+        """Collect the labels of maps, each given by its queries and keys."""
+        labels = [tuple(dict.fromkeys(label for side in sides for label in side)) for sides in zip(*maps, strict=True)]
+        counts = [[len(side) for side in sides] for sides in zip(*maps, strict=True)]
+        alike = all(max(sizes) <= cls.UNLIKE * min(sizes) for sizes in counts)
+        rows, columns = (max(sizes) if alike else 0 for sizes in counts)
+        return cls(labels[0], labels[1], rows, columns)
+
+
+@dataclass(frozen=True)
 class Segments:
     """The text that each token belongs to: 0 the text, 1 its pair."""
 
@@ -107,8 +132,9 @@ class HeadMessage:
     is told of each query's whole row, and its scores, on hover. segments: of a text and its pair. options: the reader's
     switches, of a page that keeps them. parts: the heads of which `weights` is the mean, for lines in a colour each.
     whole: the map that this is a window of. compact: for a page that names the head itself and shows it at once with
-    the grid; no title is drawn, and the map is no taller than the window leaves. Raises ValueError for what does not
-    fit together, and for more parts than fit a message.
+    the grid; no title is drawn, and the map is no taller than the window leaves. beside: the heads with which it is
+    aligned. lines: drawn beside or under the map; without them it stands alone, without their switches. Raises
+    ValueError for what does not fit together, and for more parts than fit a message.
     """
 
     weights: NDArray[np.float32] = field(kw_only=False)
@@ -131,6 +157,8 @@ class HeadMessage:
     parts: Sequence[Part] = ()
     whole: Whole | None = None
     compact: bool = False
+    beside: Beside | None = None
+    lines: bool = True
 
     def __post_init__(self) -> None:
         weights, queries, keys = self.weights, self.queries, self.keys
@@ -173,9 +201,19 @@ class HeadMessage:
             "options": asdict(self.options) if self.options else None,
             "parts": _parts(self.parts),
             "whole": self.whole.header if self.whole else None,
-        } | ({"compact": True} if self.compact else {})
+        } | self._seldom
         maps = np.stack([np.asarray(one, np.float32) for one in (self.weights, *(part.weights for part in self.parts))])
         return pack(header, maps) + (self.whole.picture.tobytes() if self.whole else b"")
+
+    @property
+    def _seldom(self) -> dict[str, Any]:
+        """The parts of the header that only some pages ask for."""
+        asked = {
+            "compact": self.compact,
+            "beside": asdict(self.beside) if self.beside else None,
+            "alone": not self.lines,
+        }
+        return {name: value for name, value in asked.items() if value}
 
     @property
     def _pins(self) -> list[int]:

@@ -3,7 +3,7 @@ import { Floating, View, clamp, drawing, element, fillToken, makePalette } from 
 import { paint, plain, readTheme, sizeCanvas, unpack } from "../shared.js";
 import { ColourBar } from "../head/colourbar.js";
 import { Matrix } from "../head/matrix.js";
-import { brief, columnLabels, fit, rowRoom, rowStep, spell } from "./labels.js";
+import { LONGEST, brief, columnLabels, fit, rowRoom, rowStep, spell } from "./labels.js";
 
 const BESIDE = 620; // pixels of the container from which two plots stand side by side
 const GAP = 28; // pixels between them
@@ -67,7 +67,7 @@ class Plot {
     this.canvas.getContext("2d").putImageData(image, 0, 0);
     this.left.replaceChildren(...this.label(this.rows, rowStep(cell[1]), cell[1], "top", side - 8));
     const { step, turns } = labels;
-    this.top.replaceChildren(...this.label(this.columns, step, cell[0], "left", 104, turns));
+    this.top.replaceChildren(...this.label(this.columns, step, cell[0], "left", LONGEST, turns));
     this.marks.replaceChildren(
       ...this.panel.marked.map((row) => {
         const mark = element("div", "mark");
@@ -86,6 +86,8 @@ class Plot {
       made.style[edge] = `${(index + 0.5) * cell}px`;
       made.style.maxWidth = `${longest}px`;
       if (turns[index]) made.classList.add(turns[index] === -45 ? "slanted" : "turned");
+      // A label over several columns begins at the first of them: none lies over the rows' title.
+      else if (edge === "left" && step > 1) made.classList.add("leading");
       return [made];
     });
   }

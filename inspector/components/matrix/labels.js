@@ -3,7 +3,7 @@
 const LINE = 13; // pixels from one label to the next, at least
 const SLANTED = 18; // pixels a column needs for a slanted label; below, it stands upright on its side
 const GAP = 10; // pixels between two labels in a line
-const LONGEST = 104; // pixels of a label before it is cut
+export const LONGEST = 126; // pixels of a label before it is cut
 const LETTER = 13; // pixels of a single letter, at most
 const SLANT = Math.SQRT1_2; // of its length, the height of a slanted label
 

@@ -3,87 +3,120 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
+from dataclasses import dataclass
 from itertools import permutations
 
 import streamlit as st
 
-from inspector import alignment, compare, export, maps
-from inspector.alignment import Common, Number
-from inspector.components.head import HeadMessage, Linked
+from inspector import alignment, compare, maps
+from inspector.alignment import Common, Number, Pairing
+from inspector.components.head import Beside, HeadMessage, Linked
 from inspector.plots import theme
+from inspector.readings import compare as readings
 from inspector.trace import Array
 from inspector.views.compare.panels import Panel
 from inspector.views.components.head import head
-from inspector.views.shell import downloads, link, session, widgets
+from inspector.views.shell import link, session, widgets
+from inspector.wording.english import compare as wording
 
 Numbers = tuple[tuple[Number, ...], tuple[Number, ...]]
 MOST_NAMES = 8  # words named as not aligned
 
 
-def section(panels: Sequence[Panel], numbers: Sequence[Numbers]) -> None:
-    """The difference of two of the panels; numbers: of their queries and keys, for what lights up."""
-    choices = {f"{a.name} minus {b.name}": (a, b) for a, b in permutations(panels, 2)}
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.subheader("What differs", width="content")
-        first = next(iter(choices))
-        named = st.selectbox(
-            "Difference",
-            list(choices),
-            key="difference",
-            bind=link.bind_choice("difference", default=first, options=list(choices)),
-            label_visibility="collapsed",
-            width=160,
+@dataclass(frozen=True)
+class Found:
+    """Two panels between the tokens or words that both have: their maps there, and the difference a - b."""
+
+    a: Panel
+    b: Panel
+    pairing: Pairing
+    maps: tuple[Array, Array]
+    apart: compare.Difference
+
+    @property
+    def title(self) -> str:
+        """The difference in words."""
+        return f"{self.a.name} minus {self.b.name}"
+
+    @property
+    def sentence(self) -> str:
+        """The page's sentence: how far the two maps differ, and where most."""
+        read = readings.pair(*self.maps, queries=self.apart.queries, keys=self.apart.keys)
+        one = self.a.model == self.b.model
+        a, b = (
+            f"{side.name} ({side.place})" if one else f"{side.name} ({widgets.plain(side.model)}, {side.place})"
+            for side in (self.a, self.b)
         )
-    a, b = choices[named]
-    try:
-        queries, keys = (alignment.common(*sides) for sides in zip(a.axes, b.axes, strict=True))
-    except ValueError as error:
-        session.show_problem(str(error))
-        return
-    apart = compare.subtract(
-        a.between(maps.Arrangement(queries.a, keys.a)),
-        b.between(maps.Arrangement(queries.b, keys.b)),
-        queries=queries.a.labels,
-        keys=keys.a.labels,
+        return wording.pair(read, a=a, b=b)
+
+
+def choice(names: Sequence[str]) -> tuple[str, str]:
+    """The panels whose difference is drawn."""
+    choices = {f"{a} minus {b}": (a, b) for a, b in permutations(names, 2)}
+    first = next(iter(choices))
+    named = st.selectbox(
+        "Difference",
+        list(choices),
+        key="difference",
+        bind=link.bind_choice("difference", default=first, options=list(choices)),
+        label_visibility="collapsed",
+        width=140,
     )
-    widgets.cards(_cards(apart, keys, a=a.name, b=b.name), width=150)
-    st.caption(_alignment(keys, a.name, b.name))
-    own = numbers[panels.index(a)]
+    return choices[named]
+
+
+def subtract(a: Panel, b: Panel) -> Found | str:
+    """One panel's map minus another's; a sentence where they have nothing in common."""
+    try:
+        pairing = alignment.pairing(a.axes, b.axes)
+    except ValueError as error:
+        return str(error)
+    first, second = (panel.between(shown) for panel, shown in zip((a, b), pairing.shown, strict=True))
+    apart = compare.subtract(first, second, queries=pairing.queries.a.labels, keys=pairing.keys.a.labels)
+    return Found(a, b, pairing, (first, second), apart)
+
+
+def draw(found: Found | str, *, numbers: Numbers, lines: bool, beside: Beside) -> None:
+    """The difference as a map; numbers: of the queries and keys of its first panel, for what lights up."""
+    if isinstance(found, str):
+        session.show_problem(found)
+        return
+    queries, keys, shown = found.pairing.queries, found.pairing.keys, found.a.shown
     data = HeadMessage(
-        apart.values,
-        queries=apart.queries,
-        keys=apart.keys,
-        title=named,
-        vmax=apart.largest or 1.0,
+        found.apart.values,
+        queries=found.apart.queries,
+        keys=found.apart.keys,
+        title=found.title,
+        vmax=found.apart.largest or 1.0,
         diverging=True,
         quantity="difference of weights",
-        linked=Linked("compare", _numbers(queries.a, a.shown.queries, own[0]), _numbers(keys.a, a.shown.keys, own[1])),
+        linked=Linked(
+            "compare",
+            _numbers(queries.a, shown.queries, numbers[0]),
+            _numbers(keys.a, shown.keys, numbers[1]),
+        ),
+        beside=beside,
+        lines=lines,
     ).to_bytes()
     head(data, key="difference-map")
+
+
+def explain(found: Found | str) -> None:
+    """The numbers of the difference, what its colours mean, and what was compared."""
+    if isinstance(found, str):
+        return
+    a, b, apart = found.a.name, found.b.name, found.apart
+    widgets.numbers(_told(apart, found.pairing.keys, a=a, b=b))
     end = theme.number(apart.largest)
-    st.caption(
-        f"$A_{{{a.name}}} - A_{{{b.name}}}$, no unit: indigo where {a.name} attends more, amber where {b.name} does, "
-        f"from −{end} to {end}."
+    colours = (
+        f"$A_{{{a}}} - A_{{{b}}}$, no unit: indigo where {a} attends more, amber where {b} does, from −{end} to {end}."
         if apart.largest
-        else f"$A_{{{a.name}}} - A_{{{b.name}}} = 0$ everywhere: the two maps are equal."
+        else f"$A_{{{a}}} - A_{{{b}}} = 0$ everywhere: the two maps are equal."
     )
-    drawn = {panel.name: (panel.weights, panel.shown.queries.labels, panel.shown.keys.labels) for panel in panels}
-    with st.container(horizontal=True, gap="small"):
-        for name, (weights, down, across) in {**drawn, named: (apart.values, apart.queries, apart.keys)}.items():
-            downloads.button(
-                f"{name.lower().replace(' ', '-')}.csv",
-                partial(_csv, weights, down, across),
-                "The weights as you see them, to the last digit",
-                label=f"{name}, CSV",
-            )
+    st.caption(f"{_alignment(found.pairing.keys, a, b)} {colours}")
 
 
-def _csv(weights: Array, queries: Sequence[str], keys: Sequence[str]) -> bytes:
-    return export.csv(weights, queries=queries, keys=keys).encode()
-
-
-def _cards(apart: compare.Difference, keys: Common, *, a: str, b: str) -> list[tuple[str, str, str]]:
+def _told(apart: compare.Difference, keys: Common, *, a: str, b: str) -> list[tuple[str, str, str]]:
     change = theme.number(apart.entropy_change).replace("-", "−")
     sign = "+" if apart.entropy_change > 0 else ""
     return [
@@ -98,7 +131,7 @@ def _cards(apart: compare.Difference, keys: Common, *, a: str, b: str) -> list[t
             "Jensen-Shannon divergence of the rows over the shared keys, mean over queries; 0 to ln 2 = 0.693",
         ),
         (
-            "Spearman",
+            "Rank correlation",
             theme.number(apart.spearman).replace("-", "−"),
             "Spearman's rank correlation of the cells of each row, mean over queries, −1 to 1; equal "
             "weights share their mean rank",

@@ -1,4 +1,4 @@
-"""Compare: two to four maps beside each other, what differs, and which heads are alike."""
+"""Compare: two to four maps beside each other, what differs, and which heads of two models are alike."""
 
 from __future__ import annotations
 
@@ -8,34 +8,28 @@ import streamlit as st
 
 from inspector import alignment
 from inspector.plots import theme
-from inspector.views.compare import difference, head_distances, panels
-from inspector.views.shell import link, session
+from inspector.views.compare import difference, downloads, further, panels
+from inspector.views.shell import link, sentence, session
 
-link.parameters("panels")
+link.parameters("panels", *(panels.key(name, "model") for name in panels.NAMES))
 inspected = session.inspected(in_panels=True)
 opened = panels.opened_elsewhere(inspected)
 names = panels.names()
 
-with st.container(horizontal=True, vertical_alignment="bottom"):
-    hide = st.toggle(
-        "Hide special tokens", key="hide", bind=link.bind_switch("hide"), help="Rows then sum to what is left."
-    )
-    words = st.toggle("Merge word pieces", key="words", bind=link.bind_switch("words"))
-    scale: theme.Scale = (
-        "sqrt" if st.toggle("Square-root colour", key="sqrt", bind=link.bind_switch("sqrt")) else "linear"
-    )
-    own = st.toggle(
-        "Own colour scale each", key="own_scale", bind=link.bind_switch("own_scale"), help="Else one for all panels."
-    )
-panels.presets(inspected, names, opened=opened)
+above = st.container()
+with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    panels.presets(inspected, names, opened=opened)
+    subtracted = difference.choice(names)
+    options = panels.options()
 
-places = [place for _ in range(0, len(names), 2) for place in st.columns(2, gap="medium")]
+controls, maps = panels.places(names)
 shown = []
-for name, place in zip(names, places, strict=False):
+for name, place in zip(names, controls, strict=True):
     with place:
-        panel = panels.controls(name, names, inspected, opened=opened, hide=hide, words=words)
+        panel = panels.controls(name, names, inspected, opened=opened, options=options)
         if panel is not None:
             shown.append(panel)
+link.publish()
 if len(shown) < len(names):
     st.stop()
 
@@ -46,20 +40,35 @@ numbers = list(
         strict=True,
     )
 )
+a, b = (shown[names.index(name)] for name in subtracted)
+found = difference.subtract(a, b)
+if isinstance(found, difference.Found):
+    with above:
+        sentence.show(found.sentence, ("attention", "query", "key"))
+beside = panels.beside(shown, found.pairing.shown[0] if isinstance(found, difference.Found) else None)
 top = max(panel.top for panel in shown)
-for panel, linked, place in zip(shown, numbers, places, strict=False):
+for panel, linked, place in zip(shown, numbers, maps, strict=False):
     with place:
-        panels.draw(panel, top=panel.top if own else top, scale=scale, numbers=linked)
-reach = "each from 0 to its own largest weight" if own else f"all from 0 to {theme.number(top)}, the largest weight"
+        own_top = panel.top if options.own_scale else top
+        panels.draw(panel, top=own_top, options=options, numbers=linked, beside=beside)
+with maps[-1]:
+    difference.draw(found, numbers=numbers[shown.index(a)], lines=options.lines, beside=beside)
+
+difference.explain(found)
+reach = (
+    "each from 0 to its own largest weight"
+    if options.own_scale
+    else f"all from 0 to {theme.number(top)}, the largest weight"
+)
 st.caption(
     f"{panels.formula(shown)} Row = query, column = key, no unit; {reach}. What you point at in one panel "
     "lights up in the others."
 )
 if any(panel.is_long for panel in shown):
     st.caption(panels.LONG)
+downloads.draw(shown, found, options=options)
 
-difference.section(shown, numbers)
-head_distances.section(shown, scale=scale)
+further.section(shown, scale=options.scale)
 st.page_link(
     Path(__file__).parents[1] / "what_if" / "page.py",
     label="One text before and after a change: see What if",

@@ -9,10 +9,12 @@ from itertools import pairwise
 from typing import Literal
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from inspector import alignment, heads, maps
 from inspector.alignment import Axis, Number
-from inspector.components.head import HeadMessage, Linked
+from inspector.components.head import Beside, HeadMessage, Linked
+from inspector.export import python
 from inspector.plots import attention, theme
 from inspector.trace import Array, AttentionRecord, AttentionSite, Trace
 from inspector.views.components.head import Choice, Step, head
@@ -21,6 +23,8 @@ from inspector.views.shell.examples import EXAMPLES
 from inspector.views.shell.session import Inspected
 
 NAMES = ("A", "B", "C", "D")
+NARROW = 84  # pixels of a field for a small number
+LINE = 60  # characters of a panel's text under its controls
 SETTINGS = (
     "model",
     "text",
@@ -41,6 +45,17 @@ PRESETS: dict[Preset, str] = {
     "models": "Several models on one text, the mean over the heads of a layer",
     "texts": "One head on several texts",
 }
+
+
+@dataclass(frozen=True)
+class Options:
+    """Options of all panels at once. lines: drawn under each map."""
+
+    hide: bool
+    words: bool
+    scale: theme.Scale
+    own_scale: bool
+    lines: bool
 
 
 @dataclass(frozen=True)
@@ -99,12 +114,34 @@ class Panel:
         return alignment.axes(self.trace, self.shown, stream=self.stream)
 
     @property
-    def title(self) -> str:
-        """The panel's title."""
+    def compared(self) -> python.Compared:
+        """The panel as Python lines name it."""
+        at = self.site
+        begin = maps.WINDOW if self.is_long else None
+        return python.Compared(self.trace, self.whole, at.layer, self.head, at.stream, at.call, begin)
+
+    @property
+    def place(self) -> str:
+        """The stream where there are several, the layer and the head: "layer 1, head 7"."""
         several = len(self.trace.streams) > 1
         stream = self.stream if several else None
-        place = attention.title(self.site.layer, self.head, stream, call=self.site.call).lower()
-        return f"{self.name}: {place}{'' if self.head is None else site_words.in_title(self.site, self.head)}"
+        return attention.title(self.site.layer, self.head, stream, call=self.site.call).lower()
+
+    @property
+    def title(self) -> str:
+        """The panel's title."""
+        return f"{self.name}: {self.place}{'' if self.head is None else site_words.in_title(self.site, self.head)}"
+
+    @property
+    def model(self) -> str:
+        """The model's name, without what the list of models says of it."""
+        return model_name(self.trace.model)
+
+
+def model_name(id: str) -> str:
+    """Return the name of a model as a sentence has it: "MiniLM"."""
+    known = id in available_models.ids()
+    return available_models.card(id).title.split(",")[0] if known else id
 
 
 def key(name: str, setting: str) -> str:
@@ -124,20 +161,49 @@ def opened_elsewhere(inspected: Inspected) -> tuple[int, int, int]:
 def names() -> tuple[str, ...]:
     """The panels that are there."""
     count = link.number("panels", default=2, first=2, last=len(NAMES)) or 2
-    link.publish()
     return NAMES[:count]
 
 
 def presets(inspected: Inspected, names: Sequence[str], *, opened: tuple[int, int, int]) -> None:
     """Buttons that fill all panels at once, and one for another panel."""
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption("Fill the panels with", width="content")
-        for preset, meaning in PRESETS.items():
-            fill = partial(_fill, preset, inspected, names, opened)
-            st.button(preset.capitalize(), key=f"fill-{preset}", on_click=fill, help=meaning)
-        if len(names) < len(NAMES):
-            more = partial(link.assign, "panels", len(names) + 1)
-            st.button("Add a panel", icon=":material/add:", key="add-panel", on_click=more)
+    st.caption("Fill the panels with", width="content")
+    for preset, meaning in PRESETS.items():
+        fill = partial(_fill, preset, inspected, names, opened)
+        st.button(preset.capitalize(), key=f"fill-{preset}", on_click=fill, help=meaning)
+    if len(names) < len(NAMES):
+        more = partial(link.assign, "panels", len(names) + 1)
+        st.button("Add a panel", icon=":material/add:", key="add-panel", on_click=more)
+
+
+def options() -> Options:
+    """Draw the popover of what the reader changes of all panels at once."""
+    with st.popover("Options", icon=":material/tune:"):
+        hide = st.toggle(
+            "Hide special tokens", key="hide", bind=link.bind_switch("hide"), help="Rows then sum to what is left."
+        )
+        words = st.toggle("Merge word pieces", key="words", bind=link.bind_switch("words"))
+        root = st.toggle("Square-root colour", key="sqrt", bind=link.bind_switch("sqrt"), help="Shows small weights.")
+        own = st.toggle(
+            "Own colour scale each", key="own_scale", bind=link.bind_switch("own_scale"), help="Else one for all."
+        )
+        lines = st.toggle("Lines under the maps", key="with_lines", bind=link.bind_switch("with_lines"))
+    return Options(hide, words, "sqrt" if root else "linear", own, lines)
+
+
+def places(names: Sequence[str]) -> tuple[list[DeltaGenerator], list[DeltaGenerator]]:
+    """The places of each panel's controls, and of the maps and last their difference, all in rows.
+
+    Two maps and their difference stand in one row, more in rows of two. Controls have rows apart from the maps, so that
+    maps begin at one height whatever is said over them.
+    """
+    across = 3 if len(names) == 2 else 2
+    controls, maps = list[DeltaGenerator](), list[DeltaGenerator]()
+    for start in range(0, len(names), 2):
+        controls += st.columns(2, gap="medium")[: len(names) - start]
+        maps += st.columns(across, gap="medium")
+    if len(maps) == len(names):
+        maps += st.columns(across, gap="medium")
+    return controls, maps[: len(names) + 1]
 
 
 def _fill(preset: Preset, inspected: Inspected, names: Sequence[str], opened: tuple[int, int, int]) -> None:
@@ -149,7 +215,7 @@ def _fill(preset: Preset, inspected: Inspected, names: Sequence[str], opened: tu
     models = [model, *_others(model)]
     texts = ["", *(text for text in EXAMPLES.values() if text != trace.text)]
     for place, name in enumerate(names):
-        settings = {
+        settings: dict[str, str | int | bool] = {
             "model": models[place] if preset == "models" else model,
             "text": texts[place] if preset == "texts" else "",
             "layer": sites[(row + place) % len(sites) if preset == "layers" else row].layer,
@@ -158,13 +224,13 @@ def _fill(preset: Preset, inspected: Inspected, names: Sequence[str], opened: tu
             "mean": preset == "models",
         }
         for setting, value in settings.items():
-            st.session_state[key(name, setting)] = value
+            assign(name, setting, value)
 
 
 def _others(model: str) -> list[str]:
-    """All other models, those first that are trained and of the same shape; of these the last of the list first."""
+    """All other models, those first that are trained and of the same shape; of these as the list has them."""
     shape = available_models.shape(model)
-    others = [id for id in reversed(available_models.ids()) if id != model]
+    others = [id for id in available_models.ids() if id != model]
     return sorted(others, key=lambda id: (not available_models.trained(id), available_models.shape(id) != shape))
 
 
@@ -174,7 +240,7 @@ def _remove(name: str, names: Sequence[str]) -> None:
     for here, following in pairwise(names[names.index(name) :]):
         for setting in SETTINGS:
             if key(following, setting) in state:
-                state[key(here, setting)] = state[key(following, setting)]
+                assign(here, setting, state[key(following, setting)])
     state[key(names[-1], "text")] = ""
     link.assign("panels", len(names) - 1)
 
@@ -182,50 +248,73 @@ def _remove(name: str, names: Sequence[str]) -> None:
 # --- one panel ---------------------------------------------------------------------------------------------------
 
 
+def assign(name: str, setting: str, value: str | int | bool) -> None:
+    """Change a setting of a panel before the run that follows."""
+    if setting == "model":
+        link.assign(key(name, setting), str(value))  # in the link by its id, in the widget by its name
+    else:
+        st.session_state[key(name, setting)] = value
+
+
+def open_in(name: str, layer: int, number: int, call: int = 0) -> None:
+    """Show this head in a panel."""
+    for setting, value in (("layer", layer), ("call", call), ("head", number), ("mean", False)):
+        assign(name, setting, value)
+
+
 def controls(
-    name: str,
-    names: Sequence[str],
-    inspected: Inspected,
-    *,
-    opened: tuple[int, int, int],
-    hide: bool,
-    words: bool,
+    name: str, names: Sequence[str], inspected: Inspected, *, opened: tuple[int, int, int], options: Options
 ) -> Panel | None:
     """Draw a panel's controls and return its map; None, with the reason in the page, for a text that cannot be read."""
-    known = available_models.ids()
-    current = inspected.trace.model if inspected.trace.model in known else known[0]
-    bind = link.bind_choice(key(name, "model"), default=current, options=known)
-    model = st.selectbox(f"Model {name}", known, index=known.index(current), key=key(name, "model"), bind=bind)
-    if not available_models.trained(model):
-        widgets.untrained()
-    text = st.text_area(
-        f"Text {name}", key=key(name, "text"), height=68, placeholder="The sidebar's text", persist_state="session"
-    )
-    try:
-        trace = session.panel_trace(inspected, model=model, text=text)
-        stream = widgets.stream(trace.streams, key=key(name, "stream"))
-        whole = maps.arrange(trace, stream=stream, hide_special=hide, merge_words=words)
-    except ValueError as error:
-        session.show_problem(str(error))
-        whole = None
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        panel = None
-        if whole is not None:
-            site, number = _place(name, trace, stream, opened)
-            mean = st.toggle("Mean over heads", key=key(name, "mean"), bind=link.bind_switch(key(name, "mean")))
-            panel = Panel(name, trace, whole, site, None if mean else number)
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
+    with row:
+        model = _model(name, inspected)
+        place, more = st.container(horizontal=True, width="content", gap="small"), st.popover("Text")
+    with more:
+        text = st.text_area(
+            f"Text {name}", key=key(name, "text"), height=68, placeholder="The sidebar's text", persist_state="session"
+        )
+        mean = st.toggle("Mean over heads", key=key(name, "mean"), bind=link.bind_switch(key(name, "mean")))
         if len(names) > 2:
             st.button(
-                f"Remove {name}",
-                icon=":material/close:",
-                type="tertiary",
-                key=f"remove-{name}",
-                on_click=_remove,
-                args=(name, names),
+                f"Remove {name}", icon=":material/close:", key=f"remove-{name}", on_click=_remove, args=(name, names)
             )
-    if panel is not None and text.strip() and trace.cut is not None:
+    try:
+        trace = session.panel_trace(inspected, model=model, text=text)
+        with place:
+            stream = widgets.stream(trace.streams, key=key(name, "stream"))
+        whole = maps.arrange(trace, stream=stream, hide_special=options.hide, merge_words=options.words)
+    except ValueError as error:
+        session.show_problem(str(error))
+        return None
+    with place:
+        site, number = _place(name, trace, stream, opened)
+    if not available_models.trained(model):
+        widgets.untrained()
+    if text.strip():
+        st.caption(f"{name} reads a text of its own: {widgets.plain(_beginning(text))}")
+    if text.strip() and trace.cut is not None:
         st.warning(str(trace.cut), icon=":material/content_cut:")
-    return panel
+    return Panel(name, trace, whole, site, None if mean else number)
+
+
+def _model(name: str, inspected: Inspected) -> str:
+    """The choice of a panel's model; first the one that the page shows."""
+    known, widget = available_models.ids(), key(name, "model")
+    current = inspected.trace.model if inspected.trace.model in known else known[0]
+    st.session_state[widget] = link.choice(widget, default=current, options=known)
+    return st.selectbox(
+        f"Model {name}",
+        known,
+        key=widget,
+        format_func=lambda id: available_models.card(id).title,
+        on_change=lambda: link.assign(widget, st.session_state[widget]),
+    )
+
+
+def _beginning(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= LINE else f"{line[: LINE - 1]}…"
 
 
 def _place(name: str, trace: Trace, stream: str, opened: tuple[int, int, int]) -> tuple[AttentionSite, int]:
@@ -235,13 +324,27 @@ def _place(name: str, trace: Trace, stream: str, opened: tuple[int, int, int]) -
     first = sites[(open_site.at(sites, layer=opened[0], call=opened[2]) + further) % len(sites)]
     number = min(opened[1], count - 1) if len(sites) > 1 else (opened[1] + further) % count
     return (
-        widgets.layer(sites, key(name, "layer"), default=first, call=key(name, "call")),
-        widgets.number("Head", key(name, "head"), default=number, last=count - 1, width=110),
+        widgets.layer(sites, key(name, "layer"), default=first, call=key(name, "call"), width=NARROW),
+        widgets.number("Head", key(name, "head"), default=number, last=count - 1, width=NARROW),
     )
 
 
+def beside(panels: Sequence[Panel], common: maps.Arrangement | None) -> Beside:
+    """The tokens of all maps that stand beside each other, so that they get one origin and one cell size.
+
+    common: of their difference, where there is one.
+    """
+    shown = [*(panel.shown for panel in panels), *([common] if common else [])]
+    return Beside.around([(each.queries.labels, each.keys.labels) for each in shown])
+
+
 def draw(
-    panel: Panel, *, top: float, scale: theme.Scale, numbers: tuple[tuple[Number, ...], tuple[Number, ...]]
+    panel: Panel,
+    *,
+    top: float,
+    options: Options,
+    numbers: tuple[tuple[Number, ...], tuple[Number, ...]],
+    beside: Beside,
 ) -> None:
     """The panel's map, its colours from 0 to `top`; numbers: of its queries and keys, see alignment.numbers."""
     data = HeadMessage(
@@ -249,9 +352,11 @@ def draw(
         queries=panel.shown.queries.labels,
         keys=panel.shown.keys.labels,
         title=panel.title,
-        scale=scale,
+        scale=options.scale,
         vmax=top,
         linked=Linked("compare", *numbers),
+        beside=beside,
+        lines=options.lines,
     ).to_bytes()
     head(data, key=f"map-{panel.name}", on_event=partial(_step, panel))
 

@@ -209,6 +209,17 @@ def layer(name: str, *, default: int, attend: Sequence[int]) -> int:
     return default if asked is None or asked not in attend else asked
 
 
+def choice(name: str, *, default: str, options: Sequence[str]) -> str:
+    """Return one of the options, like `number`: for a widget that names them otherwise than the link."""
+    _consume(
+        name,
+        lambda raw: raw if raw in options else None,
+        but=f"; it can be {', '.join(map(_safe, options))}. You see {_safe(default)} instead.",
+    )
+    value: str = st.session_state["link.held"].get(name, default)
+    return value if value in options else default
+
+
 def text(name: str, *, pattern: str) -> str:
     """Return a short text that matches the whole `pattern`, like `number`; "" where nothing was set."""
     _consume(

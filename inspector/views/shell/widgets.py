@@ -50,7 +50,9 @@ def number(
     return st.number_input(label, first, max(last, first), default, step, key=name, bind=bind, width=width, help=help)
 
 
-def layer(sites: Sequence[AttentionSite], name: str, *, call: str, default: AttentionSite) -> AttentionSite:
+def layer(
+    sites: Sequence[AttentionSite], name: str, *, call: str, default: AttentionSite, width: int = 110
+) -> AttentionSite:
     """A choice of one of a stream's attentions, by the model's layer.
 
     name, call: where the link keeps the layer, and which of the layer's attentions where it has several. A link that
@@ -58,15 +60,15 @@ def layer(sites: Sequence[AttentionSite], name: str, *, call: str, default: Atte
     """
     attend = sorted({site.layer for site in sites})
     if attend == list(range(len(attend))):
-        chosen = number("Layer", name, default=default.layer, last=attend[-1], width=110)
+        chosen = number("Layer", name, default=default.layer, last=attend[-1], width=width)
     else:
         bind = link.bind_layer(name, default=default.layer, attend=attend)
-        chosen = st.selectbox("Layer", attend, index=attend.index(default.layer), key=name, bind=bind, width=110)
+        chosen = st.selectbox("Layer", attend, index=attend.index(default.layer), key=name, bind=bind, width=width)
     calls = [site for site in sites if site.layer == chosen]
     if len(calls) == 1:
         return calls[0]
     first = default.call if default.layer == chosen else 0
-    return calls[number("Attention of it", call, default=first, last=len(calls) - 1, width=110)]
+    return calls[number("Attention of it", call, default=first, last=len(calls) - 1, width=width)]
 
 
 def decimal(
@@ -153,6 +155,13 @@ def cards(numbers: Iterable[tuple[str, str, str]], *, width: int = 134) -> None:
     with st.container(horizontal=True, gap="small"):
         for name, number, meaning in numbers:
             st.metric(name, number, help=meaning, border=True, width=width)
+
+
+def numbers(found: Iterable[tuple[str, str, str]]) -> None:
+    """One line of (name, number with its unit, what it means); the meanings open with the mark at its end."""
+    found = list(found)
+    said = " · ".join(f"{name[0].lower()}{name[1:]} **{number}**" for name, number, _ in found)
+    st.markdown(said, help="\n".join(f"- **{name}**: {meaning}" for name, _, meaning in found))
 
 
 def table(frame: pd.DataFrame, *, name: str, height: int | None = None, words: Mapping[str, str] | None = None) -> None:

@@ -11,27 +11,89 @@ import streamlit as st
 
 from inspector import compare, maps
 from inspector.components.grid import changes, grid_bytes, roles
-from inspector.components.head import HeadMessage
+from inspector.components.head import Beside, HeadMessage
 from inspector.interventions import Change
 from inspector.plots import attention, theme
 from inspector.plots import interventions as figures
+from inspector.readings import what_if as readings
 from inspector.trace import Array, AttentionSite, Trace
 from inspector.views.components.grid import grid
 from inspector.views.components.head import Choice, Step, head
+from inspector.views.figures import chart
+from inspector.views.figures.map_files import MapPicture
 from inspector.views.shell import link, open_site, session, site_words, widgets
 
 MOST = 8  # heads in the table
+LINKED = ("mask_layer", "mask_call")
 
 
 @dataclass(frozen=True)
-class Drawn:
-    """The open head's maps: before, after and their difference, [Q, T], and the names of the keys."""
+class Options:
+    """Options of all maps at once. lines: drawn under each map."""
 
-    maps: dict[str, Array]
-    keys: Sequence[str]
+    hide: bool
+    words: bool
+    scale: theme.Scale
+    lines: bool
 
 
-LINKED = ("mask_layer", "mask_call")
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """A change as its maps are seen: between which tokens, and which head is open.
+
+    changed: of compare.changed_heads. row: the open head's row among `sites`. pinned: the row of a map that is pinned.
+    """
+
+    change: Change
+    shown: tuple[maps.Arrangement, maps.Arrangement]
+    sites: Sequence[AttentionSite]
+    changed: pd.DataFrame
+    row: int
+    number: int
+    pinned: int | None
+    options: Options
+
+    @property
+    def stream(self) -> str:
+        """The stream of the maps."""
+        return self.sites[0].stream
+
+    @property
+    def title(self) -> str:
+        """The open head in words."""
+        site = self.sites[self.row]
+        named = self.stream if len(self.change.before.streams) > 1 else None
+        return attention.title(site.layer, self.number, named, call=site.call).lower()
+
+    @property
+    def maps(self) -> tuple[Array, Array]:
+        """The open head before and after."""
+        site, traces = self.sites[self.row], (self.change.before, self.change.after)
+        place = {"layer": site.layer, "head": self.number, "call": site.call}
+        a, b = (
+            how.apply(trace.attention(**place, stream=self.stream))
+            for how, trace in zip(self.shown, traces, strict=True)
+        )
+        return a, b
+
+    @property
+    def measured(self) -> pd.Series:
+        """The row of `changed` of the open head."""
+        site, table = self.sites[self.row], self.changed
+        here = (table["layer"] == site.layer) & (table["head"] == self.number)
+        return table[here & (table["call"] == site.call) if "call" in table else here].iloc[0]
+
+
+def options() -> Options:
+    """Draw the popover of what the reader changes of all maps at once."""
+    with st.popover("Options", icon=":material/tune:"):
+        hide = st.toggle(
+            "Hide special tokens", key="hide", bind=link.bind_switch("hide"), help="Rows then sum to what is left."
+        )
+        words = st.toggle("Merge word pieces", key="words", bind=link.bind_switch("words"))
+        root = st.toggle("Square-root colour", key="sqrt", bind=link.bind_switch("sqrt"), help="Shows small weights.")
+        lines = st.toggle("Lines under the maps", key="with_lines", bind=link.bind_switch("with_lines"))
+    return Options(hide, words, "sqrt" if root else "linear", lines)
 
 
 def open_head(site: AttentionSite | None, number: int | None) -> None:
@@ -40,76 +102,145 @@ def open_head(site: AttentionSite | None, number: int | None) -> None:
     link.assign("mask_head", number)
 
 
-def maps_of(change: Change, *, stream: str, about: Sequence[int] = ()) -> Drawn | None:
-    """Every head by how much it changed, and one head before, after and their difference.
+def see(change: Change, *, stream: str, options: Options, about: Sequence[int] = ()) -> Seen | str:
+    """Find the heads that moved and the open one; a sentence where the text is too long for whole maps.
 
     stream: whose heads. about: positions of the queries that the order of the heads is about, the first of them pinned
-    where it is alone; none for all. None where the text is too long for whole maps.
+    where it is alone; none for all.
     """
-    st.subheader("Where does the model look now?")
-    before, after = change.before, change.after
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        hide = st.toggle(
-            "Hide special tokens", key="hide", bind=link.bind_switch("hide"), help="Rows then sum to what is left."
-        )
-        words = st.toggle("Merge word pieces", key="words", bind=link.bind_switch("words"))
-        root = st.toggle("Square-root colour", key="sqrt", bind=link.bind_switch("sqrt"), help="Shows small weights.")
-    shown, now = _arranged(change, stream=stream, hide=hide, words=words)
-    if shown.is_long:
-        st.info(
-            f"The text has {len(shown.keys.members):,} keys, and maps before and after are compared whole, up to "
+    shown = _arranged(change, stream=stream, hide=options.hide, words=options.words)
+    if shown[0].is_long:
+        return (
+            f"The text has {len(shown[0].keys.members):,} keys, and maps before and after are compared whole, up to "
             f"{maps.WHOLE}. Choose a shorter text to see them."
         )
-        return None
     changed = _changed(change, stream=stream, about=about)
-    sites = before.sites_of(stream)
+    sites = change.before.sites_of(stream)
     row = open_site.row(sites, default=int(changed["layer"][0]), names=LINKED)
     number = link.number("mask_head", default=int(changed["head"][0]), last=sites[0].heads - 1) or 0
-    opened, site = (row, number), sites[row]
-    left, right = st.columns(2, gap="medium")
-    with left:
-        _grid(change, (shown, now), changed, opened, stream=stream)
-    with right:
-        _table(changed, about=about)
+    pinned = shown[0].queries.containing(about[0]) if len(about) == 1 else None
+    return Seen(change, shown, sites, changed, row, number, pinned, options)
 
-    a, b = (
-        how.apply(trace.attention(layer=site.layer, head=number, stream=stream, call=site.call))
-        for how, trace in ((shown, before), (now, after))
+
+def moved(seen: Seen | str) -> readings.Head | None:
+    """The head that moved most; None where none did, and for a text that is too long."""
+    return None if isinstance(seen, str) else readings.moved(seen.changed)
+
+
+def heads(seen: Seen | str) -> None:
+    """Draw |after - before| of every head as thumbnails; a click opens one."""
+    if isinstance(seen, str):
+        st.info(seen)
+        return
+    before, after, sites = seen.change.before, seen.change.after, seen.sites
+    shown, now = seen.shown
+
+    def apply(trace: Trace, how: maps.Arrangement) -> list[Array]:
+        return [how.apply(trace.attention(layer=site.layer, stream=site.stream, call=site.call)) for site in sites]
+
+    pictures, largest = session.cached(
+        ("changes", before.key, after.key, seen.stream, seen.shown),
+        lambda: changes(list(zip(apply(before, shown), apply(after, now), strict=True))),
     )
+    st.markdown("**Which heads moved**")
+    data = grid_bytes(
+        pictures,
+        tokens=len(shown.keys.labels),
+        scale="sqrt",
+        selected=(seen.row, seen.number),
+        notes=_notes(seen.changed),
+        names=site_words.layer_names(sites),
+    )
+    grid(data, key="grid-change", on_open=lambda row, number: open_head(sites[row], number))
+    st.caption(
+        f"Rows are layers, columns heads: |after − before| of each cell, from 0 to {theme.number(largest)}, on a "
+        "square-root scale. Click a head to see its maps; first open is the one that moved most."
+    )
+
+
+def before_and_after(seen: Seen | str, *, about: Sequence[int] = ()) -> dict[str, MapPicture]:
+    """Draw the open head before, after and their difference, aligned, and its numbers; the maps as files have them."""
+    if isinstance(seen, str):
+        return {}
+    a, b = seen.maps
     apart: Array = b - a
+    shown, now = seen.shown
     top, largest = max(float(a.max()), float(b.max())) or 1.0, float(abs(apart).max())
-    named = stream if len(before.streams) > 1 else None
-    title = attention.title(site.layer, number, named, call=site.call).lower()
-    pinned = shown.queries.containing(about[0]) if len(about) == 1 else None
-    follow = partial(_step, opened, sites)
-    draw = partial(_map, opened=opened, pinned=pinned, on_event=follow)
-    scale: theme.Scale = "sqrt" if root else "linear"
-    left, right = st.columns(2, gap="medium")
-    with left:
-        draw(f"Before: {title}", a, shown, key="map-before", top=top, scale=scale)
-    with right:
-        draw(f"After: {title}", b, now, key="map-after", top=top, scale=scale)
-    draw(f"After minus before: {title}", apart, shown, key="map-change", top=largest or 1.0, signed=True)
+    beside = Beside.around([(each.queries.labels, each.keys.labels) for each in (shown, now)])
+    scale = seen.options.scale
+    pictures = {
+        "Before": MapPicture(f"Before: {seen.title}", a, shown.queries.labels, shown.keys.labels, top, scale),
+        "After": MapPicture(f"After: {seen.title}", b, now.queries.labels, now.keys.labels, top, scale),
+        "After minus before": MapPicture(
+            "After minus before", apart, shown.queries.labels, shown.keys.labels, largest or 1.0, diverging=True
+        ),
+    }
+    for place, (key, picture) in zip(
+        st.columns(3, gap="medium"), zip(("before", "after", "change"), pictures.values(), strict=True), strict=True
+    ):
+        with place:
+            _map(picture, seen, key=f"map-{key}", beside=beside)
+    widgets.numbers(_told(seen, about=about))
     st.caption(
         rf"$A' - A$, weight after minus before, no unit, at most {theme.number(largest)}: indigo where the head "
         f"looks more now, amber where less. Before and after share one scale, from 0 to {theme.number(top)}. "
-        f"Row = query, column = key{'.' if pinned is None else '; the row of the changed token is pinned.'}"
+        f"Row = query, column = key{'.' if seen.pinned is None else '; the row of the changed token is pinned.'}"
     )
-    return Drawn({"before": a, "after": b, "difference": apart}, shown.keys.labels)
+    return pictures
 
 
-def hidden_states(change: Change, *, positions: Sequence[int] = (), name: str = "masked") -> None:
-    """Draw how far each token's last hidden state turned; the tokens at `positions` stand out under `name`."""
+def table(seen: Seen | str, *, about: Sequence[int] = ()) -> None:
+    """The heads that moved most, in numbers."""
+    if isinstance(seen, str):
+        return
+    with st.expander("The heads that moved most, in numbers"):
+        st.dataframe(
+            seen.changed.head(MOST).drop(columns="stream"),
+            hide_index=True,
+            column_config={
+                "jensen_shannon": st.column_config.NumberColumn("divergence, nats", format="%.3g"),
+                "total_variation": st.column_config.NumberColumn("weight moved, share", format="%.3g"),
+                "call": st.column_config.NumberColumn("attention of the layer"),
+            },
+        )
+        which = "whose row of the changed token differs most (of several: the mean)" if about else "that differ most"
+        st.caption(f"The heads {which}, by Jensen-Shannon divergence (Lin 1991).")
+
+
+@dataclass(frozen=True, eq=False)
+class States:
+    """The turn of each token's last hidden state, [tokens], and the places of those that were changed themselves."""
+
+    turned: pd.DataFrame
+    tokens: Sequence[str]
+    changed: Sequence[int]
+
+    @property
+    def read(self) -> readings.Turned | None:
+        """The token that turned most."""
+        return readings.turned(self.turned["turned"].to_numpy(), tokens=self.tokens, changed=self.changed)
+
+
+def hidden_states(change: Change, *, positions: Sequence[int] = ()) -> States:
+    """Measure how far each token's last hidden state turned; positions: of the tokens that are others now."""
     stream = change.before.sites[-1].stream
     stream = "decoder" if stream == "cross" else stream
     groups = [side.queries for side in _arranged(change, stream=stream, hide=False, words=False)]
     tokens = [_joined(change.before, group) for group in groups[0].members]
     turned = compare.moved(change.before, change.after, groups=(groups[0], groups[1]))
     changed = [index for index, group in enumerate(groups[0].members) if set(group) & set(positions)]
-    widgets.chart(
-        figures.moved(turned, tokens=tokens, masked=changed, names=("seen", name), mode=session.mode()),
+    return States(pd.DataFrame({"token": tokens, "turned": turned}), tokens, changed)
+
+
+def draw_states(states: States, *, name: str = "masked") -> None:
+    """Draw how far each token's last hidden state turned; those that were changed stand out under `name`."""
+    turned = states.turned["turned"].to_numpy()
+    st.markdown("**How far each hidden state turned**")
+    chart.show(
+        partial(figures.moved, turned, tokens=states.tokens, masked=states.changed, names=("as before", name)),
         alt="1 - cosine of each token's last hidden state before and after",
         key="moved",
+        table=states.turned,
     )
     st.caption(
         r"$1 - \cos(h_i, h'_i)$ of each token's last hidden state, $h_i$ before and $h'_i$ after: 0 where both point "
@@ -143,40 +274,6 @@ def _changed(change: Change, *, stream: str, about: Sequence[int]) -> pd.DataFra
     return table
 
 
-def _grid(
-    change: Change,
-    shown: tuple[maps.Arrangement, maps.Arrangement],
-    changed: pd.DataFrame,
-    opened: tuple[int, int],
-    *,
-    stream: str,
-) -> None:
-    """|after - before| of every head as thumbnails; a click opens one."""
-    before, after = change.before, change.after
-    sites = before.sites_of(stream)
-
-    def apply(trace: Trace, how: maps.Arrangement) -> list[Array]:
-        return [how.apply(trace.attention(layer=site.layer, stream=stream, call=site.call)) for site in sites]
-
-    pictures, largest = session.cached(
-        ("changes", before.key, after.key, stream, shown),
-        lambda: changes(list(zip(apply(before, shown[0]), apply(after, shown[1]), strict=True))),
-    )
-    data = grid_bytes(
-        pictures,
-        tokens=len(shown[0].keys.labels),
-        scale="sqrt",
-        selected=opened,
-        notes=_notes(changed),
-        names=site_words.layer_names(sites),
-    )
-    grid(data, key="grid-change", on_open=lambda row, number: open_head(sites[row], number))
-    st.caption(
-        f"Rows are layers, columns heads: |after − before| of each cell, from 0 to {theme.number(largest)}, on a "
-        "square-root scale. Click a head to open it, or walk with the arrow keys; first open is the most changed one."
-    )
-
-
 def _notes(changed: pd.DataFrame) -> list[list[str]]:
     """A line for each head, by layer and head: how much of it changed; `changed` of compare.changed_heads."""
     places = [name for name in ("layer", "call") if name in changed]
@@ -185,52 +282,43 @@ def _notes(changed: pd.DataFrame) -> list[list[str]]:
     return roles.by_layer(lines, ordered)
 
 
-def _table(changed: pd.DataFrame, *, about: Sequence[int]) -> None:
-    """The heads that changed most."""
-    st.dataframe(
-        changed.head(MOST).drop(columns="stream"),
-        hide_index=True,
-        column_config={
-            "jensen_shannon": st.column_config.NumberColumn("divergence, nats", format="%.3g"),
-            "total_variation": st.column_config.NumberColumn("weight moved, share", format="%.3g"),
-        },
-    )
-    which = "whose row of the changed token differs most (of several tokens: the mean)" if about else "that differ most"
-    over = "the row before and after" if about else "each row before and after, mean over the rows"
-    st.caption(
-        f"The heads {which}. Jensen-Shannon divergence of {over} (Lin 1991), 0 to ln 2 = 0.693 nats; weight moved "
-        r"$\frac{1}{2}\sum_j |A'_{ij} - A_{ij}|$, 0 to 1."
-    )
+def _told(seen: Seen, *, about: Sequence[int]) -> list[tuple[str, str, str]]:
+    """The numbers of the open head."""
+    row = seen.measured
+    over = "the changed token's row" if about else "every row, mean over the rows"
+    return [
+        (
+            "Divergence",
+            f"{theme.number(row['jensen_shannon'])} nats",
+            f"Jensen-Shannon divergence of {over}, before and after (Lin 1991); 0 to ln 2 = 0.693",
+        ),
+        (
+            "Weight moved",
+            f"{row['total_variation']:.0%}",
+            f"The share of the weight that lies on other keys now, 1/2 Σ |A' − A| of {over}",
+        ),
+    ]
 
 
-def _map(
-    title: str,
-    weights: Array,
-    labels: maps.Arrangement,
-    *,
-    key: str,
-    top: float,
-    opened: tuple[int, int],
-    pinned: int | None,
-    on_event: Callable[[Choice | Step], None],
-    scale: theme.Scale = "linear",
-    signed: bool = False,
-) -> None:
-    """Draw one map [Q, T], from 0 to `top`; a signed map from -top to top on the diverging scale."""
+def _map(picture: MapPicture, seen: Seen, *, key: str, beside: Beside) -> None:
+    """Draw one map [Q, T], from 0 to its top; a signed map from -top to top on the diverging scale."""
     data = HeadMessage(
-        weights,
-        queries=labels.queries.labels,
-        keys=labels.keys.labels,
-        layer=opened[0],
-        head=opened[1],
-        title=title,
-        scale=scale,
-        chosen=pinned,
-        vmax=top,
-        diverging=signed,
-        quantity="difference of weights" if signed else "weight",
+        picture.weights,
+        queries=picture.queries,
+        keys=picture.keys,
+        layer=seen.row,
+        head=seen.number,
+        title=picture.title,
+        scale=picture.scale,
+        chosen=seen.pinned,
+        vmax=picture.top,
+        diverging=picture.diverging,
+        quantity="difference of weights" if picture.diverging else "weight",
+        beside=beside,
+        lines=seen.options.lines,
     ).to_bytes()
-    head(data, key=key, on_event=on_event)
+    follow: Callable[[Choice | Step], None] = partial(_step, (seen.row, seen.number), seen.sites)
+    head(data, key=key, on_event=follow)
 
 
 def _step(opened: tuple[int, int], sites: Sequence[AttentionSite], event: Choice | Step) -> None:

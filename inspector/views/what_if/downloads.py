@@ -1,24 +1,39 @@
-"""Downloads of a changed text."""
+"""Downloads of a changed text: the open head's maps as pictures, tables and arrays, and what is predicted."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
 
-from inspector.export import spreadsheet
+from inspector.export import python, spreadsheet
+from inspector.views.figures import map_files
 from inspector.views.shell import downloads
+from inspector.views.what_if.before_after import Seen
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from inspector.views.what_if.before_after import Drawn
+    from inspector.trace import Trace
+    from inspector.views.figures.map_files import MapPicture
 
 
-def change(predictions: pd.DataFrame | None, drawn: Drawn | None, *, name: str) -> None:
-    """Draw buttons for what is predicted, as CSV, and for the open head's maps [Q, T] with their keys, as NPZ."""
-    with st.container(horizontal=True, gap="small"):
+def change(
+    trace: Trace,
+    seen: Seen | str,
+    pictures: Mapping[str, MapPicture],
+    *,
+    what: str,
+    predictions: pd.DataFrame | None,
+    name: str,
+) -> None:
+    """Draw the files of the open head's maps, and of what is predicted.
+
+    trace: the text as it was. what: the call of inspector.interventions, see `python.intervention`. name: of the files.
+    """
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         if predictions is not None:
             downloads.button(
                 f"{name}-guesses.csv",
@@ -26,10 +41,27 @@ def change(predictions: pd.DataFrame | None, drawn: Drawn | None, *, name: str) 
                 "The likeliest tokens and the true one, before and after, to the last digit",
                 label="Guesses, CSV",
             )
-        if drawn is not None:
-            downloads.button(
-                f"{name}-attention.npz",
-                lambda: downloads.npz({**drawn.maps, "tokens": np.array(drawn.keys)}),
-                "The open head between the tokens as you see them: numpy.load() gives " + ", ".join(drawn.maps),
-                label="Maps, NPZ",
-            )
+        if isinstance(seen, str):
+            return
+        arrays = {title.lower(): picture.weights for title, picture in pictures.items()}
+        arrays["difference"] = arrays.pop("after minus before")
+        keys = seen.shown[0].keys.labels
+        downloads.button(
+            f"{name}-attention.npz",
+            lambda: downloads.npz({**arrays, "tokens": np.array(keys)}),
+            "The open head between the tokens as you see them: numpy.load() gives " + ", ".join(arrays),
+            label="Maps, NPZ",
+        )
+        site = seen.sites[seen.row]
+        lines = python.intervention(
+            trace,
+            what,
+            hide=seen.options.hide,
+            words=seen.options.words,
+            layer=site.layer,
+            head=seen.number,
+            stream=site.stream,
+            call=site.call,
+            predicts=predictions is not None,
+        )
+        map_files.draw(pictures, name=name, python=lines)

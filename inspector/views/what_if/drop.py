@@ -11,12 +11,13 @@ from inspector import heads as measures
 from inspector import interventions, maps
 from inspector.components.grid import grid_bytes, roles
 from inspector.interventions import Dropped
+from inspector.readings import what_if as readings
 from inspector.trace import Trace
 from inspector.views.components.grid import grid
-from inspector.views.shell import boundary, link, session, site_words, widgets
-from inspector.views.what_if import before_after, downloads, importance
-from inspector.views.what_if.predictions import show_predictions
+from inspector.views.shell import boundary, link, sentence, session, site_words, widgets
+from inspector.views.what_if import before_after, downloads, importance, predictions
 from inspector.views.what_if.swap import guessed_token
+from inspector.wording.english import what_if as wording
 from models import LoadedModel
 from models.attention.dropping import Head
 from models.formatting import layer_name
@@ -25,27 +26,48 @@ from models.formatting import layer_name
 @st.fragment
 @boundary.part
 def explorer(trace: Trace, loaded: LoadedModel) -> None:
-    """Draw everything below the controls, as a fragment: a click redraws only this."""
-    st.caption(
-        r"A dropped head says nothing: its output $A V$, before $W_O$, is set to zero, $\xi_h = 0$ in "
-        r"$\mathrm{MHAtt}(x) = \sum_h \xi_h \, \mathrm{Att}_h(x)$ (Michel et al. 2019, 2.3). Its own map is still "
-        "computed; what comes after it changes."
-    )
+    """Draw everything below the choice of a change, as a fragment: a click redraws only this."""
+    above = st.container()
     try:
-        stream = widgets.stream(trace.streams)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            stream = widgets.stream(trace.streams)
+            options = before_after.options()
         hidden = guessed_token(trace, loaded)
         names = {name_of(head, trace): head for head in interventions.every_head(trace)}
         chosen = link.several("drop", default=_first(trace), allowed=list(names), but="")
         dropped = _dropped(trace, loaded, tuple(names[one] for one in chosen), hidden=hidden)
         _choice(dropped, first=_first(trace), stream=stream)
-        predictions = show_predictions(loaded, dropped)
-        drawn = before_after.maps_of(dropped, stream=stream)
-        before_after.hidden_states(dropped)
+        asked = predictions.ask(loaded, dropped)
+        seen = before_after.see(dropped, stream=stream, options=options)
+        states = before_after.hidden_states(dropped)
+        with above:
+            read = None if asked is None else readings.predicted(asked.found)
+            several = len(trace.streams) > 1
+            begin = wording.dropped(
+                [(head.stream, head.layer, head.call, head.head) for head in dropped.heads], several=several
+            )
+            said = wording.change(begin, read, states.read, before_after.moved(seen), several=several)
+            sentence.show(said, ("head", "layer"))
+        draw_states = partial(before_after.draw_states, states)
+        found = predictions.beside(asked, states=draw_states, heads=partial(before_after.heads, seen))
+        pictures = before_after.before_and_after(seen)
+        heads = [tuple(head)[: 4 if head.call else 3] for head in dropped.heads]
+        what = f"drop(heads={heads}" + (f", hidden={hidden})" if hidden else ")")
+        name = f"{trace.model.replace('/', '-')}-dropped"
+        downloads.change(trace, seen, pictures, what=what, predictions=found, name=name)
+        if asked is not None:
+            draw_states()
         link.publish()
     except ValueError as error:
         session.show_problem(str(error))
         return
-    downloads.change(predictions, drawn, name=f"{trace.model.replace('/', '-')}-dropped")
+    st.caption(
+        r"A dropped head says nothing: its output $A V$, before $W_O$, is set to zero, $\xi_h = 0$ in "
+        r"$\mathrm{MHAtt}(x) = \sum_h \xi_h \, \mathrm{Att}_h(x)$ (Michel et al. 2019, 2.3). Its own map is still "
+        "computed; what comes after it changes."
+    )
+    predictions.explain(loaded, asked)
+    before_after.table(seen)
     toggle = partial(_toggle, dropped=dropped, stream=stream)
     importance.show(trace, loaded, dropped, stream=stream, hidden=hidden, toggle=toggle)
 

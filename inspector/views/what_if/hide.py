@@ -11,44 +11,86 @@ from inspector import interventions
 from inspector.interventions import Guess, Masked
 from inspector.plots import interventions as draw
 from inspector.plots import theme
+from inspector.readings import what_if as readings
 from inspector.trace import Trace
-from inspector.views.shell import boundary, link, session, widgets
-from inspector.views.what_if import before_after, downloads, token_choice
-from inspector.views.what_if.predictions import guess_numbers, show_predictions
+from inspector.views.figures import chart
+from inspector.views.shell import boundary, link, sentence, session, widgets
+from inspector.views.what_if import before_after, downloads, predictions, token_choice
+from inspector.wording.english import what_if as wording
 from models import LoadedModel
 
-GUESSES = "mini-bert"  # the model of the catalogue that guesses hidden tokens
 SHOWN = 4  # guesses drawn at most
+
+
+def can(loaded: LoadedModel) -> bool:
+    """Return True for a model that guesses hidden tokens, or predicts others where one is hidden from it."""
+    return loaded.fills_masks or (loaded.predict is not None and loaded.tokenizer.mask_token_id is not None)
 
 
 @st.fragment
 @boundary.part
 def explorer(trace: Trace, loaded: LoadedModel) -> None:
-    """Draw everything below the controls, as a fragment: a click redraws only this."""
-    st.caption(
-        "Click a token: it is hidden behind the model's mask token and the text is read again. A masked language model "
-        "guesses what stood there from the words on both sides, as it was trained to (Devlin et al. 2019, 3.1)."
-    )
-    if not loaded.fills_masks:
-        _other_model(loaded)
-    if loaded.tokenizer.mask_token_id is None:
-        st.caption("Its tokenizer has no mask token to hide a word behind: swap a word, or drop heads.")
-        return
+    """Draw everything below the choice of a change, as a fragment: a click redraws only this."""
+    above = st.container()
     try:
-        masked = _masked(trace, loaded, _chosen_tokens(trace, loaded))
-        guesses = _guesses(loaded, masked)
-        stream = widgets.stream(trace.streams)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            whole = st.toggle(
+                "Whole word",
+                True,
+                key="whole",
+                bind=link.bind_switch("whole", default=True),
+                help="Mask all pieces of a word: one gives away others.",
+            )
+            several = st.toggle(
+                "Several at once", key="several", bind=link.bind_switch("several"), help="A click adds to those hidden."
+            )
+            stream = widgets.stream(trace.streams)
+            options = before_after.options()
+        positions = token_choice.chosen(
+            trace.encoding,
+            name="token",
+            key="chips",
+            default=telling(trace, loaded),
+            label="Which token is hidden",
+            whole=whole,
+            several=several,
+        )
+        masked = _masked(trace, loaded, positions)
         about = masked.positions if trace.read_by(stream) is trace.encoding else ()
-        drawn = before_after.maps_of(masked, stream=stream, about=about)
-        before_after.hidden_states(masked, positions=masked.positions if trace.target is None else ())
+        seen = before_after.see(masked, stream=stream, options=options, about=about)
+        asked = None if loaded.fills_masks else predictions.ask(loaded, masked)
+        with above:
+            sentence.show(_sentence(loaded, masked, asked, seen), ("token", "head", "layer"))
+        left, right = st.columns([1, 1], gap="medium")
+        with left:
+            found = _guesses(masked) if asked is None else predictions.show(asked)
+        with right:
+            before_after.heads(seen)
+        pictures = before_after.before_and_after(seen, about=about)
+        what = f"mask(positions={list(masked.positions)})"
+        name = f"{trace.model.replace('/', '-')}-masked"
+        downloads.change(trace, seen, pictures, what=what, predictions=found, name=name)
+        states = before_after.hidden_states(masked, positions=masked.positions if trace.target is None else ())
+        before_after.draw_states(states)
         link.publish()
     except ValueError as error:
         session.show_problem(str(error))
         return
-    downloads.change(guesses, drawn, name=f"{trace.model.replace('/', '-')}-masked")
-    if guesses is not None:
+    st.caption(
+        "The token is hidden behind the model's mask token and the text is read again. A masked language model guesses "
+        "what stood there from the words on both sides, as it was trained to (Devlin et al. 2019, 3.1)."
+        if asked is None
+        else f"{widgets.plain(loaded.card.title)} writes from left to right and fills no gaps. What a token hidden "
+        "behind its mask token does to what it predicts is seen here; whether it ever met that token in training, its "
+        "files do not say."
+    )
+    if asked is None:
+        _explain(loaded, masked)
         with st.expander("All guesses, in numbers"):
-            widgets.table(guesses, name="guesses", height=320)
+            widgets.table(found, name="guesses", height=320)
+    else:
+        predictions.explain(loaded, asked)
+    before_after.table(seen, about=about)
 
 
 def telling(trace: Trace, loaded: LoadedModel) -> int:
@@ -59,54 +101,6 @@ def telling(trace: Trace, loaded: LoadedModel) -> int:
     )
 
 
-def _other_model(loaded: LoadedModel) -> None:
-    """Say that this model does not guess and why, and offer a model that does."""
-    st.subheader("This model does not guess words")
-    does = "turns a text into vectors, one for each token, and has no layer that turns a vector back into a word"
-    if loaded.shape != "encoder":
-        does = "writes a text from left to right, and never fills a gap from both sides"
-    st.write(
-        f"{loaded.card.title} {does}. What it makes of a text with its mask token in it can be seen all the same; "
-        "whether it ever met that token in training, its files do not say."
-    )
-    opened = st.session_state.get("file") is not None
-    st.button(
-        "Switch to mini-BERT, keep the text",
-        icon=":material/visibility_off:",
-        on_click=_switch,
-        disabled=opened,
-        help="Remove the saved trace in the sidebar first." if opened else None,
-    )
-
-
-def _switch() -> None:
-    """To the model that guesses; the text stays."""
-    st.session_state["model"] = GUESSES
-
-
-def _chosen_tokens(trace: Trace, loaded: LoadedModel) -> tuple[int, ...]:
-    """The chips and their switches; the positions to mask."""
-    with st.container(horizontal=True):
-        whole = st.toggle(
-            "Whole word",
-            True,
-            key="whole",
-            bind=link.bind_switch("whole", default=True),
-            help="Mask all pieces of a word: one gives away others.",
-        )
-        several = st.toggle(
-            "Several at once", key="several", bind=link.bind_switch("several"), help="A click adds to what is masked."
-        )
-    return token_choice.chosen(
-        trace.encoding,
-        name="token",
-        key="chips",
-        default=telling(trace, loaded),
-        whole=whole,
-        several=several,
-    )
-
-
 def _masked(trace: Trace, loaded: LoadedModel, positions: tuple[int, ...]) -> Masked:
     return session.cached(
         ("masked", trace.key, positions),
@@ -114,32 +108,49 @@ def _masked(trace: Trace, loaded: LoadedModel, positions: tuple[int, ...]) -> Ma
     )
 
 
-def _guesses(loaded: LoadedModel, masked: Masked) -> pd.DataFrame | None:
-    """Draw the guesses or predictions and return their table."""
-    if not loaded.fills_masks:
-        st.text(masked.gapped)
-        return show_predictions(loaded, masked)
-    _gap(loaded, masked)
-    return interventions.predictions(masked)
+def _sentence(
+    loaded: LoadedModel, masked: Masked, asked: predictions.Asked | None, seen: before_after.Seen | str
+) -> str:
+    moved, several = before_after.moved(seen), len(masked.before.streams) > 1
+    if asked is not None:
+        tokens = [masked.before.encoding.tokens[position] for position in masked.positions]
+        return wording.change(wording.hidden(tokens), readings.predicted(asked.found), None, moved, several=several)
+    read = readings.guessed(masked.guesses, mask_token=loaded.tokenizer.mask_token)
+    said = wording.guess(read, model=widgets.plain(loaded.card.title.split(",")[0]))
+    return said if moved is None else f"{said} {wording.most_moved(moved, several=several)}"
 
 
-def _gap(loaded: LoadedModel, masked: Masked) -> None:
-    """The gap, the likeliest tokens for it, and where the true one stands."""
-    st.subheader("What stands in the gap?")
+def _guesses(masked: Masked) -> pd.DataFrame:
+    """Draw the gap, the likeliest tokens for it, and where the true one stands; the table of the guesses."""
     st.text(masked.gapped)
-    first = masked.guesses[0]
     if len(masked.guesses) == 1:
-        left, right = st.columns([3, 2], gap="medium", vertical_alignment="center")
-        with left:
-            _draw(first)
-        with right:
-            widgets.cards(guess_numbers(first, masked.unmasked[0]), width=170)
+        _draw(masked.guesses[0])
+        widgets.numbers(predictions.guess_numbers(masked.guesses[0], masked.unmasked[0]))
     else:
-        st.caption("Several at once are guessed independently: the model does not know what it guessed in another gap.")
         for start in range(0, min(len(masked.guesses), SHOWN), 2):
             for column, guess in zip(st.columns(2), masked.guesses[start : start + 2], strict=False):
                 with column:
                     _draw(guess)
+    return interventions.predictions(masked)
+
+
+def _draw(guess: Guess) -> None:
+    """The likeliest tokens at one position."""
+    chart.show(
+        partial(draw.guesses, guess),
+        alt=f"probability of the likeliest tokens at position {guess.position}; the true one has rank {guess.rank} and "
+        f"probability {theme.number(guess.probability)}",
+        key=f"guesses-{guess.position}",
+    )
+
+
+def _explain(loaded: LoadedModel, masked: Masked) -> None:
+    """Say how the guesses are made."""
+    first = masked.guesses[0]
+    if len(masked.guesses) > 1:
+        st.caption("Several at once are guessed independently: the model does not know what it guessed in another gap.")
+    if len(masked.guesses) > SHOWN:
+        st.caption(f"Drawn are the first {SHOWN} of {len(masked.guesses)}; all are in the table below.")
     if loaded.tokenizer.mask_token in [guess.token for guess in masked.guesses]:
         st.caption("The text has the mask token there itself: no true token is known, and after is as before.")
     st.caption(
@@ -147,16 +158,4 @@ def _gap(loaded: LoadedModel, masked: Masked) -> None:
         f"last hidden state; no unit. At position {first.position} the five likeliest have "
         f"{theme.number(sum(share for _, share in first.top))} of the probability together. "
         "The text's own token is solid and named *true*."
-    )
-    if len(masked.guesses) > SHOWN:
-        st.caption(f"Drawn are the first {SHOWN} of {len(masked.guesses)}; all are in the table below.")
-
-
-def _draw(guess: Guess) -> None:
-    """The likeliest tokens at one position."""
-    widgets.chart(
-        draw.guesses(guess, mode=session.mode()),
-        alt=f"probability of the likeliest tokens at position {guess.position}; the true one has rank {guess.rank} and "
-        f"probability {theme.number(guess.probability)}",
-        key=f"guesses-{guess.position}",
     )

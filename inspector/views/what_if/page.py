@@ -4,36 +4,32 @@ from __future__ import annotations
 
 import streamlit as st
 
-from inspector.views.shell import link, session
+from inspector.views.shell import link, stand_in
 from inspector.views.what_if import drop, hide, swap, token_choice
 
-PARTS = {
-    "Hide a token": hide.explorer,
-    "Swap a word": swap.explorer,
-    "Drop heads": drop.explorer,
-}
+HIDE, SWAP, DROP = "Hide a token", "Swap a word", "Drop heads"
+PARTS = {HIDE: hide.explorer, SWAP: swap.explorer, DROP: drop.explorer}
+GUESSES = ("mini-bert",)  # the models of the catalogue that guess hidden tokens
 
 # The masked tokens, the swapped word, the token that is predicted, the dropped heads, the open head.
 link.parameters("token", "word", "ask", "drop", "mask_layer", "mask_call", "mask_head")
-inspected = session.inspected()
-loaded = session.at_hand(
-    inspected, so="it cannot be run again. Remove the file in the sidebar and choose a model to change its text"
-)
-trace = inspected.trace
-if st.session_state.setdefault("changed_in", trace.tokens) != trace.tokens:
-    for name in ("token", "word", "ask"):
-        token_choice.choose(name, None)
-st.session_state["changed_in"] = trace.tokens
-
-names = list(PARTS)
+parts = list(PARTS)
 part = st.segmented_control(
     "What changes",
-    names,
-    default=names[0],
+    parts,
+    default=HIDE,
     key="part",
-    bind=link.bind_choice("part", default=names[0], options=names),
+    bind=link.bind_choice("part", default=HIDE, options=parts),
     required=True,
     label_visibility="collapsed",
     on_change=lambda: token_choice.choose("ask", None),
 )
-PARTS[part](trace, loaded)
+shown = stand_in.inspected(
+    "guesses no hidden words", can=hide.can if part == HIDE else lambda loaded: True, instead=GUESSES
+)
+trace = shown.trace
+if st.session_state.setdefault("changed_in", trace.tokens) != trace.tokens:
+    for name in ("token", "word", "ask"):
+        token_choice.choose(name, None)
+st.session_state["changed_in"] = trace.tokens
+PARTS[part](trace, shown.loaded)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -11,21 +14,26 @@ from inspector import interventions
 from inspector.interventions import Change, Guess, Prediction
 from inspector.plots import interventions as draw
 from inspector.plots import theme
+from inspector.views.figures import chart
 from inspector.views.shell import link, session, widgets
 from models import LoadedModel
 
 END = "…"  # what comes after the text's end
 
 
-def show_predictions(loaded: LoadedModel, change: Change) -> pd.DataFrame | None:
-    """The likeliest tokens before and after, with how the true one fares; the table of it. None without a head."""
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """A prediction before and after a change, and those at every position, of interventions.surprises."""
+
+    found: Prediction
+    everywhere: pd.DataFrame
+    position: int
+
+
+def ask(loaded: LoadedModel, change: Change) -> Asked | None:
+    """Predict one position before and after, of the reader's choice where there are several; None without a head."""
     if loaded.predict is None:
-        st.info(
-            f"{loaded.card.title} turns a text into vectors and has no head that predicts tokens, so there is no "
-            "prediction to compare: what changes is its maps and hidden states."
-        )
         return None
-    st.subheader("What does the model predict now?")
     everywhere = session.cached(
         (change.before.key, change.after.key, "surprises"), lambda: interventions.surprises(loaded, change)
     )
@@ -34,28 +42,55 @@ def show_predictions(loaded: LoadedModel, change: Change) -> pd.DataFrame | None
         (change.before.key, change.after.key, "prediction", position),
         lambda: interventions.predict(loaded, change, position=position),
     )
-    left, right = st.columns([1, 1], gap="medium", vertical_alignment="center")
+    return Asked(found, everywhere, position)
+
+
+def show(asked: Asked) -> pd.DataFrame:
+    """Draw the likeliest tokens before and after, with how the true one fares; the table of it."""
+    found = asked.found
+    table = interventions.prediction_table(found)
+    st.markdown("**What the model predicts**")
+    chart.show(
+        partial(draw.predictions, found),
+        alt="probabilities of the likeliest tokens before and after",
+        key="predictions",
+        table=table,
+    )
+    widgets.numbers(_numbers(found))
+    return table
+
+
+def beside(asked: Asked | None, *, states: Callable[[], None], heads: Callable[[], None]) -> pd.DataFrame | None:
+    """Draw the predictions beside the heads, and return their table; `states` in place of predictions that are none."""
+    left, right = st.columns([1, 1], gap="medium")
     with left:
-        widgets.chart(
-            draw.predictions(found, mode=session.mode()),
-            alt="probabilities of the likeliest tokens before and after",
-            key="predictions",
-        )
+        if asked is None:
+            states()
+        found = None if asked is None else show(asked)
     with right:
-        widgets.cards(_numbers(found), width=190)
+        heads()
+    return found
+
+
+def explain(loaded: LoadedModel, asked: Asked | None) -> None:
+    """Say what was predicted and how, and show the numbers of every position."""
+    if asked is None:
+        st.caption(f"{widgets.plain(loaded.card.title)} predicts no tokens: its maps and hidden states change.")
+        return
+    found = asked.found
     st.caption(
         rf"$p = \mathrm{{softmax}}(z)$ over the {found.before.vocabulary:,} tokens of the vocabulary, $z$ the logits "
-        f"of the last hidden state at position {position}; no unit. Drawn are the five likeliest before and the five "
-        f"likeliest after. {_whose(loaded, found)}"
+        f"of the last hidden state at position {asked.position}; no unit. Drawn are the five likeliest before and the "
+        f"five likeliest after. {_whose(loaded, found)}"
     )
-    if len(everywhere) > 1:
-        with st.expander("Every position, in numbers"):
-            widgets.table(everywhere, name="surprises", height=320)
+    if len(asked.everywhere) > 1:
+        with st.expander("The prediction at every position, in numbers"):
+            widgets.table(asked.everywhere, name="surprises", height=320)
             st.caption(
+                "First chosen is the position whose prediction changed most. "
                 "before and after: $-\\log_2 p$ of the true token, in bits; divergence "
                 r"$\mathrm{KL}(p \,\|\, p') = \sum p \log_2 (p / p')$, in bits."
             )
-    return interventions.prediction_table(found)
 
 
 def _position(loaded: LoadedModel, everywhere: pd.DataFrame) -> int:
@@ -68,8 +103,12 @@ def _position(loaded: LoadedModel, everywhere: pd.DataFrame) -> int:
     if st.session_state.get("ask-next") != [position]:
         st.session_state["ask-next"] = [position]
     tokens = dict(zip(places, everywhere["truth"].fillna(END), strict=True))
-    widgets.token_chips(tokens, key="ask-next", on_change=lambda: _ask(position), label="Which token is predicted")
-    st.caption("First chosen is the position whose prediction changed most. The small number is the position read.")
+    widgets.token_chips(
+        tokens,
+        key="ask-next",
+        on_change=lambda: _ask(position),
+        label="Which token is predicted; the small number is the position before it",
+    )
     return position
 
 
@@ -115,22 +154,19 @@ def _numbers(found: Prediction) -> list[tuple[str, str, str]]:
 
 
 def guess_numbers(guess: Guess, seen: Guess) -> list[tuple[str, str, str]]:
-    """A guess as cards: how the true token fares, and how it did when the model could see it."""
+    """A guess in numbers: how the true token fares, and how it did when the model could see it."""
+    surprise = f"{-math.log2(guess.probability):.3g} bits" if guess.probability else "–"
     return [
         (
             "True token's rank",
             f"{guess.rank:,} of {guess.vocabulary:,}",
             "1: the model's first guess. Tokens of the vocabulary by probability",
         ),
-        ("Its probability", f"{guess.probability:.3g}", "Of the true token, when it is masked"),
-        (
-            "Surprise",
-            f"{-math.log2(guess.probability):.3g} bits" if guess.probability else "–",
-            "-log2 of that probability: 1 bit is a coin's toss",
-        ),
+        ("Its probability", theme.number(guess.probability), "Of the true token, when it is masked"),
+        ("Surprise", surprise, "-log2 of that probability: 1 bit is a coin's toss"),
         (
             "When seen",
-            f"{seen.probability:.3g}",
+            theme.number(seen.probability),
             f"The true token's probability when it is not masked; rank {seen.rank:,}",
         ),
     ]

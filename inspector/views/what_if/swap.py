@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from inspector import interventions
 from inspector.interventions import Swapped
+from inspector.readings import what_if as readings
 from inspector.trace import Trace
-from inspector.views.shell import boundary, link, session, widgets
-from inspector.views.what_if import before_after, downloads, token_choice
+from inspector.views.shell import boundary, link, sentence, session, widgets
+from inspector.views.what_if import before_after, downloads, predictions, token_choice
 from inspector.views.what_if.hide import telling
-from inspector.views.what_if.predictions import show_predictions
+from inspector.wording.english import what_if as wording
 from models import LoadedModel
 
 BY = "dog"
@@ -20,37 +23,55 @@ LONGEST = 60  # characters of the other word
 @st.fragment
 @boundary.part
 def explorer(trace: Trace, loaded: LoadedModel) -> None:
-    """Draw everything below the controls, as a fragment: a click redraws only this."""
-    st.caption(
-        "Click a word and write another: the text is read again with it. Its pieces, however many, are one block, and "
-        "all other tokens are matched one to one. A target that the model wrote or was given stays."
-    )
+    """Draw everything below the choice of a change, as a fragment: a click redraws only this."""
+    above = st.container()
     try:
         default = interventions.first_to_swap(trace.encoding)
         positions = token_choice.chosen(
-            trace.encoding, name="word", key="swapped-chips", default=default, label="Which word"
+            trace.encoding, name="word", key="swapped-chips", default=default, label="Which word is replaced"
         )
-        by = st.text_input(
-            "Another word",
-            BY,
-            max_chars=LONGEST,
-            key="by",
-            bind=link.bind_words("by", default=BY, most=LONGEST),
-            width=280,
-        )
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            by = st.text_input(
+                "Another word",
+                BY,
+                max_chars=LONGEST,
+                key="by",
+                bind=link.bind_words("by", default=BY, most=LONGEST),
+                width=280,
+            )
+            stream = widgets.stream(trace.streams)
+            options = before_after.options()
         hidden = guessed_token(trace, loaded, without=range(positions[0], positions[-1] + 1))
         swapped = _swapped(trace, loaded, positions[0], by=by, hidden=hidden)
-        _texts(swapped)
-        predictions = show_predictions(loaded, swapped)
-        stream = widgets.stream(trace.streams)
-        drawn = before_after.maps_of(swapped, stream=stream)
+        asked = predictions.ask(loaded, swapped)
+        seen = before_after.see(swapped, stream=stream, options=options)
         of_text = tuple(swapped.replaced[0]) if trace.target is None else ()
-        before_after.hidden_states(swapped, positions=of_text, name="swapped")
+        states = before_after.hidden_states(swapped, positions=of_text)
+        with above:
+            read = None if asked is None else readings.predicted(asked.found)
+            several = len(trace.streams) > 1
+            begin = wording.swapped(swapped.word, swapped.by)
+            said = wording.change(begin, read, states.read, before_after.moved(seen), several=several)
+            sentence.show(said, ("token", "head", "layer"))
+        draw_states = partial(before_after.draw_states, states, name="swapped")
+        found = predictions.beside(asked, states=draw_states, heads=partial(before_after.heads, seen))
+        pictures = before_after.before_and_after(seen)
+        given = f"position={positions[0]}, by={by.strip()!r}" + (f", hidden={hidden}" if hidden else "")
+        name = f"{trace.model.replace('/', '-')}-swapped"
+        downloads.change(trace, seen, pictures, what=f"swap({given})", predictions=found, name=name)
+        if asked is not None:
+            draw_states()
         link.publish()
     except ValueError as error:
         session.show_problem(str(error))
         return
-    downloads.change(predictions, drawn, name=f"{trace.model.replace('/', '-')}-swapped")
+    _texts(swapped)
+    st.caption(
+        "The text is read again with the other word. Its pieces, however many, are one block, and all other tokens are "
+        "matched one to one. A target that the model wrote or was given stays."
+    )
+    predictions.explain(loaded, asked)
+    before_after.table(seen)
 
 
 def guessed_token(trace: Trace, loaded: LoadedModel, *, without: range = range(0)) -> tuple[int, ...]:

@@ -18,7 +18,7 @@ test("narrow columns are labelled at round steps, upright, with room between the
   const { step, turns } = columnLabels(Array(384).fill(22), 2);
   assert.equal(step, 20); // 32 pixels a label, 2 a column
   assert.ok(turns.every((turn) => turn === 0));
-  assert.equal(columnLabels(Array(100).fill(300), 3).step, 50); // a long label is cut at 104 pixels
+  assert.equal(columnLabels(Array(100).fill(300), 3).step, 50); // a long label is cut at 126 pixels
 });
 
 test("the room over the plot holds the longest turned label", () => {

@@ -27,7 +27,6 @@ from inspector import (
     record,
 )
 from inspector.components.grid import sides
-from inspector.components.pairs import matrix_bytes
 from inspector.export import python
 from inspector.interventions import importance
 from inspector.plots import attention as draw
@@ -222,16 +221,10 @@ def test_what_is_computed_from_maps_knows_the_call(doubled: tuple[models.LoadedM
     assert flow.rollout(trace, token=1).shape == (7, len(trace.tokens))
     apart = head_distances.measure(trace, stream="encoder")
     assert apart.places[4:8] == [(0, head, 1) for head in range(4)]
-    header = packing_header(matrix_bytes(apart))
-    assert header["heads"][3:5] == [[0, 3], [0, 0, 1]]
+    match = head_distances.matches(apart).iloc[0]
+    assert (match.a_layer, match.a_head, match.a_call) in apart.places
     with pytest.raises(ValueError, match="call 2 is out of range: layer 1 of encoder has calls 0 to 1"):
         trace.attention(layer=1, call=2)
-
-
-def packing_header(message: bytes) -> dict[str, object]:
-    length = int.from_bytes(message[:4], "little")
-    header: dict[str, object] = json.loads(message[4 : 4 + length])
-    return header
 
 
 def test_a_page_holds_every_attention_of_a_layer(doubled: tuple[models.LoadedModel, Trace]) -> None:

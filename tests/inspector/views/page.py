@@ -8,6 +8,7 @@ assert "share no token" not in said(app)
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -86,6 +87,12 @@ def said(app: AppTest) -> str:
 
 def metrics(app: AppTest) -> dict[str, str]:
     return {metric.label: metric.value for metric in app.metric}
+
+
+def numbers(app: AppTest) -> dict[str, str]:
+    """The numbers of the page's lines of numbers by their names, which begin with a small letter."""
+    lines = [element.value for element in app.markdown if re.match(r"[^*\n]+ \*\*[^*]+\*\*( · |$)", element.value)]
+    return {name: value for line in lines for name, value in re.findall(r"([^*·]+?) \*\*([^*]+)\*\*(?: · |$)", line)}
 
 
 def messages(app: AppTest, component: str) -> list[tuple[dict[str, Any], NDArray[Any]]]:

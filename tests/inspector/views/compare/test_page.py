@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,10 +11,11 @@ import numpy as np
 import pytest
 
 from inspector import maps, record
+from inspector.head_distances import between, matches, measure
 from inspector.views.compare import panels as compare_panels
 from models import LoadedModel, load
 from tests.inspector.probe.families import CAPTURED, save
-from tests.inspector.views.page import EXAMPLE, messages, metrics, opened, said, turned
+from tests.inspector.views.page import EXAMPLE, messages, numbers, opened, said, turned
 
 
 def test_it_begins_with_the_open_head_and_the_next_layer(minilm: LoadedModel) -> None:
@@ -91,10 +94,10 @@ def test_equal_maps_are_called_equal(minilm: LoadedModel) -> None:
 def test_two_tokenizers_are_compared_by_words(minilm: LoadedModel) -> None:
     text = "Antidisestablishmentarianism is a long word."
     app = opened("Compare", text=text, b_model="mini-bert", a_layer="1", b_layer="1", a_head="0", b_head="0")
-    header, numbers = messages(app, "head")[2]
+    header, weights = messages(app, "head")[2]
     words = ["[CLS]", "Antidisestablishmentarianism", "is", "a", "long", "word", ".", "[SEP]"]
     assert header["queries"] == header["keys"] == words
-    assert metrics(app)["Shared words"] == "8"
+    assert numbers(app)["shared words"] == "8"
     assert "its words are compared, 8 of them" in said(app)
     assert "Nothing is left over." in said(app)
     a, b = (record(model, text) for model in (minilm, load("mini-bert")))
@@ -104,7 +107,7 @@ def test_two_tokenizers_are_compared_by_words(minilm: LoadedModel) -> None:
         trace.attention(layer=1, head=0)[1 : 1 + count, 1 : 1 + count].sum(axis=1).mean()
         for trace, count in zip((a, b), pieces, strict=True)
     ]
-    assert numbers.reshape(8, 8)[1, 1] == pytest.approx(means[0] - means[1], abs=1e-6)
+    assert weights.reshape(8, 8)[1, 1] == pytest.approx(means[0] - means[1], abs=1e-6)
     linked = [header["linked"]["queries"] for header, _ in messages(app, "head")]
     assert [one.count(linked[2][1]) for one in linked] == [*pieces, 1]
 
@@ -114,7 +117,8 @@ def test_texts_that_share_nothing_are_a_sentence(minilm: LoadedModel) -> None:
     app.toggle(key="hide").set_value(True).run()
     assert "share no token" in said(app)
     assert len(messages(app, "head")) == 2
-    assert len(messages(app, "grid")) == 2
+    assert not app.header  # there is nothing to say of what they share
+    assert "Not every two panels can be matched" in said(app)
 
 
 def test_a_click_on_a_strip_opens_the_head_in_its_panel(minilm: LoadedModel) -> None:
@@ -129,13 +133,96 @@ def test_a_click_on_a_strip_opens_the_head_in_its_panel(minilm: LoadedModel) -> 
     )
 
 
-def test_the_pair_of_heads_is_framed_in_the_matrix(minilm: LoadedModel) -> None:
+def test_the_heads_of_one_model_are_matched_among_themselves(minilm: LoadedModel) -> None:
     app = opened("Compare", a_layer="1", a_head="7", b_layer="4", b_head="3")
-    ((header, numbers),) = messages(app, "pairs")
-    assert header["heads"][19] == [1, 7]
-    assert header["selected"] == [19, 51]
-    assert numbers.shape == (72 * 72,)
-    assert float(metrics(app)["Divergence"].split()[0]) == pytest.approx(numbers.reshape(72, 72)[19, 51], rel=0.01)
+    ((header, values),) = messages(app, "matrix")
+    (panel,) = header["panels"]
+    assert (panel["rows"][19], panel["columns"][51]) == ("layer 1, head 7", "layer 4, head 3")
+    assert panel["marked"] == [19]
+    assert values.shape == (72 * 72,)
+    assert float(numbers(app)["divergence"].split()[0]) == pytest.approx(values.reshape(72, 72)[19, 51], rel=0.01)
+
+
+def test_the_heads_of_two_models_are_matched_and_a_match_opens_its_pair(minilm: LoadedModel) -> None:
+    app = opened("Compare", b_model="mini-bert")
+    ((header, values),) = messages(app, "matrix")
+    assert header["titles"] == {"row": "MiniLM", "column": "mini-BERT"}
+    found = between(*(record(model, EXAMPLE) for model in (minilm, load("mini-bert"))))
+    np.testing.assert_allclose(values.reshape(72, 24), found.values, rtol=1e-6)
+    best = matches(found).query("mutual").iloc[0]
+    button = app.button(key="match-0")
+    assert button.label.startswith(f"layer {best.a_layer}, head {best.a_head} and layer {best.b_layer}, head")
+    button.click().run()
+    assert not app.exception
+    titles = [header["title"] for header, _ in messages(app, "head")]
+    assert titles[:2] == [
+        f"A: layer {best.a_layer}, head {best.a_head}",
+        f"B: layer {best.b_layer}, head {best.b_head}",
+    ]
+    assert app.query_params["b_model"] == "mini-bert"
+
+
+def test_a_match_within_one_model_opens_both_heads(minilm: LoadedModel) -> None:
+    app = opened("Compare", b_model="mini-bert", heads_pair="A alone")
+    ((_, values),) = messages(app, "matrix")
+    assert values.shape == (72 * 72,)
+    best = matches(measure(record(minilm, EXAMPLE), stream="encoder")).query("mutual").iloc[0]
+    app.button(key="match-0").click().run()
+    assert not app.exception
+    assert app.selectbox(key="b_model").value == "minilm"
+    titles = [header["title"] for header, _ in messages(app, "head")]
+    assert titles[:2] == [
+        f"A: layer {best.a_layer}, head {best.a_head}",
+        f"B: layer {best.b_layer}, head {best.b_head}",
+    ]
+
+
+def test_the_sentence_names_what_is_compared(minilm: LoadedModel) -> None:
+    app = opened("Compare", a_layer="1", a_head="7", b_layer="2", b_head="7")
+    a, b = (record(minilm, EXAMPLE).attention(layer=layer, head=7).astype(np.float64) for layer in (1, 2))
+    (sentence,) = (header.value for header in app.header)
+    assert sentence.startswith("A (layer 1, head 7) and B (layer 2, head 7) look at ")
+    assert f"on average {round(100 * np.abs(a - b).sum(axis=1).mean() / 2)} %" in sentence
+    row, column = np.unravel_index(np.abs(a - b).argmax(), a.shape)
+    assert f"{round(100 * a[row, column])} % in A and {round(100 * b[row, column])} % in B" in sentence
+    app.selectbox(key="b_model").set_value("mini-bert").run()
+    assert "B (mini&#45;BERT, layer 2" in app.header[0].value
+    assert app.query_params["b_model"] == "mini-bert"
+
+
+def test_maps_beside_each_other_have_one_origin_and_one_cell(minilm: LoadedModel) -> None:
+    app = opened("Compare", text="Antidisestablishmentarianism is long.", b_model="mini-bert")
+    a, b, apart = (header for header, _ in messages(app, "head"))
+    assert a["beside"] == b["beside"] == apart["beside"]
+    for header in (a, b, apart):
+        assert {*header["queries"]} <= {*a["beside"]["queries"]}
+        assert {*header["keys"]} <= {*a["beside"]["keys"]}
+    assert a["alone"]
+    assert "alone" not in messages(opened("Compare", with_lines="true"), "head")[0][0]
+
+
+def test_the_files_and_the_lines_give_what_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: dict[str, bytes] = {}
+
+    def keep(file: str, make: Callable[[], bytes], *_: object, **__: object) -> None:
+        made[file] = make()
+
+    monkeypatch.setattr("inspector.views.shell.downloads.button", keep)
+    app = opened("Compare", text="A long antidisestablishment.", b_model="mini-bert", hide="true", b_head="2")
+    assert not app.exception
+    names = ("compared", "compared-a", "compared-b", "compared-a-minus-b")
+    assert {f"{name}.{ending}" for name in names for ending in ("png", "svg")} <= set(made)
+    assert made["compared.png"].startswith(b"\x89PNG")
+    assert made["compared.svg"].count(b"<svg ") == 4
+    header, apart = messages(app, "head")[2]
+    table = list(csv.reader(made["compared-a-minus-b.csv"].decode().splitlines()))
+    np.testing.assert_allclose(np.array([row[1:] for row in table[1:]], float).ravel(), apart, rtol=1e-6)
+    given: dict[str, Any] = {}
+    exec(next(code.value for code in app.code if "compare.subtract" in code.value), given)
+    np.testing.assert_array_equal(given["found"].values.ravel(), apart)
+    assert given["found"].keys == tuple(header["keys"])
+    exec(next(code.value for code in app.code if "head_distances.between" in code.value), given)
+    np.testing.assert_allclose(given["found"].values.ravel(), messages(app, "matrix")[0][1], rtol=1e-6)
 
 
 def test_three_streams_and_other_shapes_stand_beside_each_other() -> None:
@@ -144,7 +231,9 @@ def test_three_streams_and_other_shapes_stand_beside_each_other() -> None:
     assert messages(app, "head")[0][0]["queries"][:2] == ["[CLS] → my", "my → dog"]
     app.selectbox(key="b_model").select("own-decoder").run()
     assert not app.exception
-    assert "Cannot be shown" not in said(app) or "share no token" in said(app)
+    assert "Cannot be shown" not in said(app)
+    assert "Not every two panels can be matched: heads are matched where both read the same text" in said(app)
+    assert app.segmented_control(key="heads_pair").options == ["A alone"]
 
 
 def test_a_long_text_is_compared_by_its_beginning(minilm: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,7 +243,7 @@ def test_a_long_text_is_compared_by_its_beginning(minilm: LoadedModel, monkeypat
     weights = record(minilm, EXAMPLE).attention(layer=1, head=7)
     np.testing.assert_allclose(messages(app, "head")[0][1].reshape(6, 6), weights[:6, :6], rtol=1e-6)
     assert "is compared by its first" in said(app)
-    assert metrics(app)["Shared tokens"] == "6"
+    assert numbers(app)["shared tokens"] == "6"
 
 
 FORMULAS = {  # as the papers have them
@@ -189,7 +278,7 @@ def test_the_caption_is_the_formula_of_the_panels_own_models(panels: dict[str, A
 def test_it_subtracts_where_tokens_agree() -> None:
     app = opened("Compare", b_text="The cat sat on a mat.", a_layer="3", a_head="7", b_layer="3", b_head="7")
     assert len(messages(app, "head")) == 3
-    assert app.metric[0].value == "8"  # [CLS] the cat sat on mat . [SEP]
+    assert numbers(app)["shared tokens"] == "8"  # [CLS] the cat sat on mat . [SEP]
 
 
 def test_it_says_what_it_cannot_compare() -> None:

@@ -1,0 +1,39 @@
+"""Files of the maps that are compared, and the Python lines of the comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from inspector.export import python
+from inspector.views.compare.difference import Found
+from inspector.views.compare.panels import Options, Panel
+from inspector.views.figures import map_files
+from inspector.views.figures.map_files import MapPicture
+from inspector.views.shell import available_models
+
+
+def draw(panels: Sequence[Panel], found: Found | str, *, options: Options) -> None:
+    """Draw the popover with the files."""
+    lines = python.comparison(found.a.compared, found.b.compared) if isinstance(found, Found) else ""
+    map_files.draw(_pictures(panels, found, options), name="compared", python=lines)
+
+
+def _pictures(panels: Sequence[Panel], found: Found | str, options: Options) -> dict[str, MapPicture]:
+    top = max(panel.top for panel in panels)
+    pictures = {
+        panel.name: MapPicture(
+            f"{panel.title}, {panel.model}" + ("" if available_models.trained(panel.trace.model) else ", untrained"),
+            panel.weights,
+            panel.shown.queries.labels,
+            panel.shown.keys.labels,
+            panel.top if options.own_scale else top,
+            options.scale,
+        )
+        for panel in panels
+    }
+    if isinstance(found, Found):
+        apart = found.apart
+        pictures[found.title] = MapPicture(
+            found.title, apart.values, apart.queries, apart.keys, apart.largest or 1.0, diverging=True
+        )
+    return pictures

@@ -1,0 +1,205 @@
+"""Heads of one panel against those of another, or among themselves: how alike they are, the best matches named."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from itertools import combinations
+
+import streamlit as st
+
+from inspector import alignment, head_distances
+from inspector.export import python
+from inspector.head_distances import CrossDistances, HeadDistances, Place
+from inspector.plots import head_distances as draw
+from inspector.plots import theme
+from inspector.readings import compare as readings
+from inspector.views.compare.panels import Panel, assign, key, open_in
+from inspector.views.figures import matrix
+from inspector.views.shell import link, session, widgets
+from inspector.wording.english import compare as wording
+from models.formatting import layer_name
+
+MAP = "map-of-heads"
+NAMED = 6  # best matches that are named
+
+
+def section(panels: Sequence[Panel]) -> None:
+    """The distances of every head of one panel from every head of another, or of the same panel."""
+    offered, refused = _offered(panels)
+    first = next(iter(offered))
+    chosen = st.segmented_control(
+        "Heads of",
+        list(offered),
+        default=first,
+        key="heads_pair",
+        bind=link.bind_choice("heads_pair", default=first, options=list(offered)),
+        required=True,
+        label_visibility="collapsed",
+    )
+    a, b = offered[chosen]
+    same = _same(a, b)
+    with st.spinner("Comparing every head with every other"):
+        found = _among(a) if same else _between(a, b)
+    sides = (found.places, found.places) if isinstance(found, HeadDistances) else (list(found.a), list(found.b))
+    if same and len(sides[0]) < 2:
+        st.caption("This model has one head, so there is nothing to compare it with.")
+        return
+    named = [panel.model for panel in (a, b)]
+    if not same and named[0] == named[1]:
+        named = [a.name, b.name]
+    st.subheader(wording.heads(readings.heads(found), a=widgets.plain(named[0]), b=widgets.plain(named[1])))
+    into = (a.name, a.name if b.name == a.name else b.name)
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        rows, columns = ([_name(place) for place in side] for side in sides)
+        matrix.show(
+            found.values,
+            rows=rows,
+            columns=columns,
+            row_title=named[0],
+            column_title=named[1],
+            quantity="distance in nats",
+            numbered="neither",
+            marked=[sides[0].index(here) for here in (_open(a),) if here is not None],
+            name="heads",
+            key="heads-matrix",
+            python=_python(a, b, same=same),
+            on_pick=lambda pick: _open_pair(panels, into, sides[0][pick.row], sides[1][pick.column]),
+        )
+    with right:
+        _best(panels, into, found, names=(named[0], named[1]))
+    st.caption(_caption(found))
+    if refused:
+        st.caption(f"Not every two panels can be matched: {refused}.")
+
+
+def plane(a: Panel, b: Panel) -> None:
+    """Every head of the first panel's model as a point, near those that attend alike."""
+    with st.spinner("Comparing every head with every other"):
+        found = _among(a)
+    same = _same(a, b)
+    places = [found.places.index(here) for here in (_open(a), _open(b) if same else None) if here is not None]
+    measures = session.measures(a.trace).query("stream == @a.stream")
+    figure, share = draw.map_of_heads(found, list(measures["label"]), opened=places, mode=session.mode())
+    st.plotly_chart(
+        figure,
+        width="stretch",
+        theme=None,
+        key=MAP,
+        alt="every head as a point, near the heads that attend alike",
+        on_select=_open_point,
+        selection_mode="points",
+        config={"displayModeBar": False, "responsive": True},
+    )
+    st.caption(
+        "Each point is a head of panel A, near those that attend alike (Clark et al. 2019, figure 6): classical "
+        f"scaling of these distances, of which the plane keeps {share:.0%}. Click one to open it in panel A."
+    )
+
+
+# --- distances ---------------------------------------------------------------------------------------------------
+
+
+def _offered(panels: Sequence[Panel]) -> tuple[dict[str, tuple[Panel, Panel]], str]:
+    """The pairs of panels whose heads can be matched, the first panel alone last, and why others cannot be."""
+    offered, refused = dict[str, tuple[Panel, Panel]](), ""
+    for a, b in combinations(panels, 2):
+        try:
+            alignment.pairing_of_one_text(a.axes, b.axes)
+            offered[f"{a.name} and {b.name}"] = (a, b)
+        except ValueError as error:
+            refused = str(error)
+    return offered | {f"{panels[0].name} alone": (panels[0], panels[0])}, refused
+
+
+def _same(a: Panel, b: Panel) -> bool:
+    """Return True for two panels of the same recording and stream, whose heads are compared among themselves."""
+    return a.trace is b.trace and a.stream == b.stream
+
+
+def _among(a: Panel) -> HeadDistances:
+    found: HeadDistances = session.cached(
+        (a.trace.key, "head distances", a.stream),
+        lambda: head_distances.measure(a.trace, stream=a.stream),
+    )
+    return found
+
+
+def _between(a: Panel, b: Panel) -> CrossDistances:
+    pairing = alignment.pairing_of_one_text(a.axes, b.axes)
+    found: CrossDistances = session.cached(
+        (a.trace.key, b.trace.key, "head distances", a.stream, b.stream, a.shown, b.shown),
+        lambda: head_distances.between(a.trace, b.trace, streams=(a.stream, b.stream), pairing=pairing),
+    )
+    return found
+
+
+def _caption(found: HeadDistances | CrossDistances) -> str:
+    rows = "all queries" if found.queries == found.of else f"{found.queries} of {found.of:,} queries, evenly spaced"
+    return (
+        "The Jensen-Shannon divergence of every two heads, "
+        r"$H(\frac{p+q}{2}) - \frac{H(p)+H(q)}{2}$ with $p$ and $q$ their rows and $H$ the entropy in nats, mean over "
+        f"{rows}; 0 to ln 2 = 0.693. Clark et al. 2019, section 6, take the sum over rows: this times "
+        f"{found.queries}. Rows and columns are heads, layer by layer. Click a cell to open its pair, or walk with the "
+        "arrow keys and open with Enter."
+    )
+
+
+def _python(a: Panel, b: Panel, *, same: bool) -> str:
+    if same:
+        return python.heads_among(a.trace, stream=a.stream)
+    return python.matched_heads(a.compared, b.compared)
+
+
+# --- pairs of heads ------------------------------------------------------------------------------------------------
+
+
+def _best(
+    panels: Sequence[Panel], into: tuple[str, str], found: HeadDistances | CrossDistances, *, names: tuple[str, str]
+) -> None:
+    """The best matches, each as a button that opens the pair."""
+    pairs = head_distances.matches(found).query("mutual").head(NAMED)
+    whose = "" if names[0] == names[1] else f", {widgets.plain(names[0])} and {widgets.plain(names[1])}"
+    st.markdown(f"**Best matches{whose}**: each is the nearest of the other.")
+    with st.container(gap="xsmall"):
+        for place, match in enumerate(pairs.itertuples()):
+            a = (int(match.a_layer), int(match.a_head), int(match.a_call))
+            b = (int(match.b_layer), int(match.b_head), int(match.b_call))
+            st.button(
+                f"{_name(a)} and {_name(b)}: {theme.number(match.distance)} nats",
+                key=f"match-{place}",
+                on_click=partial(_open_pair, panels, into, a, b),
+                type="tertiary",
+            )
+    st.caption("A click opens the two heads above.")
+
+
+def _name(place: Place) -> str:
+    layer, head, call = place
+    return f"{layer_name(layer, call)}, head {head}"
+
+
+def _open(panel: Panel) -> Place | None:
+    return None if panel.head is None else (panel.site.layer, panel.head, panel.site.call)
+
+
+def _open_pair(panels: Sequence[Panel], into: tuple[str, str], a: Place, b: Place) -> None:
+    """Show two heads in their panels; of two heads of one panel the second is shown in the panel that follows."""
+    first, second = into
+    if first == second:
+        names = [panel.name for panel in panels]
+        second = names[(names.index(first) + 1) % len(names)]
+        assign(second, "model", panels[names.index(first)].trace.model)
+        for setting in ("text", "stream"):
+            if key(first, setting) in st.session_state:
+                assign(second, setting, st.session_state[key(first, setting)])
+    open_in(first, *a)
+    open_in(second, *b)
+
+
+def _open_point() -> None:
+    points = st.session_state[MAP]["selection"]["points"]
+    if points and "customdata" in points[0]:
+        layer, number, call = points[0]["customdata"][:3]
+        open_in("A", int(layer), int(number), int(call))

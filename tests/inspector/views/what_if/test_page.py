@@ -1,0 +1,52 @@
+"""The page What if as a whole: its parts, and the model that stands in for one that cannot do them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.inspector.views.page import EXAMPLE, messages, opened, pressed, said
+
+
+def test_a_link_to_no_part_is_a_sentence() -> None:
+    app = opened("What if", model="own-encoder", part="Ablate")
+    assert not app.exception
+    assert 'The link asks for part "Ablate"; it can be Hide a token, Swap a word, Drop heads.' in said(app)
+
+
+@pytest.mark.parametrize("model", ["minilm", "own-encoder"])
+def test_a_model_that_guesses_no_words_is_shown_with_one_that_does(model: str) -> None:
+    app = opened("What if", model=model, text="The cat sat on a chair.")
+    assert not app.exception
+    assert "guesses no hidden words, so you see **mini&#45;BERT" in said(app)
+    assert app.selectbox(key="model").value == model  # the sidebar's choice is left alone
+    assert "____" in said(app)
+    assert len(messages(app, "head")) == 3
+    (sentence,) = (header.value for header in app.header)
+    assert "mini" in sentence
+    for excuse in ("does not guess", "predicts no tokens", "no head that predicts"):
+        assert excuse not in said(app)
+    pressed(app, "choose stand-in")
+    assert not app.exception
+    assert app.selectbox(key="model").value == "mini-bert"
+    assert app.text_area(key="text").value == "The cat sat on a chair."
+    assert "so you see" not in said(app)
+
+
+@pytest.mark.parametrize("model", ["translator", "own-decoder"])
+def test_of_a_writer_only_what_is_true_is_said(model: str) -> None:
+    app = opened("What if", model=model, text="The cat sat.", token="2")
+    assert not app.exception
+    assert "so you see" not in said(app)
+    assert "guess" not in app.header[0].value
+    assert app.header[0].value.startswith("Hiding `")
+    assert "changes the probability of" in app.header[0].value
+    assert "What stands in the gap?" not in said(app)
+    assert "writes from left to right and fills no gaps" in said(app)
+
+
+@pytest.mark.parametrize("part", ["Swap a word", "Drop heads"])
+def test_what_a_model_can_do_it_does_itself(part: str) -> None:
+    app = opened("What if", part=part)
+    assert not app.exception
+    assert "so you see" not in said(app)
+    assert messages(app, "head")[0][0]["queries"][1] == EXAMPLE.split()[0].lower()
