@@ -1,0 +1,55 @@
+"""The Generate page with models of transformers, from folders: decoders, an encoder-decoder, a hybrid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import streamlit as st
+import torch
+
+import models
+from tests.inspector.probe.families import CAPTURED, save
+from tests.inspector.views.generate.test_page import figure, text_so_far
+from tests.inspector.views.page import messages, opened, pressed, said
+
+TEXT = "the cat sat on the log"
+NAMES = ("gpt2", "marian", "qwen3_next")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    root = tmp_path_factory.mktemp("root")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HEADLIGHT_ROOT", str(root))
+        st.cache_resource.clear()
+        for family in CAPTURED:
+            if family.name in NAMES:
+                save(family, root / family.name)
+                app = opened(state={"picker.open": True}, model="own-encoder", text=TEXT)
+                app.text_input(key="picker.other").set_value(str(root / family.name))
+                pressed(pressed(app, "look"), "load")
+        yield root
+        st.cache_resource.clear()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_writes_what_its_own_generate_writes(folder: Path, name: str) -> None:
+    model = str(folder / name)
+    app = opened("Generate", state={"added": [model]}, model=model, text=TEXT, new_tokens="5", beams="2", step="3")
+    assert not app.exception
+    loaded = models.load(model)
+    encoding = loaded.encode(TEXT)
+    ids = torch.tensor([encoding.ids if loaded.shape == "encoder-decoder" else encoding.without_end().ids])
+    written = loaded.network.generate(
+        input_ids=ids, attention_mask=torch.ones_like(ids), max_new_tokens=5, do_sample=False, num_beams=1
+    )[0].tolist()
+    begun = 1 if loaded.shape == "encoder-decoder" else ids.shape[1]
+    assert text_so_far(app)["tokens"] == loaded.tokenizer.convert_ids_to_tokens(written[begun:])
+    assert "times fewer FLOPs" in said(app)
+    assert app.header[0].value.startswith("At step 3 the model ")
+    assert len(messages(app, "matrix")) == (2 if loaded.shape == "encoder-decoder" else 1)
+    assert figure(app, "tree")["data"]
+    if name == "qwen3_next":
+        assert app.selectbox(key="gen_layer").value == 1  # layer 0 does not attend
