@@ -9,7 +9,6 @@ import streamlit as st
 
 from inspector.components.grid import Options, grid_bytes, roles
 from inspector.plots import theme
-from inspector.views.attention import room
 from inspector.views.components.grid import grid
 from inspector.views.shell import link, session, site_words
 
@@ -51,7 +50,7 @@ def draw(
         selected=selected,
     )
     with place:
-        grid(data, key="grid-view", on_open=on_open, on_options=_keep, on_narrow=room.told)
+        grid(data, key="grid-view", on_open=on_open, on_options=_keep)
     if shown.is_long:
         st.caption(
             f"Each cell is the largest weight of its tile. All share one colour scale, from 0 to {top:g}"

@@ -80,9 +80,8 @@ def explorer() -> None:
     arranged = all_heads.options(measures)
     link.publish()
     read = reading.head(trace, site, number)
-    sentence_place = st.container()
-    bar = st.container(horizontal=True, vertical_alignment="center", gap="small")
-    with bar:
+    places = room.places()
+    with places.bar:
         kind = quantities.choose()
         which = head_choice.choose(sites, row=row, number=number, kind=kind)
         options = view_options.choose(long=long)
@@ -94,29 +93,28 @@ def explorer() -> None:
     seen = shown if kind.name == "weights" else options.alone(trace, stream=stream)
     rolled = kind.name == "rollout"
     every = said.grid(reading.grid(trace, stream))
-    with sentence_place:
+    with places.sentence:
         if rolled or which.name:
             sentence.show(every)
         else:
             sentence.show(said.head(read), said.terms(read))
-    with bar:
+    with places.bar:
         if not available_models.trained(trace.model):
             widgets.untrained()
         window = one_head.window(seen, stream=stream) if seen.is_long and not rolled else one_head.ALL
         st.button("Previous head", icon=":material/chevron_left:", on_click=step, args=(-1,), help="Key [ in the views")
         st.button("Next head", icon=":material/chevron_right:", on_click=step, args=(1,), help="Key ] in the views")
     token = pinned[-1] if pinned else why.telling_query(trace, stream)
-    if rolled:
-        head_line.draw(rollout.title(trace, stream=stream, token=token))
-    elif which.name:
-        head_line.draw(which.name)
-    else:
-        told = measures.iloc[row * site.heads + number]  # a row per head, in the order of the sites
-        numbers = widgets.head_numbers(told, tokens=len(site.keys)) + site_words.cards(site, number)
-        head_line.draw(one_head.title(trace, site, number), numbers, whole=options.hide or options.words)
-
-    grid_place, head_place = room.places()
-    with head_place:  # before the grid, for which a click on a head does not have to wait
+    with places.line:
+        if rolled:
+            head_line.draw(rollout.title(trace, stream=stream, token=token))
+        elif which.name:
+            head_line.draw(which.name)
+        else:
+            told = measures.iloc[row * site.heads + number]  # a row per head, in the order of the sites
+            numbers = widgets.head_numbers(told, tokens=len(site.keys)) + site_words.cards(site, number)
+            head_line.draw(one_head.title(trace, site, number), numbers, whole=options.hide or options.words)
+    with places.head:  # before the grid, for which a click on a head does not have to wait
         if rolled:
             explain = rollout.draw(trace, seen, stream=stream, token=token, scale=options.scale)
         else:
@@ -134,7 +132,7 @@ def explorer() -> None:
                 scale=options.scale,
                 follow=follow,
             )
-    with grid_place:
+    with places.grid:
         all_heads.draw(
             trace,
             shown,
@@ -145,7 +143,8 @@ def explorer() -> None:
             on_open=open_head,
             selected=(row, number) if rolled else None,
         )
-        st.caption(every)
+        if not (rolled or which.name):  # else the sentence over the page says it
+            st.caption(every)
         find_head.draw(trace, sites, on_open=open_head, link=None if read.link is None else read.link.at)
     why.draw(inspected, site=site, number=number, query=pinned[-1] if pinned else None, key=key)
     st.caption(kind.differs)

@@ -1,30 +1,38 @@
-"""The width of the reader's window, which decides if grid and head stand side by side."""
+"""Where the parts of the page stand: side by side, or in a narrow window one below the other."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import streamlit as st
+
+from inspector.views.components import width
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
 
-def is_narrow() -> bool:
-    """Return True if the window is too narrow for three columns; until the window tells, True on a phone."""
-    narrow: bool = st.session_state.setdefault("narrow", "Mobi" in (st.context.headers.get("User-Agent") or ""))
-    return narrow
+@dataclass(frozen=True)
+class Places:
+    """Places for the sentence, the bar of options, the line with the head's name and numbers, the grid and the head."""
+
+    sentence: DeltaGenerator
+    bar: DeltaGenerator
+    line: DeltaGenerator
+    grid: DeltaGenerator
+    head: DeltaGenerator
 
 
-def told(narrow: bool) -> None:
-    """Keep what the window says of itself, before the run that follows."""
-    st.session_state["narrow"] = narrow
-
-
-def places() -> tuple[DeltaGenerator, DeltaGenerator]:
-    """Make a place for the grid and one for the open head, beside the grid or, in a narrow window, before it."""
-    if is_narrow():
-        head, grid = st.container(), st.container()
+def places() -> Places:
+    """Make the places: the head beside the grid, or in a narrow window right after the sentence."""
+    if width.is_stacked():
+        sentence, line, head, bar, grid = st.container(), st.container(), st.container(), _bar(), st.container()
     else:
+        sentence, bar, line = st.container(), _bar(), st.container()
         grid, head = st.columns([32, 68], gap="small")
-    return grid, head
+    return Places(sentence, bar, line, grid, head)
+
+
+def _bar() -> DeltaGenerator:
+    return st.container(horizontal=True, vertical_alignment="center", gap="small")
