@@ -16,10 +16,11 @@ HOSTILE = (
 )
 TOKENS = ("[CLS]", "the", "cat", "sat", *HOSTILE, "[SEP]")
 N = len(TOKENS)
-# What the tooltip of a cell says: query, key, weight, rank, of how many, score, entropy.
+# What the tooltip of a cell says: in three digits, and all of them in its last line.
 SAID = re.compile(
-    r"query (\d+) .* → key (\d+) .* weight (\S+), rank (\d+) of (\d+) (?:in its row|in sight) "
-    r"score (\S+) before softmax entropy of the row (\S+) nats"
+    r"query (?P<query>\d+) .* → key (?P<key>\d+) .* weight \S+, rank (?P<rank>\d+) of (?P<of>\d+) (?:in its row|in sight) "
+    r"score \S+ before softmax entropy of the row \S+ nats "
+    r"exactly (?P<weight>\S+) · score (?P<score>\S+) · entropy (?P<entropy>\S+)"
 )
 HARNESS = """<!doctype html><meta charset="utf-8"><style>
 :root { --st-background-color: #ffffff; --st-text-color: #1c1d22; } body { margin: 20px; background: #ffffff; }

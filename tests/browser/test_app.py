@@ -194,9 +194,9 @@ def test_each_download_holds_the_numbers(page: Page, server: Any, minilm: Loaded
             point(tab, query, key, n=len(trace.tokens))
             found = SAID.search(tooltip(tab))
             assert found is not None, (tab.url, query, key, tooltip(tab))
-            assert (int(found[1]), int(found[2])) == (query, key)
-            assert np.float32(found[3]) == expected[query, key]
-            told = float(found[6].replace("−", "-"))
+            assert (int(found["query"]), int(found["key"])) == (query, key)
+            assert np.float32(found["weight"]) == expected[query, key]
+            told = float(found["score"].replace("−", "-"))
             assert told == pytest.approx(trace.scores(**where)[query, key], abs=6e-5 * max(1, abs(told)))  # five digits
 
 

@@ -24,13 +24,13 @@ def test_weight_score_and_entropy_are_the_traces(tab, minilm):
     for query, key in np.random.default_rng(5).integers(0, n, (12, 2)):
         point(tab, query, key, n=n)
         found = SAID.search(tooltip(tab))
-        assert (int(found[1]), int(found[2])) == (query, key)
-        assert np.float32(found[3]) == weights[query, key]
-        assert int(found[4]) == 1 + np.sum(weights[query] > weights[query, key])
-        told = float(found[6].replace("−", "-"))
+        assert (int(found["query"]), int(found["key"])) == (query, key)
+        assert np.float32(found["weight"]) == weights[query, key]
+        assert int(found["rank"]) == 1 + np.sum(weights[query] > weights[query, key])
+        told = float(found["score"].replace("−", "-"))
         assert told == pytest.approx(float(scores[query, key]), abs=6e-5 * max(1, abs(told)))  # five digits
         row = weights[query].astype(np.float64)
-        assert float(found[7]) == pytest.approx(-(row * np.log(row)).sum(), rel=6e-4)
+        assert float(found["entropy"]) == pytest.approx(-(row * np.log(row)).sum(), rel=6e-4)
 
 
 def test_a_part_says_so_and_tells_the_whole_rows_entropy(tab, minilm):
@@ -42,9 +42,9 @@ def test_a_part_says_so_and_tells_the_whole_rows_entropy(tab, minilm):
     point(tab, 2, 4, n=n)
     found = SAID.search(tooltip(tab))
     assert "in sight" in found[0]
-    assert int(found[5]) == n
+    assert int(found["of"]) == n
     row = trace.attention(**where)[3].astype(np.float64)
-    assert float(found[7]) == pytest.approx(-(row * np.log(row)).sum(), rel=6e-4)
+    assert float(found["entropy"]) == pytest.approx(-(row * np.log(row)).sum(), rel=6e-4)
 
 
 def test_a_weight_of_zero_tells_no_score_and_a_difference_none(tab):
@@ -60,10 +60,10 @@ def test_a_weight_of_zero_tells_no_score_and_a_difference_none(tab):
     show(tab, "head", HeadMessage(values, rows=row_statistics.RowStatistics(2, (0.0, 0.56), None), **labels).to_bytes())
     point(tab, 1, 1, n=2)
     assert "score" not in tooltip(tab)
-    assert "entropy of the row 0.5600 nats" in tooltip(tab)
+    assert "entropy of the row 0.560 nats" in tooltip(tab)
     show(tab, "head", HeadMessage(values, **labels).to_bytes())
     point(tab, 1, 0, n=2)
-    assert tooltip(tab) == "query 1 ‘b’ → key 0 ‘a’ weight 0.25, rank 2 of 2 in its row"
+    assert tooltip(tab) == "query 1 ‘b’ → key 0 ‘a’ weight 0.250, rank 2 of 2 in its row exactly 0.25"
 
 
 def test_a_window_counts_from_where_it_begins(tab):
@@ -71,4 +71,4 @@ def test_a_window_counts_from_where_it_begins(tab):
     labels = {"queries": ("a", "b"), "keys": ("c", "d")}
     show(tab, "head", HeadMessage(values, first=(100, 300), **labels).to_bytes())
     point(tab, 1, 0, n=2)
-    assert tooltip(tab).startswith("query 101 ‘b’ → key 300 ‘c’ weight 0.25")
+    assert tooltip(tab).startswith("query 101 ‘b’ → key 300 ‘c’ weight 0.250")

@@ -249,10 +249,13 @@ class Head extends View {
 /** Turns a part of a sentence into nodes. */
 function written(part) {
   if (typeof part === "string") return [part];
-  const holder = element("span", part.value === undefined ? "" : "value");
-  if (part.value !== undefined) holder.textContent = part.value;
-  else fillToken(holder, part.token);
-  return part.value === undefined ? ["‘", holder, "’"] : [holder];
+  if (part.token !== undefined) {
+    const holder = element("span");
+    fillToken(holder, part.token);
+    return ["‘", holder, "’"];
+  }
+  const [[kind, text]] = Object.entries(part); // a value, or what is said aside
+  return [Object.assign(element("span", kind), { textContent: text })];
 }
 
 /** Draws a packed head into `root`, in place if it was drawn there before. emit("choose", { queries }) when a pin comes

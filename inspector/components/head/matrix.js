@@ -2,6 +2,7 @@
 import { LEVELS, MASKED, clamp } from "../shared.js";
 
 const PRINTED = 5; // weights printed beside their tokens, at most
+const DIGITS = 3; // of what is said at once; all of them follow in a line of their own
 const WORTH_PRINTING = 0.05; // of the colour scale's top
 const FULL = 2 ** -126; // smaller float32 numbers have fewer digits, and so have their logarithms
 
@@ -106,24 +107,44 @@ export class Matrix {
     const value = this.at(query, key);
     const names = [...this.query(query), " → ", ...this.key(key)];
     if (Number.isNaN(value)) return [names, [`${this.quantity}: `, { value: "masked" }]];
-    const told = [`${this.quantity} `, { value: this.exact(value) }, `, ${this.rank(query, value)}`];
-    return [names, told, ...this.ofParts(query, key), ...this.aboutRow(query, value)];
+    const told = [`${this.quantity} `, { value: this.brief(value) }, `, ${this.rank(query, value)}`];
+    const exactly = { aside: `exactly ${[this.exact(value), ...this.exactRow(query, value)].join(" · ")}` };
+    return [names, told, ...this.ofParts(query, key), ...this.aboutRow(query, value), [exactly]];
+  }
+
+  /** Three significant digits, as everything that is said at once. */
+  brief(value) {
+    return this.format(value, DIGITS);
   }
 
   ofParts(query, key) {
     const place = query * this.keys.length + key;
-    return this.parts.map(({ name, values }) => [`${name} `, { value: this.exact(values[place]) }]);
+    return this.parts.map(({ name, values }) => [`${name} `, { value: this.brief(values[place]) }]);
   }
 
-  /** The softmax's input behind a weight, and the entropy of the whole row: ln(weight) + offset is the score. */
+  /** The softmax's input behind a weight, and the entropy of the whole row. */
   aboutRow(query, value) {
     if (!this.rows) return [];
-    const { entropy, offset } = this.rows;
-    const spread = [`entropy of the row ${number(entropy[query], 4)} nats`];
-    if (!offset) return [spread];
+    const spread = this.entropy(query);
+    if (!this.rows.offset) return [spread];
     if (value === 0) return [["masked, or its score is too low for a weight"], spread];
-    const digits = value < FULL ? 2 : 5;
-    return [["score ", { value: number(Math.log(value) + offset[query], digits) }, " before softmax"], spread];
+    return [["score ", { value: number(this.score(query, value), DIGITS) }, " before softmax"], spread];
+  }
+
+  exactRow(query, value) {
+    if (!this.rows) return [];
+    const entropy = `entropy ${number(this.rows.entropy[query], 4)}`;
+    if (!this.rows.offset || value === 0) return [entropy];
+    return [`score ${number(this.score(query, value), value < FULL ? 2 : 5)}`, entropy];
+  }
+
+  /** A weight's score: ln(weight) + offset of its row. */
+  score(query, value) {
+    return Math.log(value) + this.rows.offset[query];
+  }
+
+  entropy(query) {
+    return [`entropy of the row ${number(this.rows.entropy[query], DIGITS)} nats`];
   }
 
   query(at) {
@@ -139,15 +160,15 @@ export class Matrix {
     const best = strongestOf(this.row(query));
     if (!best) return [name, ["all masked"]];
     const most = ["attends most to ", ...this.key(best.key), ", "];
-    const spread = this.rows ? [[`entropy of the row ${number(this.rows.entropy[query], 4)} nats`]] : [];
-    return [name, [...most, { value: this.format(best.value, 4) }], ...spread];
+    const spread = this.rows ? [this.entropy(query)] : [];
+    return [name, [...most, { value: this.brief(best.value) }], ...spread];
   }
 
   describeColumn(key) {
     const name = [...this.key(key), ": "];
     const best = strongestOf(this.column(key));
     if (!best) return [name, ["all masked"]];
-    const value = { value: this.format(best.value, 4) };
+    const value = { value: this.brief(best.value) };
     return [name, ["gets most from ", ...this.query(best.query), ", ", value]];
   }
 

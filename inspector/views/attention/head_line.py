@@ -14,16 +14,15 @@ Number = tuple[str, str, str]
 
 
 def draw(title: str, numbers: Iterable[Number] = (), *, whole: bool = False) -> None:
-    """Name and numbers in one line; of several heads, or all, there are no numbers.
+    """Draw name and numbers into the row that is open; of several heads, or all, there are no numbers.
 
     whole: some tokens are hidden or merged, and the numbers describe the whole map.
     """
     numbers = [one for one in numbers if one[1] != OTHER]
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown(f"**{widgets.plain(title)}**", width="content")
-        if numbers:
-            said = " · ".join(f"{name[0].lower()}{name[1:]} **{number}**" for name, number, _ in numbers)
-            more = ", of the whole map" if whole else ""
-            meanings = "\n".join(f"- **{name}**: {meaning}" for name, _, meaning in numbers)
-            nothing = "These numbers are of the whole map, with nothing hidden or merged.\n\n" if whole else ""
-            st.markdown(said + more, help=nothing + meanings, width="content")
+    st.markdown(f"**{widgets.plain(title)}**", width="content")
+    if numbers:
+        said = " · ".join(f"{name[0].lower()}{name[1:]} **{number}**" for name, number, _ in numbers)
+        more = ", of the whole map" if whole else ""
+        nothing = "These numbers are of the whole map, with nothing hidden or merged.\n\n" if whole else ""
+        meanings = "\n".join(f"- **{name}**: {meaning}" for name, _, meaning in numbers)
+        st.markdown(said + more, help=nothing + meanings, width="content")

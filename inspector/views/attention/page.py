@@ -99,13 +99,13 @@ def explorer() -> None:
         else:
             sentence.show(said.head(read), said.terms(read))
     with places.bar:
-        if not available_models.trained(trace.model):
-            widgets.untrained()
         window = one_head.window(seen, stream=stream) if seen.is_long and not rolled else one_head.ALL
         st.button("Previous head", icon=":material/chevron_left:", on_click=step, args=(-1,), help="Key [ in the views")
         st.button("Next head", icon=":material/chevron_right:", on_click=step, args=(1,), help="Key ] in the views")
     token = pinned[-1] if pinned else why.telling_query(trace, stream)
     with places.line:
+        if not available_models.trained(trace.model):
+            widgets.untrained()
         if rolled:
             head_line.draw(rollout.title(trace, stream=stream, token=token))
         elif which.name:

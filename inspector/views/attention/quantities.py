@@ -143,7 +143,7 @@ def caption(kind: Quantity, trace: Trace, values: Array, *, site: AttentionSite)
     written = formula(trace.record_of(site.layer, site.stream, call=site.call))
     return (
         f"$S = {written}$: row = query, column = key, in nats, from "
-        f"{theme.number(finite.min())} to {theme.number(finite.max())} here; indigo above zero, amber below.{masked}"
+        f"{theme.signed(finite.min())} to {theme.signed(finite.max())} here; indigo above zero, amber below.{masked}"
     )
 
 

@@ -1,4 +1,4 @@
-"""Where the parts of the page stand: side by side, or in a narrow window one below the other."""
+"""Places for the parts of the page: side by side, or in a narrow window one below the other."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class Places:
 def places() -> Places:
     """Make the places: the head beside the grid, or in a narrow window right after the sentence."""
     if width.is_stacked():
-        sentence, line, head, bar, grid = st.container(), st.container(), st.container(), _bar(), st.container()
+        sentence, line, head, bar, grid = st.container(), _row(), st.container(), _row(), st.container()
     else:
-        sentence, bar, line = st.container(), _bar(), st.container()
+        sentence, bar, line = st.container(), _row(), _row()
         grid, head = st.columns([32, 68], gap="small")
     return Places(sentence, bar, line, grid, head)
 
 
-def _bar() -> DeltaGenerator:
+def _row() -> DeltaGenerator:
     return st.container(horizontal=True, vertical_alignment="center", gap="small")

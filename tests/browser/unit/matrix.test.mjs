@@ -15,7 +15,7 @@ function matrix(maps, header = {}, after = []) {
   return new Matrix({ ...HEADER, ...header }, data);
 }
 
-const said = (lines) => lines.map((line) => line.map((part) => part.value ?? part.token ?? part).join(""));
+const said = (lines) => lines.map((line) => line.map((part) => part.value ?? part.token ?? part.aside ?? part).join(""));
 
 test("values stand row by row, queries down and keys across", () => {
   const made = matrix([[0, 0.25, 0.75, 0.5, 0.5, 0]]);
@@ -57,9 +57,10 @@ test("a cell tells its score, ln(weight) + offset, its rank and the entropy of t
   const made = matrix([[0, 0.25, 0.75, 0.5, 0.5, 0]], { rows, first: [10, 20] });
   assert.deepEqual(said(made.describe({ query: 0, key: 1 })), [
     "query 10 the → key 21 cat",
-    "weight 0.25, rank 2 of 3 in its row",
-    `score ${(Math.log(0.25) + 2).toPrecision(5)} before softmax`,
-    "entropy of the row 0.5623 nats",
+    "weight 0.250, rank 2 of 3 in its row",
+    `score ${(Math.log(0.25) + 2).toPrecision(3)} before softmax`,
+    "entropy of the row 0.562 nats",
+    `exactly 0.25 · score ${(Math.log(0.25) + 2).toPrecision(5)} · entropy 0.5623`,
   ]);
   assert.match(said(made.describe({ query: 1, key: 2 }))[2], /^masked, or its score is too low/);
   const part = matrix([[0, 0.25, 0.75, 0.5, 0.5, 0]], { rows: { ...rows, keys: 900 } });
@@ -68,8 +69,8 @@ test("a cell tells its score, ln(weight) + offset, its rank and the entropy of t
 
 test("a query tells where it attends most, a key from where it gets most", () => {
   const made = matrix([[0, 0.25, 0.75, 0.5, 0.5, 0]]);
-  assert.deepEqual(said(made.describe({ query: 0 })), ["query 0 the: ", "attends most to key 2 sat, 0.7500"]);
-  assert.deepEqual(said(made.describe({ key: 1 })), ["key 1 cat: ", "gets most from query 1 cat, 0.5000"]);
+  assert.deepEqual(said(made.describe({ query: 0 })), ["query 0 the: ", "attends most to key 2 sat, 0.750"]);
+  assert.deepEqual(said(made.describe({ key: 1 })), ["key 1 cat: ", "gets most from query 1 cat, 0.500"]);
   assert.deepEqual(said(matrix([Array(6).fill(NaN)]).describe({ query: 0 })), ["query 0 the: ", "all masked"]);
 });
 
@@ -85,7 +86,7 @@ test("the maps of several heads and the picture of the whole follow the mean", (
   const made = matrix(maps, header, [200, 100]);
   assert.deepEqual(made.parts.map(({ values }) => [...values]), maps.slice(1));
   assert.deepEqual([...made.whole.picture], [200, 100]);
-  assert.match(said(made.describe({ query: 1, key: 2 })).join("|"), /\|head 1 12\|head 2 18/);
+  assert.match(said(made.describe({ query: 1, key: 2 })).join("|"), /\|head 1 12.0\|head 2 18.0/);
 });
 
 test("what stands out is every entry that is not zero, or the strongest of them, among how many", () => {
