@@ -18,7 +18,8 @@ TOKENS = ("[CLS]", "the", "cat", "sat", *HOSTILE, "[SEP]")
 N = len(TOKENS)
 # What the tooltip of a cell says: in three digits, and all of them in its last line.
 SAID = re.compile(
-    r"query (?P<query>\d+) .* → key (?P<key>\d+) .* weight \S+, rank (?P<rank>\d+) of (?P<of>\d+) (?:in its row|in sight) "
+    r"query (?P<query>\d+) .* → key (?P<key>\d+) .* weight \S+, "
+    r"rank (?P<rank>\d+) of (?P<of>\d+) (?:in its row|in sight) "
     r"score \S+ before softmax entropy of the row \S+ nats "
     r"exactly (?P<weight>\S+) · score (?P<score>\S+) · entropy (?P<entropy>\S+)"
 )
