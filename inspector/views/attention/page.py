@@ -158,6 +158,9 @@ with place:
         explorer()
     else:
         st.fragment(boundary.part(explorer))()
-    with st.expander("More: how the grid is read, and what every head does in numbers"):
+    with st.expander(
+        "More: how the grid is read, and what every head does in numbers", key="more", on_change="rerun"
+    ) as more:
         all_heads.explain(sites)
-        widgets.table(measures, name="heads", height=420)
+        if more.open:  # a closed table would bring a megabyte of scripts, and the pictures would wait for them
+            widgets.table(measures, name="heads", height=420)

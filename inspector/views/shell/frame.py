@@ -30,10 +30,11 @@ GROUPS = {
         ("training/page", "training", "Training", "timeline", "See how the shipped models learned."),
     ),
 }
+SIDEBAR = 272  # pixels: at 1440 it leaves 1008 for a page
 OWN_MODELS = ("lab", "training")  # pages that show models of their own, whatever the sidebar says
 PURPOSES = {address: purpose for listed in GROUPS.values() for _, address, _, _, purpose in listed}
 
-st.set_page_config(page_title="Headlight", page_icon=str(ICON), layout="wide")
+st.set_page_config(page_title="Headlight", page_icon=str(ICON), layout="wide", initial_sidebar_state=SIDEBAR)
 pages = {
     group: [
         st.Page(VIEWS / f"{file}.py", title=title, url_path=address, icon=f":material/{icon}:", default=not address)
