@@ -5,6 +5,7 @@ Shapes: T positions, D width.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from models import LoadedModel
 
 Measure = Literal["cosine", "dot"]
+Way = Literal["learned", "sinusoidal", "rope", "t5", "alibi", "shaw"]
 
 
 def sinusoidal(positions: int, width: int) -> NDArray[np.float64]:
@@ -90,6 +92,26 @@ def rotates(config: Any) -> bool:
     return getattr(config, "positions", "") == "rope"
 
 
+def ways(config: Any, tables: Sequence[PositionTable]) -> tuple[Way, ...]:
+    """Name the ways in which a model knows the order of its tokens; empty where none is known or found.
+
+    config: the model's; tables: those of `tables`. "learned" and "sinusoidal": a table that is added to the tokens;
+    "rope": queries and keys are turned; "t5", "alibi": a bias for the distance is added to the scores (Raffel et al.
+    2020; Press et al. 2022); "shaw": a vector for the distance is added to keys and values (Shaw et al. 2018).
+    """
+    if not isinstance(config, PreTrainedConfig):
+        return () if config.positions == "none" else (config.positions,)
+    found: list[Way] = [table.kind for table in tables]
+    stacks = list(stack_configs(config))
+    if any(_rotates(stack) for stack in stacks):
+        found.append("rope")
+    if any(getattr(stack, "relative_attention_num_buckets", None) for stack in stacks):
+        found.append("t5")
+    if any(_has_alibi(stack) for stack in stacks):
+        found.append("alibi")
+    return tuple(dict.fromkeys(found))
+
+
 def similarity(table: NDArray[np.floating[Any]], *, measure: Measure = "cosine") -> NDArray[np.float64]:
     """Measure how alike each pair of positions is: table [T, D] -> float64 [T, T].
 
@@ -142,6 +164,11 @@ def _rotates(config: PreTrainedConfig) -> bool:
         return False
     given = any(getattr(config, name, None) for name in ("rope_parameters", "rotary_dim"))
     return given or getattr(config, "position_embedding_type", "") == "rotary" or config.model_type == "roformer"
+
+
+def _has_alibi(config: PreTrainedConfig) -> bool:
+    given = getattr(config, "attn_config", None)  # MPT's
+    return bool(getattr(config, "alibi", False) or getattr(given, "alibi", False) or config.model_type == "bloom")
 
 
 def _watch(loaded: LoadedModel, *, tokens: int) -> _Lookups:

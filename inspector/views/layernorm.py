@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from inspector import normalization
 from inspector.plots import normalization as draw
 from inspector.readings import norms as read
+from inspector.views.figures import chart, matrix
 from inspector.views.shell import by_name, link, sentence, session, widgets
 from inspector.wording.english import norms as words
+
+if TYPE_CHECKING:
+    from inspector.trace import Trace
 
 VALUES: dict[draw.Value, str] = {
     "std_before": "deviation before",
@@ -23,9 +29,21 @@ VALUES: dict[draw.Value, str] = {
 MEANS = r"$\mu$ and $\sigma$ are the mean and the standard deviation of"
 SQUARES = "the mean of the squares is taken over"
 
+
+def python(trace: Trace, *, table: str = "statistics") -> str:
+    """Python lines after which `table` holds the numbers."""
+    return "\n".join(
+        (
+            "import inspector, models",
+            "",
+            f"trace = inspector.record(models.load({trace.model!r}), {trace.text!r})",
+            f"table = inspector.normalization.{table}(trace)",
+        )
+    )
+
+
 link.parameters("token", "norm")
 trace = session.inspected().trace
-mode = session.mode()
 left_out = sorted((one for one in trace.refused if one.what == "norm"), key=lambda one: one.reason)
 for reason, alike in groupby(left_out, key=lambda one: one.reason):
     paths = [one.name for one in alike]
@@ -67,11 +85,31 @@ with place.container():
     said = f"{words.widest(read.widest(statistics, places, size=size))} {words.kinds(kinds)}"
     sentence.show(said, words.terms(kinds, size=size))
 
-widgets.chart(
-    draw.heatmap(statistics, value=value, mode=mode, scale="sqrt" if root else "linear"),
-    alt=f"{VALUES[value]} of every norm and token, as a heatmap",
+labels = [words.title(where) for where in places.values()]
+
+
+def open_cell(pick: matrix.Pick) -> None:
+    """Open the token and the norm of a cell that the reader keeps."""
+    link.assign("token", pick.column)
+    link.assign("norm", pick.row)
+
+
+matrix.show(
+    statistics.pivot_table(index="norm", columns="position", values=value).to_numpy(),
+    rows=labels,
+    columns=tokens,
+    row_title="norm",
+    column_title="token",
+    quantity=VALUES[value],
+    numbered="columns",
+    diverging=value.startswith("mean"),
+    scale="sqrt" if root else "linear",
+    name=f"layernorm-{value}",
     key="norms",
+    python=python(trace),
+    on_pick=open_cell,
 )
+st.caption("Over the dimensions of each token. Click a cell to open its token and its norm below.")
 for count, norm in normalization.kinds(norms.values()):
     st.caption(
         rf"{count} of {len(norms)} norms: {normalization.in_words(norm)}. Of one token's vector $x$ each "
@@ -84,25 +122,28 @@ with through:
     st.subheader("One token through all norms")
     position = by_name.token("Token", tokens, name="token", default=1)
     st.caption(words.way(read.way(statistics, places, position=position, size=size)))
-    widgets.chart(
-        draw.by_token(statistics, position=position, size=size, mode=mode),
+    chart.show(
+        partial(draw.by_token, statistics, position=position, size=size),
         alt=f"size and mean of the vector of token {position} before and after each norm",
         key="one-token",
+        name=f"layernorm-token{position}",
+        python=python(trace),
     )
 with inside:
     st.subheader("What a norm has learned")
-    titles = [words.title(where) for where in places.values()]
-    number = list(norms)[by_name.one("Norm, in the order in which they run", titles, name="norm", default=0)]
+    number = list(norms)[by_name.one("Norm, in the order in which they run", labels, name="norm", default=0)]
     chosen = norms[number]
     st.caption(
         rf"{normalization.in_words(chosen)}, ${normalization.formula(chosen)}$ with $\epsilon$ = {chosen.epsilon:.0e}. "
         f"{words.learned(read.learned(learned, norm=number))}"
     )
     if chosen.learned:
-        widgets.chart(
-            draw.parameters(learned, norm=number, title=words.title(places[number]), mode=mode),
+        chart.show(
+            partial(draw.parameters, learned, norm=number, title=words.title(places[number])),
             alt=f"{' and '.join(chosen.learned)} of the norm {words.name(places[number])} by dimension",
             key="gamma-beta",
+            name=f"layernorm-norm{number}",
+            python=python(trace, table="parameters"),
         )
 link.publish()
 

@@ -1,112 +1,166 @@
-"""Positions: the sinusoidal encoding of the paper beside the model's own table."""
+"""Positions: how the model knows the order of the reader's tokens, beside the sinusoidal encoding of the paper."""
 
 from __future__ import annotations
 
 from functools import partial
+from math import log, pi
 
 import pandas as pd
 import streamlit as st
 
 from inspector import positional
 from inspector.plots import positional as draw
-from inspector.views.shell import available_models, link, session, widgets
+from inspector.readings import positions as read
+from inspector.views.figures import chart, matrix
+from inspector.views.figures.matrix import Panel
+from inspector.views.shell import available_models, link, sentence, session, widgets
+from inspector.wording.english import positions as words
 
-PAPER = "sinusoidal"
+PAPER, OWN = "the paper's, sinusoidal", "this model's, "
 MOST = 512  # positions drawn where the model has no table
-SHOWN = 128  # positions of the curves: over all of them the fast dimensions are a solid band
+CURVES, ROWS = 32, 128  # positions of the curves and of the tables, or as many as the text has
+LONGEST = 512  # tokens of a text that are compared two by two
+WAVES = (8, 16, 32, 64)  # wavelengths, in tokens, of the dimensions that are shown first
 
 inspected = session.inspected()
-mode = session.mode()
 loaded = session.at_hand(inspected, so="its table is not")
-name = loaded.card.id
+name, tokens = loaded.card.id, inspected.trace.tokens
 found = session.cached(
     ("position tables", name, available_models.version(name)),
     lambda: positional.tables(loaded),
 )
 width = min((table.values.shape[1] for table in found), default=inspected.trace.output.shape[1])
 positions = max((len(table.values) for table in found), default=min(loaded.max_tokens, MOST))
-stacks = ("",) if len(found) == 1 else (" encoder", " decoder")
-own = {f"{name}{stack}, {table.kind}": table for stack, table in zip(stacks, found, strict=False)}
-tables: dict[str, draw.Table] = {PAPER: positional.sinusoidal(positions, width)}
-tables |= {named: table.values for named, table in own.items()}
-if found:
-    origins = dict.fromkeys(
-        "learned a table of its own"
-        if table.kind == "learned"
-        else f"uses the paper's sines and cosines {table.own_waves}"
-        if table.own_waves
-        else "uses this very table"
-        for table in found
+stacks = ("",) if len(found) == 1 else (" (encoder)", " (decoder)")
+own = {f"{OWN}{table.kind}{stack}": table for stack, table in zip(stacks, found, strict=False)}
+tables: dict[str, draw.Table] = {named: table.values for named, table in own.items()}
+tables[PAPER] = positional.sinusoidal(positions, width)
+first, *_ = tables
+seen = read.Positions(
+    ways=positional.ways(loaded.config, found),
+    own=bool(own),
+    alike=read.alike(tables[first], tokens=len(tokens)),
+)
+sentence.show(words.positions(seen), words.terms(seen))
+
+python = f"import inspector, models\n\nloaded = models.load({name!r})\n"
+python += (
+    "table = inspector.positional.table(loaded)"
+    if own
+    else f"table = inspector.positional.sinusoidal({positions}, {width})"
+)
+read_here = min(len(tokens), LONGEST, *(len(table) for table in tables.values()))
+st.subheader("How alike the places of this text are")
+panels = [
+    Panel(
+        positional.similarity(tables[named][:read_here]),
+        rows=tokens[:read_here],
+        columns=tokens[:read_here],
+        title=named.capitalize(),
     )
-    used = f"{name} {' and '.join(origins)}, {positions} positions, added to the token's vector."
-elif positional.rotates(loaded.config):
-    used = (
-        f"{name} has no table: it turns pairs of dimensions of every query and key by angles that grow with the "
-        "position (RoPE, Su et al. 2021)."
+    for named in dict.fromkeys((first, PAPER))
+]
+if len(panels) == 2:
+    matrix.pair(
+        *panels,
+        row_title="position",
+        column_title="position",
+        quantity="cosine",
+        top=1.0,
+        diverging=True,
+        name=f"{name}-positions",
+        key="alike",
+        python=f"{python}\ncosine = inspector.positional.similarity(table[:{read_here}])",
     )
 else:
-    used = ""
-    st.info(
-        "The model adds no table of absolute positions to its tokens. Their order enters in another way (a bias by "
-        "distance, say) or by layers that read one token after the other. You see the paper's table alone."
+    matrix.show(
+        panels[0].values,
+        rows=panels[0].rows,
+        columns=panels[0].columns,
+        row_title="position",
+        column_title="position",
+        title=panels[0].title,
+        quantity="cosine",
+        top=1.0,
+        diverging=True,
+        name="sinusoidal-positions",
+        key="alike-paper",
+        python=f"{python}\ncosine = inspector.positional.similarity(table[:{read_here}])",
     )
-
-st.caption(
-    r"The paper's encoding is $PE(p, 2i) = \sin(p / 10000^{2i/D})$, $PE(p, 2i+1) = \cos(p / 10000^{2i/D})$ "
-    rf"(Vaswani et al. 2017, 3.5) with $D$ = {width}. {used} No unit."
+origins = dict.fromkeys(
+    "learned a table of its own"
+    if table.kind == "learned"
+    else f"uses the paper's sines and cosines {table.own_waves}"
+    if table.own_waves
+    else "uses the paper's very table"
+    for table in found
 )
+used = f"This model {' and '.join(origins)}, {positions} positions, added to the token's vector. " if found else ""
+st.caption(
+    f"The cosine of the vectors of every two places, whatever token stands there. {used}The paper's encoding is "
+    r"$PE(p, 2i) = \sin(p / 10000^{2i/D})$, $PE(p, 2i+1) = \cos(p / 10000^{2i/D})$ (Vaswani et al. 2017, 3.5) "
+    rf"with $D$ = {width}. No text can be longer than {loaded.max_tokens:,} tokens here; this text has {len(tokens)}."
+)
+
+left, right = st.columns(2, gap="medium")
+with left:
+    st.subheader("A few dimensions along the positions")
+    telling = sorted({2 * round(width * log(wave / (2 * pi)) / log(10_000) / 2) for wave in WAVES} & set(range(width)))
+    bind = link.bind_several("dimensions", options=range(width), default=telling, most=8)
+    dimensions = st.multiselect(
+        "Dimensions", range(width), default=telling, key="dimensions", max_selections=8, bind=bind
+    )
+    if dimensions:
+        shown = max(CURVES, min(len(tokens), ROWS))
+        chart.show(
+            partial(draw.curves, {named: table[:shown] for named, table in tables.items()}, dimensions=dimensions),
+            alt=f"value of the chosen dimensions along the positions, a panel for each of {', '.join(tables)}",
+            key="curves",
+            name=f"{name}-dimensions",
+            python=python,
+        )
+    else:
+        st.caption("Choose dimensions to see their curves.")
 by_distance = {
     named: session.cached(
-        ("positions", available_models.version(name), named, table.shape),
+        ("positions", available_models.version(name), name, named, table.shape),
         partial(positional.similarity_by_distance, table),
     )
     for named, table in tables.items()
 }
-text = len(inspected.trace.tokens)
-cards = [
-    ("Positions", f"{loaded.max_tokens:,}", "No text can be longer"),
-    ("Used by the text", f"{text}", "One position for each token, special ones included"),
-    (
-        "Neighbours, paper",
-        f"{by_distance[PAPER]['mean'][1]:.3g}",
-        "Mean cosine similarity of positions 1 apart, sinusoidal",
-    ),
-]
-cards += [
-    (f"1 apart, {table.kind}", f"{by_distance[named]['mean'][1]:.3g}", f"The same, {named.partition(',')[0]}")
-    for named, table in own.items()
-]
-widgets.cards(cards, width=170)
-
-telling = [dimension for dimension in (4, 5, 20, 21) if dimension < width]
-bind = link.bind_several("dimensions", options=range(width), default=telling, most=8)
-dimensions = st.multiselect("Dimensions", range(width), default=telling, key="dimensions", max_selections=8, bind=bind)
-if dimensions:
-    widgets.chart(
-        draw.curves({name: table[:SHOWN] for name, table in tables.items()}, dimensions=dimensions, mode=mode),
-        alt=f"value of the chosen dimensions along the positions, a panel for each of {', '.join(tables)}",
-        key="curves",
+with right:
+    st.subheader("Similarity by distance")
+    st.caption(
+        "All positions, by how far apart two of them are. The sinusoidal encoding knows distance alone, so its band is "
+        "a line; a learned table may also know where it is."
     )
-else:
-    st.caption("Choose dimensions to see their curves.")
+    chart.show(
+        partial(draw.similarity_by_distance, by_distance),
+        alt="mean cosine similarity of positions against their distance",
+        key="similarity",
+        name=f"{name}-similarity",
+        python=f"{python}\nrows = inspector.positional.similarity_by_distance(table)",
+    )
 
-st.subheader("Similarity by distance")
-st.caption(
-    "Cosine of every two positions, by how far apart they are. The sinusoidal encoding knows distance alone, so its "
-    "band is a line; a learned table may also know where it is."
-)
-widgets.chart(
-    draw.similarity_by_distance(by_distance, mode=mode),
-    alt="mean cosine similarity of positions against their distance",
-    key="similarity",
-)
-
-st.subheader("The tables whole")
-for column, (name, values) in zip(st.columns(len(tables)), tables.items(), strict=True):
-    with column:
-        widgets.chart(
-            draw.heatmap(values, title=name, mode=mode), alt=f"{name}: position by dimension", key=f"table-{name}"
-        )
+st.subheader("What is added to a token, by its position")
+for named, values in tables.items():
+    rows = min(max(ROWS, len(tokens)), len(values))
+    matrix.show(
+        values[:rows],
+        rows=range(rows),
+        columns=range(values.shape[1]),
+        row_title="position",
+        column_title="dimension",
+        title=named.capitalize(),
+        quantity="value",
+        numbered="neither",
+        diverging=True,
+        name=f"{name}-table" if named != PAPER else "sinusoidal-table",
+        key=f"table-{named}",
+        python=python
+        if named == first
+        else f"import inspector\n\ntable = inspector.positional.sinusoidal({positions}, {width})",
+    )
 
 with st.expander("All numbers"):
     widgets.table(pd.concat(by_distance, names=["table"]).reset_index(level="table"), name="positions", height=320)

@@ -19,6 +19,14 @@ MEANINGS = {
     "token. It is 0 where the model is always sure and right.",
     "perplexity": "e to the power of the loss: the number of equally likely tokens among which a guess would be as "
     "hard. A model that knows nothing has the size of its vocabulary.",
+    "position table": "A matrix with a row for each position. The row is added to the token that stands there, for "
+    "attention itself does not know the order.",
+    "RoPE": "Rotary position embedding: pairs of dimensions of a query and a key are turned by an angle for their "
+    "position. Their product then depends on the distance between the two (Su et al. 2021).",
+    "ALiBi": "Attention with linear biases: the farther a key is from its query, the more is taken off their score. "
+    "Nothing is learned; each head has a slope of its own (Press et al. 2022).",
+    "cosine": "The similarity of two vectors' directions: 1 where they are the same, 0 where they have nothing in "
+    "common, −1 where they are opposite.",
     "parameters": "The numbers that a model has learned: the entries of its matrices, norms and tables. They do not "
     "depend on the text.",
     "embedding": "A table with a row of numbers for each token of the vocabulary. A token enters the model as its row.",
