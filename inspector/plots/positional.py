@@ -72,16 +72,20 @@ def heatmap(table: Table, *, title: str, mode: Mode = "light") -> go.Figure:
     The colours span 99.5 % of the values, so that a few outlying dimensions do not pale the rest; numbers on hover are
     the table's own to three significant digits.
     """
-    reach = float(np.quantile(np.abs(table), _COLOURED)) or 1.0
     return _signed(
         table,
-        reach=reach,
+        reach=reach(table),
         title=title,
         axes=("dimension", "position"),
         bar="value",
         hover="position %{y}<br>dimension %{x}<br>value %{z:.3g}<extra></extra>",
         mode=mode,
     )
+
+
+def reach(table: Table) -> float:
+    """The end of the colour scale of a position table: 99.5 % of its values are smaller."""
+    return float(np.quantile(np.abs(table), _COLOURED)) or 1.0
 
 
 def similarity(cosine: Table, *, title: str, mode: Mode = "light") -> go.Figure:

@@ -18,7 +18,8 @@ from inspector.wording.english import positions as words
 
 PAPER, OWN = "the paper's, sinusoidal", "this model's, "
 MOST = 512  # positions drawn where the model has no table
-CURVES, ROWS = 32, 128  # positions of the curves and of the tables, or as many as the text has
+PAPERS = "import inspector\n\ntable = inspector.positional.sinusoidal({positions}, {width})"
+CURVES, ROWS = 32, 64  # positions of the curves and of the tables, or as many as the text has
 LONGEST = 512  # tokens of a text that are compared two by two
 WAVES = (8, 16, 32, 64)  # wavelengths, in tokens, of the dimensions that are shown first
 
@@ -144,23 +145,25 @@ with right:
 
 st.subheader("What is added to a token, by its position")
 for named, values in tables.items():
-    rows = min(max(ROWS, len(tokens)), len(values))
+    rows, dimensions = min(max(ROWS, len(tokens)), len(values)), range(values.shape[1])
+    waves = named == PAPER or own[named].kind == "sinusoidal"
+    order = [*dimensions[::2], *dimensions[1::2]] if waves else list(dimensions)
     matrix.show(
-        values[:rows],
+        values[:rows, order],
         rows=range(rows),
-        columns=range(values.shape[1]),
+        columns=list(map(str, order)),
         row_title="position",
-        column_title="dimension",
+        column_title="dimension, sines before cosines" if waves else "dimension",
         title=named.capitalize(),
         quantity="value",
         numbered="neither",
+        top=draw.reach(values),
         diverging=True,
         name=f"{name}-table" if named != PAPER else "sinusoidal-table",
         key=f"table-{named}",
-        python=python
-        if named == first
-        else f"import inspector\n\ntable = inspector.positional.sinusoidal({positions}, {width})",
+        python=python if named == first else PAPERS.format(positions=positions, width=width),
     )
+st.caption("The colours span 99.5 % of the values, so that a few outlying dimensions do not pale the rest.")
 
 with st.expander("All numbers"):
     widgets.table(pd.concat(by_distance, names=["table"]).reset_index(level="table"), name="positions", height=320)

@@ -45,16 +45,16 @@ def test_a_page_is_drawn_and_nothing_of_it_is_refused(page: Page, server: Server
 
 def test_a_chart_is_saved_as_a_picture(page: Page, server: Server) -> None:
     found = refusals(page)
-    visit(page, server, "/layernorm")
-    save_chart(page)
+    visit(page, server, "/costs")
+    with page.expect_download() as waiting:
+        save_chart(page)
+    assert waiting.value.path().read_bytes().startswith(b"\x89PNG")
     assert found == []
 
 
 def save_chart(page: Page) -> None:
-    page.locator(".js-plotly-plot").first.hover()
-    with page.expect_download() as waiting:
-        page.locator("[data-title^='Download plot']").first.click()
-    assert waiting.value.path().read_bytes().startswith(b"\x89PNG")
+    page.get_by_role("button", name="Save").first.click()
+    page.get_by_role("button", name="PNG", exact=True).first.click()
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def save_chart(page: Page) -> None:
         ("style-src", "'unsafe-inline'", "/lab"),
         ("img-src", "'self'", "/lab"),
         ("img-src", "data:", "/positions"),
-        ("img-src", "blob:", "/layernorm"),
+        ("img-src", "blob:", "/costs"),
         ("font-src", "'self'", "/lab"),
         ("font-src", "data:", "/lab"),
         ("connect-src", "'self'", "/lab"),
@@ -88,8 +88,7 @@ def test_each_source_is_needed(page: Page, server: Server, directive: str, sourc
     page.on("download", lambda download: saved.append(download))
     if source == "blob:" and directive == "img-src":
         visit(page, server, path)
-        page.locator(".js-plotly-plot").first.hover()
-        page.locator("[data-title^='Download plot']").first.click()
+        save_chart(page)
     else:
         page.goto(server.url + path)
     until(page, lambda: any(directive in one for one in found))
