@@ -145,9 +145,9 @@ with right:
 
 st.subheader("What is added to a token, by its position")
 for named, values in tables.items():
-    rows, dimensions = min(max(ROWS, len(tokens)), len(values)), range(values.shape[1])
+    rows, every = min(max(ROWS, len(tokens)), len(values)), range(values.shape[1])
     waves = named == PAPER or own[named].kind == "sinusoidal"
-    order = [*dimensions[::2], *dimensions[1::2]] if waves else list(dimensions)
+    order = [*every[::2], *every[1::2]] if waves else list(every)
     matrix.show(
         values[:rows, order],
         rows=range(rows),
