@@ -68,7 +68,8 @@ def by_component(
     sums = named.groupby(["name", "part"], sort=False)[value].sum().reset_index()
     sums = sums[sums[value] > 0]
     total = max(int(sums[value].sum()), 1)
-    texts = [f"{theme.quantity(amount, _UNITS[value])}, {_share(amount / total)}" for amount in sums[value]]
+    unit = "" if value == "flops" else _UNITS[value]  # the axis says it, and a phone is narrow
+    texts = [f"{theme.quantity(amount, unit)}, {_share(amount / total)}" for amount in sums[value]]
     bars = go.Bar(
         x=sums[value],
         y=sums["name"],
@@ -76,6 +77,7 @@ def by_component(
         marker={"color": [theme.PART[mode][part] for part in sums["part"]]},
         text=texts,
         textposition="outside",
+        textfont={"size": 12},
         cliponaxis=False,
         hovertemplate="%{y}: %{text}<extra></extra>",
     )
@@ -88,7 +90,7 @@ def by_component(
             "xaxis": {
                 "title": {"text": _AXES[value]},
                 "tickformat": "~s",
-                "range": [0, 1.45 * float(sums[value].max() if len(sums) else 1)],  # room for the words behind a bar
+                "range": [0, 1.75 * float(sums[value].max() if len(sums) else 1)],  # room for the words behind a bar
             },
             "yaxis": {"autorange": "reversed", "showgrid": False, "ticks": "", "showline": False},
             "height": 100 + _ROW * len(sums),

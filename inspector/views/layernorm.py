@@ -94,30 +94,24 @@ def open_cell(pick: matrix.Pick) -> None:
     link.assign("norm", pick.row)
 
 
-matrix.show(
-    statistics.pivot_table(index="norm", columns="position", values=value).to_numpy(),
-    rows=labels,
-    columns=tokens,
-    row_title="norm",
-    column_title="token",
-    quantity=VALUES[value],
-    numbered="columns",
-    diverging=value.startswith("mean"),
-    scale="sqrt" if root else "linear",
-    name=f"layernorm-{value}",
-    key="norms",
-    python=python(trace),
-    on_pick=open_cell,
-)
-st.caption("Over the dimensions of each token. Click a cell to open its token and its norm below.")
-for count, norm in normalization.kinds(norms.values()):
-    st.caption(
-        rf"{count} of {len(norms)} norms: {normalization.in_words(norm)}. Of one token's vector $x$ each "
-        rf"gives ${normalization.formula(norm)}$, where {MEANS if norm.kind == 'layer' else SQUARES} its "
-        rf"{len(norm.gamma)} dimensions and $\epsilon$ = {norm.epsilon:.0e}. No unit."
+picture, through = st.columns([3, 2], gap="medium")
+with picture:
+    matrix.show(
+        statistics.pivot_table(index="norm", columns="position", values=value).to_numpy(),
+        rows=labels,
+        columns=tokens,
+        row_title="norm",
+        column_title="token",
+        quantity=VALUES[value],
+        numbered="columns",
+        diverging=value.startswith("mean"),
+        scale="sqrt" if root else "linear",
+        name=f"layernorm-{value}",
+        key="norms",
+        python=python(trace),
+        on_pick=open_cell,
     )
-
-through, inside = st.columns(2, gap="medium")
+    st.caption("Over the dimensions of each token. Click a cell to open its token and its norm.")
 with through:
     st.subheader("One token through all norms")
     position = by_name.token("Token", tokens, name="token", default=1)
@@ -129,22 +123,28 @@ with through:
         name=f"layernorm-token{position}",
         python=python(trace),
     )
-with inside:
-    st.subheader("What a norm has learned")
-    number = list(norms)[by_name.one("Norm, in the order in which they run", labels, name="norm", default=0)]
-    chosen = norms[number]
+for count, norm in normalization.kinds(norms.values()):
     st.caption(
-        rf"{normalization.in_words(chosen)}, ${normalization.formula(chosen)}$ with $\epsilon$ = {chosen.epsilon:.0e}. "
-        f"{words.learned(read.learned(learned, norm=number))}"
+        rf"{count} of {len(norms)} norms: {normalization.in_words(norm)}. Of one token's vector $x$ each "
+        rf"gives ${normalization.formula(norm)}$, where {MEANS if norm.kind == 'layer' else SQUARES} its "
+        rf"{len(norm.gamma)} dimensions and $\epsilon$ = {norm.epsilon:.0e}. No unit."
     )
-    if chosen.learned:
-        chart.show(
-            partial(draw.parameters, learned, norm=number, title=words.title(places[number])),
-            alt=f"{' and '.join(chosen.learned)} of the norm {words.name(places[number])} by dimension",
-            key="gamma-beta",
-            name=f"layernorm-norm{number}",
-            python=python(trace, table="parameters"),
-        )
+
+st.subheader("What a norm has learned")
+number = list(norms)[by_name.one("Norm, in the order in which they run", labels, name="norm", default=0)]
+chosen = norms[number]
+st.caption(
+    rf"{normalization.in_words(chosen)}, ${normalization.formula(chosen)}$ with $\epsilon$ = {chosen.epsilon:.0e}. "
+    f"{words.learned(read.learned(learned, norm=number))}"
+)
+if chosen.learned:
+    chart.show(
+        partial(draw.parameters, learned, norm=number, title=words.title(places[number])),
+        alt=f"{' and '.join(chosen.learned)} of the norm {words.name(places[number])} by dimension",
+        key="gamma-beta",
+        name=f"layernorm-norm{number}",
+        python=python(trace, table="parameters"),
+    )
 link.publish()
 
 with st.expander("All numbers"):

@@ -33,7 +33,7 @@ def test_a_component_has_a_row_with_its_amount_and_share() -> None:
     assert amounts["attention: scores"] == amounts["attention: mix"] == 12 * 2 * 128 * 128 * 768
     texts = dict(zip(bars.y, bars.text, strict=True))
     share = 100 * amounts["FFN: up"] / table["flops"].sum()
-    assert texts["FFN: up"] == f"7.25 GFLOP, {share:.0f} %"
+    assert texts["FFN: up"] == f"7.25 G, {share:.0f} %"
     assert [name for name in bars.y if name.startswith("FFN")] == ["FFN: up", "FFN, element-wise", "FFN: down"]
     assert len(set(bars.y)) == len(bars.y)
     assert "attention: scores" not in draw.by_component(table, value="parameters").data[0].y
