@@ -85,6 +85,47 @@ def slide(
     return Scene(WIDTH, HEIGHT, mode, marks)
 
 
+def grid(
+    pictures: NDArray[np.floating[Any]],
+    *,
+    rows: Sequence[str],
+    title: str,
+    top: float = 1.0,
+    scale: Scale = "sqrt",
+    selected: tuple[int, int] | None = None,
+    mode: Mode = "light",
+) -> Scene:
+    """Lay out the maps of all heads [L, H, Q, T], a row for each layer, a column for each head.
+
+    rows: names of the layers. top: the weight that gets the last colour, in all maps. selected: row and column of the
+    head that is framed. Raises ValueError for names that do not fit.
+    """
+    layers, heads = pictures.shape[:2]
+    if len(rows) != layers:
+        raise ValueError(f"{len(rows)} names do not fit maps of {layers} layers")
+    upper = _MARGIN + _TITLE + 24 + _AXIS + 14
+    side = _longest(rows, _LABEL) + 20
+    pitch = min((WIDTH - 2 * _MARGIN - side) / heads, (HEIGHT - upper - _MARGIN) / layers)
+    left = max(_MARGIN + side, (WIDTH - pitch * heads + side) / 2)
+    gap = 0.08 * pitch
+    size = min(_LABEL, 0.5 * pitch)
+    muted = theme.MUTED[mode]
+    marks: list[Mark] = [Text(_MARGIN, _MARGIN + _TITLE - 6, title, _TITLE, bold=True)]
+    marks.append(Text(left - 12, upper - 14, "head", size, muted, anchor="end"))
+    for head in range(heads):
+        marks.append(Text(left + (head + 0.5) * pitch - gap / 2, upper - 14, str(head), size, muted, anchor="middle"))
+    for layer, maps in enumerate(pictures):
+        y = upper + layer * pitch
+        marks.append(Text(left - 12, y + 0.5 * pitch + 0.3 * size, rows[layer], size, anchor="end"))
+        for head, weights in enumerate(maps):
+            x, length = left + head * pitch, pitch - gap
+            open_head = (layer, head) == selected
+            marks.append(Cells(x, y, length, length, paint(weights, mode=mode, scale=scale, top=top)))
+            colour = theme.PRIMARY[mode] if open_head else theme.GRID[mode]
+            marks.append(Box(x, y, length, length, stroke=colour, weight=3 if open_head else 1))
+    return Scene(WIDTH, HEIGHT, mode, marks)
+
+
 def _frame(plots: Sequence[Plot], *, width: float, height: float) -> _Frame:
     """Choose the largest labels that fit beside their cells; where none do, some labels stand alone, upright."""
     rows, columns = (

@@ -15,12 +15,15 @@ import streamlit as st
 
 from inspector import export
 from inspector.export import python
-from inspector.plots import attention, raster, vector
+from inspector.plots import attention, matrices, raster, vector
+from inspector.views.figures import menu
 from inspector.views.shell import available_models, downloads, session, site_words
+from models.formatting import layer_name
 
 if TYPE_CHECKING:
     from inspector.maps import Arrangement, Groups
-    from inspector.plots.theme import Scale
+    from inspector.plots.scene import Scene
+    from inspector.plots.theme import Mode, Scale
     from inspector.trace import Array, AttentionSite, Trace
     from inspector.views.attention.quantities import Quantity
 
@@ -68,6 +71,31 @@ def open_head(
         }
         return draw(values, **look)
 
+    def of_head(mode: Mode) -> Scene:
+        return matrices.slide(
+            [matrices.Plot(values=values, rows=queries, columns=keys)],
+            title=title,
+            row_title="query",
+            column_title="key",
+            quantity=kind.quantity,
+            top=raster.largest(values),
+            diverging=kind.signed,
+            scale=scale,
+            mode=mode,
+        )
+
+    def of_all(mode: Mode) -> Scene:
+        pictures, top = session.thumbnails(trace, whole, stream=stream)
+        sites = trace.sites_of(stream)
+        return matrices.grid(
+            (pictures / np.float32(255)) ** 2,  # as pack.quantise made them: the root of the share of the top
+            rows=[layer_name(one.layer, one.call) for one in sites],
+            title=f"{trace.model}: every head of the {stream}, colours from 0 to {top:g}",
+            scale=scale,
+            selected=None if mean else (sites.index(site), head),
+            mode=mode,
+        )
+
     with st.container(horizontal=True, gap="small"):
         downloads.button(f"{name}.png", lambda: picture(raster.png), "The map as you see it")
         downloads.button(
@@ -108,6 +136,11 @@ def open_head(
             "The whole trace: opens here again, or with inspector.open()",
             label="Trace",
         )
+        menu.slide_button("Slide", of_head, name=name, key="head")
+        if kind.name == "weights":
+            menu.slide_button(
+                "Slide of all heads", of_all, name=f"{trace.model.replace('/', '-')}-{stream}", key="grid"
+            )
         with st.popover("Python, link", icon=":material/code:"):
             if as_recorded:
                 st.caption("The same numbers without the page:")

@@ -47,6 +47,12 @@ def files(name: str, picture: Callable[[], Scene]) -> None:
         downloads.button(f"{name}.svg", lambda: picture().svg().encode(), "The figure in large type, sharp at any size")
 
 
+def slide_button(label: str, picture: Callable[[Mode], Scene], *, name: str, key: str) -> None:
+    """Draw a button that opens the slide of a picture, where a page has buttons of its own for files."""
+    if st.button(label, icon=":material/slideshow:", key=f"{key}-slide", help=_SLIDE):
+        slide(picture, name=f"{name}-slide", key=key)
+
+
 @st.dialog("Slide", width="large")
 def slide(picture: Callable[[Mode], Scene], *, name: str, key: str) -> None:
     """Draw a picture in the mode that the reader chooses, and the buttons that save it so."""

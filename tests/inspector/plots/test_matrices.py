@@ -93,3 +93,20 @@ def test_text_of_a_stranger_is_text() -> None:
     root = ElementTree.fromstring(slide(plot(hostile, hostile), title="</svg>").svg())
     assert {element.tag.removeprefix(SVG) for element in root.iter()} <= {"svg", "rect", "text", "title", "image"}
     assert "</svg>" in [text.text for text in root.iter(f"{SVG}text")]
+
+
+def test_the_grid_has_every_head_in_its_place_within_the_slide() -> None:
+    maps = np.zeros((6, 12, 4, 4), np.float32)
+    maps[5, 11] = 1
+    scene = matrices.grid(maps, rows=[f"layer {layer}" for layer in range(6)], title="minilm", selected=(5, 11))
+    cells = [mark for mark in scene.marks if isinstance(mark, Cells)]
+    assert len(cells) == 72
+    assert len({(mark.x, mark.y) for mark in cells}) == 72
+    assert max(mark.x + mark.width for mark in cells) <= scene.width
+    assert max(mark.y + mark.height for mark in cells) <= scene.height
+    assert (cells[0].colours == 255).all()
+    assert "#{:02x}{:02x}{:02x}".format(*cells[-1].colours[0, 0]) == theme.SEQUENTIAL["light"][-1]
+    (frame,) = (mark for mark in scene.marks if isinstance(mark, Box) and mark.stroke == theme.PRIMARY["light"])
+    assert (frame.x, frame.y) == (cells[-1].x, cells[-1].y)
+    with pytest.raises(ValueError, match="1 names do not fit maps of 6 layers"):
+        matrices.grid(maps, rows=["layer 0"], title="")
