@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import streamlit as st
 
 from inspector import heads, maps
@@ -21,6 +23,8 @@ from inspector.views.attention import open_head as one_head
 from inspector.views.components.head import Choice, Step
 from inspector.views.shell import available_models, boundary, link, open_site, sentence, session, site_words, widgets
 from inspector.wording.english import attention as said
+from models import checkpoints
+from models.training import history
 
 # The open head, its pinned queries, a key to explain, what is drawn, the order and choice of heads.
 link.parameters("layer", "call", "head", "query", "key", "lines", "between", "tokens", "sort", "only")
@@ -164,3 +168,7 @@ with place:
         all_heads.explain(sites)
         if more.open:  # a closed table would bring a megabyte of scripts, and the pictures would wait for them
             widgets.table(measures, name="heads", height=420)
+        if trace.model in history.names(checkpoints.FOLDER):
+            training = Path(__file__).parents[1] / "training" / "page.py"
+            learned = {"run": trace.model}
+            st.page_link(training, label="How these heads became what they are", query_params=learned)

@@ -209,3 +209,9 @@ def test_without_any_checkpoint_the_page_says_how_to_get_one(folder: Path) -> No
     app = opened("Training")
     assert not app.exception
     assert "tells of its training" in said(app)
+
+
+def test_attention_leads_to_the_training_of_a_shipped_model() -> None:
+    (link,) = opened(model="mini-bert").get("page_link")
+    assert (link.proto.page, link.proto.query_string) == ("training", "run=mini-bert")
+    assert not opened().get("page_link")
