@@ -45,14 +45,14 @@ found = difference.subtract(a, b)
 if isinstance(found, difference.Found):
     with above:
         sentence.show(found.sentence, ("attention", "query", "key"))
-beside = panels.beside(shown, found.pairing.shown[0] if isinstance(found, difference.Found) else None)
+of_panels, of_difference = panels.beside(shown, found.pairing.shown[0] if isinstance(found, difference.Found) else None)
 top = max(panel.top for panel in shown)
 for panel, linked, place in zip(shown, numbers, maps, strict=False):
     with place:
         own_top = panel.top if options.own_scale else top
-        panels.draw(panel, top=own_top, options=options, numbers=linked, beside=beside)
+        panels.draw(panel, top=own_top, options=options, numbers=linked, beside=of_panels)
 with maps[-1]:
-    difference.draw(found, numbers=numbers[shown.index(a)], lines=options.lines, beside=beside)
+    difference.draw(found, numbers=numbers[shown.index(a)], lines=options.lines, beside=of_difference)
 
 difference.explain(found)
 reach = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import pairwise
 from typing import Literal
@@ -329,13 +329,16 @@ def _place(name: str, trace: Trace, stream: str, opened: tuple[int, int, int]) -
     )
 
 
-def beside(panels: Sequence[Panel], common: maps.Arrangement | None) -> Beside:
-    """The tokens of all maps that stand beside each other, so that they get one origin and one cell size.
+def beside(panels: Sequence[Panel], common: maps.Arrangement | None) -> tuple[Beside, Beside]:
+    """The tokens of all maps that stand beside each other: for the panels, and for the map of their difference.
 
-    common: of their difference, where there is one.
+    All get one origin, and one cell size; where the difference is of far fewer words than there are tokens, the panels
+    alone do. common: the tokens or words of the difference, where there is one.
     """
-    shown = [*(panel.shown for panel in panels), *([common] if common else [])]
-    return Beside.around([(each.queries.labels, each.keys.labels) for each in shown])
+    shown = [(panel.shown.queries.labels, panel.shown.keys.labels) for panel in panels]
+    alone = Beside.around(shown)
+    every = Beside.around([*shown, (common.queries.labels, common.keys.labels)]) if common else alone
+    return (every if every.rows else replace(every, rows=alone.rows, columns=alone.columns)), every
 
 
 def draw(

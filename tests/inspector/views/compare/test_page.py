@@ -193,7 +193,9 @@ def test_the_sentence_names_what_is_compared(minilm: LoadedModel) -> None:
 def test_maps_beside_each_other_have_one_origin_and_one_cell(minilm: LoadedModel) -> None:
     app = opened("Compare", text="Antidisestablishmentarianism is long.", b_model="mini-bert")
     a, b, apart = (header for header, _ in messages(app, "head"))
-    assert a["beside"] == b["beside"] == apart["beside"]
+    assert a["beside"] == b["beside"]
+    assert (a["beside"]["rows"], a["beside"]["columns"]) == (max(len(one["queries"]) for one in (a, b)),) * 2
+    assert apart["beside"] == {**a["beside"], "rows": 0, "columns": 0}  # one word for many pieces
     for header in (a, b, apart):
         assert {*header["queries"]} <= {*a["beside"]["queries"]}
         assert {*header["keys"]} <= {*a["beside"]["keys"]}
