@@ -21,10 +21,9 @@ GREEDY, SAMPLE = "greedy", "sample"
 WRITERS = ("mini-gpt", "translator")  # shown in place of a model that does not write, the best first
 MOST = 256  # new tokens
 LIMITS = {
-    "translator": "This small translator knows short everyday sentences. Longer ones, and words it has not seen, it "
-    "often gets wrong.",
-    "mini-gpt": "This small model has read novels and short sentences. It writes English that reads well for a few "
-    "words, and knows nothing of the world.",
+    "translator": "This small translator knows short everyday sentences. Longer ones, names and numbers go wrong.",
+    "mini-gpt": "This small model was trained here on novels and short sentences. It goes on in their manner, and what "
+    "it tells is made up.",
 }
 SCORE = {"wu": r"$\log P\,/\,((5 + n) / 6)", "power": r"$\log P\,/\,n"}
 BEAM_WORDS = {

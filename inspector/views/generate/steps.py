@@ -143,7 +143,7 @@ def _numbers(made: Written, table: pd.DataFrame, step: int) -> None:
     row, chosen = table.iloc[step - 1], made.steps[step - 1]
     facts = [
         f"**Step {step} of {len(made.steps)}**",
-        f"probability {theme.number(chosen.chosen.probability)}, number {chosen.rank} of all tokens",
+        f"probability {theme.number(chosen.chosen.probability)}, number {chosen.rank:,} of all tokens",
         f"cache {theme.quantity(chosen.cache_bytes, 'B')}",
         f"{theme.quantity(row['flops_cached'])}FLOPs",
     ]

@@ -26,7 +26,7 @@ def _choice(found: StepReading) -> str:
         return f"wrote {chosen}{end}: a rule of its generation_config set back {other}, the likeliest token"
     if found.rank > 1:
         by = "drew" if found.drawn else "chose"
-        return f"{by} {chosen}, number {found.rank} of all tokens{end}; the likeliest was {other}"
+        return f"{by} {chosen}, number {found.rank:,} of all tokens{end}; the likeliest was {other}"
     if found.close:
         return f"was torn between {chosen} and {other}, and wrote the first{end}"
     if found.probability >= _LIKELY:

@@ -52,7 +52,7 @@ def test_no_sentence_says_what_the_numbers_do_not(model: str, how: Decoding) -> 
             close, sure = p[order[0]] / p[id] >= 0.95, p[id]
             assert said.startswith(f"At step {step} the model ")
             assert ("drew" in said) == (rank > 1)
-            assert f"number {rank} of all tokens" in said or rank == 1
+            assert f"number {rank:,} of all tokens" in said or rank == 1
             if rank == 1:
                 assert ("torn between" in said) == close
                 assert ("sure of" in said) == (not close and sure >= 0.9)
