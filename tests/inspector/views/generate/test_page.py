@@ -101,7 +101,7 @@ def test_a_link_restores_the_step_and_the_head(made: generating.Written) -> None
     assert header["panels"][0]["marked"] == [2]
     place = int(weights[2].argmax())
     key = made.trace.record_of(1, "cross").site.keys[place]
-    assert f"looked most at `{key}` in the source" in app.header[0].value
+    assert f"looked most at `{key.removeprefix('▁')}` in the source" in app.header[0].value
     assert f"({weights[2, place]:.3f}; layer 1, head 2)" in app.header[0].value
 
 
