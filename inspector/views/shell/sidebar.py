@@ -67,7 +67,7 @@ def _text_to_read(*, height: int, main_button: Literal["primary", "secondary"]) 
     opened = st.session_state.get("file") is not None
     _field("Text", key="text", height=height, placeholder="Paste a sentence")
     with st.container(horizontal=True, wrap=False):
-        st.button("Inspect", type=main_button, width=92, disabled=opened, on_click=progress.go_on)
+        st.button("Inspect", type=main_button, width=84, disabled=opened, on_click=progress.go_on)
         st.selectbox(
             "Examples",
             list(examples.EXAMPLES),

@@ -77,7 +77,7 @@ def _tell(cannot: str, loaded: models.LoadedModel) -> None:
     model, text = session.chosen_model(), session.chosen_text()
     chosen = "The model of this saved trace is not at hand" if model is None else f"{_bold(model)} {cannot}"
     whose = " on your text" if reads(text) else ", on its own example: it has learned English, and your text is kept"
-    whose = "" if examples.untouched(text) else whose
+    whose = ", on its own example" if examples.untouched(text) else whose
     opened = st.session_state.get("file") is not None
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f"{chosen}, so you see {_bold(loaded.card.id)}{whose}.", width="content")

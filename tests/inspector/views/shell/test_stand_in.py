@@ -49,6 +49,7 @@ def test_the_stand_in_reads_the_readers_text_and_is_chosen_with_a_click() -> Non
 def test_in_place_of_the_example_the_stand_in_reads_its_own() -> None:
     app = opened(model="minilm", text=examples.FIRST)
     assert examples.of("mini-bert") in app.code[0].value
+    assert "on its own example" in said(app)
     assert app.session_state["text"] == examples.FIRST
     pressed(app, "choose stand-in")
     assert app.session_state["text"] == examples.of("mini-bert")
