@@ -98,7 +98,7 @@ picture, through = st.columns([3, 2], gap="medium")
 with picture:
     matrix.show(
         statistics.pivot_table(index="norm", columns="position", values=value).to_numpy(),
-        rows=labels,
+        rows=[words.brief(where) for where in places.values()],
         columns=tokens,
         row_title="norm",
         column_title="token",
@@ -111,7 +111,10 @@ with picture:
         python=python(trace),
         on_pick=open_cell,
     )
-    st.caption("Over the dimensions of each token. Click a cell to open its token and its norm.")
+    st.caption(
+        "Over the dimensions of each token. A row is a norm, named by its layer and sublayer. Click a cell to open its "
+        "token and its norm."
+    )
 with through:
     st.subheader("One token through all norms")
     position = by_name.token("Token", tokens, name="token", default=1)

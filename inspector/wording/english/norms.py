@@ -121,6 +121,13 @@ def _signed(value: float) -> str:
     return number(value).replace("-", "−")
 
 
+def brief(place: Place) -> str:
+    """Name a norm in a narrow place, by its layer and sublayer: "0 attention"; "embedding"."""
+    if place.layer is None:
+        return place.part
+    return f"{place.layer} {'FFN' if place.part == 'ffn' else place.part}"
+
+
 def terms(found: Kinds, *, size: Size) -> list[str]:
     """List the terms of the page's sentence that the glossary explains."""
     formulas = [_FORMULAS[formula] for formula in found.formulas]

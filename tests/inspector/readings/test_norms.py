@@ -101,6 +101,12 @@ def test_a_norm_is_named_by_its_place(place: read.Place, name: str, title: str |
     assert title in (None, words.title(place))
 
 
+def test_a_row_of_the_map_has_a_short_name() -> None:
+    assert words.brief(read.Place(0, "ffn", "post")) == "0 FFN"
+    assert words.brief(read.Place(11, "attention", "pre")) == "11 attention"
+    assert words.brief(read.Place(None, "embedding", "embedding")) == "embedding"
+
+
 def test_one_token_has_no_others() -> None:
     alone = read.Widest(read.Place(None, "final", "final"), "rms", 0, "a", 2.0, 1.0, None)
     assert (
