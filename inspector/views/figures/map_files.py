@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from inspector import export
-from inspector.plots import raster, vector
+from inspector.plots import matrices, raster, vector
+from inspector.plots.scene import Scene
 from inspector.plots.theme import Mode, Scale
 from inspector.trace import Array
+from inspector.views.figures import menu
 from inspector.views.shell import downloads, session
 
 
@@ -58,6 +61,8 @@ def draw(pictures: Mapping[str, MapPicture], *, name: str, python: str = "") -> 
     name: of the files, before a map's own name. python: the lines that give the same numbers.
     """
     mode, every = session.mode(), list(pictures.values())
+    if st.button("Slide", icon=":material/slideshow:", type="tertiary", key=f"{name}-slide", help="In large type"):
+        menu.slides(_slides(pictures), name=f"{name}-slide", key=name)
     with st.popover("Save the maps", icon=":material/download:", type="tertiary"):
         with st.container(horizontal=True, gap="small"):
             downloads.button(
@@ -77,6 +82,35 @@ def draw(pictures: Mapping[str, MapPicture], *, name: str, python: str = "") -> 
         if python:
             st.caption("The same numbers without the page:")
             st.code(python, language="python")
+
+
+def _slides(pictures: Mapping[str, MapPicture]) -> dict[str, Callable[[Mode], Scene]]:
+    """Return what a slide can show: the first two maps on one scale, where they share it, and each map alone."""
+    (first, left), (second, right), *_ = pictures.items()
+    found: dict[str, Callable[[Mode], Scene]] = {}
+    if (left.top, left.scale, left.diverging) == (right.top, right.scale, right.diverging):
+        found[f"{first} and {second}"] = lambda mode: _slide([left, right], title="", mode=mode)
+    for title, one in pictures.items():
+        found[title] = partial(_alone, one)
+    return found
+
+
+def _alone(one: MapPicture, mode: Mode) -> Scene:
+    return _slide([one], title=one.title, mode=mode)
+
+
+def _slide(maps: Sequence[MapPicture], *, title: str, mode: Mode) -> Scene:
+    return matrices.slide(
+        [matrices.Plot(values=one.weights, rows=one.queries, columns=one.keys, title=one.title) for one in maps],
+        title=title,
+        row_title="query",
+        column_title="key",
+        quantity="difference" if maps[0].diverging else "weight",
+        top=maps[0].top,
+        diverging=maps[0].diverging,
+        scale=maps[0].scale,
+        mode=mode,
+    )
 
 
 def _files(file: str, title: str, one: MapPicture, mode: Mode) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import get_args
 
 import streamlit as st
@@ -53,13 +53,22 @@ def slide_button(label: str, picture: Callable[[Mode], Scene], *, name: str, key
         slide(picture, name=f"{name}-slide", key=key)
 
 
-@st.dialog("Slide", width="large")
 def slide(picture: Callable[[Mode], Scene], *, name: str, key: str) -> None:
-    """Draw a picture in the mode that the reader chooses, and the buttons that save it so."""
-    mode = background(key)
-    shown = picture(mode)
-    st.image(shown.svg(), width="stretch", alt="the figure as it is saved")
-    files(name, lambda: shown)
+    """Open the dialog with one picture."""
+    slides({"": picture}, name=name, key=key)
+
+
+@st.dialog("Slide", width="large")
+def slides(pictures: Mapping[str, Callable[[Mode], Scene]], *, name: str, key: str) -> None:
+    """Draw one of the pictures in the mode that the reader chooses, and the buttons that save it so."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        mode = background(key)
+        shown = next(iter(pictures))
+        if len(pictures) > 1:
+            shown = st.selectbox("Figure", list(pictures), key=f"{key}-figure", label_visibility="collapsed", width=240)
+    drawn = pictures[shown](mode)
+    st.image(drawn.svg(), width="stretch", alt="the figure as it is saved")
+    files("-".join([name, *shown.lower().split()]), lambda: drawn)
 
 
 def background(key: str) -> Mode:

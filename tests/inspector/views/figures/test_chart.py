@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 
+import pandas as pd
 from streamlit.testing.v1 import AppTest
+
+from inspector.plots import lab
 
 
 def page() -> None:
@@ -20,6 +23,11 @@ def page() -> None:
     chart.show(partial(lab.curves, table, steps=2), alt="loss of both sides", key="curves", python="import inspector")
 
 
+def lab_table() -> pd.DataFrame:
+    columns = ["side", "seed", "step", "loss", "token_accuracy", "exact_accuracy"]
+    return pd.DataFrame([("A", 0, 1, 1.0, 0.5, 0.25)], columns=columns)
+
+
 def test_a_chart_has_no_toolbar_and_leaves_its_title_to_the_heading() -> None:
     at = AppTest.from_function(page, default_timeout=60).run()
     assert not at.exception
@@ -27,7 +35,8 @@ def test_a_chart_has_no_toolbar_and_leaves_its_title_to_the_heading() -> None:
     figure, config = json.loads(drawn.proto.spec), json.loads(drawn.proto.config)
     assert config["displayModeBar"] is False
     assert figure["layout"]["title"]["text"] == ""
-    assert figure["layout"]["height"] == 600 - 76 + figure["layout"]["margin"]["t"]
+    whole = lab.curves(lab_table(), steps=2).layout  # what the title took is given back to the page
+    assert figure["layout"]["height"] - figure["layout"]["margin"]["t"] == whole.height - whole.margin.t
     assert drawn.proto.alt == "loss of both sides"
 
 
