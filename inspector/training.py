@@ -31,8 +31,8 @@ def curves(rows: Iterable[Mapping[str, float | None]]) -> pd.DataFrame:
 
 
 def schedules(recipe: Recipe, *, steps: int) -> pd.DataFrame:
-    """The learning rate at every step from 1 to `steps`: columns step, noam, cosine and linear, all with the recipe's
-    warm-up and highest rate."""
+    """The learning rate at every step from 1 to `steps`: columns step, noam, cosine, linear and late, all with the
+    recipe's warm-up and highest rate."""
     along = range(1, steps + 1)
     rate = partial(learning_rate, highest=recipe.learning_rate, warmup=recipe.warmup, steps=steps)
     return pd.DataFrame(
@@ -106,6 +106,21 @@ def growth(replay: Replay, *, stream: str) -> pd.DataFrame:
     return wide.loc[sorted(wide.index, key=order)].sort_index(axis="columns")
 
 
+def induction(replay: Replay) -> pd.DataFrame:
+    """Each head's score on random repeats (Olsson et al. 2022): a row per head, "layer 1 head 3", a column per step.
+
+    The score is the mean weight, 0..1, on the token after the same token's first place (`models.training.repeats`).
+
+    Raises ValueError for a replay without these scores: only that of a decoder has them.
+    """
+    if replay.induction is None:
+        raise ValueError("this replay has no scores on random repeats; only that of a decoder has them")
+    _, layers, number = replay.induction.shape
+    names = [f"layer {layer} head {head}" for layer in range(layers) for head in range(number)]
+    flat = replay.induction.reshape(len(replay.steps), -1)
+    return pd.DataFrame(flat.T, index=names, columns=list(replay.steps))
+
+
 def npz(replay: Replay, *, sentence: int) -> bytes:
     """All maps of a sentence as a NumPy file: "STREAM.LAYER" float16 [M, H, Q, T], steps [M] and the tokens."""
     chosen = replay.sentences[sentence]
@@ -127,7 +142,8 @@ def _place(name: str) -> tuple[str, int | None, str, str]:
     """A parameter's name -> stack, layer, part, component: "decoder.layers.0.cross_attention.key.weight" is "decoder",
     0, "cross_attention", "q", "k", "v", "out", "up", ... or the matrix's own name."""
     words = name.split(".")
-    stack = "decoder" if words[0] == "decoder" else "encoder"
+    # A decoder that stands alone names its layers without a stack before them.
+    stack = "decoder" if words[0] in ("decoder", "layers", "embedding") else "encoder"
     *before, component = words[:-1] if words[-1] == "weight" else words
     component = COMPONENTS.get(component, component)
     if "layers" in words:

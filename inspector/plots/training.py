@@ -18,7 +18,7 @@ from inspector.plots.theme import Mode
 
 Along = Literal["linear", "log"]
 
-DECAY_DASH = {"linear": "dash", "cosine": "dot", "noam": "dashdot"}
+DECAY_DASH = {"linear": "dash", "cosine": "dot", "noam": "dashdot", "late": "longdash"}
 MEASURES = {
     "entropy": "entropy (nats)",
     "self": "weight on the token itself",

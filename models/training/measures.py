@@ -15,6 +15,7 @@ from models.training.batches import Example, buckets, collate
 from models.training.objectives import IGNORED, Predictor, Vocabulary, hide, loss, predictions
 from models.transformer import Decoder
 from models.transformer.generation import NextToken, sample
+from models.transformer.subwords import SPACE
 
 BATCH_TOKENS = 2048
 PROMPTS = (
@@ -111,6 +112,8 @@ def write_on(network: Decoder, prompt: str, *, tokenizer: Tokenizer, vocabulary:
     ids = torch.tensor([tokenizer.encode(prompt).ids])
     written = sample(
         NextToken(network), ids, new_tokens=NEW_TOKENS, end=vocabulary.end, temperature=TEMPERATURE, seed=seed
-    )[0].tolist()
-    whole = tokenizer.decode(written, skip_special_tokens=True)
-    return whole.removeprefix(tokenizer.decode(ids[0].tolist(), skip_special_tokens=True))
+    )[0, ids.shape[1] :].tolist()
+    if not written:
+        return ""
+    begun = " " if (tokenizer.id_to_token(written[0]) or "").startswith(SPACE) else ""
+    return begun + tokenizer.decode(written, skip_special_tokens=True)

@@ -62,6 +62,7 @@ def test_schedules_are_those_of_torch() -> None:
     np.testing.assert_allclose(table["linear"], of_torch(lambda n: (40 - n) / 33), atol=1e-12)
     np.testing.assert_allclose(table["cosine"], of_torch(lambda n: math.cos(math.pi * (n - 7) / 66) ** 2), atol=1e-12)
     np.testing.assert_allclose(table["noam"], of_torch(lambda n: (7 / n) ** 0.5), atol=1e-12)
+    np.testing.assert_allclose(table["late"], of_torch(lambda n: min(1.0, (40 - n) / 8)), atol=1e-12)
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.5, 1.0])
@@ -112,6 +113,22 @@ def test_norms_know_their_place_and_grow_from_one(replay: Replay) -> None:
     assert table.query("component == 'token'")["growth"].tolist() == [1.0, 1.5, 4.0]
     assert table.query("component == 'q'")["growth"].tolist() == [1.0, 1.0, 0.5]
     assert table.query("component == 'q'")["norm"].tolist() == [4.0, 4.0, 2.0]
+
+
+def test_scores_on_random_repeats_are_a_row_a_head_and_a_column_a_step(replay: Replay) -> None:
+    scores = np.arange(len(STEPS) * 2 * 3, dtype=float).reshape(len(STEPS), 2, 3)
+    table = learning.induction(replace(replay, induction=scores))
+    assert table.columns.tolist() == list(STEPS)
+    assert table.loc["layer 1 head 2"].tolist() == scores[:, 1, 2].tolist()
+    assert len(table) == 6
+    with pytest.raises(ValueError, match="only that of a decoder"):
+        learning.induction(replay)
+
+
+def test_a_decoder_alone_has_matrices_of_a_decoder(replay: Replay) -> None:
+    norms = {name: np.ones(3) for name in ("embedding.token.weight", "layers.1.attention.query.weight")}
+    table = learning.growth(replace(replay, norms=norms), stream="decoder")
+    assert table.index.tolist() == ["layer 1 attention q", "embedding token"]
 
 
 def test_the_file_holds_the_maps_of_one_sentence(replay: Replay) -> None:

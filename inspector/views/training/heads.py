@@ -138,6 +138,31 @@ def _open_head(replay: Replay, place: MapKey, *, number: int, step: int, head_wi
     )
 
 
+def induction(replay: Replay, *, name: str) -> None:
+    """Draw each head's score on random repeats by step, where the replay has them."""
+    if replay.induction is None:
+        return
+    st.subheader("Induction score by step")
+    scores = training.induction(replay)
+    matrix.show(
+        scores.to_numpy(dtype=float),
+        rows=list(scores.index),
+        columns=[f"{step:,}" for step in scores.columns],
+        row_title="head",
+        column_title="step",
+        quantity="induction score",
+        numbered="neither",
+        top=1.0,
+        name=f"{name}-induction",
+        key="induction-over-time",
+    )
+    st.caption(
+        "A block of 32 random tokens, read twice: the mean weight that a head gives, from a token of the second time, "
+        "to the token after its first place, which is the one that comes next (Olsson et al. 2022). 0 is none of the "
+        "weight, 1 all of it; the tokens are drawn alike from all of the vocabulary but special tokens and bytes."
+    )
+
+
 def matrices(replay: Replay, *, stream: str, name: str) -> None:
     """Draw how the matrices of the stream's layers grew."""
     st.subheader("Size of the matrices")

@@ -20,6 +20,7 @@ from inspector.wording.english import training as words
 from models import checkpoints
 from models.training import history
 from models.training.recipes import RECIPES, Recipe
+from models.training.schedules import last_constant
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,6 +29,7 @@ DECAYS = {
     "linear": r"{peak}\left(1 - \frac{{t - {warmup}}}{{{steps} - {warmup}}}\right)",
     "cosine": r"\frac{{{peak}}}{{2}}\left(1 + \cos \pi\frac{{t - {warmup}}}{{{steps} - {warmup}}}\right)",
     "noam": r"{peak}\sqrt{{{warmup} / t}}",
+    "late": r"{peak}\min\left(1, \frac{{{steps} - t}}{{{steps} - {constant}}}\right)",
 }
 FIT = (
     0.01  # of the highest rate: what the measured rates may differ from the recipe's, which are written in four digits
@@ -71,7 +73,12 @@ def about(folder: Path, table: pd.DataFrame | None, recipe: Recipe | None, size:
 def schedule(recipe: Recipe, table: pd.DataFrame, *, steps: int) -> None:
     """The learning rate that the recipe asks for, others beside it, and what was measured."""
     st.subheader("Learning rate by step")
-    numbers = {"peak": f"{recipe.learning_rate:g}", "warmup": recipe.warmup, "steps": steps}
+    numbers = {
+        "peak": f"{recipe.learning_rate:g}",
+        "warmup": recipe.warmup,
+        "steps": steps,
+        "constant": last_constant(steps),
+    }
     st.caption(
         "How far a step moves the weights. It rises in a warm-up, while the gradients of random weights are still "
         "rough, and falls so that the weights come to rest. "

@@ -60,6 +60,7 @@ def _panel(folder: Path, rows: pd.DataFrame | None, recipe: Recipe | None, vocab
     key = MapKey(sentence, stream, layer)
     heads.every_head(replay, measures, place=key, number=number, step=step, head_width=width)
     heads.measure(measures, name=folder.name, layer=layer, number=number, step=step)
+    heads.induction(replay, name=folder.name)
     heads.matrices(replay, stream=stream, name=folder.name)
     if rows is not None:
         curves.curves(rows, name=folder.name, recipe=recipe, vocabulary=vocabulary, step=step)

@@ -63,11 +63,11 @@ def test_the_schedule_shows_the_used_one_strong_and_what_was_measured(mode: str,
     rates = learning.schedules(TRANSLATOR, steps=400)
     figure = draw.schedule(rates, decay="cosine", measured=table, mode=mode)
     lines = {trace.name: trace for trace in figure.data}
-    assert list(lines) == ["linear", "noam", "cosine, used", "measured"]
+    assert list(lines) == ["linear", "noam", "late", "cosine, used", "measured"]
     assert lines["cosine, used"].y[149] == 2e-3  # the peak, at the end of the warm-up
     assert lines["cosine, used"].y[274] == pytest.approx(1e-3)  # half of it, half way down
     assert lines["cosine, used"].line.width > lines["linear"].line.width
-    assert len({line.line.dash for line in figure.data[:3]}) == 3
+    assert len({line.line.dash for line in figure.data[:4]}) == 4
     assert (list(lines["measured"].x), list(lines["measured"].y)) == ([10, 20, 30], [0.1, 0.2, 0.1])
     assert figure.layout.template == theme.template(mode)
 

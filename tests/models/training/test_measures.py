@@ -12,7 +12,7 @@ from models.training.batches import Example
 from models.training.measures import bits_per_byte, chinese_tokens, first_guess, guess_hidden, write_on
 from models.training.objectives import Vocabulary
 from models.training.recipes import MINI_GPT
-from models.transformer import build
+from models.transformer import Decoder, build
 from models.transformer.characters import character_tokenizer
 from models.transformer.subwords import leave_open, train_subwords
 
@@ -35,6 +35,19 @@ class Knows(nn.Module):
 
     def logits(self, hidden: Tensor) -> Tensor:
         return self.row.expand(*hidden.shape[:-1], 20)
+
+
+class Says(Decoder):
+    """A decoder that is certain of one token, whatever it has read."""
+
+    def __init__(self, token: int) -> None:
+        super().__init__(MINI_GPT.config(vocabulary=300))
+        self.token = token
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        row = torch.zeros(300)
+        row[self.token] = 100.0
+        return row.expand(*hidden.shape[:-1], 300)
 
 
 def test_hidden_tokens_are_counted_all_and_chinese_alone() -> None:
@@ -85,4 +98,8 @@ def test_what_is_written_is_what_follows_the_prompt() -> None:
     ]
     assert written[0] == written[1] != written[2]
     assert not written[0].startswith("the cat")
-    assert tokenizer.encode("the cat" + written[0]).ids[0] == 2
+    assert (
+        write_on(Says(tokenizer.token_to_id("▁dog")), "the cat", tokenizer=tokenizer, vocabulary=vocabulary, seed=0)
+        == " dog" * 40
+    )
+    assert write_on(Says(3), "the cat", tokenizer=tokenizer, vocabulary=vocabulary, seed=0) == ""

@@ -14,9 +14,9 @@ import pytest
 from safetensors.numpy import load_file, save_file
 from streamlit.testing.v1 import AppTest
 
-from models import checkpoints
-from models.training import history
-from models.training.recipes import MINI_BERT, RECIPES
+from models import checkpoints, train
+from models.training import corpus, history
+from models.training.recipes import MINI_BERT, MINI_GPT, RECIPES
 from tests.inspector.views.page import messages, opened, said
 
 SHIPPED = checkpoints.FOLDER / "translator"
@@ -215,3 +215,35 @@ def test_attention_leads_to_the_training_of_a_shipped_model() -> None:
     (link,) = opened(model="mini-bert").get("page_link")
     assert (link.proto.page, link.proto.query_string) == ("training", "run=mini-bert")
     assert not opened().get("page_link")
+
+
+def test_a_model_that_writes_shows_its_induction_heads_by_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A mini-gpt of one layer, trained for a few steps: its late decay, its maps, its scores on random repeats."""
+    for split in ("train", "valid"):
+        text = "".join(f"Alice saw {n} white rabbits.\n" for n in range(40))
+        (tmp_path / corpus.BOOKS[split]).write_text(text, encoding="utf-8")
+    (tmp_path / corpus.PAIRS["train"]).write_text("Hi.\t嗨。\tby #1 (ann)\n", encoding="utf-8")
+    small = {
+        "vocabulary": 330,
+        "layers": 1,
+        "width": 16,
+        "heads": 2,
+        "kv_heads": 1,
+        "ffn_width": 32,
+        "max_positions": 64,
+    }
+    tiny = replace(MINI_GPT, **small, steps=10, repeat_steps=3, evaluations=2, rows=5)
+    monkeypatch.setitem(RECIPES, "mini-gpt", tiny)
+    assert train.main(["mini-gpt", "--data", str(tmp_path), "--out", str(tmp_path / "out")]) == 0
+    made = tmp_path / "checkpoints"
+    shutil.copytree(tmp_path / "out" / "checkpoint", made / "mini-gpt")
+    monkeypatch.setattr(checkpoints, "FOLDER", made)
+    app = opened("Training")
+    assert not app.exception
+    assert "Cannot be shown" not in said(app)
+    assert "The 6 measured points lie on the formula" in said(app)
+    scores, _ = (message["panels"][0] for message, _ in messages(app, "matrix"))
+    replay = history.read_replay(made / "mini-gpt")
+    assert scores["rows"] == ["layer 0 head 0", "layer 0 head 1"]
+    assert replay.induction.shape == (len(replay.steps), 1, 2)
+    assert replay.streams == ("decoder",)
