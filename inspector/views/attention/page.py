@@ -148,7 +148,7 @@ def explorer() -> None:
             selected=(row, number) if rolled else None,
         )
         if not (rolled or which.name):  # else the sentence over the page says it
-            st.caption(every)
+            st.markdown(every)
         find_head.draw(trace, sites, on_open=open_head, link=None if read.link is None else read.link.at)
     why.draw(inspected, site=site, number=number, query=pinned[-1] if pinned else None, key=key)
     st.caption(kind.differs)

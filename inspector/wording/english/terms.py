@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 MEANINGS = {
-    "attention": "For each token, the model decides how much to take from every other token it sees. These shares are "
-    "its attention: they are 0 or more and add up to 1.",
+    "attention": "For each token, a head decides how much to take from each token that it sees, itself included. These "
+    "shares are its attention: they are 0 or more and add up to 1.",
     "head": "A head is one of several independent looks that a layer takes at the text. Each head has attention of its "
     "own, and the layer puts together what its heads found.",
     "layer": "A layer is one round of work on all tokens: attention first, then a small network for each token alone. "
