@@ -154,9 +154,11 @@ export class Heatmap {
     const room = (tokens, others) => (longest(tokens) ? Math.max(longest(tokens), longest(others)) : 0);
     const key = room(keys, beside?.keys ?? []);
     const side = clamp(room(queries, beside?.queries ?? []) + 10, 62, Math.max(62, width * 0.28));
+    const [slanted, upright] = [key * 0.71 + 16, key + 8];
+    const aligned = beside ? Math.max(slanted, upright) : 0; // such maps begin at one height, however labels stand
     const across = [
-      { above: Math.max(key * 0.71 + 16, 34), overhang: key * 0.71, least: SLANTED },
-      { above: Math.max(key + 8, 34), overhang: 0, least: LABELLED },
+      { above: Math.max(slanted, aligned, 34), overhang: key * 0.71, least: SLANTED },
+      { above: Math.max(upright, aligned, 34), overhang: 0, least: LABELLED },
       { above: 34, overhang: 0, least: 0 },
     ];
     const down = [{ side, least: LABELLED }, { side: 50, least: 0 }];
