@@ -20,7 +20,7 @@ MEANINGS = {
     "perplexity": "e to the power of the loss: the number of equally likely tokens among which a guess would be as "
     "hard. A model that knows nothing has the size of its vocabulary.",
     "position table": "A matrix with a row for each position. The row is added to the token that stands there, for "
-    "attention itself does not know the order.",
+    "attention itself sees no order.",
     "RoPE": "Rotary position embedding: pairs of dimensions of a query and a key are turned by an angle for their "
     "position. Their product then depends on the distance between the two (Su et al. 2021).",
     "ALiBi": "Attention with linear biases: the farther a key is from its query, the more is taken off their score. "
