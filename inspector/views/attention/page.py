@@ -29,7 +29,7 @@ from models.training import history
 # The open head, its pinned queries, a key to explain, what is drawn, the order and choice of heads.
 link.parameters("layer", "call", "head", "query", "key", "lines", "between", "tokens", "sort", "only")
 with st.container(gap=None):  # what is said while the text is read leaves no gap behind
-    inspected = session.inspected(in_panels=True)
+    inspected = session.inspected(notes_untrained=False)
     place = st.container()
 trace = inspected.trace
 with place:

@@ -203,11 +203,11 @@ def _target() -> str | None:
     return target if target.strip() else None
 
 
-def inspected(read: Callable[[], Inspected] | None = None, *, in_panels: bool = False) -> Inspected:
+def inspected(read: Callable[[], Inspected] | None = None, *, notes_untrained: bool = True) -> Inspected:
     """Record what the reader chose, or `read`; where that is not possible the page says why and stops.
 
     Says over the picture what was cut, what the tokenizer does not know, and that a model is untrained; the sidebar has
-    the exactness badge. in_panels: the page's panels, which may have other models, say of each that it is untrained.
+    the exactness badge. notes_untrained: False where the page says at each map that its model is untrained.
     """
     progress.hold()
     try:
@@ -226,7 +226,7 @@ def inspected(read: Callable[[], Inspected] | None = None, *, in_panels: bool = 
         recording_notes.draw(seen, checked)
         if seen.trace.nbytes > CACHE_BYTES:
             st.warning(_not_kept(seen.trace), icon=":material/memory:")
-    untrained = not in_panels and not available_models.trained(seen.trace.model)
+    untrained = notes_untrained and not available_models.trained(seen.trace.model)
     recording_notes.warn(seen.trace, untrained=untrained)
     return seen
 

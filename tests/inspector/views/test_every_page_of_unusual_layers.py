@@ -98,7 +98,7 @@ def test_every_page_shows_them(folder: Path, model: str, page: str) -> None:
 
 
 def test_panels_choose_among_the_layers_that_attend(folder: Path) -> None:
-    app = opened(folder / "hybrid", "Compare", a_layer="3", b_layer="2", a_head="1", b_head="1")
+    app = opened(folder / "hybrid", "Compare", a_layer="3", b_layer="2", a_head="1", b_head="1", heads_of="A")
     titles = [header["title"] for header, _ in messages(app, "head")]
     assert titles[0] == "A: layer 3, head 1, kv head 0"
     assert 'The link asks for b_layer "2"; layers 1 and 3 attend.' in said(app)

@@ -100,7 +100,7 @@ def test_another_model_that_fails_is_a_sentence_once(
         ("Attention", "inspector.heads.most_telling"),
         ("Compare", "inspector.alignment.numbers"),
         ("Compare", "inspector.maps.arrange"),
-        ("What if", "inspector.views.what_if.before_after.maps_of"),
+        ("What if", "inspector.maps.arrange"),
         ("LayerNorm", "inspector.normalization.statistics"),
         ("Positions", "inspector.positional.sinusoidal"),
         ("Costs", "inspector.costs.crossovers"),
