@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import SLOW, until
+from tests.browser.conftest import SLOW, rests, until
 from tests.browser.drawing import frame
 
 WORDS = "/compare?b_model=mini-bert&text=Antidisestablishmentarianism+is+long."
@@ -30,13 +30,14 @@ def page(browser: Browser) -> Iterator[Page]:
 def ready(page: Page, server: Any, path: str) -> None:
     page.goto(server.url + path)
     expect(page.locator(".hl-head .plot").nth(2)).to_be_visible()
-    expect(page.get_by_test_id("stSpinner")).to_have_count(0)
+    rests(page)
 
 
 def test_a_click_in_the_matrix_opens_the_pair(page: Page, server: Any) -> None:
     ready(page, server, "/compare?a_layer=1&a_head=7&b_model=own-encoder")
     plot = page.locator(".hl-matrix .plot")
     plot.scroll_into_view_if_needed()
+    until(page, lambda: plot.evaluate("e => e.offsetHeight") > 72)  # laid out: more than a pixel a row
     box = plot.bounding_box()
     assert box is not None
     rows, columns = box["height"] / 72, box["width"] / 8

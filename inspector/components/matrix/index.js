@@ -51,8 +51,8 @@ class Plot {
     return row < this.rows.length && column < this.columns.length;
   }
 
-  /** Draws at a size that both plots share: { side, above, cell: [width, height], labels }. */
-  layout({ side, above, cell, labels, titled }, palette) {
+  /** Draws at a size that both plots share: { side, above, cell: [width, height], labels, room for the columns }. */
+  layout({ side, above, cell, labels, titled, room }, palette) {
     this.cell = cell;
     const [width, height] = [cell[0] * this.columns.length, cell[1] * this.rows.length];
     this.size = { width, height };
@@ -65,9 +65,10 @@ class Plot {
     const image = new ImageData(size.width, size.height);
     paint(image, { x: 0, y: 0, ...size }, this.levels, 0, this.rows.length, this.columns.length, palette);
     this.canvas.getContext("2d").putImageData(image, 0, 0);
-    this.left.replaceChildren(...this.label(this.rows, rowStep(cell[1]), cell[1], "top", side - 8));
+    this.left.replaceChildren(...this.label(this.rows, rowStep(cell[1]), cell[1], "top", () => side - 8));
     const { step, turns } = labels;
-    this.top.replaceChildren(...this.label(this.columns, step, cell[0], "left", LONGEST, turns));
+    const longest = (at) => (step > 1 ? Math.min(LONGEST, room - at) : LONGEST); // no label beyond the page's edge
+    this.top.replaceChildren(...this.label(this.columns, step, cell[0], "left", longest, turns));
     this.marks.replaceChildren(
       ...this.panel.marked.map((row) => {
         const mark = element("div", "mark");
@@ -83,8 +84,9 @@ class Plot {
       const made = element("div", "label");
       fillToken(made, label);
       made.dataset.index = index;
-      made.style[edge] = `${(index + 0.5) * cell}px`;
-      made.style.maxWidth = `${longest}px`;
+      const at = (index + 0.5) * cell;
+      made.style[edge] = `${at}px`;
+      made.style.maxWidth = `${longest(at)}px`;
       if (turns[index]) made.classList.add(turns[index] === -45 ? "slanted" : "turned");
       // A label over several columns begins at the first of them: none lies over the rows' title.
       else if (edge === "left" && step > 1) made.classList.add("leading");
@@ -230,7 +232,7 @@ class MatrixView extends View {
     const labels = new Map(this.plots.map((plot) => [plot, columnLabels(widths(plot.columns), cell[0])]));
     const titled = this.plots.some(({ panel }) => panel.title);
     const above = TITLE + Math.max(...[...labels.values()].map(({ height }) => height)) + (titled ? 24 : 0);
-    return { side, above, cell, labels, titled };
+    return { side, above, cell, labels, titled, room: width - side };
   }
 
   show() {

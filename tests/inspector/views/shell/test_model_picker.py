@@ -317,7 +317,7 @@ def test_pages_say_what_a_model_does_not_have(root: Path, bert: Path) -> None:
     assert "Cannot be" not in said(app)
     turned(app, "Positions")
     assert not app.exception
-    assert "has no table: it turns pairs" in said(app)
+    assert "turns every query and key by angles" in said(app)  # no table
     turned(app, "Costs")
     assert not app.exception
     assert "Scores and mix alone cost more than the FFN from" in said(app)
