@@ -51,7 +51,8 @@ header.draw(page, PURPOSES[page.url_path], with_model=reads, pages=pages if widt
 another = sidebar.draw(text_in_page=reads and width.is_narrow())
 notices = st.container()
 with suppress(StopException), boundary.drawn("This page"):  # the page stops at a text that cannot be read
-    ahead.wait()
+    with notices:  # what is said in a place of its own moves nothing on the page, which would be drawn anew
+        ahead.wait()
     page.run()
 with notices:
     link.show_problems()
