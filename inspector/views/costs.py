@@ -12,7 +12,7 @@ from inspector.plots import costs as draw
 from inspector.plots import theme
 from inspector.readings import costs as read
 from inspector.views.figures import chart
-from inspector.views.shell import link, sentence, session, widgets
+from inspector.views.shell import sentence, session, widgets
 from inspector.wording.english import costs as words
 from models.formatting import format_bytes
 
@@ -64,16 +64,7 @@ sentence.show(words.shares(read.shares(table, crossovers, tokens=tokens)), ["FLO
 
 with st.container(horizontal=True):
     stream = widgets.stream(table["stream"])
-    value = st.segmented_control(
-        "What is counted",
-        list(VALUES),
-        default="flops",
-        format_func=VALUES.__getitem__,
-        key="counted",
-        bind=link.bind_choice("counted", default="flops", options=list(VALUES), label=VALUES.__getitem__),
-        required=True,
-        label_visibility="collapsed",
-    )
+    value = widgets.bar("What is counted", list(VALUES), "counted", default="flops", words=VALUES.__getitem__)
 python = BREAKDOWN.format(
     model=loaded.card.id, tokens=tokens, target="" if written is None else f", target_tokens={written}"
 )

@@ -97,9 +97,11 @@ def open_cell(pick: matrix.Pick) -> None:
 picture, through = st.columns([3, 2], gap="medium")
 with picture:
     matrix.show(
-        statistics.pivot_table(index="norm", columns="position", values=value).to_numpy(),
-        rows=[words.brief(where) for where in places.values()],
-        columns=tokens,
+        matrix.Panel(
+            statistics.pivot_table(index="norm", columns="position", values=value).to_numpy(),
+            rows=[words.brief(where) for where in places.values()],
+            columns=tokens,
+        ),
         row_title="norm",
         column_title="token",
         quantity=VALUES[value],

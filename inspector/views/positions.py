@@ -12,7 +12,6 @@ from inspector import positional
 from inspector.plots import positional as draw
 from inspector.readings import positions as read
 from inspector.views.figures import chart, matrix
-from inspector.views.figures.matrix import Panel
 from inspector.views.shell import available_models, link, sentence, session, widgets
 from inspector.wording.english import positions as words
 
@@ -53,7 +52,7 @@ python += (
 read_here = min(len(tokens), LONGEST, *(len(table) for table in tables.values()))
 st.subheader("How alike the places of this text are")
 panels = [
-    Panel(
+    matrix.Panel(
         positional.similarity(tables[named][:read_here]),
         rows=tokens[:read_here],
         columns=tokens[:read_here],
@@ -61,33 +60,17 @@ panels = [
     )
     for named in dict.fromkeys((first, PAPER))
 ]
-if len(panels) == 2:
-    matrix.pair(
-        *panels,
-        row_title="position",
-        column_title="position",
-        quantity="cosine",
-        top=1.0,
-        diverging=True,
-        name=f"{name}-positions",
-        key="alike",
-        python=f"{python}\ncosine = inspector.positional.similarity(table[:{read_here}])",
-    )
-else:
-    matrix.show(
-        panels[0].values,
-        rows=panels[0].rows,
-        columns=panels[0].columns,
-        row_title="position",
-        column_title="position",
-        title=panels[0].title,
-        quantity="cosine",
-        top=1.0,
-        diverging=True,
-        name="sinusoidal-positions",
-        key="alike-paper",
-        python=f"{python}\ncosine = inspector.positional.similarity(table[:{read_here}])",
-    )
+matrix.show(
+    *panels,
+    row_title="position",
+    column_title="position",
+    quantity="cosine",
+    top=1.0,
+    diverging=True,
+    name=f"{name}-positions" if own else "sinusoidal-positions",
+    key="alike",
+    python=f"{python}\ncosine = inspector.positional.similarity(table[:{read_here}])",
+)
 origins = dict.fromkeys(
     "learned a table of its own"
     if table.kind == "learned"
@@ -149,12 +132,9 @@ for named, values in tables.items():
     waves = named == PAPER or own[named].kind == "sinusoidal"
     order = [*every[::2], *every[1::2]] if waves else list(every)
     matrix.show(
-        values[:rows, order],
-        rows=range(rows),
-        columns=list(map(str, order)),
+        matrix.Panel(values[:rows, order], rows=range(rows), columns=list(map(str, order)), title=named.capitalize()),
         row_title="position",
         column_title="dimension, sines before cosines" if waves else "dimension",
-        title=named.capitalize(),
         quantity="value",
         numbered="neither",
         top=draw.reach(values),

@@ -92,7 +92,7 @@ def show(what: str, taken: list[float], beside: list[float] | None = None) -> No
 
 
 def times(count: int, *measured: Callable[[], dict[str, float] | float]) -> list[list[dict[str, float] | float]]:
-    """What each of `measured` gives, `count` times in turn."""
+    """Call each of `measured` in turn, `count` times, and return what they gave."""
     rows = [[measure() for measure in measured] for _ in range(count)]
     return [list(column) for column in zip(*rows, strict=True)]
 

@@ -27,7 +27,7 @@ def page(browser: Browser) -> Iterator[Page]:
 
 
 def findings(page: Page) -> list[str]:
-    """What axe-core finds of serious or critical impact, an element a line."""
+    """List the findings of axe-core of serious or critical impact, an element a line."""
     found = Axe().run(page, options=RULES).response["violations"]
     return [
         f"{violation['id']}: {node['target']} {node['failureSummary']}"

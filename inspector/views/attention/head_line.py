@@ -21,8 +21,5 @@ def draw(title: str, numbers: Iterable[Number] = (), *, whole: bool = False) -> 
     numbers = [one for one in numbers if one[1] != OTHER]
     st.markdown(f"**{widgets.plain(title)}**", width="content")
     if numbers:
-        said = " · ".join(f"{name[0].lower()}{name[1:]} **{number}**" for name, number, _ in numbers)
-        more = ", of the whole map" if whole else ""
-        nothing = "These numbers are of the whole map, with nothing hidden or merged.\n\n" if whole else ""
-        meanings = "\n".join(f"- **{name}**: {meaning}" for name, _, meaning in numbers)
-        st.markdown(said + more, help=nothing + meanings, width="content")
+        about = "These numbers are of the whole map, with nothing hidden or merged.\n\n" if whole else ""
+        widgets.numbers(numbers, of=", of the whole map" if whole else "", about=about)

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-import streamlit as st
 
 from inspector.plots import theme
-from inspector.views.shell import link, session
+from inspector.views.shell import session, widgets
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -75,16 +74,7 @@ QUANTITIES = {
 
 def choose() -> Quantity:
     """Draw the switch and return the quantity that the reader chose."""
-    name = st.segmented_control(
-        "What is shown",
-        list(QUANTITIES),
-        default="weights",
-        key="kind",
-        bind=link.bind_choice("kind", default="weights", options=list(QUANTITIES)),
-        required=True,
-        label_visibility="collapsed",
-    )
-    return QUANTITIES[name]
+    return QUANTITIES[widgets.bar("What is shown", list(QUANTITIES), "kind", default="weights")]
 
 
 def reader(

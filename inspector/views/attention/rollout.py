@@ -42,14 +42,12 @@ def draw(trace: Trace, shown: maps.Arrangement, *, stream: str, token: int, scal
     rows = [f"after {layers[-1]}", *(f"before {name}" for name in reversed(layers))]
     counted = seen.positions.tolist() == list(range(len(seen.positions)))
     matrix.show(
-        shares[::-1, seen.positions],
-        rows=rows,
-        columns=seen.labels,
+        matrix.Panel(shares[::-1, seen.positions], rows=rows, columns=seen.labels),
         row_title="",
         column_title="token",
         quantity="share",
         numbered="columns" if counted else "neither",
-        top=float(shares[:-1].max()) or 1.0,  # the last row is the token alone, 1
+        top=float(shares[:-1].max()) or 1.0,
         scale=scale,
         name=f"{trace.model.replace('/', '-')}-{stream}-rollout-from{token}",
         key="rollout",

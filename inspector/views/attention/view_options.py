@@ -31,7 +31,7 @@ class ViewOptions:
         )
 
     def alone(self, trace: Trace, *, stream: str) -> maps.Arrangement:
-        """The same with each token alone and no row renormalised: scores and norms are no shares to add up."""
+        """Arrange each token alone, with no row renormalised: scores and norms are no shares to add up."""
         return maps.arrange(trace, stream=stream, hide_special=self.hide)
 
 

@@ -12,7 +12,7 @@ from inspector.plots import theme
 from inspector.views.compare import matches
 from inspector.views.compare.panels import Panel, open_in
 from inspector.views.components.grid import grid
-from inspector.views.shell import link, session
+from inspector.views.shell import link, session, widgets
 
 ALIKE, PLANE, STRIPS = "Which heads are alike", "All heads on a plane", "Across layers and heads"
 
@@ -21,16 +21,7 @@ def section(panels: Sequence[Panel], *, scale: theme.Scale) -> None:
     """The choice of what to look at further, and that part; a link to a panel's strips opens them."""
     if "further" not in st.session_state and "heads_of" in st.query_params and "further" not in st.query_params:
         st.session_state["further"] = STRIPS
-    parts = [ALIKE, PLANE, STRIPS]
-    part = st.segmented_control(
-        "Look further",
-        parts,
-        default=ALIKE,
-        key="further",
-        bind=link.bind_choice("further", default=ALIKE, options=parts),
-        required=True,
-        label_visibility="collapsed",
-    )
+    part = widgets.bar("Look further", [ALIKE, PLANE, STRIPS], "further")
     if part == STRIPS:
         _strips(panels, scale)
     elif part == PLANE:

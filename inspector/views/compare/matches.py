@@ -16,7 +16,7 @@ from inspector.plots import theme
 from inspector.readings import compare as readings
 from inspector.views.compare.panels import Panel, assign, key, open_in
 from inspector.views.figures import matrix
-from inspector.views.shell import link, session, widgets
+from inspector.views.shell import session, widgets
 from inspector.wording.english import compare as wording
 from models.formatting import layer_name
 
@@ -27,17 +27,7 @@ NAMED = 6  # best matches that are named
 def section(panels: Sequence[Panel]) -> None:
     """The distances of every head of one panel from every head of another, or of the same panel."""
     offered, refused = _offered(panels)
-    first = next(iter(offered))
-    chosen = st.segmented_control(
-        "Heads of",
-        list(offered),
-        default=first,
-        key="heads_pair",
-        bind=link.bind_choice("heads_pair", default=first, options=list(offered)),
-        required=True,
-        label_visibility="collapsed",
-    )
-    a, b = offered[chosen]
+    a, b = offered[widgets.bar("Heads of", list(offered), "heads_pair")]
     same = _same(a, b)
     with st.spinner("Comparing every head with every other"):
         found = _among(a) if same else _between(a, b)
@@ -54,14 +44,16 @@ def section(panels: Sequence[Panel]) -> None:
     with left:
         rows, columns = ([_name(place) for place in side] for side in sides)
         matrix.show(
-            found.values,
-            rows=rows,
-            columns=columns,
+            matrix.Panel(
+                found.values,
+                rows=rows,
+                columns=columns,
+                marked=[sides[0].index(here) for here in (_open(a),) if here is not None],
+            ),
             row_title=named[0],
             column_title=named[1],
             quantity="distance in nats",
             numbered="neither",
-            marked=[sides[0].index(here) for here in (_open(a),) if here is not None],
             name="heads",
             key="heads-matrix",
             python=_python(a, b, same=same),

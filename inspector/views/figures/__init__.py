@@ -2,6 +2,6 @@
 
 ```python
 chart.show(partial(draw.by_layer, table, value=value), alt="FLOPs by layer", key="costs-by-layer")
-matrix.show(weights, rows=queries, columns=keys, key="lab-a", alt="Attention of side A", name="lab-a")
+matrix.show(matrix.Panel(map_, rows=tokens, columns=tokens), row_title="query", column_title="key", name="a", key="m")
 ```
 """

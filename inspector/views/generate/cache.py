@@ -12,7 +12,7 @@ from inspector.generating import Written
 from inspector.plots import generating as draw
 from inspector.plots import theme
 from inspector.views.figures import chart
-from inspector.views.shell import link
+from inspector.views.shell import widgets
 
 AMOUNTS: dict[str, draw.Amount] = {"each step": "flops", "up to each step": "total"}
 
@@ -37,10 +37,7 @@ def cache(made: Written, table: pd.DataFrame, *, python: str) -> None:
         st.caption(_kept(made))
     with right:
         st.markdown("**FLOPs of the decoder**")
-        amount = st.segmented_control(
-            "FLOPs of", list(AMOUNTS), default="each step", key="flops_of", required=True, label_visibility="collapsed",
-            bind=link.bind_choice("flops_of", default="each step", options=list(AMOUNTS)),
-        )  # fmt: skip
+        amount = widgets.bar("FLOPs of", list(AMOUNTS), "flops_of", default="each step")
         columns = ["step", *(f"{AMOUNTS[amount]}_{kind}" for kind in ("cached", "uncached"))]
         chart.show(
             partial(draw.flops, table, amount=AMOUNTS[amount]),

@@ -223,14 +223,11 @@ def _map(
     one = f"head={head}, " if head is not None else ""
     st.markdown(f"**{STREAMS[stream]}: {attention.title(site.layer, head, call=site.call).lower()}**")
     matrix.show(
-        so_far,
-        rows=[f"→ {done.chosen.token}" for done in made.steps],
-        columns=keys,
+        matrix.Panel(so_far, rows=[f"→ {done.chosen.token}" for done in made.steps], columns=keys, marked=[step - 1]),
         row_title="new token",
         column_title="key",
         numbered="both",
         top=float(weights.max()) or None,
-        marked=[step - 1],
         name=f"generate-{stream}",
         key=f"attention-{stream}",
         python=f"{python}\nweights = made.trace.attention({one}{place}){'' if one else '.mean(axis=0)'}"

@@ -11,7 +11,6 @@ import streamlit as st
 from inspector import lab
 from inspector.plots import raster
 from inspector.views.figures import matrix
-from inspector.views.figures.matrix import Panel
 from inspector.views.shell import link, session, widgets
 from models.training.experiments import TIMES, Experiment, Side
 
@@ -94,22 +93,11 @@ def _attention(trials: dict[Side, Trial]) -> None:
     }
     tokens = ("⊢", *map(str, next(iter(trials.values())).digits), "⊣")
     panels = [
-        Panel(weights, rows=tokens, columns=tokens, title=f"{side}: layer {layer}, head {head}")
+        matrix.Panel(weights, rows=tokens, columns=tokens, title=f"{side}: layer {layer}, head {head}")
         for side, weights in shown.items()
     ]
-    if len(panels) == 2:
-        matrix.pair(*panels, row_title="query", column_title="key", name="lab-attention", key="lab-attention")
-    for panel in panels if len(panels) == 1 else ():
-        matrix.show(
-            panel.values,
-            rows=tokens,
-            columns=tokens,
-            row_title="query",
-            column_title="key",
-            title=panel.title,
-            name="lab-attention",
-            key="lab-attention-alone",
-        )
+    if panels:
+        matrix.show(*panels, row_title="query", column_title="key", name="lab-attention", key="lab-attention")
     for side in trials.keys() - shown.keys():
         last_layer, last_head = shapes[side][0] - 1, shapes[side][1] - 1
         st.caption(f"{side} has layers 0 to {last_layer} and heads 0 to {last_head}.")

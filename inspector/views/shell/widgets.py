@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import string
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import streamlit as st
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from inspector.plots.theme import Scale
     from inspector.trace import Array, AttentionRecord, AttentionSite, Trace
 
-
+Option = TypeVar("Option", bound=str)
 WRAPPED = 60  # chips that stand in as many rows as they need; more of them in a row that scrolls
 
 
@@ -82,17 +82,36 @@ def decimal(
 def stream(streams: Iterable[str], *, key: str = "stream") -> str:
     """The stream to look at, of those that something has; a choice where there is more than one."""
     streams = list(dict.fromkeys(streams))
-    bind = link.bind_choice(key, default=streams[0], options=streams)
     if len(streams) == 1:
+        link.bind_choice(key, default=streams[0], options=streams)
         return streams[0]
+    return bar("Stream", streams, key)
+
+
+def bar(
+    label: str,
+    options: Sequence[Option],
+    name: str,
+    *,
+    default: Option | None = None,
+    words: Callable[[Option], str] = str,
+    on_change: Callable[[], None] | None = None,
+) -> Option:
+    """Draw a bar of options of which one is chosen, the first where no default is given; the link keeps it as `name`.
+
+    label: for those who hear the page. words: an option as the page and the link name it.
+    """
+    chosen = options[0] if default is None else default
     return st.segmented_control(
-        "Stream",
-        streams,
-        default=streams[0],
-        key=key,
-        bind=bind,
+        label,
+        options,
+        default=chosen,
+        format_func=words,
+        key=name,
+        bind=link.bind_choice(name, default=chosen, options=options, label=words),
         required=True,
         label_visibility="collapsed",
+        on_change=on_change,
     )
 
 
@@ -157,11 +176,15 @@ def cards(numbers: Iterable[tuple[str, str, str]], *, width: int = 134) -> None:
             st.metric(name, number, help=meaning, border=True, width=width)
 
 
-def numbers(found: Iterable[tuple[str, str, str]]) -> None:
-    """One line of (name, number with its unit, what it means); the meanings open with the mark at its end."""
+def numbers(found: Iterable[tuple[str, str, str]], *, of: str = "", about: str = "") -> None:
+    """One line of (name, number with its unit, what it means); the meanings open with the mark at its end.
+
+    of: what the numbers describe, behind them; about: the paragraph before the meanings.
+    """
     found = list(found)
     said = " · ".join(f"{name[0].lower()}{name[1:]} **{number}**" for name, number, _ in found)
-    st.markdown(said, help="\n".join(f"- **{name}**: {meaning}" for name, _, meaning in found))
+    meanings = "\n".join(f"- **{name}**: {meaning}" for name, _, meaning in found)
+    st.markdown(said + of, help=about + meanings, width="content")
 
 
 def table(frame: pd.DataFrame, *, name: str, height: int | None = None, words: Mapping[str, str] | None = None) -> None:

@@ -145,9 +145,9 @@ def induction(replay: Replay, *, name: str) -> None:
     st.subheader("Induction score by step")
     scores = training.induction(replay)
     matrix.show(
-        scores.to_numpy(dtype=float),
-        rows=list(scores.index),
-        columns=[f"{step:,}" for step in scores.columns],
+        matrix.Panel(
+            scores.to_numpy(dtype=float), rows=list(scores.index), columns=[f"{step:,}" for step in scores.columns]
+        ),
         row_title="head",
         column_title="step",
         quantity="induction score",
@@ -169,9 +169,11 @@ def matrices(replay: Replay, *, stream: str, name: str) -> None:
     growth = training.growth(replay, stream=stream)
     st.markdown(words.grown(read.grown(dict(growth.iloc[:, -1]))))
     matrix.show(
-        np.log2(growth.to_numpy(dtype=float)),
-        rows=list(growth.index),
-        columns=[f"{step:,}" for step in growth.columns],
+        matrix.Panel(
+            np.log2(growth.to_numpy(dtype=float)),
+            rows=list(growth.index),
+            columns=[f"{step:,}" for step in growth.columns],
+        ),
         row_title="matrix",
         column_title="step",
         quantity="doublings since the start",

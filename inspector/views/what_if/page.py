@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from inspector.views.shell import link, stand_in
+from inspector.views.shell import link, stand_in, widgets
 from inspector.views.what_if import drop, hide, swap, token_choice
 
 HIDE, SWAP, DROP = "Hide a token", "Swap a word", "Drop heads"
@@ -13,17 +13,7 @@ GUESSES = ("mini-bert",)  # the models of the catalogue that guess hidden tokens
 
 # The masked tokens, the swapped word, the token that is predicted, the dropped heads, the open head.
 link.parameters("token", "word", "ask", "drop", "mask_layer", "mask_call", "mask_head")
-parts = list(PARTS)
-part = st.segmented_control(
-    "What changes",
-    parts,
-    default=HIDE,
-    key="part",
-    bind=link.bind_choice("part", default=HIDE, options=parts),
-    required=True,
-    label_visibility="collapsed",
-    on_change=lambda: token_choice.choose("ask", None),
-)
+part = widgets.bar("What changes", list(PARTS), "part", on_change=lambda: token_choice.choose("ask", None))
 shown = stand_in.inspected(
     "guesses no hidden words", can=hide.can if part == HIDE else lambda loaded: True, instead=GUESSES
 )

@@ -221,7 +221,7 @@ def first_is_alone(site: AttentionSite, map_: np.ndarray) -> bool:
 
 
 def does(trace: Trace, site: AttentionSite, map_: np.ndarray) -> str:
-    """What a head does by the thresholds of Clark et al. 2019 and their like; "" where nothing stands out."""
+    """Name a head by the thresholds of Clark et al. 2019 and their like; "" where nothing stands out."""
     chosen = map_[1:] if first_is_alone(site, map_) else map_
     first, count = len(map_) - len(chosen), len(site.keys)
 

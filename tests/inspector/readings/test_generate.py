@@ -1,4 +1,4 @@
-"""What is said of a step, recomputed from the whole model's logits and from the maps, with numpy alone."""
+"""Sentences about a step, recomputed from the whole model's logits and from the maps, with numpy alone."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NUMBER = r"\((?:about )?(\d[\d.e-]*)"
 
 @torch.no_grad()
 def probabilities(loaded: LoadedModel, made: generating.Written, step: int) -> np.ndarray:
-    """Of the token of a step, by one forward of the whole model over what was there before."""
+    """Compute the probabilities of a step's token by one forward of the whole model over what was there before."""
     before = torch.tensor([made.whole.ids[: made.begun + step - 1]])
     source = torch.tensor([loaded.encode(made.trace.text).ids])
     hidden = loaded.network(source, before) if loaded.shape == "encoder-decoder" else loaded.network(before)

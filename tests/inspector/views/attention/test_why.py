@@ -19,7 +19,7 @@ from tests.inspector.views.page import EXAMPLE, message, opened, said
 
 
 def steps(app: AppTest) -> dict[str, Any] | None:
-    """What the component of the steps was sent; None where it is not drawn."""
+    """Return the message to the component of the steps; None where it is not drawn."""
     for element in app.get("bidi_component"):
         if element.proto.component_name == "headlight_steps":
             return json.loads(element.proto.json)

@@ -21,7 +21,8 @@ def page() -> None:
 
     values = np.array([[0.25, 0.5], [0.125, 1.0]])
     look = {"row_title": "query", "column_title": "key", "name": "m", "key": "m"}
-    matrix.show(values, rows=("a", "=b"), columns=("c", "d"), title="One head", python="weights = 1", **look)
+    panel = matrix.Panel(values, rows=("a", "=b"), columns=("c", "d"), title="One head")
+    matrix.show(panel, python="weights = 1", **look)
 
 
 def test_a_page_sends_the_values_and_offers_files_lines_and_a_slide() -> None:

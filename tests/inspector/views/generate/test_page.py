@@ -152,7 +152,7 @@ def test_another_text_opens_at_a_step_of_its_own(translator: LoadedModel) -> Non
 
 
 def test_a_large_model_writes_when_it_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What takes long waits for a click, and says how much it is."""
+    """Long writing waits for a click, and the page says how much it is."""
     monkeypatch.setattr("inspector.views.generate.asking.AT_ONCE", 1e6)
     app = written()
     assert not app.exception
