@@ -15,6 +15,7 @@ from math import inf, nan
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
@@ -25,7 +26,13 @@ from inspector.components.grid import sides
 from inspector.components.head import HeadMessage
 from inspector.lens import residual_stream
 from inspector.overview import look
+from inspector.readings import attention as reading
+from inspector.readings import find
+from inspector.readings import norms as norm_reading
 from inspector.trace import file as trace_file
+from inspector.wording.english import attention as said
+from inspector.wording.english import find as wished
+from inspector.wording.english import norms as norm_words
 from models.attention.functions import ComposedAttention, WeightedSum
 from models.attention.pairs import Whole
 from models.attention.relative import AlibiBias, T5Bias
@@ -83,6 +90,28 @@ def parts(trace: Trace, tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[
     return json.loads(str(arrays.pop("header"))), arrays
 
 
+def told(trace: Trace, chosen: pd.DataFrame) -> None:
+    """Put into words whatever the pages put into words of a trace."""
+    for site in trace.sites:
+        for head in (0, site.heads - 1):
+            found = reading.head(chosen, trace, site, head)
+            assert said.head(found).encode()
+            (said.also(found) + "".join(said.terms(found))).encode()
+    for stream in trace.streams:
+        assert said.grid(reading.grid(chosen, trace, stream=stream)).encode()
+        for wish in find.possible(chosen, stream=stream):
+            for found in find.fitting(chosen, wish, stream=stream)[:1]:
+                wished.best(found, wish).encode()
+        norms = {index: norm for index, norm in enumerate(trace.norms) if norm.stream == stream}
+        if norms:
+            table = normalization.statistics(trace)
+            table, size = table[table["stream"] == stream], norm_reading.size(list(norms.values()))
+            places = {index: norm_reading.place(norm) for index, norm in norms.items()}
+            if len(table):
+                norm_words.widest(norm_reading.widest(table, places, size=size)).encode()
+            norm_words.kinds(norm_reading.kinds(list(norms.values()))).encode()
+
+
 def use(trace: Trace, path: Any) -> None:
     """Ask of a trace what the pages ask."""
     for site in trace.sites:
@@ -103,6 +132,7 @@ def use(trace: Trace, path: Any) -> None:
     heads.label(measured)
     heads.most_telling(measured)
     look(trace, sides=sides(trace.sites))
+    told(trace, heads.with_choice(measured, trace))
     if trace.norms:
         normalization.statistics(trace)
         normalization.parameters(trace)
