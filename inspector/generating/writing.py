@@ -180,7 +180,7 @@ def write(
         raise ValueError(f"new_tokens is {new_tokens}; after this text the model has room for 1 to {given.room}")
     if how.sampled:
         how.check()
-    steps, uncached = list[Step](), list[DecodedStep]()
+    steps, uncached = list[Step](), list[tuple[int, int]]()  # uncached: token and FLOPs; all logits would be [N, V]
     begin = torch.tensor([given.encoding.ids])
 
     def seen(step: DecodedStep) -> None:
@@ -188,7 +188,7 @@ def write(
         tell()
 
     def seen_uncached(step: DecodedStep) -> None:
-        uncached.append(step)
+        uncached.append((step.token, step.flops))
         tell()
 
     def tell() -> None:
@@ -214,8 +214,8 @@ def write(
             for count in range(1, len(steps) + 1)
         ),
         ended=ids[-1] in runner.ends,
-        uncached=tuple(step.token for step in uncached),
-        uncached_flops=tuple(step.flops for step in uncached),
+        uncached=tuple(token for token, _ in uncached),
+        uncached_flops=tuple(flops for _, flops in uncached),
         off=_off(loaded, trace, steps),
         source=len(given.encoding) if translates else None,
     )

@@ -14,7 +14,7 @@ from inspector.plots import theme
 from inspector.plots import training as draw
 from inspector.readings import training as read
 from inspector.views.figures import chart
-from inspector.views.shell import link, sentence, session, widgets
+from inspector.views.shell import available_models, link, sentence, session, widgets
 from inspector.views.training import replay
 from inspector.wording.english import training as words
 from models import checkpoints
@@ -105,7 +105,7 @@ def schedule(recipe: Recipe, table: pd.DataFrame, *, steps: int) -> None:
         st.caption(f"The {len(table)} measured points lie on the formula: the largest difference is {off.max():.1e}.")
 
 
-link.parameters("replay_layer", "replay_head")
+link.parameters("run", "replay_layer", "replay_head")
 names = history.names(checkpoints.FOLDER)
 if not names:
     session.show_problem(
@@ -113,11 +113,13 @@ if not names:
     )
     st.stop()
 opening = st.container()
+st.session_state["run"] = link.choice("run", default=names[0], options=names)
 run: str = st.selectbox(
     "Trained model",
     names,
     key="run",
-    bind=link.bind_choice("run", default=names[0], options=names),
+    format_func=available_models.title,  # the link has the id
+    on_change=lambda: link.assign("run", st.session_state["run"]),
     width=300,
     label_visibility="collapsed",
 )
@@ -145,3 +147,4 @@ if rows is not None and recipe is None:
 elif rows is not None and recipe is not None:
     schedule(recipe, rows, steps=int(rows["step"].iloc[-1]))
 about(folder, rows, recipe, size)
+link.publish()  # of a model without a replay too, which publishes as it is drawn

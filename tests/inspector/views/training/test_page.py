@@ -154,7 +154,7 @@ def test_an_encoder_alone_is_shown_too(folder: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(RECIPES, "mini-bert", replace(MINI_BERT, warmup=6, decay="cosine", learning_rate=0.001))
     app = opened("Training", run="mini-bert")
     assert not app.exception
-    assert app.selectbox(key="run").options == ["mini-bert", "translator"]
+    assert app.selectbox(key="run").options == ["mini-BERT, trained here", "Translator, English to Chinese"]
     assert "the true token behind each mask" in said(app)
     assert "The 3 measured points lie on the formula" in said(app)
     assert "There is no file" in said(app)  # it has no card, no weights and no configuration
