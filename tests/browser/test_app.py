@@ -209,6 +209,7 @@ def test_a_click_in_a_hybrids_grid_opens_the_models_layer(page: Page, server: An
     assert site.layer == 1  # layer 0 does not attend
     trace.save(tmp_path / "hybrid.npz")
     ready(page, server)
+    page.get_by_text("Open a saved trace").click()
     page.locator("input[type=file]").first.set_input_files(tmp_path / "hybrid.npz")
     expect(page.get_by_role("gridcell")).to_have_count(site.heads)
     expect(page.get_by_role("rowheader")).to_have_text(["layer 1"])

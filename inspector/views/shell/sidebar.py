@@ -52,8 +52,9 @@ def draw(*, text_in_page: bool) -> ExpanderContainer:
         if not text_in_page:
             _text_to_read(height=140, main_button="primary")
         _text_beside(card)
-        with st.expander("Open a saved trace", expanded=opened):
-            st.file_uploader("A trace saved as .npz", type="npz", key="file", help="Saved here or by trace.save().")
+        saved = st.expander("Open a saved trace", key="saved.open", on_change="rerun")
+        if saved.open or opened:  # a field for files would bring its scripts, and the first picture would wait for them
+            saved.file_uploader("A trace saved as .npz", type="npz", key="file", help="Saved here or by trace.save().")
         width.watch()
     if text_in_page:
         _text_to_read(height=68, main_button=widgets.main_button())

@@ -75,6 +75,8 @@ def pressed(app: AppTest, name: str) -> AppTest:
 
 def uploaded(app: AppTest, content: bytes, *, name: str = "t.npz") -> AppTest:
     """Open a saved trace."""
+    app.session_state["saved.open"] = True  # the field stands in a part that is drawn once it is open
+    app.run()
     return app.file_uploader(key="file").set_value((name, content, "application/octet-stream")).run()
 
 
