@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from math import floor
+
 from inspector.plots.theme import quantity
 from inspector.readings.costs import Counted, Shares
 from inspector.wording.english.phrases import percent
 
 
 def shares(found: Shares) -> str:
-    """Say which of attention and FFN costs more at this length, and from which length on that turns."""
-    words = f"At {found.tokens:,} {'token' if found.tokens == 1 else 'tokens'}"
+    """Say which of attention and FFN costs more at this length, and at which length that turns."""
+    at = f"At {_tokens(found.tokens)}"
+    whose = f"{found.stream}'s " if found.stream else ""
+    of = f"of the FLOPs of the {whose}layers"
     attention, ffn = percent(found.attention), percent(found.ffn)
-    layers = f"the {found.stream}'s layers" if found.stream else "the layers"
+    if found.attention == found.ffn:
+        return f"{at} attention and the FFN take {ffn} {of} each; in longer texts attention takes more. {_pairs(found)}"
+    if attention == ffn:  # both round to 50 %
+        over, under = f"just over {ffn}", f"just under {ffn}"
+        attention, ffn = (over, under) if found.attention > found.ffn else (under, over)
     if found.attention > found.ffn:
-        first = f"{words} attention takes {attention} of the FLOPs of {layers} and the FFN {ffn}"
-    else:
-        first = f"{words} the FFN takes {ffn} of the FLOPs of {layers} and attention {attention}"
-    return f"{first}; {_turns(found)}. {_pairs(found)}"
+        return f"{at} attention takes {attention} {of} and the FFN {ffn}; {_turns(found)}. {_pairs(found)}"
+    return f"{at} the FFN takes {ffn} {of} and attention {attention}; {_turns(found)}. {_pairs(found)}"
 
 
 def counted(found: Counted) -> str:
@@ -27,19 +33,25 @@ def counted(found: Counted) -> str:
 
 
 def _turns(found: Shares) -> str:
-    if found.sublayer is None:
+    if found.sublayer is None or found.sublayer < 1:
         return "attention costs more at any length"
-    at = f"{found.sublayer:,.0f} tokens"
-    if found.tokens > found.sublayer:
-        return f"it overtook the FFN at {at}"
-    return f"both cost the same at {at}" if found.tokens == found.sublayer else f"attention overtakes it at {at}"
+    verb = "overtook the FFN" if found.tokens > found.sublayer else "overtakes it"
+    return f"{'it' if found.tokens > found.sublayer else 'attention'} {verb} {_where(found.sublayer)}"
 
 
 def _pairs(found: Shares) -> str:
-    share = percent(found.pairs)
-    passed = "alone cost more than the FFN" if found.tokens > found.core else "alone pass the FFN"
-    when = "since" if found.tokens > found.core else "at"
+    where = "at any length" if found.core < 1 else f"in texts of over {_tokens(floor(found.core))}"
     return (
-        f"Scores and mix, the part that grows with the square of the text, take {share} and {passed} {when} "
-        f"{found.core:,.0f} tokens."
+        f"Scores and mix, the part that grows with the square of the text, take {percent(found.pairs)}; alone they "
+        f"cost more than the FFN {where}."
     )
+
+
+def _where(length: float) -> str:
+    """Say at which length: "at 768 tokens", or "between 767 and 768 tokens" where the two meet at no whole number."""
+    whole = floor(length)
+    return f"at {_tokens(whole)}" if whole == length else f"between {whole:,} and {whole + 1:,} tokens"
+
+
+def _tokens(number: int) -> str:
+    return f"{number:,} {'token' if number == 1 else 'tokens'}"

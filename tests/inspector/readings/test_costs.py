@@ -2,48 +2,194 @@
 
 from __future__ import annotations
 
-import re
+from dataclasses import dataclass
+from random import Random
 
+import pandas as pd
 import pytest
-from transformers import BertConfig
+from transformers import BertConfig, LlamaConfig
 
 from inspector import costs
 from inspector.readings import costs as read
 from inspector.wording.english import costs as words
 from models import LoadedModel
+from models.transformer.config import TransformerConfig
+from tests.inspector.readings.said import COUNT, NUMBER, PERCENT, claim, count, is_number, is_percent
+
+OF = r"of the FLOPs of the (?:encoder's |decoder's )?layers"
+SHARES = (
+    rf"At {COUNT} tokens? (?:(attention and the FFN) take {PERCENT} {OF} each; in longer texts attention takes more|"
+    rf"(attention|the FFN) takes (?:just over )?{PERCENT} {OF} and (attention|the FFN) (?:just under )?{PERCENT}; "
+    rf"(?:(attention costs more at any length)|(it overtook the FFN|attention overtakes it) "
+    rf"(?:at {COUNT} tokens?|between {COUNT} and {COUNT} tokens)))\. "
+    r"Scores and mix, the part that grows with the square of the text, take "
+    rf"{PERCENT}; alone they cost more than the FFN (?:(at any length)|in texts of over {COUNT} tokens?)\."
+)
+COUNTED = rf"This model has {NUMBER} ?([kMG]?) parameters in (\d+) (layers?); {PERCENT} of them are embeddings\."
 
 
-def found(config: BertConfig, tokens: int) -> read.Shares:
-    return read.shares(costs.breakdown(config, tokens=tokens), costs.crossovers(config), tokens=tokens)
+@dataclass(frozen=True)
+class Shape:
+    """A layer's width, the width of its queries and of its keys, of its FFN, and how many matrices that has."""
+
+    width: int
+    queries: int
+    keys: int
+    ffn_width: int
+    matrices: int = 2
+
+    def attention(self, n: int) -> int:
+        """Count 2 (2 n d q + 2 n d k) for the projections, and the pairs."""
+        return 4 * n * self.width * (self.queries + self.keys) + self.pairs(n)
+
+    def pairs(self, n: int) -> int:
+        """Count 2 n n q for the scores and as many for the mix."""
+        return 4 * n * n * self.queries
+
+    def ffn(self, n: int) -> int:
+        """Count 2 n d f a matrix."""
+        return 2 * n * self.width * self.ffn_width * self.matrices
 
 
-@pytest.mark.parametrize("tokens", [1, 13, 128, 767, 768, 769, 1536, 1537, 5000])
-def test_shares_are_those_of_the_formulas(tokens: int) -> None:
-    """8 n d^2 + 4 n^2 d against 4 n d f, with MiniLM's d = 384 and f = 1536."""
-    d, f = 384, 1536
-    config = BertConfig(hidden_size=d, intermediate_size=f, num_hidden_layers=6, num_attention_heads=12)
-    pairs, attention = 4 * tokens**2 * d, 8 * tokens * d**2 + 4 * tokens**2 * d
-    ffn = 4 * tokens * d * f
-    shares = found(config, tokens)
-    assert shares.attention == pytest.approx(attention / (attention + ffn))
-    assert shares.ffn == pytest.approx(ffn / (attention + ffn))
-    assert shares.pairs == pytest.approx(pairs / (attention + ffn))
-    assert (shares.core, shares.sublayer) == (f, f - 2 * d)
-    said = words.shares(shares)
-    assert ("attention takes" in said) == (attention > ffn) == (tokens > 768)
-    assert ("attention overtakes it at 768 tokens" in said) == (tokens < 768)
-    assert ("both cost the same at 768 tokens" in said) == (tokens == 768)
-    assert ("alone cost more than the FFN since 1,536 tokens" in said) == (pairs > ffn)
-    told = re.search(r"the FFN (?:takes )?(\d+) %", said)
-    assert told
-    assert int(told[1]) == round(100 * ffn / (attention + ffn))
+def check(sentence: str, shape: Shape, tokens: int) -> None:
+    """Assert that a sentence says what the textbook's formulas give in whole numbers."""
+    n, even, each, more, most, less, least, ever, turned, *rest = claim(SHARES, sentence)
+    at, above, below, pairs, always, beyond = rest
+    attention, ffn = shape.attention(tokens), shape.ffn(tokens)
+    assert count(n) == tokens
+    assert f"{n} token{'s' * (tokens != 1)} " in sentence
+    assert is_percent(pairs, shape.pairs(tokens) / (attention + ffn))
+    if even:
+        assert attention == ffn
+        assert each == "50 %"
+    else:
+        costs = {"attention": attention, "the FFN": ffn}
+        assert costs[more] > costs[less]
+        for side, said in ((more, most), (less, least)):
+            assert is_percent(said, costs[side] / (attention + ffn))
+        assert (most == least) == ("just over" in sentence) == ("just under" in sentence)
+        assert bool(ever) == (shape.attention(1) > shape.ffn(1))
+        assert not turned or ("overtook" in turned) == (attention > ffn)
+        if at:
+            assert shape.attention(count(at)) == shape.ffn(count(at))
+        if above:
+            assert count(below) == count(above) + 1
+            assert shape.attention(count(above)) < shape.ffn(count(above))
+            assert shape.attention(count(below)) > shape.ffn(count(below))
+    first = 1 if always else count(beyond) + 1
+    assert shape.pairs(first) > shape.ffn(first)
+    assert first == 1 or shape.pairs(first - 1) <= shape.ffn(first - 1)
 
 
-def test_attention_that_is_dearer_at_any_length_is_told_so() -> None:
-    config = BertConfig(hidden_size=64, num_attention_heads=2, intermediate_size=96)
-    said = words.shares(found(config, 4))
-    assert "attention costs more at any length" in said
-    assert said.startswith("At 4 tokens attention takes")
+def drawn(random: Random) -> tuple[object, Shape]:
+    """Draw a configuration and its sizes: BERT's, a Llama's with grouped queries, or an own encoder-decoder's."""
+    head, groups = random.choice((1, 3, 8, 64)), random.choice((1, 1, 2, 4))
+    heads, layers = groups * random.choice((1, 2, 3)), random.choice((1, 1, 2))
+    width, ffn = heads * head, random.choice((1, 2, 3, 4)) * heads * head + random.choice((0, 0, 1, 7))
+    kind = random.choice(("bert", "llama", "own"))
+    if kind == "bert":
+        config = BertConfig(
+            hidden_size=width, intermediate_size=ffn, num_hidden_layers=layers, num_attention_heads=heads
+        )
+        return config, Shape(width, width, width, ffn)
+    if kind == "llama":
+        head *= 2  # RoPE turns pairs
+        width *= 2
+        keys = heads // groups
+        config = LlamaConfig(
+            hidden_size=width,
+            intermediate_size=ffn,
+            num_hidden_layers=layers,
+            num_attention_heads=heads,
+            num_key_value_heads=keys,
+        )
+        return config, Shape(width, width, keys * head, ffn, 3)
+    shape = random.choice(("encoder", "decoder", "encoder-decoder"))
+    own = TransformerConfig(
+        shape=shape, vocabulary=50, width=width, heads=heads, layers=layers, ffn_width=ffn, max_positions=64
+    )
+    return own, Shape(width, width, width, ffn)
+
+
+def said(config: object, tokens: int) -> str:
+    found = read.shares(costs.breakdown(config, tokens=tokens), costs.crossovers(config), tokens=tokens)
+    return words.shares(found)
+
+
+def test_no_sentence_says_what_the_formulas_do_not() -> None:
+    """200 configurations, each at a length drawn near the two at which attention overtakes the FFN, or anywhere."""
+    random, kinds = Random(3), set()
+    for _ in range(200):
+        config, shape = drawn(random)
+        meets = (shape.ffn(1) - 4 * shape.width * (shape.queries + shape.keys)) / (4 * shape.queries)
+        alone = shape.ffn(1) / (4 * shape.queries)
+        near = random.choice((meets, meets, alone, random.randrange(9000)))
+        tokens = max(1, int(near) + random.choice((-1, 0, 0, 1)))
+        sentence = said(config, tokens)
+        check(sentence, shape, tokens)
+        kinds |= {
+            kind
+            for kind in ("each;", "between", "overtook", "overtakes", "just over", "any length")
+            if kind in sentence
+        }
+    assert len(kinds) == 6
+
+
+MINILM = Shape(384, 384, 384, 1536)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "true", "false"),
+    [
+        (13, "66 %", "67 %"),
+        (13, "the FFN takes", "attention takes"),
+        (13, "768 tokens", "769 tokens"),
+        (13, "over 1,536", "over 1,535"),
+        (1, "1 token ", "1 tokens "),
+        (767, "just over 50 %", "51 %"),
+        (768, "attention and the FFN take 50 % of the FLOPs of the layers each; in longer texts attention takes more",
+         "attention takes 50 % of the FLOPs of the layers and the FFN 50 %; it overtook the FFN at 768 tokens"),
+        (2000, "overtook the FFN at 768", "overtook the FFN at 767"),
+        (2000, "it overtook the FFN at 768 tokens", "attention costs more at any length"),
+    ],
+)  # fmt: skip
+def test_a_false_sentence_is_found(tokens: int, true: str, false: str) -> None:
+    config = BertConfig(hidden_size=384, intermediate_size=1536, num_hidden_layers=6, num_attention_heads=12)
+    sentence = said(config, tokens)
+    check(sentence, MINILM, tokens)
+    assert true in sentence
+    with pytest.raises(AssertionError):
+        check(sentence.replace(true, false), MINILM, tokens)
+
+
+def test_attention_and_ffn_may_meet_at_no_whole_length() -> None:
+    config = BertConfig(hidden_size=64, num_attention_heads=2, intermediate_size=64 * 2 + 5)
+    assert "attention overtakes it at 5 tokens" in said(config, 1)
+    grouped = LlamaConfig(
+        hidden_size=6, num_attention_heads=3, num_key_value_heads=1, intermediate_size=9, num_hidden_layers=1
+    )
+    assert "between 5 and 6 tokens" in said(grouped, 1)
+
+
+@pytest.mark.parametrize("layers", [1, 2])
+def test_counted_parameters_are_those_of_the_tensors(layers: int) -> None:
+    """A table as `costs.parameters` makes it: a row a tensor, with its layer or none."""
+    random = Random(layers)
+    for _ in range(20):
+        sizes = [random.choice((0, 1, 50, 999_949, 999_950, 12_345_678)) for _ in range(1 + layers)]
+        table = pd.DataFrame(
+            {
+                "stack": "encoder",
+                "layer": pd.array([None, *range(layers)], dtype="Int64"),
+                "part": ["embedding"] + ["ffn"] * layers,
+                "parameters": sizes,
+            }
+        )
+        sentence = words.counted(read.counted(table))
+        total, prefix, count_, noun, share = claim(COUNTED, sentence)
+        assert is_number(total, sum(sizes) / {"": 1, "k": 1e3, "M": 1e6, "G": 1e9}[prefix])
+        assert (int(count_), noun) == (layers, "layer" if layers == 1 else "layers")
+        assert is_percent(share, sizes[0] / sum(sizes) if any(sizes) else 0)
 
 
 def test_parameters_are_counted_in_the_tensors(minilm: LoadedModel) -> None:
