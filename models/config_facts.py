@@ -143,6 +143,21 @@ def _query_key_value(config: Any) -> int:
     return heads * query + key_heads * (query + value)
 
 
+def attention_sizes(config: Any) -> tuple[int, int, int, int]:
+    """Return H, K, the width of a key and the width of a value of the stack that writes, or of the only one.
+
+    Raises ValueError where the configuration does not name them, or its layers differ.
+    """
+    text = stack_configs(config)[-1]
+    if text.is_heterogeneous:
+        raise ValueError(f"the layers of {config.model_type} have sizes of their own")
+    heads = first_number(text, "decoder_attention_heads", "num_attention_heads", "num_heads")
+    width = first_number(text, "hidden_size", "d_model")
+    key = first_number(text, "qk_head_dim", "head_dim", "d_kv", default=width // heads)
+    value = first_number(text, "v_head_dim", default=key)
+    return heads, kv_head_count(config) or heads, key, value
+
+
 # --- texts -------------------------------------------------------------------------------------------------------
 
 

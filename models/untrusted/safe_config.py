@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -80,7 +80,38 @@ def safe_config(folder: Path, *, limits: Limits = UNLIMITED) -> SafeConfig:
     Raises ValueError for a file that is missing or damaged, an architecture that is not transformers' own, quantised
     weights, and numbers over the limits.
     """
-    raw = _read(folder)
+    return _checked(_read(folder), limits=limits)
+
+
+def pasted(text: str, *, limits: Limits = UNLIMITED) -> SafeConfig:
+    """Read the text of a config.json whose weights nobody will load; nothing is run or fetched.
+
+    Quantised weights are no obstacle here: the setting is left out, and `ignored` says so.
+    Raises ValueError, in one sentence, for a text that is too long, damaged or nested too deep, and otherwise as
+    `safe_config` does.
+    """
+    content = text.encode("utf-8", errors="replace")
+    if not text.strip():
+        raise ValueError("There is no text; paste the whole of a config.json, from its first brace to its last")
+    if len(content) > MOST_BYTES:
+        raise ValueError(
+            f"The text has {len(content):,} bytes, over {MOST_BYTES:,}; no published config.json needs that"
+        )
+    with TemporaryDirectory() as folder:
+        Path(folder, _NAME).write_bytes(content)
+        raw = _read(Path(folder))
+    if "model_type" not in raw:
+        raise ValueError(
+            "The text names no model_type, such as 'llama'; paste the whole config.json of a transformers model"
+        )
+    unquantised = {name: value for name, value in raw.items() if name not in _QUANTISED}
+    found = _checked(unquantised, limits=limits)
+    if any(raw.get(name) for name in _QUANTISED):
+        found = replace(found, ignored=(*found.ignored, "quantised weights"))
+    return found
+
+
+def _checked(raw: Mapping[str, Any], *, limits: Limits) -> SafeConfig:
     _refuse(raw)
     _check_numbers(raw, limits=limits)
     kind = raw.get("model_type")

@@ -1,0 +1,320 @@
+"""The clock: how long a layer's parts take on this machine, beside what is counted.
+
+One layer of the model's shape, in its dtype and on its device, is run part by part: the four projections; scores,
+softmax and mix as three steps (eager) or in torch's fused kernel (SDPA); and the FFN with its activation. The numbers
+in its tensors are random, for a dense product takes as long whatever they are. Norms, residual sums, masks and position
+rotations are left out. The parts of all lengths take turns, so that a busy moment of the machine falls on all alike,
+and the medians are kept.
+
+```python
+measure(models.load("minilm"), tokens=[128, 512, 1024]).table  # DataFrame
+```
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+from typing import TYPE_CHECKING, Any, Literal
+
+import pandas as pd
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from inspector.costs.formulas import SOFTMAX_FLOPS
+
+if TYPE_CHECKING:
+    from models.loaded import LoadedModel
+
+Kernel = Literal["eager", "sdpa"]
+PARTS: dict[Kernel, tuple[str, ...]] = {
+    "eager": ("projections", "scores", "softmax", "mix"),
+    "sdpa": ("projections", "fused"),
+}
+"""The parts that attention is made of, by the kernel that computes it."""
+
+MOST_BYTES = 10**9  # of the tensors of all lengths
+REPEATS = 7
+
+
+@dataclass(frozen=True)
+class LayerShape:
+    """The sizes of one layer: d, H, K, the width of a head, and of the FFN; gated where it has a third matrix."""
+
+    width: int
+    heads: int
+    kv_heads: int
+    head_width: int
+    ffn_width: int
+    gated: bool
+
+    @property
+    def ffn_parameters(self) -> int:
+        """The numbers in the FFN's matrices."""
+        return (3 if self.gated else 2) * self.width * self.ffn_width
+
+    @property
+    def projection_parameters(self) -> int:
+        """The numbers in the four matrices of attention."""
+        return 2 * self.width * (self.heads + self.kv_heads) * self.head_width
+
+    @property
+    def crossover(self) -> float | None:
+        """The length at which attention's counted FLOPs equal the FFN's; None where it has more at any length."""
+        found = (self.ffn_parameters - self.projection_parameters) / (2 * self.heads * self.head_width)
+        return found if found > 0 else None
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The times of one layer's parts.
+
+    table: a row per tokens and part (projections, scores, softmax, mix, fused, ffn) with seconds (the median of
+    `repeats` runs), flops (matrix products, and 5 for an element of the softmax) and bytes (what the part must at least
+    read and write). clock: "CPU time" of one thread, or "wall time". counted: the crossover that FLOPs predict.
+    """
+
+    shape: LayerShape
+    table: pd.DataFrame
+    dtype: str
+    device: str
+    clock: str
+    repeats: int
+    counted: float | None
+
+    def ratios(self, kernel: Kernel) -> dict[int, float]:
+        """Divide attention's time by the FFN's, for each length."""
+        seconds = self.table.pivot_table(index="tokens", columns="part", values="seconds")
+        attention = seconds[list(PARTS[kernel])].sum(axis=1)
+        return {int(tokens): float(ratio) for tokens, ratio in (attention / seconds["ffn"]).items()}
+
+    def crossover(self, kernel: Kernel) -> float | None:
+        """Find the length from which attention takes longer than the FFN up to the longest that was measured.
+
+        Between two measured lengths the ratio is taken for a straight line on log axes. None where the FFN takes longer
+        at the longest; the shortest length where attention takes longer at all of them.
+        """
+        ratios = self.ratios(kernel)
+        lengths = sorted(ratios)
+        if ratios[lengths[-1]] < 1:
+            return None
+        for shorter, longer in reversed(list(pairwise(lengths))):
+            if ratios[shorter] < 1:
+                low, high = math.log(ratios[shorter]), math.log(ratios[longer])
+                share = low / (low - high)
+                return float(math.exp(math.log(shorter) + share * math.log(longer / shorter)))
+        return float(lengths[0])
+
+
+def measure(
+    loaded: LoadedModel,
+    tokens: Sequence[int],
+    *,
+    repeats: int = REPEATS,
+    most_bytes: int = MOST_BYTES,
+    on_progress: Callable[[int, int], object] = lambda done, total: None,
+    stop: Callable[[], bool] = lambda: False,
+) -> Measured:
+    """Measure the parts of one layer of a model's shape for texts of these lengths.
+
+    on_progress: called with the runs that are done and the runs that there will be. stop: asked between two runs.
+    Raises ValueError for lengths below 1 or whose tensors are larger than `most_bytes`, for a model whose layer has
+    other parts (a mixture of experts, latent attention), and when stopped.
+    """
+    shape = layer_shape(loaded.config)
+    tensor = next(loaded.network.parameters())
+    return measure_shape(
+        shape,
+        tokens,
+        dtype=tensor.dtype,
+        device=tensor.device,
+        repeats=repeats,
+        most_bytes=most_bytes,
+        on_progress=on_progress,
+        stop=stop,
+    )
+
+
+def measure_shape(
+    shape: LayerShape,
+    tokens: Sequence[int],
+    *,
+    dtype: torch.dtype = torch.float32,
+    device: torch.device | str = "cpu",
+    repeats: int = REPEATS,
+    most_bytes: int = MOST_BYTES,
+    on_progress: Callable[[int, int], object] = lambda done, total: None,
+    stop: Callable[[], bool] = lambda: False,
+) -> Measured:
+    """Measure one layer of a given shape; the arguments are those of `measure`."""
+    lengths = sorted(set(tokens))
+    if not lengths or lengths[0] < 1 or repeats < 1:
+        raise ValueError(f"tokens {list(tokens)[:5]}, repeats {repeats}: each must be at least 1")
+    needed = dtype.itemsize * sum(_numbers(shape, length) for length in lengths)
+    if needed > most_bytes:
+        raise ValueError(
+            f"one layer at up to {lengths[-1]:,} tokens takes {needed:,} bytes with its scores, over {most_bytes:,}; "
+            "choose shorter texts"
+        )
+    layer = _Layer(shape, dtype=dtype, device=torch.device(device))
+    now = layer.clock()
+    parts = ("projections", "scores", "softmax", "mix", "fused", "ffn")
+    found: dict[tuple[int, str], list[float]] = {(length, part): [] for length in lengths for part in parts}
+    total, done = (repeats + 1) * len(found), 0
+    with torch.no_grad():
+        tensors = {length: layer.tensors(length) for length in lengths}
+        for turn in range(repeats + 1):
+            for length in lengths:
+                for part in parts:
+                    if stop():
+                        raise ValueError("stopped")
+                    began = now()
+                    layer.run(part, tensors[length])
+                    if turn:  # the first turn warms up
+                        found[length, part].append(now() - began)
+                    done += 1
+                    on_progress(done, total)
+    rows = [
+        (length, part, median(seconds), *_work(shape, part, length, dtype.itemsize))
+        for (length, part), seconds in found.items()
+    ]
+    return Measured(
+        shape=shape,
+        table=pd.DataFrame(rows, columns=["tokens", "part", "seconds", "flops", "bytes"]),
+        dtype=str(dtype).removeprefix("torch."),
+        device=str(layer.device),
+        clock="CPU time" if now is time.thread_time else "wall time",
+        repeats=repeats,
+        counted=shape.crossover,
+    )
+
+
+def layer_shape(config: Any) -> LayerShape:
+    """Read one layer's shape from a configuration (an encoder-decoder: of the encoder).
+
+    Raises ValueError for layers that have other parts than projections, scores, mix and one FFN.
+    """
+    from inspector.costs.derived import breakdown
+    from models.config_facts import attention_sizes, first_number, text_config
+    from models.transformer.config import TransformerConfig
+
+    if isinstance(config, TransformerConfig):
+        return LayerShape(
+            config.width, config.heads, config.key_heads, config.head_width, config.ffn_width, config.gated
+        )
+    if getattr(text_config(config), "kv_lora_rank", None):
+        raise ValueError(
+            "the clock times keys and values that are projected at once, and this model makes latents first"
+        )
+    table = breakdown(config, tokens=1)
+    layer = table[(table["layer"] == 0) & (table["kind"] == "matmul") & (table["stream"] == table["stream"].iloc[0])]
+    flops = layer.groupby("component")["flops"].sum()
+    if missing := {"q", "k", "v", "scores", "mix", "out", "up", "down"} - set(flops.index):
+        raise ValueError(
+            f"the clock times layers of attention and an FFN, and this one has no {', '.join(sorted(missing))}"
+        )
+    if "router" in flops.index or "experts" in flops.index:
+        raise ValueError("the clock times one FFN a layer, and this model chooses among experts")
+    width = first_number(text_config(config), "hidden_size", "d_model")
+    heads, kv_heads, head_width, _ = attention_sizes(config)
+    return LayerShape(width, heads, kv_heads, head_width, int(flops["up"]) // (2 * width), "gate" in flops.index)
+
+
+class _Layer:
+    """Random weights of one layer, and the tensors that its parts read at a length."""
+
+    def __init__(self, shape: LayerShape, *, dtype: torch.dtype, device: torch.device) -> None:
+        self.shape, self.device = shape, device
+        self.generator = torch.Generator(device).manual_seed(0)
+        self.dtype = dtype
+        every, shared = shape.heads * shape.head_width, shape.kv_heads * shape.head_width
+        self.q, self.k, self.v = (self._random(out, shape.width) for out in (every, shared, shared))
+        self.out = self._random(shape.width, every)
+        self.up, self.down = self._random(shape.ffn_width, shape.width), self._random(shape.width, shape.ffn_width)
+        self.gate = self._random(shape.ffn_width, shape.width) if shape.gated else None
+
+    def clock(self) -> Callable[[], float]:
+        """Choose the clock: a thread's own CPU time where torch uses one thread, else time on the wall."""
+        if self.device.type == "cpu":
+            return time.thread_time if torch.get_num_threads() == 1 else time.perf_counter
+
+        def synchronised() -> float:
+            torch.accelerator.synchronize(self.device)
+            return time.perf_counter()
+
+        return synchronised
+
+    def tensors(self, tokens: int) -> dict[str, Tensor]:
+        """Make what the parts read: the states [n, d], q, k, v by head [1, H, n, E], and scores [1, H, n, n]."""
+        shape = self.shape
+        heads = (1, shape.heads, tokens, shape.head_width)
+        scores = self._random(1, shape.heads, tokens, tokens)
+        return {
+            "x": self._random(tokens, shape.width),
+            "q": self._random(*heads),
+            "k": self._random(*heads),
+            "v": self._random(*heads),
+            "scores": scores,
+            "weights": torch.softmax(scores, dim=-1),
+        }
+
+    def run(self, part: str, given: dict[str, Tensor]) -> None:
+        """Compute one part."""
+        x, q, k, v = (given[name] for name in "xqkv")
+        match part:
+            case "projections":
+                for weight in (self.q, self.k, self.v):
+                    functional.linear(x, weight)
+                functional.linear(q.reshape(len(x), -1), self.out)
+            case "scores":
+                (q @ k.transpose(-2, -1)).mul_(self.shape.head_width**-0.5)
+            case "softmax":
+                torch.softmax(given["scores"], dim=-1)
+            case "mix":
+                given["weights"] @ v
+            case "fused":
+                functional.scaled_dot_product_attention(q, k, v)
+            case "ffn":
+                inner = functional.linear(x, self.up)
+                if self.gate is None:
+                    inner = functional.gelu(inner)
+                else:
+                    inner = functional.silu(functional.linear(x, self.gate)).mul_(inner)
+                functional.linear(inner, self.down)
+
+    def _random(self, *sizes: int) -> Tensor:
+        return torch.randn(*sizes, generator=self.generator, dtype=self.dtype, device=self.device)
+
+
+def _numbers(shape: LayerShape, tokens: int) -> int:
+    """Count the numbers that are in memory at once, at most: weights, states, and four times the scores."""
+    wide = tokens * (2 * shape.width + 6 * shape.heads * shape.head_width + 3 * shape.ffn_width)
+    return shape.ffn_parameters + shape.projection_parameters + wide + 4 * shape.heads * tokens**2
+
+
+def _work(shape: LayerShape, part: str, tokens: int, size: int) -> tuple[int, int]:
+    """FLOPs of a part, and the bytes that it reads and writes when nothing is read twice."""
+    every, shared = shape.heads * shape.head_width, shape.kv_heads * shape.head_width
+    pairs, states = shape.heads * tokens**2, tokens * every
+    flops = {
+        "projections": 2 * tokens * shape.projection_parameters,
+        "scores": 2 * tokens**2 * every,
+        "softmax": SOFTMAX_FLOPS * pairs,
+        "mix": 2 * tokens**2 * every,
+        "fused": 4 * tokens**2 * every + SOFTMAX_FLOPS * pairs,
+        "ffn": 2 * tokens * shape.ffn_parameters,
+    }
+    numbers = {
+        "projections": shape.projection_parameters + tokens * (2 * shape.width + 2 * every + 2 * shared),
+        "scores": 2 * states + pairs,
+        "softmax": 2 * pairs,
+        "mix": pairs + 2 * states,
+        "fused": 4 * states,
+        "ffn": shape.ffn_parameters + tokens * (2 * shape.width + 2 * (2 if shape.gated else 1) * shape.ffn_width),
+    }
+    return flops[part], size * numbers[part]
