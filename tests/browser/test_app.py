@@ -173,6 +173,7 @@ def test_each_download_holds_the_numbers(page: Page, server: Any, minilm: Loaded
     ready(page, server, "/?layer=3&head=5")
     trace = record(minilm, EXAMPLE)
     expected = trace.attention(layer=3, head=5)
+    page.get_by_role("button", name="Save").click()
     rows = list(csv.reader(io.StringIO(downloaded(page, "CSV", tmp_path).read_text(encoding="utf-8"))))
     np.testing.assert_array_equal(np.array([row[1:] for row in rows[1:]], np.float32), expected)
     with np.load(downloaded(page, "NPZ", tmp_path)) as numbers:
@@ -187,6 +188,7 @@ def test_each_download_holds_the_numbers(page: Page, server: Any, minilm: Loaded
     exported.goto(downloaded(page, "HTML", tmp_path).as_uri())
     expect(exported.get_by_role("gridcell")).to_have_count(72)
     where = {"layer": 3, "head": 5, "stream": "encoder"}
+    page.keyboard.press("Escape")
     for tab in (page, exported):  # the page's own tooltips, and those of the file
         tab.bring_to_front()
         tab.locator(".plot").evaluate("(plot) => plot.scrollIntoView({ block: 'center' })")

@@ -42,7 +42,7 @@ def open_head(
     kind: Quantity,
     mean: str = "",
 ) -> None:
-    """Draw the buttons of the open head's files, and the Python lines and the link that give the same view.
+    """Draw the open head's slides, and the popover with its files, the Python lines and the link to the same view.
 
     values: [Q, T] as the reader sees them, between the groups of `shown`: all of `whole`, or of a long text the window
     in sight. mean: what they are a mean of, where they are; then there is no page and no Python of the one head.
@@ -96,7 +96,14 @@ def open_head(
             mode=mode,
         )
 
-    with st.container(horizontal=True, gap="small"):
+    with st.container(horizontal=True, horizontal_alignment="right", gap="small"):
+        menu.slide_button("Slide", of_head, name=name, key="head")
+        if kind.name == "weights":
+            menu.slide_button(
+                "Slide of all heads", of_all, name=f"{trace.model.replace('/', '-')}-{stream}", key="grid"
+            )
+        saved = st.popover("Save", icon=":material/download:", type="tertiary", key="head-save")
+    with saved, st.container(horizontal=True, gap="small"):
         downloads.button(f"{name}.png", lambda: picture(raster.png), "The map as you see it")
         downloads.button(
             f"{name}.svg",
@@ -136,21 +143,14 @@ def open_head(
             "The whole trace: opens here again, or with inspector.open()",
             label="Trace",
         )
-        menu.slide_button("Slide", of_head, name=name, key="head")
-        if kind.name == "weights":
-            menu.slide_button(
-                "Slide of all heads", of_all, name=f"{trace.model.replace('/', '-')}-{stream}", key="grid"
-            )
-        with st.popover("Python, link", icon=":material/code:"):
-            if as_recorded:
-                st.caption("The same numbers without the page:")
-                part = _groups(whole, shown) if whole.is_long else None
-                lines = python.lines(
-                    trace, whole, layer=site.layer, head=head, stream=stream, call=site.call, window=part
-                )
-                st.code(lines, language="python")
-            st.caption("This view as a link; a text over 1,000 characters is not in it:")
-            st.code(_link(), language=None)
+    with saved:
+        if as_recorded:
+            st.caption("The same numbers without the page:")
+            part = _groups(whole, shown) if whole.is_long else None
+            lines = python.lines(trace, whole, layer=site.layer, head=head, stream=stream, call=site.call, window=part)
+            st.code(lines, language="python")
+        st.caption("This view as a link; a text over 1,000 characters is not in it:")
+        st.code(_link(), language=None)
 
 
 def _tokens(shown: Arrangement) -> tuple[slice, slice]:

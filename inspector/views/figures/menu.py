@@ -48,8 +48,8 @@ def files(name: str, picture: Callable[[], Scene]) -> None:
 
 
 def slide_button(label: str, picture: Callable[[Mode], Scene], *, name: str, key: str) -> None:
-    """Draw a button that opens the slide of a picture, where a page has buttons of its own for files."""
-    if st.button(label, icon=":material/slideshow:", key=f"{key}-slide", help=_SLIDE):
+    """Draw a button that opens the slide of a picture, where a page has files of its own."""
+    if st.button(label, icon=":material/slideshow:", type="tertiary", key=f"{key}-slide", help=_SLIDE):
         slide(picture, name=f"{name}-slide", key=key)
 
 
