@@ -85,11 +85,11 @@ def write(
     sections = {
         "Data": _bullets([*DATA[recipe.name], f"{len(task.train):,} training examples from {task.source}"]),
         "Attribution": attribution(data / corpus.PAIRS["train"]) if data and recipe.name != "toy" else "None needed.",
-        "Recipe": _table(("setting", "value"), recipe_rows),
+        "Recipe": table(("setting", "value"), recipe_rows),
         "Hardware and time": f"{hardware()}; {trained.progress.seconds:,.0f} s for {trained.steps:,} steps.",
         "Curves": f"Of the {len(metrics.read(out))} rows of metrics.csv; losses in nats a token, the training loss "
         f"with label smoothing {recipe.label_smoothing}. One training, one seed.\n\n{_curves(out)}",
-        "Scores": _table(
+        "Scores": table(
             ("measured", "result", *("beside it" for _ in beside)),
             [(what, result, *(other.get(what, "") for other in beside)) for what, result in scores.items()],
         ),
@@ -127,13 +127,14 @@ def _curves(out: Path) -> str:
     chosen = sorted({round(place * (len(tested) - 1) / (CURVE_ROWS - 1)) for place in range(CURVE_ROWS)})
     columns = ("step", "loss", "valid_loss", "valid_accuracy", "learning_rate", "seconds")
     rows = [[f"{tested[place][column]:g}" for column in columns] for place in chosen]
-    return _table([column.replace("_", " ") for column in columns], rows)
+    return table([column.replace("_", " ") for column in columns], rows)
 
 
 def _bullets(sentences: Iterable[str]) -> str:
     return "\n".join(f"- {sentence}" for sentence in sentences)
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Write a table in Markdown."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)

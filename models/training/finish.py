@@ -64,6 +64,8 @@ def finish(
     text = card.write(task, trained, out, data=data, implementation=implementation, scores=measured, beside=others)
     if task.recipe.objective == "write" and isinstance(halved, Decoder):
         text += _written(task, halved)
+    if task.recipe.name == "mini-bert-zh" and data is not None:
+        text += _game(task, halved, corpus.chinese_sentences(data)[1])
     write_text(folder / CARD, text)
     if implementation == "own":
         write_checkpoint(folder, network, task.tokenizer)
@@ -177,6 +179,26 @@ def _written(task: Task, network: Decoder) -> str:
             f"Ten prompts, chosen before anything was written; after each at most {measures.NEW_TOKENS} tokens, drawn "
             f"once (temperature {measures.TEMPERATURE}, seed 0), as they came:\n",
             *lines,
+            "",
+        ]
+    )
+
+
+def _game(task: Task, network: nn.Module, sentences: Sequence[str]) -> str:
+    """Show how many tokens of ten sentences the model guesses, each hidden by itself."""
+    rows, totals = [], [0, 0, 0]
+    for sentence in measures.game_sentences(sentences):
+        ranks = measures.hidden_ranks(network, sentence, tokenizer=task.tokenizer, vocabulary=task.vocabulary)
+        found = [sum(rank < 1 for rank in ranks), sum(rank < 5 for rank in ranks), len(ranks)]
+        totals = [total + one for total, one in zip(totals, found, strict=True)]
+        rows.append((sentence, f"{found[0]} of {found[2]}", f"{found[1]} of {found[2]}"))
+    rows.append(("all", f"{totals[0]} of {totals[2]}", f"{totals[1]} of {totals[2]}"))
+    return "\n".join(
+        [
+            "\n## What it guesses\n",
+            f"The first {measures.GAME_SENTENCES} sentences of {measures.LEAST_CHARACTERS} characters or more of the "
+            f"Chinese side of {corpus.PAIRS['valid']}, each token hidden alone:\n",
+            card.table(("sentence", "first try", "within five"), rows),
             "",
         ]
     )

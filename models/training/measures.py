@@ -31,6 +31,7 @@ PROMPTS = (
     "In the middle of the room stood",
 )
 NEW_TOKENS, TEMPERATURE = 40, 0.7
+GAME_SENTENCES, LEAST_CHARACTERS = 10, 8
 
 Guess = Callable[[Tensor, Tensor], Tensor]  # ids to read and the chosen places [B, T] -> a token for each place [N]
 
@@ -85,6 +86,24 @@ def first_guess(network: nn.Module, *, padding: int) -> Guess:
         return cast(Predictor, network).logits(hidden[chosen]).argmax(dim=-1)
 
     return guess
+
+
+@torch.inference_mode()
+def hidden_ranks(network: nn.Module, text: str, *, tokenizer: Tokenizer, vocabulary: Vocabulary) -> list[int]:
+    """Hide each token of a text by itself; count for each the tokens that the model finds likelier in its place."""
+    encoded = tokenizer.encode(text).ids
+    places = torch.arange(1, len(encoded) - 1)
+    ids = torch.tensor(encoded).repeat(len(places), 1)
+    ids[places - 1, places] = vocabulary.mask
+    predictor = cast(Predictor, network)
+    logits = predictor.logits(predictor(ids, keep=torch.ones_like(ids, dtype=torch.bool))[places - 1, places])
+    own = logits[places - 1, torch.tensor(encoded[1:-1])]
+    return (logits > own[:, None]).sum(dim=-1).tolist()
+
+
+def game_sentences(texts: Sequence[str]) -> list[str]:
+    """Pick the first ten different texts of 8 characters or more."""
+    return list(dict.fromkeys(text for text in texts if len(text) >= LEAST_CHARACTERS))[:GAME_SENTENCES]
 
 
 def chinese_tokens(tokenizer: Tokenizer) -> Tensor:

@@ -64,7 +64,8 @@ class Recipe:
             max_positions=self.max_positions,
             # Learned positions would learn slowly: at first no head finds its neighbours.
             positions="sinusoidal" if translates else "rope",
-            embedding_scale=translates,
+            # Beside sublayers' outputs of variance 1, embeddings of 1/sqrt(D) would drown in a decoder's sum.
+            embedding_scale=translates or writes,
             tied_embeddings=TIED[self.objective],
             norm_placement="pre",
             final_norm=True,
@@ -145,8 +146,8 @@ MINI_GPT = Recipe(
     ffn_width=512,
     kv_heads=2,
     max_positions=256,
-    learning_rate=1.5e-3,
-    warmup=300,
+    learning_rate=2e-3,
+    warmup=200,
     decay="late",
     epochs=20,
     steps=24_000,

@@ -36,7 +36,6 @@ ENCODED_AT_ONCE = 1000  # texts
 RARE = 12  # a character that the novels have less often is spelled in bytes
 SENTENCE_TIMES = 10  # modern Chinese sentences are read so often for each time of the novels
 VALID_EVERY = 8  # of the novels' valid paragraphs one in so many is read during training
-FREQUENT = 256  # tokens from which the first repeats are drawn
 
 
 @dataclass(frozen=True)
@@ -178,8 +177,6 @@ def _written(recipe: Recipe, texts: Sequence[str], held_out: Sequence[str], toke
     start, end = (subwords.SPECIAL.index(token) for token in (subwords.START, subwords.END))
     rows = _rows(_encode(tokenizer, texts), longest=recipe.max_positions, start=start, end=end)
     pieces = range(repeats.PIECES, tokenizer.get_vocab_size())
-    times = Counter(token for row in rows for token in row.source)
-    frequent = sorted(pieces, key=lambda token: (-times[token], token))[:FREQUENT]
     mixed = [
         *rows,
         *repeats.random_twice(
@@ -194,19 +191,17 @@ def _written(recipe: Recipe, texts: Sequence[str], held_out: Sequence[str], toke
         _rows(_encode(tokenizer, held_out), longest=recipe.max_positions, start=start, end=end),
         source=f"{corpus.BOOKS['train']} and the English side of {corpus.PAIRS['train']}; 7 of 112 are random tokens "
         "twice, 5 are passages twice",
-        before=_first_repeats(recipe, frequent, pieces, start=start),
+        before=_first_repeats(recipe, pieces, start=start),
     )
 
 
-def _first_repeats(recipe: Recipe, frequent: Sequence[int], pieces: Sequence[int], *, start: int) -> tuple[Phase, ...]:
-    """Make the steps before the text: two thirds on the most frequent tokens, then on all of them."""
+def _first_repeats(recipe: Recipe, pieces: Sequence[int], *, start: int) -> tuple[Phase, ...]:
+    """Make the steps before the text; tokens are uniform over all, so that no few of them become alike."""
     batch, length = 8, min(48, recipe.max_positions)
-    steps = (recipe.repeat_steps * 2 // 3, recipe.repeat_steps - recipe.repeat_steps * 2 // 3)
-    drawn = (
-        repeats.short_repeats(tokens, count=batch * count, length=length, start=start, seed=recipe.seed + number)
-        for number, (tokens, count) in enumerate(zip((frequent, pieces), steps, strict=True))
+    drawn = repeats.short_repeats(
+        pieces, count=batch * recipe.repeat_steps, length=length, start=start, seed=recipe.seed
     )
-    return tuple(Phase(examples, batch * length, epochs=1) for examples in drawn if examples)
+    return (Phase(drawn, batch * length, epochs=1),) if drawn else ()
 
 
 def _rows(texts: Iterable[Sequence[int]], *, longest: int, start: int, end: int) -> list[Example]:

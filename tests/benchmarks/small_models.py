@@ -37,7 +37,6 @@ from models.training import corpus
 from models.training.finish import CHECKPOINT, TRAINED, read_scores
 from models.training.recipes import RECIPES, Recipe
 from models.training.reference import BertMaskedLanguageModel, GptLanguageModel
-from models.transformer.masked_lm import MaskedLanguageModel
 from models.transformer.subwords import as_transformers
 
 TEXTS = 200
@@ -49,7 +48,6 @@ KINDS = {
     "word": "other characters or pieces of the same word",
     "punctuation": "marks of punctuation",
 }
-GAME_SENTENCES, LEAST_CHARACTERS = 10, 8
 ABOVE = 0.5
 
 
@@ -64,8 +62,6 @@ def main() -> None:
     texts = list(treebank(chosen.data / TREEBANK) if recipe.objective == "mask" else paragraphs(chosen.data))[:TEXTS]
     own, yardstick = load_own(chosen.shipped), load_yardstick(chosen.yardstick, recipe)
     print_heads(measure(own, texts), measure(yardstick, texts))
-    if recipe.objective == "mask":
-        print_game(own, corpus.chinese_sentences(chosen.data)[1])
 
 
 # --- scores ------------------------------------------------------------------------------------------------------
@@ -201,39 +197,6 @@ def load_yardstick(out: Path, recipe: Recipe) -> models.LoadedModel:
         inner.save_pretrained(folder)
         as_transformers(tokenizer, max_tokens=recipe.max_positions).save_pretrained(folder)
         return models.load(folder)
-
-
-# --- the mask game -----------------------------------------------------------------------------------------------
-
-
-def print_game(loaded: models.LoadedModel, sentences: list[str]) -> None:
-    """Hide each token of ten sentences by itself, and print how many were guessed at the first try and within five."""
-    picked = list(dict.fromkeys(text for text in sentences if len(text) >= LEAST_CHARACTERS))[:GAME_SENTENCES]
-    print(
-        f"\nThe first {GAME_SENTENCES} sentences of {LEAST_CHARACTERS} characters or more, each token hidden alone:\n"
-    )
-    print("| sentence | first try | within five |\n| --- | --- | --- |")
-    totals = np.zeros(3, dtype=int)
-    for text in picked:
-        ranks = hidden_ranks(loaded, text)
-        first, five = sum(rank < 1 for rank in ranks), sum(rank < 5 for rank in ranks)
-        totals += first, five, len(ranks)
-        print(f"| {text} | {first} of {len(ranks)} | {five} of {len(ranks)} |")
-    print(f"| all | {totals[0]} of {totals[2]} | {totals[1]} of {totals[2]} |")
-
-
-@torch.inference_mode()
-def hidden_ranks(loaded: models.LoadedModel, text: str) -> list[int]:
-    """Return for each token the number of tokens that the model finds likelier in its place, when it is hidden."""
-    head = loaded.runner.head
-    assert isinstance(head, MaskedLanguageModel)
-    encoded = loaded.tokenizer(text)["input_ids"]
-    ids = torch.tensor(encoded).repeat(len(encoded) - 2, 1)
-    places = torch.arange(1, len(encoded) - 1)
-    ids[places - 1, places] = loaded.tokenizer.mask_token_id
-    logits = head.logits(head(ids))[places - 1, places]
-    own = logits[places - 1, torch.tensor(encoded[1:-1])]
-    return (logits > own[:, None]).sum(dim=-1).tolist()
 
 
 if __name__ == "__main__":

@@ -18,7 +18,9 @@ from models.training.evaluation import translate
 from models.training.recipes import MINI_BERT, MINI_BERT_ZH, MINI_GPT, RECIPES, TRANSLATOR
 from models.training.tasks import prepare
 
-PAIRS = "".join(f"I have {n} red cats.\t我有{n}只红猫。\tCC-BY 2.0 (France) by #1 (ann) & #2 (bo)\n" for n in range(40))
+PAIRS = "".join(
+    f"I have {n} red cats.\t我有{n}只红色的猫。\tCC-BY 2.0 (France) by #1 (ann) & #2 (bo)\n" for n in range(40)
+)
 BOOK = "".join(f"Alice saw {n} white rabbits, and then she went to sleep.\n" for n in range(40))
 
 

@@ -9,7 +9,15 @@ import torch
 from torch import Tensor, nn
 
 from models.training.batches import Example
-from models.training.measures import bits_per_byte, chinese_tokens, first_guess, guess_hidden, write_on
+from models.training.measures import (
+    bits_per_byte,
+    chinese_tokens,
+    first_guess,
+    game_sentences,
+    guess_hidden,
+    hidden_ranks,
+    write_on,
+)
 from models.training.objectives import Vocabulary
 from models.training.recipes import MINI_GPT
 from models.transformer import Decoder, build
@@ -63,6 +71,28 @@ def test_hidden_tokens_are_counted_all_and_chinese_alone() -> None:
     assert other.right_characters == 0 < other.right
     seen = guess_hidden(lambda ids, chosen: ids[chosen], TEXTS, **settings)
     assert seen.share == pytest.approx(0.1, abs=0.06)  # one hidden token of ten stays in its place
+
+
+def test_each_token_is_hidden_alone_and_ranked() -> None:
+    tokenizer = character_tokenizer("猫追老鼠")
+    size = tokenizer.get_vocab_size()
+    read = []
+
+    class LowestFirst(Knows):
+        """Finds a token the likelier the lower its id."""
+
+        def forward(self, ids: Tensor, *, keep: Tensor | None = None) -> Tensor:
+            read.append(ids)
+            return super().forward(ids, keep=keep)
+
+        def logits(self, hidden: Tensor) -> Tensor:
+            return -torch.arange(size, dtype=torch.float).expand(*hidden.shape[:-1], size)
+
+    vocabulary = Vocabulary(size=size, padding=0, start=2, end=3, mask=4, specials=5)
+    ids = tokenizer.encode("猫追老鼠").ids
+    assert hidden_ranks(LowestFirst(None), "猫追老鼠", tokenizer=tokenizer, vocabulary=vocabulary) == ids[1:-1]
+    assert (read[0] == 4).int().tolist() == torch.eye(6, dtype=torch.int)[1:5].tolist()
+    assert game_sentences(["短", *["我昨天买了一本书。"] * 2]) == ["我昨天买了一本书。"]
 
 
 def test_a_share_of_nothing_is_no_number() -> None:

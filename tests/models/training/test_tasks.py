@@ -56,7 +56,7 @@ def test_rows_hold_every_text_in_order_and_are_full(writer: Task) -> None:
 
 def test_text_is_mixed_with_repeats_and_short_repeats_come_before(writer: Task) -> None:
     *_, text = writer.phases
-    assert [phase.count(seed=0) for phase in writer.before] == [4, 2]
+    assert [phase.count(seed=0) for phase in writer.before] == [6]
     for phase in writer.before:
         assert {len(example) for example in phase.examples} == {48}
         assert all(token >= PIECES for example in phase.examples for token in example.source[1:])
