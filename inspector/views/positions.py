@@ -12,16 +12,18 @@ from inspector import positional
 from inspector.plots import positional as draw
 from inspector.readings import positions as read
 from inspector.views.figures import chart, matrix
-from inspector.views.shell import available_models, link, sentence, session, widgets
+from inspector.views.shell import available_models, by_name, link, sentence, session, widgets
 from inspector.wording.english import positions as words
 
 PAPER, OWN = "the paper's, sinusoidal", "this model's, "
 MOST = 512  # positions drawn where the model has no table
 PAPERS = "import inspector\n\ntable = inspector.positional.sinusoidal({positions}, {width})"
+MOST_CURVES = 8
 CURVES, ROWS = 32, 64  # positions of the curves and of the tables, or as many as the text has
 LONGEST = 512  # tokens of a text that are compared two by two
 WAVES = (8, 16, 32, 64)  # wavelengths, in tokens, of the dimensions that are shown first
 
+link.parameters("dimensions")
 inspected = session.inspected()
 loaded = session.at_hand(inspected, so="its table is not")
 name, tokens = loaded.card.id, inspected.trace.tokens
@@ -90,21 +92,15 @@ left, right = st.columns(2, gap="medium")
 with left:
     st.subheader("A few dimensions along the positions")
     telling = sorted({2 * round(width * log(wave / (2 * pi)) / log(10_000) / 2) for wave in WAVES} & set(range(width)))
-    bind = link.bind_several("dimensions", options=range(width), default=telling, most=8)
-    dimensions = st.multiselect(
-        "Dimensions", range(width), default=telling, key="dimensions", max_selections=8, bind=bind
+    dimensions = by_name.several("Dimension", range(width), name="dimensions", default=telling, most=MOST_CURVES)
+    shown = max(CURVES, min(len(tokens), ROWS))
+    chart.show(
+        partial(draw.curves, {named: table[:shown] for named, table in tables.items()}, dimensions=dimensions),
+        alt=f"value of the chosen dimensions along the positions, a panel for each of {', '.join(tables)}",
+        key="curves",
+        name=f"{name}-dimensions",
+        python=python,
     )
-    if dimensions:
-        shown = max(CURVES, min(len(tokens), ROWS))
-        chart.show(
-            partial(draw.curves, {named: table[:shown] for named, table in tables.items()}, dimensions=dimensions),
-            alt=f"value of the chosen dimensions along the positions, a panel for each of {', '.join(tables)}",
-            key="curves",
-            name=f"{name}-dimensions",
-            python=python,
-        )
-    else:
-        st.caption("Choose dimensions to see their curves.")
 by_distance = {
     named: session.cached(
         ("positions", available_models.version(name), name, named, table.shape),
@@ -144,6 +140,7 @@ for named, values in tables.items():
         python=python if named == first else PAPERS.format(positions=positions, width=width),
     )
 st.caption("The colours span 99.5 % of the values, so that a few outlying dimensions do not pale the rest.")
+link.publish()
 
 with st.expander("All numbers"):
     widgets.table(pd.concat(by_distance, names=["table"]).reset_index(level="table"), name="positions", height=320)

@@ -36,13 +36,13 @@ def choose(sites: Sequence[AttentionSite], *, row: int, number: int, kind: Quant
         st.popover("Several heads", icon=":material/stacks:", disabled=True, help=kind.alone)
         return WhichHeads(((row, number),), False, "")
     with st.popover("Several heads", icon=":material/stacks:"):
-        chosen = st.multiselect(
+        chosen = st.pills(
             "Heads together",
             range(count),
+            selection_mode="multi",
             key="heads",
             bind=link.bind_several("heads", options=range(count)),
-            placeholder=f"head {number} alone",
-            help="Heads of this layer: the heatmap shows their mean.",
+            help=f"Heads of this layer: the heatmap shows their mean. Without a choice head {number} stands alone.",
         )
         every = st.toggle(
             "All layers",

@@ -78,7 +78,7 @@ def explorer() -> None:
     """Options, the head's numbers, grid and open head: what a click changes, and nothing else."""
     row, number = opened()
     site = sites[row]
-    pinned = link.several("query", default=None, allowed=range(len(sites[0].queries)), but="")
+    pinned = link.several("query", default=(), allowed=range(len(sites[0].queries)), but="")
     key = link.number("key", default=None, last=len(sites[0].keys) - 1)
     drawn = one_head.options()
     arranged = all_heads.options(measures)

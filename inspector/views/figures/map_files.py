@@ -61,9 +61,11 @@ def draw(pictures: Mapping[str, MapPicture], *, name: str, python: str = "") -> 
     name: of the files, before a map's own name. python: the lines that give the same numbers.
     """
     mode, every = session.mode(), list(pictures.values())
-    if st.button("Slide", icon=":material/slideshow:", type="tertiary", key=f"{name}-slide", help="In large type"):
-        menu.slides(_slides(pictures), name=f"{name}-slide", key=name)
-    with st.popover("Save the maps", icon=":material/download:", type="tertiary"):
+    with st.container(horizontal=True, width="content", gap="small"):
+        if st.button("Slide", icon=":material/slideshow:", type="tertiary", key=f"{name}-slide", help="In large type"):
+            menu.slides(_slides(pictures), name=f"{name}-slide", key=name)
+        files = st.popover("Save the maps", icon=":material/download:", type="tertiary")
+    with files:
         with st.container(horizontal=True, gap="small"):
             downloads.button(
                 f"{name}.png",

@@ -5,7 +5,10 @@ Nothing is computed as it plays: all steps are there, and only this panel is dra
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -17,6 +20,7 @@ from inspector.plots import attention, theme
 from inspector.plots import generating as draw
 from inspector.readings import generate as readings
 from inspector.trace import AttentionSite
+from inspector.views.components import width
 from inspector.views.components.written import written
 from inspector.views.figures import chart, matrix
 from inspector.views.shell import available_models, link, sentence, session, widgets
@@ -25,8 +29,11 @@ from inspector.wording.english import generate as wording
 from models import formatting
 from models.loaded import Shape
 
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
 PLAYER = Player("generate", interval=1.0, first=1)
-STREAMS = {"decoder": "To the text so far", "cross": "To the source"}
+STREAMS = {"decoder": "Attention to the text so far", "cross": "Attention to the source"}
 OFF = 0.01  # difference of a probability that is more than rounding, in half precision too
 MOST_SHOWN = 300  # characters of a source
 TERMS = ("token", "probability", "attention", "KV cache")
@@ -53,17 +60,40 @@ def _panel(made: Written, table: pd.DataFrame, limits: str, python: str, shape: 
         link.publish()
     PLAYER.follow()
     opening = st.container()
-    _controls(made, step)
-    left, right = st.columns([3, 2], gap="medium")
-    with left:
+    site, head = _controls(made, step)
+    streams = ["decoder", *(["cross"] if shape == "encoder-decoder" else [])]
+    places = _places(len(streams))
+    with places.text:
         _text(made, step)
         _numbers(made, table, step)
         _about(made, limits)
-    with right:
+    with places.candidates:
         _candidates(made, step, python=python)
-    look = _attention(made, step, python=python, shape=shape)
+    look = None
+    for place, stream in zip(places.maps, streams, strict=True):
+        with place:
+            look = _map(made, step, stream=stream, site=site, head=head, python=python)
+    _explain(made, site, streams)
     with opening:
         sentence.show(wording.step(readings.step(made, step, look=look)), TERMS)
+
+
+@dataclass(frozen=True)
+class _Places:
+    """Places for the text, for what could come next, and for a map of each stream."""
+
+    text: DeltaGenerator
+    candidates: DeltaGenerator
+    maps: Sequence[DeltaGenerator]
+
+
+def _places(maps: int) -> _Places:
+    """Make the places: the maps beside the text, or in a narrow window right after it."""
+    if width.is_stacked():
+        text, *below = (st.container() for _ in range(maps + 2))
+        return _Places(text, below[-1], below[:-1])
+    left, *right = st.columns([2, 3] if maps == 1 else 1 + maps, gap="medium")
+    return _Places(left.container(), left.container(), right)
 
 
 # --- the step that is seen ---------------------------------------------------------------------------------------
@@ -95,14 +125,14 @@ def _moved(slider: int, last: int) -> None:
         _stop_at(last, state["generate.slider_at"])
 
 
-def _controls(made: Written, step: int) -> None:
-    """Draw buttons and slider."""
+def _controls(made: Written, step: int) -> tuple[AttentionSite, int | None]:
+    """Draw buttons, slider and options; return whose maps are drawn, and the head, None for the mean of all."""
     last = len(made.steps)
     if last == 1:
         st.caption("The text ended after one token.")
-        return
+        return _options(made)
     state = st.session_state
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         # Until the reader has chosen a step, Play begins with the first.
         at, go = partial(link.remembered, "step", last), partial(_go, last)
         PLAYER.button(last, at=at, go=go, key="play", pause=lambda: _stop_at(last, at()))
@@ -113,7 +143,26 @@ def _controls(made: Written, step: int) -> None:
         moved = state.setdefault("generate.slider_at", step) != step
         slider: int = state.setdefault("generate.slider", 0) + moved
         state["generate.slider"], state["generate.slider_at"] = slider, step
-        st.slider("Step", 1, last, step, key=f"generate.slider {slider}", on_change=_moved, args=(slider, last))
+        st.slider(
+            "Step",
+            1,
+            last,
+            step,
+            key=f"generate.slider {slider}",
+            on_change=_moved,
+            args=(slider, last),
+            label_visibility="collapsed",
+        )
+        return _options(made)
+
+
+def _options(made: Written) -> tuple[AttentionSite, int | None]:
+    """Draw the popover of what the reader changes of the maps."""
+    sites = made.trace.sites_of("decoder")
+    with st.popover("Options", icon=":material/tune:"):
+        site = widgets.layer(sites, "gen_layer", call="gen_call", default=sites[-1])
+        mean = st.toggle("Mean over heads", True, key="gen_mean", bind=link.bind_switch("gen_mean", default=True))
+        return site, None if mean else widgets.number("Head", "gen_head", default=0, last=site.heads - 1)
 
 
 # --- what is seen of a step --------------------------------------------------------------------------------------
@@ -174,21 +223,9 @@ def _candidates(made: Written, step: int, *, python: str) -> None:
     )
 
 
-def _attention(made: Written, step: int, *, python: str, shape: Shape) -> readings.Look | None:
-    """Draw the maps up to the step; return what the newest token looked at most, in the source where there is one."""
+def _explain(made: Written, site: AttentionSite, streams: Sequence[str]) -> None:
+    """Say what the maps are."""
     trace = made.trace
-    sites = trace.sites_of("decoder")
-    st.subheader("What each new token looked at")
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        site = widgets.layer(sites, "gen_layer", call="gen_call", default=sites[-1])
-        mean = st.toggle("Mean over heads", True, key="gen_mean", bind=link.bind_switch("gen_mean", default=True))
-        number = 0 if mean else widgets.number("Head", "gen_head", default=0, last=site.heads - 1)
-    head = None if mean else number
-    streams = ["decoder", *(["cross"] if shape == "encoder-decoder" else [])]
-    look = None
-    for place, stream in zip(st.columns(len(streams), gap="medium"), streams, strict=True):
-        with place:
-            look = _map(made, step, stream=stream, site=site, head=head, python=python)
     formulas = dict.fromkeys(widgets.softmax(trace.record_of(site.layer, stream, call=site.call)) for stream in streams)
     st.caption(
         f"{' and '.join(formulas)}, no unit. A row is named by the token that it wrote (→); the newest is framed. "
@@ -201,7 +238,6 @@ def _attention(made: Written, step: int, *, python: str, shape: Shape) -> readin
             f"step: probabilities differ by up to {theme.number(made.off)}.",
             icon=":material/warning:",
         )
-    return look
 
 
 def _map(
@@ -221,7 +257,8 @@ def _map(
     so_far[step:], so_far[:, known:] = np.nan, np.nan
     place = f'layer={site.layer}, stream="{stream}"' + (f", call={site.call}" if site.call else "")
     one = f"head={head}, " if head is not None else ""
-    st.markdown(f"**{STREAMS[stream]}: {attention.title(site.layer, head, call=site.call).lower()}**")
+    st.markdown(f"**{STREAMS[stream]}**")
+    st.caption(attention.title(site.layer, head, call=site.call))
     matrix.show(
         matrix.Panel(so_far, rows=[f"→ {done.chosen.token}" for done in made.steps], columns=keys, marked=[step - 1]),
         row_title="new token",

@@ -1,4 +1,4 @@
-"""One of several things, chosen by its name and kept in the link by its number: a token, a norm.
+"""Things chosen by name and kept in the link by number: a token, a norm, a few dimensions.
 
 The page declares the number with `link.parameters`, and calls `link.publish` behind its choices.
 """
@@ -38,6 +38,38 @@ def one(label: str, names: Sequence[str], *, name: str, default: int, width: int
         on_change=lambda: link.assign(name, st.session_state[key]),
         width=width,
     )
+    return chosen
+
+
+def several(label: str, options: range, *, name: str, default: Sequence[int], most: int) -> tuple[int, ...]:
+    """Choose one to `most` of many numbers, each a chip that a click takes away; the link keeps them as `name`.
+
+    label: of the kind of thing in the singular. default: chosen at first, and offered again when they are taken away.
+    """
+    chosen = link.several(name, default=default, allowed=options, most=most, but=f", at most {most} of them")
+    offered, key, adding = sorted({*default, *chosen}), f"chips {name}", f"add {name}"
+    st.session_state[key] = list(chosen)
+
+    def keep() -> None:
+        added = st.session_state[adding]
+        st.session_state[adding] = None
+        now = {*st.session_state[key], *(() if added is None else (added,))}
+        if 0 < len(now) <= most:
+            link.assign(name, tuple(sorted(now)))
+
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.pills(f"{label}s", offered, selection_mode="multi", key=key, on_change=keep, label_visibility="collapsed")
+        st.selectbox(
+            f"Add a {label.lower()}",
+            [one for one in options if one not in offered],
+            index=None,
+            placeholder=f"Add a {label.lower()}",
+            key=adding,
+            on_change=keep,
+            disabled=len(chosen) == most,
+            label_visibility="collapsed",
+            width=190,
+        )
     return chosen
 
 

@@ -113,16 +113,16 @@ def bind_choice(name: str, *, default: Option, options: Sequence[Option], label:
     )
 
 
-def bind_several(name: str, *, options: range, default: Sequence[int] = (), most: int | None = None) -> Bind:
-    """Bind a widget's choice of several numbers, `most` at most; a number that is no option any more leaves it."""
+def bind_several(name: str, *, options: range, default: Sequence[int] = ()) -> Bind:
+    """Bind a widget's choice of several numbers; a number that is no option any more leaves it."""
     state, shown = st.session_state, ", ".join(map(str, default)) or "none"
     if any(value not in options for value in state.get(name, ())):
         state[name] = [value for value in state[name] if value in options] or list(default)
-    labels, limit = set(map(str, options)), len(options) if most is None else most
+    labels = set(map(str, options))
     return _bind(
         name,
-        lambda asked: labels.issuperset(asked) and len(set(asked)) == len(asked) <= limit,
-        but=f"they go from {options[0]} to {options[-1]}, at most {limit} of them. You see {shown} instead.",
+        lambda asked: labels.issuperset(asked) and len(set(asked)) == len(asked),
+        but=f"they go from {options[0]} to {options[-1]}. You see {shown} instead.",
     )
 
 
@@ -232,23 +232,28 @@ def text(name: str, *, pattern: str) -> str:
 
 
 def several(
-    name: str, *, default: T | None, allowed: Sequence[T], but: str = ", without special tokens"
+    name: str,
+    *,
+    default: Sequence[T],
+    allowed: Sequence[T],
+    most: int | None = None,
+    but: str = ", without special tokens",
 ) -> tuple[T, ...]:
     """Return one or several of `allowed`, like `number`; in the link a space or a comma stands between them.
 
-    default: what is seen at first, None for nothing. but: what the sentence about a link out of range leaves out.
+    default: what is seen at first, () for nothing. most: how many the link can ask for, None for any number.
+    but: what the sentence about a link out of range leaves out.
     """
 
     def read(raw: str) -> tuple[T, ...] | None:
         asked = set(raw.replace(",", " ").split())
-        known = bool(asked) and asked <= set(map(str, allowed))
+        known = 0 < len(asked) <= (most or len(asked)) and asked <= set(map(str, allowed))
         return tuple(one for one in allowed if str(one) in asked) if known else None
 
-    shown = "none" if default is None else default
+    shown = ", ".join(map(str, default)) or "none"
     _consume(name, read, but=f"; they go from {allowed[0]} to {allowed[-1]}{but}. You see {shown} instead.")
-    otherwise: tuple[T, ...] = () if default is None else (default,)
-    value: tuple[T, ...] = st.session_state["link.held"].get(name, otherwise)
-    return value if set(value) <= set(allowed) else otherwise
+    value: tuple[T, ...] = st.session_state["link.held"].get(name, tuple(default))
+    return value if set(value) <= set(allowed) else tuple(default)
 
 
 def words(name: str, *, allowed: Sequence[str]) -> tuple[str, ...]:

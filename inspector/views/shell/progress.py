@@ -30,9 +30,10 @@ DRAWN_EVERY = 0.1  # seconds between two looks at what the reader pressed
 class Bar:
     """The share of a work that is done; drawing the bar is also where Streamlit ends the run at the reader's Stop."""
 
-    def __init__(self, place: DeltaGenerator, *, at_once: bool = True, stop: str = "") -> None:
+    def __init__(self, place: DeltaGenerator | None = None, *, at_once: bool = True, stop: str = "") -> None:
         """Take a place for the bar, which comes at once, or when the work takes longer than PATIENCE.
 
+        place: where None a place is made when the bar comes, so that a short work moves nothing on the page.
         stop: the key of a Stop button under the bar, which ends the work on this text; "" for none.
         """
         self.place, self.stop = place, stop
@@ -45,6 +46,7 @@ class Bar:
             return
         share = min(done / max(total, 1), 1.0)
         if self.element is None:
+            self.place = st.empty() if self.place is None else self.place
             with self.place.container():
                 self.element = st.progress(share, words)
                 if self.stop:
@@ -52,6 +54,11 @@ class Bar:
         else:
             self.element.progress(share, words)
         self.due = monotonic() + DRAWN_EVERY
+
+    def clear(self) -> None:
+        """Take the bar off the page."""
+        if self.place is not None:
+            self.place.empty()
 
 
 @contextmanager
@@ -64,14 +71,13 @@ def layers(what: str) -> Iterator[Callable[[float, int], None]]:
     if get_script_run_ctx(suppress_warning=True) is None:
         yield lambda done, total: None
         return
-    place = st.empty()
-    bar = Bar(place, at_once=False, stop=f"stop {what}")
+    bar = Bar(at_once=False, stop=f"stop {what}")
     try:
         yield lambda done, total: bar.draw(done, total, f"{what}: layer {min(int(done) + 1, total)} of {total}")
     except Exception:  # the end of a run is no Exception: it draws nothing more
-        place.empty()
+        bar.clear()
         raise
-    place.empty()
+    bar.clear()
 
 
 def _asked() -> tuple[object, ...]:

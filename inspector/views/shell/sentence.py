@@ -6,17 +6,19 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from inspector.views.components import width
 from inspector.wording.english.terms import MEANINGS
 
 
 def show(sentence: str, terms: Sequence[str] = ()) -> None:
     """Draw a page's sentence as the heading below its title, and a button for each term, which opens its meaning.
 
-    The buttons stand behind the sentence where there is room, else below it. sentence: Markdown in one paragraph, of
-    inspector.wording; terms: names in the glossary.
+    The buttons stand beside the sentence, so that the picture below stays where it is however many there are, and in a
+    narrow window below it. sentence: Markdown in one paragraph, of inspector.wording; terms: names in the glossary.
     """
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.header(sentence, anchor=False, width="content")
+    narrow = width.is_narrow()
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=narrow):
+        st.header(sentence, anchor=False, width="content" if narrow else "stretch")
         with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
             for term in terms:
                 with st.popover(f"{term}?", type="tertiary"):

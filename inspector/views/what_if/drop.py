@@ -34,7 +34,7 @@ def explorer(trace: Trace, loaded: LoadedModel) -> None:
             options = before_after.options()
         hidden = guessed_token(trace, loaded)
         names = {name_of(head, trace): head for head in interventions.every_head(trace)}
-        chosen = link.several("drop", default=_first(trace), allowed=list(names), but="")
+        chosen = link.several("drop", default=(_first(trace),), allowed=list(names), but="")
         dropped = _dropped(trace, loaded, tuple(names[one] for one in chosen), hidden=hidden)
         _choice(dropped, first=_first(trace), stream=stream)
         asked = predictions.ask(loaded, dropped)

@@ -99,7 +99,7 @@ def _position(loaded: LoadedModel, everywhere: pd.DataFrame) -> int:
     if loaded.fills_masks or len(places) == 1:
         return int(places[0])
     most = int(everywhere.loc[everywhere["divergence"].idxmax(), "position"])
-    position: int = link.several("ask", default=most, allowed=places, but="")[0]
+    position: int = link.several("ask", default=(most,), allowed=places, but="")[0]
     if st.session_state.get("ask-next") != [position]:
         st.session_state["ask-next"] = [position]
     tokens = dict(zip(places, everywhere["truth"].fillna(END), strict=True))

@@ -34,7 +34,7 @@ def chosen(
     name: in the link. whole: all pieces of a word go together. several: a click adds. without: positions not offered.
     """
     allowed = [position for position in interventions.maskable(encoding) if position not in without]
-    asked = link.several(name, default=default, allowed=allowed)
+    asked = link.several(name, default=(default,), allowed=allowed)
     places = interventions.whole_words(encoding, asked) if whole else asked
     if st.session_state.get(key) != list(places):
         st.session_state[key] = list(places)

@@ -75,3 +75,16 @@ def test_the_texts_places_are_compared_in_the_models_table(minilm: models.Loaded
     np.testing.assert_allclose(numbers[: 13 * 13].reshape(13, 13), table @ table.T, atol=1e-6)
     neighbours = np.mean([table[place] @ table[place + 1] for place in range(12)])
     assert f"a mean cosine of {neighbours:.3f} between neighbours" in said(app)
+
+
+def test_dimensions_are_chips_and_a_link_may_choose_other_ones() -> None:
+    """Links of earlier versions repeat the parameter, later ones write a space between."""
+    app = opened("Positions", dimensions=["3", "68"])
+    assert app.pills(key="chips dimensions").value == [3, 68]
+    app.selectbox(key="add dimensions").select(100).run()
+    assert app.pills(key="chips dimensions").value == [3, 68, 100]
+    assert app.query_params["dimensions"] == "3 68 100"
+    app.pills(key="chips dimensions").set_value([]).run()
+    assert app.pills(key="chips dimensions").value == [3, 68, 100]  # one stays
+    told = opened("Positions", dimensions=" ".join(map(str, range(9))))
+    assert "they go from 0 to 383, at most 8 of them." in said(told)

@@ -53,7 +53,7 @@ def test_several_heads_are_their_mean_or_in_colours(minilm: LoadedModel) -> None
     app = opened(
         **PLACE,
     )
-    app.multiselect(key="heads").set_value([9, 3]).run()
+    app.pills(key="heads").set_value([9, 3]).run()
     header, maps = drawn(app)
     np.testing.assert_array_equal(maps, mean[None])
     assert (header["title"], header["quantity"]) == ("Layer 1, mean of heads 3, 9", "mean weight")
