@@ -25,6 +25,7 @@ FLOORS = (
     ("models",),
     ("inspector/memory",),
     ("inspector/trace",),
+    ("inspector/costs/counted",),
     ("inspector/probe", "inspector/costs", "inspector/*.py"),
     ("inspector/interventions", "inspector/generating"),
     ("inspector/readings",),

@@ -1,13 +1,16 @@
 """Costs: parameters, FLOPs and bytes of each component of a model, from its configuration alone.
 
-`parameters` counts the tensors of any loaded network, also of a model without formulas.
+`breakdown` has closed formulas for some families; `count` runs the code of any model without weights; `parameters`
+counts the tensors of a loaded network.
 
 ```python
 breakdown(models.load("minilm").config, tokens=128)  # DataFrame
+count(models.load("minilm").config).table(tokens=128)  # the same products, counted
 ```
 """
 
 from inspector.costs.clock import measure
+from inspector.costs.counted import count
 from inspector.costs.derived import Crossovers, breakdown, by_length, crossovers
 from inspector.costs.kv_cache import kv_cache
 from inspector.costs.shelf import SHELF
@@ -19,6 +22,7 @@ __all__ = [
     "Crossovers",
     "breakdown",
     "by_length",
+    "count",
     "crossovers",
     "kv_cache",
     "measure",

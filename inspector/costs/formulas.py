@@ -17,21 +17,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from inspector.costs.counted.components import KINDS
 from models.attention import Stream
 from models.transformer.config import TransformerConfig
 from models.transformer.learned_attention import is_plain
-
-COMPONENTS = {
-    "matmul": (
-        *("q", "k", "v", "scores", "mix", "out", "up", "gate", "down"),
-        *("router", "pooler", "lm_head", "classifier", "patch", "projection"),
-    ),
-    "elementwise": ("softmax", "activation", "norm", "residual", "bias", "scale", "positions"),
-    "lookup": ("token_embedding", "position_embedding", "segment_embedding"),
-}
-"""Every component that a model can have, by kind: the closed list."""
-
-KINDS = {component: kind for kind, components in COMPONENTS.items() for component in components}
 
 SOFTMAX_FLOPS = 5  # maximum, subtract, exponential, sum, divide
 NORM_FLOPS = {  # mean, variance (square and sum), subtract, scale by gamma over sigma, add beta; RMSNorm has no mean

@@ -25,7 +25,7 @@ from transformers import (
 )
 
 from inspector import costs
-from inspector.costs.formulas import KINDS
+from inspector.costs.counted.components import KINDS
 from models.transformer import Encoder
 from models.transformer.config import TransformerConfig
 

@@ -1,0 +1,319 @@
+"""The count of a model: rows, the polynomial of each, and its parameters, from the configuration alone."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import pandas as pd
+
+from inspector.costs.counted import parameters, subject
+from inspector.costs.counted.components import KINDS
+from inspector.costs.counted.polynomials import Basis, Lengths, evaluate, fit
+from inspector.costs.counted.roles import Role, assign
+from inspector.costs.counted.rows import Row
+from inspector.costs.counted.subject import Subject
+from inspector.costs.counted.tracing import Product
+from models.loaded import Shape
+
+MOST_TOKENS = 10**9
+_FITTED = (6, 9, 14, 23)  # lengths; three make a parabola, the fourth proves it
+_LOCAL = re.compile(r"window|chunk|block_size|radius|local_attention|index_topk|lsh_|segment_means")
+_LONGEST_LOOP = 700  # tokens, where a loop over them makes more products the longer the text is
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A polynomial for each row. rows: the coefficients, in the order of the basis' terms."""
+
+    basis: Basis
+    rows: Mapping[Row, tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class Counted:
+    """The costs of a model, counted by running its own code on the meta device.
+
+    shape: the model's. parameters: the sum of `numel` over its parameters, shared ones once. formula: of one forward;
+    None where no polynomial was proven, and every length is counted anew.
+    """
+
+    shape: Shape
+    parameters: int
+    formula: Formula | None
+    _parameters: Mapping[Row, int] = field(repr=False)
+    _order: tuple[Row, ...] = field(repr=False)
+    _model: _Model = field(repr=False, compare=False)
+
+    def table(self, *, tokens: int = 128, target_tokens: int | None = None) -> pd.DataFrame:
+        """Cost of one forward pass over a text, a row per stream, layer, part and component.
+
+        tokens: n; target_tokens: m of an encoder-decoder, None for as many. Columns: stream (encoder | decoder |
+        cross), layer (nullable; <NA> below and above the layers), part, component, kind (matmul where the row is a
+        product, else elementwise or lookup), parameters, flops (of products; 1 multiply-add = 2; 0 in other rows).
+
+        Raises ValueError for a number below 1 or over 10^9.
+        """
+        lengths = self._lengths(tokens, target_tokens)
+        return _table(self._order, self._flops(lengths), self._parameters)
+
+    def step(self, *, tokens: int = 128, target_tokens: int | None = None) -> pd.DataFrame | None:
+        """Cost of reading one token more, with the keys and values of `tokens` in a cache; None without a cache.
+
+        target_tokens: of an encoder-decoder, how many target tokens are cached; columns as in `table`, parameters 0.
+        """
+        lengths = self._lengths(tokens, target_tokens)
+        if self.step_formula is None:
+            return None
+        rows = {row: evaluate(self.step_formula.basis, of, lengths) for row, of in self.step_formula.rows.items()}
+        return _table(tuple(rows), rows, {})
+
+    @cached_property
+    def step_formula(self) -> Formula | None:
+        """The polynomial of one cached step, in the tokens that are cached; None where the model keeps no cache."""
+        return self._model.derive(step=True)
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """The names of the coefficients: ("1", "n", "n²"), of an encoder-decoder ("1", "n", "m", "n²", "nm", "m²").
+
+        A window of w adds min(n, w), a padding to multiples of c adds ⌈n/c⌉.
+        """
+        return self.formula.basis.terms if self.formula else ()
+
+    def polynomial(self, component: str | None = None, *, part: str | None = None, layer: int | None = None,
+                   stream: str | None = None) -> tuple[int, ...]:  # fmt: skip
+        """Coefficients of the FLOPs of one forward, in the order of `terms`: of all, or of some rows.
+
+        Raises ValueError where the model has no proven polynomial.
+        """
+        if self.formula is None:
+            raise ValueError("no polynomial was proven for this model; count the lengths one by one with table()")
+        asked = {"component": component, "part": part, "layer": layer, "stream": stream}
+        wanted = {name: value for name, value in asked.items() if value is not None}
+        chosen = [
+            coefficients
+            for row, coefficients in self.formula.rows.items()
+            if all(getattr(row, name) == value for name, value in wanted.items())
+        ]
+        return tuple(sum(column) for column in zip(*chosen, strict=True)) if chosen else (0,) * len(self.terms)
+
+    def total(self, lengths: Iterable[int | tuple[int, int]]) -> list[int]:
+        """FLOPs of all products at each length; a pair is the tokens of a source and of a target."""
+        pairs = [self._lengths(*(length if isinstance(length, tuple) else (length, None))) for length in lengths]
+        if self.formula is None:
+            return [sum(self._flops(pair).values()) for pair in pairs]
+        coefficients = self.polynomial()
+        return [evaluate(self.formula.basis, coefficients, pair) for pair in pairs]
+
+    def _flops(self, lengths: Lengths) -> Mapping[Row, int]:
+        if self.formula is None:
+            return self._model.count(lengths)
+        return {row: evaluate(self.formula.basis, of, lengths) for row, of in self.formula.rows.items()}
+
+    def _lengths(self, tokens: int, target_tokens: int | None) -> Lengths:
+        target = tokens if target_tokens is None else target_tokens
+        for name, number in (("tokens", tokens), ("target_tokens", target)):
+            if not 1 <= number <= MOST_TOKENS:
+                raise ValueError(f"{name} is {number:,}; it must be from 1 to {MOST_TOKENS:,}")
+        return (tokens, target) if self.shape == "encoder-decoder" else (tokens,)
+
+
+def counted_of(config: Any) -> Counted:
+    """Count a model from its configuration (see `inspector.costs.count`)."""
+    return _Model(config).counted()
+
+
+class _Model:
+    """A configuration, the network that is counted, and the roles of its products."""
+
+    def __init__(self, config: Any) -> None:
+        self.config = config
+        self.local = sorted(_local(config))
+        self._subjects: dict[int, Subject] = {}
+        self._roles: dict[bool, tuple[list[Product], list[Role]]] = {}
+
+    def counted(self) -> Counted:
+        original = self.subject(0)
+        formula = self.derive()
+        products, roles = self._named(step=False)
+        own = parameters.rows(original.network, products, roles, output=original.output)
+        order = list(dict.fromkeys([*self._rows(products, roles), *own]))
+        order.sort(key=_turn)
+        total = sum(parameter.numel() for parameter in original.network.network.parameters())
+        return Counted(original.shape, total, formula, own, tuple(order), self)
+
+    def subject(self, tokens: int) -> Subject:
+        """The network that reads a text of this length."""
+        longest = max(self._subjects, default=-1)
+        if longest < 0:
+            self._subjects[_FITTED[-1]] = subject.of(self.config)
+            longest = _FITTED[-1]
+        if tokens > longest:
+            self._subjects = {tokens: subject.of(self.config, tokens=tokens)}
+            longest = tokens
+        return self._subjects[longest]
+
+    def count(self, lengths: Lengths, *, step: bool = False) -> Mapping[Row, int]:
+        """Run one length."""
+        named, roles = self._named(step=step)
+        trace = subject.run(self.subject(max(lengths) + 1), lengths, roles=False, step=step)
+        matched = _match(trace.products, named, roles)
+        if matched is None:
+            trace = subject.run(self.subject(max(lengths) + 1), lengths, roles=True, step=step)
+            matched = self._assign(trace.products)
+        return self._rows(trace.products, matched)
+
+    def derive(self, *, step: bool = False) -> Formula | None:
+        """Find the polynomial of every row; None where there is none, or no cache to step from."""
+        shape = self.subject(0).shape
+        if step and self.subject(0).step is None:
+            return None
+        two = shape == "encoder-decoder"
+        degree = 1 if step else 2
+        counts: dict[Lengths, Mapping[Row, int]] = {}
+        plain = Basis(2 if two else 1, degree)
+        for lengths, bases in self._stages(plain):
+            for at in lengths:
+                if at not in counts:
+                    counts[at] = self.count(at, step=step)
+            for basis in bases:
+                if (rows := _fitted(basis, counts)) is not None:
+                    return Formula(basis, rows)
+        return None
+
+    def _stages(self, plain: Basis) -> Iterator[tuple[list[Lengths], list[Basis]]]:
+        """Lengths to count and the bases to try on them: first no window, then each that the configuration names."""
+        a, b, c, d = _FITTED
+        loops = self._loops()
+        local = [number for number in self.local if not loops or number < _LONGEST_LOOP]
+        beyond = [2 * number + 3 for number in local] + [number - 1 for number in local if number > 2]
+        if plain.lengths == 1:
+            yield [(n,) for n in (*_FITTED, *beyond)], [plain]
+        else:
+            lattice = [(a, a), (b, a), (c, a), (a, b), (b, b), (a, c), (d, c + 3)]
+            yield [*lattice, *((n, b) for n in beyond), *((b, n) for n in beyond)], [plain]
+        if not local:
+            return
+        more = sorted(
+            {n for w in local for n in (w // 2, w, w + 1, w + 5, 2 * w, 2 * w + 1, 3 * w + 2, 4 * w + 7) if n}
+        )
+        bases = [Basis(plain.lengths, plain.degree, windows=(w,)) for w in local]
+        bases += [Basis(plain.lengths, plain.degree, windows=(w - 1,)) for w in local if w > 1]
+        bases += [Basis(plain.lengths, plain.degree, windows=tuple(local))] if len(local) > 1 else []
+        bases += [Basis(plain.lengths, plain.degree, chunk=w) for w in local]
+        if plain.lengths == 1:
+            yield [(n,) for n in more], bases
+        else:
+            yield [*((n, b) for n in more), *((b, n) for n in more), *((n, n + 2) for n in more)], bases
+
+    def _loops(self) -> bool:
+        short, long = (self._products(n) for n in _FITTED[:2])
+        return short != long
+
+    def _products(self, tokens: int) -> int:
+        named, _ = self._named(step=False)
+        if tokens == _FITTED[0]:
+            return len(named)
+        lengths = (tokens,) * (2 if self.subject(0).shape == "encoder-decoder" else 1)
+        return len(subject.run(self.subject(tokens), lengths, roles=False).products)
+
+    def _named(self, *, step: bool) -> tuple[list[Product], list[Role]]:
+        """The products of a short text and their roles."""
+        if step not in self._roles:
+            lengths = (_FITTED[0],) * (2 if self.subject(0).shape == "encoder-decoder" else 1)
+            products = subject.run(self.subject(_FITTED[0]), lengths, roles=True, step=step).products
+            self._roles[step] = products, self._assign(products)
+        return self._roles[step]
+
+    def _assign(self, products: list[Product]) -> list[Role]:
+        own = self.subject(0)
+        return assign(products, shape=own.shape, output=own.output)
+
+    @staticmethod
+    def _rows(products: Sequence[Product], roles: Sequence[Role]) -> dict[Row, int]:
+        """The FLOPs of each row."""
+        found: dict[Row, int] = defaultdict(int)
+        for product, role in zip(products, roles, strict=True):
+            left = product.flops
+            for component, share in role.shares[:-1]:
+                flops = int(share * product.flops)
+                found[Row(role.stream, role.layer, role.part, component)] += flops
+                left -= flops
+            found[Row(role.stream, role.layer, role.part, role.shares[-1][0])] += left
+        return dict(found)
+
+
+def _fitted(basis: Basis, counts: Mapping[Lengths, Mapping[Row, int]]) -> dict[Row, tuple[int, ...]] | None:
+    rows = dict.fromkeys(row for found in counts.values() for row in found)
+    known: dict[tuple[int, ...], tuple[int, ...] | None] = {}  # equal layers count equally
+    fits: dict[Row, tuple[int, ...]] = {}
+    for row in rows:
+        values = tuple(found.get(row, 0) for found in counts.values())
+        if values not in known:
+            known[values] = fit(basis, dict(zip(counts, values, strict=True)))
+        if (coefficients := known[values]) is None:
+            return None
+        fits[row] = coefficients
+    return fits
+
+
+def _match(products: list[Product], named: list[Product], roles: list[Role]) -> list[Role] | None:
+    """Give products the roles of those of another length, made by the same module; None where that leaves a doubt."""
+    if [product.path for product in products] == [product.path for product in named]:
+        return roles
+    by_path: dict[tuple[str, Any], list[Role]] = defaultdict(list)
+    for product, role in zip(named, roles, strict=True):
+        by_path[product.path, product.layer].append(role)
+    found = []
+    for product in products:
+        known = by_path.get((product.path, product.layer), [])
+        if len(set(known)) != 1:
+            return None
+        found.append(known[0])
+    return found
+
+
+def _turn(row: Row) -> tuple[bool, int, int]:
+    """The place of a row: encoder first; embedding, layers, what stands behind them."""
+    section = 1 if row.layer is not None else 0 if row.part == "embedding" else 2
+    return row.stream != "encoder", section, row.layer or 0
+
+
+def _table(order: Sequence[Row], flops: Mapping[Row, int], parameters: Mapping[Row, int]) -> pd.DataFrame:
+    rows = [
+        {
+            "stream": row.stream,
+            "layer": row.layer,
+            "part": row.part,
+            "component": row.component,
+            "kind": "matmul" if row in flops else KINDS[row.component],
+            "parameters": parameters.get(row, 0),
+            "flops": flops.get(row, 0),
+        }
+        for row in order
+    ]
+    return pd.DataFrame(rows).astype({"layer": "Int64"})
+
+
+def _local(config: Any) -> set[int]:
+    """The lengths that a configuration names for windows, chunks and blocks."""
+    fields = config.to_dict() if hasattr(config, "to_dict") else vars(config)
+    found: set[int] = set()
+
+    def look(name: str, value: Any) -> None:
+        if isinstance(value, dict):
+            for inner, own in value.items():
+                look(str(inner), own)
+        elif isinstance(value, list | tuple):
+            for own in value:
+                look(name, own)
+        elif isinstance(value, int) and not isinstance(value, bool) and 1 < value < 2**20 and _LOCAL.search(name):
+            found.add(value)
+
+    look("", fields)
+    return found

@@ -1,0 +1,17 @@
+"""A row of a count."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from models.attention import Stream
+
+
+@dataclass(frozen=True)
+class Row:
+    """Where a cost belongs; layer None below and above the layers."""
+
+    stream: Stream
+    layer: int | None
+    part: str
+    component: str

@@ -1,0 +1,196 @@
+"""A model's own code, ready to be run with any length of text: one forward, or one step after a cache."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from inspect import signature
+from threading import RLock
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from inspector.costs.counted.flow import SOURCE, TARGET
+from inspector.costs.counted.polynomials import Lengths
+from inspector.costs.counted.tracing import Network, Trace
+from models.huggingface import skeleton
+from models.huggingface.loading import shape_of
+from models.loaded import Shape
+from models.transformer.config import TransformerConfig
+from models.transformer.kv_cache import KVCache
+from models.transformer.stacks import Decoder, Encoder, EncoderDecoder, build
+
+Run = Callable[[Trace, Lengths], None]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A network on the meta device, and how it reads.
+
+    output: the name of the parameter that scores the vocabulary. forward: reads a text of n tokens, or n and m. step:
+    fills a cache, and reads one token more; None where the model keeps none.
+    """
+
+    network: Network
+    shape: Shape
+    output: str | None
+    forward: Run
+    step: Callable[[Lengths, Callable[[], Any]], None] | None
+
+
+_RUNNING = RLock()
+
+
+def of(config: Any, *, tokens: int = 0) -> Subject:
+    """Prepare the model of a configuration; its positions reach at least as far as `tokens`.
+
+    Raises ValueError for a configuration that no model can be built from.
+    """
+    if isinstance(config, TransformerConfig):
+        return _own(replace(config, max_positions=max(config.max_positions, tokens + 1)))
+    return _of_transformers(config, tokens)
+
+
+def _ids(count: int) -> Tensor:
+    return torch.zeros(1, count, dtype=torch.long, device="meta")
+
+
+# --- transformers --------------------------------------------------------------------------------------------------
+
+
+def _of_transformers(config: Any, tokens: int) -> Subject:
+    module = skeleton.build(config, tokens=tokens)
+    network = Network(module)
+    shape = shape_of(config)
+    takes = signature(module.forward).parameters
+    cached = "use_cache" in takes or "kwargs" in takes
+
+    def forward(trace: Trace, lengths: Lengths) -> None:
+        module(**_read(trace, lengths), **({"use_cache": False} if "use_cache" in takes else {}))
+
+    def _read(trace: Trace, lengths: Lengths) -> dict[str, Tensor]:
+        ids = _ids(lengths[0])
+        trace.read(ids, SOURCE)
+        if shape != "encoder-decoder":
+            return {"input_ids": ids}
+        target = _ids(lengths[1])
+        trace.read(target, TARGET)
+        return {"input_ids": ids, "decoder_input_ids": target}
+
+    def step(lengths: Lengths, traced: Callable[[], Any]) -> None:
+        with traced() as trace:
+            reads = _read(trace, lengths)
+            if shape == "encoder-decoder":
+                encoded = module.get_encoder()(input_ids=reads.pop("input_ids"))
+                reads = {"encoder_outputs": encoded, **reads}
+            past = module(**reads, use_cache=True).past_key_values
+        if past is None:
+            raise ValueError("this model keeps no cache")
+        with traced() as trace:
+            token = _ids(1)
+            if shape != "encoder-decoder":
+                trace.read(token, SOURCE)
+                module(input_ids=token, past_key_values=past, use_cache=True)
+                return
+            trace.read(token, TARGET)
+            for state in encoded.values():
+                if isinstance(state, Tensor):
+                    trace.read(state, SOURCE)
+            module(encoder_outputs=encoded, decoder_input_ids=token, past_key_values=past, use_cache=True)
+
+    embeddings = module.get_output_embeddings()
+    weight = getattr(embeddings, "weight", None)
+    name = next((name for name, own in module.named_parameters() if own is weight), None)
+    return Subject(network, shape, name, forward, step if cached and shape != "encoder" else None)
+
+
+# --- the project's Transformer -------------------------------------------------------------------------------------
+
+
+def _own(config: TransformerConfig) -> Subject:
+    skeleton.check_sizes(vars(config))
+    with torch.device("meta"):
+        module = build(config).eval().requires_grad_(False)
+    for part in module.modules():
+        if type(part).__name__.endswith("Block"):
+            _unmask(part)
+    network = Network(module)
+
+    def forward(trace: Trace, lengths: Lengths) -> None:
+        ids = _ids(lengths[0])
+        trace.read(ids, SOURCE)
+        if isinstance(module, EncoderDecoder):
+            target = _ids(lengths[1])
+            trace.read(target, TARGET)
+            hidden = module(ids, target)
+        else:
+            hidden = module(ids)
+        _logits(hidden)
+
+    def _logits(hidden: Tensor) -> None:
+        if not isinstance(module, Encoder) and config.output_head:
+            module.logits(hidden)
+
+    def step(lengths: Lengths, traced: Callable[[], Any]) -> None:
+        decoder = module.decoder if isinstance(module, EncoderDecoder) else module
+        assert isinstance(decoder, Decoder)
+        cache, more = KVCache(config.decoder_depth), {}
+        with traced() as trace:
+            if isinstance(module, EncoderDecoder):
+                more = {"source": module.encoder(_ids(lengths[0]))}
+            decoder(_ids(lengths[-1]), cache=cache, **more)
+        with traced() as trace:
+            token = _ids(1)
+            trace.read(token, TARGET if more else SOURCE)
+            if more:
+                trace.read(more["source"], SOURCE)
+            _logits(decoder(token, cache=cache, **more))
+
+    tied = isinstance(module, Encoder) or not config.output_head
+    name = None if tied else ("decoder.head.weight" if isinstance(module, EncoderDecoder) else "head.weight")
+    return Subject(network, config.shape, name, forward, None if config.shape == "encoder" else step)
+
+
+def _unmask(block: nn.Module) -> None:
+    """Let every query see every key: the seam leaves out what a mask hides, and the count is of all."""
+    forward = block.forward
+
+    def unmasked(*args: Any, **kwargs: Any) -> Any:
+        return forward(*args, **{**kwargs, **{name: None for name in ("mask", "source_mask") if name in kwargs}})
+
+    block.forward = unmasked  # type: ignore[method-assign]
+
+
+# --- runs ----------------------------------------------------------------------------------------------------------
+
+
+def run(subject: Subject, lengths: Lengths, *, roles: bool, step: bool = False) -> Trace:
+    """Run a text of these lengths, or one step after it, and return the products.
+
+    A layer that reads what another wrote beside the residual stream cannot be left out: then all layers run.
+    """
+    with _RUNNING:
+        try:
+            return _run(subject, lengths, roles=roles, step=step)
+        except (KeyError, AttributeError, IndexError, TypeError, RuntimeError, ValueError):
+            if subject.network.whole:
+                raise
+            subject.network.whole = True
+            return _run(subject, lengths, roles=roles, step=step)
+
+
+def _run(subject: Subject, lengths: Lengths, *, roles: bool, step: bool) -> Trace:
+    with skeleton.Answers():
+        if step:
+            traces: list[Trace] = []
+            assert subject.step is not None
+
+            def traced() -> Any:
+                return subject.network.traced(roles=roles, into=traces)
+
+            subject.step(lengths, traced)
+            return traces[-1]
+        with subject.network.traced(roles=roles) as trace:
+            subject.forward(trace, lengths)
+        return trace
