@@ -228,7 +228,7 @@ def _wrap_experts(module: nn.Module) -> None:
         with _while_choosing():
             return forward(*args, **kwargs)
 
-    module.forward = chosen  # type: ignore[method-assign]
+    module.forward = chosen
 
 
 @contextmanager

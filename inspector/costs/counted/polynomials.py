@@ -56,7 +56,8 @@ def fit(basis: Basis, counts: Mapping[Lengths, int]) -> tuple[int, ...] | None:
     Where the counts leave a coefficient open, it is 0.
     """
     rows = [[Fraction(value) for value in (*basis.values(at), count)] for at, count in counts.items()]
-    width, pivots = len(rows[0]) - 1, []
+    width = len(rows[0]) - 1
+    pivots: list[int] = []
     for column in range(width):
         at = next((row for row in range(len(pivots), len(rows)) if rows[row][column]), None)
         if at is None:

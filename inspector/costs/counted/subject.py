@@ -157,9 +157,10 @@ def _unmask(block: nn.Module) -> None:
     forward = block.forward
 
     def unmasked(*args: Any, **kwargs: Any) -> Any:
-        return forward(*args, **{**kwargs, **{name: None for name in ("mask", "source_mask") if name in kwargs}})
+        hidden: dict[str, Any] = {name: None for name in ("mask", "source_mask") if name in kwargs}
+        return forward(*args, **{**kwargs, **hidden})
 
-    block.forward = unmasked  # type: ignore[method-assign]
+    block.forward = unmasked
 
 
 # --- runs ----------------------------------------------------------------------------------------------------------

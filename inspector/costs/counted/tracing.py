@@ -131,7 +131,7 @@ class Network:
             finally:
                 trace.paths.pop()
 
-        module.forward = watched  # type: ignore[method-assign]
+        module.forward = watched
 
     def signature(self, path: str, module: nn.Module) -> Any:
         """What two layers of the same code and sizes have in common: classes, shapes of parameters, plain settings."""
