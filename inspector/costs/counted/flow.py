@@ -1,4 +1,4 @@
-"""Where a tensor comes from: the products behind it, the text, the weights, followed from operation to operation.
+"""The origin of every tensor: the products behind it, the text, the weights, followed from operation to operation.
 
 A tensor is known by its storage and its place in it: torch hands out new objects for one and the same view.
 """
@@ -39,7 +39,7 @@ CHOICES = {_aten.topk, _aten.argmax, _aten.sort}
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """What a tensor was made from.
+    """The origin of a tensor: what it was made from.
 
     products: the products with no other product between, by number, and the columns of their outputs that are in it.
     inputs: SOURCE and TARGET where the text is among its ancestors. weight: the name of the parameter that it is,

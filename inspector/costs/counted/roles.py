@@ -36,7 +36,7 @@ _MIXER = re.compile(r"mamba|mixer|ssm|linear_attn|recurrent|delta|rwkv|short_con
 
 @dataclass(frozen=True)
 class Role:
-    """What a product is. shares: of its output's columns, by component; they add up to 1."""
+    """The component of a product. shares: of its output's columns, by component; they add up to 1."""
 
     stream: Stream
     layer: int | None

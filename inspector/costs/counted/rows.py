@@ -9,7 +9,7 @@ from models.attention import Stream
 
 @dataclass(frozen=True)
 class Row:
-    """Where a cost belongs; layer None below and above the layers."""
+    """The place of a cost; layer None below and above the layers."""
 
     stream: Stream
     layer: int | None

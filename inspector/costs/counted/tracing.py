@@ -134,7 +134,7 @@ class Network:
         module.forward = watched
 
     def signature(self, path: str, module: nn.Module) -> Any:
-        """What two layers of the same code and sizes have in common: classes, shapes of parameters, plain settings."""
+        """Describe a layer by what equal layers share: classes, shapes of parameters, plain settings."""
         if path not in self._signatures:
             parts = []
             for name, part in module.named_modules():
@@ -152,7 +152,7 @@ class Network:
         return self._signatures[path]
 
     def _listed(self, path: str) -> Any:
-        """What the configuration lists for this layer: its kind, its width."""
+        """List what the configuration has for this layer: its kind, its width."""
         number = int(path.rpartition(".")[2])
         config = getattr(self.network, "config", None)
         fields = vars(config) if config is not None else {}
@@ -233,7 +233,7 @@ class Trace(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return ran.out
 
     def _call(self, value: Any) -> Any:
-        """What a layer is called with, as far as its products may depend on it."""
+        """Describe what a layer is called with, as far as its products may depend on it."""
         if isinstance(value, Tensor):
             flow = self.flows.get(value) if self.roles else None
             return tuple(value.shape), value.dtype, flow.inputs if flow else 0
