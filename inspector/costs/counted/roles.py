@@ -121,7 +121,7 @@ class _Assignment:
         return product.left if product.left.soft else product.right
 
     def _mixers(self, numbers: list[int], pairs: list[int], learned: list[int]) -> None:
-        """What mixes tokens without a softmax, with all products of the module around it."""
+        """Find what mixes tokens without a softmax, with all products of the module around it."""
         attends = {self.products[number].path for number in numbers if self.shares.get(number, {}).get("mix")}
         for number in pairs:
             product = self.products[number]
