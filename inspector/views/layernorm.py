@@ -118,7 +118,7 @@ with picture:
         "token and its norm."
     )
 with through:
-    st.subheader("One token through all norms")
+    st.subheader("One token through all norms", anchor=False)
     position = by_name.token("Token", tokens, name="token", default=1)
     st.caption(words.way(read.way(statistics, places, position=position, size=size)))
     chart.show(
@@ -135,7 +135,7 @@ for count, norm in normalization.kinds(norms.values()):
         rf"{len(norm.gamma)} dimensions and $\epsilon$ = {norm.epsilon:.0e}. No unit."
     )
 
-st.subheader("What a norm has learned")
+st.subheader("What a norm has learned", anchor=False)
 number = list(norms)[by_name.one("Norm, in the order in which they run", labels, name="norm", default=0)]
 chosen = norms[number]
 st.caption(

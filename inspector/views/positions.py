@@ -52,7 +52,7 @@ python += (
     else f"table = inspector.positional.sinusoidal({positions}, {width})"
 )
 read_here = min(len(tokens), LONGEST, *(len(table) for table in tables.values()))
-st.subheader("How alike the places of this text are")
+st.subheader("How alike the places of this text are", anchor=False)
 panels = [
     matrix.Panel(
         positional.similarity(tables[named][:read_here]),
@@ -90,7 +90,7 @@ st.caption(
 
 left, right = st.columns(2, gap="medium")
 with left:
-    st.subheader("A few dimensions along the positions")
+    st.subheader("A few dimensions along the positions", anchor=False)
     telling = sorted({2 * round(width * log(wave / (2 * pi)) / log(10_000) / 2) for wave in WAVES} & set(range(width)))
     dimensions = by_name.several("Dimension", range(width), name="dimensions", default=telling, most=MOST_CURVES)
     shown = max(CURVES, min(len(tokens), ROWS))
@@ -109,7 +109,7 @@ by_distance = {
     for named, table in tables.items()
 }
 with right:
-    st.subheader("Similarity by distance")
+    st.subheader("Similarity by distance", anchor=False)
     st.caption(
         "All positions, by how far apart two of them are. The sinusoidal encoding knows distance alone, so its band is "
         "a line; a learned table may also know where it is."
@@ -122,7 +122,7 @@ with right:
         python=f"{python}\nrows = inspector.positional.similarity_by_distance(table)",
     )
 
-st.subheader("What is added to a token, by its position")
+st.subheader("What is added to a token, by its position", anchor=False)
 for named, values in tables.items():
     rows, every = min(max(ROWS, len(tokens)), len(values)), range(values.shape[1])
     waves = named == PAPER or own[named].kind == "sinusoidal"

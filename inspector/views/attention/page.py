@@ -150,6 +150,10 @@ def explorer() -> None:
         if not (rolled or which.name):  # else the sentence over the page says it
             st.markdown(every)
         find_head.draw(trace, sites, on_open=open_head, link=None if read.link is None else read.link.at)
+    with st.container():  # a place of its own, for many heads have nothing to add
+        more = "" if rolled or which.name else said.also(read)
+        if more:
+            st.markdown(more)
     why.draw(inspected, site=site, number=number, query=pinned[-1] if pinned else None, key=key)
     st.caption(kind.differs)
     if kind.name != "weights" and (options.words or options.renormalise):

@@ -38,7 +38,9 @@ def section(panels: Sequence[Panel]) -> None:
     named = [panel.model for panel in (a, b)]
     if not same and named[0] == named[1]:
         named = [a.name, b.name]
-    st.subheader(wording.heads(readings.heads(found), a=widgets.plain(named[0]), b=widgets.plain(named[1])))
+    st.subheader(
+        wording.heads(readings.heads(found), a=widgets.plain(named[0]), b=widgets.plain(named[1])), anchor=False
+    )
     into = (a.name, a.name if b.name == a.name else b.name)
     left, right = st.columns([3, 2], gap="medium")
     with left:

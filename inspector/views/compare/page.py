@@ -17,12 +17,12 @@ opened = panels.opened_elsewhere(inspected)
 names = panels.names()
 
 above = st.container()
-with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+bar, controls, maps = panels.places(names)
+with bar:
     panels.presets(inspected, names, opened=opened)
     subtracted = difference.choice(names)
     options = panels.options()
 
-controls, maps = panels.places(names)
 shown = []
 for name, place in zip(names, controls, strict=True):
     with place:

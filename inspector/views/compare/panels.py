@@ -17,6 +17,7 @@ from inspector.components.head import Beside, HeadMessage, Linked
 from inspector.export import python
 from inspector.plots import attention, theme
 from inspector.trace import Array, AttentionRecord, AttentionSite, Trace
+from inspector.views.components import width
 from inspector.views.components.head import Choice, Step, head
 from inspector.views.shell import available_models, link, open_site, session, site_words, widgets
 from inspector.views.shell.examples import EXAMPLES
@@ -190,12 +191,18 @@ def options() -> Options:
     return Options(hide, words, "sqrt" if root else "linear", own, lines)
 
 
-def places(names: Sequence[str]) -> tuple[list[DeltaGenerator], list[DeltaGenerator]]:
-    """The places of each panel's controls, and of the maps and last their difference, all in rows.
+def places(names: Sequence[str]) -> tuple[DeltaGenerator, list[DeltaGenerator], list[DeltaGenerator]]:
+    """The places of what concerns all panels, of each panel's controls, and of the maps and last their difference.
 
     Two maps and their difference stand in one row, more in rows of two. Controls have rows apart from the maps, so that
-    maps begin at one height whatever is said over them.
+    maps begin at one height whatever is said over them. In a narrow window each map
+    comes before its controls.
     """
+    if width.is_stacked():
+        stacked = [(st.container(), st.container()) for _ in names]
+        difference, bar = st.container(), _bar()
+        return bar, [under for _, under in stacked], [*(map for map, _ in stacked), difference]
+    bar = _bar()
     across = 3 if len(names) == 2 else 2
     controls, maps = list[DeltaGenerator](), list[DeltaGenerator]()
     for start in range(0, len(names), 2):
@@ -203,7 +210,11 @@ def places(names: Sequence[str]) -> tuple[list[DeltaGenerator], list[DeltaGenera
         maps += st.columns(across, gap="medium")
     if len(maps) == len(names):
         maps += st.columns(across, gap="medium")
-    return controls, maps[: len(names) + 1]
+    return bar, controls, maps[: len(names) + 1]
+
+
+def _bar() -> DeltaGenerator:
+    return st.container(horizontal=True, vertical_alignment="center", gap="small")
 
 
 def _fill(preset: Preset, inspected: Inspected, names: Sequence[str], opened: tuple[int, int, int]) -> None:

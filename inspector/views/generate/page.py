@@ -10,6 +10,7 @@ import streamlit as st
 from inspector import generating
 from inspector.generating import beams
 from inspector.plots import beams as draw_beams
+from inspector.views.components.width import is_narrow
 from inspector.views.figures import chart
 from inspector.views.generate.asking import waits
 from inspector.views.generate.cache import cache
@@ -65,8 +66,10 @@ def chosen_decoding(room: int) -> tuple[generating.Decoding, int]:
         return generating.Decoding(True, temperature, top_k or None, top_p, seed), new_tokens
 
 
-def in_words(how: generating.Decoding, new_tokens: int) -> str:
-    """Say how the next token is chosen."""
+def in_words(how: generating.Decoding, new_tokens: int, *, brief: bool) -> str:
+    """Say how the next token is chosen; brief: in a few words, for a narrow window."""
+    if brief:
+        return f"{'Sampled' if how.sampled else 'Greedy'}, {new_tokens} at most."
     if not how.sampled:
         return f"Greedy: the likeliest token each time, {new_tokens} at most."
     return f"Sampled: each token drawn by its probability, {new_tokens} at most, seed {how.seed}."
@@ -140,7 +143,7 @@ try:
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         told = st.empty()
         how, new_tokens = chosen_decoding(min(prompt.room, MOST))
-    told.markdown(in_words(how, new_tokens), width="content")
+    told.markdown(in_words(how, new_tokens, brief=is_narrow()), width="content")
     beginning = f"import models\n\nloaded = models.load({loaded.card.id!r})"
     asked = (loaded.card.id, text, how, new_tokens)
     if waits("Write", loaded, tokens=new_tokens * (given + new_tokens), of=asked, key="generate.write"):
@@ -159,9 +162,9 @@ lines = (
 steps(
     made, table, limits=LIMITS.get(loaded.card.id, "") if loaded.card.trained else "", python=lines, shape=loaded.shape
 )
-st.subheader("What the KV cache saves")
+st.subheader("What the KV cache saves", anchor=False)
 cache(made, table, python=lines)
-st.subheader("Beam search as a tree")
+st.subheader("Beam search as a tree", anchor=False)
 beam_search()
 with st.expander("All steps in numbers"):
     widgets.table(table, name="steps", height=320)

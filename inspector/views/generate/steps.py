@@ -60,9 +60,10 @@ def _panel(made: Written, table: pd.DataFrame, limits: str, python: str, shape: 
         link.publish()
     PLAYER.follow()
     opening = st.container()
-    site, head = _controls(made, step)
     streams = ["decoder", *(["cross"] if shape == "encoder-decoder" else [])]
     places = _places(len(streams))
+    with places.controls:
+        site, head = _controls(made, step)
     with places.text:
         _text(made, step)
         _numbers(made, table, step)
@@ -80,20 +81,22 @@ def _panel(made: Written, table: pd.DataFrame, limits: str, python: str, shape: 
 
 @dataclass(frozen=True)
 class _Places:
-    """Places for the text, for what could come next, and for a map of each stream."""
+    """Places for the controls, for the text, for what could come next, and for a map of each stream."""
 
+    controls: DeltaGenerator
     text: DeltaGenerator
     candidates: DeltaGenerator
     maps: Sequence[DeltaGenerator]
 
 
 def _places(maps: int) -> _Places:
-    """Make the places: the maps beside the text, or in a narrow window right after it."""
+    """Make the places: the maps beside the text, or in a narrow window the text, the controls and the maps."""
     if width.is_stacked():
-        text, *below = (st.container() for _ in range(maps + 2))
-        return _Places(text, below[-1], below[:-1])
+        text, controls, *below = (st.container() for _ in range(maps + 3))
+        return _Places(controls, text, below[-1], below[:-1])
+    controls = st.container()
     left, *right = st.columns([2, 3] if maps == 1 else 1 + maps, gap="medium")
-    return _Places(left.container(), left.container(), right)
+    return _Places(controls, left.container(), left.container(), right)
 
 
 # --- the step that is seen ---------------------------------------------------------------------------------------

@@ -26,8 +26,16 @@ def draw(page: Page, purpose: str, *, with_model: bool, pages: Mapping[str, Sequ
                     st.markdown(f"**{group}**")
                     for other in listed:
                         st.page_link(other)
+        model = f"Model: {_model()}" if with_model else ""
+        if pages:  # what stands here takes room from the picture
+            st.markdown(f"{purpose} {model}")
+            return
         st.markdown(purpose, width="stretch")
-        if with_model:
-            opened = st.session_state.get("file") is not None
-            model = "that of the saved trace" if opened else available_models.card(st.session_state["model"]).title
-            st.markdown(f"Model: **{widgets.plain(model)}**", width="content")
+        if model:
+            st.markdown(model, width="content")
+
+
+def _model() -> str:
+    opened = st.session_state.get("file") is not None
+    model = "that of the saved trace" if opened else available_models.card(st.session_state["model"]).title
+    return f"**{widgets.plain(model)}**"

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from inspector.views.components import width
 from inspector.wording.english.terms import MEANINGS
 
 
@@ -16,10 +15,12 @@ def show(sentence: str, terms: Sequence[str] = ()) -> None:
     The buttons stand beside the sentence, so that the picture below stays where it is however many there are, and in a
     narrow window below it. sentence: Markdown in one paragraph, of inspector.wording; terms: names in the glossary.
     """
-    narrow = width.is_narrow()
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=narrow):
-        st.header(sentence, anchor=False, width="content" if narrow else "stretch")
-        with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
-            for term in terms:
-                with st.popover(f"{term}?", type="tertiary"):
-                    st.markdown(MEANINGS[term])
+    if not terms:
+        st.header(sentence, anchor=False)
+        return
+    said, meant = st.columns([4, 1], vertical_alignment="center", gap="small")
+    said.header(sentence, anchor=False)
+    with meant.container(horizontal=True, gap="xsmall"):
+        for term in terms:
+            with st.popover(f"{term}?", type="tertiary"):
+                st.markdown(MEANINGS[term])

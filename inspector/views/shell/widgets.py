@@ -112,6 +112,7 @@ def bar(
         required=True,
         label_visibility="collapsed",
         on_change=on_change,
+        wrap=True,
     )
 
 

@@ -13,6 +13,7 @@ from inspector.plots import interventions as draw
 from inspector.plots import theme
 from inspector.readings import what_if as readings
 from inspector.trace import Trace
+from inspector.views.components import width
 from inspector.views.figures import chart
 from inspector.views.shell import boundary, link, sentence, session, widgets
 from inspector.views.what_if import before_after, downloads, predictions, token_choice
@@ -32,6 +33,7 @@ def can(loaded: LoadedModel) -> bool:
 def explorer(trace: Trace, loaded: LoadedModel) -> None:
     """Draw everything below the choice of a change, as a fragment: a click redraws only this."""
     above = st.container()
+    picture = st.container() if width.is_stacked() else None  # in a narrow window it comes first
     try:
         with st.container(horizontal=True, vertical_alignment="center"):
             whole = st.toggle(
@@ -61,7 +63,7 @@ def explorer(trace: Trace, loaded: LoadedModel) -> None:
         asked = None if loaded.fills_masks else predictions.ask(loaded, masked)
         with above:
             sentence.show(_sentence(loaded, masked, asked, seen), ("token", "head", "layer"))
-        left, right = st.columns([1, 1], gap="medium")
+        left, right = (picture, st.container()) if picture else st.columns([1, 1], gap="medium")
         with left:
             found = _guesses(masked) if asked is None else predictions.show(asked)
         with right:

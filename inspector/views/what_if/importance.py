@@ -37,7 +37,7 @@ def show(
 ) -> None:
     """Draw the button and what was measured so far; `toggle` is called before the run after a click on a head."""
     every = interventions.every_head(trace)
-    st.subheader("Each head alone")
+    st.subheader("Each head alone", anchor=False)
     st.caption(
         f"Which heads does this text need? Each of the {len(every):,} heads is dropped alone, the model run again, and "
         "the output compared with that of all heads (Michel et al. 2019, 3.2)."
