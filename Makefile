@@ -8,8 +8,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-# A worker a core; a file stays in one worker, and the files begin in the order of tests/conftest.py.
-PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
+# A worker a core, and a thread a worker; a file stays in one worker, and the files begin in the order of conftest.py.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 .PHONY: app check test lint setup constraints rooms clean
 .DEFAULT_GOAL := app

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -29,13 +32,19 @@ LONGEST = ("inspector/probe/test_families.py", "browser", "models/untrusted/test
 
 
 @pytest.fixture(scope="session")
-def minilm() -> models.LoadedModel:
-    return models.load("minilm")
+def shipped() -> Callable[[str], models.LoadedModel]:
+    """The project's models by name, each loaded once; a test that changes a model loads its own."""
+    return cache(models.load)
 
 
 @pytest.fixture(scope="session")
-def minilm_own() -> models.LoadedModel:
-    return models.load("minilm-own")
+def minilm(shipped: Callable[[str], models.LoadedModel]) -> models.LoadedModel:
+    return shipped("minilm")
+
+
+@pytest.fixture(scope="session")
+def minilm_own(shipped: Callable[[str], models.LoadedModel]) -> models.LoadedModel:
+    return shipped("minilm-own")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -48,18 +57,37 @@ def pytest_xdist_auto_num_workers() -> int:
     return min(cores, MOST_WORKERS) if cores > 1 else 0
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave unread what `-m "not ..."` leaves out as a whole: a file that no test is taken from costs its imports."""
+    wanted = config.option.markexpr
+    parts = [] if " or " in wanted else wanted.split(" and ")
+    left_out = [place for tier, places in TIERS.items() if f"not {tier}" in parts for place in places]
+    return True if any(lies_in(collection_path, place) for place in left_out) else None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        for tier, places in TIERS.items():
-            if any(lies_in(item.path, place) for place in places):
-                item.add_marker(tier)
+        for tier in tiers(item.path):
+            item.add_marker(tier)
     items.sort(key=lambda item: turn(item.path))
+
+
+def pytest_collection_finish() -> None:
+    """Spare the collector what lives as long as the process: Streamlit has it look through all after each run."""
+    gc.collect()
+    gc.freeze()
 
 
 def lies_in(path: Path, place: str) -> bool:
     return path.is_relative_to(TESTS / place)
 
 
+@cache
+def tiers(path: Path) -> list[str]:
+    return [tier for tier, places in TIERS.items() if any(lies_in(path, place) for place in places)]
+
+
+@cache
 def turn(path: Path) -> int:
     """Give the turn of a test file: the longest begin first, all others keep their order."""
     return next((number for number, place in enumerate(LONGEST) if lies_in(path, place)), len(LONGEST))

@@ -83,9 +83,11 @@ def promised() -> set[str]:
 
 
 def everything() -> list[str]:
+    """Collect all public names but those that are reached on the way to another."""
     public = {f"inspector.{name}" for name in inspector.__all__}
     drawn = {f"inspector.plots.{name}" for name in inspector.plots.__all__}
-    return sorted(promised() | set(LISTED) | public | drawn | {f"models.{name}" for name in models.__all__})
+    names = promised() | set(LISTED) | public | drawn | {f"models.{name}" for name in models.__all__}
+    return sorted(name for name in names if not any(other.startswith(f"{name}.") for other in names))
 
 
 def missing(names: list[str]) -> dict[str, str]:

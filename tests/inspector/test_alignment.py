@@ -18,6 +18,7 @@ from inspector.alignment import Axis, axes, common, numbers
 from models import LoadedModel
 from models.tokenizers import Encoding, encode, from_ids
 
+load = cache(models.load)
 LONG_WORD = "Antidisestablishmentarianism isn't an unbelievably long word, he said."
 
 
@@ -35,7 +36,7 @@ def byte_level() -> PreTrainedTokenizerFast:
 
 
 def axis(model: str, text: str, *, spans: bool = True, words: bool = False) -> Axis:
-    encoding = encode(byte_level(), text, max_tokens=512) if model == "bytes" else models.load(model).encode(text)
+    encoding = encode(byte_level(), text, max_tokens=512) if model == "bytes" else load(model).encode(text)
     if not spans:
         encoding = replace(encoding, spans=None)
     return Axis(model, text, encoding, groups(encoding, words=words))

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist, jensenshannon, pdist, squareform
@@ -10,6 +12,7 @@ from inspector.head_distances import between, matches, measure, plane
 from inspector.trace import Trace
 from models import LoadedModel
 
+Shipped = Callable[[str], LoadedModel]
 TEXT = "The cat sat on the mat because it was tired."
 
 
@@ -94,9 +97,9 @@ def test_heads_of_a_recording_and_of_itself(minilm: LoadedModel) -> None:
     assert table["mutual"].all()
 
 
-def test_heads_of_two_tokenizers_word_by_word(minilm: LoadedModel) -> None:
+def test_heads_of_two_tokenizers_word_by_word(minilm: LoadedModel, shipped: Shipped) -> None:
     text = "Antidisestablishmentarianism is a long word."
-    a, b = record(minilm, text), record(models.load("mini-bert"), text)
+    a, b = record(minilm, text), record(shipped("mini-bert"), text)
     groups = []
     for trace in (a, b):
         words = trace.encoding.words
@@ -112,8 +115,8 @@ def test_heads_of_two_tokenizers_word_by_word(minilm: LoadedModel) -> None:
         assert found.values[row, column] == pytest.approx(np.mean(jensenshannon(p, q, axis=1) ** 2), abs=1e-7)
 
 
-def test_the_matches_are_the_smallest_of_each_row(minilm: LoadedModel) -> None:
-    found = between(record(minilm, TEXT), record(models.load("mini-bert"), TEXT))
+def test_the_matches_are_the_smallest_of_each_row(minilm: LoadedModel, shipped: Shipped) -> None:
+    found = between(record(minilm, TEXT), record(shipped("mini-bert"), TEXT))
     table = matches(found)
     assert table["distance"].is_monotonic_increasing
     assert len(table) == 72
@@ -125,8 +128,8 @@ def test_the_matches_are_the_smallest_of_each_row(minilm: LoadedModel) -> None:
     assert 0 < table["mutual"].sum() <= 24
 
 
-def test_more_work_than_allowed_between_two_models(minilm: LoadedModel) -> None:
-    a, b = record(minilm, TEXT), record(models.load("mini-bert"), TEXT)
+def test_more_work_than_allowed_between_two_models(minilm: LoadedModel, shipped: Shipped) -> None:
+    a, b = record(minilm, TEXT), record(shipped("mini-bert"), TEXT)
     keys = between(a, b).of
     whole = [between(a, b, work=work) for work in (72 * 24 * keys * 4, 1)]
     assert [(found.queries, found.of) for found in whole] == [(4, keys), (1, keys)]
@@ -136,9 +139,11 @@ def test_more_work_than_allowed_between_two_models(minilm: LoadedModel) -> None:
     assert whole[0].values[0, 23] == pytest.approx(expected, abs=2e-9)
 
 
-def test_a_text_that_one_model_read_in_part_is_compared_by_what_both_read(minilm: LoadedModel) -> None:
+def test_a_text_that_one_model_read_in_part_is_compared_by_what_both_read(
+    minilm: LoadedModel, shipped: Shipped
+) -> None:
     text = " ".join([TEXT] * 20)
-    a, b = record(minilm, text), record(models.load("mini-bert"), text)
+    a, b = record(minilm, text), record(shipped("mini-bert"), text)
     found = between(a, b)
     assert len(b.tokens) == found.of == 128
     p = a.attention(layer=2, head=1)[:, [*range(127), len(a.tokens) - 1]][[*range(127), len(a.tokens) - 1]]

@@ -32,6 +32,7 @@ CHANGES: list[dict[str, Any]] = [
     {"score": "additive", "kv_heads": 2},
     {"score": "additive_naive"},
 ]
+STEPS = 3  # one without a cache and two with it; begun by 4 tokens, they go past a window of 3
 SOURCE = torch.tensor([[3, 4, 5, 6, 7, 8, 9]])
 
 
@@ -42,11 +43,11 @@ SOURCE = torch.tensor([[3, 4, 5, 6, 7, 8, 9]])
 def test_every_step_is_what_torch_counts(change: dict[str, Any], shape: Any, begun: int) -> None:
     config = TransformerConfig(**{**SIZES, **change}, shape=shape)
     source = SOURCE if shape == "encoder-decoder" else None
-    table = decoding.by_step(config, steps=5, begun=begun, source=None if source is None else 7)
+    table = decoding.by_step(config, steps=STEPS, begun=begun, source=None if source is None else 7)
     model = build(config).eval().requires_grad_(False)
     for column, cached in (("flops_cached", True), ("flops_uncached", False)):
         ask, counted, kept = NextToken(model, source=source, cached=cached), [], []
-        for tokens in range(begun, begun + 5):
+        for tokens in range(begun, begun + STEPS):
             with FlopCounterMode(display=False) as counter:
                 ask(torch.ones(1, tokens, dtype=torch.long))
             counted.append(counter.get_total_flops())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -16,12 +17,13 @@ from inspector import record
 from inspector.interventions import predict, prediction_table, surprises, swap
 from tests.inspector.probe.families import DECODERS, reference, save
 
+Shipped = Callable[[str], models.LoadedModel]
 TEXT = "The cat sat on the mat because it was tired."
 
 
 @pytest.fixture(scope="module")
-def mini_bert() -> models.LoadedModel:
-    return models.load("mini-bert")
+def mini_bert(shipped: Shipped) -> models.LoadedModel:
+    return shipped("mini-bert")
 
 
 @pytest.fixture(scope="module")
@@ -44,9 +46,9 @@ def gpt2(tmp_path_factory: pytest.TempPathFactory) -> Path:
 )
 @pytest.mark.parametrize("model", ["minilm", "mini-bert", "own-decoder"])
 def test_it_is_the_recording_of_the_new_text(
-    model: str, position: int, by: str, text: str, blocks: tuple[range, range] | None
+    shipped: Shipped, model: str, position: int, by: str, text: str, blocks: tuple[range, range] | None
 ) -> None:
-    loaded = models.load(model)
+    loaded = shipped(model)
     swapped, written = swap(loaded, TEXT, position=position, by=by), record(loaded, text)
     assert swapped.after.text == text
     assert swapped.after.encoding == written.encoding

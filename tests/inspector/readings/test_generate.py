@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -34,8 +35,10 @@ def probabilities(loaded: LoadedModel, made: generating.Written, step: int) -> n
 
 @pytest.mark.parametrize("how", [Decoding(), Decoding(True, temperature=1.5, seed=2)], ids=["greedy", "drawn"])
 @pytest.mark.parametrize("model", MODELS)
-def test_no_sentence_says_what_the_numbers_do_not(model: str, how: Decoding) -> None:
-    loaded = models.load(model)
+def test_no_sentence_says_what_the_numbers_do_not(
+    shipped: Callable[[str], models.LoadedModel], model: str, how: Decoding
+) -> None:
+    loaded = shipped(model)
     kinds = set()
     for text in TEXTS:
         made = generating.write(loaded, text, how=how, new_tokens=8)

@@ -129,8 +129,8 @@ def _settings(secret: Path, chance: random.Random) -> Iterator[Case]:
         *("extra_ids", "model_input_names", "post_processor", "_json_padding", "_spm_precompiled_charsmap"),
     )
     for file in ("tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"):
-        for field in fields:
-            for value in (chance.choice(paths), *chance.sample(odd, 2)):
+        for field in fields if file != "added_tokens.json" else ("a token",):  # any name there is a token's text
+            for value in (chance.choice(paths), *chance.sample(odd, 2)) if file != "added_tokens.json" else paths + odd:
                 special = dict.fromkeys(("unk_token", "sep_token", "pad_token", "cls_token"), "line-one")
                 content = {**special, field: value} if file != "added_tokens.json" else {field: value}
 
