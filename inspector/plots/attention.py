@@ -56,7 +56,7 @@ def figure(
 
     top: the weight that gets the last colour; the largest where None. One top for several maps makes them comparable.
     """
-    _check(weights, queries, keys)
+    check_labels(weights, queries, keys)
     top = float(weights.max()) if top is None else top
     colours = {
         "colorscale": (theme.plotly_scale if scale == "linear" else theme.root_scale)(theme.SEQUENTIAL[mode]),
@@ -96,7 +96,8 @@ def title(layer: int, head: int | None, stream: str | None = None, *, call: int 
     return where if stream is None else f"{stream.capitalize()}, {where[0].lower()}{where[1:]}"
 
 
-def _check(weights: Weights, queries: Sequence[str], keys: Sequence[str]) -> None:
+def check_labels(weights: Weights, queries: Sequence[str], keys: Sequence[str]) -> None:
+    """Raise ValueError where a map [Q, T] has not Q queries and T keys."""
     if weights.shape != (len(queries), len(keys)):
         raise ValueError(
             f"weights of shape {weights.shape} do not fit {len(queries)} queries and {len(keys)} keys; "

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from inspector.plots import theme
-from inspector.plots.attention import Weights
+from inspector.plots.attention import Weights, check_labels
 from inspector.plots.theme import Mode, Scale
 from inspector.trace.pooling import pool
 
@@ -52,8 +52,7 @@ def png(
     quantity: the name of the values, beside the colour bar. diverging: the values are signed, from -top to top. NaN and
     -inf are masked cells.
     """
-    if weights.shape != (len(queries), len(keys)):
-        raise ValueError(f"weights of shape {weights.shape} do not fit {len(queries)} queries and {len(keys)} keys")
+    check_labels(weights, queries, keys)
     cell = max(1, min(_CELL, _SIDE // max(weights.shape)))
     width, height = cell * len(keys), cell * len(queries)
     top = largest(weights) if top is None else top or 1.0

@@ -12,7 +12,7 @@ import numpy as np
 from PIL import Image
 
 from inspector.plots import theme
-from inspector.plots.attention import Weights
+from inspector.plots.attention import Weights, check_labels
 from inspector.plots.raster import bar_ticks, largest, paint
 from inspector.plots.theme import Mode, Scale
 
@@ -43,8 +43,7 @@ def svg(
 
     Raises ValueError where tokens do not fit the weights.
     """
-    if weights.shape != (len(queries), len(keys)):
-        raise ValueError(f"weights of shape {weights.shape} do not fit {len(queries)} queries and {len(keys)} keys")
+    check_labels(weights, queries, keys)
     cell = min(_CELL, _SIDE / max(weights.shape))
     width, height = cell * len(keys), cell * len(queries)
     top = largest(weights) if top is None else top or 1.0

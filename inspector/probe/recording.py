@@ -32,7 +32,7 @@ from models.attention.scores import FillWith
 from models.huggingface.eager_attention import EagerAttention
 from models.tokenizers import Encoding
 
-Side = Literal["right", "left"]
+PaddingSide = Literal["right", "left"]
 Progress = Callable[[float, int], None]
 """Called with how many attention calls are done, a part of one included, and how many there will be. It may raise."""
 
@@ -93,7 +93,7 @@ def record_inputs(
     return _trace(loaded, run, inputs, text=text, text_pair=text_pair, target=target)
 
 
-def record_batch(loaded: LoadedModel, texts: Sequence[str], *, padding: Side = "right") -> list[Trace]:
+def record_batch(loaded: LoadedModel, texts: Sequence[str], *, padding: PaddingSide = "right") -> list[Trace]:
     """Run the model once on all texts, padded to the longest, and record each: a Trace of its real tokens alone."""
     if padding not in ("right", "left"):
         raise ValueError(f"padding is {padding!a}; it can be 'right' or 'left'")
@@ -131,7 +131,9 @@ def fused_difference(loaded: LoadedModel, trace: Trace, *, on_progress: Progress
 # --- running -----------------------------------------------------------------------------------------------------
 
 
-def _batch(encodings: Sequence[Encoding], loaded: LoadedModel, *, padding: Side) -> tuple[Tensor, Tensor, Tensor]:
+def _batch(
+    encodings: Sequence[Encoding], loaded: LoadedModel, *, padding: PaddingSide
+) -> tuple[Tensor, Tensor, Tensor]:
     """ids, keep and segments, each [B, T], padded to the longest."""
     longest = max(len(encoding) for encoding in encodings)
     pad = loaded.tokenizer.pad_token_id or 0
@@ -146,7 +148,7 @@ def _batch(encodings: Sequence[Encoding], loaded: LoadedModel, *, padding: Side)
     return ids, keep, segments
 
 
-def _forward(loaded: LoadedModel, batch: Sequence[ModelInputs], *, padding: Side) -> Tensor:
+def _forward(loaded: LoadedModel, batch: Sequence[ModelInputs], *, padding: PaddingSide) -> Tensor:
     """The last hidden state [B, T, D]; of an encoder-decoder, which runs one text at a time, the decoder's."""
     ids, keep, segments = _batch([inputs.encoding for inputs in batch], loaded, padding=padding)
     target = batch[0].target
@@ -173,7 +175,7 @@ def _watch(calls: list[AttentionCall], loaded: LoadedModel, on_progress: Progres
 
 
 def _run(
-    loaded: LoadedModel, batch: Sequence[ModelInputs], *, padding: Side, on_progress: Progress | None = None
+    loaded: LoadedModel, batch: Sequence[ModelInputs], *, padding: PaddingSide, on_progress: Progress | None = None
 ) -> _Run:
     install(loaded.network)
     attentions: list[AttentionCall] = []

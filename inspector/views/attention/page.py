@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import streamlit as st
 
@@ -52,11 +53,9 @@ def open_head(row: int, number: int) -> None:
     link.assign("head", number)
 
 
-def step(by: int) -> None:
+def step(by: Literal[-1, 1]) -> None:
     """Open the head before or after, over the ends of the layers."""
-    row, number = opened()
-    count = sites[0].heads
-    open_head(*divmod((row * count + number + by) % (len(sites) * count), count))
+    open_head(*Step(by).leads_to(*opened(), rows=len(sites), heads=sites[0].heads))
 
 
 def follow(event: Choice | Step, queries: maps.Groups) -> None:

@@ -47,6 +47,10 @@ class Step:
 
     by: Literal[-1, 1]
 
+    def leads_to(self, row: int, head: int, *, rows: int, heads: int) -> tuple[int, int]:
+        """Give the neighbour's row and head, row by row of the grid; the last head's next is the first."""
+        return divmod((row * heads + head + self.by) % (rows * heads), heads)
+
 
 def head(
     data: bytes,

@@ -111,8 +111,7 @@ def _open_head(replay: Replay, place: MapKey, *, number: int, step: int, head_wi
 
     def follow(event: Choice | Step) -> None:
         if isinstance(event, Step):
-            every = (last_layer + 1) * (last_head + 1)
-            _open(*divmod((place.layer * (last_head + 1) + number + event.by) % every, last_head + 1))
+            _open(*event.leads_to(place.layer, number, rows=last_layer + 1, heads=last_head + 1))
 
     shown = {f"step {step:,}": now, f"the end, step {replay.steps[-1]:,}": end}
     for column, (when, weights) in zip(st.columns(2, gap="medium"), shown.items(), strict=True):

@@ -324,6 +324,5 @@ def _map(picture: MapPicture, seen: Seen, *, key: str, beside: Beside) -> None:
 def _step(opened: tuple[int, int], sites: Sequence[AttentionSite], event: Choice | Step) -> None:
     """The keys [ and ] in a map open the head before or after, over the ends of the layers."""
     if isinstance(event, Step):
-        heads = sites[0].heads
-        row, number = divmod((opened[0] * heads + opened[1] + event.by) % (len(sites) * heads), heads)
+        row, number = event.leads_to(*opened, rows=len(sites), heads=sites[0].heads)
         open_head(sites[row], number)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from streamlit.testing.v1 import AppTest
 
+from inspector.views.components.head import Step
+
 
 def test_a_click_on_a_component_that_left_the_page_says_nothing() -> None:
     def page() -> None:
@@ -39,3 +41,9 @@ def test_an_event_is_read_and_passed_on_and_what_is_unknown_is_ignored() -> None
     app = AppTest.from_function(page).run()
     assert not app.exception
     assert app.text[0].value == "[3, 0]"
+
+
+def test_a_step_leads_over_the_ends_of_the_rows() -> None:
+    assert Step(1).leads_to(0, 11, rows=6, heads=12) == (1, 0)
+    assert Step(-1).leads_to(0, 0, rows=6, heads=12) == (5, 11)
+    assert Step(1).leads_to(5, 11, rows=6, heads=12) == (0, 0)
