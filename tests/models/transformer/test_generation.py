@@ -74,11 +74,12 @@ def test_cached_equals_uncached_for_a_batch_and_several_tokens_at_once():
     torch.testing.assert_close(torch.cat(parts, dim=1), model(ids), rtol=0, atol=1e-10)
 
 
-def test_128_tokens_with_the_cache_take_a_fifth_of_the_flops_or_less():
+def test_40_tokens_with_the_cache_take_a_fifth_of_the_flops_or_less():
+    """More tokens take a still smaller part."""
     model, counts = model_of("decoder"), []
     for cached in (True, False):
         with FlopCounterMode(display=False) as counter:
-            greedy(NextToken(model, cached=cached), torch.tensor([[1]]), new_tokens=128)
+            greedy(NextToken(model, cached=cached), torch.tensor([[1]]), new_tokens=40)
         counts.append(counter.get_total_flops())
     assert counts[1] >= 5 * counts[0]
 
