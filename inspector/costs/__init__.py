@@ -1,7 +1,7 @@
 """Costs: parameters, FLOPs and bytes of each component of a model, from its configuration alone.
 
 `breakdown` has closed formulas for some families; `count` runs the code of any model without weights; `parameters`
-counts the tensors of a loaded network.
+counts the tensors of a loaded network; `measure` puts a layer on the clock.
 
 ```python
 breakdown(models.load("minilm").config, tokens=128)  # DataFrame
@@ -13,6 +13,7 @@ from inspector.costs.clock import measure
 from inspector.costs.counted import count
 from inspector.costs.derived import Crossovers, breakdown, by_length, crossovers
 from inspector.costs.kv_cache import kv_cache
+from inspector.costs.lengths import crossings, sweep
 from inspector.costs.shelf import SHELF
 from inspector.costs.tensors import parameters
 from inspector.costs.training import training_step
@@ -23,9 +24,11 @@ __all__ = [
     "breakdown",
     "by_length",
     "count",
+    "crossings",
     "crossovers",
     "kv_cache",
     "measure",
     "parameters",
+    "sweep",
     "training_step",
 ]

@@ -22,13 +22,12 @@ from statistics import median
 from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
-import torch
-from torch import Tensor
-from torch.nn import functional
 
 from inspector.costs.formulas import SOFTMAX_FLOPS
 
 if TYPE_CHECKING:
+    import torch
+
     from models.loaded import LoadedModel
 
 Kernel = Literal["eager", "sdpa"]
@@ -38,6 +37,7 @@ PARTS: dict[Kernel, tuple[str, ...]] = {
 }
 """The parts that attention is made of, by the kernel that computes it."""
 
+ALL_PARTS = ("projections", "scores", "softmax", "mix", "fused", "ffn")
 MOST_BYTES = 10**9  # of the tensors of all lengths
 REPEATS = 7
 
@@ -144,14 +144,19 @@ def measure_shape(
     shape: LayerShape,
     tokens: Sequence[int],
     *,
-    dtype: torch.dtype = torch.float32,
+    dtype: torch.dtype | None = None,
     device: torch.device | str = "cpu",
     repeats: int = REPEATS,
     most_bytes: int = MOST_BYTES,
     on_progress: Callable[[int, int], object] = lambda done, total: None,
     stop: Callable[[], bool] = lambda: False,
 ) -> Measured:
-    """Measure one layer of a given shape; the arguments are those of `measure`."""
+    """Measure one layer of a given shape, in float32 where no dtype is given; the arguments are those of `measure`."""
+    import torch  # takes seconds
+
+    from inspector.costs.timed_layer import TimedLayer
+
+    dtype = torch.float32 if dtype is None else dtype
     lengths = sorted(set(tokens))
     if not lengths or lengths[0] < 1 or repeats < 1:
         raise ValueError(f"tokens {list(tokens)[:5]}, repeats {repeats}: each must be at least 1")
@@ -161,16 +166,15 @@ def measure_shape(
             f"one layer at up to {lengths[-1]:,} tokens takes {needed:,} bytes with its scores, over {most_bytes:,}; "
             "choose shorter texts"
         )
-    layer = _Layer(shape, dtype=dtype, device=torch.device(device))
+    layer = TimedLayer(shape, dtype=dtype, device=torch.device(device))
     now = layer.clock()
-    parts = ("projections", "scores", "softmax", "mix", "fused", "ffn")
-    found: dict[tuple[int, str], list[float]] = {(length, part): [] for length in lengths for part in parts}
+    found: dict[tuple[int, str], list[float]] = {(length, part): [] for length in lengths for part in ALL_PARTS}
     total, done = (repeats + 1) * len(found), 0
     with torch.no_grad():
         tensors = {length: layer.tensors(length) for length in lengths}
         for turn in range(repeats + 1):
             for length in lengths:
-                for part in parts:
+                for part in ALL_PARTS:
                     if stop():
                         raise ValueError("stopped")
                     began = now()
@@ -199,7 +203,7 @@ def layer_shape(config: Any) -> LayerShape:
 
     Raises ValueError for layers that have other parts than projections, scores, mix and one FFN.
     """
-    from inspector.costs.derived import breakdown
+    from inspector.costs.counted import count
     from models.config_facts import attention_sizes, first_number, text_config
     from models.transformer.config import TransformerConfig
 
@@ -211,7 +215,7 @@ def layer_shape(config: Any) -> LayerShape:
         raise ValueError(
             "the clock times keys and values that are projected at once, and this model makes latents first"
         )
-    table = breakdown(config, tokens=1)
+    table = count(config).table(tokens=1)
     layer = table[(table["layer"] == 0) & (table["kind"] == "matmul") & (table["stream"] == table["stream"].iloc[0])]
     flops = layer.groupby("component")["flops"].sum()
     if missing := {"q", "k", "v", "scores", "mix", "out", "up", "down"} - set(flops.index):
@@ -225,70 +229,10 @@ def layer_shape(config: Any) -> LayerShape:
     return LayerShape(width, heads, kv_heads, head_width, int(flops["up"]) // (2 * width), "gate" in flops.index)
 
 
-class _Layer:
-    """Random weights of one layer, and the tensors that its parts read at a length."""
-
-    def __init__(self, shape: LayerShape, *, dtype: torch.dtype, device: torch.device) -> None:
-        self.shape, self.device = shape, device
-        self.generator = torch.Generator(device).manual_seed(0)
-        self.dtype = dtype
-        every, shared = shape.heads * shape.head_width, shape.kv_heads * shape.head_width
-        self.q, self.k, self.v = (self._random(out, shape.width) for out in (every, shared, shared))
-        self.out = self._random(shape.width, every)
-        self.up, self.down = self._random(shape.ffn_width, shape.width), self._random(shape.width, shape.ffn_width)
-        self.gate = self._random(shape.ffn_width, shape.width) if shape.gated else None
-
-    def clock(self) -> Callable[[], float]:
-        """Choose the clock: a thread's own CPU time where torch uses one thread, else time on the wall."""
-        if self.device.type == "cpu":
-            return time.thread_time if torch.get_num_threads() == 1 else time.perf_counter
-
-        def synchronised() -> float:
-            torch.accelerator.synchronize(self.device)
-            return time.perf_counter()
-
-        return synchronised
-
-    def tensors(self, tokens: int) -> dict[str, Tensor]:
-        """Make what the parts read: the states [n, d], q, k, v by head [1, H, n, E], and scores [1, H, n, n]."""
-        shape = self.shape
-        heads = (1, shape.heads, tokens, shape.head_width)
-        scores = self._random(1, shape.heads, tokens, tokens)
-        return {
-            "x": self._random(tokens, shape.width),
-            "q": self._random(*heads),
-            "k": self._random(*heads),
-            "v": self._random(*heads),
-            "scores": scores,
-            "weights": torch.softmax(scores, dim=-1),
-        }
-
-    def run(self, part: str, given: dict[str, Tensor]) -> None:
-        """Compute one part."""
-        x, q, k, v = (given[name] for name in "xqkv")
-        match part:
-            case "projections":
-                for weight in (self.q, self.k, self.v):
-                    functional.linear(x, weight)
-                functional.linear(q.reshape(len(x), -1), self.out)
-            case "scores":
-                (q @ k.transpose(-2, -1)).mul_(self.shape.head_width**-0.5)
-            case "softmax":
-                torch.softmax(given["scores"], dim=-1)
-            case "mix":
-                given["weights"] @ v
-            case "fused":
-                functional.scaled_dot_product_attention(q, k, v)
-            case "ffn":
-                inner = functional.linear(x, self.up)
-                if self.gate is None:
-                    inner = functional.gelu(inner)
-                else:
-                    inner = functional.silu(functional.linear(x, self.gate)).mul_(inner)
-                functional.linear(inner, self.down)
-
-    def _random(self, *sizes: int) -> Tensor:
-        return torch.randn(*sizes, generator=self.generator, dtype=self.dtype, device=self.device)
+def work(shape: LayerShape, tokens: int, *, element_bytes: int = 4) -> pd.DataFrame:
+    """Count what each part of a layer computes and moves; columns part, flops, bytes, as in `Measured.table`."""
+    rows = [(part, *_work(shape, part, tokens, element_bytes)) for part in ALL_PARTS]
+    return pd.DataFrame(rows, columns=["part", "flops", "bytes"])
 
 
 def _numbers(shape: LayerShape, tokens: int) -> int:

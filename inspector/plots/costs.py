@@ -28,11 +28,12 @@ _TITLES: dict[Value, str] = {
     "activation_bytes": "Activations by layer (bytes)",
     "cache_bytes": "KV cache by layer (bytes)",
 }
-_GROUPS = {"attention": "attention", "ffn": "FFN"}  # what else there is goes by its part
+_GROUPS = {"attention": "attention", "ffn": "FFN", "experts": "experts"}  # what else there is goes by its part
 _MERGED = {  # (part, component) -> the segment it belongs to
     **{("attention", name): "q, k, v and out" for name in ("q", "k", "v", "out")},
     **{("attention", name): "scores and mix" for name in ("scores", "mix")},
     **{("ffn", name): "FFN matrices" for name in ("up", "gate", "down")},
+    **{("experts", name): "experts" for name in ("up", "gate", "down")},
 }
 _ELEMENTWISE = {"attention": "attention, element-wise", "ffn": "FFN, element-wise"}  # softmax, scale, activation, bias
 _COLOURS: dict[Mode, dict[str, str]] = {
@@ -45,6 +46,8 @@ _COLOURS: dict[Mode, dict[str, str]] = {
     }
     for mode in ("light", "dark")
 }
+_LIKE = {"experts": "ffn", "mixer": "attention", "adapter": "router", "index": "k"}  # drawn in the colour of
+_ATTENTION = ("q", "k", "v", "scores", "mix", "out")
 _ROW = 27  # pixels of a row of bars
 
 
@@ -62,7 +65,7 @@ def by_component(
         f"{_GROUPS[part]}: {component}" if part in _GROUPS and kind == "matmul" else _ELEMENTWISE.get(part, part)
         for part, component, kind in zip(rows["part"], rows["component"], rows["kind"], strict=True)
     ]
-    order = {"attention": 1, "ffn": 2}
+    order = {"attention": 1, "ffn": 2, "router": 2, "experts": 2}
     place = rows["part"].map(lambda part: order.get(part, 0 if "embedding" in part else 3))
     named = rows.assign(name=names, place=place).sort_values("place", kind="stable")
     sums = named.groupby(["name", "part"], sort=False)[value].sum().reset_index()
@@ -74,7 +77,7 @@ def by_component(
         x=sums[value],
         y=sums["name"],
         orientation="h",
-        marker={"color": [theme.PART[mode][part] for part in sums["part"]]},
+        marker={"color": [_colour(part, mode) for part in sums["part"]]},
         text=texts,
         textposition="outside",
         textfont={"size": 12},
@@ -191,6 +194,7 @@ def by_length(
     """
     wide = costs.pivot_table(index="tokens", columns="group", values="flops", aggfunc="sum")
     part = theme.PART[mode]
+    wide = wide.reindex(columns=[*_ATTENTION, *wide.columns.difference(_ATTENTION)], fill_value=0)
     core = wide["scores"] + wide["mix"]
     projections = wide[["q", "k", "v", "out"]].sum(axis=1)
     ffn = costs[costs["part"] == "ffn"].groupby("tokens")["flops"].sum()
@@ -257,6 +261,155 @@ def lengths(crossovers: Crossovers, *, tokens: int) -> list[int]:
     return sorted({math.ceil(length) for length in np.geomspace(min(16, tokens) / 2, longest, 60)})
 
 
+def treemap(breakdown: pd.DataFrame, *, value: Value = "parameters", mode: Mode = "light") -> go.Figure:
+    """The whole model as nested areas: stream, layer, part, component, each as large as its amount.
+
+    breakdown: of `costs.breakdown` or a count's `table`. A click opens an area.
+    """
+    rows = breakdown[breakdown[value] > 0]
+    sums: dict[tuple[str, ...], int] = {}
+    parts: dict[tuple[str, ...], str] = {}
+    for stream, layer, part, component, amount in zip(
+        rows["stream"], rows["layer"], rows["part"], rows["component"], rows[value], strict=True
+    ):
+        place = "outside the layers" if layer is pd.NA else f"layer {layer}"
+        path = ("model", str(stream), place, _GROUPS.get(part, part), str(component))
+        for depth in range(1, len(path) + 1):
+            sums[path[:depth]] = sums.get(path[:depth], 0) + int(amount)
+            parts[path[:depth]] = part if depth > 3 else ""
+    unit = _UNITS[value]
+    quiet = theme.GRID[mode]
+    tree = go.Treemap(
+        ids=["/".join(path) for path in sums],
+        labels=[path[-1] for path in sums],
+        parents=["/".join(path[:-1]) for path in sums],
+        values=list(sums.values()),
+        branchvalues="total",
+        customdata=[theme.quantity(amount, unit) for amount in sums.values()],
+        texttemplate="%{label}<br>%{customdata}",
+        hovertemplate="%{id}<br>%{customdata}, %{percentRoot:.1%}<extra></extra>",
+        marker={
+            "colors": [_colour(part, mode) if part else quiet for part in parts.values()],
+            "line": {"width": 1, "color": theme.BACKGROUND[mode]},
+            "pad": {"t": 20, "l": 2, "r": 2, "b": 2},
+        },
+        maxdepth=4,
+        tiling={"pad": 1},
+        pathbar={"visible": True, "thickness": 24},
+    )
+    layout = {"template": theme.template(mode), "title": {"text": _TITLES[value].replace(" by layer", " of the model")}}
+    return go.Figure(tree, layout={**layout, "margin": {"l": 4, "r": 4, "b": 4}, "height": 560})
+
+
+def sharing(caches: pd.DataFrame, *, mode: Mode = "light") -> go.Figure:
+    """Bars of the KV cache with as many keys and values as heads, with fewer that heads share, and with one.
+
+    caches: columns name, bytes, own (whether it is what the model has).
+    """
+    part = theme.PART[mode]
+    return go.Figure(
+        go.Bar(
+            x=caches["bytes"],
+            y=caches["name"],
+            orientation="h",
+            marker={"color": [part["k"] if own else part["out"] for own in caches["own"]]},
+            text=[theme.quantity(amount, "B") for amount in caches["bytes"]],
+            textposition="outside",
+            cliponaxis=False,
+            hovertemplate="%{y}: %{text}<extra></extra>",
+        ),
+        layout={
+            "template": theme.template(mode),
+            "title": {"text": "KV cache by how heads share keys and values"},
+            "xaxis": {
+                "title": {"text": "bytes"},
+                "tickformat": "~s",
+                "range": [0, 1.3 * float(caches["bytes"].max())],
+            },
+            "yaxis": {"autorange": "reversed", "showgrid": False, "ticks": "", "showline": False},
+            "height": 110 + 40 * len(caches),
+        },
+    )
+
+
+def clock(times: pd.DataFrame, *, mode: Mode = "light") -> go.Figure:
+    """Milliseconds of one layer's attention, eager and SDPA, and of its FFN, against the length of the text.
+
+    times: of `readings.costs.times`: columns tokens, eager, sdpa, ffn in seconds.
+    """
+    part = theme.PART[mode]
+    lines = (("eager", "attention, eager", "attention", "dash"), ("sdpa", "attention, SDPA", "attention", "solid"))
+    return go.Figure(
+        [
+            go.Scatter(
+                x=times["tokens"],
+                y=1000 * times[column],
+                name=name,
+                mode="lines+markers",
+                line={"color": part[colour], "dash": dash, "width": 2},
+                hovertemplate="%{x:,.0f} tokens<br>%{y:.3~g} ms",
+            )
+            for column, name, colour, dash in (*lines, ("ffn", "FFN", "ffn", "solid"))
+        ],
+        layout={
+            "template": theme.template(mode),
+            "title": {"text": "Milliseconds of one layer"},
+            "xaxis": {"title": {"text": "text length (tokens)"}, "type": "log", "tickvals": list(times["tokens"])},
+            "yaxis": {"title": {"text": "milliseconds"}, "type": "log", "tickformat": "~g", "dtick": 1},
+            "legend": theme.LEGEND_BELOW,
+            "height": 420,
+        },
+    )
+
+
+def roofline(work: pd.DataFrame, *, peak: float, bandwidth: float, mode: Mode = "light") -> go.Figure:
+    """Attainable FLOP/s against FLOPs a byte (Williams et al. 2009), and where each part of a layer stands under it.
+
+    work: columns part, flops, bytes. peak: of the device, in FLOP/s; bandwidth: of its memory, in bytes/s.
+    """
+    intensity = work["flops"] / work["bytes"]
+    ridge = peak / bandwidth
+    first, last = min(intensity.min(), ridge) / 3, max(intensity.max(), ridge) * 3
+    roof = [first, ridge, last]
+    part = theme.PART[mode]
+    colours = {"projections": "q", "scores": "scores", "softmax": "softmax", "mix": "mix", "fused": "out", "ffn": "ffn"}
+    return go.Figure(
+        [
+            go.Scatter(
+                x=roof,
+                y=[min(peak, bandwidth * x) for x in roof],
+                mode="lines",
+                line={"color": theme.MUTED[mode], "width": 2},
+                hoverinfo="skip",
+                showlegend=False,
+            ),
+            *(
+                go.Scatter(
+                    x=[x],
+                    y=[min(peak, bandwidth * x)],
+                    name="SDPA" if name == "fused" else "FFN" if name == "ffn" else name,
+                    mode="markers",
+                    marker={"size": 12, "color": part[colours[name]]},
+                    hovertemplate="%{x:.3~g} FLOP a byte<br>at most %{y:.3s}FLOP/s",
+                )
+                for name, x in zip(work["part"], intensity, strict=True)
+            ),
+        ],
+        layout={
+            "template": theme.template(mode),
+            "title": {"text": "Roofline"},
+            "xaxis": {"title": {"text": "FLOPs a byte moved"}, "type": "log", "tickformat": "~g", "dtick": 1},
+            "yaxis": {"title": {"text": "FLOP/s, at most"}, "type": "log", "tickformat": "~s", "dtick": 1},
+            "legend": theme.LEGEND_BELOW,
+            "height": 420,
+        },
+    )
+
+
+def _colour(part: str, mode: Mode) -> str:
+    return theme.PART[mode].get(_LIKE.get(part, part), theme.MUTED[mode])
+
+
 def _of_stream(breakdown: pd.DataFrame, stream: str | None) -> pd.DataFrame:
     stream = breakdown["stream"].iloc[0] if stream is None else stream
     rows = breakdown[breakdown["stream"] == stream]
@@ -277,7 +430,7 @@ def _bar(segment: str, amounts: pd.Series, *, value: Value, mode: Mode) -> go.Ba
         y=amounts.to_numpy(),
         name=segment,
         marker={
-            "color": _COLOURS[mode].get(segment, theme.PART[mode][part]),
+            "color": _COLOURS[mode].get(segment, _colour(part, mode)),
             "line": {"width": 0.5, "color": theme.BACKGROUND[mode]},
         },
         customdata=[theme.quantity(amount, _UNITS[value]) for amount in amounts],

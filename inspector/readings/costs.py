@@ -5,10 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
+from inspector import costs
+from inspector.costs.clock import PARTS
+from inspector.costs.formulas import SOFTMAX_FLOPS
+from models.transformer.config import TransformerConfig
+
 if TYPE_CHECKING:
-    import pandas as pd
+    from transformers import PreTrainedConfig
+
+    from collections.abc import Iterable
 
     from inspector.costs import Crossovers
+    from inspector.costs.clock import Measured
+    from inspector.costs.counted.counting import Counted as Count
+    from inspector.costs.kv_cache import KVCache
 
 PAIRS = ("scores", "mix")
 
@@ -58,6 +70,137 @@ def shares(breakdown: pd.DataFrame, crossovers: Crossovers, *, tokens: int) -> S
         core=crossovers.core,
         sublayer=crossovers.sublayer,
     )
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A model's parameters and FLOPs at a length: for models whose layers hold no pair of attention and FFN."""
+
+    tokens: int
+    parameters: int
+    flops: int
+    layers: int
+
+
+def whole(table: pd.DataFrame, *, tokens: int) -> Whole:
+    """Sum a table of `costs.breakdown` or of a count."""
+    layers = len(table[table["layer"].notna()].drop_duplicates(["stream", "layer"]))
+    return Whole(tokens, int(table["parameters"].sum()), int(table["flops"].sum()), layers)
+
+
+def merged(table: pd.DataFrame) -> pd.DataFrame:
+    """Give experts and the choice among them the part of the FFN that they stand in for, for `shares`."""
+    return table.assign(part=table["part"].replace({"experts": "ffn", "router": "ffn"}))
+
+
+def compares(table: pd.DataFrame) -> bool:
+    """Tell whether the first stream's layers hold both attention and an FFN."""
+    rows = table[table["layer"].notna() & (table["kind"] == "matmul") & (table["stream"] == table["stream"].iloc[0])]
+    return {"attention", "ffn"} <= set(rows["part"]) and "scores" in set(rows["component"])
+
+
+def beside(entries: Iterable[tuple[str, Count, KVCache | None]], *, tokens: int) -> pd.DataFrame:
+    """Put models side by side at one length, a row each.
+
+    entries: a title, a count, and the KV cache of a model that writes. Columns: model, parameters, flops (matrix
+    products of one forward), attention (its share of the layers' products of all streams, 0 to 1), core, sublayer
+    (crossovers of the first stream, in tokens), cache_bytes (a token, of 2-byte numbers).
+    """
+    rows = []
+    for title, model, cache in entries:
+        table = merged(model.table(tokens=tokens))
+        products = table[table["layer"].notna() & (table["kind"] == "matmul")].groupby("part")["flops"].sum()
+        meets = None if model.formula is None else costs.crossings(model)
+        both = int(products.get("attention", 0)) + int(products.get("ffn", 0))
+        rows.append(
+            {
+                "model": title,
+                "parameters": model.parameters,
+                "flops": int(table["flops"].sum()),
+                "attention": int(products.get("attention", 0)) / both if both else None,
+                "core": None if meets is None else meets.core,
+                "sublayer": None if meets is None else meets.sublayer,
+                "cache_bytes": None if cache is None else cache.token_bytes(),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def sharing(cache: KVCache, *, tokens: int, element_bytes: int = 2) -> pd.DataFrame:
+    """Give the bytes of a cache with every way to share keys and values; columns name, bytes, own."""
+    ways = [(cache.heads, "every head its own (MHA)")]
+    if 1 < cache.kv_heads < cache.heads:
+        ways.append((cache.kv_heads, f"{cache.kv_heads} shared (GQA)"))
+    elif cache.heads % 4 == 0 and cache.heads > 4:
+        ways.append((cache.heads // 4, f"{cache.heads // 4} shared (GQA)"))
+    ways.append((1, "one for all (MQA)"))
+    rows = [
+        (name, cache.shared_by(kept).bytes(tokens, source=tokens, element_bytes=element_bytes), kept == cache.kv_heads)
+        for kept, name in ways
+    ]
+    return pd.DataFrame(rows, columns=["name", "bytes", "own"])
+
+
+@dataclass(frozen=True)
+class HeadsCost:
+    """One layer's attention with some number of heads: the width of each, and what does and does not depend on it.
+
+    parameters: 4 d². products: FLOPs of scores and mix, 4 n² d. softmax: 5 FLOPs for each of h n² weights.
+    """
+
+    head_width: int
+    parameters: int
+    products: int
+    softmax: int
+
+
+@dataclass(frozen=True)
+class AttentionLayer:
+    """A layer's width d and its heads h, which share d among them."""
+
+    width: int
+    heads: int
+
+    @property
+    def divisors(self) -> list[int]:
+        """The numbers of heads that divide the width, its own among them, up to 256."""
+        return sorted({*(h for h in range(1, 257) if self.width % h == 0), self.heads})
+
+    def with_heads(self, heads: int, *, tokens: int) -> HeadsCost:
+        """Count the layer with another number of heads, each d / h wide with keys and values of its own."""
+        d, n = self.width, tokens
+        return HeadsCost(d // heads, 4 * d * d, 4 * n * n * d, SOFTMAX_FLOPS * heads * n * n)
+
+
+def attention_layer(config: PreTrainedConfig | TransformerConfig) -> AttentionLayer:
+    """Read width and heads from a configuration; raises ValueError where it does not name them."""
+    if isinstance(config, TransformerConfig):
+        return AttentionLayer(config.width, config.heads)
+    from models.config_facts import attention_sizes, first_number, stack_configs
+
+    heads, *_ = attention_sizes(config)
+    return AttentionLayer(first_number(stack_configs(config)[-1], "hidden_size", "d_model"), heads)
+
+
+def times(measured: Measured) -> pd.DataFrame:
+    """Add a layer's parts up to attention, eager and SDPA, and the FFN; columns tokens, eager, sdpa, ffn in seconds."""
+    seconds = measured.table.pivot_table(index="tokens", columns="part", values="seconds")
+    kernels = {kernel: seconds[list(parts)].sum(axis=1) for kernel, parts in PARTS.items()}
+    return pd.DataFrame({**kernels, "ffn": seconds["ffn"]}).reset_index()
+
+
+def terms(model: Count, *, stream: str) -> pd.DataFrame:
+    """List each component of a stream's layers with its coefficients, columns component and the polynomial's terms."""
+    if model.formula is None:
+        return pd.DataFrame()
+    inside = [row for row in model.formula.rows if row.layer is not None and row.stream == stream]
+    names = list(dict.fromkeys((row.part, row.component) for row in inside))
+    rows = [
+        (f"{part}: {component}", *model.polynomial(component, part=part, stream=stream)) for part, component in names
+    ]
+    table = pd.DataFrame(rows, columns=["component", *model.terms])
+    kept = [name for name in table.columns if name == "component" or table[name].any()]
+    return table[kept]
 
 
 def counted(parameters: pd.DataFrame) -> Counted:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from math import floor
 
 from inspector.plots.theme import quantity
-from inspector.readings.costs import Counted, Shares
+from inspector.costs.clock import Measured
+from inspector.readings.costs import Counted, Shares, Whole
 from inspector.wording.english.phrases import percent
 
 
@@ -30,6 +31,29 @@ def counted(found: Counted) -> str:
     embeddings = percent(found.embeddings / found.parameters) if found.parameters else "0 %"
     layers = f"{found.layers} {'layer' if found.layers == 1 else 'layers'}"
     return f"This model has {quantity(found.parameters)} parameters in {layers}; {embeddings} of them are embeddings."
+
+
+def whole(found: Whole) -> str:
+    """Say what a model has and what one forward takes."""
+    layers = f"{found.layers} {'layer' if found.layers == 1 else 'layers'}"
+    return (
+        f"At {_tokens(found.tokens)} one forward takes {quantity(found.flops, 'FLOP')} in matrix products; the model "
+        f"has {quantity(found.parameters)} parameters in {layers}."
+    )
+
+
+def measured(found: Measured) -> str:
+    """Say where the clock puts the crossover, beside where FLOPs put it."""
+    predicted = "at no length" if found.counted is None else f"at {found.counted:,.0f} tokens"
+    longest = int(found.table["tokens"].max())
+
+    def where(length: float | None) -> str:
+        return f"at no length up to {longest:,} tokens" if length is None else f"from about {length:,.0f} tokens"
+
+    return (
+        f"By FLOPs attention catches up with the FFN {predicted}. On this machine it takes longer "
+        f"{where(found.crossover('eager'))} in eager attention and {where(found.crossover('sdpa'))} in the fused kernel."
+    )
 
 
 def _turns(found: Shares) -> str:

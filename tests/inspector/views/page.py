@@ -28,7 +28,7 @@ PATHS = {  # by the page's title; seen from the frame, which lies in shell/
     "Generate": "../generate/page.py",
     "LayerNorm": "../layernorm.py",
     "Positions": "../positions.py",
-    "Costs": "../costs.py",
+    "Costs": "../costs/page.py",
     "Lab": "../lab/page.py",
     "Training": "../training/page.py",
 }
