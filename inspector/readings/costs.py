@@ -13,9 +13,9 @@ from inspector.costs.formulas import SOFTMAX_FLOPS
 from models.transformer.config import TransformerConfig
 
 if TYPE_CHECKING:
-    from transformers import PreTrainedConfig
-
     from collections.abc import Iterable
+
+    from transformers import PreTrainedConfig
 
     from inspector.costs import Crossovers
     from inspector.costs.clock import Measured
@@ -185,8 +185,8 @@ def attention_layer(config: PreTrainedConfig | TransformerConfig) -> AttentionLa
 def times(measured: Measured) -> pd.DataFrame:
     """Add a layer's parts up to attention, eager and SDPA, and the FFN; columns tokens, eager, sdpa, ffn in seconds."""
     seconds = measured.table.pivot_table(index="tokens", columns="part", values="seconds")
-    kernels = {kernel: seconds[list(parts)].sum(axis=1) for kernel, parts in PARTS.items()}
-    return pd.DataFrame({**kernels, "ffn": seconds["ffn"]}).reset_index()
+    found = pd.DataFrame({kernel: seconds[list(parts)].sum(axis=1) for kernel, parts in PARTS.items()})
+    return found.assign(ffn=seconds["ffn"]).reset_index()
 
 
 def terms(model: Count, *, stream: str) -> pd.DataFrame:

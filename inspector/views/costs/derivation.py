@@ -1,4 +1,4 @@
-"""Where each number comes from: the formula with the model's own numbers, the count, and what papers print."""
+"""The source of each number: the formula with the model's own numbers, the count, and published figures."""
 
 from __future__ import annotations
 
@@ -41,12 +41,14 @@ def show(subject: Subject, table: pd.DataFrame, *, formulas: bool, stream: str) 
             st.warning(f"The closed formula gives {derived:,} FLOPs of matrix products and the count {ran:,}.")
     st.markdown(
         "- A multiply-add counts as 2 FLOPs: a matrix of a by b on n tokens costs 2 n a b.\n"
-        "- A text of n tokens attends to all n keys in full, whatever a mask hides. A causal mask needs n (n + 1) / 2 of "
-        "the n² pairs, about half; most code computes them all, and that is counted.\n"
+        "- A text of n tokens attends to all n keys in full, whatever a mask hides. A causal mask needs n (n + 1) / 2 "
+        "of the n² pairs, about half; most code computes them all, and that is counted.\n"
         "- Counted are matrix products, by running the model's own code on shapes alone. It is the rule of PyTorch's "
         "FlopCounterMode.\n"
         "- Element-wise work, where it is shown: 5 FLOPs an element for softmax and LayerNorm, 8 for GELU."
     )
     st.subheader("Published numbers, and how they count")
     rows = [(one.what, one.printed, one.value, one.unit, one.convention) for one in published()]
-    widgets.table(pd.DataFrame(rows, columns=["what", "printed", "counted here", "unit", "convention"]), name="published")
+    widgets.table(
+        pd.DataFrame(rows, columns=["what", "printed", "counted here", "unit", "convention"]), name="published"
+    )

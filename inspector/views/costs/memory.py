@@ -1,4 +1,4 @@
-"""What stays in memory, and what one more token takes: weights, KV cache, a training step, a step of writing."""
+"""Memory and steps: weights, KV cache, a training step, and one token more with the cache and without."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ def show(subject: Subject) -> None:
     st.subheader("One more token")
     _step(subject, counted)
     st.subheader("A training step")
-    step = costs.training_step(*counted.total([subject.tokens]), counted.parameters)
+    (forward,) = counted.total([subject.tokens])
+    step = costs.training_step(forward, counted.parameters)
     widgets.numbers(
         [
             ("Forward", quantity(step.forward, "FLOP"), f"Matrix products over {subject.tokens:,} tokens."),
@@ -75,10 +76,12 @@ def _cache(subject: Subject) -> None:
     numbers = sorted({layer.numbers for layer in cache.layers})
     each = " or ".join(f"{number:,}" for number in numbers)
     window = f" A layer with a window keeps {windows[0]:,} tokens at most." if windows else ""
+    kept = (
+        "the latent and the part with positions" if cache.sharing == "MLA" else "a key and a value for each of K heads"
+    )
     st.caption(
         f"{layers} layers x {each} numbers x {HALF} bytes = {cache.token_bytes(HALF):,} bytes a token; a layer keeps "
-        f"{'the latent and the position part' if cache.sharing == 'MLA' else 'a key and a value for each of its K heads'}."
-        f"{window}"
+        f"{kept}.{window}"
     )
     if cache.sharing == "MLA" or cache.heads == 1:
         return

@@ -93,6 +93,7 @@ def by_length(subject: Subject, crossovers: costs.Crossovers, *, formulas: bool,
 subject = subjects.chosen()
 tokens, target_tokens = subject.tokens, subject.target_tokens
 found = closed_form(subject)
+crossovers: costs.Crossovers | None
 try:
     if found is not None:
         table, crossovers = found
@@ -136,9 +137,12 @@ sums = read.merged(table).groupby("part")[["flops", "parameters"]].sum()
 against = ""
 if {"attention", "ffn"} <= set(sums.index) and sums["flops"]["ffn"]:
     ratio = sums.loc["attention"] / sums.loc["ffn"]
+    chosen = (
+        " (FLOPs of the experts that a token chooses, parameters of all)" if "experts" in set(table["part"]) else ""
+    )
     against = (
-        f" Attention has {ratio['flops']:.3g} times the FLOPs and {ratio['parameters']:.3g} times the parameters of the "
-        f"FFN{' (FLOPs of the experts that a token chooses, parameters of all)' if 'experts' in set(table['part']) else ''}."
+        f" Attention has {ratio['flops']:.3g} times the FLOPs and {ratio['parameters']:.3g} times the parameters of "
+        f"the FFN{chosen}."
     )
 how = (
     "every count is a closed formula, and the matrix products equal PyTorch's own FLOP counter exactly."
@@ -152,6 +156,18 @@ st.caption(
     f"{theme.quantity(sums['parameters'].sum())} parameters and {theme.quantity(sums['flops'].sum())} FLOPs.{against} "
     f"1 multiply-add counts as 2 FLOPs; {how}"
 )
+if crossovers is not None:
+    formulas = r"A layer's scores and mix cost $4n^2d$, its projections $8nd^2$, its FFN $4nd\,d_{ff}$. "
+    equals = (r"$n = d_{ff}$ = ", r"$n = d_{ff} - 2d$ = ") if crossovers.plain else ("", "")
+    sublayer = (
+        "costs more at any length"
+        if crossovers.sublayer is None
+        else f"with its projections from {equals[1]}{crossovers.sublayer:,.0f} tokens"
+    )
+    st.caption(
+        f"{formulas if crossovers.plain else ''}Scores and mix alone cost more than the FFN from "
+        f"{equals[0]}{crossovers.core:,.0f} tokens; attention {sublayer}."
+    )
 
 more = widgets.bar("More about these costs", list(MORE), "more", words=MORE.__getitem__)
 match more:
@@ -167,7 +183,9 @@ match more:
             widgets.table(table, name="costs", height=360)
     case "whole":
         st.subheader(f"{VALUES[value]} of the whole model")
-        st.caption("Each area is as large as its amount. Click one to open it, and the line above the picture to go back.")
+        st.caption(
+            "Each area is as large as its amount. Click one to open it, and the line above the picture to go back."
+        )
         chart.show(
             partial(draw.treemap, table, value=value),
             alt=f"{VALUES[value]} of every stream, layer, part and component as nested areas",

@@ -1,4 +1,4 @@
-"""Whose costs are shown: the sidebar's model on its text, a known shape, or a configuration that the reader brings.
+"""The subject of the page: the sidebar's model on its text, a known shape, or a configuration from the reader.
 
 A link restores the choice and the length. A pasted configuration is no part of a link, and a name on the hub in a link
 is prefilled and asked about, never fetched by itself.

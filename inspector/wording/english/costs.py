@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import floor
 
-from inspector.plots.theme import quantity
 from inspector.costs.clock import Measured
+from inspector.plots.theme import quantity
 from inspector.readings.costs import Counted, Shares, Whole
 from inspector.wording.english.phrases import percent
 
@@ -52,7 +52,8 @@ def measured(found: Measured) -> str:
 
     return (
         f"By FLOPs attention catches up with the FFN {predicted}. On this machine it takes longer "
-        f"{where(found.crossover('eager'))} in eager attention and {where(found.crossover('sdpa'))} in the fused kernel."
+        f"{where(found.crossover('eager'))} in eager attention and {where(found.crossover('sdpa'))} in the fused "
+        "kernel."
     )
 
 
