@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from inspector.head_distances import CrossDistances, Place
     from inspector.trace import Array
 
+_ROUNDING = 1e-9  # nats: distances that differ by less are equal
+
 
 @dataclass(frozen=True)
 class Pair:
@@ -52,13 +54,15 @@ class Match:
 class Heads:
     """Heads of two recordings, or of one, by how alike they attend.
 
-    best: the nearest pair. pairs: how many there are, `median` the median of their distances, nats. mutual: how many
+    best: the nearest pair. pairs: how many there are, `nearest` how many of them are as near as the best but for
+    rounding, `median` the median of their distances, nats. mutual: how many
     heads of a have a partner: each is the nearest of the other. count: the heads of a. among: True for heads of one
     recording, which are paired with each other and never with themselves.
     """
 
     best: Match
     pairs: int
+    nearest: int
     median: float
     mutual: int
     count: int
@@ -81,10 +85,14 @@ def heads(found: CrossDistances | HeadDistances) -> Heads:
     a, b = (tuple(int(first[f"{side}_{name}"]) for name in ("layer", "head", "call")) for side in "ab")
     among = isinstance(found, HeadDistances)
     every = found.values[np.triu_indices(len(found.values), 1)] if among else found.values
+    best, median = (
+        value if value > _ROUNDING else 0.0 for value in (float(first["distance"]), float(np.median(every)))
+    )
     return Heads(
-        best=Match((a[0], a[1], a[2]), (b[0], b[1], b[2]), float(first["distance"])),
+        best=Match((a[0], a[1], a[2]), (b[0], b[1], b[2]), best),
         pairs=every.size,
-        median=float(np.median(every)),
+        nearest=int((every <= best + _ROUNDING).sum()),
+        median=median,
         mutual=int(table["mutual"].sum()) * (2 if among else 1),
         count=len(found.values),
         among=among,

@@ -29,10 +29,12 @@ class Progress:
 
 @dataclass(frozen=True)
 class Tested:
-    """The tests of one side, means over its seeds: share of texts right, and of digits, at the trained length.
+    """The tests of one side, means over its `seeds`: share of texts right, and of digits, at the trained length.
 
     longer: share of texts right by multiple of the trained length.
     """
+
+    seeds: int
 
     texts: float
     digits: float
@@ -43,14 +45,13 @@ class Tested:
 class Verdict:
     """The tests of A and B after their training, on `tried` texts of each length.
 
-    sides: those that could be tested; step: the last step that all of them reached, of `steps`; values: what each side
-    has where the two differ, by the switch's name; seeds: how many stand behind each side.
+    sides: those that could be tested; reached: the fewest and the most steps of one of their trainings, of `steps`;
+    values: what each side has where the two differ, by the switch's name.
     """
 
     sides: dict[Side, Tested]
-    step: int
+    reached: tuple[int, int]
     steps: int
-    seeds: int
     tried: int
     values: dict[str, tuple[object, object]]
 
@@ -80,6 +81,7 @@ def verdict(experiment: Experiment, results: Sequence[Result]) -> Verdict | None
         if tests:
             first = [trials[0] for trials in tests]
             sides[side] = Tested(
+                seeds=len(tests),
                 texts=fmean(trial.exact_accuracy for trial in first),
                 digits=fmean(trial.token_accuracy for trial in first),
                 longer={
@@ -89,12 +91,11 @@ def verdict(experiment: Experiment, results: Sequence[Result]) -> Verdict | None
             )
     if not sides:
         return None
-    tested = [one for one in results if one.trials]
+    reached = [one.curve[-1].step for one in results if one.trials]
     return Verdict(
         sides=sides,
-        step=min(one.curve[-1].step for one in tested),
+        reached=(min(reached), max(reached)),
         steps=experiment.steps,
-        seeds=min(sum(one.side == side for one in tested) for side in sides),
         tried=TRIED,
         values=experiment.differences,
     )

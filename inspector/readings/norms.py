@@ -143,6 +143,8 @@ def learned(parameters: pd.DataFrame, *, norm: int) -> list[Learned]:
         if np.isnan(values).any():
             continue
         mean, deviation = float(values.mean()), float(values.std())
+        if values.min() == values.max():  # the sums above round
+            mean, deviation = float(values[0]), 0.0
         away = np.abs(values - mean) / deviation if deviation else np.zeros_like(values)
         far = int(away.argmax())
         outliers = int((away > OUTLIER_SIGMAS).sum())

@@ -16,13 +16,15 @@ from inspector.positional import Way
 class Alike:
     """The similarity of the first `tokens` rows of a table: mean cosines of rows that are 1 and `apart` rows apart.
 
-    apart: half of the text, at least 2; far is None for a text that is too short to have such rows.
+    apart: half of the text, at least 2; far is None for a text that is too short to have such rows. whole: whether the
+    rows are all places of the text, which may be longer than the table. Means over rows of zeros are NaN.
     """
 
     tokens: int
     near: float
     apart: int
     far: float | None
+    whole: bool = True
 
 
 @dataclass(frozen=True)
@@ -45,4 +47,5 @@ def alike(table: NDArray[np.floating[Any]], *, tokens: int) -> Alike | None:
     cosine = positional.similarity(rows)
     apart = max(2, len(rows) // 2)
     far = float(np.diagonal(cosine, apart).mean()) if apart < len(rows) else None
-    return Alike(tokens=len(rows), near=float(np.diagonal(cosine, 1).mean()), apart=apart, far=far)
+    near, whole = float(np.diagonal(cosine, 1).mean()), len(rows) == tokens
+    return Alike(tokens=len(rows), near=near, apart=apart, far=far, whole=whole)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import exp
+from math import exp, inf, isfinite
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Fall:
     @property
     def perplexities(self) -> tuple[float, float]:
         """The number of equally likely tokens among which one would be as unsure."""
-        return exp(self.first[1]), exp(self.last[1])
+        return _exp(self.first[1]), _exp(self.last[1])
 
 
 @dataclass(frozen=True)
@@ -74,10 +74,24 @@ def fall(rows: pd.DataFrame) -> Fall | None:
     return Fall(first, last)
 
 
-def grown(growth: Mapping[str, float]) -> Grown:
-    """Find the largest and the smallest growth; growth: size at the end over size at the start, by matrix."""
+def grown(growth: Mapping[str, float]) -> Grown | None:
+    """Find the largest and the smallest growth; growth: size at the end over size at the start, by matrix.
+
+    A matrix that began as zeros has no growth and is left out; None where no other is there.
+    """
+    growth = {name: times for name, times in growth.items() if isfinite(times)}
+    if not growth:
+        return None
     most, least = max(growth, key=growth.__getitem__), min(growth, key=growth.__getitem__)
     return Grown((most, growth[most]), (least, growth[least]))
+
+
+def _exp(loss: float) -> float:
+    """Compute e^loss, infinite for the loss of a training that diverged."""
+    try:
+        return exp(loss)
+    except OverflowError:
+        return inf
 
 
 def _counts(measures: pd.DataFrame) -> dict[str, int]:

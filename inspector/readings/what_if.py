@@ -50,13 +50,18 @@ class Predicted:
 
 @dataclass(frozen=True)
 class Head:
-    """The head whose attention moved most: by the Jensen-Shannon divergence of its rows before and after, in nats."""
+    """The head of a stream whose attention changed most.
+
+    divergence: Jensen-Shannon, of its rows before and after, in nats: of the rows of the `hidden` hidden tokens, or of
+    all where that is 0.
+    """
 
     stream: str
     layer: int
     call: int
     head: int
     divergence: float
+    hidden: int = 0
 
 
 @dataclass(frozen=True)
@@ -89,13 +94,14 @@ def predicted(found: Prediction) -> Predicted:
     return Predicted(found.before.token, found.true, found.before.probability, found.after.probability)
 
 
-def moved(changed: pd.DataFrame) -> Head | None:
-    """Read the table of `compare.changed_heads`; None where no head moved."""
+def moved(changed: pd.DataFrame, *, hidden: int = 0) -> Head | None:
+    """Read the table of `compare.changed_heads`; hidden: how many rows it is of; None where no head changed."""
     first = changed.iloc[0]
     if first["jensen_shannon"] <= _ROUNDING:
         return None
     call = int(first["call"]) if "call" in changed else 0
-    return Head(str(first["stream"]), int(first["layer"]), call, int(first["head"]), float(first["jensen_shannon"]))
+    layer, head = int(first["layer"]), int(first["head"])
+    return Head(str(first["stream"]), layer, call, head, float(first["jensen_shannon"]), hidden)
 
 
 def turned(values: np.ndarray, *, tokens: Sequence[str], changed: Sequence[int] = ()) -> Turned | None:

@@ -166,7 +166,8 @@ def matrices(replay: Replay, *, stream: str, name: str) -> None:
     """Draw how the matrices of the stream's layers grew."""
     st.subheader("Size of the matrices")
     growth = training.growth(replay, stream=stream)
-    st.markdown(words.grown(read.grown(dict(growth.iloc[:, -1]))))
+    if (found := read.grown(dict(growth.iloc[:, -1]))) is not None:
+        st.markdown(words.grown(found))
     matrix.show(
         matrix.Panel(
             np.log2(growth.to_numpy(dtype=float)),

@@ -42,6 +42,7 @@ class Seen:
     """A change as its maps are seen: between which tokens, and which head is open.
 
     changed: of compare.changed_heads. row: the open head's row among `sites`. pinned: the row of a map that is pinned.
+    about: how many queries the order of the heads is about, 0 for all.
     """
 
     change: Change
@@ -52,6 +53,7 @@ class Seen:
     number: int
     pinned: int | None
     options: Options
+    about: int
 
     @property
     def stream(self) -> str:
@@ -119,12 +121,12 @@ def see(change: Change, *, stream: str, options: Options, about: Sequence[int] =
     row = open_site.row(sites, default=int(changed["layer"][0]), names=LINKED)
     number = link.number("mask_head", default=int(changed["head"][0]), last=sites[0].heads - 1) or 0
     pinned = shown[0].queries.containing(about[0]) if len(about) == 1 else None
-    return Seen(change, shown, sites, changed, row, number, pinned, options)
+    return Seen(change, shown, sites, changed, row, number, pinned, options, len(about))
 
 
 def moved(seen: Seen | str) -> readings.Head | None:
     """The head that moved most; None where none did, and for a text that is too long."""
-    return None if isinstance(seen, str) else readings.moved(seen.changed)
+    return None if isinstance(seen, str) else readings.moved(seen.changed, hidden=seen.about)
 
 
 def heads(seen: Seen | str) -> None:

@@ -5,20 +5,9 @@ from __future__ import annotations
 from inspector.readings.attention import Grid, Head, Role
 from inspector.readings.links import STRONG, Link
 from inspector.wording import token
-from inspector.wording.english.phrases import listed, named, share
+from inspector.wording.english.phrases import DO, listed, named, share
 from models.formatting import layer_name
 
-_DO = {
-    "[SEP]": ("rests on {}", "rest on {}"),
-    "[CLS]": ("rests on {}", "rest on {}"),
-    "first": ("rests on the first token", "rest on the first token"),
-    "previous": ("looks one token back", "look one token back"),
-    "next": ("looks one token ahead", "look one token ahead"),
-    "self": ("looks at the token itself", "look at the token itself"),
-    "broad": ("spreads its attention broadly", "spread their attention broadly"),
-    "induction": ("looks at what followed the same token", "look at what followed the same token"),
-    "same word": ("stays within the word", "stay within the word"),
-}
 _TERMS = {
     "[SEP]": ("[SEP]",),
     "[CLS]": ("[CLS]",),
@@ -42,7 +31,7 @@ def grid(found: Grid) -> str:
         return f"None of the {found.heads} heads shows one plain pattern on this text."
     parts: list[str] = []
     for name, count in found.counts.items():
-        does = _DO[name][count > 1].format(token(found.tokens[name]) if name in found.tokens else "")
+        does = DO[name][count > 1].format(token(found.tokens[name]) if name in found.tokens else "")
         parts.append(f"{count} {does}" if parts else f"{count} of {found.heads} heads {does}")
     rest = found.heads - sum(found.counts.values())
     others = f"; {rest} {'shows' if rest == 1 else 'show'} no one pattern" if rest else ""

@@ -5,15 +5,17 @@ from __future__ import annotations
 from inspector.plots.theme import number
 from inspector.readings.generate import Look, StepReading
 from inspector.wording import token
+from inspector.wording.english.phrases import ordinal
 
 _SURE, _LIKELY = 0.9, 0.5
+_TORN = 0.25  # probability of each of two, below which others come near them too
 
 
 def step(found: StepReading) -> str:
     """Say what one step chose and what it looked at.
 
-    "At step 5 the model was sure of `cat` (0.93); next came `dog` (0.02). It looked most at `the` (0.41; layer 2, mean
-    over its heads)."
+    "At step 5 the model was sure of `cat` (0.93); the runner-up was `dog` (0.02). It looked most at `the` (0.41;
+    layer 2, mean over its heads)."
     """
     return f"At step {found.step} the model {_choice(found)}.{_looked(found.look)}"
 
@@ -26,13 +28,15 @@ def _choice(found: StepReading) -> str:
         return f"wrote {chosen}{end}: a rule of its generation_config set back {other}, the likeliest token"
     if found.rank > 1:
         by = "drew" if found.drawn else "chose"
-        return f"{by} {chosen}, number {found.rank:,} of all tokens{end}; the likeliest was {other}"
-    if found.close:
+        return f"{by} {chosen}, the {ordinal(found.rank)} likeliest of all tokens{end}; the likeliest was {other}"
+    if found.close and found.probability >= _TORN:
         return f"was torn between {chosen} and {other}, and wrote the first{end}"
+    if found.close:
+        return f"hesitated: {chosen}, closely followed by {other}{end and '; the first ends the text'}"
     if found.probability >= _LIKELY:
         was = "was sure of" if found.probability >= _SURE else "leaned to"
-        return f"{was} {chosen}{end}; next came {other}"
-    return f"hesitated: {chosen} before {other}{end and ', and the first ends the text'}"
+        return f"{was} {chosen}{end}; the runner-up was {other}"
+    return f"hesitated: {chosen} before {other}{end and '; the first ends the text'}"
 
 
 def _looked(look: Look | None) -> str:
@@ -41,6 +45,6 @@ def _looked(look: Look | None) -> str:
     whose = f"layer {look.layer}, " + ("mean over its heads" if look.head is None else f"head {look.head}")
     where = " in the source" if look.source else ""
     if look.tied:
-        each = f"about {number(look.weight)} each"
-        return f" It looked at {token(look.token)}{where} and at another token alike ({each}; {whose})."
+        most = f"It looked most at {token(look.token)}{where} ({number(look.weight)}; {whose})"
+        return f" {most} and about as much at another token."
     return f" It looked most at {token(look.token)}{where} ({number(look.weight)}; {whose})."

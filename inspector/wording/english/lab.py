@@ -21,24 +21,35 @@ def progress(found: Progress) -> str:
 
 def verdict(found: Verdict) -> str:
     """Say what A and B can: "After 300 steps A (positions sinusoidal) has 100 % of the texts right, B (none) 0 %."."""
-    steps = f"{found.step}" if found.step == found.steps else f"{found.step} of {found.steps}"
+    fewest, most = found.reached
+    reached = f"{fewest}" if fewest == most else f"{fewest} to {most}"
+    steps = reached if fewest == found.steps else f"{reached} of {found.steps}"
     (side, tested), *others = sorted(found.sides.items())
     said = [f"{_named(side, found)} has {percent(tested.texts)} of {found.tried} new texts right"]
     said += [f"{_named(other, found)} {percent(its.texts)}" for other, its in others]
-    seeds = f", means of {found.seeds} seeds" if found.seeds > 1 else ""
-    sentences = [f"After {steps} steps {', '.join(said)}{seeds}."]
+    sentences = [f"After {steps} {'step' if found.steps == 1 else 'steps'} {', '.join(said)}{_seeds(found)}."]
     if any(its.texts < 1 for its in found.sides.values()):
-        sentences.append(f"Of the digits {_each({side: its.digits for side, its in found.sides.items()})}.")
+        digits = {side: its.digits for side, its in found.sides.items()}
+        sentences.append(f"Counted by single digits, {_each(digits)} are right.")
     for times, words in _LONGER.items():
         shares = {side: its.longer[times] for side, its in found.sides.items() if times in its.longer}
         if shares:
-            sentences.append(f"At {words} the length {_each(shares)} of the texts.")
+            sentences.append(f"At {words} the length, {_each(shares)} texts are right.")
             break
     return " ".join(sentences)
 
 
+def _seeds(found: Verdict) -> str:
+    counts = {side: its.seeds for side, its in sorted(found.sides.items())}
+    if len(set(counts.values())) > 1:
+        each = listed([f"{count} {'seed' if count == 1 else 'seeds'} for {side}" for side, count in counts.items()])
+        return f" (means of {each})"
+    count = next(iter(counts.values()))
+    return f", means of {count} seeds" if count > 1 else ""
+
+
 def _each(shares: Mapping[Side, float]) -> str:
-    return listed([f"{side} {percent(share)}" for side, share in sorted(shares.items())])
+    return listed([f"{percent(share)} of {side}'s" for side, share in sorted(shares.items())])
 
 
 def _named(side: str, found: Verdict) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from inspector.normalization import OUTLIER_SIGMAS
-from inspector.plots.theme import number
+from inspector.plots.theme import number, signed
 from inspector.readings.norms import Kinds, Learned, Place, Size, Way, Widest
 from inspector.wording import token
 from inspector.wording.english.phrases import listed
@@ -29,11 +30,15 @@ _STAND = {
 }
 _BEFORE = {"pre": "before", "post": "after", "output": "on the output of", "inside": "inside"}
 _SIZES: dict[Size, str] = {"std": "standard deviation", "rms": "root mean square"}
+_OUTSIDE = {
+    "embedding": ("follows the embedding", "follow the embedding"),
+    "final": ("ends the stack", "end the stack"),
+}
 _STANDS_OUT = 2.0  # times the other tokens' median
 
 
 def kinds(found: Kinds) -> str:
-    """Say which norms there are and where they stand: "All 13 norms are LayerNorms; the 12 in the layers ..."."""
+    """Say which norms there are and where they stand: "All 13 norms are LayerNorms; each of the 12 ..."."""
     total = sum(found.formulas.values())
     if len(found.formulas) == 1:
         ((formula, _),) = found.formulas.items()
@@ -45,12 +50,17 @@ def kinds(found: Kinds) -> str:
     inside = sum(found.placements.values())
     if len(found.placements) == 1:
         ((placement, _),) = found.placements.items()
-        said += f"; the {inside} in the layers stand each {_STAND[placement]}"
+        which = "the one in the layers" if inside == 1 else f"each of the {inside} in the layers"
+        said += f"; {'it' if total == 1 else which} stands {_STAND[placement]}"
     elif found.placements:
-        each = [f"{count} {_STAND[placement]}" for placement, count in found.placements.items()]
-        said += f"; of the {inside} in the layers stand {listed(each)}"
+        each = [
+            f"{count} {'stands' if count == 1 else 'stand'} {_STAND[placement]}"
+            for placement, count in found.placements.items()
+        ]
+        said += f"; of the {inside} in the layers {listed(each)}"
     if found.outside:
-        said += f"; {listed([_outside(part) for part in found.outside])}"
+        counts = Counter(found.outside)
+        said += f"; {listed([_outside(part, count, alone=total == 1) for part, count in counts.items()])}"
     return f"{said}."
 
 
@@ -59,13 +69,15 @@ def widest(found: Widest) -> str:
     size, at = _SIZES[found.size], name(found.place)
     if found.middle is None:
         return (
-            f"The largest vector comes to the norm {at}: {size} {number(found.before)}, after it {number(found.after)}."
+            f"The largest vector reaches the norm {at}: its {size} is {number(found.before)} there and "
+            f"{number(found.after)} after it."
         )
-    times = found.before / found.middle if found.middle else float("inf")
-    said = f"comes to the norm {at} with a {size} of {number(found.before)}"
+    said = f"reaches the norm {at} with a {size} of {number(found.before)}"
     after = f"and leaves it with {number(found.after)}"
-    if times >= _STANDS_OUT:
-        return f"{token(found.token)} {said}, {number(times)} times the median of the other tokens, {after}."
+    if found.before > 0 and found.before >= _STANDS_OUT * found.middle:
+        times = f"{number(found.before / found.middle)} times the" if found.middle else "beside a"
+        of = "median of the other tokens" if found.middle else "median of 0 of the other tokens"
+        return f"{token(found.token)} {said}, {times} {of}, {after}."
     middle = number(found.middle)
     return f"No token stands far out: the largest is {token(found.token)}, which {said} (median {middle}) {after}."
 
@@ -73,10 +85,14 @@ def widest(found: Widest) -> str:
 def way(found: Way) -> str:
     """Say how a token's size changes on its way through the norms."""
     (small, first), (large, last) = found.smallest, found.largest
-    low, high = found.after
+    low, high = map(number, found.after)
+    subject = f"the {_SIZES[found.size]} of {token(found.token)}"
+    after = f"{low}" if low == high else f"between {low} and {high}"
+    if number(small) == number(large):
+        return f"Before every norm {subject} is {number(small)}, after it {after}."
     return (
-        f"{token(found.token)}: before the norms its {_SIZES[found.size]} goes from {number(small)} ({name(first)}) to "
-        f"{number(large)} ({name(last)}); after them from {number(low)} to {number(high)}."
+        f"Before the norms {subject} is between {number(small)} (at the norm {name(first)}) and {number(large)} (at "
+        f"the norm {name(last)}), after them {after}."
     )
 
 
@@ -89,15 +105,15 @@ def learned(found: Sequence[Learned]) -> str:
         if not one.deviations:
             begins = one.mean == {"gamma": 1.0, "beta": 0.0}[one.name]
             sentences.append(
-                f"All {one.width} numbers of {one.name} are {number(one.mean)}"
+                f"All {one.width} numbers of {one.name} are {signed(one.mean)}"
                 + (", as before training." if begins else ".")
             )
             continue
         beyond = "none is" if not one.outliers else f"{one.outliers} {'is' if one.outliers == 1 else 'are'}"
         sentences.append(
-            f"{one.name.capitalize()} is {_signed(one.mean)} on average over {one.width} dimensions; farthest lies "
-            f"dimension {one.farthest} with {_signed(one.value)}, {number(one.deviations)} standard deviations away. "
-            f"{beyond.capitalize()} more than {OUTLIER_SIGMAS:g} away."
+            f"{one.name.capitalize()} is {signed(one.mean)} on average over {one.width} dimensions; farthest from it "
+            f"is dimension {one.farthest} with {signed(one.value)}, {number(one.deviations)} standard deviations away. "
+            f"{beyond.capitalize()} more than {OUTLIER_SIGMAS:g} standard deviations away."
         )
     return " ".join(sentences)
 
@@ -117,10 +133,6 @@ def title(place: Place) -> str:
     return f"layer {place.layer}, {_BEFORE.get(place.placement, 'of')} {_PARTS.get(place.part, place.part)}"
 
 
-def _signed(value: float) -> str:
-    return number(value).replace("-", "−")
-
-
 def brief(place: Place) -> str:
     """Name a norm in a narrow place, by its layer and sublayer: "0 attention"; "embedding"."""
     if place.layer is None:
@@ -135,5 +147,8 @@ def terms(found: Kinds, *, size: Size) -> list[str]:
     return [*formulas, *filter(None, placed), _SIZES[size]]
 
 
-def _outside(part: str) -> str:
-    return {"embedding": "one follows the embedding", "final": "one ends the stack"}.get(part, f"one is the {part}'s")
+def _outside(part: str, count: int, *, alone: bool) -> str:
+    """Say where norms beyond the layers stand: "one follows the embedding"; alone: the stack has no other norm."""
+    who = str(count) if count > 1 else "it" if alone else "one"
+    singular, plural = _OUTSIDE.get(part, (f"belongs to the {part}", f"belong to the {part}"))
+    return f"{who} {singular if count == 1 else plural}"

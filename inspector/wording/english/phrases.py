@@ -14,6 +14,18 @@ FRACTIONS = {
     2 / 3: "two thirds",
     3 / 4: "three quarters",
 }
+DO = {
+    "[SEP]": ("rests on {}", "rest on {}"),
+    "[CLS]": ("rests on {}", "rest on {}"),
+    "first": ("rests on the first token", "rest on the first token"),
+    "previous": ("looks one token back", "look one token back"),
+    "next": ("looks one token ahead", "look one token ahead"),
+    "self": ("looks at the token itself", "look at the token itself"),
+    "broad": ("spreads its attention broadly", "spread their attention broadly"),
+    "induction": ("looks at what followed the same token", "look at what followed the same token"),
+    "same word": ("stays within the word", "stay within the word"),
+}
+"""What one head does, and what several do, by the labels of `heads.label`; {} is the special token."""
 TOLERANCE = 0.01  # a share this near a fraction is told as the fraction
 
 
@@ -47,4 +59,4 @@ def named(place: Named) -> str:
 def ordinal(number: int) -> str:
     """Write 1 as "1st", 12 as "12th"."""
     ends = {1: "st", 2: "nd", 3: "rd"}
-    return f"{number}{'th' if number % 100 in (11, 12, 13) else ends.get(number % 10, 'th')}"
+    return f"{number:,}{'th' if number % 100 in (11, 12, 13) else ends.get(number % 10, 'th')}"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from inspector.plots.theme import number
+from math import isnan
+
+from inspector.plots.theme import signed
 from inspector.positional import Way
 from inspector.readings.positions import Alike, Positions
 from inspector.wording.english.phrases import listed
@@ -24,10 +26,11 @@ def positions(found: Positions) -> str:
         said = f"This model {listed([_WAYS[way] for way in found.ways])}."
     else:
         said = "This model adds no vector for a token's place; if it knows the order, then in another way."
-    if found.alike is None:
+    if found.alike is None or isnan(found.alike.near):
         return said
+    text = "On this text" if found.alike.whole else f"On the first {found.alike.tokens} places of this text"
     where = "its vectors" if found.own else "the vectors of the paper's table, for comparison,"
-    return f"{said} On this text {where} {_alike(found.alike)}."
+    return f"{said} {text} {where} {_alike(found.alike)}."
 
 
 def terms(found: Positions) -> list[str]:
@@ -36,9 +39,7 @@ def terms(found: Positions) -> list[str]:
 
 
 def _alike(found: Alike) -> str:
-    said = f"have a mean cosine of {_signed(found.near)} between neighbours"
-    return said if found.far is None else f"{said} and {_signed(found.far)} between places {found.apart} apart"
-
-
-def _signed(value: float) -> str:
-    return number(value).replace("-", "−")
+    said = f"have a mean cosine of {signed(found.near)} between neighbours"
+    if found.far is None or isnan(found.far):
+        return said
+    return f"{said} and {signed(found.far)} between places {found.apart} apart"

@@ -32,14 +32,14 @@ def guess(found: Guessed, *, model: str) -> str:
     """Say what a model guesses for a hidden token and where the true one stands, as a whole sentence."""
     likeliest = f"{_word(found.first[0])} ({percent(found.first[1])})"
     if found.hidden > 1:
-        return f"{model} guesses {found.right or 'none'} of the {found.hidden} hidden tokens first."
+        return f"{model}'s first guess is right for {found.right or 'none'} of the {found.hidden} hidden tokens."
     if found.token is None:
-        return f"For its own mask token, {model} first guesses {likeliest}; no true token is known."
+        return f"For the mask token in the text {model} first guesses {likeliest}; no true token is known."
     if found.rank == 1:
-        return f"{model} guesses the hidden {_word(found.token)} first, with {percent(found.probability)}."
+        return f"{model} first guesses {_word(found.token)} ({percent(found.probability)}), which is the hidden token."
     return (
-        f"For the hidden {_word(found.token)}, {model} first guesses {likeliest}; the true token comes "
-        f"{ordinal(found.rank)}, with {percent(found.probability)}."
+        f"For the hidden {_word(found.token)}, {model} first guesses {likeliest}; the hidden token "
+        f"itself comes {ordinal(found.rank)}, with {percent(found.probability)}."
     )
 
 
@@ -51,19 +51,28 @@ def change(begin: str, predicted: Predicted | None, turned: Turned | None, moved
     """
     if predicted is not None and predicted.before != predicted.after:
         which = _word(predicted.token) + ("" if predicted.true else ", the likeliest before,")
-        did = f"changes the probability of {which} from {number(predicted.before)} to {number(predicted.after)}"
+        before, after = number(predicted.before), number(predicted.after)
+        verb = "raises" if predicted.after > predicted.before else "lowers"
+        if before == after:
+            did = f"hardly changes the probability of {which.removesuffix(',')} ({before})"
+        else:
+            did = f"{verb} the probability of {which} from {before} to {after}"
     elif turned is not None:
         most = "most among the other tokens" if turned.others else "most"
         did = f"turns the last hidden state of {named(turned.token)} {most} (1 − cosine {number(turned.turned)})"
+    elif moved is not None:
+        predicts = predicted is not None
+        did = "does not change the prediction" if predicts else "changes no other token's last hidden state"
     else:
         return f"{begin} changes nothing."
-    return f"{begin} {did}{'' if moved is None else f'; {_moved(moved, several=several)} moved most'}."
+    most = "" if moved is None else f"; {_changes(moved, several=several)}"
+    return f"{begin} {did}{most}."
 
 
 def most_moved(moved: Head, *, several: bool) -> str:
     """Say which head moved most, as a whole sentence."""
-    name = _moved(moved, several=several)
-    return f"{name[0].upper()}{name[1:]} moved most."
+    said = _changes(moved, several=several)
+    return f"{said[0].upper()}{said[1:]}."
 
 
 def _word(piece: str) -> str:
@@ -71,9 +80,16 @@ def _word(piece: str) -> str:
     return token(piece.lstrip("▁Ġ") or piece)
 
 
-def _moved(moved: Head, *, several: bool) -> str:
-    return _head(moved.stream, moved.layer, moved.call, moved.head, several=several)
+def _changes(moved: Head, *, several: bool) -> str:
+    """Say which head changes most: "at the hidden token the attention of layer 1, head 7 changes most"."""
+    hidden = f"at the hidden {'token' if moved.hidden == 1 else 'tokens'} " if moved.hidden else ""
+    stream = f"in the {_stream(moved.stream)} " if several else ""
+    return f"{hidden}{stream}the attention of {layer_name(moved.layer, moved.call)}, head {moved.head} changes most"
 
 
 def _head(stream: str, layer: int, call: int, head: int, *, several: bool) -> str:
-    return f"{f'{stream}, ' if several else ''}{layer_name(layer, call)}, head {head}"
+    return f"{layer_name(layer, call)}, head {head}{f' of the {_stream(stream)}' if several else ''}"
+
+
+def _stream(name: str) -> str:
+    return "cross-attention" if name == "cross" else name

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from random import Random
+from statistics import fmean
 from types import SimpleNamespace
 
 import pytest
@@ -10,6 +13,7 @@ from inspector.readings import lab as read
 from inspector.wording.english import lab as words
 from models.training.experiments import Experiment, Switches
 from models.training.lab import TRIED
+from tests.inspector.readings.said import PERCENT, claim, is_percent
 
 NOPE = Switches(positions="none")
 
@@ -50,16 +54,17 @@ def test_progress_is_that_of_the_seed_that_is_trained_now() -> None:
         (
             [result("A", 0, (1, 0, 0), (1, 0.2, 0.1)), result("B", 0, (0, 0, 0), (0.31, 0.2, 0.1))],
             f"After 300 steps A (positions sinusoidal) has 100 % of {TRIED} new texts right, B (positions none) 0 %. "
-            "Of the digits A 100 % and B 31 %. At twice the length A 0 % and B 0 % of the texts.",
+            "Counted by single digits, 100 % of A's and 31 % of B's are right. "
+            "At twice the length, 0 % of A's and 0 % of B's texts are right.",
         ),
         (
             [
                 *(result("A", seed, (exact, 1, 1), (1, 1, 1)) for seed, exact in enumerate((1.0, 0.5))),
                 *(result("B", seed, (0.25, 0.5, 0), (0.5, 0.5, 0), step=40) for seed in (0, 1)),
             ],
-            f"After 40 of 300 steps A (positions sinusoidal) has 75 % of {TRIED} new texts right, "
-            "B (positions none) 25 %, means of 2 seeds. Of the digits A 100 % and B 50 %. "
-            "At twice the length A 100 % and B 50 % of the texts.",
+            f"After 40 to 300 of 300 steps A (positions sinusoidal) has 75 % of {TRIED} new texts right, B (positions "
+            "none) 25 %, means of 2 seeds. Counted by single digits, 100 % of A's and 50 % of B's are right. "
+            "At twice the length, 100 % of A's and 50 % of B's texts are right.",
         ),
     ],
 )
@@ -84,3 +89,75 @@ def test_sides_that_do_not_differ_have_no_names() -> None:
     found = read.verdict(same, [result(side, 0, (1, 1, 1), (1, 1, 1)) for side in ("A", "B")])
     assert found is not None
     assert words.verdict(found).startswith(f"After 300 steps A has 100 % of {TRIED} new texts right, B 100 %.")
+
+
+SIDE = rf"([AB]) \(positions \w+\) (?:has )?{PERCENT}"
+VERDICT = (
+    rf"After (\d+)(?: to (\d+))?(?: of (\d+))? steps {SIDE} of {TRIED} new texts right(?:, {SIDE})?"
+    r"(?:, means of (\d+) seeds| \(means of (.*?)\))?\.(?: Counted by single digits, (.*?) are right\.)? At twice the "
+    r"length, (.*?) texts are right\."
+)
+SHARES = rf"{PERCENT} of ([AB])'s"
+
+
+def check(sentence: str, results: list) -> None:
+    """Hold a verdict against the tests of each side, summed here."""
+    fewest, most, steps, *sides, seeds, each, digits, longer = claim(VERDICT, sentence)
+    tested = [one for one in results if one.trials]
+    reached = sorted(one.curve[-1].step for one in tested)
+    assert (int(fewest), int(most or fewest)) == (reached[0], reached[-1])
+    assert int(steps or fewest) == 300
+    told = dict(zip(sides[::2], sides[1::2], strict=True))
+    told.pop("", None)
+
+    def means(of: int, what: str) -> dict[str, float]:
+        return {
+            side: fmean(getattr(one.trials[of], what) for one in tested if one.side == side)
+            for side in dict.fromkeys(one.side for one in tested)
+        }
+
+    texts = means(0, "exact_accuracy")
+    shown = [(told, texts), (listed(longer), means(1, "exact_accuracy"))]
+    assert bool(digits) == any(share < 1 for share in texts.values())
+    if digits:
+        shown.append((listed(digits), means(0, "token_accuracy")))
+    for said, true in shown:
+        assert said.keys() == true.keys()
+        for side, share in true.items():
+            assert is_percent(said[side], share)
+    counts = {side: sum(one.side == side for one in tested) for side in texts}
+    if each:
+        assert {side: int(count) for count, side in re.findall(r"(\d+) seeds? for ([AB])", each)} == counts
+    else:
+        assert set(counts.values()) == {int(seeds or 1)}
+
+
+def listed(said: str) -> dict[str, str]:
+    return {side: share for share, side in re.findall(SHARES, said)}
+
+
+def test_no_verdict_says_what_the_tests_do_not() -> None:
+    """200 draws of one to three seeds for each side, of which some were stopped or diverged; a false verdict fails."""
+    random, kinds = Random(8), set()
+    shares = (0, 1, 0.001, 0.004, 0.5, 0.995, 0.9999, 1 / 3, 0.125)
+    for _ in range(200):
+        results, seeds = [], random.choice((1, 2, 3))
+        for side in "AB":
+            for seed in range(seeds):
+                exact, digits = ([random.choice(shares) for _ in range(3)] for _ in "ab")
+                one = result(side, seed, tuple(exact), tuple(digits), step=random.choice((300, 300, 40)))
+                if random.random() < 0.15:
+                    one.trials = ()
+                results.append(one)
+        found = read.verdict(Experiment(b=NOPE), results)
+        if found is None:
+            assert not any(one.trials for one in results)
+            continue
+        said = words.verdict(found)
+        check(said, results)
+        kinds |= {kind for kind in (" to ", "means of", "for A", "under 1 %", "Counted") if kind in said}
+        false = re.sub(r"(\d+) %", lambda one: f"{(int(one[1]) + 2) % 101} %", said, count=1)
+        for planted in {false, said.replace("After ", "After 1")} - {said}:
+            with pytest.raises(AssertionError):
+                check(planted, results)
+    assert len(kinds) == 5

@@ -56,7 +56,7 @@ def test_kinds_and_places_are_counted(trace: Trace) -> None:
     assert (found.formulas, found.placements, found.outside) == ({"layer": 13}, {"post": 12}, ("embedding",))
     assert read.size(trace.norms) == "std"
     mixed = (replace(trace.norms[0], kind="rms"), *trace.norms[1:])
-    assert words.kinds(read.kinds(mixed)).startswith("The 13 norms are 1 RMSNorm and 12 LayerNorms; the 12 in")
+    assert words.kinds(read.kinds(mixed)).startswith("The 13 norms are 1 RMSNorm and 12 LayerNorms; each of the 12")
     assert read.size(mixed) == "std"
     assert read.size([replace(norm, kind="rms") for norm in trace.norms]) == "rms"
 
@@ -110,5 +110,6 @@ def test_a_row_of_the_map_has_a_short_name() -> None:
 def test_one_token_has_no_others() -> None:
     alone = read.Widest(read.Place(None, "final", "final"), "rms", 0, "a", 2.0, 1.0, None)
     assert (
-        words.widest(alone) == "The largest vector comes to the norm at the end: root mean square 2.00, after it 1.00."
+        words.widest(alone)
+        == "The largest vector reaches the norm at the end: its root mean square is 2.00 there and 1.00 after it."
     )

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
+from collections import Counter
+from random import Random
 
 import numpy as np
 import pandas as pd
@@ -14,6 +17,7 @@ from inspector.wording.english import training as words
 from models import checkpoints
 from models.training import history
 from models.training.replay_file import MapKey
+from tests.inspector.readings.said import COUNT, NUMBER, claim, count, is_number, number
 
 FOLDER = checkpoints.FOLDER / "mini-bert"
 
@@ -45,7 +49,7 @@ def test_one_head_is_in_the_singular_and_none_is_said() -> None:
     one = read.Moment(10, 100, 6, {"other": 6}, counts, (1.0, 0.5))
     assert words.moment(one) == (
         "At step 10, none of the 6 heads does one plain thing on this sentence; at the end, 3 of 6 heads look one "
-        "token back and 1 spreads its attention broadly. Their mean entropy is 1.00 nats now and 0.500 at the end."
+        "token back and 1 spreads its attention broadly. The heads' mean entropy is 1.00 nats now and 0.500 at the end."
     )
 
 
@@ -75,5 +79,125 @@ def test_growth_is_size_over_size_at_the_start() -> None:
     assert found.most[1] == table.iloc[:, -1].max()
     assert found.least[1] == table.iloc[:, -1].min()
     assert words.grown(read.Grown(("a", 2.5), ("b", 0.5))) == (
-        "By the end a has 2.50 times its first size, more than any other; b shrank to 0.500 times."
+        "By the end the matrices have between 0.500 (b) and 2.50 times (a) the size that they began with."
     )
+
+
+FALL = (
+    rf"(?:From step {COUNT} to step {COUNT} the valid loss (fell|rose) from {NUMBER} to {NUMBER} nats a token: "
+    rf"first the model was as unsure as among {NUMBER} equally likely tokens, at the end as among {NUMBER}|"
+    rf"(?:At step {COUNT} the valid loss is|From step {COUNT} to step {COUNT} the valid loss stayed at) {NUMBER} nats "
+    rf"a token: the model is as unsure as among {NUMBER} equally likely tokens)\."
+)
+GROWN = (
+    rf"By the end (?:every matrix has {NUMBER} times the size that it began with|the matrices have between {NUMBER} "
+    rf"\((\w)\) and {NUMBER} times \((\w)\) the size that they began with)\."
+)
+DOES = {
+    "previous": "looks? one token back",
+    "broad": "(?:spreads its|spread their) attention broadly",
+    "[CLS]": r"rests? on \[CLS\]",
+    "induction": "looks? at what followed the same token",
+}
+
+
+def is_perplexity(said: str, loss: float) -> bool:
+    return loss > 709 if said == "∞" else is_number(said, math.exp(loss))
+
+
+def check_fall(sentence: str, valid: list[tuple[int, float]]) -> None:
+    """Hold a sentence against the measured losses: (step, loss), NaN where none was measured."""
+    valid = [(step, loss) for step, loss in valid if not math.isnan(loss)]
+    (first, before), (last, after) = valid[0], valid[-1]
+    start, end, verb, high, low, among, then, only, since, until, level, same = claim(FALL, sentence)
+    if verb:
+        assert (count(start), count(end), verb == "fell") == (first, last, after < before)
+        assert number(high) != number(low)
+        assert is_number(high, before)
+        assert is_number(low, after)
+        assert is_perplexity(among, before)
+        assert is_perplexity(then, after)
+        return
+    assert [count(one) for one in (only, since, until) if one] == sorted({first, last})
+    assert is_number(level, before)
+    assert is_number(level, after)
+    assert is_perplexity(same, after)
+
+
+def check_grown(sentence: str, growth: dict[str, float]) -> None:
+    every, low, least, high, most = claim(GROWN, sentence)
+    growth = {name: times for name, times in growth.items() if math.isfinite(times)}
+    if every:
+        assert all(is_number(every, times) for times in growth.values())
+        return
+    assert is_number(low, min(growth.values()))
+    assert is_number(high, max(growth.values()))
+    assert (growth[least], growth[most]) == (min(growth.values()), max(growth.values()))
+
+
+def check_moment(sentence: str, now: list[str], end: list[str], entropies: tuple[float, float], *, last: bool) -> None:
+    """Hold a sentence against the labels of all heads at a step and at the end."""
+    said, _, numbers = sentence.partition(". The heads' mean entropy is ")
+    parts = [said] if last else said.split("; at the end, ")
+    for part, labels in zip(parts, [end] if last else [now, end], strict=True):
+        done = Counter(label for label in labels if label in DOES).most_common()
+        assert ("one plain thing" in part) == (not done)
+        assert f"of {len(labels)} heads" in part or f"the {len(labels)} heads" in part or len(labels) == 1
+        counts = [times for _, times in done[:3]]
+        every = {
+            label: re.search(rf"(?:(\d+)(?: of \d+ heads)?|the only head) {does}", part) for label, does in DOES.items()
+        }
+        told = {label: one[1] for label, one in every.items() if one}
+        assert sorted(int(times or 1) for times in told.values()) == sorted(counts)
+        assert all(int(times or 1) == labels.count(label) for label, times in told.items())
+    shown = claim(rf"{NUMBER} nats(?: now and {NUMBER} at the end)?\.", numbers)
+    assert is_number(shown[0], entropies[1 if last else 0])
+    assert last or is_number(shown[1], entropies[1])
+
+
+def test_no_sentence_says_what_the_curves_do_not() -> None:
+    """200 drawn trainings: losses, labels of heads and growths, many of them equal, zero, diverged or single."""
+    random = Random(5)
+    for _ in range(200):
+        steps = sorted(random.sample(range(1, 20_000), random.choice((1, 2, 5))))
+        losses = [random.choice((math.nan, 0.0, 3.0, 3.001, 800.0, random.uniform(0, 12))) for _ in steps]
+        found = read.fall(pd.DataFrame({"step": steps, "valid_loss": losses}))
+        assert (found is None) == all(map(math.isnan, losses))
+        if found is not None:
+            check_fall(words.fall(found), list(zip(steps, losses, strict=True)))
+        sizes = (0.5, 1.0, 1.0, 1.0004, math.inf, math.nan, random.uniform(0, 20))
+        growth = {name: random.choice(sizes) for name in "abcd"[: random.choice((1, 2, 4))]}
+        grown = read.grown(growth)
+        assert (grown is None) == (not any(map(math.isfinite, growth.values())))
+        if grown is not None:
+            check_grown(words.grown(grown), growth)
+        heads = random.choice((1, 2, 12))
+        now, end = ([random.choice((*DOES, "other")) for _ in range(heads)] for _ in "ab")
+        entropies = random.choice((0.0, 1.5, random.uniform(0, 6))), random.uniform(0, 6)
+        at = random.choice((10, 2000))
+        labels = [dict(Counter(one).most_common()) for one in (now, end)]
+        moment = read.Moment(at, 2000, heads, labels[0], labels[1], entropies)
+        said = words.moment(moment)
+        assert said.startswith("At the end, step 2,000, " if at == 2000 else "At step 10, ")
+        check_moment(said.replace("step 2,000, ", "").replace("step 10, ", ""), now, end, entropies, last=at == 2000)
+
+
+@pytest.mark.parametrize(
+    ("true", "false"),
+    [("fell", "rose"), ("5.00", "5.10"), ("148", "149"), ("step 10", "step 11"), ("as among 20.1", "as among 20.2")],
+)
+def test_a_false_sentence_of_a_loss_is_found(true: str, false: str) -> None:
+    valid = [(10, 5.0), (30, 3.0)]
+    said = words.fall(read.Fall(*valid))
+    check_fall(said, valid)
+    assert true in said
+    with pytest.raises(AssertionError):
+        check_fall(said.replace(true, false), valid)
+
+
+@pytest.mark.parametrize(("true", "false"), [("0.500", "0.600"), ("2.50", "2.60"), ("(b)", "(a)")])
+def test_a_false_sentence_of_growth_is_found(true: str, false: str) -> None:
+    said = words.grown(read.Grown(("a", 2.5), ("b", 0.5)))
+    check_grown(said, {"a": 2.5, "b": 0.5})
+    with pytest.raises(AssertionError):
+        check_grown(said.replace(true, false), {"a": 2.5, "b": 0.5})

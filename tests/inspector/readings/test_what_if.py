@@ -40,14 +40,14 @@ def test_a_guess_is_what_the_logits_say(guesser: LoadedModel, position: int) -> 
     assert (found.hidden, found.right) == (1, int(found.rank == 1))
     said = words.guess(found, model="M")
     assert (f"{round(100 * p[true])} %" in said) or "under 1 %" in said
-    assert ("M guesses the hidden" in said) == (found.rank == 1)
+    assert ("which is the hidden token" in said) == (found.rank == 1)
 
 
 def test_several_guesses_and_the_mask_itself(guesser: LoadedModel) -> None:
     masked = interventions.mask(guesser, TEXT, positions=[3, 6])
     found = read.guessed(masked.guesses, mask_token=guesser.tokenizer.mask_token)
     assert found.right == sum(guess.top[0][0] == guess.token for guess in masked.guesses)
-    assert "of the 2 hidden tokens first" in words.guess(found, model="M")
+    assert "of the 2 hidden tokens." in words.guess(found, model="M")
     text = "The cat [MASK] on the mat."
     place = guesser.encode(text).ids.index(guesser.tokenizer.mask_token_id)
     masked = interventions.mask(guesser, text, positions=[place])
@@ -65,7 +65,9 @@ def test_a_prediction_is_that_of_the_true_next_token() -> None:
     for trace, told, at in ((swapped.before, found.before, 5), (swapped.after, found.after, swapped.later(5))):
         assert told == pytest.approx(shares(loaded, trace.hidden[[at]])[0][true], rel=1e-6)
     said = words.change(words.swapped("cat", "dog"), found, None, None, several=False)
-    assert said.startswith("Replacing `cat` with `dog` changes the probability of ")
+    assert said.startswith(
+        f"Replacing `cat` with `dog` {'raises' if found.after > found.before else 'lowers'} the probability"
+    )
     assert said.endswith(f" from {told_as(found.before)} to {told_as(found.after)}.")
 
 
@@ -88,8 +90,8 @@ def test_the_head_that_moved_most(minilm: LoadedModel) -> None:
     most = max(apart, key=lambda place: np.nan_to_num(apart[place]))
     assert (found.layer, found.head) == most
     assert found.divergence == pytest.approx(apart[most], abs=1e-7)
-    assert words.most_moved(found, several=False) == f"Layer {most[0]}, head {most[1]} moved most."
-    assert words.most_moved(found, several=True).startswith("Encoder, layer")
+    assert words.most_moved(found, several=False) == f"The attention of layer {most[0]}, head {most[1]} changes most."
+    assert words.most_moved(found, several=True).startswith("In the encoder the attention of layer")
     same = read.moved(compare.changed_heads(dropped.before, dropped.before))
     assert same is None
 
@@ -122,5 +124,5 @@ def test_nothing_that_changes_is_told_as_nothing(guesser: LoadedModel) -> None:
 def test_how_a_change_is_named() -> None:
     assert words.hidden(["▁cat"]) == "Hiding `cat`"
     assert words.hidden(["a", "b"]) == "Hiding 2 tokens"
-    assert words.dropped([("cross", 1, 0, 2)], several=True) == "Dropping cross, layer 1, head 2"
+    assert words.dropped([("cross", 1, 0, 2)], several=True) == "Dropping layer 1, head 2 of the cross-attention"
     assert words.dropped([("encoder", 1, 0, 2), ("encoder", 1, 0, 3)], several=False) == "Dropping 2 heads"

@@ -17,7 +17,7 @@ GATED = {
     **{"mamba_n_groups": 2, "mamba_chunk_size": 8},
 }
 BOTTLENECK = {"embedding_size": 16, "true_hidden_size": 32, "intra_bottleneck_size": 32}
-PRE = "the 4 in the layers stand each before a sublayer (pre-norm)"
+PRE = "each of the 4 in the layers stands before a sublayer (pre-norm)"
 STARTED = {"decoder_start_token_id": 0}
 CASES: dict[str, tuple[dict[str, Any], str, list[str], int]] = {  # sizes, placement, what is said, charts
     "llama": (
@@ -36,7 +36,7 @@ CASES: dict[str, tuple[dict[str, Any], str, list[str], int]] = {  # sizes, place
     ),
     "bert": (
         {},
-        "All 5 norms are LayerNorms; the 4 in the layers stand each after a residual sum (post-norm); one follows the",
+        "All 5 norms are LayerNorms; each of the 4 in the layers stands after a residual sum (post-norm); one follows",
         ["5 of 5 norms: LayerNorm (Ba et al. 2016)", r"+ \beta$"],
         2,
     ),

@@ -30,6 +30,6 @@ def is_compared(app: AppTest, *, predicts: bool) -> None:
     assert ("predicts no tokens" in said(app)) == (not predicts)
     assert "divergence" in numbers(app)
     assert ("its rank" in numbers(app)) == predicts
-    did = "changes the probability of" if predicts else "turns the last hidden state of"
+    did = "the probability of" if predicts else "turns the last hidden state of"
     (sentence,) = (header.value for header in app.header)
     assert did in sentence or "changes nothing" in sentence

@@ -39,7 +39,7 @@ def test_of_a_writer_only_what_is_true_is_said(model: str) -> None:
     assert "so you see" not in said(app)
     assert "guess" not in app.header[0].value
     assert app.header[0].value.startswith("Hiding `")
-    assert "changes the probability of" in app.header[0].value
+    assert "the probability of" in app.header[0].value
     assert "What stands in the gap?" not in said(app)
     assert "writes from left to right and fills no gaps" in said(app)
 
