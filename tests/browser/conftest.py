@@ -10,8 +10,10 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
@@ -105,12 +107,63 @@ def browser() -> Iterator[Browser]:
         chromium.close()
 
 
-@pytest.fixture
-def tab(browser: Browser) -> Iterator[Page]:
-    """A page of which no request may leave, and on which neither an error nor a dialog may come."""
-    complaints: list[str] = []
-    page = browser.new_page(viewport={"width": 900, "height": 1200})
+@pytest.fixture(scope="session")
+def window(browser: Browser) -> Iterator[Page]:
+    """The window that all tests use in turn: a window of its own would cost each a second of the processor."""
+    page = browser.new_page()
     page.set_default_timeout(SLOW)
+    yield page
+    page.close()
+
+
+@contextmanager
+def lent(
+    window: Page, width: int, height: int, *, dark: bool = False, **heard: Callable[[Any], object]
+) -> Iterator[Page]:
+    """Lend the window as if it were new, in a size of pixels; `heard` has what is called at the page's events.
+
+    Whoever changes what outlasts a document (its clock, its policy) opens a window with the fixture `browser`.
+    """
+    window.set_viewport_size({"width": width, "height": height})
+    window.emulate_media(color_scheme="dark" if dark else "light")
+    for event, hear in heard.items():
+        window.on(event, hear)  # type: ignore[call-overload]
+    try:
+        yield window
+    finally:
+        _empty(window)
+        for event, hear in heard.items():
+            window.remove_listener(event, hear)
+
+
+def _empty(window: Page) -> None:
+    """Take away what a test can leave behind: other tabs, what is stored, the pointer, routes, and the way back."""
+    for other in window.context.pages:
+        if other is not window:
+            other.close()
+    if window.url.startswith("http"):
+        window.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
+    window.context.clear_cookies()
+    window.mouse.move(0, 0)
+    window.goto("about:blank")
+    window.unroute_all()
+    window.emulate_media(reduced_motion="no-preference")
+    session = window.context.new_cdp_session(window)
+    session.send("Page.resetNavigationHistory")
+    session.detach()
+
+
+@pytest.fixture
+def tab(window: Page) -> Iterator[Page]:
+    """The window, of which no request may leave, and on which neither an error nor a dialog may come."""
+    with inert(window) as page:
+        yield page
+
+
+@contextmanager
+def inert(window: Page) -> Iterator[Page]:
+    """Lend a window; what it asks for outside of its document, says as an error or in a dialog fails the test."""
+    complaints: list[str] = []
 
     def guard(route: Route) -> None:
         if not route.request.url.startswith(("file:", "data:", "blob:")):
@@ -119,12 +172,14 @@ def tab(browser: Browser) -> Iterator[Page]:
         else:
             route.continue_()
 
-    page.route("**/*", guard)
-    page.on("pageerror", lambda error: complaints.append(f"error {error}"))
-    page.on("console", lambda message: message.type == "error" and complaints.append(message.text))
-    page.on("dialog", lambda dialog: (complaints.append(f"dialog {dialog.message}"), dialog.dismiss()))
-    yield page
-    page.close()
+    window.route("**/*", guard)
+    heard = {
+        "pageerror": lambda error: complaints.append(f"error {error}"),
+        "console": lambda message: message.type == "error" and complaints.append(message.text),
+        "dialog": lambda dialog: (complaints.append(f"dialog {dialog.message}"), dialog.dismiss()),
+    }
+    with lent(window, 900, 1200, **heard) as page:
+        yield page
     assert complaints == []
 
 

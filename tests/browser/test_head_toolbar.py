@@ -105,7 +105,7 @@ def test_a_page_that_keeps_no_options_is_not_asked_to(tab):
     show(tab, "head", head_message())
     choose(tab, "Lines", "strongest of each query")
     assert kept(tab).sum() == 3 * N
-    tab.wait_for_timeout(500)
+    tab.wait_for_function("view.toolbar.settling === null")  # the moment at which a page that keeps them is told
     assert events(tab) == []
 
 
