@@ -181,7 +181,11 @@ class Answers(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Run one operation of torch, or answer in its place."""
-        kwargs, packet = kwargs or {}, func._overloadpacket
+        return self.answer(func, args, kwargs or {})
+
+    def answer(self, func: Any, args: Any, kwargs: Any) -> Any:
+        """Run one operation of torch, or answer in its place; for modes that look at more."""
+        packet = func._overloadpacket
         if packet is _aten._local_scalar_dense and args[0].is_meta:
             number = args[0].untyped_storage()._cdata in self._all
             return number if args[0].dtype is torch.bool else int(number)

@@ -110,6 +110,32 @@ class Counted:
         coefficients = self.polynomial()
         return [evaluate(self.formula.basis, coefficients, pair) for pair in pairs]
 
+    def by_length(self, lengths: Iterable[int | tuple[int, int]]) -> pd.DataFrame:
+        """FLOPs of the products by stream, part and component at each length, summed over the layers.
+
+        Columns: tokens, target_tokens, stream, part, component, flops.
+        """
+        groups = dict.fromkeys((row.stream, row.part, row.component) for row in self._order)
+        found = []
+        for pair in [self._lengths(*(length if isinstance(length, tuple) else (length, None))) for length in lengths]:
+            sums = dict.fromkeys(groups, 0)
+            if self.formula is None:
+                for row, flops in self._flops(pair).items():
+                    sums[row.stream, row.part, row.component] += flops
+            else:
+                for group, coefficients in self._grouped.items():
+                    sums[group] = evaluate(self.formula.basis, coefficients, pair)
+            found += [(pair[0], pair[-1], *group, flops) for group, flops in sums.items() if flops]
+        return pd.DataFrame(found, columns=["tokens", "target_tokens", "stream", "part", "component", "flops"])
+
+    @cached_property
+    def _grouped(self) -> Mapping[tuple[str, str, str], tuple[int, ...]]:
+        """The polynomials of all layers together."""
+        groups: dict[tuple[str, str, str], list[tuple[int, ...]]] = defaultdict(list)
+        for row, coefficients in (self.formula.rows if self.formula else {}).items():
+            groups[row.stream, row.part, row.component].append(coefficients)
+        return {group: tuple(sum(column) for column in zip(*rows, strict=True)) for group, rows in groups.items()}
+
     def _flops(self, lengths: Lengths) -> Mapping[Row, int]:
         if self.formula is None:
             return self._model.count(lengths)
@@ -135,6 +161,8 @@ class _Model:
         self.config = config
         self.local = sorted(_local(config))
         self._subjects: dict[int, Subject] = {}
+        self._loops = False  # more products in a longer text
+        self._counts: dict[tuple[Lengths, bool], Mapping[Row, int]] = {}
         self._roles: dict[bool, tuple[list[Product], list[Role]]] = {}
 
     def counted(self) -> Counted:
@@ -159,9 +187,17 @@ class _Model:
         return self._subjects[longest]
 
     def count(self, lengths: Lengths, *, step: bool = False) -> Mapping[Row, int]:
-        """Run one length."""
+        """Count one length, by running it."""
+        if (lengths, step) not in self._counts:
+            self._counts[lengths, step] = self._count(lengths, step=step)
+        return self._counts[lengths, step]
+
+    def _count(self, lengths: Lengths, *, step: bool) -> Mapping[Row, int]:
         named, roles = self._named(step=step)
+        if set(lengths) == {_FITTED[0]}:
+            return self._rows(named, roles)
         trace = subject.run(self.subject(max(lengths) + 1), lengths, roles=False, step=step)
+        self._loops |= len(trace.products) != len(named)
         matched = _match(trace.products, named, roles)
         if matched is None:
             trace = subject.run(self.subject(max(lengths) + 1), lengths, roles=True, step=step)
@@ -189,8 +225,9 @@ class _Model:
     def _stages(self, plain: Basis) -> Iterator[tuple[list[Lengths], list[Basis]]]:
         """Lengths to count and the bases to try on them: first no window, then each that the configuration names."""
         a, b, c, d = _FITTED
-        loops = self._loops()
-        local = [number for number in self.local if not loops or number < _LONGEST_LOOP]
+        if self.local:
+            self.count((b,) * plain.lengths, step=plain.degree == 1)
+        local = [number for number in self.local if not self._loops or number < _LONGEST_LOOP]
         beyond = [2 * number + 3 for number in local] + [number - 1 for number in local if number > 2]
         if plain.lengths == 1:
             yield [(n,) for n in (*_FITTED, *beyond)], [plain]
@@ -210,17 +247,6 @@ class _Model:
             yield [(n,) for n in more], bases
         else:
             yield [*((n, b) for n in more), *((b, n) for n in more), *((n, n + 2) for n in more)], bases
-
-    def _loops(self) -> bool:
-        short, long = (self._products(n) for n in _FITTED[:2])
-        return short != long
-
-    def _products(self, tokens: int) -> int:
-        named, _ = self._named(step=False)
-        if tokens == _FITTED[0]:
-            return len(named)
-        lengths = (tokens,) * (2 if self.subject(0).shape == "encoder-decoder" else 1)
-        return len(subject.run(self.subject(tokens), lengths, roles=False).products)
 
     def _named(self, *, step: bool) -> tuple[list[Product], list[Role]]:
         """The products of a short text and their roles."""

@@ -34,6 +34,10 @@ _ACTIVATIONS = {
     *(_aten.relu_, _aten.silu_, _aten.gelu_backward, _aten.log_sigmoid_forward),
 }
 _SOFTMAX = {_aten._softmax, _aten._safe_softmax, _aten.softmax}
+_SHAPES_ALONE = {  # of their argument: what they make has none of its values
+    *(_aten.new_empty, _aten.new_zeros, _aten.new_ones, _aten.new_full, _aten.empty_like, _aten.zeros_like),
+    *(_aten.ones_like, _aten.full_like, _aten.rand_like, _aten.randn_like, _aten.new_empty_strided),
+}
 CHOICES = {_aten.topk, _aten.argmax, _aten.sort}
 
 
@@ -137,7 +141,9 @@ class Flows:
     def follow(self, func: Any, args: Any, kwargs: Any, out: Any) -> None:
         """Say where the outputs of an operation that is no product come from."""
         packet = func._overloadpacket
-        tensors = _tensors((args, kwargs.values()))
+        if packet in _SHAPES_ALONE:
+            return
+        tensors = _tensors((args[1:] if packet is _aten.copy_ else args, kwargs.values()))
         known = [(tensor, flow) for tensor in tensors if (flow := self.get(tensor)) is not None]
         if not known:
             return

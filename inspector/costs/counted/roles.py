@@ -57,6 +57,7 @@ class _Assignment:
         self.products, self.shape, self.output = products, shape, output
         self.shares: dict[int, Shares] = {}
         self.parts: dict[int, str] = {}
+        self.reached: dict[int, Fraction] = {}  # the share of a product's columns that attention reads themselves
         self.by_layer: dict[object, list[int]] = defaultdict(list)
         for number, product in enumerate(products):
             self.by_layer[product.layer].append(number)
@@ -171,7 +172,9 @@ class _Assignment:
             product = self.products[number]
             reach(product.right if product.left.soft else product.left, "v")
         for number, reached in bits.items():
-            self.shares[number] = _split(reached, self.products[number].columns, width)
+            columns = self.products[number].columns
+            self.shares[number] = _split(reached, columns, width)
+            self.reached[number] = Fraction(min(sum(own.bit_count() for own in reached.values()), columns), columns)
 
     def _behind(self, learned: list[int], mixes: set[int]) -> None:
         """The products behind mix, and those whose largest outputs are looked for."""
@@ -183,10 +186,14 @@ class _Assignment:
             sources = set(product.data.products)
             if product.chosen:
                 self._is(number, "router")
-            elif sources & mixes and all(s in mixes or (s in free and s not in self.shares) for s in sources):
+            elif sources & mixes and all(self._is_beside(source, mixes, free) for source in sources):
                 self._is(number, "out")
-                for other in sources - mixes:
+                for other in sources - mixes - self.shares.keys():
                     self._is(other, "gate", part="attention")
+
+    def _is_beside(self, number: int, mixes: set[int], learned: set[int]) -> bool:
+        """Tell what may reach the product behind mix beside it: a gate, a convolution; no residual stream."""
+        return number in mixes or (number in learned and self.shares.get(number, {"mixer": 1}).keys() == {"mixer"})
 
     def _chains(self, learned: list[int]) -> None:
         """Products that feed nothing but products whose component is known, and those from nothing else."""
@@ -211,7 +218,7 @@ class _Assignment:
                     total[name] += part * share
             if number in self.shares:  # some columns reach the scores by themselves (RoPE's of MLA's keys)
                 for name, share in self.shares[number].items():
-                    total[name] += share
+                    total[name] += share * self.reached.get(number, Fraction(1))
             whole = sum(total.values())
             self.shares[number] = {name: share / whole for name, share in total.items()}
 

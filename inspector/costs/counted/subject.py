@@ -182,16 +182,15 @@ def run(subject: Subject, lengths: Lengths, *, roles: bool, step: bool = False) 
 
 
 def _run(subject: Subject, lengths: Lengths, *, roles: bool, step: bool) -> Trace:
-    with skeleton.Answers():
-        if step:
-            traces: list[Trace] = []
-            assert subject.step is not None
-
-            def traced() -> Any:
-                return subject.network.traced(roles=roles, into=traces)
-
-            subject.step(lengths, traced)
-            return traces[-1]
+    if not step:
         with subject.network.traced(roles=roles) as trace:
             subject.forward(trace, lengths)
         return trace
+    traces: list[Trace] = []
+    assert subject.step is not None
+
+    def traced() -> Any:
+        return subject.network.traced(roles=roles and bool(traces), into=traces)
+
+    subject.step(lengths, traced)
+    return traces[-1]

@@ -10,10 +10,10 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
 from inspector.costs.counted.flow import CHOICES, Columns, Flow, Flows
+from models.huggingface.skeleton import Answers
 
 _aten = torch.ops.aten
 _NUMBERS = ("layer_idx", "layer_id", "layer_number", "layer_index", "idx", "block_idx", "index")
@@ -164,14 +164,14 @@ class Network:
         )
 
 
-class Trace(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class Trace(Answers):
     """The products of one run, counted by torch's own formulas (torch.utils.flop_counter).
 
     roles: follow where each tensor comes from; else count alone, which is faster.
     """
 
     def __init__(self, network: Network, *, roles: bool) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()
         self.network, self.roles = network, roles
         self.products: list[Product] = []
         self.flows = Flows()
@@ -247,7 +247,7 @@ class Trace(TorchDispatchMode):  # type: ignore[no-untyped-call]
         """Run one operation; note it where it is a product, and say where its output comes from."""
         kwargs, packet = kwargs or {}, func._overloadpacket
         formula = flop_registry.get(packet)
-        out = func(*args, **kwargs)
+        out = self.answer(func, args, kwargs)
         if formula is not None:
             flops = int(formula(*args, **kwargs, out_val=out))
             product = Product(self.paths[-1] if self.paths else "", self.layer, str(packet), flops)

@@ -568,6 +568,14 @@ def save(family: Family, folder: Path, *, seed: int = 0) -> None:
     tokenizer().save_pretrained(folder)
 
 
+def named(family: Family) -> Any:
+    """Give the configuration of the family's tiny model, with the name of the class that `save` builds."""
+    config = _config(family)
+    found = _class(family.name)._model_mapping[type(config)]
+    config.architectures = [(found[0] if isinstance(found, list | tuple) else found).__name__]
+    return config
+
+
 def tokenizer() -> Any:
     """A vocabulary of at most 300 tokens: 0 is the padding, 2 begins and 3 ends a text."""
     texts = ["the cat sat on the mat", "the dog sat on the log because it was tired"]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from transformers import BertConfig, GPT2Config, LlamaConfig, T5Config
+from transformers import BertConfig, DeepseekV3Config, GPT2Config, LlamaConfig, T5Config
 
 from inspector import costs
+from models.transformer.config import TransformerConfig
 
 LLAMA_70B = {
     **{"hidden_size": 8192, "intermediate_size": 28672, "num_hidden_layers": 80, "num_attention_heads": 64},
@@ -55,3 +56,53 @@ def test_bert_base_is_counted_as_its_formulas_say() -> None:
     names = ["stream", "part", "component"]
     expected = formulas[formulas.kind == "matmul"].groupby(names).flops.sum()
     assert table[table.kind == "matmul"].groupby(names).flops.sum().to_dict() == expected.to_dict()
+
+
+@pytest.mark.parametrize("name", ["num_hidden_layers", "hidden_size", "num_attention_heads", "vocab_size"])
+@pytest.mark.parametrize("number", [10**12, -4, 0])
+def test_impossible_numbers_are_refused_with_the_number(name: str, number: int) -> None:
+    config = LlamaConfig()
+    vars(config)[name] = number
+    with pytest.raises(ValueError, match=f"{number:,}"):
+        costs.count(config)
+
+
+def test_what_is_no_number_is_refused() -> None:
+    config = LlamaConfig()
+    vars(config)["hidden_size"] = "x"
+    with pytest.raises(ValueError, match="'x'"):
+        costs.count(config)
+
+
+@pytest.mark.parametrize("tokens", [0, -1, 10**12])
+def test_impossible_lengths_are_refused(tokens: int) -> None:
+    counted = costs.count(GPT2Config(n_layer=1, n_embd=8, n_head=2, vocab_size=40))
+    for count in (
+        lambda: counted.table(tokens=tokens),
+        lambda: counted.step(tokens=tokens),
+        lambda: counted.total([tokens]),
+    ):
+        with pytest.raises(ValueError, match=f"{tokens:,}"):
+            count()
+
+
+def test_deepseek_v3_has_its_numbers() -> None:
+    counted = costs.count(DeepseekV3Config(architectures=["DeepseekV3ForCausalLM"]))
+    assert counted.parameters == 671_026_404_352
+    assert counted.polynomial() == (0, 73_249_193_984, 4_997_120)
+
+
+@pytest.mark.parametrize("shape", ["encoder", "decoder", "encoder-decoder"])
+@pytest.mark.parametrize("change", [{}, {"kv_heads": 2, "positions": "rope", "activation": "swiglu"}])
+def test_the_own_transformer_is_counted_as_its_formulas_say(shape: Any, change: dict[str, Any]) -> None:
+    config = TransformerConfig(
+        vocabulary=50, layers=2, width=24, heads=4, ffn_width=40, max_positions=40, shape=shape, **change
+    )
+    counted, names = costs.count(config).table(tokens=9, target_tokens=7), ["stream", "layer", "part", "component"]
+    formulas = costs.breakdown(config, tokens=9, target_tokens=7)
+    expected, found = (
+        table[table.kind == "matmul"].groupby(names, dropna=False).flops.sum().to_dict()
+        for table in (formulas, counted)
+    )
+    assert found == expected
+    assert counted.parameters.sum() == formulas.parameters.sum()
