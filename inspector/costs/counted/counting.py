@@ -18,6 +18,7 @@ from inspector.costs.counted.roles import Role, assign
 from inspector.costs.counted.rows import Row
 from inspector.costs.counted.subject import Subject
 from inspector.costs.counted.tracing import Product
+from models.attention import Stream
 from models.loaded import Shape
 
 MOST_TOKENS = 10**9
@@ -129,9 +130,9 @@ class Counted:
         return pd.DataFrame(found, columns=["tokens", "target_tokens", "stream", "part", "component", "flops"])
 
     @cached_property
-    def _grouped(self) -> Mapping[tuple[str, str, str], tuple[int, ...]]:
+    def _grouped(self) -> Mapping[tuple[Stream, str, str], tuple[int, ...]]:
         """The polynomials of all layers together."""
-        groups: dict[tuple[str, str, str], list[tuple[int, ...]]] = defaultdict(list)
+        groups: dict[tuple[Stream, str, str], list[tuple[int, ...]]] = defaultdict(list)
         for row, coefficients in (self.formula.rows if self.formula else {}).items():
             groups[row.stream, row.part, row.component].append(coefficients)
         return {group: tuple(sum(column) for column in zip(*rows, strict=True)) for group, rows in groups.items()}

@@ -164,7 +164,7 @@ class Network:
         )
 
 
-class Trace(Answers):
+class Trace(Answers):  # type: ignore[no-untyped-call]
     """The products of one run, counted by torch's own formulas (torch.utils.flop_counter).
 
     roles: follow where each tensor comes from; else count alone, which is faster.
