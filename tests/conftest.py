@@ -23,7 +23,10 @@ TIERS = {
     "browser": ("browser",),
     "page": ("inspector/views",),
     "training": ("models/training",),
-    "families": ("inspector/probe/test_families.py", "inspector/probe/test_spread.py"),
+    "families": (
+        *("inspector/probe/test_families.py", "inspector/probe/test_spread.py"),
+        "inspector/costs/counted/test_families.py",
+    ),
     "hostile": ("models/untrusted/test_hostile.py", "inspector/trace/test_hostile_traces.py"),
 }
 """The folders and files of each marker; `make check` leaves them all out."""
