@@ -42,7 +42,7 @@ CASES: dict[str, tuple[dict[str, Any], str, list[str], int]] = {  # sizes, place
     ),
     "falcon_h1": (
         GATED,
-        "of the 6 in the layers stand 4 before a sublayer (pre-norm) and 2 inside a sublayer; one ends the stack",
+        "of the 6 in the layers 4 stand before a sublayer (pre-norm) and 2 stand inside a sublayer; one ends the stack",
         ["2 of 7 norms", "in 2 groups of features, with a gate z", r"\mathrm{SiLU}(z)"],
         2,
     ),
@@ -84,15 +84,15 @@ def test_a_shorter_text_takes_the_number_back_without_blaming_the_link() -> None
     (chips,) = (one for one in app.button_group if one.key == "chips token")
     chips.set_value([1, 6]).run()
     assert app.query_params["token"] == "6"
-    assert "`mat`: before the norms" in said(app)
+    assert "of `mat` is between" in said(app)
     typed(app, "Hi.")
     assert not app.exception
-    assert "`hi`: before the norms" in said(app)
+    assert "of `hi` is between" in said(app)
     assert "The link asks" not in said(app)
 
 
 def test_a_link_with_numbers_opens_the_token_and_the_norm() -> None:
     app = opened("LayerNorm", token="6", norm="3")
     assert not app.exception
-    assert "`mat`: before the norms" in said(app)
+    assert "of `mat` is between" in said(app)
     assert app.selectbox(key="list norm").value == 3
