@@ -58,6 +58,8 @@ def build(config: Any, *, tokens: int = 0) -> PreTrainedModel:
     check_numbers(config)
     architecture = architecture_of(config)
     config = deepcopy(config)
+    if not isinstance(config, architecture.config_class or object):  # a text's class, for a model of more than text
+        config = config.get_text_config()
     try:
         for part in (config, *(getattr(config, name, None) for name in config.sub_configs)):
             if part is not None:

@@ -17,7 +17,7 @@ LENGTHS = ((20, 17), (31, 12), (45, 40))  # of source and target; none is among 
 _SPARSE = {"encoder_sparse_step": 1, "decoder_sparse_step": 1}
 KINDS = (  # fused projections, shared layers, adapters, positions beside the text, latents, experts, chunks, two stacks
     *("bert", "albert", "deberta-v2", "xmod", "modernbert", "squeezebert", "gpt2", "bloom", "falcon", "gpt_bigcode"),
-    *("mistral", "mixtral", "gemma2", "phi3", "gpt_oss", "deepseek_v3", "lfm2", "falcon_h1", "t5", "bart"),
+    *("mistral", "mixtral", "gemma2", "phi3", "gpt_oss", "deepseek_v3", "lfm2", "falcon_h1", "t5", "bart", "llama4"),
 )
 SPARSE = (  # the tiny sizes of these two have dense layers alone
     Family("switch_transformers", "", {**_SPARSE, "num_sparse_encoder_layers": 2, "num_sparse_decoder_layers": 2}),
