@@ -31,6 +31,14 @@ MINI_BERT = Card(
     "on public-domain novels and English sentences: it guesses hidden words.",
     licence="MIT; trained on public-domain novels and sentences of tatoeba.org, CC-BY 2.0 FR, see its CARD.md",
 )
+MINI_GPT = Card(
+    id="mini-gpt",
+    title="mini-GPT, trained here",
+    summary="The own decoder (4 layers, 6 heads that share 2 kv heads, width 192, rotary positions, RMSNorm, SwiGLU), "
+    "trained here on public-domain novels and English sentences: it writes on, and has induction heads.",
+    licence="MIT; trained on public-domain novels and sentences of tatoeba.org, CC-BY 2.0 FR, see its CARD.md",
+    shape="decoder",
+)
 UNTRAINED: dict[Shape, Card] = {
     "encoder": Card(
         id="own-encoder",
@@ -62,4 +70,4 @@ UNTRAINED: dict[Shape, Card] = {
 
 def catalogue() -> tuple[Card, ...]:
     """List the models that come with Headlight, the page's default first."""
-    return (MINILM, MINI_BERT, TRANSLATOR, MINILM_OWN, *UNTRAINED.values())
+    return (MINILM, MINI_BERT, MINI_GPT, TRANSLATOR, MINILM_OWN, *UNTRAINED.values())

@@ -1,6 +1,6 @@
 """Tables of mini-bert-zh and mini-gpt for docs/trained.md, beside transformers' models of their size.
 
-    python tests/benchmarks/small_models.py --data PATH --shipped FOLDER --beside FOLDER --yardstick FOLDER
+    python tests/benchmarks/small_models.py --data PATH --shipped FOLDER [--beside FOLDER] [--yardstick FOLDER]
 
 Each FOLDER is the --out of a finished training: of the model that is shipped, of the same model and of the yardstick,
 both at the shorter budget (`python -m models.train NAME --steps N`, for the yardstick with `--implementation
@@ -54,14 +54,14 @@ ABOVE = 0.5
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name in ("data", "shipped", "beside", "yardstick"):
-        parser.add_argument(f"--{name}", type=Path, required=True)
+        parser.add_argument(f"--{name}", type=Path, required=name in ("data", "shipped"))
     chosen = parser.parse_args()
     torch.set_num_threads(1)
     recipe = RECIPES[(chosen.shipped / CHECKPOINT / "CARD.md").read_text(encoding="utf-8").split(maxsplit=2)[1]]
-    print_scores(chosen.shipped, chosen.beside, chosen.yardstick)
+    print_scores(*(folder for folder in (chosen.shipped, chosen.beside, chosen.yardstick) if folder))
     texts = list(treebank(chosen.data / TREEBANK) if recipe.objective == "mask" else paragraphs(chosen.data))[:TEXTS]
-    own, yardstick = load_own(chosen.shipped), load_yardstick(chosen.yardstick, recipe)
-    print_heads(measure(own, texts), measure(yardstick, texts))
+    loaded = [load_own(chosen.shipped)] + ([load_yardstick(chosen.yardstick, recipe)] if chosen.yardstick else [])
+    print_heads([measure(one, texts) for one in loaded])
 
 
 # --- scores ------------------------------------------------------------------------------------------------------
@@ -162,13 +162,14 @@ def _treebank_words(encoding: Encoding, words: tuple[int, ...]) -> tuple[int | N
     )
 
 
-def print_heads(own: pd.DataFrame, yardstick: pd.DataFrame) -> None:
-    """Print for each kind the best head of both models, and how many heads are above one half."""
-    print(f"\n| weight on | best head | heads above {ABOVE} | yardstick's best | heads above {ABOVE} |")
-    print("| --- | --- | --- | --- | --- |")
+def print_heads(tables: list[pd.DataFrame]) -> None:
+    """Print for each kind the best head of the model and of its yardstick, and how many heads are above one half."""
+    columns = [f"{whose}best head | heads above {ABOVE}" for whose in ("", "yardstick's ")[: len(tables)]]
+    print(f"\n| weight on | {' | '.join(columns)} |")
+    print("| --- |" + " --- | --- |" * len(tables))
     for kind, what in KINDS.items():
         cells = []
-        for table in (own, yardstick):
+        for table in tables:
             layer, head = table[kind].idxmax()
             cells += [f"{table[kind].max():.2f} (layer {layer}, head {head})", f"{int((table[kind] > ABOVE).sum())}"]
         print(f"| {what} | {' | '.join(cells)} |")

@@ -24,7 +24,7 @@ MOST = 256  # new tokens
 LIMITS = {
     "translator": "This small translator knows short everyday sentences. Longer ones, names and numbers go wrong.",
     "mini-gpt": "This small model was trained here on novels and short sentences. It goes on in their manner, and what "
-    "it tells is made up.",
+    "it tells is made up. After a full stop it may end at once: leave the last sentence open.",
 }
 SCORE = {"wu": r"$\log P\,/\,((5 + n) / 6)", "power": r"$\log P\,/\,n"}
 BEAM_WORDS = {

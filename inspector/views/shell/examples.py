@@ -15,11 +15,16 @@ EXAMPLES = {
     "Two sentences": "The trophy does not fit into the suitcase.",
     "Easy to guess": "He shook his head and said that he did not know.",
     "To translate": "When I came home, my mother was cooking.",
+    "To write on": "Mr. Darling opened the door and looked at the dog. Then Mr.",
 }
 PAIRS = {"Two sentences": "It is too big."}
 FIRST = EXAMPLES["Who was tired?"]
 """The text that a link without a text means."""
-_OF_MODEL = {"translator": EXAMPLES["To translate"], "mini-bert": EXAMPLES["Easy to guess"]}
+_OF_MODEL = {
+    "translator": EXAMPLES["To translate"],
+    "mini-bert": EXAMPLES["Easy to guess"],
+    "mini-gpt": EXAMPLES["To write on"],
+}
 
 
 def of(model: str) -> str:

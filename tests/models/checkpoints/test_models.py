@@ -16,6 +16,8 @@ from models.checkpoints import FOLDER
 from models.checkpoints.store import read_checkpoint
 from models.files import read_tensors
 from models.training import history
+from models.training.repeats import induction_scores
+from models.transformer import Decoder
 
 ROOT = Path(__file__).parents[3]
 LOAD = """
@@ -79,7 +81,16 @@ def test_mini_bert_has_heads_that_look_at_the_neighbours() -> None:
     assert measured["previous"].max() > 0.6
 
 
-@pytest.mark.parametrize("name", ["translator", "mini-bert"])
+def test_mini_gpt_goes_on_as_a_text_did_before() -> None:
+    loaded = models.load("mini-gpt")
+    assert loaded.generate("Mr. Darling looked at the door. Mr.", new_tokens=2).startswith("Darling")
+    network = loaded.runner.head
+    assert isinstance(network, Decoder)
+    assert induction_scores(network, vocabulary=4096, start=2).max() > 0.5
+    assert history.read_replay(FOLDER / "mini-gpt").induction is not None
+
+
+@pytest.mark.parametrize("name", ["translator", "mini-bert", "mini-gpt"])
 @pytest.mark.heavy
 def test_a_shipped_model_loads_offline_and_brings_little(name: str) -> None:
     """No model class of transformers, and no library that takes seconds; tests/benchmarks/load.py has the clock."""
@@ -93,7 +104,7 @@ def test_a_shipped_model_loads_offline_and_brings_little(name: str) -> None:
     assert not [module for module in brought if module.startswith("transformers.models.")]
 
 
-@pytest.mark.parametrize("name", ["translator", "mini-bert"])
+@pytest.mark.parametrize("name", ["translator", "mini-bert", "mini-gpt"])
 def test_the_card_says_what_a_card_must(name: str) -> None:
     card = (FOLDER / name / "CARD.md").read_text(encoding="utf-8")
     for section in ("Data", "Attribution", "Recipe", "Hardware and time", "Curves", "Scores", "Limits"):
@@ -108,6 +119,7 @@ def test_the_card_says_what_a_card_must(name: str) -> None:
     [
         ("translator", "The cat is sleeping on the bed.", "猫在床上睡觉。", 3),
         ("mini-bert", "The cat sat on the mat because it was tired.", None, 4),
+        ("mini-gpt", "The cat sat on the mat because it was tired.", None, 4),
     ],
 )
 def test_the_replay_ends_with_the_attention_of_the_shipped_weights(
@@ -116,15 +128,16 @@ def test_the_replay_ends_with_the_attention_of_the_shipped_weights(
     tensors, _ = read_tensors(FOLDER / name / "replay.safetensors")
     last = max(int(key.split("/")[0]) for key in tensors)
     assert len({key.split("/")[0] for key in tensors}) == 12
-    trace = inspector.record(models.load(name), text, target=target)
-    for stream in ("encoder",) if target is None else ("encoder", "decoder", "cross"):
+    loaded = models.load(name)
+    trace, only = inspector.record(loaded, text, target=target), loaded.shape
+    for stream in (only,) if target is None else ("encoder", "decoder", "cross"):
         for layer in range(layers):
             recorded = tensors[f"{last}/0.{stream}.{layer}"].float()
             shown = torch.tensor(trace.attention(stream=stream, layer=layer))
             torch.testing.assert_close(recorded, shown, atol=5e-3, rtol=0)  # both rounded to half precision
 
 
-@pytest.mark.parametrize("name", ["translator", "mini-bert"])
+@pytest.mark.parametrize("name", ["translator", "mini-bert", "mini-gpt"])
 def test_its_metrics_and_its_replay_are_of_one_training(name: str) -> None:
     rows, replay = history.read_metrics(FOLDER / name), history.read_replay(FOLDER / name)
     assert rows[-1]["step"] == replay.steps[-1]

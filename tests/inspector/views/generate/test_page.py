@@ -75,7 +75,7 @@ def test_untrained_models_write_and_say_so(model: str) -> None:
 
 
 @pytest.mark.parametrize("model", ["minilm", "own-encoder"])
-def test_with_an_encoder_the_translator_writes_and_a_click_chooses_it(model: str) -> None:
+def test_with_an_encoder_mini_gpt_writes_and_a_click_chooses_it(model: str) -> None:
     app = written(model=model)
     assert not app.exception
     assert "does not write" in said(app)
@@ -83,7 +83,7 @@ def test_with_an_encoder_the_translator_writes_and_a_click_chooses_it(model: str
     assert app.selectbox(key="model").value == model
     pressed(app, "choose stand-in")
     assert not app.exception
-    assert app.selectbox(key="model").value == "translator"
+    assert app.selectbox(key="model").value == "mini-gpt"
     assert app.text_area(key="text").value == TEXT
     assert text_so_far(app)["tokens"]
 
