@@ -183,14 +183,15 @@ def by_length(
     *,
     crossovers: Crossovers,
     tokens: int | None = None,
+    text: str = "this text",
     scale: Literal["log", "linear"] = "log",
     mode: Mode = "light",
 ) -> go.Figure:
     """FLOPs of the layers' attention, its two kinds of products, and the FFN, against the tokens of the text.
 
     costs: of `costs.by_length`, whose lengths are the curves' points (`lengths` gives good ones). Two vertical lines
-    mark where scores and mix alone, and the whole attention sublayer, cost as much as the FFN; a third the current
-    text's `tokens`. A line outside the drawn lengths is left out.
+    mark where scores and mix alone, and the whole attention sublayer, cost as much as the FFN; a third the length
+    of the `text` at hand, `tokens`. A line outside the drawn lengths is left out.
     """
     wide = costs.pivot_table(index="tokens", columns="group", values="flops", aggfunc="sum")
     part = theme.PART[mode]
@@ -228,7 +229,7 @@ def by_length(
     marks = [
         (crossovers.core, "scores and mix = FFN", part["scores"], "dash"),
         (crossovers.sublayer, "attention = FFN", part["attention"], "solid"),
-        (tokens, "this text", theme.MUTED[mode], "dot"),
+        (tokens, text, theme.MUTED[mode], "dot"),
     ]
     for row, (at, label, colour, dash) in enumerate(marks):
         if at is None or not first <= at <= last:

@@ -104,7 +104,8 @@ def beside(entries: Iterable[tuple[str, Count, KVCache | None]], *, tokens: int)
 
     entries: a title, a count, and the KV cache of a model that writes. Columns: model, parameters, flops (matrix
     products of one forward), attention (its share of the layers' products of all streams, 0 to 1), core, sublayer
-    (crossovers of the first stream, in tokens), cache_bytes (a token, of 2-byte numbers).
+    (crossovers of the first stream, in whole tokens), cache_bytes (a token, of 2-byte numbers); <NA> where a model has
+    none.
     """
     rows = []
     for title, model, cache in entries:
@@ -123,7 +124,11 @@ def beside(entries: Iterable[tuple[str, Count, KVCache | None]], *, tokens: int)
                 "cache_bytes": None if cache is None else cache.token_bytes(),
             }
         )
-    return pd.DataFrame(rows)
+    found = pd.DataFrame(rows)
+    lengths = found[["core", "sublayer"]].astype("Float64").round()
+    return found.assign(**lengths, cache_bytes=found["cache_bytes"]).astype(
+        dict.fromkeys(("core", "sublayer", "cache_bytes"), "Int64")
+    )
 
 
 def sharing(cache: KVCache, *, tokens: int, element_bytes: int = 2) -> pd.DataFrame:

@@ -33,21 +33,25 @@ def show(subject: Subject) -> None:
     """Draw the choice and the table."""
     st.subheader(f"Models side by side at {subject.tokens:,} tokens")
     names = list(costs.SHELF)
-    chosen = link.words("beside", allowed=names) or WITH
-    key = "beside-shapes"
-    st.session_state.setdefault(key, list(chosen))
-    st.multiselect(
-        "Beside it",
+    chosen, key = link.words("beside", allowed=names) or WITH, "beside-shapes"
+    st.session_state[key] = list(chosen)
+
+    def keep() -> None:
+        if len(st.session_state[key]) <= MOST:  # a chip too many is not taken
+            link.assign("beside", tuple(st.session_state[key]))
+
+    st.pills(
+        f"Beside it, at most {MOST}",
         names,
+        selection_mode="multi",
         format_func=lambda name: costs.SHELF[name].title,
         key=key,
-        max_selections=MOST,
-        on_change=lambda: link.assign("beside", tuple(st.session_state[key])),
+        on_change=keep,
     )
     link.publish()
     try:
         entries = [(subject.title, subject.counted(), _cache(subject))]
-        for name in st.session_state[key]:
+        for name in chosen:
             with st.spinner(f"Counting {costs.SHELF[name].title}"):
                 other = subjects.of_shape(name, tokens=subject.tokens)
                 entries.append((other.title, other.counted(), _cache(other)))

@@ -30,7 +30,7 @@ VALUES: dict[draw.Value, str] = {
     "activation_bytes": "Activation bytes",
     "cache_bytes": "KV cache bytes",
 }
-MORE = {
+SECTIONS = {
     "layers": "By layer",
     "whole": "The whole model",
     "memory": "Memory and steps",
@@ -80,9 +80,10 @@ def by_length(subject: Subject, crossovers: costs.Crossovers, *, formulas: bool,
     table = (
         costs.by_length(subject.config, lengths) if formulas else costs.sweep(subject.counted(), lengths, stream=stream)
     )
+    text = "this text" if subject.loaded is not None else "chosen"
     python = (BY_LENGTH if formulas else SWEEP).format(config=subject.python, lengths=lengths)
     chart.show(
-        partial(draw.by_length, table, crossovers=crossovers, tokens=subject.tokens),
+        partial(draw.by_length, table, crossovers=crossovers, tokens=subject.tokens, text=text),
         alt="FLOPs of attention and FFN against text length, with the two crossovers",
         key="by-length",
         python=python,
@@ -169,8 +170,7 @@ if crossovers is not None:
         f"{equals[0]}{crossovers.core:,.0f} tokens; attention {sublayer}."
     )
 
-more = widgets.bar("More about these costs", list(MORE), "more", words=MORE.__getitem__)
-match more:
+match widgets.bar("More about these costs", list(SECTIONS), "section", words=SECTIONS.__getitem__):
     case "layers":
         st.subheader(f"{VALUES[value]} by layer")
         chart.show(

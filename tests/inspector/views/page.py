@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from time import sleep
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
@@ -78,6 +80,15 @@ def uploaded(app: AppTest, content: bytes, *, name: str = "t.npz") -> AppTest:
     app.session_state["saved.open"] = True  # the field stands in a part that is drawn once it is open
     app.run()
     return app.file_uploader(key="file").set_value((name, content, "application/octet-stream")).run()
+
+
+def until(true: Callable[[], bool]) -> None:
+    """Wait for what other threads do."""
+    for _ in range(2000):
+        if true():
+            return
+        sleep(0.005)
+    pytest.fail("it did not come to that")
 
 
 def said(app: AppTest) -> str:

@@ -33,18 +33,18 @@ def test_a_shape_of_seventy_billion_is_told_in_every_section() -> None:
     assert "At 128 tokens the FFN takes" in said(app)
     assert "33,792 tokens" in said(app)
     assert "69.0 G parameters and 17.6 T FLOPs" in said(app)
-    chosen(app, "more", "memory")
+    chosen(app, "section", "memory")
     found = numbers(app)
     assert found["a token"] == "327,680 B"
     assert found["with the cache"] == "138 GFLOP"
     assert found["backward"] == "35.3 TFLOP"
-    chosen(app, "more", "heads")
+    chosen(app, "section", "heads")
     assert "4 n² d" not in said(app)
     assert numbers(app)["width of a head"] == "128"
-    chosen(app, "more", "derivation")
+    chosen(app, "section", "derivation")
     assert "The closed formula and the count agree: 17,633,525,104,640 FLOPs" in said(app)
-    for section in ("whole", "time"):
-        chosen(app, "more", section)
+    for section in ("whole", "time", "beside"):
+        chosen(app, "section", section)
         assert "Cannot be" not in said(app)
 
 

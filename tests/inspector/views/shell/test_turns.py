@@ -10,6 +10,7 @@ from time import sleep
 import pytest
 
 from inspector.views.shell.turns import Turns
+from tests.inspector.views.page import until
 
 
 class Left(BaseException):
@@ -20,14 +21,6 @@ def started(work: Callable[[], None]) -> threading.Thread:
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
     return thread
-
-
-def until(true: Callable[[], bool]) -> None:
-    for _ in range(2000):
-        if true():
-            return
-        sleep(0.005)
-    pytest.fail("it did not come to that")
 
 
 @pytest.mark.parametrize("places", [1, 3])
