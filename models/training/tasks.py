@@ -190,7 +190,7 @@ def _written(recipe: Recipe, texts: Sequence[str], held_out: Sequence[str], toke
         mixed,
         _rows(_encode(tokenizer, held_out), longest=recipe.max_positions, start=start, end=end),
         source=f"{corpus.BOOKS['train']} and the English side of {corpus.PAIRS['train']}; 7 of 112 are random tokens "
-        "twice, 5 are passages twice",
+        f"twice, 5 are passages twice; before them {recipe.repeat_steps:,} steps on short repeats of random tokens",
         before=_first_repeats(recipe, pieces, start=start),
     )
 
