@@ -15,7 +15,7 @@ EXAMPLES = {
     "Two sentences": "The trophy does not fit into the suitcase.",
     "Easy to guess": "He shook his head and said that he did not know.",
     "To translate": "When I came home, my mother was cooking.",
-    "To write on": "Mr. Darling opened the door and looked at the dog. Then Mr.",
+    "To write on": '"I am very glad to see you," said',  # mini-gpt ends its sentence, and repeats what was said
 }
 PAIRS = {"Two sentences": "It is too big."}
 FIRST = EXAMPLES["Who was tired?"]
