@@ -36,7 +36,7 @@ _DECODERS = {
 }
 """The class with an output matrix, by model type."""
 
-_PREFIXES = {**_BERT_FAMILY, "albert": "Albert", "gpt2": "GPT2", "llama": "Llama", "bloom": "Bloom", "t5": "T5"}
+PREFIXES = {**_BERT_FAMILY, "albert": "Albert", "gpt2": "GPT2", "llama": "Llama", "bloom": "Bloom", "t5": "T5"}
 """The prefix of a model type's classes."""
 
 
@@ -175,9 +175,9 @@ def _from_transformers(config: PretrainedConfig) -> tuple[TransformerConfig, Hea
     from models.convert import config_from_transformers
 
     family = config.model_type
-    if family not in _PREFIXES:
+    if family not in PREFIXES:
         raise ValueError(
-            f"no cost formulas for the model type {family!r}; there are some for {', '.join(_PREFIXES)} and the own "
+            f"no cost formulas for the model type {family!r}; there are some for {', '.join(PREFIXES)} and the own "
             "Transformer"
         )
     head = _head(config)
@@ -197,7 +197,7 @@ def _same_cost(activation: str) -> str:
 
 
 def _head(config: PretrainedConfig) -> Head:
-    prefix = _PREFIXES[config.model_type]
+    prefix = PREFIXES[config.model_type]
     name = (config.architectures or [f"{prefix}Model"])[0]
     heads = _decoder_heads(config) if config.model_type in _DECODERS else _encoder_heads(config)
     if name not in heads:
@@ -206,7 +206,7 @@ def _head(config: PretrainedConfig) -> Head:
 
 
 def _decoder_heads(config: PretrainedConfig) -> dict[str, Head]:
-    prefix = _PREFIXES[config.model_type]
+    prefix = PREFIXES[config.model_type]
     matrix = Head(matrix="tied" if config.tie_word_embeddings else "own")
     if config.model_type != "t5":
         return {f"{prefix}Model": Head(), _DECODERS[config.model_type]: matrix}
@@ -215,7 +215,7 @@ def _decoder_heads(config: PretrainedConfig) -> dict[str, Head]:
 
 
 def _encoder_heads(config: PretrainedConfig) -> dict[str, Head]:
-    prefix, family = _PREFIXES[config.model_type], config.model_type
+    prefix, family = PREFIXES[config.model_type], config.model_type
     # RoBERTa's kind of word head uses GELU whatever the layers use.
     activation = config.hidden_act if family in ("bert", "albert") else "gelu"
     words = Head(words=True, activation=activation, tied=config.tie_word_embeddings)

@@ -47,7 +47,9 @@ def sweep(counted: Counted, lengths: Iterable[int], *, stream: str | None = None
 
 
 def crossings(counted: Counted, *, stream: str | None = None, across: bool = False) -> Crossovers | None:
-    """Find the lengths at which attention costs as much as the FFN; None for a model without both.
+    """Find the lengths at which attention costs as much as the FFN; None where they never do.
+
+    core is 1 where scores and mix cost more at any length.
 
     stream: encoder | decoder, the first of the model where None. across: with the attention over a source of as many
     tokens. Experts count as many as a token chooses.
@@ -61,9 +63,12 @@ def crossings(counted: Counted, *, stream: str | None = None, across: bool = Fal
     ffn = _sum(_polynomial(counted, part=part, stream=stream) for part in FFN)
     if not any(pairs) or not any(ffn):
         return None
+    last = _at(counted, ffn, _LONGEST)
+    if _at(counted, pairs, _LONGEST) < last or _at(counted, attention, _LONGEST) < last:
+        return None
     core = _meets(lambda n: _at(counted, pairs, n), lambda n: _at(counted, ffn, n))
     sublayer = _meets(lambda n: _at(counted, attention, n), lambda n: _at(counted, ffn, n))
-    return Crossovers(core=core or 0.0, sublayer=sublayer, plain=False)
+    return Crossovers(core=1.0 if core is None else core, sublayer=sublayer, plain=False)
 
 
 def streams(counted: Counted) -> list[str]:
@@ -91,7 +96,7 @@ def _at(counted: Counted, coefficients: Sequence[int], tokens: int) -> int:
 
 
 def _meets(cost: Callable[[int], int], other: Callable[[int], int]) -> float | None:
-    """Find where `cost` overtakes `other` for good; None where it is dearer at any length, or never within 2^30 tokens.
+    """Find where `cost`, the dearer at last, overtakes `other` for good; None where it is dearer at any length.
 
     Between two whole lengths the difference is a parabola through the three lengths around them.
     """
@@ -100,8 +105,6 @@ def _meets(cost: Callable[[int], int], other: Callable[[int], int]) -> float | N
         return cost(n) - other(n)
 
     low, high = 1, 2
-    if over(_LONGEST) < 0:
-        return None
     while over(high) < 0:
         low, high = high, 2 * high
     if over(low) >= 0:

@@ -6,11 +6,12 @@ out, some count them as dense products. Headlight counts 2 FLOPs a multiply-add,
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from inspector.costs.derived import breakdown
+from inspector.costs.derived import PREFIXES, breakdown
 from inspector.costs.kv_cache import kv_cache
-from inspector.costs.shelf import SHELF
+from inspector.costs.shelf import SHELF, Shape
 
 
 @dataclass(frozen=True)
@@ -67,14 +68,8 @@ def published() -> tuple[Published, ...]:
             for name, size in caches.items()
         ),
         *(
-            Published(
-                f"Parameters of {shape.title}",
-                f"{shape.parameters:,}",
-                shape.parameters,
-                "",
-                shape.note or shape.source,
-            )
-            for shape in SHELF.values()
+            Published(f"Parameters of {shape.title}", f"{shape.parameters:,}", size, "", shape.note or shape.source)
+            for shape, size in _parameters()
         ),
     )
 
@@ -85,6 +80,13 @@ _CACHES = {
     "llama-2-70b": "2 bytes a number, 80 layers, 8 heads of 128 (GQA)",
     "deepseek-v3": "2 bytes a number, 61 layers, 512 + 64 numbers (MLA)",
 }
+
+
+def _parameters() -> Iterator[tuple[Shape, int]]:
+    """Count the parameters of each shape that has closed formulas."""
+    for shape in SHELF.values():
+        if shape.kind in PREFIXES:
+            yield shape, int(breakdown(shape.config(), tokens=1)["parameters"].sum())
 
 
 def vit_flops(*, side: int = 224, patch: int = 16, width: int = 768, layers: int = 12, classes: int = 1000) -> int:

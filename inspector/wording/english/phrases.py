@@ -25,7 +25,7 @@ DO = {
     "induction": ("looks at what followed the same token", "look at what followed the same token"),
     "same word": ("stays within the word", "stay within the word"),
 }
-"""What one head does, and what several do, by the labels of `heads.label`; {} is the special token."""
+"""Words for what one head does, and several do, by the labels of `heads.label`; {} is the special token."""
 TOLERANCE = 0.01  # a share this near a fraction is told as the fraction
 
 

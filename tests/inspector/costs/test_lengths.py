@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -19,7 +20,7 @@ SIZES: dict[str, Any] = {
 
 
 def test_gated_and_grouped_layers_cross_where_the_formula_says() -> None:
-    """With p d f for the FFN's matrices, q = H E and k = K E: core p d f / 2q, sublayer d (p f - 2 (q + k)) / 2q."""
+    """Both lengths follow from p d f of the FFN, q = H E and k = K E: p d f / 2q, d (p f - 2 (q + k)) / 2q."""
     d, f, q = 24, 100, 24
     for kv_heads in (1, 2, 4):
         counted = costs.count(LlamaConfig(**SIZES, num_key_value_heads=kv_heads))
@@ -32,6 +33,14 @@ def test_gated_and_grouped_layers_cross_where_the_formula_says() -> None:
         assert (
             table["flops"][table["tokens"] == 7].sum() == counted.table(tokens=7).query("layer.notna()")["flops"].sum()
         )
+
+
+def test_attention_that_grows_with_the_text_alone_never_meets_a_dearer_ffn() -> None:
+    counted = costs.count(LlamaConfig(**SIZES))
+    formula = counted.formula
+    assert formula is not None
+    straight = {row: (0, one + square, 0) for row, (_, one, square) in formula.rows.items()}
+    assert costs.crossings(replace(counted, formula=replace(formula, rows=straight))) is None
 
 
 def test_bert_and_llama_70b_cross_at_the_published_lengths() -> None:

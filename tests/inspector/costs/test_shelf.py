@@ -49,6 +49,9 @@ def test_published_numbers_follow_from_their_conventions() -> None:
     caches = {what: value for what, value in values.items() if what.startswith("KV cache")}
     assert list(caches.values()) == [524_288, 131_072, 327_680, 70_272]
     assert all(one.convention for one in found.values())
+    parameters = [one for what, one in found.items() if what.startswith("Parameters")]
+    assert len(parameters) == 12
+    assert [f"{one.value:,}" for one in parameters] == [one.printed for one in parameters]
 
 
 def test_a_pasted_config_is_read_as_its_file_would_be() -> None:
