@@ -36,6 +36,7 @@ from models.build_lock import LOADING
 from models.formatting import format_bytes
 from models.huggingface.differential_attention import replace_differential
 from models.huggingface.eager_attention import IMPLEMENTATION, name_streams
+from models.huggingface.fresh_rotary import keep_fresh
 from models.huggingface.runner import PretrainedRunner, try_out
 from models.huggingface.sparse_attention import replace_sparse
 from models.huggingface.without_maps import why_no_maps
@@ -206,6 +207,7 @@ def _loaded(source: _Source, implementation: str) -> PretrainedRunner:
     check_finite(network)
     replace_sparse(network)
     replace_differential(network)
+    keep_fresh(network)
     name_streams(network, decoder=source.shape == "decoder")
     running_layer.install(network)
     tried = try_out(network, source.tokenizer, shape=source.shape)
