@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from statistics import fmean
 from typing import TYPE_CHECKING, get_args
 
@@ -56,6 +57,26 @@ class Verdict:
     values: dict[str, tuple[object, object]]
 
 
+@dataclass(frozen=True)
+class Ended:
+    """The last report of one training: its side and seed, the step and the loss (nats per digit)."""
+
+    side: Side
+    seed: int
+    step: int
+    loss: float
+
+
+@dataclass(frozen=True)
+class Unfinished:
+    """The trainings that a stop kept from their `steps`: where each `stopped` is, and how many of all did not begin."""
+
+    stopped: tuple[Ended, ...]
+    steps: int
+    missing: int
+    trainings: int
+
+
 def progress(trained: Iterable[Trained]) -> Progress | None:
     """Tell how far the last seed is; None before the first report."""
     reported = [one for one in trained if one.curve]
@@ -99,3 +120,27 @@ def verdict(experiment: Experiment, results: Sequence[Result]) -> Verdict | None
         tried=TRIED,
         values=experiment.differences,
     )
+
+
+def diverged(trained: Iterable[Trained]) -> tuple[Ended, ...]:
+    """Find the trainings whose loss is no finite number any more."""
+    return tuple(end for end in map(_ended, trained) if end is not None and not isfinite(end.loss))
+
+
+def unfinished(experiment: Experiment, results: Sequence[Result]) -> Unfinished | None:
+    """Find what a stop left short or not begun; None where every training reached its end or diverged."""
+    ends = [end for end in map(_ended, results) if end is not None]
+    stopped = tuple(end for end in ends if end.step < experiment.steps and isfinite(end.loss))
+    trainings = 2 * experiment.seeds
+    missing = trainings - len(results)
+    if not stopped and not missing:
+        return None
+    return Unfinished(stopped=stopped, steps=experiment.steps, missing=missing, trainings=trainings)
+
+
+def _ended(trained: Trained) -> Ended | None:
+    """The last report of a training; None before the first."""
+    if not trained.curve:
+        return None
+    last = trained.curve[-1]
+    return Ended(side=trained.side, seed=trained.run.seed, step=last.step, loss=last.loss)

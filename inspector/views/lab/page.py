@@ -115,12 +115,15 @@ def learned(attempt: Attempt, *, chosen: Experiment | None) -> None:
     """Draw the verdict in a sentence, and the curves; `chosen` is what the widgets say by now."""
     if attempt.experiment != chosen:
         st.warning("The settings have changed: what follows is of those of the last Start.", icon=":material/history:")
-        st.caption(lab.differences(attempt.experiment))
+        st.caption(words.differences(attempt.experiment))
     found = read.verdict(attempt.experiment, attempt.results)
     if found is not None:
         st.header(words.verdict(found), anchor=False)
-    for sentence in (*lab.findings(attempt.results), *lab.unfinished(attempt.experiment, attempt.results)):
-        st.info(sentence)
+    for end in read.diverged(attempt.results):
+        st.info(words.diverged(end))
+    left = read.unfinished(attempt.experiment, attempt.results)
+    if left is not None:
+        st.info(words.unfinished(left))
     table = lab.curves(attempt.results)
     chart.show(
         partial(draw.curves, table, steps=attempt.experiment.steps),
@@ -131,7 +134,7 @@ def learned(attempt: Attempt, *, chosen: Experiment | None) -> None:
         table=table,
     )
     st.caption(
-        f"{lab.behind(lab.seeds(attempt.results))} Loss: cross-entropy, mean over the 10 steps before, in nats per "
+        f"{words.behind(lab.seeds(attempt.results))} Loss: cross-entropy, mean over the 10 steps before, in nats per "
         "digit; naming digits at random gives ln 10 = 2.30. Every text is new, so accuracy is on texts that were "
         "never seen."
     )

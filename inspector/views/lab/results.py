@@ -12,6 +12,7 @@ from inspector import lab
 from inspector.plots import raster
 from inspector.views.figures import matrix
 from inspector.views.shell import link, session, widgets
+from inspector.wording.english import lab as words
 from models.training.experiments import TIMES, Experiment, Side
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def accuracy(experiment: Experiment, results: Sequence[Result]) -> None:
         "of the places; a text is right when no digit is wrong."
     )
     for side in get_args(Side):
-        st.caption(f"{side}: {lab.beyond(experiment.run(side, seed=0))}")
+        st.caption(f"{side}: {words.beyond(experiment.run(side, seed=0))}")
 
 
 def example(experiment: Experiment, results: Sequence[Result]) -> None:

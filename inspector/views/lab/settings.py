@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, cast, get_args
 
 import streamlit as st
 
-from inspector import lab
 from inspector.views.lab.presets import PRESETS, Preset
 from inspector.views.shell import link, session, widgets
+from inspector.wording.english import lab as words
 from models.training.experiments import (
     HEADS,
     LAYERS,
@@ -63,7 +63,7 @@ def draw(presets: DeltaGenerator) -> Experiment | None:
         return None
     with presets:
         _presets(experiment)
-    st.caption(lab.differences(experiment))
+    st.caption(words.differences(experiment))
     return experiment
 
 

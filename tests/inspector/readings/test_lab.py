@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from math import nan
 from random import Random
 from statistics import fmean
 from types import SimpleNamespace
@@ -161,3 +162,60 @@ def test_no_verdict_says_what_the_tests_do_not() -> None:
             with pytest.raises(AssertionError):
                 check(planted, results)
     assert len(kinds) == 5
+
+
+def ended(side: str, seed: int, *, step: int, loss: float = 1.0) -> SimpleNamespace:
+    """Make a result of TWO_SEEDS whose last report is this."""
+    return SimpleNamespace(
+        side=side, run=TWO_SEEDS.run(side, seed=seed), curve=(SimpleNamespace(step=step, loss=loss),)
+    )
+
+
+TWO_SEEDS = Experiment(seeds=2, steps=20)
+BOTH = [ended(side, seed, step=20) for side in ("A", "B") for seed in (0, 1)]
+
+
+def test_one_seed_is_no_claim() -> None:
+    assert "may be chance" in words.behind(1)
+    assert words.behind(3).startswith("3 seeds")
+
+
+@pytest.mark.parametrize(
+    ("b", "sentence"),
+    [
+        (Switches(), "B does not differ from A: the two curves will be the same, number for number."),
+        (Switches(positions="none"), "B differs from A: positions none instead of sinusoidal."),
+        (
+            Switches(residual=False, layers=4),
+            "B differs from A: layers 4 instead of 2, residual off instead of on.",
+        ),
+    ],
+)
+def test_what_is_chosen_is_one_line(b: Switches, sentence: str) -> None:
+    assert words.differences(Experiment(b=b)) == sentence
+
+
+def test_a_diverged_loss_is_a_finding() -> None:
+    broken = ended("B", 1, step=20, loss=nan)
+    (end,) = read.diverged([*BOTH, broken])
+    assert words.diverged(end).startswith("B, seed 1: the loss became nan at step 20.")
+    assert read.diverged(BOTH) == ()
+    assert read.unfinished(TWO_SEEDS, [*BOTH[:3], broken]) is None
+
+
+def test_what_was_stopped_is_said() -> None:
+    assert read.unfinished(TWO_SEEDS, BOTH) is None
+    found = read.unfinished(TWO_SEEDS, [ended("A", 0, step=20), ended("B", 0, step=10)])
+    assert found is not None
+    assert words.unfinished(found) == (
+        "Stopped before the end of 20 steps: B, seed 0, after step 10. 2 of 4 trainings were not begun."
+    )
+    begun = read.unfinished(TWO_SEEDS, BOTH[:3])
+    assert begun is not None
+    assert words.unfinished(begun) == "Stopped before the end of 20 steps. 1 of 4 trainings were not begun."
+
+
+@pytest.mark.parametrize("positions", ["sinusoidal", "learned", "none", "rope", "alibi", "t5", "shaw"])
+def test_every_kind_of_positions_says_what_longer_texts_are_to_it(positions: str) -> None:
+    run = Experiment(a=Switches(positions=positions)).run("A", seed=0)
+    assert words.beyond(run).endswith("It can read up to 32 digits here.")
