@@ -36,7 +36,7 @@ from models.huggingface.block_sparse import RepeatedBlock
 from models.huggingface.eager_attention import EagerAttention
 from models.huggingface.eager_output import SeenSoftmax
 
-Array = NDArray[np.float64]
+Float64Array = NDArray[np.float64]
 
 LOWEST = float(torch.finfo(torch.float32).min)  # what transformers adds to a masked score
 TOLERANCE = 1e-5  # between the rebuilt weight and the recorded one; float32 leaves 1e-6 or less
@@ -74,13 +74,13 @@ class Explanation:
     head: int
     query: int
     key: int
-    q: Array
-    k: Array
-    products: Array
+    q: Float64Array
+    k: Float64Array
+    products: Float64Array
     meeting: str
     bias: str
     steps: tuple[Step, ...]
-    row: Array
+    row: Float64Array
     hidden: str | None
     normaliser: float
     sink: float | None
@@ -180,7 +180,7 @@ def _of_key(row: Row, key: int) -> Step:
     return Step(row.name, operand, value if value > LOWEST / 2 else float("-inf"))
 
 
-def _log_sum_exp(scores: Array) -> float:
+def _log_sum_exp(scores: Float64Array) -> float:
     top = scores.max()
     return float(top + np.log(np.exp(scores - top).sum()))
 
@@ -216,9 +216,9 @@ class QueryKeyTerms(NamedTuple):
     note: a sentence that says what was applied to them before, "" if nothing.
     """
 
-    q: Array
-    k: Array
-    products: Array
+    q: Float64Array
+    k: Float64Array
+    products: Float64Array
     note: str = ""
 
 
@@ -229,8 +229,8 @@ class Row(NamedTuple):
     """
 
     name: str
-    operand: Array | None
-    values: Array
+    operand: Float64Array | None
+    values: Float64Array
 
 
 def query_key_terms(record: AttentionRecord, query: int) -> QueryKeyTerms:
@@ -264,8 +264,8 @@ def query_key_terms(record: AttentionRecord, query: int) -> QueryKeyTerms:
     return QueryKeyTerms(q, k, q * k)
 
 
-def _numbers(tensor: Tensor) -> Array:
-    array: Array = tensor.detach().double().cpu().numpy()
+def _numbers(tensor: Tensor) -> Float64Array:
+    array: Float64Array = tensor.detach().double().cpu().numpy()
     return array
 
 
@@ -276,7 +276,7 @@ def _score_rows(record: AttentionRecord, query: int, terms: QueryKeyTerms, allow
         return [Row("score", None, _numbers(function.rows(slice(query, query + 1))[0, 0, 0]))]
     steps = [Row("dot product", None, terms.products.sum(axis=-1))]
 
-    def then(name: str, operand: Array | float | None, values: Array) -> None:
+    def then(name: str, operand: Float64Array | float | None, values: Float64Array) -> None:
         steps.append(Row(name, None if operand is None else np.broadcast_to(operand, values.shape), values))
 
     fill_first = isinstance(function, ComposedAttention) and function.fill_first
@@ -345,7 +345,7 @@ def _sink(record: AttentionRecord, query: int) -> float | None:
     return None if sinks is None else float(_numbers(sinks)[0])
 
 
-def _filled(function: AttentionFunction, scores: Array, allowed: NDArray[np.bool_]) -> Array:
+def _filled(function: AttentionFunction, scores: Float64Array, allowed: NDArray[np.bool_]) -> Float64Array:
     """Fill the masked scores as the function does."""
     if isinstance(function, ComposedAttention):
         return _numbers(function.fill(torch.tensor(scores), torch.tensor(allowed)))

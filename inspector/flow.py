@@ -24,7 +24,7 @@ from models.attention import row_blocks
 from models.attention.functions import ComposedAttention, WeightedSum
 from models.output_projection import OutputProjection, ProjectionPlace
 
-Array = NDArray[np.float64]
+Float64Array = NDArray[np.float64]
 
 _KEYS = 128  # keys at once: f_h(x_j) of all heads is H D numbers for each key
 
@@ -33,8 +33,8 @@ _KEYS = 128  # keys at once: f_h(x_j) of all heads is H D numbers for each key
 class ValueNorms:
     """The size of what each key hands over, in each head: plain ||v_j||, projected ||v_j W_O^h||, both [H, T]."""
 
-    plain: Array
-    projected: Array
+    plain: Float64Array
+    projected: Float64Array
 
 
 def norm_weighted(
@@ -93,7 +93,7 @@ def value_norms(
     return ValueNorms(np.linalg.norm(_values(record), axis=2), np.concatenate(projected).T)
 
 
-def rollout(trace: Trace, *, token: int, stream: str | None = None, residual: float = 0.5) -> Array:
+def rollout(trace: Trace, *, token: int, stream: str | None = None, residual: float = 0.5) -> Float64Array:
     """Attention rollout of one token (Abnar & Zuidema 2020, section 3): float64 [L + 1, T], L attentions of the stream.
 
     Row l says how much of each token's state before attention l went into the chosen one after the last: row 0 counts
@@ -134,7 +134,7 @@ def _first_layer(trace: Trace, stream: str | None) -> int:
 # --- what each key hands over --------------------------------------------------------------------------------------
 
 
-def _projection(record: AttentionRecord, projections: Mapping[ProjectionPlace, OutputProjection]) -> Array:
+def _projection(record: AttentionRecord, projections: Mapping[ProjectionPlace, OutputProjection]) -> Float64Array:
     """W_O of the record's layer: [H, E, D]."""
     site, function = record.site, record.function
     if isinstance(function, ComposedAttention) and not isinstance(function.mix, WeightedSum):
@@ -150,17 +150,17 @@ def _projection(record: AttentionRecord, projections: Mapping[ProjectionPlace, O
             f"{site.stream} layer {site.layer} has {expected[0]} heads of {expected[1]} features, and its projection "
             f"has {shape}; pass the output projections of the model that was recorded"
         )
-    weight: Array = found.weight.double().cpu().numpy()
+    weight: Float64Array = found.weight.double().cpu().numpy()
     return weight
 
 
-def _values(record: AttentionRecord) -> Array:
+def _values(record: AttentionRecord) -> Float64Array:
     """The value vectors that each head reads: [K, T, E] -> [H, T, E]."""
-    values: Array = record.value.double().cpu().numpy()
+    values: Float64Array = record.value.double().cpu().numpy()
     return values.repeat(record.site.heads // len(values), axis=0)
 
 
-def _vectors(record: AttentionRecord, weight: Array, heads: slice, keys: slice) -> Iterator[Array]:
+def _vectors(record: AttentionRecord, weight: Float64Array, heads: slice, keys: slice) -> Iterator[Float64Array]:
     """f_h(x_j) of the chosen heads and keys, in blocks of keys: [keys, H, D]; the same blocks whichever keys."""
     values = _values(record)[heads]
     for start in range(keys.start // _KEYS * _KEYS, keys.stop, _KEYS):
@@ -168,13 +168,13 @@ def _vectors(record: AttentionRecord, weight: Array, heads: slice, keys: slice) 
         yield vectors[max(keys.start - start, 0) : keys.stop - start]
 
 
-def _inner_products(record: AttentionRecord, weight: Array, heads: slice, keys: slice) -> Array:
+def _inner_products(record: AttentionRecord, weight: Float64Array, heads: slice, keys: slice) -> Float64Array:
     """<f_g(x_j), f_h(x_j)> of the chosen heads, for each of the keys: [H, H, keys]."""
     blocks = [vectors @ vectors.swapaxes(1, 2) for vectors in _vectors(record, weight, heads, keys)]
     return np.ascontiguousarray(np.concatenate(blocks).transpose(1, 2, 0))
 
 
-def _length(weights: NDArray[np.float32], products: Array) -> Array:
+def _length(weights: NDArray[np.float32], products: Float64Array) -> Float64Array:
     """||sum_h weights_h,ij f_h(x_j)||: weights [H, rows, T], inner products [H, H, T] -> [rows, T].
 
     Pair by pair of heads, which needs no more than a few [rows, T] arrays at once.

@@ -24,7 +24,7 @@ from inspector.information import entropy, shares
 from inspector.trace import AttentionSite, Trace
 
 Matrix = NDArray[np.float64]
-Place = tuple[int, int, int]  # layer, head, which attention of its layer
+HeadPlace = tuple[int, int, int]  # layer, head, which attention of its layer
 
 WORK = 400_000_000  # logarithms, at most: about three seconds on one core
 
@@ -46,7 +46,7 @@ class HeadDistances:
     calls: tuple[int, ...] = ()
 
     @property
-    def places(self) -> list[Place]:
+    def places(self) -> list[HeadPlace]:
         """(layer, head, call) of each head."""
         return [(*head, call) for head, call in zip(self.heads, self.calls or [0] * len(self.heads), strict=True)]
 
@@ -60,8 +60,8 @@ class CrossDistances:
     between the tokens or words that both have, and sum to 1 over them. queries: how many rows were compared, of `of`.
     """
 
-    a: tuple[Place, ...]
-    b: tuple[Place, ...]
+    a: tuple[HeadPlace, ...]
+    b: tuple[HeadPlace, ...]
     values: Matrix
     queries: int
     of: int

@@ -22,7 +22,7 @@ from inspector.information import entropy
 if TYPE_CHECKING:  # maps alone can be measured without torch, which a trace needs
     from inspector.trace import AttentionSite, Trace, WeightBlock
 
-Array = NDArray[np.float64]
+Float64Array = NDArray[np.float64]
 _Classes = NDArray[np.int32]
 
 _NO_CLASS = -1  # of a token that has no targets
@@ -276,17 +276,17 @@ def most_telling(measures: pd.DataFrame) -> tuple[int, int]:
     return int(best["layer"]), int(best["head"])
 
 
-def _patterns(queries: slice, keys: slice, targets: Iterable[TargetKeys]) -> Array:
+def _patterns(queries: slice, keys: slice, targets: Iterable[TargetKeys]) -> Float64Array:
     """Factors that a block of weights is summed with: distance, self, previous, next, targets: [P, queries, keys]."""
     ahead = np.arange(keys.start, keys.stop) - np.arange(queries.start, queries.stop)[:, None]
     to_targets = [one.pairs(queries, keys) for one in targets]
     return np.stack([np.abs(ahead), ahead == 0, ahead == -1, ahead == 1, *to_targets], dtype=np.float64)
 
 
-def _masses(block: Array, patterns: Array) -> Array:
+def _masses(block: Float64Array, patterns: Float64Array) -> Float64Array:
     """sum_ij A[i, j] P[i, j] of each head and pattern: [H, rows, keys] and [P, rows, keys] -> [P, H]."""
     by_row = block.transpose(1, 0, 2) @ patterns.transpose(1, 2, 0)  # [rows, H, P]
-    masses: Array = by_row.sum(axis=0).T
+    masses: Float64Array = by_row.sum(axis=0).T
     return masses
 
 
@@ -296,10 +296,10 @@ def is_punctuation(token: str) -> bool:
     return bool(written) and all(unicodedata.category(letter).startswith("P") for letter in written)
 
 
-def _share(mean_row: Array, keys: Sequence[str], belongs: Callable[[str], bool]) -> Array:
+def _share(mean_row: Float64Array, keys: Sequence[str], belongs: Callable[[str], bool]) -> Float64Array:
     """Add up the weight on all keys that belong: [H, T] -> [H], NaN where the text has none."""
     columns = [position for position, key in enumerate(keys) if belongs(key)]
-    share: Array = mean_row[:, columns].sum(axis=1) if columns else np.full(len(mean_row), np.nan)
+    share: Float64Array = mean_row[:, columns].sum(axis=1) if columns else np.full(len(mean_row), np.nan)
     return share
 
 

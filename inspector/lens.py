@@ -21,7 +21,7 @@ from torch import Tensor
 from inspector.trace import HALF, NormRecord, StateRecord, Trace
 from models.tokenizers import token_id, token_names
 
-Array = NDArray[np.floating[Any]]
+Floats = NDArray[np.floating[Any]]
 Predict = Callable[[Tensor], Tensor]  # last hidden state [B, Q, D] -> logits [B, Q, V]
 
 _ROWS = 128  # positions at once: the logits of each are V numbers
@@ -35,7 +35,7 @@ class Residual(NamedTuple):
 
     stream: str
     layer: int
-    state: Array
+    state: Floats
 
 
 def residual_stream(trace: Trace, *, stream: str | None = None) -> list[Residual]:
@@ -158,7 +158,7 @@ def _residuals(trace: Trace, stream: str) -> list[Residual]:
     return found
 
 
-def state_of(trace: Trace, record: StateRecord) -> Array:
+def state_of(trace: Trace, record: StateRecord) -> Floats:
     """The numbers of a state, [Q, D]: kept by themselves, or a norm's."""
     if record.state is not None:
         return record.state
@@ -172,7 +172,7 @@ def _ends(trace: Trace, stream: str) -> Iterator[tuple[int, Tensor]]:
     final = _final_norm(trace, stream)
     residuals = residual_stream(trace, stream=stream)
 
-    def ended(state: Array) -> Array:
+    def ended(state: Floats) -> Floats:
         return state if final is None else replace(final, input=state).output
 
     if not _same(ended(residuals[-1].state), trace):
@@ -185,7 +185,7 @@ def _ends(trace: Trace, stream: str) -> Iterator[tuple[int, Tensor]]:
     yield residuals[-1].layer, trace.hidden
 
 
-def _same(end: Array, trace: Trace) -> bool:
+def _same(end: Floats, trace: Trace) -> bool:
     """Return True if the states equal the last hidden state, apart from rounding."""
     output, dtype = trace.output, trace.hidden.dtype
     tolerance = _TOLERANCE + (_HALF_DIGITS * torch.finfo(dtype).eps if dtype in HALF else 0.0)

@@ -93,7 +93,7 @@ class Written:
         return self.whole.ids[self.begun :]
 
     @property
-    def same(self) -> bool:
+    def same_without_cache(self) -> bool:
         """True if the tokens are the same with and without the cache."""
         return self.ids == self.uncached
 

@@ -19,7 +19,7 @@ from inspector.trace import Trace
 from models import LoadedModel
 from models.tokenizers import token_names
 
-Array = NDArray[np.float64]
+Float64Array = NDArray[np.float64]
 
 TOP = 5  # guesses that are kept of each token
 _ROWS = 64  # positions at once: the logits of each are V numbers
@@ -137,22 +137,22 @@ def _check(loaded: LoadedModel, change: Change) -> None:
         raise ValueError(f"no token is hidden from {loaded.card.id}, so it predicts none; name one with hidden=")
 
 
-def _logs(loaded: LoadedModel, trace: Trace, positions: Sequence[int]) -> Iterator[Array]:
+def _logs(loaded: LoadedModel, trace: Trace, positions: Sequence[int]) -> Iterator[Float64Array]:
     """Natural logarithms of the shares of all tokens, in blocks of positions: float64 [rows, V]."""
     for start in range(0, len(positions), _ROWS):
         assert loaded.predict is not None
         with torch.inference_mode():
             logits = loaded.predict(trace.hidden[None, list(positions[start : start + _ROWS])])[0]
-            logs: Array = logits.double().log_softmax(dim=-1).cpu().numpy()
+            logs: Float64Array = logits.double().log_softmax(dim=-1).cpu().numpy()
         yield logs
 
 
-def _likeliest(logs: Array, top: int) -> list[int]:
+def _likeliest(logs: Float64Array, top: int) -> list[int]:
     likeliest: list[int] = np.argsort(-logs, kind="stable")[:top].tolist()
     return likeliest
 
 
-def _guess(loaded: LoadedModel, position: int, asked: int, logs: Array, *, top: int) -> Guess:
+def _guess(loaded: LoadedModel, position: int, asked: int, logs: Float64Array, *, top: int) -> Guess:
     likeliest = _likeliest(logs, top)
     names = token_names(loaded.tokenizer, [asked, *likeliest])
     return Guess(
@@ -165,6 +165,6 @@ def _guess(loaded: LoadedModel, position: int, asked: int, logs: Array, *, top: 
     )
 
 
-def _divergence(p: Array, q: Array) -> float:
+def _divergence(p: Float64Array, q: Float64Array) -> float:
     """KL in bits of two distributions given by their natural logarithms."""
     return max(float((np.exp(p) * (p - q)).sum() / np.log(2)), 0.0)  # only rounding takes it below 0

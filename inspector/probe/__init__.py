@@ -6,11 +6,11 @@ trace = record(models.load("minilm"), "The cat sat on the mat.")
 """
 
 from inspector.probe.inputs import ModelInputs, TextLimits, tokenize_inputs
-from inspector.probe.recording import Progress, fused_difference, record, record_batch, record_inputs
+from inspector.probe.recording import OnProgress, fused_difference, record, record_batch, record_inputs
 
 __all__ = [
     "ModelInputs",
-    "Progress",
+    "OnProgress",
     "TextLimits",
     "fused_difference",
     "record",

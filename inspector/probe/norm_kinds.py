@@ -66,7 +66,7 @@ def parameters(module: nn.Module, *, width: int, gated: bool = False) -> NormPar
     """
     asked = _known.setdefault(module, {})
     if (width, gated) not in asked:
-        asked[width, gated] = _ask(module, width, gated)
+        asked[width, gated] = _infer(module, width, gated)
     return asked[width, gated]
 
 
@@ -80,7 +80,7 @@ def _parameter(module: nn.Module, *names: str) -> Tensor | None:
 
 
 @torch.inference_mode()
-def _ask(module: nn.Module, width: int, gated: bool) -> NormParameters | None:
+def _infer(module: nn.Module, width: int, gated: bool) -> NormParameters | None:
     """Give the module a few vectors, large ones and some so small that epsilon tells, and see what it makes of them."""
     with with_weights(module):
         module = _in_float32(module)

@@ -84,7 +84,7 @@ class MixerCall:
 
 
 @dataclass(frozen=True)
-class Place:
+class NormPlace:
     """Stream, layer (None outside the layers), part and placement, as in NormRecord."""
 
     stream: str
@@ -119,7 +119,7 @@ def places(
     shape: Shape,
     attentions: Sequence[AttentionCall],
     mixers: Sequence[MixerCall] = (),
-) -> list[Place]:
+) -> list[NormPlace]:
     """The place of each norm call: in an own Transformer by its name, else by what ran and was added to what.
 
     attentions: the calls of the seam, in call order.
@@ -147,28 +147,28 @@ def places(
     for numbers in inside.values():
         for number in _nested(calls, numbers):
             placements[number] = "inside"
-    found: dict[int, Place] = {}
+    found: dict[int, NormPlace] = {}
     for (stream, layer), numbers in inside.items():
         parts = _parts(calls, numbers, placements, attentions=attentions, mixers=mixers)
-        found |= {number: Place(stream, layer, part, placements[number]) for number, part in parts.items()}
+        found |= {number: NormPlace(stream, layer, part, placements[number]) for number, part in parts.items()}
     for number, (call, stream) in enumerate(zip(calls, streams, strict=True)):
         if number not in found:
             seen = any(_is_of(attention, stream) for attention in attentions[: call.attentions_before])
             end = "final" if seen else "embedding"
-            found[number] = Place(stream, None, end, end)
+            found[number] = NormPlace(stream, None, end, end)
     finals = {place.stream: number for number, place in sorted(found.items()) if place.placement == "final"}
     for number, place in found.items():
         if place.placement == "final" and number != finals[place.stream]:  # between runs of the layers (HRM)
-            found[number] = Place(place.stream, None, "other", "inside")
+            found[number] = NormPlace(place.stream, None, "other", "inside")
     return [found[number] for number in range(len(calls))]
 
 
-def _own_place(name: str, layer: int | None, stream: str, placement: NormPlacement) -> Place:
+def _own_place(name: str, layer: int | None, stream: str, placement: NormPlacement) -> NormPlace:
     stack, leaf = name.split(".")[0], name.rpartition(".")[2]
     stream = stack if stack in ("encoder", "decoder") else stream
     if leaf in ENDS:
-        return Place(stream, None, ENDS[leaf], ENDS[leaf])
-    return Place(stream, layer, PARTS[leaf], placement)
+        return NormPlace(stream, None, ENDS[leaf], ENDS[leaf])
+    return NormPlace(stream, layer, PARTS[leaf], placement)
 
 
 def _is_of(attention: AttentionCall, stream: str) -> bool:

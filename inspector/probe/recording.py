@@ -33,7 +33,7 @@ from models.huggingface.eager_attention import EagerAttention
 from models.tokenizers import Encoding
 
 PaddingSide = Literal["right", "left"]
-Progress = Callable[[float, int], None]
+OnProgress = Callable[[float, int], None]
 """Called with how many attention calls are done, a part of one included, and how many there will be. It may raise."""
 
 
@@ -53,13 +53,13 @@ def record(
     text_pair: str | None = None,
     target: str | None = None,
     limits: TextLimits = UNLIMITED,
-    on_progress: Progress | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Trace:
     """Run the model on a text (or a pair of texts) and record every layer and head of every stream.
 
     A decoder is teacher-forced: each token that it reads has the next one to predict. target: what an encoder-decoder
     is given to write; without a target it writes by itself first. limits: the most that may be read and kept; nothing
-    is limited by default. on_progress: called as the model goes, see Progress; what it raises ends the recording, of
+    is limited by default. on_progress: called as the model goes, see OnProgress; what it raises ends the recording, of
     which nothing stays.
 
     What does not fit the model or the limits is cut: see `trace.cut`. Raises ValueError where there is nothing to read,
@@ -86,7 +86,7 @@ def record_inputs(
     text: str,
     text_pair: str | None = None,
     target: str | None = None,
-    on_progress: Progress | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Trace:
     """Like `record`, but for tokens that are already there (edited by an intervention, or just generated)."""
     run = _run(loaded, [inputs], padding="right", on_progress=on_progress)
@@ -112,7 +112,7 @@ def record_batch(loaded: LoadedModel, texts: Sequence[str], *, padding: PaddingS
     return traces
 
 
-def fused_difference(loaded: LoadedModel, trace: Trace, *, on_progress: Progress | None = None) -> float:
+def fused_difference(loaded: LoadedModel, trace: Trace, *, on_progress: OnProgress | None = None) -> float:
     """Largest difference between the recorded last hidden state and a run in torch's fused attention kernel.
 
     The fused kernel shares no code with the path that was recorded, so agreement says that what was recorded is what
@@ -158,7 +158,7 @@ def _forward(loaded: LoadedModel, batch: Sequence[ModelInputs], *, padding: Padd
 
 
 @contextmanager
-def _watch(calls: list[AttentionCall], loaded: LoadedModel, on_progress: Progress | None) -> Iterator[None]:
+def _watch(calls: list[AttentionCall], loaded: LoadedModel, on_progress: OnProgress | None) -> Iterator[None]:
     """Put every attention call of the block into `calls`, on the CPU, and tell how far it is."""
     transfer = Transfer()
 
@@ -175,7 +175,7 @@ def _watch(calls: list[AttentionCall], loaded: LoadedModel, on_progress: Progres
 
 
 def _run(
-    loaded: LoadedModel, batch: Sequence[ModelInputs], *, padding: PaddingSide, on_progress: Progress | None = None
+    loaded: LoadedModel, batch: Sequence[ModelInputs], *, padding: PaddingSide, on_progress: OnProgress | None = None
 ) -> _Run:
     install(loaded.network)
     attentions: list[AttentionCall] = []

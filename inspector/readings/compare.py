@@ -14,7 +14,7 @@ from inspector.information import shares
 from inspector.readings.links import Named, named
 
 if TYPE_CHECKING:
-    from inspector.head_distances import CrossDistances, Place
+    from inspector.head_distances import CrossDistances, HeadPlace
     from inspector.trace import Array
 
 _ROUNDING = 1e-9  # nats: distances that differ by less are equal
@@ -45,8 +45,8 @@ class Pair:
 class Match:
     """Two heads and how far apart they are, in nats."""
 
-    a: Place
-    b: Place
+    a: HeadPlace
+    b: HeadPlace
     distance: float
 
 

@@ -20,8 +20,11 @@ Size = Literal["std", "rms"]
 
 
 @dataclass(frozen=True)
-class Place:
-    """The place of a norm: its layer (None below and above the layers), part and placement, as in `NormRecord`."""
+class PlaceInStream:
+    """The place of a norm in its stream: its layer, part and placement, as in `NormRecord`.
+
+    layer: None below and above the layers.
+    """
 
     layer: int | None
     part: str
@@ -49,7 +52,7 @@ class Widest:
     tokens before the same norm, None where there is no other.
     """
 
-    place: Place
+    place: PlaceInStream
     size: Size
     position: int
     token: str
@@ -64,8 +67,8 @@ class Way:
 
     token: str
     size: Size
-    smallest: tuple[float, Place]
-    largest: tuple[float, Place]
+    smallest: tuple[float, PlaceInStream]
+    largest: tuple[float, PlaceInStream]
     after: tuple[float, float]
 
 
@@ -102,7 +105,7 @@ def size(norms: Sequence[NormRecord]) -> Size:
     return "rms" if all(norm.kind == "rms" for norm in norms) else "std"
 
 
-def widest(statistics: pd.DataFrame, norms: Mapping[int, Place], *, size: Size) -> Widest:
+def widest(statistics: pd.DataFrame, norms: Mapping[int, PlaceInStream], *, size: Size) -> Widest:
     """Find the largest vector before a norm; statistics: of `normalization.statistics`, norms: the place of each."""
     row = statistics.loc[statistics[f"{size}_before"].idxmax()]
     others = statistics[(statistics["norm"] == row["norm"]) & (statistics["position"] != row["position"])]
@@ -117,12 +120,12 @@ def widest(statistics: pd.DataFrame, norms: Mapping[int, Place], *, size: Size) 
     )
 
 
-def way(statistics: pd.DataFrame, norms: Mapping[int, Place], *, position: int, size: Size) -> Way:
+def way(statistics: pd.DataFrame, norms: Mapping[int, PlaceInStream], *, position: int, size: Size) -> Way:
     """Follow a token through the norms."""
     rows = statistics[statistics["position"] == position]
     before, after = rows[f"{size}_before"], rows[f"{size}_after"]
 
-    def at(index: int) -> tuple[float, Place]:
+    def at(index: int) -> tuple[float, PlaceInStream]:
         return float(before[index]), norms[int(rows["norm"][index])]
 
     return Way(
@@ -152,6 +155,6 @@ def learned(parameters: pd.DataFrame, *, norm: int) -> list[Learned]:
     return found
 
 
-def place(norm: NormRecord) -> Place:
+def place(norm: NormRecord) -> PlaceInStream:
     """Name the place of a norm."""
-    return Place(norm.layer, norm.part, norm.placement)
+    return PlaceInStream(norm.layer, norm.part, norm.placement)

@@ -49,7 +49,7 @@ class Predicted:
 
 
 @dataclass(frozen=True)
-class Head:
+class MovedHead:
     """The head of a stream whose attention changed most.
 
     divergence: Jensen-Shannon, of its rows before and after, in nats: of the rows of the `hidden` hidden tokens, or of
@@ -94,14 +94,14 @@ def predicted(found: Prediction) -> Predicted:
     return Predicted(found.before.token, found.true, found.before.probability, found.after.probability)
 
 
-def moved(changed: pd.DataFrame, *, hidden: int = 0) -> Head | None:
+def moved(changed: pd.DataFrame, *, hidden: int = 0) -> MovedHead | None:
     """Read the table of `compare.changed_heads`; hidden: how many rows it is of; None where no head changed."""
     first = changed.iloc[0]
     if first["jensen_shannon"] <= _ROUNDING:
         return None
     call = int(first["call"]) if "call" in changed else 0
     layer, head = int(first["layer"]), int(first["head"])
-    return Head(str(first["stream"]), layer, call, head, float(first["jensen_shannon"]), hidden)
+    return MovedHead(str(first["stream"]), layer, call, head, float(first["jensen_shannon"]), hidden)
 
 
 def turned(values: np.ndarray, *, tokens: Sequence[str], changed: Sequence[int] = ()) -> Turned | None:

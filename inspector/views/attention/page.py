@@ -13,6 +13,7 @@ from inspector.views.attention import (
     find_head,
     head_choice,
     head_line,
+    open_head,
     quantities,
     reading,
     rollout,
@@ -20,7 +21,6 @@ from inspector.views.attention import (
     view_options,
     why,
 )
-from inspector.views.attention import open_head as one_head
 from inspector.views.components.head import Choice, Step
 from inspector.views.shell import available_models, boundary, link, open_site, sentence, session, site_words, widgets
 from inspector.wording.english import attention as said
@@ -47,7 +47,7 @@ def opened() -> tuple[int, int]:
     return open_site.row(sites, default=telling[0]), link.number("head", default=telling[1], last=last_head) or 0
 
 
-def open_head(row: int, number: int) -> None:
+def choose_head(row: int, number: int) -> None:
     """Called before the run that follows a click, so that this run draws the answer."""
     open_site.choose(sites[row])
     link.assign("head", number)
@@ -55,7 +55,7 @@ def open_head(row: int, number: int) -> None:
 
 def step(by: Literal[-1, 1]) -> None:
     """Open the head before or after, over the ends of the layers."""
-    open_head(*Step(by).leads_to(*opened(), rows=len(sites), heads=sites[0].heads))
+    choose_head(*Step(by).leads_to(*opened(), rows=len(sites), heads=sites[0].heads))
 
 
 def follow(event: Choice | Step, queries: maps.Groups) -> None:
@@ -79,7 +79,7 @@ def explorer() -> None:
     site = sites[row]
     pinned = link.several("query", default=(), allowed=range(len(sites[0].queries)), but="")
     key = link.number("key", default=None, last=len(sites[0].keys) - 1)
-    drawn = one_head.options()
+    drawn = open_head.options()
     arranged = all_heads.options(measures)
     link.publish()
     read = reading.head(trace, site, number)
@@ -102,7 +102,7 @@ def explorer() -> None:
         else:
             sentence.show(said.head(read), said.terms(read))
     with places.bar:
-        window = one_head.window(seen, stream=stream) if seen.is_long and not rolled else one_head.ALL
+        window = open_head.window(seen, stream=stream) if seen.is_long and not rolled else open_head.ALL
         st.button("Previous head", icon=":material/chevron_left:", on_click=step, args=(-1,), help="Key [ in the views")
         st.button("Next head", icon=":material/chevron_right:", on_click=step, args=(1,), help="Key ] in the views")
     token = pinned[-1] if pinned else why.telling_query(trace, stream)
@@ -116,12 +116,12 @@ def explorer() -> None:
         else:
             told = measures.iloc[row * site.heads + number]  # a row per head, in the order of the sites
             numbers = widgets.head_numbers(told, tokens=len(site.keys)) + site_words.cards(site, number)
-            head_line.draw(one_head.title(trace, site, number), numbers, whole=options.hide or options.words)
+            head_line.draw(open_head.title(trace, site, number), numbers, whole=options.hide or options.words)
     with places.head:  # before the grid, for which a click on a head does not have to wait
         if rolled:
             explain = rollout.draw(trace, seen, stream=stream, token=token, scale=options.scale)
         else:
-            explain = one_head.draw(
+            explain = open_head.draw(
                 inspected,
                 seen,
                 window=window,
@@ -143,12 +143,12 @@ def explorer() -> None:
             stream=stream,
             scale=options.scale,
             options=arranged,
-            on_open=open_head,
+            on_open=choose_head,
             selected=(row, number) if rolled else None,
         )
         if not (rolled or which.name):  # else the sentence over the page says it
             st.markdown(every)
-        find_head.draw(trace, sites, on_open=open_head, link=None if read.link is None else read.link.at)
+        find_head.draw(trace, sites, on_open=choose_head, link=None if read.link is None else read.link.at)
     with st.container():  # a place of its own, for many heads have nothing to add
         more = "" if rolled or which.name else said.also(read)
         if more:

@@ -10,7 +10,7 @@ import streamlit as st
 
 from inspector import alignment, head_distances
 from inspector.export import python
-from inspector.head_distances import CrossDistances, HeadDistances, Place
+from inspector.head_distances import CrossDistances, HeadDistances, HeadPlace
 from inspector.plots import head_distances as draw
 from inspector.plots import theme
 from inspector.readings import compare as readings
@@ -169,16 +169,16 @@ def _best(
     st.caption("A click opens the two heads above.")
 
 
-def _name(place: Place) -> str:
+def _name(place: HeadPlace) -> str:
     layer, head, call = place
     return f"{layer_name(layer, call)}, head {head}"
 
 
-def _open(panel: Panel) -> Place | None:
+def _open(panel: Panel) -> HeadPlace | None:
     return None if panel.head is None else (panel.site.layer, panel.head, panel.site.call)
 
 
-def _open_pair(panels: Sequence[Panel], into: tuple[str, str], a: Place, b: Place) -> None:
+def _open_pair(panels: Sequence[Panel], into: tuple[str, str], a: HeadPlace, b: HeadPlace) -> None:
     """Show two heads in their panels; of two heads of one panel the second is shown in the panel that follows."""
     first, second = into
     if first == second:

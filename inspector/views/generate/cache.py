@@ -58,7 +58,7 @@ def _same(made: Written) -> None:
     """Say how many FLOPs the cache saved, and whether the text is the same without it."""
     cached, uncached = sum(step.flops for step in made.steps), sum(made.uncached_flops)
     with st.container(horizontal=True, vertical_alignment="center"):
-        if made.same:
+        if made.same_without_cache:
             st.badge("Same tokens with and without", icon=":material/verified:", color="green")
             st.markdown(
                 f"With the cache the decoder wrote this text with {theme.number(uncached / cached)} times fewer FLOPs: "

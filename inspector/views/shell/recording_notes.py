@@ -38,7 +38,7 @@ def draw(chosen: Inspected, checked: Exactness) -> None:
         )
     if waits:
         st.caption("Not yet run a second time in torch's fused attention, which shares no code with what you see.")
-        st.button("Run the independent check", on_click=_ask, args=(trace.key,), key="independent check")
+        st.button("Run the independent check", on_click=_ask_for_check, args=(trace.key,), key="independent check")
 
 
 def warn(trace: Trace, *, untrained: bool) -> None:
@@ -59,5 +59,5 @@ def independent_check_asked(trace: Trace) -> bool:
     return bool(st.session_state.get("independently") == trace.key)
 
 
-def _ask(key: str) -> None:
+def _ask_for_check(key: str) -> None:
     st.session_state["independently"] = key

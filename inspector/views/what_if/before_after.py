@@ -124,7 +124,7 @@ def see(change: Change, *, stream: str, options: Options, about: Sequence[int] =
     return Seen(change, shown, sites, changed, row, number, pinned, options, len(about))
 
 
-def moved(seen: Seen | str) -> readings.Head | None:
+def moved(seen: Seen | str) -> readings.MovedHead | None:
     """The head that moved most; None where none did, and for a text that is too long."""
     return None if isinstance(seen, str) else readings.moved(seen.changed, hidden=seen.about)
 

@@ -43,9 +43,7 @@ def explorer(trace: Trace, loaded: LoadedModel) -> None:
         with above:
             read = None if asked is None else readings.predicted(asked.found)
             several = len(trace.streams) > 1
-            begin = wording.dropped(
-                [(head.stream, head.layer, head.call, head.head) for head in dropped.heads], several=several
-            )
+            begin = wording.dropped(dropped.heads, several=several)
             said = wording.change(begin, read, states.read, before_after.moved(seen), several=several)
             sentence.show(said, ("head", "layer"))
         draw_states = partial(before_after.draw_states, states)

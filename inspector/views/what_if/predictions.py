@@ -106,13 +106,13 @@ def _position(loaded: LoadedModel, everywhere: pd.DataFrame) -> int:
     widgets.token_chips(
         tokens,
         key="ask-next",
-        on_change=lambda: _ask(position),
+        on_change=lambda: _choose(position),
         label="Which token is predicted; the small number is the position before it",
     )
     return position
 
 
-def _ask(before: int) -> None:
+def _choose(before: int) -> None:
     """A chip was clicked: that token is asked about; one stays chosen."""
     added = set(st.session_state["ask-next"]) - {before}
     if added:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from inspector.normalization import OUTLIER_SIGMAS
 from inspector.plots.theme import number, signed
-from inspector.readings.norms import Kinds, Learned, Place, Size, Way, Widest
+from inspector.readings.norms import Kinds, Learned, PlaceInStream, Size, Way, Widest
 from inspector.wording import token
 from inspector.wording.english.phrases import listed
 
@@ -118,7 +118,7 @@ def learned(found: Sequence[Learned]) -> str:
     return " ".join(sentences)
 
 
-def name(place: Place) -> str:
+def name(place: PlaceInStream) -> str:
     """Name a norm by its place, to follow "the norm": "before layer 0's attention", "at the end"."""
     if place.layer is None:
         return {"embedding": "of the embedding", "final": "at the end"}.get(place.part, f"of the {place.part}")
@@ -126,14 +126,14 @@ def name(place: Place) -> str:
     return f"{_BEFORE.get(place.placement, 'of')} layer {place.layer}'s {part}"
 
 
-def title(place: Place) -> str:
+def title(place: PlaceInStream) -> str:
     """Name a norm by its place, alone: "layer 0, before attention"; "embedding"."""
     if place.layer is None:
         return {"final": "final norm"}.get(place.part, place.part)
     return f"layer {place.layer}, {_BEFORE.get(place.placement, 'of')} {_PARTS.get(place.part, place.part)}"
 
 
-def brief(place: Place) -> str:
+def brief(place: PlaceInStream) -> str:
     """Name a norm in a narrow place, by its layer and sublayer: "0 attention"; "embedding"."""
     if place.layer is None:
         return place.part

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from inspector.plots.theme import number
-from inspector.readings.what_if import Guessed, Head, Predicted, Turned
+from inspector.readings.what_if import Guessed, MovedHead, Predicted, Turned
 from inspector.wording import token
 from inspector.wording.english.phrases import named, ordinal, percent
 from models.formatting import layer_name
 
-Place = tuple[str, int, int, int]  # stream, layer, call, head
+if TYPE_CHECKING:  # dropped heads come with torch
+    from models.attention.dropping import Head
 
 
 def hidden(tokens: Sequence[str]) -> str:
@@ -23,9 +25,12 @@ def swapped(word: str, by: str) -> str:
     return f"Replacing {token(word)} with {token(by)}"
 
 
-def dropped(heads: Sequence[Place], *, several: bool) -> str:
+def dropped(heads: Sequence[Head], *, several: bool) -> str:
     """Say which heads are dropped, to begin a sentence with; several: the model has more than one stream."""
-    return f"Dropping {_head(*heads[0], several=several)}" if len(heads) == 1 else f"Dropping {len(heads)} heads"
+    if len(heads) > 1:
+        return f"Dropping {len(heads)} heads"
+    (head,) = heads
+    return f"Dropping {_head(head.stream, head.layer, head.call, head.head, several=several)}"
 
 
 def guess(found: Guessed, *, model: str) -> str:
@@ -43,7 +48,9 @@ def guess(found: Guessed, *, model: str) -> str:
     )
 
 
-def change(begin: str, predicted: Predicted | None, turned: Turned | None, moved: Head | None, *, several: bool) -> str:
+def change(
+    begin: str, predicted: Predicted | None, turned: Turned | None, moved: MovedHead | None, *, several: bool
+) -> str:
     """Say what a change did, as a whole sentence.
 
     begin: of `swapped`, `dropped` or `hidden`. predicted: None for a model that predicts nothing, of which the hidden
@@ -69,7 +76,7 @@ def change(begin: str, predicted: Predicted | None, turned: Turned | None, moved
     return f"{begin} {did}{most}."
 
 
-def most_moved(moved: Head, *, several: bool) -> str:
+def most_moved(moved: MovedHead, *, several: bool) -> str:
     """Say which head moved most, as a whole sentence."""
     said = _changes(moved, several=several)
     return f"{said[0].upper()}{said[1:]}."
@@ -80,7 +87,7 @@ def _word(piece: str) -> str:
     return token(piece.lstrip("▁Ġ") or piece)
 
 
-def _changes(moved: Head, *, several: bool) -> str:
+def _changes(moved: MovedHead, *, several: bool) -> str:
     """Say which head changes most: "at the hidden token the attention of layer 1, head 7 changes most"."""
     hidden = f"at the hidden {'token' if moved.hidden == 1 else 'tokens'} " if moved.hidden else ""
     stream = f"in the {_stream(moved.stream)} " if several else ""

@@ -29,7 +29,7 @@ def trace(minilm: LoadedModel, request: pytest.FixtureRequest) -> Trace:
     return inspector.record(minilm, request.param)
 
 
-def places(trace: Trace) -> dict[int, read.Place]:
+def places(trace: Trace) -> dict[int, read.PlaceInStream]:
     return dict(enumerate(map(read.place, trace.norms)))
 
 
@@ -88,27 +88,27 @@ def test_what_a_norm_has_learned(minilm: LoadedModel, trace: Trace) -> None:
 @pytest.mark.parametrize(
     ("place", "name", "title"),
     [
-        (read.Place(0, "attention", "pre"), "before layer 0's attention", "layer 0, before attention"),
-        (read.Place(3, "ffn", "post"), "after layer 3's FFN", "layer 3, after FFN"),
-        (read.Place(1, "cross", "output"), "on the output of layer 1's cross-attention", None),
-        (read.Place(2, "mixer", "inside"), "inside layer 2's token mixer", None),
-        (read.Place(None, "embedding", "embedding"), "of the embedding", "embedding"),
-        (read.Place(None, "final", "final"), "at the end", "final norm"),
+        (read.PlaceInStream(0, "attention", "pre"), "before layer 0's attention", "layer 0, before attention"),
+        (read.PlaceInStream(3, "ffn", "post"), "after layer 3's FFN", "layer 3, after FFN"),
+        (read.PlaceInStream(1, "cross", "output"), "on the output of layer 1's cross-attention", None),
+        (read.PlaceInStream(2, "mixer", "inside"), "inside layer 2's token mixer", None),
+        (read.PlaceInStream(None, "embedding", "embedding"), "of the embedding", "embedding"),
+        (read.PlaceInStream(None, "final", "final"), "at the end", "final norm"),
     ],
 )
-def test_a_norm_is_named_by_its_place(place: read.Place, name: str, title: str | None) -> None:
+def test_a_norm_is_named_by_its_place(place: read.PlaceInStream, name: str, title: str | None) -> None:
     assert words.name(place) == name
     assert title in (None, words.title(place))
 
 
 def test_a_row_of_the_map_has_a_short_name() -> None:
-    assert words.brief(read.Place(0, "ffn", "post")) == "0 FFN"
-    assert words.brief(read.Place(11, "attention", "pre")) == "11 attention"
-    assert words.brief(read.Place(None, "embedding", "embedding")) == "embedding"
+    assert words.brief(read.PlaceInStream(0, "ffn", "post")) == "0 FFN"
+    assert words.brief(read.PlaceInStream(11, "attention", "pre")) == "11 attention"
+    assert words.brief(read.PlaceInStream(None, "embedding", "embedding")) == "embedding"
 
 
 def test_one_token_has_no_others() -> None:
-    alone = read.Widest(read.Place(None, "final", "final"), "rms", 0, "a", 2.0, 1.0, None)
+    alone = read.Widest(read.PlaceInStream(None, "final", "final"), "rms", 0, "a", 2.0, 1.0, None)
     assert (
         words.widest(alone)
         == "The largest vector reaches the norm at the end: its root mean square is 2.00 there and 1.00 after it."
