@@ -119,6 +119,45 @@ def heads_among(trace: Trace, *, stream: str) -> str:
     )
 
 
+def plane(trace: Trace, *, stream: str) -> str:
+    """Python lines after which `points` holds a point of the plane for each head of a recording, [N, 2]."""
+    return "\n".join(
+        [
+            *heads_among(trace, stream=stream).splitlines()[:-1],
+            "points, share = inspector.head_distances.plane(found.values)  # in the order of found.places",
+        ]
+    )
+
+
+def strips(trace: Trace, shown: Arrangement, *, layer: int, head: int, stream: str, call: int = 0) -> str:
+    """Python lines after which `across` holds a head's map in every layer, and `within` every map of one layer."""
+    number = _place(layer, head, stream, call).replace(f"head={head}", "head=head")
+    return "\n".join(
+        [
+            *_recorded(trace),
+            f"shown = {_arranged('trace', trace, shown, stream)}",
+            f'sites = trace.sites_of("{stream}")',
+            "across = [",
+            f'    inspector.maps.weights(trace, shown, layer=at.layer, head={head}, stream="{stream}", call=at.call)',
+            "    for at in sites",
+            "]",
+            f"within = [inspector.maps.weights(trace, shown, {number}) for head in range(sites[0].heads)]",
+        ]
+    )
+
+
+def replay(run: str) -> list[str]:
+    """Python lines after which `replay` holds the moments of a shipped model's training."""
+    return [
+        "from inspector import training",
+        "from models import checkpoints",
+        "from models.training import history",
+        "",
+        f"folder = checkpoints.FOLDER / {run!r}",
+        "replay = history.read_replay(folder)",
+    ]
+
+
 def _paired(a: Compared, b: Compared, *, by: str) -> list[str]:
     """Lines after which `a` and `b` are recordings and `both` the tokens or words that they have in common."""
     sides = (("a", a), ("b", b))

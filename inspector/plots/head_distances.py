@@ -61,8 +61,9 @@ def map_of_heads(
         template=theme.template(mode),
         xaxis=axis,
         yaxis={**axis, "scaleanchor": "x"},
-        height=520,
-        margin={"l": 50, "r": 10, "t": 10, "b": 40},
+        title_text="Heads that attend alike stand near each other",
+        height=566,
+        margin={"l": 50, "r": 10, "b": 40},
         legend={"orientation": "h", "y": -0.16, "x": 0},
         clickmode="event+select",
     )

@@ -93,16 +93,20 @@ def grid(
     top: float = 1.0,
     scale: Scale = "sqrt",
     selected: tuple[int, int] | None = None,
+    column_title: str = "head",
+    columns: Sequence[str] | None = None,
     mode: Mode = "light",
 ) -> Scene:
     """Lay out the maps of all heads [L, H, Q, T], a row for each layer, a column for each head.
 
-    rows: names of the layers. top: the weight that gets the last colour, in all maps. selected: row and column of the
-    head that is framed. Raises ValueError for names that do not fit.
+    A place stays empty where its map is NaN throughout. rows: names of the layers. top: the weight that gets the last
+    colour, in all maps. selected: row and column of the head that is framed. columns: what each column is called where
+    it is not 0, 1, 2. Raises ValueError for names that do not fit.
     """
     layers, heads = pictures.shape[:2]
-    if len(rows) != layers:
-        raise ValueError(f"{len(rows)} names do not fit maps of {layers} layers")
+    columns = [str(head) for head in range(heads)] if columns is None else columns
+    if (len(rows), len(columns)) != (layers, heads):
+        raise ValueError(f"{len(rows)} and {len(columns)} names do not fit maps of {layers} layers and {heads} heads")
     upper = _MARGIN + _TITLE + 24 + _AXIS + 14
     side = _longest(rows, _LABEL) + 20
     pitch = min((WIDTH - 2 * _MARGIN - side) / heads, (HEIGHT - upper - _MARGIN) / layers)
@@ -111,13 +115,15 @@ def grid(
     size = min(_LABEL, 0.5 * pitch)
     muted = theme.MUTED[mode]
     marks: list[Mark] = [Text(_MARGIN, _MARGIN + _TITLE - 6, title, _TITLE, bold=True)]
-    marks.append(Text(left - 12, upper - 14, "head", size, muted, anchor="end"))
-    for head in range(heads):
-        marks.append(Text(left + (head + 0.5) * pitch - gap / 2, upper - 14, str(head), size, muted, anchor="middle"))
+    marks.append(Text(left - 12, upper - 14, column_title, size, muted, anchor="end"))
+    for head, name in enumerate(columns):
+        marks.append(Text(left + (head + 0.5) * pitch - gap / 2, upper - 14, name, size, muted, anchor="middle"))
     for layer, maps in enumerate(pictures):
         y = upper + layer * pitch
         marks.append(Text(left - 12, y + 0.5 * pitch + 0.3 * size, rows[layer], size, anchor="end"))
         for head, weights in enumerate(maps):
+            if np.isnan(weights).all():
+                continue
             x, length = left + head * pitch, pitch - gap
             open_head = (layer, head) == selected
             marks.append(Cells(x, y, length, length, paint(weights, mode=mode, scale=scale, top=top)))

@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+import numpy as np
+import pandas as pd
 import streamlit as st
+from numpy.typing import NDArray
 
 from inspector.components.grid import grid_bytes, roles
-from inspector.plots import theme
+from inspector.export import python, spreadsheet
+from inspector.plots import matrices, theme
+from inspector.plots.scene import Scene
 from inspector.views.compare import matches
 from inspector.views.compare.panels import Panel, open_in
 from inspector.views.components.grid import grid
+from inspector.views.figures import menu
 from inspector.views.shell import link, session, widgets
 
 ALIKE, PLANE, STRIPS = "Which heads are alike", "All heads on a plane", "Across layers and heads"
@@ -42,7 +48,8 @@ def _strips(panels: Sequence[Panel], scale: theme.Scale) -> None:
         open_in(panel.name, sites[row].layer, head, sites[row].call)
 
     pictures, top = session.thumbnails(trace, panel.whole, stream=stream)
-    notes = roles.notes(session.measures(trace).query("stream == @stream"))
+    measures = session.measures(trace).query("stream == @stream")
+    notes = roles.notes(measures)
     drawn = partial(grid_bytes, tokens=len(panel.whole.keys.labels), scale=scale)
     number = 0 if panel.head is None else panel.head
     across = drawn(
@@ -65,4 +72,58 @@ def _strips(panels: Sequence[Panel], scale: theme.Scale) -> None:
         f"Above, head {number} of every layer; below, every head of {panel.site.name}. Each picture is one map, from "
         f"0 to {theme.number(top)}, no unit; click one to open it in panel {panel.name}. A head's number means nothing "
         "across layers: training does not align heads."
+    )
+    _files(panel, pictures, top=top, scale=scale, number=number, measures=measures)
+
+
+def _files(
+    panel: Panel,
+    pictures: NDArray[np.uint8],
+    *,
+    top: float,
+    scale: theme.Scale,
+    number: int,
+    measures: pd.DataFrame,
+) -> None:
+    """Draw the strips' Save and Slide; pictures: the thumbnails of the stream's heads [L, H, rows, cols]."""
+    sites, row = panel.trace.sites_of(panel.stream), panel.row
+    shares = (pictures / np.float32(255)) ** 2  # as pack.quantise made them: the root of the share of the top
+
+    def across(mode: theme.Mode) -> Scene:
+        return matrices.grid(
+            shares[:, number][None],
+            rows=[f"head {number}"],
+            title=f"{panel.model}: head {number} of every layer, colours from 0 to {top:g}",
+            scale=scale,
+            selected=None if panel.head is None else (0, row),
+            column_title="layer",
+            columns=[site.name.removeprefix("layer ") for site in sites],
+            mode=mode,
+        )
+
+    def within(mode: theme.Mode) -> Scene:
+        return matrices.grid(
+            shares[row][None],
+            rows=[panel.site.name],
+            title=f"{panel.model}: every head of {panel.site.name}, colours from 0 to {top:g}",
+            scale=scale,
+            selected=None if panel.head is None else (0, panel.head),
+            mode=mode,
+        )
+
+    drawn = {"Across layers": across, "Across heads": within}
+    name, mode = f"heads-of-{panel.name.lower()}", session.mode()
+
+    def pictures_of_both() -> None:
+        for title, draw in drawn.items():
+            menu.files(f"{name}-{title.lower().replace(' ', '-')}", partial(draw, mode), of=title)
+
+    at = panel.site
+    menu.draw(
+        name,
+        key="strips",
+        pictures=pictures_of_both,
+        csv=lambda: spreadsheet.csv(measures),
+        slide=lambda: menu.slides(drawn, name=f"{name}-slide", key="strips"),
+        python=python.strips(panel.trace, panel.whole, layer=at.layer, head=number, stream=panel.stream, call=at.call),
     )

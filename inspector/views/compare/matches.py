@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from itertools import combinations
 
+import pandas as pd
 import streamlit as st
 
 from inspector import alignment, head_distances
@@ -15,7 +16,7 @@ from inspector.plots import head_distances as draw
 from inspector.plots import theme
 from inspector.readings import compare as readings
 from inspector.views.compare.panels import Panel, assign, key, open_in
-from inspector.views.figures import matrix
+from inspector.views.figures import chart, matrix
 from inspector.views.shell import session, widgets
 from inspector.wording.english import compare as wording
 from models.formatting import layer_name
@@ -75,16 +76,16 @@ def plane(a: Panel, b: Panel) -> None:
     same = _same(a, b)
     places = [found.places.index(here) for here in (_open(a), _open(b) if same else None) if here is not None]
     measures = session.measures(a.trace).query("stream == @a.stream")
-    figure, share = draw.map_of_heads(found, list(measures["label"]), opened=places, mode=session.mode())
-    st.plotly_chart(
-        figure,
-        width="stretch",
-        theme=None,
-        key=MAP,
+    points, share = head_distances.plane(found.values)
+    table = pd.DataFrame(found.places, columns=["layer", "head", "call"])
+    chart.show(
+        lambda *, mode: draw.map_of_heads(found, list(measures["label"]), opened=places, mode=mode)[0],
         alt="every head as a point, near the heads that attend alike",
-        on_select=_open_point,
-        selection_mode="points",
-        config={"displayModeBar": False, "responsive": True},
+        key=MAP,
+        name="heads-on-a-plane",
+        python=python.plane(a.trace, stream=a.stream),
+        table=table.assign(label=list(measures["label"]), x=points[:, 0], y=points[:, 1]),
+        on_pick=_open_point,
     )
     st.caption(
         "Each point is a head of panel A, near those that attend alike (Clark et al. 2019, figure 6): classical "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 import streamlit as st
@@ -29,16 +30,33 @@ class Draw(Protocol):
 
 
 def show(
-    draw: Draw, *, alt: str, key: str, name: str = "", python: str = "", table: pd.DataFrame | None = None
+    draw: Draw,
+    *,
+    alt: str,
+    key: str,
+    name: str = "",
+    python: str = "",
+    table: pd.DataFrame | None = None,
+    on_pick: Callable[[], None] | None = None,
 ) -> None:
     """Show a chart as wide as its place.
 
     The figure's title is left to the heading over it, its subtitle stays. alt: is read aloud where the picture cannot
     be seen. name: of the files, the key where it is empty. python: the lines that give the same numbers. table: what
-    the CSV holds; the chart's points where it is None.
+    the CSV holds; the chart's points where it is None. on_pick: called before the run that follows a click on a point,
+    which the session then holds under `key`.
     """
     figure = _untitled(draw(mode=session.mode()), session.mode())
-    st.plotly_chart(figure, width="stretch", theme=None, key=key, alt=alt, config=_CONFIG)
+    st.plotly_chart(
+        figure,
+        width="stretch",
+        theme=None,
+        key=key,
+        alt=alt,
+        config=_CONFIG,
+        on_select=on_pick or "ignore",
+        selection_mode="points",
+    )
 
     def csv() -> bytes:
         from inspector.plots.slide import points

@@ -40,11 +40,22 @@ def draw(
                 st.code(python, language="python")
 
 
-def files(name: str, picture: Callable[[], Scene]) -> None:
-    """Draw the buttons PNG and SVG of a picture, which is laid out when the reader asks for it."""
+def files(name: str, picture: Callable[[], Scene], *, of: str = "") -> None:
+    """Draw the buttons PNG and SVG of a picture, which is laid out when the reader asks for it.
+
+    of: the picture's name on the buttons, where there are several.
+    """
+    png, svg = (f"{of}, {ending}" if of else "" for ending in ("PNG", "SVG"))
     with st.container(horizontal=True, gap="small"):
-        downloads.button(f"{name}.png", lambda: picture().png(), "The figure in large type, 2560 by 1440 pixels")
-        downloads.button(f"{name}.svg", lambda: picture().svg().encode(), "The figure in large type, sharp at any size")
+        downloads.button(
+            f"{name}.png", lambda: picture().png(), "The figure in large type, 2560 by 1440 pixels", label=png
+        )
+        downloads.button(
+            f"{name}.svg",
+            lambda: picture().svg().encode(),
+            "The figure in large type, sharp at any size",
+            label=svg,
+        )
 
 
 def slide_button(label: str, picture: Callable[[Mode], Scene], *, name: str, key: str) -> None:

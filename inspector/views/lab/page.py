@@ -27,13 +27,6 @@ if TYPE_CHECKING:
 PICTURE_EVERY = 0.7  # seconds between two pictures, and on a slow machine more:
 DRAWING_SHARE = 0.2  # of the time, at most
 CURVES = "Loss and accuracy of A and B by training step"
-PYTHON = """import inspector
-from models.training.experiments import Experiment, Switches
-from models.training.lab import train_both
-
-experiment = {experiment}
-courses = {{(course.side, course.run.seed): course for course in train_both(experiment)}}
-table = inspector.lab.curves(courses.values())"""
 
 
 @dataclass
@@ -130,7 +123,7 @@ def learned(attempt: Attempt, *, chosen: Experiment | None) -> None:
         alt=CURVES,
         key="lab-curves",
         name=f"lab-{attempt.experiment.task}",
-        python=PYTHON.format(experiment=attempt.experiment),
+        python=results.python(attempt.experiment, "table = inspector.lab.curves(courses.values())"),
         table=table,
     )
     st.caption(

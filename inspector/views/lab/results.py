@@ -5,20 +5,36 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, get_args
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
 from inspector import lab
-from inspector.plots import raster
-from inspector.views.figures import matrix
-from inspector.views.shell import link, session, widgets
+from inspector.export import spreadsheet
+from inspector.plots import matrices, raster
+from inspector.plots.scene import Scene
+from inspector.plots.theme import Mode
+from inspector.views.figures import matrix, menu
+from inspector.views.shell import downloads, link, session, widgets
 from inspector.wording.english import lab as words
 from models.training.experiments import TIMES, Experiment, Side
 
 if TYPE_CHECKING:
     from models.training.lab import Result, Trial
 
+PYTHON = """import inspector
+from models.training.experiments import Experiment, Switches
+from models.training.lab import result, train_both
+
+experiment = {experiment}
+courses = {{(course.side, course.run.seed): course for course in train_both(experiment)}}
+"""
 NAMES = {times: "trained length" if times == 1 else f"{times} times as long" for times in TIMES}
+
+
+def python(experiment: Experiment, *lines: str) -> str:
+    """Write Python lines that train as the page did, to the end, and then `lines`."""
+    return PYTHON.format(experiment=experiment) + "\n".join(lines)
 
 
 def accuracy(experiment: Experiment, results: Sequence[Result]) -> None:
@@ -36,6 +52,7 @@ def accuracy(experiment: Experiment, results: Sequence[Result]) -> None:
         ),
         hide_index=True,
     )
+    downloads.button(f"lab-{experiment.task}-accuracy.csv", lambda: spreadsheet.csv(table), label="Table as CSV")
     seeds = lab.seeds(results)
     count = "one seed" if seeds == 1 else f"{seeds} seeds: the mean, with smallest and largest"
     st.caption(
@@ -71,11 +88,16 @@ def example(experiment: Experiment, results: Sequence[Result]) -> None:
     st.code(lab.spelled(rows, wanted=some.wanted), language=None)
     wrong = [f"{side} {_wrong(trial)} of {len(trial.wanted)}" for side, trial in trials.items()]
     st.caption(f"^ marks a wrong digit. Wrong here: {', '.join(wrong)}.")
-    _attention(trials)
+    place, sides = names.index(length), "".join(trials)
+    chosen = f"{{side: result(courses[side, 0]).trials[{place}] for side in {sides!r}}}"
+    _attention(trials, lines=python(experiment, f"trials = {chosen}"))
 
 
-def _attention(trials: dict[Side, Trial]) -> None:
-    """The chosen head of both sides on one colour scale, and under it every head of every layer."""
+def _attention(trials: dict[Side, Trial], *, lines: str) -> None:
+    """The chosen head of both sides on one colour scale, and under it every head of every layer.
+
+    lines: of Python, which give the trials.
+    """
     shapes = {side: (len(trial.attention), len(trial.attention[0])) for side, trial in trials.items()}
     layers, heads = (max(sizes) for sizes in zip(*shapes.values(), strict=True))
     with st.container(horizontal=True):
@@ -98,7 +120,14 @@ def _attention(trials: dict[Side, Trial]) -> None:
         for side, weights in shown.items()
     ]
     if panels:
-        matrix.show(*panels, row_title="query", column_title="key", name="lab-attention", key="lab-attention")
+        matrix.show(
+            *panels,
+            row_title="query",
+            column_title="key",
+            name="lab-attention",
+            key="lab-attention",
+            python=f"{lines}\nmaps = {{side: trials[side].attention[{layer}][{head}] for side in {''.join(shown)!r}}}",
+        )
     for side in trials.keys() - shown.keys():
         last_layer, last_head = shapes[side][0] - 1, shapes[side][1] - 1
         st.caption(f"{side} has layers 0 to {last_layer} and heads 0 to {last_head}.")
@@ -107,7 +136,51 @@ def _attention(trials: dict[Side, Trial]) -> None:
             for number, maps in enumerate(trial.attention):
                 names = [f"{side} {number}.{index}" for index in range(len(maps))]
                 st.image(raster.strip(list(maps), labels=names, mode=session.mode()), width="stretch")
-    st.caption("Small: all heads of each side, named by layer and head, each map on colours from 0 to 1, square-root.")
+    st.caption(
+        "Above are all heads of each side, named by layer and head. Each small picture is one map; its colours go "
+        "from 0 to 1 by square root."
+    )
+    _every_head(trials, tokens, layers=layers, heads=heads, lines=lines)
+
+
+def _every_head(trials: dict[Side, Trial], tokens: Sequence[str], *, layers: int, heads: int, lines: str) -> None:
+    """Draw Save and Slide of the small pictures; layers, heads: the most that a side has."""
+
+    def picture(mode: Mode) -> Scene:
+        maps = np.full((len(trials), layers, heads, len(tokens), len(tokens)), np.nan, np.float32)
+        for place, trial in enumerate(trials.values()):
+            for layer, weights in enumerate(trial.attention):
+                maps[place, layer, : len(weights)] = weights
+        named = [
+            (f"{side}, layer {layer}", maps[place, layer])
+            for place, (side, trial) in enumerate(trials.items())
+            for layer in range(len(trial.attention))
+        ]
+        return matrices.grid(
+            np.stack([one for _, one in named]),
+            rows=[name for name, _ in named],
+            title=f"Every head of {' and '.join(trials)}, colours from 0 to 1 by square root",
+            mode=mode,
+        )
+
+    def csv() -> bytes:
+        cells = (
+            [side, layer, head, f"{query} {tokens[query]}", f"{key} {tokens[key]}", float(f"{weight:.9g}")]
+            for side, trial in trials.items()
+            for layer, weights in enumerate(trial.attention)
+            for (head, query, key), weight in np.ndenumerate(weights)
+        )
+        return spreadsheet.rows(["side", "layer", "head", "query", "key", "weight"], cells).encode()
+
+    name = "lab-all-heads"
+    menu.draw(
+        name,
+        key=name,
+        pictures=lambda: menu.files(name, lambda: picture(session.mode())),
+        csv=csv,
+        slide=lambda: menu.slide(picture, name=f"{name}-slide", key=name),
+        python=f"{lines}\nmaps = {{side: trial.attention for side, trial in trials.items()}}",
+    )
 
 
 def _length(times: int, digits: int) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from inspector import training
+from inspector.export import python
 from inspector.plots import theme
 from inspector.plots import training as figures
 from inspector.views.figures import chart
@@ -40,6 +41,7 @@ def curves(rows: pd.DataFrame, *, name: str, recipe: Recipe | None, vocabulary: 
         alt="training and valid loss, valid accuracy and gradient norm by step",
         key="curves",
         name=f"{name}-curves",
+        python="\n".join([*python.replay(name)[:-1], "table = training.curves(history.read_metrics(folder))"]),
         table=rows,
     )
     st.caption(" ".join(_explained(rows, recipe=recipe, vocabulary=vocabulary, least=least)))

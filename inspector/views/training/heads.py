@@ -12,14 +12,17 @@ from inspector import heads, training
 from inspector.components.grid import grid_bytes, roles, side
 from inspector.components.head import HeadMessage
 from inspector.components.pack import quantise
-from inspector.plots import theme
+from inspector.export import python, spreadsheet
+from inspector.plots import matrices, theme
 from inspector.plots import training as figures
+from inspector.plots.scene import Scene
 from inspector.readings import training as read
 from inspector.trace.pooling import pool
 from inspector.views.components.grid import grid
 from inspector.views.components.head import Choice, Step, head
-from inspector.views.figures import chart, matrix
-from inspector.views.shell import link, widgets
+from inspector.views.figures import chart, map_files, matrix, menu
+from inspector.views.figures.map_files import MapPicture
+from inspector.views.shell import link, session, widgets
 from inspector.wording.english import training as words
 from models.training.replay_file import MapKey
 
@@ -45,7 +48,14 @@ def opened(replay: Replay, measures: pd.DataFrame, *, stream: str) -> tuple[int,
 
 
 def every_head(
-    replay: Replay, measures: pd.DataFrame, *, place: MapKey, number: int, step: int, head_width: int | None
+    replay: Replay,
+    measures: pd.DataFrame,
+    *,
+    name: str,
+    place: MapKey,
+    number: int,
+    step: int,
+    head_width: int | None,
 ) -> None:
     """The grid of all heads at this moment, and the open head at this moment and at the end, side by side."""
     left, right = st.columns([3, 8], gap="medium")
@@ -62,8 +72,46 @@ def every_head(
         )
         st.caption("Every head at this step: rows are layers, columns heads. Click one to open it.")
         _numbers(measures, layer=place.layer, number=number, step=step)
+        _files(replay, measures, name=name, place=place, number=number, step=step)
     with right:
-        _open_head(replay, place, number=number, step=step, head_width=head_width)
+        _open_head(replay, place, name=name, number=number, step=step, head_width=head_width)
+
+
+def _files(replay: Replay, measures: pd.DataFrame, *, name: str, place: MapKey, number: int, step: int) -> None:
+    """Draw Save and Slide of the grid."""
+
+    def picture(mode: theme.Mode) -> Scene:
+        pictures = _pictures(replay, sentence=place.sentence, stream=place.stream, step=step)
+        return matrices.grid(
+            (pictures / np.float32(255)) ** 2,  # as pack.quantise made them: the root of the weight
+            rows=[f"layer {layer}" for layer in range(len(pictures))],
+            title=f"{name}: every head of the {place.stream} at step {step:,}",
+            scale="linear",
+            selected=(place.layer, number),
+            mode=mode,
+        )
+
+    file = f"{name}-{place.stream}-step{step}"
+    menu.draw(
+        file,
+        key="replay-grid",
+        pictures=lambda: menu.files(file, lambda: picture(session.mode())),
+        csv=lambda: spreadsheet.csv(measures[measures["step"] == step]),
+        slide=lambda: menu.slide(picture, name=f"{file}-slide", key="replay-grid"),
+        python=_python(
+            name,
+            _measured(place),
+            f'now = measures[measures["step"] == {step}]',
+        ),
+    )
+
+
+def _python(name: str, *lines: str) -> str:
+    return "\n".join([*python.replay(name), *lines])
+
+
+def _measured(place: MapKey) -> str:
+    return f'measures = training.measures(replay, sentence={place.sentence}, stream="{place.stream}")'
 
 
 def _numbers(measures: pd.DataFrame, *, layer: int, number: int, step: int) -> None:
@@ -78,8 +126,9 @@ def _numbers(measures: pd.DataFrame, *, layer: int, number: int, step: int) -> N
     )
 
 
-def measure(measures: pd.DataFrame, *, name: str, layer: int, number: int, step: int) -> None:
+def measure(measures: pd.DataFrame, *, name: str, place: MapKey, number: int, step: int) -> None:
     """Draw one measure of the layer's heads over the training."""
+    layer = place.layer
     st.subheader(f"The heads of layer {layer} as they learned")
     known = [one for one in figures.MEASURES if measures[one].notna().any()]
     bind = link.bind_choice("replay_measure", default=known[0], options=known)
@@ -89,6 +138,11 @@ def measure(measures: pd.DataFrame, *, name: str, layer: int, number: int, step:
         alt=f"{chosen} of every head of layer {layer} at every moment",
         key="head-measures",
         name=f"{name}-layer{layer}-{chosen}",
+        python=_python(
+            name,
+            _measured(place),
+            f'of_layer = measures[measures["layer"] == {layer}].pivot(index="step", columns="head", values="{chosen}")',
+        ),
     )
     st.caption("Means over the queries, as on the page Attention; the file has half precision, so they hold to 0.001.")
 
@@ -101,7 +155,7 @@ def _pictures(replay: Replay, *, sentence: int, stream: str, step: int) -> NDArr
     return quantise(np.stack([pool(layer, side=most) for layer in maps]))
 
 
-def _open_head(replay: Replay, place: MapKey, *, number: int, step: int, head_width: int | None) -> None:
+def _open_head(replay: Replay, place: MapKey, *, name: str, number: int, step: int, head_width: int | None) -> None:
     """The open head at this step beside the same head at the end, on one colour scale."""
     of_head = replay.maps[place][:, number].astype("float32")
     now, end = of_head[replay.steps.index(step)], of_head[-1]
@@ -135,6 +189,19 @@ def _open_head(replay: Replay, place: MapKey, *, number: int, step: int, head_wi
         rf"$A = \mathrm{{softmax}}(QK^\top / \sqrt{{d_k}})${known}: row = query, column = key, each row sums to 1, no "
         f"unit; both on one colour scale, 0 to {top:.3g}.{named}"
     )
+    map_files.draw(
+        {
+            said: MapPicture(f"{name}: layer {place.layer}, head {number} at {when}", weights, queries, keys, top)
+            for said, (when, weights) in zip(("Now", "At the end"), shown.items(), strict=True)
+        },
+        name=f"{name}-{place.stream}-layer{place.layer}-head{number}",
+        python=_python(
+            name,
+            "from models.training.replay_file import MapKey",
+            f'maps = replay.maps[MapKey({place.sentence}, "{place.stream}", {place.layer})][:, {number}]',
+            f"now, end = maps[replay.steps.index({step})], maps[-1]",
+        ),
+    )
 
 
 def induction(replay: Replay, *, name: str) -> None:
@@ -154,6 +221,7 @@ def induction(replay: Replay, *, name: str) -> None:
         top=1.0,
         name=f"{name}-induction",
         key="induction-over-time",
+        python=_python(name, "scores = training.induction(replay)"),
     )
     st.caption(
         "A block of 32 random tokens, read twice: the mean weight that a head gives, from a token of the second time, "
@@ -162,17 +230,17 @@ def induction(replay: Replay, *, name: str) -> None:
     )
 
 
-def matrices(replay: Replay, *, stream: str, name: str) -> None:
+def growth(replay: Replay, *, stream: str, name: str) -> None:
     """Draw how the matrices of the stream's layers grew."""
     st.subheader("Size of the matrices")
-    growth = training.growth(replay, stream=stream)
-    if (found := read.grown(dict(growth.iloc[:, -1]))) is not None:
+    grown = training.growth(replay, stream=stream)
+    if (found := read.grown(dict(grown.iloc[:, -1]))) is not None:
         st.markdown(words.grown(found))
     matrix.show(
         matrix.Panel(
-            np.log2(growth.to_numpy(dtype=float)),
-            rows=list(growth.index),
-            columns=[f"{step:,}" for step in growth.columns],
+            np.log2(grown.to_numpy(dtype=float)),
+            rows=list(grown.index),
+            columns=[f"{step:,}" for step in grown.columns],
         ),
         row_title="matrix",
         column_title="step",
@@ -181,6 +249,11 @@ def matrices(replay: Replay, *, stream: str, name: str) -> None:
         diverging=True,
         name=f"{name}-{stream}-matrices",
         key="norms-over-time",
+        python=_python(
+            name,
+            "import numpy as np",
+            f'doublings = np.log2(training.growth(replay, stream="{stream}"))',
+        ),
     )
     st.caption(
         r"How large each matrix is beside its random start, $\log_2(\|W_t\| / \|W_0\|)$ with "

@@ -91,6 +91,8 @@ def schedule(recipe: Recipe, table: pd.DataFrame, *, steps: int) -> None:
         alt=f"learning rate by step, {recipe.decay} decay after a warm-up, beside the other decays",
         key="schedule",
         name=f"{recipe.name}-learning-rate",
+        python="from inspector import training\nfrom models.training.recipes import RECIPES\n\n"
+        f"rates = training.schedules(RECIPES[{recipe.name!r}], steps={steps})",
     )
     off = (
         rates.set_index("step")[recipe.decay].reindex(table["step"]) - table.set_index("step")["learning_rate"]

@@ -58,10 +58,10 @@ def _panel(folder: Path, rows: pd.DataFrame | None, recipe: Recipe | None, vocab
     width = None if recipe is None else recipe.width // recipe.heads
     layer, number = heads.opened(replay, measures, stream=stream)
     key = MapKey(sentence, stream, layer)
-    heads.every_head(replay, measures, place=key, number=number, step=step, head_width=width)
-    heads.measure(measures, name=folder.name, layer=layer, number=number, step=step)
+    heads.every_head(replay, measures, name=folder.name, place=key, number=number, step=step, head_width=width)
+    heads.measure(measures, name=folder.name, place=key, number=number, step=step)
     heads.induction(replay, name=folder.name)
-    heads.matrices(replay, stream=stream, name=folder.name)
+    heads.growth(replay, stream=stream, name=folder.name)
     if rows is not None:
         curves.curves(rows, name=folder.name, recipe=recipe, vocabulary=vocabulary, step=step)
     with st.container(horizontal=True, gap="small"):

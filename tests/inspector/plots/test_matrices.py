@@ -108,5 +108,8 @@ def test_the_grid_has_every_head_in_its_place_within_the_slide() -> None:
     assert "#{:02x}{:02x}{:02x}".format(*cells[-1].colours[0, 0]) == theme.SEQUENTIAL["light"][-1]
     (frame,) = (mark for mark in scene.marks if isinstance(mark, Box) and mark.stroke == theme.PRIMARY["light"])
     assert (frame.x, frame.y) == (cells[-1].x, cells[-1].y)
-    with pytest.raises(ValueError, match="1 names do not fit maps of 6 layers"):
+    maps[5, 11] = np.nan  # a model of fewer heads beside one of more
+    fewer = matrices.grid(maps, rows=[f"layer {layer}" for layer in range(6)], title="minilm")
+    assert sum(isinstance(mark, Cells) for mark in fewer.marks) == 71
+    with pytest.raises(ValueError, match="1 and 12 names do not fit maps of 6 layers and 12 heads"):
         matrices.grid(maps, rows=["layer 0"], title="")

@@ -133,6 +133,31 @@ def test_a_click_on_a_strip_opens_the_head_in_its_panel(minilm: LoadedModel) -> 
     )
 
 
+def test_the_plane_and_the_strips_have_files_and_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: dict[str, bytes] = {}
+
+    def keep(file: str, make: Callable[[], bytes], *_: object, **__: object) -> None:
+        made[file] = make()
+
+    monkeypatch.setattr("inspector.views.shell.downloads.button", keep)
+    app = opened("Compare", a_layer="1", a_head="7", further="Across layers and heads")
+    assert not app.exception
+    given: dict[str, Any] = {}
+    exec(next(code.value for code in app.code if "across = [" in code.value), given)
+    for name, (_, cells) in zip(("across", "within"), messages(app, "grid"), strict=True):
+        np.testing.assert_allclose(np.ravel(given[name]), (cells / 255) ** 2, atol=1 / 255)
+    assert made["heads-of-a-across-layers.png"].startswith(b"\x89PNG")
+    assert made["heads-of-a-across-heads.svg"].startswith(b"<svg ")
+    assert len(made["heads-of-a.csv"].splitlines()) == 1 + 72
+
+    app = opened("Compare", a_layer="1", a_head="7", further="All heads on a plane")
+    assert not app.exception
+    exec(next(code.value for code in app.code if "points, share" in code.value), given)
+    rows = list(csv.DictReader(made["heads-on-a-plane.csv"].decode().splitlines()))
+    np.testing.assert_allclose([[float(row["x"]), float(row["y"])] for row in rows], given["points"], rtol=1e-6)
+    assert (rows[19]["layer"], rows[19]["head"]) == ("1", "7")
+
+
 def test_the_heads_of_one_model_are_matched_among_themselves(minilm: LoadedModel) -> None:
     app = opened("Compare", a_layer="1", a_head="7", b_layer="4", b_head="3")
     ((header, values),) = messages(app, "matrix")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -55,6 +57,12 @@ def test_start_trains_and_shows_all() -> None:
         said(app)
     )
     assert "Wrong here: A " in said(app)
+    for lines in (code.value for code in app.code if "maps = " in code.value):
+        given: dict[str, Any] = {}
+        exec(lines, given)
+        for result in results:  # of the one layer, all heads or the open one
+            maps, seen = np.asarray(given["maps"][result.side]), result.trials[0].attention[0]
+            np.testing.assert_array_equal(maps if maps.ndim == 2 else maps[0], seen[0] if maps.ndim == 2 else seen)
 
 
 def test_a_longer_text_of_the_link_is_shown_and_an_unknown_one_is_said() -> None:

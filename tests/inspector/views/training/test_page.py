@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -62,6 +63,15 @@ def test_the_shipped_models_are_shown() -> None:
     (grown,) = messages(app, "matrix")
     assert grown[0]["panels"][0]["rows"][0] == "layer 0 attention q"
     assert {metric.label: metric.value for metric in app.metric}["Seeds"] == "1"
+    given: dict[str, Any] = {}
+    for lines in (code.value for code in app.code):
+        exec(lines, given)
+    for name, (_, weights) in zip(("now", "end"), messages(app, "head"), strict=True):
+        np.testing.assert_array_equal(given[name].astype(np.float32).ravel(), weights)
+    np.testing.assert_allclose(given["doublings"].to_numpy().ravel(), grown[1], rtol=1e-5)
+    assert set(given["of_layer"]) == set(range(len(given["of_layer"].columns)))
+    assert len(given["table"]) == len(history.read_metrics(checkpoints.FOLDER / app.session_state["run"]))
+    assert given["rates"]["step"].iloc[-1] == given["table"]["step"].iloc[-1]
 
 
 def test_numbers_of_the_page_are_those_of_the_files(folder: Path) -> None:
