@@ -256,7 +256,8 @@ def _norm(norm: NormRecord, trace: Trace) -> tuple[float, float]:
     assert norm.truth is not None
     x, gamma, beta = (torch.tensor(array).float() for array in (norm.input, norm.gamma, norm.beta))
     digits = torch.finfo(trace.hidden.dtype).eps
-    allowed = rounding(x, gamma, beta, kind=norm.kind, epsilon=norm.epsilon, digits=digits)
+    running = None if norm.running is None else torch.tensor(norm.running).float()
+    allowed = rounding(x, gamma, beta, kind=norm.kind, epsilon=norm.epsilon, digits=digits, running=running)
     if norm.gate is not None:
         allowed = _ROUNDINGS * digits * torch.tensor(norm.output).abs().amax(dim=-1)
     difference, explained = _worst(norm.output, norm.truth, allowed.numpy())

@@ -2,6 +2,8 @@
 
 LayerNorm(x) = gamma * (x - mean) / sqrt(std^2 + epsilon) + beta, with mean and std over a token's own D features
 (Ba et al. 2016, eqs. 3 and 4). RMSNorm(x) = gamma * x / sqrt(mean(x^2) + epsilon) (Zhang & Sennrich 2019, eq. 4).
+BatchNorm(x) = gamma * (x - m) / sqrt(v + epsilon) + beta, with each feature's mean m and variance v as training left
+them (Ioffe & Szegedy 2015). Gemma's norms keep gamma less 1 and multiply by 1 + gamma; `NormRecord.gamma` has the 1.
 All statistics are computed in float64.
 """
 
@@ -76,9 +78,12 @@ def parameters(trace: Trace) -> pd.DataFrame:
 def formula(norm: NormRecord) -> str:
     """Write the norm's formula in LaTeX, with gamma, beta, groups and gate where the norm has them."""
     act = r"\mathrm{SiLU}" if norm.gating.startswith("silu") else r"\mathrm{sigmoid}"
-    gate, gamma = rf"{act}(z)", r"\gamma\," if "gamma" in norm.learned else ""
+    gate = rf"{act}(z)"
+    gamma = (r"(1 + \gamma)\," if norm.plus_one else r"\gamma\,") if "gamma" in norm.learned else ""
     x = rf"(x \odot {gate})" if norm.gating.endswith("before") else "x"
-    if norm.kind == "layer":
+    if norm.kind == "batch":
+        core = rf"{gamma}\frac{{{x} - m}}{{\sqrt{{v + \epsilon}}}}"
+    elif norm.kind == "layer":
         core = rf"{gamma}\frac{{{x} - \mu}}{{\sqrt{{\sigma^2 + \epsilon}}}}"
     else:
         core = rf"{gamma}\frac{{{x}}}{{\sqrt{{\overline{{{x}^2}} + \epsilon}}}}"
@@ -88,7 +93,11 @@ def formula(norm: NormRecord) -> str:
 
 def in_words(norm: NormRecord) -> str:
     """The norm's name with its paper, and what is special about it."""
-    name = "LayerNorm (Ba et al. 2016)" if norm.kind == "layer" else "RMSNorm (Zhang & Sennrich 2019)"
+    name = {
+        "layer": "LayerNorm (Ba et al. 2016)",
+        "rms": "RMSNorm (Zhang & Sennrich 2019)",
+        "batch": "BatchNorm with the statistics of its training (Ioffe & Szegedy 2015)",
+    }[norm.kind]
     special = [
         f"in {norm.groups} groups of features" if norm.groups > 1 else "",
         "with a gate z" if norm.gating else "",

@@ -22,7 +22,15 @@ from weakref import WeakKeyDictionary, WeakSet
 import torch
 from torch import Tensor, nn
 
-from inspector.probe.norm_kinds import NormParameters, holds_norm, is_inside, is_norm, parameters
+from inspector.probe.norm_kinds import (
+    NO_FORMULA,
+    NormParameters,
+    holds_norm,
+    is_inside,
+    is_norm,
+    parameters,
+    why_unknown,
+)
 from inspector.probe.norm_places import LayerCall, MixerCall, NormCall
 from inspector.probe.residual_sums import Sums, Uses
 from inspector.trace.norm_formula import normalise, rounding
@@ -33,7 +41,6 @@ _ATTENTION = re.compile(r"(Attention|Attn|MLA)(?!\w*DecoderLayer)")
 _MIXER = re.compile(
     r"(Mamba|Mixer|ShortConv|DeltaNet|RecurrentBlock|Lightning|DeltaAttention|Linear\w*Att)(?!\w*DecoderLayer)"
 )  # what stands in attention's place: state spaces, convolutions, linear attention (some are called attention)
-NO_FORMULA = "what it gives is neither a LayerNorm nor an RMSNorm of what it takes, so its numbers are not shown"
 INSIDE = "inside a sublayer, where vectors are normed that the sublayer itself makes, so not of the residual stream"
 NO_VECTORS = "it does not take one vector for each token"
 CHANGED = "it changes what the norm inside it gives, by a gate or the like, so what it gives itself is not shown"
@@ -227,7 +234,7 @@ class _NormHook:
     def _see(self, seen: Seen, module: nn.Module, given: list[Tensor], output: Any) -> None:
         out = output[0] if isinstance(output, (tuple, list)) else output
         if is_inside(self.name):
-            seen.refused.append((self.name, INSIDE))
+            seen.refused.append((self.name, _inside(self.name, module, given, out)))
             return
         if not given or not isinstance(out, Tensor) or out.shape != given[0].shape:
             seen.refused.append((self.name, NO_VECTORS))
@@ -245,7 +252,7 @@ class _NormHook:
         if found is None and gate is None:  # SqueezeBERT
             found = parameters(module, width=flat.shape[1])
         if found is None:
-            seen.refused.append((self.name, NO_FORMULA))
+            seen.refused.append((self.name, why_unknown(module, width=flat.shape[-1])))
             return
         flat, given_out = (t.transpose(1, 2) if found.features_first else t for t in (flat, given_out))
         kept, kept_gate = seen.keep(flat), None if gate is None else seen.keep(gate.view_as(flat))
@@ -274,6 +281,23 @@ class _HolderHook:
             seen.refused.append((self.name, CHANGED))
 
 
+def _inside(name: str, module: nn.Module, given: list[Tensor], out: Any) -> str:
+    """Name a norm inside a sublayer, held to what it was given and gave: "an RMSNorm of each head's queries, ..."."""
+    if not given or not isinstance(out, Tensor) or out.shape != given[0].shape:
+        return INSIDE
+    x, width = given[0].detach().cpu(), given[0].shape[-1]
+    found = parameters(module, width=width)
+    if found is None or not _held(found, x.reshape(1, -1, width), None, out.detach().cpu().reshape(1, -1, width))[1]:
+        return INSIDE
+    called = {"layer": "a LayerNorm", "rms": "an RMSNorm", "batch": "a BatchNorm"}[found.kind]
+    leaf = name.rpartition(".")[2].lower()
+    named = {"query": "queries", "key": "keys", "value": "values"}
+    what = next((many for one, many in named.items() if leaf.startswith((one, f"{one[0]}_"))), "vectors")
+    what = f"each head's {what}" if x.ndim == 4 else what
+    one = " with 1 + gamma" if found.plus_one else ""
+    return f"{called}{one} of {what}, {width} dimensions, {INSIDE}"
+
+
 def _held(norm: NormParameters, x: Tensor, gate: Tensor | None, out: Tensor) -> tuple[float, bool]:
     """The largest difference of the formula from what the module gave, and whether rounding explains all of them."""
     digits = torch.finfo(out.dtype).eps
@@ -288,12 +312,13 @@ def _held(norm: NormParameters, x: Tensor, gate: Tensor | None, out: Tensor) -> 
         groups=norm.groups,
         gate=gate,
         gating=norm.gating,
+        running=norm.running,
     )
     difference = (made - out.float()).abs().amax(dim=-1)
     if gate is not None:
         allowed = 64 * digits * made.abs().amax(dim=-1).clamp(min=1e-3)
     else:
-        allowed = rounding(wide, gamma, beta, kind=norm.kind, epsilon=norm.epsilon, digits=digits)
+        allowed = rounding(wide, gamma, beta, kind=norm.kind, epsilon=norm.epsilon, digits=digits, running=norm.running)
     return float(difference.max()), bool((difference <= allowed).all())
 
 

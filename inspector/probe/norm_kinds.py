@@ -20,15 +20,18 @@ _INSIDE = re.compile(
 _EPSILONS = ("eps", "variance_epsilon", "epsilon")
 _USUAL_EPSILONS = (1e-5, 1e-6, 1e-12)  # of modules that write it into their forward (OLMo)
 _TOLERANCE = 1e-5
+NO_FORMULA = "what it gives is no LayerNorm, RMSNorm or BatchNorm of what it takes, so its numbers are not shown"
+NO_STATISTICS = "it only multiplies and adds: it divides by no statistic, so it is called a norm and is none"
+POOLED = "what it gives a token depends on the other tokens of the text, so it is no norm of a token"
 
 
 @dataclass(frozen=True, eq=False)
 class NormParameters:
-    """kind: "layer" (Ba et al. 2016) or "rms" (Zhang & Sennrich 2019); gamma and beta [D], beta 0 in an RMSNorm.
+    """kind: "layer" (Ba et al. 2016), "rms" (Zhang & Sennrich 2019) or "batch" (Ioffe & Szegedy 2015, in eval mode).
 
-    gamma is what multiplies: where a module keeps it less 1 (Gemma), with the 1; ones where it has none. learned: which
-    of "gamma" and "beta" the module has. features_first: whether the module takes [B, D, T]. groups, gating: as in
-    `norm_formula.normalise`.
+    gamma and beta: [D], beta 0 in an RMSNorm. gamma is what multiplies: ones where the module has none, and where it
+    keeps gamma less 1 (Gemma), with the 1: plus_one says so. learned: which of "gamma" and "beta" the module has.
+    features_first: whether the module takes [B, D, T]. groups, gating, running: as in `norm_formula.normalise`.
     """
 
     kind: str
@@ -39,6 +42,8 @@ class NormParameters:
     learned: tuple[str, ...] = ()
     groups: int = 1
     gating: Gating = ""
+    plus_one: bool = False
+    running: Tensor | None = None
 
 
 def is_norm(module: nn.Module) -> bool:
@@ -60,7 +65,7 @@ def is_inside(name: str) -> bool:
 
 
 def parameters(module: nn.Module, *, width: int, gated: bool = False) -> NormParameters | None:
-    """Infer the module's formula on vectors [D]; None for a module that is neither a LayerNorm nor an RMSNorm.
+    """Infer the module's formula on vectors [D]; None for a module that is no LayerNorm, RMSNorm or BatchNorm.
 
     gated: whether it is given a second tensor as wide as its input.
     """
@@ -72,6 +77,28 @@ def parameters(module: nn.Module, *, width: int, gated: bool = False) -> NormPar
 
 _known: WeakKeyDictionary[nn.Module, dict[tuple[int, bool], NormParameters | None]] = WeakKeyDictionary()
 """A loaded model never changes."""
+
+
+@torch.inference_mode()
+def why_unknown(module: nn.Module, *, width: int) -> str:
+    """Say what is known of a module whose formula is none of ours, from what it makes of a few vectors [D]."""
+    with with_weights(module):
+        module = _in_float32(module)
+    random = torch.Generator().manual_seed(0)
+    x = torch.randn(1, 3, width, generator=random)
+    answer, _ = _answer(module, x, None)
+    if answer is None or answer.shape != x.shape:
+        return NO_FORMULA
+    other = torch.cat([x[:, :1], torch.randn(1, 2, width, generator=random)], dim=1)
+    changed, _ = _answer(module, other, None)
+    if changed is not None and not torch.allclose(changed[:, 0], answer[:, 0], atol=_TOLERANCE, rtol=_TOLERANCE):
+        return POOLED
+    scaled, _ = _answer(module, 3 * x, None)
+    nothing, _ = _answer(module, 0 * x, None)
+    if scaled is None or nothing is None:
+        return NO_FORMULA
+    linear = torch.allclose(scaled - nothing, 3 * (answer - nothing), atol=_TOLERANCE, rtol=_TOLERANCE)
+    return NO_STATISTICS if linear else NO_FORMULA
 
 
 def _parameter(module: nn.Module, *names: str) -> Tensor | None:
@@ -87,6 +114,7 @@ def _infer(module: nn.Module, width: int, gated: bool) -> NormParameters | None:
     weight, bias = _parameter(module, "gamma", "weight"), _parameter(module, "beta", "bias")
     if any(kept is not None and kept.shape != (width,) for kept in (weight, bias)):
         return None
+    running = _running(module, width)
     kept = torch.ones(width) if weight is None else weight
     beta = torch.zeros(width) if bias is None else bias
     learned = tuple(name for name, found in (("gamma", weight), ("beta", bias)) if found is not None)
@@ -100,17 +128,46 @@ def _infer(module: nn.Module, width: int, gated: bool) -> NormParameters | None:
     named = [float(value) for name in _EPSILONS if (value := getattr(module, name, None)) is not None]
     gatings: tuple[Gating, ...] = ("", *GATINGS) if gated else ("",)
     for epsilon in named[:1] or _USUAL_EPSILONS:
-        for kind, gamma in (("layer", kept), ("rms", kept), ("rms", 1 + kept), ("layer", 1 + kept)):
+        for kind, plus_one in (("layer", False), ("rms", False), ("rms", True), ("layer", True), ("batch", False)):
+            if kind == "batch" and running is None:
+                continue
+            gamma = 1 + kept if plus_one else kept
             for groups in dict.fromkeys((1, _groups(module, width))) if kind == "rms" else (1,):
                 for gating in gatings:
                     made = normalise(
-                        x, gamma, beta, kind=kind, epsilon=epsilon, groups=groups, gate=gate, gating=gating
+                        x,
+                        gamma,
+                        beta,
+                        kind=kind,
+                        epsilon=epsilon,
+                        groups=groups,
+                        gate=gate,
+                        gating=gating,
+                        running=running,
                     )
                     if torch.allclose(answer, made, atol=_TOLERANCE, rtol=_TOLERANCE):
                         return NormParameters(
-                            kind, gamma.clone(), beta.clone(), epsilon, features_first, learned, groups, gating
+                            kind,
+                            gamma.clone(),
+                            beta.clone(),
+                            epsilon,
+                            features_first,
+                            learned,
+                            groups,
+                            gating,
+                            plus_one=plus_one and "gamma" in learned,
+                            running=running if kind == "batch" else None,
                         )
     return None
+
+
+def _running(module: nn.Module, width: int) -> Tensor | None:
+    """Return the mean and variance [2, D] that a BatchNorm kept in training; None where it takes the batch's own."""
+    mean = _parameter(module, "running_mean")
+    variance = _parameter(module, "running_var", "running_variance")
+    if mean is None or variance is None or module.training or {mean.shape, variance.shape} != {(width,)}:
+        return None
+    return torch.stack([mean, variance])
 
 
 def _groups(module: nn.Module, width: int) -> int:

@@ -304,6 +304,8 @@ def _trace(
             groups=norm.found.groups,
             gate=None if norm.gate is None or not norm.found.gating else rows(norm.gate),
             gating=norm.found.gating,
+            plus_one=norm.found.plus_one,
+            running=None if norm.found.running is None else read_only(norm.found.running),
             truth=rows(norm.truth),
             difference=norm.difference,
         )

@@ -35,7 +35,13 @@ from models.tokenizers import Cut, Encoding
 FORMAT, VERSION = "headlight-trace", 1
 _UNKNOWN = ("[UNK]", "<unk>", "<|unknown|>")
 NORM_FIELDS = ("name", "layer", "part", "placement", "epsilon", "stream", "kind")  # of a norm, what is no array
-_NEWER_NORM_FIELDS = ("learned", "groups", "gating", "difference")  # which are not there in files of older versions
+_NEWER_NORM_FIELDS = (
+    "learned",
+    "groups",
+    "gating",
+    "difference",
+    "plus_one",
+)  # which are not there in files of older versions
 
 
 @dataclass(frozen=True)
@@ -83,7 +89,7 @@ def save(trace: Trace, path: str | os.PathLike[str]) -> None:
     for index, norm in enumerate(trace.norms):
         for name in ("input", "gamma", "beta"):
             arrays[f"norm.{index}.{name}"] = getattr(norm, name)
-        more = {name: array for name in ("gate", "truth") if (array := getattr(norm, name)) is not None}
+        more = {name: array for name in ("gate", "truth", "running") if (array := getattr(norm, name)) is not None}
         arrays |= {f"norm.{index}.{name}": array for name, array in more.items()}
         fields = {name: getattr(norm, name) for name in (*NORM_FIELDS, *_NEWER_NORM_FIELDS)}
         norms.append({**fields, "arrays": list(more)})
@@ -260,7 +266,8 @@ def _norm(fields: Mapping[str, Any], arrays: Mapping[str, np.ndarray], prefix: s
     norm = NormRecord(**held, **fields, learned=learned)
     width = norm.gamma.shape[-1]
     expected = {"input": (tokens, width), "gamma": (width,), "beta": (width,), "gate": (tokens, width)}
-    if any(held[name].shape != (expected | {"truth": (tokens, 2)})[name] for name in held) or width % norm.groups:
+    expected |= {"truth": (tokens, 2), "running": (2, width)}
+    if any(held[name].shape != expected[name] for name in held) or width % norm.groups:
         raise ValueError(f"the sizes of its norm {norm.name!a} do not fit {tokens} tokens")
     return norm
 

@@ -27,7 +27,7 @@ LAYERS = 10_000  # no model has more
 STREAMS = ("encoder", "decoder", "cross")
 PARTS = ("embedding", "attention", "cross", "ffn", "mixer", "other", "final")  # as in NormRecord, like the next two
 PLACEMENTS = ("pre", "post", "output", "inside", "embedding", "final")
-KINDS = ("layer", "rms")
+KINDS = ("layer", "rms", "batch")
 _MAPS: tuple[recompute.Kind, ...] = ("weights", "scores")
 _WHOLE = 2**63  # what no number of tokens, layers or ids reaches
 _ALIKE = {torch.float32: 1e-5, torch.float64: 1e-5}  # what the weights of a head alone may differ: rounding
@@ -109,7 +109,8 @@ _NORM: dict[str, Check] = {
     "groups": whole(1),
     "gating": one_of("", *GATINGS),
     "difference": maybe(finite),
-    "arrays": every(one_of("gate", "truth")),
+    "plus_one": lambda value: isinstance(value, bool),
+    "arrays": every(one_of("gate", "truth", "running")),
 }
 _STATE: dict[str, Check] = {
     "stream": one_of("encoder", "decoder"),
@@ -133,7 +134,7 @@ _TRACE: dict[str, Check] = {
 }
 _LATER = (
     *("spans", "unknown_id", "call", "window", "predicts", "to_padding", "target", "target_text", "stream", "kind"),
-    *("learned", "groups", "gating", "difference", "arrays", "states", "refused"),
+    *("learned", "groups", "gating", "difference", "plus_one", "arrays", "states", "refused"),
 )
 """What files of older versions do not have."""
 
@@ -259,7 +260,7 @@ def _blind_rows(record: AttentionRecord) -> list[int]:
 
 
 def _check_norm(norm: NormRecord, *, tokens: int) -> None:
-    arrays = [norm.input, norm.gamma, norm.beta, *(a for a in (norm.gate, norm.truth) if a is not None)]
+    arrays = [norm.input, norm.gamma, norm.beta, *(a for a in (norm.gate, norm.truth, norm.running) if a is not None)]
     if any(array.dtype.kind != "f" or not array.dtype.isnative or not np.isfinite(array).all() for array in arrays):
         raise ValueError(f"the norm {norm.name!a} has numbers that are not finite")
     if norm.input.ndim != 2 or len(norm.input) != tokens:

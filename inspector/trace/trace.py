@@ -47,9 +47,10 @@ class NormRecord:
     convolution, linear attention), "other" or "final": whose norm it is.
     placement: "pre" (before the sublayer), "post" (after the residual sum), "output" (on the sublayer's output, before
     the sum), "inside" (within a sublayer), "embedding" or "final".
-    stream: "encoder" or "decoder", whose tokens it saw. kind: "layer" or "rms"; an RMSNorm has beta 0.
-    learned: which of "gamma" and "beta" the module has; gamma is 1 and beta 0 where it has none.
-    groups, gate [Q, D], gating: as in `norm_formula.normalise`.
+    stream: "encoder" or "decoder", whose tokens it saw. kind: "layer", "rms" or "batch"; an RMSNorm has
+    beta 0. learned: which of "gamma" and "beta" the module has; gamma is 1 and beta 0 where it has none. plus_one:
+    whether the module keeps gamma less 1, and `gamma` is with the 1 (Gemma).
+    groups, gate [Q, D], gating, running [2, D]: as in `norm_formula.normalise`.
     truth: mean and deviation of what the module itself gave for each token, [Q, 2]; difference: the largest between
     what it gave and its formula when it was recorded. Both are None in files of older versions.
     """
@@ -70,6 +71,8 @@ class NormRecord:
     gating: Gating = ""
     truth: NDArray[np.floating[Any]] | None = None
     difference: float | None = None
+    plus_one: bool = False
+    running: NDArray[np.floating[Any]] | None = None
 
     @property
     def output(self) -> NDArray[np.floating[Any]]:
@@ -84,6 +87,7 @@ class NormRecord:
             groups=self.groups,
             gate=None if self.gate is None else torch.tensor(self.gate),
             gating=self.gating,
+            running=None if self.running is None else torch.tensor(self.running),
         )
         return read_only(made)
 

@@ -28,6 +28,8 @@ VALUES: dict[draw.Value, str] = {
 }
 MEANS = r"$\mu$ and $\sigma$ are the mean and the standard deviation of"
 SQUARES = "the mean of the squares is taken over"
+KEPT = "$m$ and $v$ are what training kept as the mean and the variance of each of"
+TAKEN = {"layer": MEANS, "rms": SQUARES, "batch": KEPT}
 
 
 def python(trace: Trace, *, table: str = "statistics") -> str:
@@ -131,7 +133,7 @@ with through:
 for count, norm in normalization.kinds(norms.values()):
     st.caption(
         rf"{count} of {len(norms)} norms: {normalization.in_words(norm)}. Of one token's vector $x$ each "
-        rf"gives ${normalization.formula(norm)}$, where {MEANS if norm.kind == 'layer' else SQUARES} its "
+        rf"gives ${normalization.formula(norm)}$, where {TAKEN[norm.kind]} its "
         rf"{len(norm.gamma)} dimensions and $\epsilon$ = {norm.epsilon:.0e}. No unit."
     )
 

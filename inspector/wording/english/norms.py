@@ -11,8 +11,8 @@ from inspector.readings.norms import Kinds, Learned, PlaceInStream, Size, Way, W
 from inspector.wording import token
 from inspector.wording.english.phrases import listed
 
-_FORMULAS = {"layer": "LayerNorm", "rms": "RMSNorm"}
-_ONE = {"layer": "a LayerNorm", "rms": "an RMSNorm"}
+_FORMULAS = {"layer": "LayerNorm", "rms": "RMSNorm", "batch": "BatchNorm"}
+_ONE = {"layer": "a LayerNorm", "rms": "an RMSNorm", "batch": "a BatchNorm"}
 _PARTS = {
     "attention": "attention",
     "ffn": "FFN",

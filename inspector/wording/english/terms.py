@@ -40,6 +40,8 @@ MEANINGS = {
     "it multiplies each dimension by a learned gamma and adds a learned beta.",
     "RMSNorm": "RMSNorm divides every token's vector by its root mean square, each token by itself. It takes no mean "
     "off and adds no beta, so it is cheaper than LayerNorm.",
+    "BatchNorm": "BatchNorm brings every dimension to mean 0 and standard deviation 1 over the tokens of a training "
+    "batch, so a token's numbers depend on other texts. Once trained it uses the averages that it kept.",
     "post-norm": "The norm stands after the sum of a sublayer's output and its input. So it was in the first "
     "Transformer and in BERT.",
     "pre-norm": "The norm stands before a sublayer, and the sum runs around both. So it is in GPT-2, Llama and T5, "

@@ -12,7 +12,8 @@ import transformers
 
 from inspector import Trace, positional
 from inspector.exactness import check_residual_stream
-from inspector.probe.norm_hooks import CHANGED, INSIDE, NO_FORMULA, NO_VECTORS
+from inspector.probe.norm_hooks import CHANGED, INSIDE, NO_VECTORS
+from inspector.probe.norm_kinds import NO_FORMULA, NO_STATISTICS, POOLED
 from models.huggingface.eager_attention import EagerAttention
 from models.registry import LoadedModel
 from tests.inspector.probe.families import (
@@ -97,7 +98,9 @@ TABLES = {
 """Every model type of transformers' causal, masked and sequence-to-sequence lists, by the table it stands in."""
 NORM_REASONS = {
     INSIDE: "inside a sublayer",
-    NO_FORMULA: "neither a LayerNorm nor an RMSNorm",
+    NO_FORMULA: "no LayerNorm, RMSNorm or BatchNorm",
+    NO_STATISTICS: "divides by nothing",
+    POOLED: "pooled over tokens",
     NO_VECTORS: "not of one vector for each token",
     CHANGED: "gated behind its formula",
 }
@@ -168,8 +171,9 @@ def norms_of(trace: Trace) -> str:
 
 def norms_refused(trace: Trace) -> list[str]:
     """How many norms are not shown, by reason."""
-    reasons = Counter(refused.reason for refused in trace.refused if refused.what == "norm")
-    return [f"{count} refused: {NORM_REASONS[reason]}" for reason, count in reasons.items()]
+    said = [refused.reason for refused in trace.refused if refused.what == "norm"]
+    reasons = Counter(next(short for long, short in NORM_REASONS.items() if one.endswith(long)) for one in said)
+    return [f"{count} refused: {reason}" for reason, count in reasons.items()]
 
 
 def residual_of(trace: Trace) -> str:
