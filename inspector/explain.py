@@ -59,7 +59,7 @@ class Step:
 class Explanation:
     """One cell of a map, rebuilt from its query and key.
 
-    q, k: float64 [E], as they meet in the score: as recorded (after biases and RoPE's rotation), or as `meeting` says.
+    q, k: float64 [E], as they enter the product: as recorded (after biases and RoPE's rotation), or as `note` says.
     products: float64 [E], what each dimension adds to the dot product. All three are empty where they are not known.
     hidden: why the query does not see the key, None where it does. sink: the score beside those of the keys
     (gpt-oss), or log sum exp of those of side keys (LongT5, Pegasus-X).
@@ -77,7 +77,7 @@ class Explanation:
     q: Float64Array
     k: Float64Array
     products: Float64Array
-    meeting: str
+    note: str
     bias: str
     steps: tuple[Step, ...]
     row: Float64Array
@@ -161,7 +161,7 @@ def why(
         q=terms.q,
         k=terms.k[key],
         products=terms.products[key],
-        meeting=terms.note,
+        note=terms.note,
         bias=bias_name(record.function),
         steps=tuple(_of_key(step, key) for step in row),
         row=np.stack([np.where(step.values > LOWEST / 2, step.values, -np.inf) for step in row]),

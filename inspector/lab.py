@@ -30,7 +30,7 @@ class Trained(Protocol):
 
     @property
     def curve(self) -> tuple[LabReport, ...]:
-        """Its reports so far."""
+        """The training's reports so far."""
         ...
 
 

@@ -30,13 +30,13 @@ class Overview:
     pictures: Mapping[str, Array]
 
 
-def look(
+def measure(
     trace: Trace, *, sides: Mapping[str, int], on_progress: Callable[[float, int], None] | None = None
 ) -> Overview:
-    """Look at every weight of a trace once.
+    """Read every weight of a trace once: measures, self-checks and small pictures.
 
     sides: cells of a picture, at most, in either direction, for each stream. on_progress: called with the layers that
-    are done, a part of one included, and how many there are; what it raises ends the look.
+    are done, a part of one included, and how many there are; what it raises ends the pass.
     """
     checks = WeightChecks(trace)
     places = {(site.stream, site.layer, site.call): place for place, site in enumerate(trace.sites)}

@@ -72,7 +72,7 @@ UNLIMITED = Limits(
     capture_bytes=sys.maxsize,
     root=Path("/"),
 )
-"""For callers from Python, who own the machine."""
+"""No limits, for callers from Python, who own the machine."""
 
 
 def variable(field: str) -> str:

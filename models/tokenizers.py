@@ -70,7 +70,7 @@ class Encoding:
         return len(self.ids)
 
     def without_end(self) -> Encoding:
-        """Without the special token that ends it, where there is one: what a decoder goes on from has not ended."""
+        """Drop the special token that ends the text, where there is one: what a decoder goes on from has not ended."""
         return self.without_last() if self.special[-1] else self
 
     def without_last(self) -> Encoding:

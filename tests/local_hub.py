@@ -23,10 +23,10 @@ COMMIT = "a" * 40
 
 @dataclass
 class Hub:
-    """What the server serves, and what it was asked.
+    """The models that the server serves, and the requests that it got.
 
     models: name -> folder. refusal: name -> (status, X-Error-Code). after: bytes of one answer after which the
-    connection is cut. damaged: whether what it sends is not what it promised. stores: whether weights are redirected to
+    connection is cut. damaged: True if it sends other bytes than it promised. stores: True if weights are redirected to
     the second server, as the real hub does.
     """
 

@@ -1,4 +1,4 @@
-"""What is installed is what constraints.txt says, and nothing that the requirements bring is missing there."""
+"""Installed packages are those that constraints.txt says, and nothing that the requirements bring is missing there."""
 
 from __future__ import annotations
 

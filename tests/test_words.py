@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -18,16 +19,20 @@ PREPOSITIONS = ("After", "As", "At", "By", "For", "From", "In", "Into", "Of", "O
 PRONOUNS = ("Itself", "None", "Such", "That", "These", "This", "Those")
 QUESTIONS = ("How", "What", "Where", "Whether", "Which", "Who", "Whose", "Why")
 NEVER_FIRST = frozenset(PREPOSITIONS + PRONOUNS + QUESTIONS)
-MODULES = sorted(path for room in ("models", "inspector") for path in (ROOT / room).rglob("*.py"))
+MODULES = sorted(path for room in ("models", "inspector", "tests", "docs") for path in (ROOT / room).rglob("*.py"))
 
 
 def docstrings(source: str) -> Iterator[tuple[str, str]]:
-    """Yield the name and the docstring of a module and of each class and function in it."""
+    """Yield the name and the docstring of a module and of each class, function and constant in it."""
     for node in ast.walk(ast.parse(source)):
         if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             continue
         if text := ast.get_docstring(node):
             yield getattr(node, "name", "the module"), text
+        for named, said in pairwise(node.body):
+            match named, said:
+                case ast.Assign() | ast.AnnAssign(), ast.Expr(ast.Constant(str(text))):
+                    yield ast.unparse(named).partition(" =")[0], text
 
 
 def unfit(source: str) -> list[str]:
@@ -47,7 +52,12 @@ def test_docstrings_begin_with_a_verb_or_a_noun() -> None:
 
 @pytest.mark.parametrize("first", sorted(NEVER_FIRST))
 @pytest.mark.parametrize(
-    "source", ['"""{} all files."""', 'class A:\n    def f(self):\n        """{} all\n        files."""']
+    "source",
+    [
+        '"""{} all files."""',
+        'class A:\n    def f(self):\n        """{} all\n        files."""',
+        'A = 1\n"""{} all files."""',
+    ],
 )
 def test_a_planted_docstring_is_found(source: str, first: str) -> None:
     assert len(unfit(source.format(first))) == 1

@@ -143,7 +143,7 @@ def html(
     title = f"{trace.model}: attention"  # each head has a title of its own
     if head is None:  # a mean is no picture of the grid
         return standalone.page(title, open_head, facts=facts)
-    look = look or overview.look(trace, sides=sides(trace.sites))
+    look = look or overview.measure(trace, sides=sides(trace.sites))
     pictures = quantise(look.pictures[site.stream])
     measures = look.measures.query("stream == @site.stream")
     grid = grid_bytes(

@@ -41,7 +41,7 @@ def show(
     Raises ValueError for a layer, head or stream out of range.
     """
     stream = trace.sites[0].stream if stream is None else stream
-    look = overview.look(trace, sides=sides(trace.sites))
+    look = overview.measure(trace, sides=sides(trace.sites))
     if layer is None and head is None:
         layer, head = heads.most_telling(look.measures.query("stream == @stream"))
     if layer is None:

@@ -37,7 +37,7 @@ SEQUENTIAL: dict[str, tuple[str, ...]] = {
         *("#7e76e3", "#908af7", "#a3a0ff", "#b8b8ff", "#cecffe", "#e4e5ff"),
     ),
 }
-"""For values from 0 up, from the background to deep indigo (light) or pale indigo (dark)."""
+"""The scale of values from 0 up, from the background to deep indigo (light) or pale indigo (dark)."""
 
 DIVERGING: dict[str, tuple[str, ...]] = {
     "light": (
@@ -49,7 +49,7 @@ DIVERGING: dict[str, tuple[str, ...]] = {
         *("#2c2c42", "#464473", "#625fa4", "#7f7bd2", "#9f9bfc", "#c3c4fe"),
     ),
 }
-"""For signed values: amber below zero, the background at zero, indigo above; safe for every kind of colour vision."""
+"""The scale of signed values: amber below zero, the background at zero, indigo above; safe for all colour vision."""
 
 PART: dict[Mode, dict[str, str]] = {
     "light": {
@@ -71,13 +71,13 @@ PART: dict[Mode, dict[str, str]] = {
         **{"router": "#c79a6b", "patch": "#9c9ea8", "bias": "#70717a", "scale": "#70717a"},
     },
 }
-"""What a part or component of a model is drawn in, by its name in costs.py."""
+"""The colour of each part or component of a model, by its name in costs."""
 
 HEADS: dict[Mode, tuple[str, ...]] = {
     "light": ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#5c3a00", "#56b4e9"),
     "dark": ("#2f86d0", "#ff7a2e", "#35d0a0", "#d070b0", "#f7d85a", "#a9dcff"),
 }
-"""Of several heads in one picture, after Okabe & Ito 2008: every kind of colour vision tells them apart."""
+"""The colours of several heads in one picture, after Okabe & Ito 2008: every kind of colour vision tells them apart."""
 
 MOST_TICKS = 40
 LONGEST_TICK = 16  # characters of a token beside an axis

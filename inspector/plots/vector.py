@@ -149,5 +149,5 @@ def _text(x: float, y: float, text: str, look: str = "") -> str:
 
 
 def _turned(x: float, y: float, text: str, anchor: str) -> str:
-    """Upwards from its end at (x, y), or around that as its middle."""
+    """Write a text upwards, from its end at (x, y) or around that point as its middle."""
     return _text(x, y, text, f'text-anchor="{anchor}" transform="rotate(-90 {x:g} {y:g})"')

@@ -95,7 +95,7 @@ class NormPlace:
 
 PARTS = {"attention_norm": "attention", "cross_norm": "cross", "ffn_norm": "ffn"}
 ENDS = {"embedding_norm": "embedding", "final_norm": "final"}
-"""What the own Transformer calls its norms, and what each is."""
+"""The own Transformer's names of its norms, and the part that each belongs to."""
 
 
 def is_same(tensor: Tensor | None, other: Tensor) -> bool:

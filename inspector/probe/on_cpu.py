@@ -27,17 +27,17 @@ class Transfer:
         self._brought: dict[int, tuple[Any, Any]] = {}  # by id, with the original, so that no other gets that id
 
     def call(self, call: AttentionCall) -> AttentionCall:
-        """The same call with its tensors, its mask's rule and its function's tensors there."""
+        """Move a call: its tensors, its mask's rule and its function's tensors."""
         query, key, value = (tensor.to(self.device) for tensor in (call.query, call.key, call.value))
         function, mask = self._bring(call.function), self._bring(call.mask)
         return replace(call, query=query, key=key, value=value, function=function, mask=mask)
 
     def _bring(self, part: Any) -> Any:
         if id(part) not in self._brought:
-            self._brought[id(part)] = (part, self._brought_now(part))
+            self._brought[id(part)] = (part, self._moved(part))
         return self._brought[id(part)][1]
 
-    def _brought_now(self, part: Any) -> Any:
+    def _moved(self, part: Any) -> Any:
         if isinstance(part, Tensor):
             return part.to(self.device)
         if isinstance(part, torch.device):

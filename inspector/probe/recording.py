@@ -34,7 +34,7 @@ from models.tokenizers import Encoding
 
 PaddingSide = Literal["right", "left"]
 OnProgress = Callable[[float, int], None]
-"""Called with how many attention calls are done, a part of one included, and how many there will be. It may raise."""
+"""A function that is told how many attention calls are done, a part of one included, of how many. It may raise."""
 
 
 @dataclass(frozen=True)

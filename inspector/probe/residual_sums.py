@@ -21,7 +21,7 @@ _READS = frozenset(("linear", "matmul", "__matmul__", "__rmatmul__", "mm", "bmm"
 _SAME = frozenset(
     ("mul", "__mul__", "__rmul__", "__imul__", "mul_", "dropout", "to", "float", "type_as", "clone", "__getitem__")
 )
-"""What gives the same states again, copied, scaled (Granite's multipliers) or picked (X-MOD's languages)."""
+"""Operations that give the same states again, copied, scaled (Granite's multipliers) or picked (X-MOD's languages)."""
 
 
 @dataclass(eq=False)
@@ -61,7 +61,7 @@ class Sums(TorchFunctionMode):
 
     @contextmanager
     def off(self) -> Iterator[None]:
-        """Inside the block nothing is watched."""
+        """Watch nothing inside the block."""
         before, self._off = self._off, True
         try:
             yield

@@ -136,7 +136,7 @@ _LATER = (
     *("spans", "unknown_id", "call", "window", "predicts", "to_padding", "target", "target_text", "stream", "kind"),
     *("learned", "groups", "gating", "difference", "plus_one", "arrays", "states", "refused"),
 )
-"""What files of older versions do not have."""
+"""The names that files of older versions do not have."""
 
 
 def check_header(header: Mapping[str, Any]) -> None:

@@ -20,7 +20,7 @@ from typing import Any, Literal
 from torch import nn
 
 Stream = Literal["encoder", "decoder", "cross"]
-"""Whose attention: of a text to itself, or of the decoder to the source."""
+"""The attention's kind: a text's to itself (encoder, decoder), or the decoder's to the source (cross)."""
 
 
 @dataclass

@@ -102,7 +102,7 @@ LLAMA_LINEARS = {
 
 
 def llama_weights(weights: Weights, config: TransformerConfig) -> dict[str, Tensor]:
-    """Under their own names, the features of queries and keys in the order of the RoPE paper."""
+    """Rename Llama's weights; the features of queries and keys come in the order of the RoPE paper."""
     own = {"embedding.token.weight": weights.take("embed_tokens.weight")}
     for index in range(config.layers):
         theirs, ours = f"layers.{index}.", f"layers.{index}."

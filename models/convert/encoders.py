@@ -81,7 +81,7 @@ def albert_config(config: PretrainedConfig) -> TransformerConfig:
 
 
 def bert_weights(weights: Weights, config: TransformerConfig) -> dict[str, Tensor]:
-    """Under their own names."""
+    """Rename BERT's weights."""
     own = _embeddings(weights)
     for index in range(config.layers):
         own |= _layer(weights, f"encoder.layer.{index}.", f"layers.{index}.", BERT_LAYER, BERT_NORMS)
@@ -89,7 +89,7 @@ def bert_weights(weights: Weights, config: TransformerConfig) -> dict[str, Tenso
 
 
 def albert_weights(weights: Weights, config: TransformerConfig) -> dict[str, Tensor]:
-    """Under their own names; the one layer stands in every place."""
+    """Rename ALBERT's weights; its one layer stands in every place."""
     own = _embeddings(weights)
     own |= weights.linear("encoder.embedding_hidden_mapping_in", "embedding.projection")
     layer = _layer(weights, "encoder.albert_layer_groups.0.albert_layers.0.", "", ALBERT_LAYER, ALBERT_NORMS)

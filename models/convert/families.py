@@ -44,7 +44,7 @@ FAMILIES = {
     "bloom": Family(BloomModel, decoders.bloom_config, decoders.bloom_weights),
     "t5": Family(T5Model, t5.t5_config, t5.t5_weights),
 }
-"""By model type."""
+"""The families by their model type."""
 
 PREDICTING = (GPT2LMHeadModel, LlamaForCausalLM, BloomForCausalLM)  # whose output matrix the own Decoder takes along
 

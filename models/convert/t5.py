@@ -41,7 +41,7 @@ def t5_config(config: PretrainedConfig) -> TransformerConfig:
 
 
 def t5_weights(weights: Weights, config: TransformerConfig) -> dict[str, Tensor]:
-    """Under their own names; both embeddings are one matrix, and the first layer's table is its stack's."""
+    """Rename T5's weights; both embeddings are one matrix, and the first layer's table is its stack's."""
     token = weights.take("shared.weight")
     own: dict[str, Tensor] = {}
     for stack, layers in (("encoder", config.layers), ("decoder", config.decoder_depth)):

@@ -195,7 +195,7 @@ class LocalAttention(nn.Module):
         return self.o(heads.transpose(1, 2).flatten(start_dim=2)), None
 
     def _keep(self, mask: Tensor, tokens: int) -> Tensor:
-        """Real tokens, boolean [B, T], of what each may see of three blocks [B, 1, blocks, width, 3 width]: itself."""
+        """Find the real tokens, [B, T], in the middle of each one's three blocks, [B, 1, blocks, width, 3 width]."""
         itself = mask[:, 0].diagonal(offset=self.width, dim1=2, dim2=3)
         return itself.flatten(start_dim=1)[:, :tokens].bool()
 

@@ -72,7 +72,7 @@ def sentences(data: Path, split: str) -> Iterator[Sentence]:
 
 
 def measure(loaded: models.LoadedModel, annotated: list[Sentence]) -> dict[str, list[bool]]:
-    """For every layer and head, their mean, and the diagonal: whether each row is right."""
+    """Mark the rows that are right, for every layer and head, their mean, and the diagonal."""
     results: dict[str, list[bool]] = {}
     for sentence in annotated:
         trace = inspector.record(loaded, sentence.source, target=sentence.target)

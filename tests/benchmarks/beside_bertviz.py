@@ -61,7 +61,7 @@ WATCH = (
 
 @dataclass(frozen=True)
 class Cost:
-    """What drawing took: seconds, bytes sent to the browser, bytes of memory; seconds None where it was never drawn.
+    """The cost of drawing: seconds, bytes sent to the browser, bytes of memory; seconds None where it was never drawn.
 
     again: seconds of the same click once the page has drawn such a picture, as the app has when a text is pasted.
     """
@@ -135,7 +135,7 @@ def headlight(driver: Playwright, trace: Trace, folder: Path) -> dict[str, Cost]
 
 
 def bertviz(driver: Playwright, trace: Trace, folder: Path, packages: Path, patience: int) -> Cost:
-    """Its model view, as it makes it for other pages."""
+    """BertViz' model view, as it makes it for other pages."""
     sys.path.append(str(packages))  # behind this project's own packages
     from bertviz import model_view
 

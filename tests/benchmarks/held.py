@@ -60,7 +60,7 @@ GROWING = ("bloom", "xlnet", "deberta-v2", "t5", "mpnet", "gptj", "xlm", "falcon
 
 
 _FEW_HEADS = {"n_head": 4, "num_attention_heads": 4, "n_heads": 4, "num_heads": 4}
-"""For growth: eager attention itself takes memory with heads times the square of the text."""
+"""The sizes for growth: eager attention itself takes memory with heads times the square of the text."""
 
 
 def save(name: str, folder: Path, *, few_heads: bool = False) -> None:
@@ -116,7 +116,7 @@ def counted(folder: str, *, file: str | None) -> dict[str, float]:
 
 
 def growing(folder: str) -> dict[str, float]:
-    """What traces of 512 and 4,096 tokens count."""
+    """Count the bytes of traces of 512 and 4,096 tokens."""
     import inspector
     import models
 

@@ -1,4 +1,4 @@
-"""How long a shipped model takes to load in a process that has torch; most of it is the import of transformers.
+"""Time to load a shipped model in a process that has torch; most of it is the import of transformers.
 
     python tests/benchmarks/load.py
 

@@ -45,7 +45,7 @@ def status(name: str) -> int:
 
 
 def peak(call: Callable[[], object]) -> tuple[object, int, float]:
-    """What a call gives, the bytes that the process held at most above what it held before, and CPU seconds."""
+    """Call, and return the result, the most bytes that the process held above those it held before, and CPU seconds."""
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)  # freed memory goes back, or the call would use it unseen
     Path("/proc/self/clear_refs").write_text("5")  # the high-water mark starts again from here

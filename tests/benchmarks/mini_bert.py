@@ -1,4 +1,4 @@
-"""What the heads of mini-bert do, beside those of transformers' BERT of the same size, data and budget.
+"""The heads of mini-bert, beside those of transformers' BERT of the same size, data and budget.
 
     python tests/benchmarks/mini_bert.py --data PATH --reference FOLDER
 

@@ -1,4 +1,4 @@
-"""What the benchmarks in a browser share: a page served as `make app` serves it, Chromium, and a text."""
+"""Parts that the benchmarks in a browser share: a page served as `make app` serves it, Chromium, and a text."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ BROKEN = ("[data-testid=stException]", "text=Cannot be shown", "text=Connection 
 
 @dataclass
 class Tally:
-    """What all visitors saw."""
+    """The counts of what all visitors saw."""
 
     waits: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     failures: list[str] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""What only a real browser can show: the page in Chromium, its clicks, keys, links, downloads, colours and widths."""
+"""The page in a real Chromium: its clicks, keys, links, downloads, colours and widths."""
 
 from __future__ import annotations
 

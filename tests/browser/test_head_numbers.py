@@ -1,4 +1,4 @@
-"""What the open head says of a cell on hover, held to the trace that it was drawn from."""
+"""Numbers that the open head shows of a cell on hover, held to the trace that it was drawn from."""
 
 from __future__ import annotations
 

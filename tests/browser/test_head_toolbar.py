@@ -1,4 +1,4 @@
-"""What a reader switches in the toolbar of a head: lines, directions between two texts, tokens."""
+"""Switches in the toolbar of a head: lines, directions between two texts, tokens."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ KEPT = "() => { const { filter, matrix } = window.view; return matrix.all().map(
 
 
 def kept(tab):
-    """Of which cells a line is drawn: boolean [Q, T]."""
+    """The cells that have a line: boolean [Q, T]."""
     return np.array(tab.evaluate(KEPT)).reshape(N, N)
 
 
@@ -25,7 +25,7 @@ def choose(tab, name, value):
 
 
 def reported(tab, **options):
-    """Whether the last that the host was told are these options; on a slow machine it is told of each change."""
+    """True if the host was last told these options; on a slow machine it is told of each change."""
     expected = {"lines": "", "between": "", "tokens": ""} | options
     script = "(wanted) => JSON.stringify(events.at(-1)) === JSON.stringify(['options', wanted])"
     tab.wait_for_function(script, arg=expected)

@@ -39,7 +39,7 @@ def show_pair(tab, *, name="pair"):
 
 
 def lit(tab, side):
-    """What is lit in the labels of the heatmap: (queries, keys)."""
+    """The labels of the heatmap that are lit: (queries, keys)."""
     return tuple(tab.locator(f"#{side} .{axis} .label.on").all_inner_texts() for axis in ("left", "top"))
 
 

@@ -1,4 +1,4 @@
-"""Whatever is chosen on the Attention page is in its link, which shows the same in a browser that never saw it."""
+"""Every choice on the Attention page is in its link, which shows the same in a browser that never saw it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def opened(browser: Browser) -> Iterator[Page]:
 
 
 def shown(page: Page) -> dict[str, object]:
-    """What is shown, once it rests."""
+    """Read the page once it rests."""
     rests(page)
     before, now = None, page.evaluate(SHOWN)
     while now != before:

@@ -1,4 +1,4 @@
-"""Which tokens of two maps stand for the same words, whatever cut them."""
+"""Tokens of two maps that stand for the same words, whatever cut them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LONG_WORD = "Antidisestablishmentarianism isn't an unbelievably long word, he sa
 
 @cache
 def byte_level() -> PreTrainedTokenizerFast:
-    """As in GPT-2: bytes as letters, a space belongs to the word after it, cased, no special tokens."""
+    """A tokenizer like GPT-2's: bytes as letters, a space belongs to the word after it, cased, no special tokens."""
     tokenizer = Tokenizer(kinds.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()

@@ -128,7 +128,7 @@ CASES = (
 
 @dataclass(frozen=True)
 class Told:
-    """What a family gave: recorded, and by hooks on transformers' own class; calls: (path, output) of every norm."""
+    """Outputs of a family: recorded, and by hooks on transformers' own class; calls: (path, output) of every norm."""
 
     case: Case
     loaded: LoadedModel
@@ -184,7 +184,7 @@ def test_norms_stand_at_the_sublayer_and_on_the_side_of_the_sum_that_they_have(t
 
 
 def test_a_second_recording_says_the_same_of_places(told: Told) -> None:
-    """What becomes of a norm is watched in the first recording alone."""
+    """A norm's use is watched in the first recording alone."""
     again = record(told.loaded, f"{TEXT} tired")
     places = [
         [(norm.name, norm.layer, norm.part, norm.placement) for norm in trace.norms] for trace in (told.trace, again)
@@ -323,7 +323,7 @@ def test_a_text_read_both_ways_and_shown_as_a_decoders_is_seen(minilm: LoadedMod
 
 
 def test_a_module_that_does_something_else_is_refused(minilm: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What it gives is not what its formula says, on this text alone: no trial could have told."""
+    """The module breaks its formula on this text alone: no trial could have told."""
     norm = minilm.network.encoder.layer[3].output.LayerNorm
     plain = type(norm).forward
     changed = lambda self, x: plain(self, x) * (1.001 if self is norm and x.shape[1] > 3 else 1.0)  # noqa: E731

@@ -27,8 +27,8 @@ SHAPES = (
     *("bert", "gpt2", "llama", "t5", "umt5", "mistral", "modernbert", "gemma2", "gpt_oss", "gpt_bigcode", "granite"),
     *("bart", "deepseek_v3", "bloom", "deberta-v2"),
 )
-"""By what is special: nothing, nothing, RoPE and GQA, a bias, windows, a soft-cap, a sink, MQA, a scale of its own,
-cross-attention, values narrower than keys, and scores that the model makes by itself."""
+"""Families, each with its speciality: nothing, nothing, RoPE and GQA, a bias, windows, a soft-cap, a sink, MQA, a scale
+of its own, cross-attention, values narrower than keys, and scores that the model makes by itself."""
 
 
 def loaded_and_reference(name: str, folder: Path) -> tuple[LoadedModel, Any]:
@@ -42,7 +42,7 @@ def read(loaded: LoadedModel) -> Trace:
 
 @torch.no_grad()
 def eager_maps(network: Any, trace: Trace) -> dict[tuple[str, int], np.ndarray]:
-    """What transformers hands out, [H, Q, T] of each stream and layer."""
+    """The maps that transformers hands out, [H, Q, T] of each stream and layer."""
     inputs: dict[str, Any] = {"input_ids": torch.tensor([trace.encoding.ids])}
     if trace.target is not None:
         inputs["decoder_input_ids"] = torch.tensor([trace.target.ids])

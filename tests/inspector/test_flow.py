@@ -125,7 +125,7 @@ def synthetic(*, tokens: int, heads: int) -> Trace:
 
 @pytest.mark.parametrize("head", [None, 1])
 def test_memory_is_that_of_the_result(head: int | None) -> None:
-    """At 2,048 tokens the tensor [H, Q, T, D] would be 64 times the result, and the layer's maps 4 times."""
+    """The tensor [H, Q, T, D] would be 64 times the result at 2,048 tokens, and the layer's maps 4 times."""
     tokens, heads = 2048, 4
     trace = synthetic(tokens=tokens, heads=heads)
     projections = {("decoder", 0, 0): OutputProjection(torch.randn(heads, 4, 16), torch.zeros(16))}

@@ -81,7 +81,7 @@ def own(shape: str, **switches: object) -> LoadedModel:
 
 
 def given_out(stack: nn.Module, run: Callable[[], object]) -> list[np.ndarray]:
-    """What each block of an own stack took first, then what each gave out: [L + 1] of [Q, D]."""
+    """The input of an own stack's first block, then the output of each block: [L + 1] of [Q, D]."""
     states: list[np.ndarray] = []
 
     def hook(module: nn.Module, args: tuple[Tensor, ...], output: Tensor) -> None:
@@ -197,7 +197,7 @@ def test_the_last_layer_is_the_models_own_prediction(tmp_path: Path) -> None:
 
 
 def test_the_last_layer_equals_the_prediction_bit_for_bit() -> None:
-    """What the head is given is the recorded hidden state itself, in pre-norm and in post-norm."""
+    """The head is given the recorded hidden state itself, in pre-norm and in post-norm."""
     for switches in ({}, {"norm_placement": "pre", "final_norm": True}):
         loaded = own("decoder", **switches)
         trace = record(loaded, SOURCE)
@@ -249,7 +249,7 @@ def test_what_is_not_known_is_a_sentence(minilm: LoadedModel) -> None:
 
 @pytest.mark.parametrize("switches", [{"norm": "none"}, {}], ids=str)
 def test_the_residual_stream_needs_no_norm(switches: dict[str, object]) -> None:
-    """No norm takes what the last layer leaves: it is kept by itself."""
+    """The last layer's output, which no norm takes, is kept by itself."""
     loaded = own("encoder-decoder", norm_placement="pre", **switches)
     trace = record(loaded, SOURCE, target=TARGET)
     network = loaded.network

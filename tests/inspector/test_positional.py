@@ -48,13 +48,13 @@ from models.transformer.config import TransformerConfig
 
 
 class Vocabulary(list[int]):
-    """As much of a tokenizer as the analysis reads."""
+    """The part of a tokenizer that the analysis reads."""
 
     pad_token_id = 1
 
 
 def loaded(network: torch.nn.Module) -> Any:
-    """As much of a LoadedModel as the analysis reads."""
+    """The part of a LoadedModel that the analysis reads."""
     network.eval()
 
     def run(ids: torch.Tensor, keep: torch.Tensor, segments: torch.Tensor) -> Any:

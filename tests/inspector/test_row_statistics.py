@@ -1,4 +1,4 @@
-"""What is told of a row's scores is what the softmax was given; its entropy is torch's."""
+"""Statistics of a row: its scores are what the softmax was given, its entropy is torch's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever fails becomes one sentence, panics of Rust and want of memory too. What ends a run does not."""
+"""Every failure becomes one sentence, panics of Rust and want of memory too. What ends a run does not."""
 
 from __future__ import annotations
 

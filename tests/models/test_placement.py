@@ -1,4 +1,4 @@
-"""Where weights go and in which precision: words and sentences, and what a machine without an accelerator can run."""
+"""The device and the precision of weights: words and sentences, and what a machine without an accelerator can run."""
 
 from __future__ import annotations
 

@@ -79,6 +79,6 @@ def options(measures: pd.DataFrame) -> Options:
 
 
 def _keep(options: Options) -> None:
-    """Called before the run that follows a choice in the grid."""
+    """Keep a choice made in the grid, before the run that follows it."""
     link.assign("sort", (f"{'-' if options.rising else ''}{options.sort}",) if options.sort else None)
     link.assign("only", options.only)

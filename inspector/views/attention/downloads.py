@@ -121,7 +121,7 @@ def open_head(
             f"{kind.title} as you see them, bit by bit: numpy.load() gives values, queries, keys",
         )
         if as_recorded:
-            look = session.first_look(trace)
+            look = session.overview(trace)
             downloads.button(
                 f"{name}.html",
                 lambda: export.html(

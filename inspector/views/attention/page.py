@@ -48,7 +48,7 @@ def opened() -> tuple[int, int]:
 
 
 def choose_head(row: int, number: int) -> None:
-    """Called before the run that follows a click, so that this run draws the answer."""
+    """Choose a head before the run that follows the click, so that this run draws it."""
     open_site.choose(sites[row])
     link.assign("head", number)
 

@@ -187,7 +187,7 @@ def _meaning(cell: Explanation, step: Step) -> str:
     width = len(cell.products)
     scale = f"Divided by the root of the width, d_k = {width}: else the scores of wide vectors grow and the softmax "
     meaning = {
-        "dot product": f"How well query and key match: the sum of {width} products. {cell.meeting}",
+        "dot product": f"How well query and key match: the sum of {width} products. {cell.note}",
         "score": "What goes into the softmax, as the model made it.",
         "scale": f"{scale}takes one key alone." if cell.divides else "The scale of this model's scores.",
         "soft-cap": f"{by} tanh(s / {by}) keeps scores within ±{by} (Gemma 2).",
@@ -243,7 +243,7 @@ def _dimensions(cell: Explanation, *, turned: str) -> None:
     enough = cell.carriers()
     named = ", ".join(str(dimension) for dimension in enough[:5])
     sentences = [
-        cell.meeting,
+        cell.note,
         f"Products above zero add up to {theme.signed(above)}, those below to {theme.signed(below)}.",
         f"{len(enough)} of {len(cell.products)} dimensions make 80 % of the dot product, the largest first: {named}"
         f"{' …' if len(enough) > 5 else ''}.",

@@ -239,14 +239,14 @@ def _fill(preset: Preset, inspected: Inspected, names: Sequence[str], opened: tu
 
 
 def _others(model: str) -> list[str]:
-    """All other models, those first that are trained and of the same shape; of these as the list has them."""
+    """All other models: trained ones first, of these the ones of the same shape, else in the list's order."""
     shape = available_models.shape(model)
     others = [id for id in available_models.ids() if id != model]
     return sorted(others, key=lambda id: (not available_models.trained(id), available_models.shape(id) != shape))
 
 
 def _remove(name: str, names: Sequence[str]) -> None:
-    """The panels behind it move up."""
+    """Remove a panel; the panels behind it move up."""
     state = st.session_state
     for here, following in pairwise(names[names.index(name) :]):
         for setting in SETTINGS:

@@ -41,7 +41,7 @@ def wait() -> None:
 def _prepare() -> None:
     try:
         read = session.record(models.catalogue()[0].id, examples.FIRST)
-        session.first_look(read.trace)
+        session.overview(read.trace)
         session.exactness(read)
     except Exception:  # whatever it is: nobody sees this thread
         logging.getLogger(__name__).info("the work ahead failed", exc_info=True)

@@ -1,7 +1,7 @@
 """The state that pages share: caches, the text and the model that the reader chose, and the notes on them.
 
-Loaded models live once for all visitors (chosen_models.py); traces and what is computed from them live in a cache with
-a byte budget; a visitor's session holds keys and widget values only.
+Loaded models live once for all visitors (available_models.py); traces and what is computed from them live in a cache
+with a byte budget; a visitor's session holds keys and widget values only.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def record(model: str, text: str, *, text_pair: str | None = None, target: str |
 
 def exactness(inspected: Inspected) -> Exactness:
     """The checks of this text, made once; the run in another kernel, of a long text, only when the reader asked."""
-    trace, checks = inspected.trace, first_look(inspected.trace).checks
+    trace, checks = inspected.trace, overview(inspected.trace).checks
     asked = not is_long(trace) or recording_notes.independent_check_asked(trace)
 
     def make() -> tuple[int, float | None, str]:
@@ -138,19 +138,19 @@ def is_long(trace: Trace) -> bool:
 
 def measures(trace: Trace) -> pd.DataFrame:
     """Measure every head on this text, a row per head, with its label; measured once."""
-    return first_look(trace).measures
+    return overview(trace).measures
 
 
-def first_look(trace: Trace) -> Overview:
-    """All that is shown first of the text's weights, looked at once."""
+def overview(trace: Trace) -> Overview:
+    """The overview of the text's weights, made once: measures, self-checks and small pictures."""
     from inspector.components.grid import sides
-    from inspector.overview import look
+    from inspector.overview import measure
 
     def make() -> Overview:
         with progress.layers("Measuring the heads") as on_progress:
-            return look(trace, sides=sides(trace.sites), on_progress=on_progress)
+            return measure(trace, sides=sides(trace.sites), on_progress=on_progress)
 
-    return cached((trace.key, "first look"), make)
+    return cached((trace.key, "overview"), make)
 
 
 def thumbnails(trace: Trace, shown: Arrangement, *, stream: str) -> tuple[NDArray[np.uint8], float]:
@@ -175,7 +175,7 @@ def _cells(trace: Trace, shown: Arrangement, *, stream: str) -> Array:
     from inspector.components.grid import sides
 
     if shown.is_plain:
-        return first_look(trace).pictures[stream]
+        return overview(trace).pictures[stream]
 
     def make() -> Array:
         sites = trace.sites_of(stream)

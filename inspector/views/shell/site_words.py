@@ -79,6 +79,6 @@ def in_file(site: AttentionSite) -> str:
 
 
 def in_title(site: AttentionSite, head: int) -> str:
-    """Short, to follow a head's name: ", kv head 1, local"."""
+    """The shortest form, to follow a head's name: ", kv head 1, local"."""
     group = f", kv head {site.kv_group(head)}" if sharing(site, head) else ""
     return group + ("" if site.window is None else ", local")

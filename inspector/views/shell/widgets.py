@@ -25,7 +25,7 @@ WRAPPED = 60  # chips that stand in as many rows as they need; more of them in a
 
 
 def untrained() -> None:
-    """Said wherever a model with random weights is shown."""
+    """Say that the model's weights are random, wherever such a model is shown."""
     st.badge("Untrained", icon=":material/casino:", color="orange", help="Random weights: the maps mean nothing.")
 
 
@@ -117,7 +117,7 @@ def bar(
 
 
 def colour_scale(*, long: bool) -> Scale:
-    """Linear colour unless the reader chooses the square root; of a long text, whose weights are small, the reverse."""
+    """Let the reader choose linear or square-root colour: long texts, whose weights are small, start with the root."""
     if long:
         linear = st.toggle("Linear colour", key="linear", bind=link.bind_switch("linear"), help="Hides small weights.")
         return "linear" if linear else "sqrt"

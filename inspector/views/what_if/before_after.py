@@ -99,7 +99,7 @@ def options() -> Options:
 
 
 def open_head(site: AttentionSite | None, number: int | None) -> None:
-    """Called before the run that follows a click, so that this run draws the answer; None: the most changed one."""
+    """Choose a head before the run that follows the click; None: the most changed head."""
     open_site.choose(site, names=LINKED)
     link.assign("mask_head", number)
 

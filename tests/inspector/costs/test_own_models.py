@@ -149,7 +149,7 @@ def test_cache_bytes_are_those_of_the_cache(change: dict[str, object]) -> None:
 
 @pytest.mark.parametrize("change", CHANGES, ids=str)
 def test_at_the_crossovers_attention_costs_what_the_ffn_costs(change: dict[str, object]) -> None:
-    """For every kind of score and FFN, by the breakdown's own sums at the lengths beside the crossover."""
+    """Compare the breakdown's sums at the lengths beside the crossover, for every kind of score and FFN."""
     config = TransformerConfig(**{**SIZES, **change})
     crossovers = costs.crossovers(config)
     for where, components in (

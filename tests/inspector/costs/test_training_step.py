@@ -1,4 +1,4 @@
-"""Twice the forward, as torch counts the backward."""
+"""A training step against torch's count: the backward is twice the forward."""
 
 from __future__ import annotations
 

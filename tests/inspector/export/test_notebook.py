@@ -1,4 +1,4 @@
-"""What a notebook cell gets: the exported page, whole, in a frame."""
+"""The content of a notebook cell: the exported page, whole, in a frame."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def test_mixed_columns_and_missing_numbers() -> None:
 
 
 def test_every_table_is_written_here() -> None:
-    """No other file of the instrument writes a table as CSV by itself."""
+    """Search every other file of the instrument for a table written as CSV."""
     root = Path(inspector.__file__).parent
     writes = re.compile(r"\.to_csv\(|\.writer\(")
     writers = {path.name for path in root.rglob("*.py") if writes.search(path.read_text(encoding="utf-8"))}

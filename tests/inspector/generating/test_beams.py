@@ -57,7 +57,7 @@ def tree_of(decoder, width: int) -> tuple[Tree, list[int], float]:
 
 
 def test_a_wide_beam_grows_all_texts(decoder, score: Score) -> None:
-    """Wider than there are texts, so nothing is dropped: every beginning is a node, with its exact probability."""
+    """A beam wider than there are texts drops nothing: every beginning is a node, with its exact probability."""
     tree, text, best = tree_of(decoder, 100)
     begun = {
         tokens

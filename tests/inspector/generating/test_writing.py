@@ -1,4 +1,4 @@
-"""What is shown of each step, against the whole model run on each beginning of the text, and against the cached steps
+"""Each written step, against the whole model run on each beginning of the text, and against the cached steps
 as they were watched."""
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def source_of(loaded: LoadedModel, text: str = TEXT) -> torch.Tensor | None:
 
 @torch.no_grad()
 def logits_of(loaded: LoadedModel, ids: list[int]) -> torch.Tensor:
-    """Of the token after `ids`, by one forward of the whole model."""
+    """The logits of the token after `ids`, by one forward of the whole model."""
     source, target = source_of(loaded), torch.tensor([ids])
     hidden = loaded.network(target) if source is None else loaded.network(source, target)
     return loaded.network.logits(hidden)[0, -1].double()

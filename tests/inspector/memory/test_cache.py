@@ -62,7 +62,7 @@ def test_a_negative_budget_is_refused() -> None:
 
 
 def model(numbers: int) -> LoadedModel:
-    """What has a network of so many float32 numbers."""
+    """A stand-in for a model whose network has so many float32 numbers."""
     return cast("LoadedModel", SimpleNamespace(network=nn.Linear(numbers, 1, bias=False)))
 
 

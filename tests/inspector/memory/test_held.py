@@ -1,4 +1,4 @@
-"""What a value holds: storages, each once and whole; what a cache counts is what it keeps alive."""
+"""The bytes that a value holds: storages, each once and whole. A cache counts the bytes that it keeps alive."""
 
 from __future__ import annotations
 

@@ -496,7 +496,7 @@ REFUSED = (
     Family("hy_v4", ROPE, note="an index chooses the keys before the softmax"),
     Family("t5gemma2", ROPE, note="one softmax over the decoder's tokens and the source's"),
 )
-"""What the loader refuses though it has a softmax over tokens, with a sentence that says why."""
+"""The families that the loader refuses though they have a softmax over tokens, with a sentence that says why."""
 
 WITHOUT_SOFTMAX = (
     Family("yoso", LEARNED, note="samples by hashing instead of softmax"),
@@ -506,7 +506,7 @@ WITHOUT_SOFTMAX = (
     Family("mamba2", NONE, {"num_heads": 4, "head_dim": 16, "n_groups": 1}, note="a state space instead of attention"),
     Family("falcon_mamba", NONE, note="a state space instead of attention"),
 )
-"""What has no softmax over tokens; the loader refuses these too."""
+"""The families without a softmax over tokens; the loader refuses these too."""
 
 NOT_RUN = (
     Family("blt", ROPE, {"encoder_hash_byte_group_vocab": 64}, note="'BltConfig' object has no attribute"),
@@ -534,7 +534,7 @@ NOT_RUN = (
         note="`tie_weights_keys`",
     ),
 )
-"""What transformers itself does not build or run with these tiny sizes, and a part of what it says."""
+"""The families that transformers itself does not build or run with these tiny sizes, and a part of what it says."""
 
 NOT_TEXT = {
     **dict.fromkeys(("audioflamingo3", "glmasr", "granite_speech", "granite_speech_plus", "musicflamingo"), "sound"),
@@ -543,7 +543,7 @@ NOT_TEXT = {
     **dict.fromkeys(("musicgen", "musicgen_melody"), "codes of sound"),
     "perceiver": "arrays of any kind, into latent vectors",
 }
-"""What is no text model: by type, what it reads."""
+"""The models that read no text: by type, what they read."""
 
 CAPTURED = (*ENCODERS, *DECODERS, *ENCODER_DECODERS)
 
@@ -587,7 +587,7 @@ def _config(family: Family) -> Any:
 
 
 def _sizes(kind: type, own: Mapping[str, Any]) -> dict[str, Any]:
-    """What `SMALL` gives a configuration and, at any depth, those that stand in it; `own` has the last word."""
+    """Choose a configuration's sizes from `SMALL`, and those of configurations in it; `own` has the last word."""
     default = kind()
     known = {*dir(default), *kind.attribute_map}
     sizes = {name: size for name, size in SMALL.items() if name in known}

@@ -104,12 +104,12 @@ NORM_REASONS = {
     NO_VECTORS: "not of one vector for each token",
     CHANGED: "gated behind its formula",
 }
-"""What the code says of a norm that it refuses, in few words."""
+"""The code's reasons for refusing a norm, in few words."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """What is said of a family. differences: of maps, outputs and scores; none where it is refused."""
+    """The row of a family. differences: of maps, outputs and scores; none where it is refused."""
 
     name: str
     cells: tuple[str, ...]
@@ -143,7 +143,7 @@ class Row:
 
 
 def seen_by(loaded: LoadedModel) -> str:
-    """How its attention is seen, and what becomes of a map that was seen at its softmax."""
+    """Say how the family's attention is seen, and what becomes of a map that was seen at its softmax."""
     if loaded.backend != "eager output":
         return loaded.backend
     return f"{loaded.backend}, {'recomputed' if loaded.linear else 'kept'}"
@@ -170,14 +170,14 @@ def norms_of(trace: Trace) -> str:
 
 
 def norms_refused(trace: Trace) -> list[str]:
-    """How many norms are not shown, by reason."""
+    """Count the norms that are not shown, by reason."""
     said = [refused.reason for refused in trace.refused if refused.what == "norm"]
     reasons = Counter(next(short for long, short in NORM_REASONS.items() if one.endswith(long)) for one in said)
     return [f"{count} refused: {reason}" for reason, count in reasons.items()]
 
 
 def residual_of(trace: Trace) -> str:
-    """Whether the residual stream of every stack was held to what its layers gave, or why it is refused."""
+    """Say that the residual stream of every stack was held to what its layers gave, or why it is refused."""
     reasons = [refused.reason for refused in trace.refused if refused.what != "norm"]
     return (
         "refused: " + "; ".join(reasons)
@@ -189,7 +189,7 @@ def residual_of(trace: Trace) -> str:
 
 
 def columns(rows: Iterable[Row]) -> str:
-    """What is exact, refused or not there in each column, in how many of the families recorded."""
+    """Count for each column the recorded families in which it is exact, refused or not there."""
     rows = list(rows)
     positions, norms, residual = zip(*(row.cells[2:5] for row in rows), strict=True)
     whole = sum("refused" not in cell for cell in norms)
@@ -224,7 +224,7 @@ def columns(rows: Iterable[Row]) -> str:
 
 
 def special_of(family: Family, trace: Trace) -> str:
-    """What else the record shows, and what the family's note says."""
+    """Say what else the record shows, and repeat the family's note."""
     found = [f"{site.heads}:{site.kv_heads} heads" for site in trace.sites if site.kv_heads < site.heads]
     windows = [site.window for site in trace.sites if site.window]
     functions = [call.function for call in trace.attentions if isinstance(call.function, EagerAttention)]
@@ -252,7 +252,7 @@ def write_table(rows: Iterable[Row]) -> None:
 
 
 def counts() -> dict[str, list[str]]:
-    """How many families each text says are recorded, by the text's name."""
+    """Read from each text how many families are recorded, by the text's name."""
     return {prose.name: COUNT.findall(prose.read_text(encoding="utf-8")) for prose in (*PROSE, PATH)}
 
 

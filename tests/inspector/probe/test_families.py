@@ -109,7 +109,7 @@ class Parity:
     states: dict[str, list[np.ndarray]]
 
     def where(self) -> Iterator[tuple[dict[str, Any], np.ndarray]]:
-        """Where each map is, and what transformers says it is."""
+        """The place of each map, with the map that transformers gives."""
         for stream, maps in self.maps.items():
             sites = [site for site in self.trace.sites if site.stream == stream]
             for site, weights in zip(sites, maps, strict=True):
@@ -152,7 +152,7 @@ def record_as_given(loaded: LoadedModel) -> Trace:
 
 @torch.no_grad()
 def run(network: Any, trace: Trace, *, shape: str) -> tuple[Any, ...]:
-    """What transformers gives for the tokens that were recorded."""
+    """Run transformers on the tokens that were recorded."""
     inputs: dict[str, Any] = {"input_ids": torch.tensor([trace.encoding.ids])}
     config, takes = network.config, signature(network.forward).parameters
     tokens, spread = len(trace.tokens), config.model_type in SPARSE
@@ -198,7 +198,7 @@ def run(network: Any, trace: Trace, *, shape: str) -> tuple[Any, ...]:
 
 @torch.no_grad()
 def watch_norms(network: Any, inputs: dict[str, Any]) -> tuple[Any, list[Ran]]:
-    """What the model gives without its head, with all states, and each of its norms by hooks of our own."""
+    """Run the model without its head, with all states; hooks of our own watch each of its norms."""
     body, norms = network.base_model, list[Ran]()
     hooks = [
         module.register_forward_hook(
@@ -230,12 +230,12 @@ def vectors_of(state: Any) -> Any:
 
 
 def within(name: str) -> float:
-    """How far outputs may be apart: sparse attention is summed up in another order than transformers does."""
+    """The largest difference of outputs: sparse attention is summed up in another order than transformers does."""
     return 5e-6 if name in SPARSE else 1e-6
 
 
 def softmax(scores: np.ndarray, beside: np.ndarray | float = -np.inf) -> np.ndarray:
-    """In float64; beside [H, Q]: a score that each row has beside those of its keys."""
+    """Compute the softmax in float64; beside [H, Q]: a score that each row has beside those of its keys."""
     shares = np.exp(scores.astype(np.float64))
     return shares / (shares.sum(axis=-1) + np.exp(beside))[..., None]
 
@@ -396,7 +396,7 @@ def test_the_residual_stream_is_what_transformers_hands_out(parity: Parity) -> N
 
 
 def took(ran: Ran, state: np.ndarray) -> bool:
-    """Whether that is what the norm took."""
+    """True if that is what the norm took."""
     given = ran.input if isinstance(ran.input, torch.Tensor) else torch.empty(0)
     if given.squeeze().shape not in (state.shape, state.T.shape):  # not of the stream: queries, keys
         return False
@@ -405,7 +405,7 @@ def took(ran: Ran, state: np.ndarray) -> bool:
 
 @torch.no_grad()
 def left_by(layer: Any, parity: Parity) -> np.ndarray:
-    """What a layer of transformers' model leaves of the text, by a hook of our own."""
+    """The states that a layer of transformers' model leaves of the text, by a hook of our own."""
     left = []
     hook = layer.register_forward_hook(lambda module, args, out: left.append(out))
     parity.network(input_ids=torch.tensor([parity.trace.encoding.ids]), use_cache=False)
@@ -453,7 +453,7 @@ def in_decoder(name: str) -> bool:
 
 
 def tells_apart(weights: np.ndarray) -> bool:
-    """Whether the keys that a query sees do not all get the same, [H, Q, T]."""
+    """True where the keys that a query sees do not all get the same weight, [H, Q, T]."""
     seen = np.where(weights > 0, weights, np.nan)
     return bool((np.nanmax(seen, axis=-1) > 1.001 * np.nanmin(seen, axis=-1)).any())
 

@@ -38,7 +38,7 @@ def test_the_decoder_reads_what_transformers_makes_of_the_labels(folder: Path) -
 
 
 def shift_right(network: Any, labels: torch.Tensor) -> torch.Tensor:
-    """By transformers' own function: a method of T5, elsewhere one beside the model, with a start token or without."""
+    """Shift by transformers' function: T5's method, elsewhere one beside the model, with a start token or without."""
     if hasattr(network, "_shift_right"):
         return network._shift_right(labels)
     shift = sys.modules[type(network).__module__].shift_tokens_right

@@ -114,7 +114,7 @@ def test_maps_are_those_of_the_layer_that_attends(hybrid: Path) -> None:
         np.testing.assert_allclose(trace.attention(layer=layer), weights, rtol=0, atol=1e-6)
     assert list(heads.measure(trace)["layer"].unique()) == layers
     assert loaded.layers == len(layers)
-    looked = overview.look(trace, sides=sides(trace.sites))
+    looked = overview.measure(trace, sides=sides(trace.sites))
     checked = looked.checks.result(expected_layers=loaded.layers, hidden_difference=None)
     assert checked.holds
     assert f"{len(layers)} of {len(layers)} attention layers recorded" in str(checked)
@@ -163,7 +163,7 @@ def test_both_attentions_of_a_layer_are_recorded(twice: Path) -> None:
         mine = trace.attention(layer=site.layer, call=site.call)
         np.testing.assert_allclose(mine, weights, rtol=0, atol=1e-6)
     assert trace.sites[1].name == "layer 0 (2nd attention)"
-    looked = overview.look(trace, sides=sides(trace.sites))
+    looked = overview.measure(trace, sides=sides(trace.sites))
     assert looked.checks.result(expected_layers=loaded.layers, hidden_difference=None).holds
     assert looked.pictures[trace.sites[0].stream].shape[:2] == (2 * count, 4)
 
@@ -246,7 +246,7 @@ def test_files_keep_layer_and_call(doubled: tuple[models.LoadedModel, Trace], hy
 
 
 def test_a_file_from_before_there_was_a_call_opens(hybrid: Path, tmp_path: Path) -> None:
-    """It counted a stream's attentions, and so it does."""
+    """The file counted a stream's attentions, and still opens so."""
     trace = record(models.load(hybrid), TEXT)
     trace.save(tmp_path / "new.npz")
     with np.load(tmp_path / "new.npz", allow_pickle=False) as archive:

@@ -1,4 +1,4 @@
-"""What a recording keeps is brought to one device. Without an accelerator torch's meta device stands for the other."""
+"""A recording's tensors are moved to one device. Without an accelerator torch's meta device stands for the other."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def same_text(texts: Tensor) -> Callable[..., Tensor]:
 
 
 def both(*rules: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """As `same_text`, around a tuple of other rules."""
+    """A rule like `same_text`, around a tuple of other rules."""
 
     def rule(*place: Tensor) -> Tensor:
         return rules[0](*place) & rules[1](*place)
@@ -80,8 +80,8 @@ def test_every_tensor_of_a_call_is_brought(call: AttentionCall) -> None:
 class Copies(Transfer):
     """Every tensor is brought as a copy, as from another device."""
 
-    def _brought_now(self, part: Any) -> Any:
-        return part.clone() if isinstance(part, Tensor) else super()._brought_now(part)
+    def _moved(self, part: Any) -> Any:
+        return part.clone() if isinstance(part, Tensor) else super()._moved(part)
 
 
 def test_a_rule_that_was_brought_says_the_same(call: AttentionCall) -> None:

@@ -71,7 +71,7 @@ def test_what_is_raised_ends_the_recording_and_the_next_one_is_intact(minilm: Lo
 
 def test_one_look_gives_what_the_single_ones_give(minilm: LoadedModel) -> None:
     trace, seen = record(minilm, LONGER), []
-    look = overview.look(trace, sides={"encoder": 20}, on_progress=lambda done, layers: seen.append((done, layers)))
+    look = overview.measure(trace, sides={"encoder": 20}, on_progress=lambda done, layers: seen.append((done, layers)))
     pd.testing.assert_frame_equal(look.measures.drop(columns="label"), heads.measure(trace))
     maps = np.stack([trace.attention(layer=layer) for layer in range(6)])
     tall = math.ceil(len(trace.tokens) / 20)
@@ -90,7 +90,7 @@ def test_a_look_can_be_ended(minilm: LoadedModel) -> None:
             raise PressedError
 
     with pytest.raises(PressedError):
-        overview.look(record(minilm, TEXT), sides={"encoder": 96}, on_progress=press)
+        overview.measure(record(minilm, TEXT), sides={"encoder": 96}, on_progress=press)
 
 
 def test_a_stopped_recording_leaves_the_other_visitor_s_alone(minilm: LoadedModel) -> None:

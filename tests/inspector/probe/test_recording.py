@@ -1,4 +1,4 @@
-"""What is recorded equals what transformers' own eager attention gives, alone, in batches and under ten threads."""
+"""A recording equals transformers' own eager attention, alone, in batches and under ten threads."""
 
 from __future__ import annotations
 

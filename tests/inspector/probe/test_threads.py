@@ -38,7 +38,7 @@ def ids(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 def digest(trace: Trace) -> str:
-    """Of all numbers of a recording: what was kept, and maps, windows and pictures made from it."""
+    """Hash all numbers of a recording: what was kept, and maps, windows and pictures made from it."""
     site = trace.sites[-1]
     which = {"layer": site.layer, "stream": site.stream}
     arrays = [trace.output, *(norm.input for norm in trace.norms), trace.attention(**which)]

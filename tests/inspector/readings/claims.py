@@ -96,7 +96,7 @@ def found_head(map_: np.ndarray, trace: Trace, other: AttentionSite, i: int, j: 
 
 
 def is_strongest(found: re.Match, trace: Trace, site: AttentionSite, map_: np.ndarray) -> bool:
-    """No two different words are linked by more."""
+    """True if no two other words are linked by more."""
     own = trace.read_by(site.stream)
     source = trace.encoding if site.stream == "cross" else own
     names = site.predicts if site.stream == "cross" else site.queries

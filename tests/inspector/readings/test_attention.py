@@ -184,7 +184,7 @@ def test_tokens_that_repeat_are_told_apart() -> None:
 
 
 def test_a_decoders_first_token_is_no_finding() -> None:
-    """It can look only at itself: of two tokens nothing is told, of more it is left out."""
+    """The first token can look only at itself: of two tokens nothing is told, of more it is left out."""
     map_ = np.array([[1, 0, 0, 0], [0.3, 0.7, 0, 0], [0.3, 0, 0.7, 0], [0.5, 0, 0, 0.5]])
     found, sentence = read_made(map_, "who was it there", stream="decoder")
     assert found.first_left_out

@@ -29,7 +29,7 @@ def chosen(trace: Trace) -> pd.DataFrame:
 
 
 def share(wish: str, map_: np.ndarray, trace: Trace) -> float:
-    """How well a map fits, one weight at a time."""
+    """Sum how well a map fits, one weight at a time."""
     tokens, words, special = trace.tokens, trace.words, trace.special
     n = len(tokens)
 

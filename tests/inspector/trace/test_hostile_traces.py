@@ -21,11 +21,10 @@ import torch
 
 import inspector
 import models
-from inspector import Trace, alignment, heads, maps, normalization, record
+from inspector import Trace, alignment, heads, maps, normalization, overview, record
 from inspector.components.grid import sides
 from inspector.components.head import HeadMessage
 from inspector.lens import residual_stream
-from inspector.overview import look
 from inspector.readings import attention as reading
 from inspector.readings import find
 from inspector.readings import norms as norm_reading
@@ -131,7 +130,7 @@ def use(trace: Trace, path: Any) -> None:
     measured = heads.measure(trace)
     heads.label(measured)
     heads.most_telling(measured)
-    look(trace, sides=sides(trace.sites))
+    overview.measure(trace, sides=sides(trace.sites))
     told(trace, heads.with_choice(measured, trace))
     if trace.norms:
         normalization.statistics(trace)

@@ -1,4 +1,4 @@
-"""What a stranger may write into a link or a text: values that have broken programs, and mixtures of them by a seed."""
+"""Links and texts that a stranger may write: values that have broken programs, and mixtures of them by a seed."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def until(true: Callable[[], bool]) -> None:
 
 
 def said(app: AppTest) -> str:
-    """All that the page tells the reader in words."""
+    """All words that the page tells the reader."""
     headings = [*app.header, *app.subheader]
     elements = [*headings, *app.text, *app.warning, *app.error, *app.info, *app.caption, *app.markdown, *app.code]
     return "\n".join(str(element.value) for element in elements)

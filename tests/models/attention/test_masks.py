@@ -99,7 +99,7 @@ def test_what_is_no_band_is_no_window() -> None:
 
 
 def test_a_mask_of_one_row_is_that_of_every_row() -> None:
-    """As transformers makes it of padding: [B, 1, 1, T]."""
+    """A mask as transformers makes it of padding: [B, 1, 1, T]."""
     mask = DenseMask(torch.tensor([0.0, torch.finfo(torch.float32).min])[None, None, None])
     assert mask.rows(5, 9).tolist() == [[[[True, False]]]]
     assert mask.of_sequence(0, slice(0, 1)).rows(5, 9).tolist() == [[[[True]]]]

@@ -81,7 +81,7 @@ def test_fused_refuses_what_the_kernel_cannot_compute():
 
 
 def test_training_in_bfloat16_attends_in_float32() -> None:
-    """On a CPU: output and gradients are those of float32 on the same numbers, rounded."""
+    """Output and gradients on a CPU are those of float32 on the same numbers, rounded."""
     drawn = [torch.randn(2, heads, 9, 8, generator=torch.Generator().manual_seed(heads)) for heads in (4, 2, 2)]
     halves = [tensor.bfloat16().requires_grad_() for tensor in drawn]
     wholes = [tensor.detach().float().requires_grad_() for tensor in halves]

@@ -93,7 +93,7 @@ def test_mini_gpt_goes_on_as_a_text_did_before() -> None:
 @pytest.mark.parametrize("name", ["translator", "mini-bert", "mini-gpt"])
 @pytest.mark.heavy
 def test_a_shipped_model_loads_offline_and_brings_little(name: str) -> None:
-    """No model class of transformers, and no library that takes seconds; tests/benchmarks/load.py has the clock."""
+    """Load without a model class of transformers or a library that takes seconds (benchmarks/load.py has the clock)."""
     nowhere = "http://127.0.0.1:9"
     offline = {**os.environ, "OMP_NUM_THREADS": "1", "http_proxy": nowhere, "https_proxy": nowhere}
     command = [sys.executable, "-c", LOAD.format(name=name)]

@@ -26,7 +26,7 @@ def loaded(folder: Path) -> LoadedModel:
 
 
 def test_its_output_is_the_difference_of_its_heads_maps(loaded: LoadedModel) -> None:
-    """From the recorded maps and values alone, by the paper's equation 1, to what goes into the output projection."""
+    """Make the output projection's input by the paper's equation 1, from the recorded maps and values alone."""
     seen: list[torch.Tensor] = []
     for layer in loaded.network.model.layers:
         layer.self_attn.attention.o_proj.register_forward_pre_hook(lambda module, inputs: seen.append(inputs[0]))

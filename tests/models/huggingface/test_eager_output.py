@@ -1,4 +1,4 @@
-"""What is seen at the softmax of a model that bypasses the registry is computed again, large scores too."""
+"""Attention that is seen at the softmax of a model that bypasses the registry is computed again, large scores too."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ FAMILIES = [
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_no_text_changes_the_numbers_of_another(family: Family, tmp_path: Path) -> None:
-    """In every order and from two threads at once: the bits of a model fresh from its file, which are transformers'."""
+    """Every order, and two threads at once, give the bits of a model fresh from its file, which are transformers'."""
     save(family, tmp_path)
 
     def loaded() -> LoadedModel:

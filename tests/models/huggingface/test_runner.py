@@ -1,4 +1,4 @@
-"""What a model's try-out finds out: the shape is what its attention does, whatever its configuration is called."""
+"""Findings of a model's try-out: the shape is what its attention does, whatever its configuration is called."""
 
 from __future__ import annotations
 

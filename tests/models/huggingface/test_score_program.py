@@ -1,4 +1,4 @@
-"""How scores were made is followed, kept small, and made again: each part the same as in the whole."""
+"""Programs of scores: how scores were made is followed, kept small and repeated, each part the same as in the whole."""
 
 from __future__ import annotations
 

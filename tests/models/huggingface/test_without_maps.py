@@ -1,4 +1,4 @@
-"""What has no map from token to token is refused with the reason, before a weight is read."""
+"""Models without a map from token to token are refused with the reason, before a weight is read."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_nystromformer_with_landmarks_says_so(tmp_path: Path) -> None:
 
 
 def test_what_is_said_of_landmarks_holds() -> None:
-    """Its map is as wide as there are landmarks, or as there are tokens where it attends in full."""
+    """The map is as wide as there are landmarks, or as there are tokens where the model attends in full."""
     sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1, "intermediate_size": 8}
     for landmarks, width in ((5, 5), (15, 15)):
         config = NystromformerConfig(**sizes, vocab_size=20, segment_means_seq_len=15, num_landmarks=landmarks)

@@ -1,4 +1,4 @@
-"""What a model of transformers writes, step by step, is what its own `generate` writes: greedy, drawn, with beams."""
+"""A model of transformers writes, step by step, what its own `generate` writes: greedy, drawn, with beams."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def noisy(network: Any) -> Any:
 
 
 def generated(network: Any, **how: Any) -> Any:
-    """What transformers' own loop gives, which shares nothing with ours but the model."""
+    """Generate by transformers' own loop, which shares nothing with ours but the model."""
     return network.generate(input_ids=TEXT, attention_mask=torch.ones_like(TEXT), max_new_tokens=NEW, **how)
 
 

@@ -11,7 +11,7 @@ from models.training.evaluation import bleu, next_token
 
 
 def test_the_score_is_sacrebleus() -> None:
-    """Against BLEU by hand (Papineni et al. 2002): each character is a word, clipped counts, brevity penalty."""
+    """Compare with BLEU by hand (Papineni et al. 2002): each character is a word, clipped counts, brevity penalty."""
     pytest.importorskip("sacrebleu", reason="sacreBLEU is not installed")
     translations, references = ["我们很喜欢吃苹果。", "他们在"], ["我们很喜欢吃香蕉。", "他们在这里"]
     # Right of all: 10/12 characters, 7/10 pairs, 5/8 triples, 3/6 fours; 12 characters against 14.

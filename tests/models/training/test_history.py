@@ -1,4 +1,4 @@
-"""What a training left is read without torch, and a damaged file is named in a sentence with the way out."""
+"""A training's history is read without torch, and a damaged file is named in a sentence with the way out."""
 
 from __future__ import annotations
 

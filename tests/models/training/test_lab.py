@@ -48,7 +48,7 @@ def test_the_same_experiment_gives_the_same_numbers() -> None:
 
 
 def test_turns_change_nothing() -> None:
-    """What A learns beside B is what it learns alone."""
+    """A learns beside B what it learns alone."""
     beside = {c.side: c for c in lab.train_both(replace(SHORT, seeds=1))}
     assert numbers(beside["A"]) == numbers(trained(SHORT.run("A", seed=0)))
 
@@ -71,7 +71,7 @@ def test_the_default_learns(task: str, steps: int) -> None:
 
 
 def test_accuracy_is_counted_right() -> None:
-    """On the same fresh texts, by plain Python, at one, two and four times the length."""
+    """Count again by plain Python on the same fresh texts, at one, two and four times the length."""
     course = trained(replace(Experiment(), length=3, steps=60).run("A", seed=0))
     for trial in lab.result(course).trials:
         length = 3 * trial.times

@@ -1,4 +1,4 @@
-"""What a model is worth: shares counted by hand, bits a byte of a model that knows nothing, texts that go on."""
+"""Measures of a model's worth: shares counted by hand, bits a byte of a model that knows nothing, texts that go on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a recipe makes of its data: rows of text for a model that writes, characters for a model of Chinese."""
+"""Data as a recipe makes it: rows of text for a model that writes, characters for a model of Chinese."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ def test_six_and_six_layers_equal_nn_transformer(dtype, tolerance, placement):
 
 @pytest.mark.parametrize("placement", list(PLACEMENTS))
 def test_gradients_equal_those_of_nn_transformer(placement):
-    """In training both run in torch's fused kernel, the own one by `attend`."""
+    """Both run in torch's fused kernel in training, the own decoder by `attend`."""
     torch.manual_seed(3)
     model, reference = pair(replace(CONFIG, layers=2, **PLACEMENTS[placement]), torch.float64)
     model.train(), reference.train()

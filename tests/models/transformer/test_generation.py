@@ -189,7 +189,7 @@ def test_only_the_likeliest_stay():
 @pytest.mark.parametrize("top_k", [None, 1, 5, 40, 500])
 @pytest.mark.parametrize("top_p", [0.05, 0.5, 0.9, 1.0])
 def test_sampling_draws_from_what_transformers_draws_from(temperature, top_k, top_p):
-    """Its own warpers in its own order; some logits tie, and the vocabulary is smaller than the largest k."""
+    """Compare with transformers' warpers; some logits tie, and the vocabulary is smaller than the largest k."""
     logits = 3 * torch.randn(6, 200, generator=torch.Generator().manual_seed(1))
     logits[:3] = logits[:3].round()
     warpers = LogitsProcessorList([TemperatureLogitsWarper(temperature)])

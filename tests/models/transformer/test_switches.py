@@ -1,4 +1,4 @@
-"""What each switch does to the whole model, with the formula or an independent module beside it."""
+"""The effect of each switch on the whole model, with the formula or an independent module beside it."""
 
 from __future__ import annotations
 

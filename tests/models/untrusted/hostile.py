@@ -147,7 +147,7 @@ def _settings(secret: Path, chance: random.Random) -> Iterator[Case]:
 
 
 def _kinds(secret: Path) -> Iterator[Case]:
-    """What stands at a file's name: no file, a file of no JSON, a link that leads out."""
+    """List what may stand at a file's name: no file, a file of no JSON, a link that leads out."""
 
     def sparse(path: Path) -> None:
         with path.open("wb") as file:

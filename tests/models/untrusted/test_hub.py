@@ -337,7 +337,7 @@ def test_a_model_is_never_taken_from_the_working_directory(
 
 @pytest.mark.heavy
 def test_the_environment_of_huggingface_hub_holds(served: Any, tmp_path: Path) -> None:
-    """In a fresh process, with HF_ENDPOINT and HF_HOME."""
+    """Read HF_ENDPOINT and HF_HOME in a fresh process."""
     code = (
         "from models import hub; from models.untrusted.hub_id import parse; "
         "print(hub.fetch(hub.describe(parse('org/bert'))))"

@@ -47,7 +47,7 @@ def write(folder: Path, name: str, fields: Any) -> None:
 @pytest.mark.parametrize("file", ["tokenizer_config.json", "special_tokens_map.json"])
 @pytest.mark.parametrize("field", ["vocab", "vocab_file", "tokenizer_file", "merges", "merges_file", "gguf_file"])
 def test_no_field_names_a_file(folder: Path, secret: Path, file: str, field: str) -> None:
-    """Without the gate the first case makes the lines of the secret the vocabulary."""
+    """Name a file in each field; without the gate the first case makes the lines of the secret the vocabulary."""
     write(folder, file, {field: str(secret), **dict.fromkeys(SPECIAL, SECRET[0])})
     loaded = models.load(folder)
     assert "PASSWORD=hunter2" not in loaded.tokenizer.get_vocab()

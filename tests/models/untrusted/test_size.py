@@ -87,7 +87,7 @@ def test_published_counts(name: str, fields: dict[str, Any], count: int) -> None
 
 
 def test_a_recording_keeps_what_was_foretold(minilm: models.LoadedModel) -> None:
-    """All but the query, key and value of what is not kept: exact for a BERT, but for the last hidden state."""
+    """Foretell all but queries, keys and values that are not kept: exact for a BERT, but for the last hidden state."""
     trace = record(minilm, "The cat sat on the mat because it was tired.")
     size = measure(minilm.config, architecture=AutoModel.from_config(minilm.config).__class__)
     kept = storages([(record.query, record.key, record.value) for record in trace.attentions])

@@ -1,4 +1,4 @@
-"""Why this weight, and the four kinds of map, on the page: what is sent, said and kept in the link."""
+"""The part "Why this weight" and the four kinds of map on the page: what is sent, said and kept in the link."""
 
 from __future__ import annotations
 

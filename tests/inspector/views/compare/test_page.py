@@ -282,7 +282,7 @@ FORMULAS = {  # as the papers have them
 
 @pytest.fixture(scope="module")
 def panels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """As much of a panel as its caption reads, of a tiny model of each family."""
+    """The part of a panel that its caption reads, of a tiny model of each family."""
     made = {}
     for family in CAPTURED:
         if family.name in FORMULAS:

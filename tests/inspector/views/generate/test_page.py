@@ -26,7 +26,7 @@ def written(model: str = "translator", **link: str) -> AppTest:
 
 
 def figure(app: AppTest, key: str) -> dict[str, Any]:
-    """What plotly was given of the chart `key`."""
+    """The figure that plotly was given for the chart `key`."""
     found = next(chart.proto for chart in app.get("plotly_chart") if key in chart.proto.id)
     return json.loads(found.spec)
 

@@ -1,4 +1,4 @@
-"""What nobody foresaw is a sentence with the way out, logged whole, and leaves nothing behind that repeats it."""
+"""An error that nobody foresaw becomes a sentence with the way out, is logged whole, and is not repeated."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ faults = pytest.mark.parametrize(("fail", "sentence"), FAULTS.values(), ids=FAUL
 
 
 def whole(caplog: pytest.LogCaptureFixture) -> bool:
-    """Whether an error was logged with its traceback."""
+    """True if an error was logged with its traceback."""
     return any(record.levelno == logging.ERROR and record.exc_info for record in caplog.records)
 
 

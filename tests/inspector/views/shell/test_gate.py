@@ -1,4 +1,4 @@
-"""What every request passes before Streamlit sees it."""
+"""The gate that every request passes before Streamlit sees it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def run(asked: Coroutine[Any, Any, T]) -> T:
 
 
 async def ask(gate: Gate, path: str, *further: tuple[bytes, bytes], kind: str = "http") -> list[dict[str, Any]]:
-    """What the gate sends for one request."""
+    """Send the gate one request, and collect its answer."""
     sent: list[dict[str, Any]] = []
 
     async def receive() -> dict[str, Any]:

@@ -27,7 +27,7 @@ from tests.local_hub import make_bert
 
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """No model in memory, no limits but the defaults."""
+    """Forget every model, and set the limits to their defaults."""
     for name in (
         "ROOT",
         "HUB",

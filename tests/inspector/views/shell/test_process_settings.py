@@ -1,4 +1,4 @@
-"""What the app sets for its process, tried in one of its own: freed memory is used again, libraries are no garbage."""
+"""Settings of the app's process, tried in one of their own: freed memory is used again, libraries are no garbage."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def run(source: str) -> list[int]:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="glibc's allocator")
 def test_freed_memory_is_used_again() -> None:
-    """As it comes glibc gives the pages of 70% of these blocks away and asks for new ones, in most runs."""
+    """Untuned glibc gives the pages of 70% of these blocks away and asks for new ones, in most runs."""
     pages = 10 * 3 * 30 * 2**20 // 4096
     [new_pages] = run(FAULTS)
     assert new_pages < pages / 5

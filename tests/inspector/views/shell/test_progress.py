@@ -13,7 +13,7 @@ LONGER = "The cat sat on the mat because it was tired. " * 20
 
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is recorded yet, and every bar is shown at once."""
+    """Forget every recording, and show every bar at once."""
     st.cache_resource.clear()
     monkeypatch.setattr(progress, "PATIENCE", 0.0)
     monkeypatch.setattr(progress, "DRAWN_EVERY", 0.0)

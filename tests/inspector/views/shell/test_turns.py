@@ -14,7 +14,7 @@ from tests.inspector.views.page import until
 
 
 class Left(BaseException):
-    """What Streamlit raises in the run of a visitor who left."""
+    """The exception that Streamlit raises in the run of a visitor who left."""
 
 
 def started(work: Callable[[], None]) -> threading.Thread:

@@ -38,7 +38,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def figures(app: AppTest) -> dict[str, dict]:
-    """What plotly was sent, by the heading over it."""
+    """The figures that plotly was sent, by the heading over each."""
     found, heading = {}, ""
     for element in app.main:
         if element.type == "subheader":

@@ -16,7 +16,7 @@ def opened(model: str, part: str, **link: str) -> AppTest:
 
 
 def maps(app: AppTest) -> list[np.ndarray]:
-    """Before, after and their difference, as the browser gets them."""
+    """The maps before and after, and their difference, as the browser gets them."""
     return [weights.reshape(len(header["queries"]), -1) for header, weights in messages(app, "head")]
 
 

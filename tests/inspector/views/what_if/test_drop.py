@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 import models
 from inspector import interventions, record
 from inspector.interventions import importance
-from inspector.views.what_if import importance as what_if_alone
+from inspector.views.what_if import importance as page_importance
 from tests.inspector.views.page import EXAMPLE, messages, numbers, said
 from tests.inspector.views.what_if.changes import DROP, is_compared, maps, opened
 
@@ -81,7 +81,7 @@ def test_each_head_alone_is_measured_once_and_drawn() -> None:
 
 
 def test_many_heads_are_left_to_python(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(what_if_alone, "MOST", 7)
+    monkeypatch.setattr(page_importance, "MOST", 7)
     app = opened("own-decoder", DROP)
     assert not app.exception
     assert "this page makes up to 7" in said(app)

@@ -59,7 +59,7 @@ def chips(app: AppTest) -> list[int]:
 
 
 def click(app: AppTest, *positions: int) -> AppTest:
-    """What the browser sends when chips are clicked: all that are pressed then."""
+    """Send what the browser sends when chips are clicked: all that are pressed then."""
     return app.pills(key="chips").set_value(list(positions)).run()
 
 
