@@ -39,6 +39,7 @@ PARTS: dict[Kernel, tuple[str, ...]] = {
 
 ALL_PARTS = ("projections", "scores", "softmax", "mix", "fused", "ffn")
 MOST_BYTES = 10**9  # of the tensors of all lengths
+MOST_FLOPS = 10**13  # of all runs together: minutes on one core
 REPEATS = 7
 
 
@@ -117,13 +118,15 @@ def measure(
     *,
     repeats: int = REPEATS,
     most_bytes: int = MOST_BYTES,
+    most_flops: int = MOST_FLOPS,
     on_progress: Callable[[int, int], object] = lambda done, total: None,
     stop: Callable[[], bool] = lambda: False,
 ) -> Measured:
     """Measure the parts of one layer of a model's shape for texts of these lengths.
 
     on_progress: called with the runs that are done and the runs that there will be. stop: asked between two runs.
-    Raises ValueError for lengths below 1 or whose tensors are larger than `most_bytes`, for a model whose layer has
+    Raises ValueError for lengths below 1, whose tensors are larger than `most_bytes` or whose runs take more than
+    `most_flops`, for a model whose layer has
     other parts (a mixture of experts, latent attention), and when stopped.
     """
     shape = layer_shape(loaded.config)
@@ -135,6 +138,7 @@ def measure(
         device=tensor.device,
         repeats=repeats,
         most_bytes=most_bytes,
+        most_flops=most_flops,
         on_progress=on_progress,
         stop=stop,
     )
@@ -148,6 +152,7 @@ def measure_shape(
     device: torch.device | str = "cpu",
     repeats: int = REPEATS,
     most_bytes: int = MOST_BYTES,
+    most_flops: int = MOST_FLOPS,
     on_progress: Callable[[int, int], object] = lambda done, total: None,
     stop: Callable[[], bool] = lambda: False,
 ) -> Measured:
@@ -165,6 +170,12 @@ def measure_shape(
         raise ValueError(
             f"one layer at up to {lengths[-1]:,} tokens takes {needed:,} bytes with its scores, over {most_bytes:,}; "
             "choose shorter texts"
+        )
+    work = (repeats + 1) * sum(_work(shape, part, length, 1)[0] for length in lengths for part in ALL_PARTS)
+    if work > most_flops:
+        raise ValueError(
+            f"timing one layer at up to {lengths[-1]:,} tokens takes {work:,} FLOPs, over {most_flops:,}; choose "
+            "shorter texts"
         )
     layer = TimedLayer(shape, dtype=dtype, device=torch.device(device))
     now = layer.clock()

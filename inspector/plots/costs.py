@@ -13,7 +13,7 @@ from inspector.costs import Crossovers
 from inspector.plots import theme
 from inspector.plots.theme import Mode
 
-Value = Literal["parameters", "flops", "activation_bytes", "cache_bytes"]
+Value = Literal["parameters", "flops", "activation_bytes", "cache_bytes", "milliseconds"]
 
 _UNITS: dict[Value, str] = {"parameters": "", "flops": "FLOP", "activation_bytes": "B", "cache_bytes": "B"}
 _AXES: dict[Value, str] = {
@@ -21,12 +21,14 @@ _AXES: dict[Value, str] = {
     "flops": "FLOPs",
     "activation_bytes": "bytes",
     "cache_bytes": "bytes",
+    "milliseconds": "milliseconds",
 }
 _TITLES: dict[Value, str] = {
     "parameters": "Parameters by layer",
     "flops": "FLOPs by layer, 1 multiply-add = 2",
     "activation_bytes": "Activations by layer (bytes)",
     "cache_bytes": "KV cache by layer (bytes)",
+    "milliseconds": "Milliseconds by layer, measured",
 }
 _GROUPS = {"attention": "attention", "ffn": "FFN", "experts": "experts"}  # what else there is goes by its part
 _MERGED = {  # (part, component) -> the segment it belongs to
@@ -34,18 +36,26 @@ _MERGED = {  # (part, component) -> the segment it belongs to
     **{("attention", name): "scores and mix" for name in ("scores", "mix")},
     **{("ffn", name): "FFN matrices" for name in ("up", "gate", "down")},
     **{("experts", name): "experts" for name in ("up", "gate", "down")},
+    ("attention", "q, k, v and out"): "q, k, v and out",  # as the clock names what it times
+    ("attention", "softmax alone"): "softmax",
+    ("attention", "scores, softmax and mix"): "scores, softmax and mix",
+    ("ffn", "matrices and activation"): "FFN",
 }
 _ELEMENTWISE = {"attention": "attention, element-wise", "ffn": "FFN, element-wise"}  # softmax, scale, activation, bias
 _COLOURS: dict[Mode, dict[str, str]] = {
     mode: {
         "q, k, v and out": theme.PART[mode]["q"],
         "scores and mix": theme.PART[mode]["scores"],
+        "softmax": theme.SEQUENTIAL[mode][2],
+        "scores, softmax and mix": theme.PART[mode]["scores"],
         "attention, element-wise": theme.SEQUENTIAL[mode][2],
         "FFN matrices": theme.PART[mode]["ffn"],
+        "FFN": theme.PART[mode]["ffn"],
         "FFN, element-wise": theme.DIVERGING[mode][4],
     }
     for mode in ("light", "dark")
 }
+_TICKS: dict[Value, str] = {"milliseconds": "~g"}
 _LIKE = {"experts": "ffn", "mixer": "attention", "adapter": "router", "index": "k"}  # drawn in the colour of
 _ATTENTION = ("q", "k", "v", "scores", "mix", "out")
 _ROW = 27  # pixels of a row of bars
@@ -61,18 +71,14 @@ def by_component(
     Raises ValueError for a stream that is not there.
     """
     rows = _of_stream(breakdown, stream)
-    names = [
-        f"{_GROUPS[part]}: {component}" if part in _GROUPS and kind == "matmul" else _ELEMENTWISE.get(part, part)
-        for part, component, kind in zip(rows["part"], rows["component"], rows["kind"], strict=True)
-    ]
     order = {"attention": 1, "ffn": 2, "router": 2, "experts": 2}
     place = rows["part"].map(lambda part: order.get(part, 0 if "embedding" in part else 3))
-    named = rows.assign(name=names, place=place).sort_values("place", kind="stable")
+    named = rows.assign(name=names(rows), place=place).sort_values("place", kind="stable")
     sums = named.groupby(["name", "part"], sort=False)[value].sum().reset_index()
     sums = sums[sums[value] > 0]
-    total = max(int(sums[value].sum()), 1)
-    unit = "" if value == "flops" else _UNITS[value]  # the axis says it, and a phone is narrow
-    texts = [f"{theme.quantity(amount, unit)}, {_share(amount / total)}" for amount in sums[value]]
+    total = float(sums[value].sum()) or 1.0
+    # The axis says the unit of FLOPs, and a phone is narrow.
+    texts = [f"{_amount(amount, value, unit=value != 'flops')}, {_share(amount / total)}" for amount in sums[value]]
     bars = go.Bar(
         x=sums[value],
         y=sums["name"],
@@ -81,6 +87,7 @@ def by_component(
         text=texts,
         textposition="outside",
         textfont={"size": 12},
+        unselected={"marker": {"opacity": 1}},  # a click opens something and hides nothing
         cliponaxis=False,
         hovertemplate="%{y}: %{text}<extra></extra>",
     )
@@ -92,13 +99,21 @@ def by_component(
             "bargap": 0.3,
             "xaxis": {
                 "title": {"text": _AXES[value]},
-                "tickformat": "~s",
+                "tickformat": _TICKS.get(value, "~s"),
                 "range": [0, 1.75 * float(sums[value].max() if len(sums) else 1)],  # room for the words behind a bar
             },
             "yaxis": {"autorange": "reversed", "showgrid": False, "ticks": "", "showline": False},
             "height": 100 + _ROW * len(sums),
         },
     )
+
+
+def names(rows: pd.DataFrame) -> list[str]:
+    """Name the bar that each row of costs belongs to, such as "attention: scores"."""
+    return [
+        f"{_GROUPS[part]}: {component}" if part in _GROUPS and kind != "elementwise" else _ELEMENTWISE.get(part, part)
+        for part, component, kind in zip(rows["part"], rows["component"], rows["kind"], strict=True)
+    ]
 
 
 def counted(parameters: pd.DataFrame, *, mode: Mode = "light") -> go.Figure:
@@ -158,7 +173,7 @@ def by_layer(
         _bar(segment, found[segment], value=value, mode=mode) for segment in dict.fromkeys(order) if segment in found
     ]
     sums = [(part, total) for part, total in outside.groupby("part", sort=False)[value].sum().items() if total]
-    beside = ", ".join(f"{part} {theme.quantity(total)}" for part, total in sums)
+    beside = ", ".join(f"{part} {_amount(total, value, unit=False)}" for part, total in sums)
     return go.Figure(
         bars,
         layout={
@@ -170,7 +185,12 @@ def by_layer(
             "barmode": "stack",
             "bargap": 0.35,
             "xaxis": {"title": {"text": "layer"}, "showgrid": False, "ticks": "", "tickformat": "d"},
-            "yaxis": {"title": {"text": _AXES[value]}, "tickformat": "~s", "showline": False, "ticks": ""},
+            "yaxis": {
+                "title": {"text": _AXES[value]},
+                "tickformat": _TICKS.get(value, "~s"),
+                "showline": False,
+                "ticks": "",
+            },
             "legend": {**theme.LEGEND_BELOW, "traceorder": "normal"},
             "margin": {"t": 76},
             "height": 440,
@@ -268,6 +288,7 @@ def treemap(breakdown: pd.DataFrame, *, value: Value = "parameters", mode: Mode 
     breakdown: of `costs.breakdown` or a count's `table`. A click opens an area.
     """
     rows = breakdown[breakdown[value] > 0]
+    whole = 10**6 if value == "milliseconds" else 1  # areas must add up exactly: nanoseconds
     sums: dict[tuple[str, ...], int] = {}
     parts: dict[tuple[str, ...], str] = {}
     for stream, layer, part, component, amount in zip(
@@ -276,9 +297,8 @@ def treemap(breakdown: pd.DataFrame, *, value: Value = "parameters", mode: Mode 
         place = "outside the layers" if layer is pd.NA else f"layer {layer}"
         path = ("model", str(stream), place, _GROUPS.get(part, part), str(component))
         for depth in range(1, len(path) + 1):
-            sums[path[:depth]] = sums.get(path[:depth], 0) + int(amount)
+            sums[path[:depth]] = sums.get(path[:depth], 0) + round(whole * amount)
             parts[path[:depth]] = part if depth > 3 else ""
-    unit = _UNITS[value]
     quiet = theme.GRID[mode]
     tree = go.Treemap(
         ids=["/".join(path) for path in sums],
@@ -286,7 +306,7 @@ def treemap(breakdown: pd.DataFrame, *, value: Value = "parameters", mode: Mode 
         parents=["/".join(path[:-1]) for path in sums],
         values=list(sums.values()),
         branchvalues="total",
-        customdata=[theme.quantity(amount, unit) for amount in sums.values()],
+        customdata=[_amount(amount / whole, value) for amount in sums.values()],
         texttemplate="%{label}<br>%{customdata}",
         hovertemplate="%{id}<br>%{customdata}, %{percentRoot:.1%}<extra></extra>",
         marker={
@@ -419,6 +439,13 @@ def _of_stream(breakdown: pd.DataFrame, stream: str | None) -> pd.DataFrame:
     return rows
 
 
+def _amount(amount: float, value: Value, *, unit: bool = True) -> str:
+    """Write an amount with its unit: SI prefixes, but for times."""
+    if value == "milliseconds":
+        return theme.number(amount) + (" ms" if unit else "")
+    return theme.quantity(amount, _UNITS[value] if unit else "")
+
+
 def _share(share: float) -> str:
     return f"{100 * share:.0f} %" if share >= 0.095 else f"{100 * share:.2g} %"
 
@@ -434,7 +461,7 @@ def _bar(segment: str, amounts: pd.Series, *, value: Value, mode: Mode) -> go.Ba
             "color": _COLOURS[mode].get(segment, _colour(part, mode)),
             "line": {"width": 0.5, "color": theme.BACKGROUND[mode]},
         },
-        customdata=[theme.quantity(amount, _UNITS[value]) for amount in amounts],
+        customdata=[_amount(amount, value) for amount in amounts],
         hovertemplate=f"layer %{{x}}<br>{segment} %{{customdata}}<extra></extra>",
     )
 

@@ -9,6 +9,7 @@ import pandas as pd
 
 from inspector import costs
 from inspector.costs.clock import PARTS
+from inspector.costs.derivation import derive, sizes_of
 from inspector.costs.formulas import SOFTMAX_FLOPS
 from models.transformer.config import TransformerConfig
 
@@ -18,11 +19,20 @@ if TYPE_CHECKING:
     from transformers import PreTrainedConfig
 
     from inspector.costs import Crossovers
-    from inspector.costs.clock import Measured
+    from inspector.costs.clock import Kernel, Measured
     from inspector.costs.counted.counting import Counted as Count
+    from inspector.costs.derivation import Amount, Product
     from inspector.costs.kv_cache import KVCache
 
 PAIRS = ("scores", "mix")
+TIMED = {
+    "projections": "q, k, v and out",
+    "fused": "scores, softmax and mix",
+    "ffn": "matrices and activation",
+    "softmax": "softmax alone",
+    **{name: name for name in ("scores", "mix")},
+}
+"""The parts that the clock times, as bars name them."""
 
 
 @dataclass(frozen=True)
@@ -192,6 +202,135 @@ def times(measured: Measured) -> pd.DataFrame:
     seconds = measured.table.pivot_table(index="tokens", columns="part", values="seconds")
     found = pd.DataFrame({kernel: seconds[list(parts)].sum(axis=1) for kernel, parts in PARTS.items()})
     return found.assign(ffn=seconds["ffn"]).reset_index()
+
+
+@dataclass(frozen=True)
+class Timed:
+    """The measured times of the layers of one stream that are alike.
+
+    table: a row per layer and part, columns stream, layer, part, component, kind and milliseconds, as figures of costs
+    take them. layers: how many are like the one that was timed; others: how many of the stream are not, and stay out.
+    attention, ffn: milliseconds of one layer's.
+    """
+
+    table: pd.DataFrame
+    stream: str
+    layers: int
+    others: int
+    attention: float
+    ffn: float
+
+
+def timed(breakdown: pd.DataFrame, measured: Measured, *, kernel: Kernel, tokens: int) -> Timed:
+    """Give every layer like the timed one the times of its parts; breakdown: of `costs.breakdown` or of a count.
+
+    The clock times the first layer of the first stream. Layers of the same products, FLOP for FLOP, are like it.
+    """
+    stream = str(breakdown["stream"].iloc[0])
+    products = breakdown[breakdown["layer"].notna() & (breakdown["kind"] == "matmul") & (breakdown["stream"] == stream)]
+    flops = products.pivot_table(index="layer", columns="component", values="flops", aggfunc="sum", fill_value=0)
+    alike = (flops == flops.iloc[0]).all(axis=1)
+    seconds = measured.table[measured.table["tokens"] == tokens].set_index("part")["seconds"]
+    parts = [("attention", part) for part in PARTS[kernel]] + [("ffn", "ffn")]
+    rows = [
+        (stream, int(layer), part, TIMED[name], "timed", 1000 * float(seconds[name]))
+        for layer in flops.index[alike]
+        for part, name in parts
+    ]
+    table = pd.DataFrame(rows, columns=["stream", "layer", "part", "component", "kind", "milliseconds"])
+    attention = 1000 * float(seconds[list(PARTS[kernel])].sum())
+    kept, out = int(alike.sum()), int((~alike).sum())
+    return Timed(table.astype({"layer": "Int64"}), stream, kept, out, attention, 1000 * float(seconds["ffn"]))
+
+
+@dataclass(frozen=True)
+class Derived:
+    """One number and where it comes from.
+
+    component: as in a table of costs; stream: "" where the model has one. tokens: n, or n and m. amount: what is
+    counted, value: how much of it, in the `layers` layers that have it. product: the textbook's formula with the
+    model's sizes, which equals value (for parameters: without the biases, how many follow); None where there is none
+    that does. formula, count: what closed formulas give, and what the model's code multiplies; None without.
+    polynomial: coefficient and term, as counted, for FLOPs.
+    """
+
+    component: str
+    stream: str
+    tokens: tuple[int, ...]
+    amount: Amount
+    value: int
+    layers: int
+    product: Product | None
+    biases: int
+    formula: int | None
+    count: int | None
+    polynomial: tuple[tuple[int, str], ...] = ()
+
+
+def derivation(
+    rows: pd.DataFrame,
+    config: PreTrainedConfig | TransformerConfig,
+    *,
+    amount: Amount,
+    model: Count | None,
+    closed: bool,
+    lengths: tuple[int, ...],
+    streams: int = 1,
+) -> Derived:
+    """Derive one component's number; rows: of one component of a stream in a table of costs.
+
+    model: the count, None where it was not made. closed: whether the rows come from closed formulas. lengths: n, or n
+    and m. streams: how many the model has.
+    """
+    component, part, stream = (str(rows[column].iloc[0]) for column in ("component", "part", "stream"))
+    value = int(rows[amount].sum())
+    layers = max(1, int((rows["layer"].notna() & (rows[amount] > 0)).sum()))
+    product, biases = None, 0
+    try:
+        sizes = sizes_of(config, stream=stream)
+        found = derive(component, amount, part=part, stream=stream, sizes=sizes, layers=layers, lengths=lengths)
+    except ValueError:  # sizes of each layer's own, or under names that nobody knows
+        found = None
+    if found is not None and value - found.value in (0, found.biases):
+        product, biases = found, value - found.value
+    count, polynomial = None, ()
+    if model is not None and amount == "flops":
+        table = model.table(tokens=lengths[0], target_tokens=lengths[-1])
+        same = (table["component"] == component) & (table["part"] == part) & (table["stream"] == stream)
+        count = int(table[same]["flops"].sum())
+        if model.formula is not None:
+            coefficients = model.polynomial(component, part=part, stream=stream)
+            polynomial = tuple(pair for pair in zip(coefficients, model.terms, strict=True) if pair[0])
+    return Derived(
+        component=component,
+        stream=stream if streams > 1 else "",
+        tokens=lengths,
+        amount=amount,
+        value=value,
+        layers=layers,
+        product=product,
+        biases=biases,
+        formula=value if closed and amount == "flops" else None,
+        count=count,
+        polynomial=polynomial,
+    )
+
+
+def clocked(component: str, part: str, measured: Measured, *, tokens: int) -> tuple[str, float, float] | None:
+    """Find the timed part that holds a component: its name, milliseconds in one layer, GFLOP/s; None without one."""
+    name = (
+        "projections"
+        if component in ("q", "k", "v", "out")
+        else component
+        if component in ("scores", "mix")
+        else "ffn"
+        if part == "ffn"
+        else None
+    )
+    if name is None:
+        return None
+    row = measured.table[(measured.table["tokens"] == tokens) & (measured.table["part"] == name)].iloc[0]
+    return TIMED[name], 1000 * float(row["seconds"]), float(row["flops"] / row["seconds"] / 1e9)
 
 
 def terms(model: Count, *, stream: str) -> pd.DataFrame:

@@ -8,11 +8,103 @@ import pandas as pd
 import streamlit as st
 
 from inspector.costs.published import published
+from inspector.plots import costs as draw
+from inspector.plots.theme import number
 from inspector.readings import costs as read
-from inspector.views.shell import session, widgets
+from inspector.views.costs import time
+from inspector.views.shell import link, session, widgets
+from inspector.wording.english import costs as words
 
 if TYPE_CHECKING:
+    from inspector.costs.derivation import Amount
     from inspector.views.costs.subject import Subject
+
+
+NONE = "choose a component"
+BARS = "by-component"  # the chart whose bars are clicked
+
+
+def pick() -> None:
+    """Open the derivation of the bar that the reader clicked."""
+    if points := st.session_state[BARS]["selection"]["points"]:  # none after a click beside the bars
+        st.session_state["component"] = points[0]["y"]
+
+
+def opened(subject: Subject, table: pd.DataFrame, *, amount: Amount, stream: str, closed: bool) -> None:
+    """Let the reader choose a component, by a click on its bar or here, and derive its number.
+
+    closed: whether the table comes from closed formulas.
+    """
+    own = table[table["stream"] == stream]
+    named = own.assign(name=draw.names(own))
+    named = named[(named["kind"] == "matmul") & (named[amount] > 0)]
+    options = [NONE, *dict.fromkeys(named["name"])]
+    name = st.selectbox(
+        "Derivation of",
+        options,
+        key="component",
+        bind=link.bind_choice("component", default=NONE, options=options),
+        help="Opens the formula of a number. A click on a bar does the same.",
+        width=280,
+    )
+    if name == NONE:
+        st.caption(
+            "Click a bar to see where its number comes from. What is element-wise, norms and sums goes by constants "
+            "(How it is counted)."
+        )
+        return
+    try:
+        counted = subject.counted() if amount == "flops" else None
+    except ValueError as error:
+        st.caption(f"The count is not there: {error}.")
+        counted = None
+    lengths = (subject.tokens,)
+    if {"encoder", "decoder"} <= set(table["stream"]):
+        lengths += (subject.target_tokens or subject.tokens,)
+    rows = named[named["name"] == name]
+    found = read.derivation(
+        rows,
+        subject.config,
+        amount=amount,
+        model=counted,
+        closed=closed,
+        lengths=lengths,
+        streams=table["stream"].nunique(),
+    )
+    st.text(words.derivation(found))
+    st.caption(words.derived_from(found))
+    if amount == "flops":
+        _three_ways(subject, found, part=str(rows["part"].iloc[0]))
+
+
+def _three_ways(subject: Subject, found: read.Derived, *, part: str) -> None:
+    """Draw formula, count and clock beside each other, and whether the first two agree."""
+    said = []
+    if found.formula is not None:
+        said.append(("Formula", f"{found.formula:,}", "Closed formulas, from the configuration alone."))
+    if found.count is not None:
+        said.append(("Count", f"{found.count:,}", "The products that the model's own code makes, on shapes alone."))
+    measured = time.known(subject)
+    if measured is None:
+        clock = "press Measure under Milliseconds"
+    elif (timed := read.clocked(found.component, part, measured, tokens=subject.tokens)) is None:
+        clock = "not timed"
+    else:
+        clock = f"{number(timed[1])} ms"
+        said.append(("Clock", clock, f"Of {timed[0]} together in one layer: {number(timed[2])} GFLOP/s."))
+    if measured is None or clock == "not timed":
+        said.append(("Clock", clock, "This machine's time of one layer's part."))
+    widgets.numbers(said)
+    if found.formula is None or found.count is None:
+        return
+    if found.formula == found.count:
+        st.badge("Formula and count agree to the last FLOP", icon=":material/verified:", color="green")
+    else:
+        st.badge(
+            f"Formula and count differ by {abs(found.formula - found.count):,} FLOPs",
+            icon=":material/warning:",
+            color="red",
+        )
 
 
 def show(subject: Subject, table: pd.DataFrame, *, formulas: bool, stream: str) -> None:

@@ -29,6 +29,7 @@ VALUES: dict[draw.Value, str] = {
     "flops": "FLOPs",
     "activation_bytes": "Activation bytes",
     "cache_bytes": "KV cache bytes",
+    "milliseconds": "Milliseconds",
 }
 SECTIONS = {
     "layers": "By layer",
@@ -114,21 +115,33 @@ if crossovers is not None and read.compares(read.merged(table)):
 else:
     sentence.show(words.whole(read.whole(table, tokens=tokens)), ["FLOPs", "parameters"])
 
-values = [value for value in VALUES if value in table and (value == "flops" or table[value].any() or found is not None)]
+values = [
+    value
+    for value in VALUES
+    if value == "milliseconds" or (value in table and (value == "flops" or table[value].any() or found is not None))
+]
 with st.container(horizontal=True):
     stream = widgets.stream(table["stream"])
     value = widgets.bar("What is counted", values, "counted", default="flops", words=VALUES.__getitem__)
 target = "" if target_tokens is None else f", target_tokens={target_tokens}"
 python = (COUNTED if found is None else BREAKDOWN).format(config=subject.python, tokens=tokens, target=target)
+amounts: pd.DataFrame | None = table
 left, right = st.columns(2, gap="medium")
 with left:
     st.subheader(f"{VALUES[value]} by component")
-    chart.show(
-        partial(draw.by_component, table, value=value, stream=stream),
-        alt=f"{VALUES[value]} of each component, all layers together",
-        key="by-component",
-        python=python,
-    )
+    if value == "milliseconds":
+        amounts, python = time.by_layer(subject, table), time.python(subject, [tokens])
+        stream = str(table["stream"].iloc[0])
+    if amounts is not None:
+        chart.show(
+            partial(draw.by_component, amounts, value=value, stream=stream),
+            alt=f"{VALUES[value]} of each component, all layers together",
+            key=derivation.BARS,
+            python=python,
+            on_pick=None if value == "milliseconds" else derivation.pick,
+        )
+    if value != "milliseconds":
+        derivation.opened(subject, table, amount=value, stream=stream, closed=found is not None)
 with right:
     if crossovers is not None:
         st.subheader("When does attention cost more than the FFN?")
@@ -171,27 +184,29 @@ if crossovers is not None:
     )
 
 match widgets.bar("More about these costs", list(SECTIONS), "section", words=SECTIONS.__getitem__):
+    case "layers" | "whole" if amounts is None:
+        st.text("Press Measure above: the bars are drawn when the clock has run.")
     case "layers":
         st.subheader(f"{VALUES[value]} by layer")
         chart.show(
-            partial(draw.by_layer, table, value=value, stream=stream),
+            partial(draw.by_layer, amounts, value=value, stream=stream),
             alt=f"{VALUES[value]} by layer",
             key="by-layer",
             python=python,
         )
         with st.expander("All numbers"):
-            widgets.table(table, name="costs", height=360)
+            widgets.table(amounts, name="costs", height=360)
     case "whole":
         st.subheader(f"{VALUES[value]} of the whole model")
         st.caption(
             "Each area is as large as its amount. Click one to open it, and the line above the picture to go back."
         )
         chart.show(
-            partial(draw.treemap, table, value=value),
+            partial(draw.treemap, amounts, value=value),
             alt=f"{VALUES[value]} of every stream, layer, part and component as nested areas",
             key="treemap",
             python=python,
-            table=table,
+            table=amounts,
         )
     case "memory":
         memory.show(subject)

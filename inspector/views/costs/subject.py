@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import streamlit as st
 
 from inspector import costs
-from inspector.views.shell import available_models, link, session, widgets
+from inspector.costs import clock
+from inspector.views.shell import available_models, header, link, session, widgets
 from models import failures
 
 if TYPE_CHECKING:
     import models
+    from inspector.costs.clock import LayerShape
     from inspector.costs.counted.counting import Counted
 
 Source = Literal["model", "shape", "config"]
@@ -54,13 +56,19 @@ class Subject:
 
         return session.cached(("costs", self.key), make)
 
+    def layer_shape(self) -> LayerShape:
+        """Read the shape of the first layer; raises ValueError for one with other parts than the clock times."""
+        return session.cached(("layer shape", self.key), lambda: clock.layer_shape(self.config))
+
 
 def chosen() -> Subject:
     """Let the reader choose; where there is nothing to show the page says why and stops."""
     source = widgets.bar("Whose costs", list(SOURCES), "of", words=SOURCES.__getitem__)
     if source == "model":
         return _model()
-    return _shape() if source == "shape" else _config()
+    found = _shape() if source == "shape" else _config()
+    header.name("Shape" if source == "shape" else "Configuration", found.title)
+    return found
 
 
 def _model() -> Subject:

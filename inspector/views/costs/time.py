@@ -16,54 +16,101 @@ from inspector.wording.english import costs as words
 from models import failures
 
 if TYPE_CHECKING:
-    from inspector.costs.clock import Measured
+    from collections.abc import Sequence
+
+    import pandas as pd
+
+    from inspector.costs.clock import Kernel, LayerShape, Measured
     from inspector.views.costs.subject import Subject
 
 LENGTHS = (64, 128, 256, 512, 1024)
+KERNELS: dict[Kernel, str] = {"eager": "Eager", "sdpa": "Fused"}
 MEASURED = """import inspector, models
 
 measured = inspector.costs.measure(models.load({model!r}), {lengths})
 table = measured.table"""
+WITHOUT_WEIGHTS = """import inspector
+from inspector.costs import clock
+
+{config}
+measured = clock.measure_shape(clock.layer_shape(config), {lengths})
+table = measured.table"""
 
 
 def show(subject: Subject) -> None:
-    """Draw the clock where the model is loaded, and the roofline."""
-    try:
-        with failures.told("Reading a layer's shape", instead="Choose another model."):
-            shape = clock.layer_shape(subject.config)
-    except ValueError as error:
-        session.show_problem(str(error), what="Cannot be timed")
+    """Draw the clock and the roofline."""
+    shape = _shape(subject)
+    if shape is None:
         return
     st.subheader("On this machine's clock")
-    if subject.loaded is None:
-        st.text("The clock runs layers of loaded models; choose This model above to time one.")
-    else:
-        _clock(subject)
+    measured = clocked(subject, shape, LENGTHS, key="measure")
+    if measured is not None:
+        _lengths(subject, measured)
     st.subheader("On a device of yours")
     _roofline(shape, subject.tokens)
 
 
-def _clock(subject: Subject) -> None:
+def by_layer(subject: Subject, table: pd.DataFrame) -> pd.DataFrame | None:
+    """Give the milliseconds of the layers' parts at the text's length, or offer the clock and give None.
+
+    table: of the costs, whose layers like the timed one get its times.
+    """
+    shape = _shape(subject)
+    if shape is None:
+        return None
+    measured = clocked(subject, shape, (subject.tokens,), key="measure-layers")
+    if measured is None:
+        return None
+    kernel = widgets.bar("Attention computed", list(KERNELS), "kernel", words=KERNELS.__getitem__)
+    found = read.timed(table, measured, kernel=kernel, tokens=subject.tokens)
+    st.caption(words.timed(found, measured, kernel=kernel, tokens=subject.tokens))
+    return found.table
+
+
+def clocked(subject: Subject, shape: LayerShape, lengths: Sequence[int], *, key: str) -> Measured | None:
+    """Offer the clock, run it when the reader presses the button, and give what it found for these lengths."""
     results = st.session_state.setdefault("costs.measured", {})
-    place = st.empty()
-    with place.container():
-        asked = st.button("Measure", icon=":material/timer:", key="measure", type=widgets.main_button())
-        st.caption(f"Runs one layer of this model's shape at {', '.join(map(str, LENGTHS))} tokens, some seconds.")
-    if asked:
+    known = (subject.key, tuple(lengths))
+    if st.button("Measure again" if known in results else "Measure", icon=":material/timer:", key=key):
         try:
-            results[subject.key] = _measured(subject)
+            results[known] = _measured(subject, shape, lengths, key=key)
         except ValueError as error:
             session.show_problem(str(error), what="Cannot be timed")
-    measured: Measured | None = results.get(subject.key)
+    measured: Measured | None = results.get(known)
     if measured is None:
-        return
+        at = ", ".join(f"{length:,}" for length in lengths)
+        st.caption(
+            f"Milliseconds are measured on this machine: one layer of this shape, with random numbers for weights, is "
+            f"run part by part at {at} {'token' if at == '1' else 'tokens'}. It takes some seconds."
+        )
+    return measured
+
+
+def known(subject: Subject) -> Measured | None:
+    """Give what the clock found at the text's length, None where it did not run."""
+    results = st.session_state.get("costs.measured", {})
+    return results.get((subject.key, (subject.tokens,)))
+
+
+def _shape(subject: Subject) -> LayerShape | None:
+    """The shape of the layer to time; where there is none the page says why."""
+    try:
+        with failures.told("Reading a layer's shape", instead="Choose another model."):
+            return subject.layer_shape()
+    except ValueError as error:
+        session.show_problem(str(error), what="Cannot be timed")
+        return None
+
+
+def _lengths(subject: Subject, measured: Measured) -> None:
+    """Draw milliseconds against the length of the text, and what was achieved."""
     st.markdown(words.measured(measured))
     table = read.times(measured)
     chart.show(
         partial(draw.clock, table),
         alt="Milliseconds of attention, eager and SDPA, and of the FFN, against text length",
         key="clock",
-        python=MEASURED.format(model=subject.loaded.card.id if subject.loaded else "", lengths=list(LENGTHS)),
+        python=python(subject, LENGTHS),
         table=measured.table,
     )
     st.caption(
@@ -84,23 +131,32 @@ def _clock(subject: Subject) -> None:
         )
 
 
-def _measured(subject: Subject) -> Measured:
+def python(subject: Subject, lengths: Sequence[int]) -> str:
+    """Give the lines that measure the same."""
+    if subject.loaded is None:
+        return WITHOUT_WEIGHTS.format(config=subject.python, lengths=list(lengths))
+    return MEASURED.format(model=subject.loaded.card.id, lengths=list(lengths))
+
+
+def _measured(subject: Subject, shape: LayerShape, lengths: Sequence[int], *, key: str) -> Measured:
     """Run the clock, with a bar and a Stop; what is stopped leaves nothing."""
-    assert subject.loaded is not None
     process_settings.use_threads()
     place = st.empty()
-    bar = progress.Bar(place, stop="stop measuring")
+    bar = progress.Bar(place, stop=f"stop {key}", holds=False)
+    tensor = None if subject.loaded is None else next(subject.loaded.network.parameters())
     with failures.told("The clock", instead="Choose another model."), queue.turn("The clock"):
-        found = clock.measure(
-            subject.loaded,
-            LENGTHS,
+        found = clock.measure_shape(
+            shape,
+            lengths,
+            dtype=None if tensor is None else tensor.dtype,
+            device="cpu" if tensor is None else tensor.device,
             on_progress=lambda done, total: bar.draw(done, total, f"Run {done} of {total}"),
         )
     place.empty()
     return found
 
 
-def _roofline(shape: clock.LayerShape, tokens: int) -> None:
+def _roofline(shape: LayerShape, tokens: int) -> None:
     with st.container(horizontal=True):
         peak = widgets.number("GFLOP/s", "peak", default=1000, first=1, last=10**7, help="What it computes at most.")
         bandwidth = widgets.number("GB/s", "bandwidth", default=50, first=1, last=10**6, help="What its memory moves.")

@@ -12,6 +12,8 @@ from inspector.views.shell import available_models, widgets
 if TYPE_CHECKING:
     from streamlit.navigation.page import Page
 
+_PLACE = "header.place"  # in the session: where the model's name stands, and the words before it
+
 
 def draw(page: Page, purpose: str, *, with_model: bool, pages: Mapping[str, Sequence[Page]]) -> None:
     """Draw the line; nothing has to be loaded for it.
@@ -28,11 +30,22 @@ def draw(page: Page, purpose: str, *, with_model: bool, pages: Mapping[str, Sequ
                         st.page_link(other)
         model = f"Model: {_model()}" if with_model else ""
         if pages:  # what stands here takes room from the picture
-            st.markdown(f"{purpose} {model}")
-            return
-        st.markdown(purpose, width="stretch")
-        if model:
-            st.markdown(model, width="content")
+            place, before = st.empty(), f"{purpose} "
+        else:
+            st.markdown(purpose, width="stretch")
+            place, before = st.empty(), ""
+        st.session_state[_PLACE] = place, before
+        if before or model:
+            place.markdown(before + model, width="stretch" if before else "content")
+
+
+def name(what: str, title: str) -> None:
+    """Put the name of what the page shows where the line names the sidebar's model.
+
+    what: such as "Shape". title: read as it stands, never as markdown.
+    """
+    place, before = st.session_state[_PLACE]
+    place.markdown(f"{before}{what}: **{widgets.plain(title)}**", width="stretch" if before else "content")
 
 
 def _model() -> str:

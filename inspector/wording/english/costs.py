@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from math import floor
 
-from inspector.costs.clock import Measured
-from inspector.plots.theme import quantity
-from inspector.readings.costs import Counted, Shares, Whole
+from inspector.costs.clock import Kernel, Measured
+from inspector.costs.derivation import Amount
+from inspector.plots.theme import number, quantity
+from inspector.readings.costs import Counted, Derived, Shares, Timed, Whole
 from inspector.wording.english.phrases import percent
 
 
@@ -54,6 +55,69 @@ def measured(found: Measured) -> str:
         f"By FLOPs attention catches up with the FFN {predicted}. On this machine it takes longer "
         f"{where(found.crossover('eager'))} in eager attention and {where(found.crossover('sdpa'))} in the fused "
         "kernel."
+    )
+
+
+AMOUNTS: dict[Amount, str] = {
+    "flops": "FLOPs",
+    "parameters": "parameters",
+    "activation_bytes": "bytes of activations",
+    "cache_bytes": "bytes in the KV cache",
+}
+LETTERS = {
+    "d": "width",
+    "H": "heads",
+    "K": "heads of keys and values",
+    "E": "width of a head",
+    "F": "width of a value",
+    "f": "width of the FFN",
+    "V": "vocabulary",
+    "A": "experts a token",
+    "N": "experts",
+    "L": "layers",
+}
+
+
+def derivation(found: Derived) -> str:
+    """Write a number as a formula and as the same formula with the model's own sizes."""
+    name = f"{found.component} ({found.stream})" if found.stream else found.component
+    product, unit = found.product, AMOUNTS[found.amount]
+    if product is None:
+        return f"{name}: {found.value:,} {unit}"
+    biases = f"; with {found.biases:,} biases {found.value:,}" if found.biases else ""
+    return f"{name}: {product.symbols} = {product.numbers} = {product.value:,} {unit}{biases}"
+
+
+def derived_from(found: Derived) -> str:
+    """Say what a formula's letters stand for in this model, and what was counted in the model's own code."""
+    said = []
+    if found.product is None:
+        layers = f" in {found.layers} layers" if found.layers > 1 else ""
+        said.append(f"This model does it in its own way{layers}: the textbook's formula gives another number.")
+    else:
+        letters = {name for name, _ in found.product.factors}
+        lengths = [f"{name} = {n:,} tokens" for name, n in zip("nm", found.tokens, strict=False) if name in letters]
+        sizes = [f"{name} = {size:,} ({LETTERS[name]})" for name, size in found.product.sizes.items()]
+        said.append(f"From {', '.join([*lengths, *sizes])}.")
+    if found.polynomial:
+        terms = " + ".join(f"{number:,}" + ("" if term == "1" else f" {term}") for number, term in found.polynomial)
+        said.append(f"Counted in the model's own code: {terms} at any length, found at a few and proven at others.")
+    return " ".join(said)
+
+
+def timed(found: Timed, measured: Measured, *, kernel: Kernel, tokens: int) -> str:
+    """Say what takes longer in a layer, and whose times these are."""
+    attention, ffn = found.attention, found.ffn
+    longer, shorter = ("attention", "the FFN") if attention > ffn else ("the FFN", "attention")
+    ratio = max(attention, ffn) / min(attention, ffn)
+    alike = f"{found.layers} {'layer' if found.layers == 1 else 'layers'}"
+    rest = f"; {found.others} of other sizes are left out" if found.others else ""
+    computed = "as three steps" if kernel == "eager" else "in torch's fused kernel"
+    return (
+        f"Measured at {_tokens(tokens)}: in one layer attention takes {number(attention)} ms and the FFN {number(ffn)} "
+        f"ms, so {longer} takes {number(ratio)} times as long as {shorter}. One layer was timed, and stands for "
+        f"the {alike} like it{rest}. Scores, softmax and mix are computed {computed}. Medians of {measured.repeats} "
+        f"runs, {measured.clock}, {measured.dtype} on {measured.device}; norms and residual sums are not timed."
     )
 
 

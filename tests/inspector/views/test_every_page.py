@@ -18,7 +18,7 @@ PARAMETERS = {
     "Generate": "step decoding temperature top_k top_p seed new_tokens flops_of beams gen_layer gen_head gen_mean",
     "LayerNorm": "statistic norm_sqrt token norm norm_stream",
     "Positions": "dimensions",
-    "Costs": "counted stream",
+    "Costs": "counted stream kernel section of shape length",
     "Lab": "lab_task lab_length lab_steps lab_rate lab_seeds lab_a_positions lab_a_score lab_b_layers lab_b_residual",
     "Training": "run moment sentence replay_stream replay_measure log_steps replay_layer replay_head",
 }
