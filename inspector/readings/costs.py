@@ -293,7 +293,8 @@ def derivation(
         found = None
     if found is not None and value - found.value in (0, found.biases):
         product, biases = found, value - found.value
-    count, polynomial = None, ()
+    count: int | None = None
+    polynomial: tuple[tuple[int, str], ...] = ()
     if model is not None and amount == "flops":
         table = model.table(tokens=lengths[0], target_tokens=lengths[-1])
         same = (table["component"] == component) & (table["part"] == part) & (table["stream"] == stream)

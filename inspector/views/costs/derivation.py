@@ -58,7 +58,7 @@ def opened(subject: Subject, table: pd.DataFrame, *, amount: Amount, stream: str
     except ValueError as error:
         st.caption(f"The count is not there: {error}.")
         counted = None
-    lengths = (subject.tokens,)
+    lengths: tuple[int, ...] = (subject.tokens,)
     if {"encoder", "decoder"} <= set(table["stream"]):
         lengths += (subject.target_tokens or subject.tokens,)
     rows = named[named["name"] == name]

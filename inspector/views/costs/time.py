@@ -88,8 +88,8 @@ def clocked(subject: Subject, shape: LayerShape, lengths: Sequence[int], *, key:
 
 def known(subject: Subject) -> Measured | None:
     """Give what the clock found at the text's length, None where it did not run."""
-    results = st.session_state.get("costs.measured", {})
-    return results.get((subject.key, (subject.tokens,)))
+    found: Measured | None = st.session_state.get("costs.measured", {}).get((subject.key, (subject.tokens,)))
+    return found
 
 
 def _shape(subject: Subject) -> LayerShape | None:
