@@ -152,7 +152,7 @@ def sizes_of(config: Any, *, stream: str) -> Sizes:
 
 
 def _matrix(component: str, part: str, sizes: Sizes) -> tuple[list[Factor], list[Factor]] | None:
-    """What goes into a learned product and what comes out of it."""
+    """The sizes of what goes into a learned product, and of what comes out."""
     d: Factor = ("d", sizes.width)
     f: Factor = ("f", sizes.expert_width if part == "experts" else sizes.ffn_width)
     own = [("K", sizes.kv_heads), ("H", sizes.heads)][sizes.kv_heads == sizes.heads]
