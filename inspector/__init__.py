@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from inspector.export import show
     from inspector.generating import beams
     from inspector.interventions import importance
-    from inspector.probe import record, record_batch
+    from inspector.probe import record, record_batch, record_blocks
     from inspector.trace import AttentionSite, Trace
     from inspector.trace.file import open
 
@@ -60,6 +60,7 @@ _NAMES = {
     "open": "trace.file",
     "record": "probe",
     "record_batch": "probe",
+    "record_blocks": "probe",
     "show": "export",
 }
 _PAGES = ("__main__", "views")  # what runs Headlight itself

@@ -13,7 +13,6 @@ from math import sqrt
 import numpy as np
 import torch
 
-from inspector.lens import state_of
 from inspector.trace import HALF, AttentionSite, NormRecord, StateRecord, Trace, WeightBlock
 from inspector.trace.norm_formula import rounding
 from models.placement import dtype_name
@@ -265,7 +264,7 @@ def _norm(norm: NormRecord, trace: Trace) -> tuple[float, float]:
 
 
 def _state(record: StateRecord, trace: Trace) -> tuple[float, float]:
-    state = state_of(trace, record)
+    state = trace.state(record)
     digits = torch.finfo(trace.hidden.dtype).eps
     allowed = _ROUNDINGS * digits * np.abs(state).max(axis=-1)
     return _worst(state, record.truth, allowed)

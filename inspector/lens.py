@@ -18,7 +18,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from inspector.trace import HALF, NormRecord, StateRecord, Trace
+from inspector.trace import HALF, NormRecord, Trace
 from models.tokenizers import token_id, token_names
 
 Floats = NDArray[np.floating[Any]]
@@ -147,24 +147,13 @@ def _residuals(trace: Trace, stream: str) -> list[Residual]:
     why = next((it.reason for it in trace.refused if it.what == "residual stream" and it.name == stream), None)
     if why is not None:
         raise ValueError(f"the residual stream of {trace.model}'s {stream} is not known: {why}")
-    found = [
-        Residual(stream, record.layer, state_of(trace, record)) for record in trace.states if record.stream == stream
-    ]
+    found = [Residual(stream, record.layer, trace.state(record)) for record in trace.states if record.stream == stream]
     if not found:
         raise ValueError(
             f"the residual stream of {trace.model}'s {stream} was not recorded: this trace was saved before it was; "
             "record the text again"
         )
     return found
-
-
-def state_of(trace: Trace, record: StateRecord) -> Floats:
-    """The numbers of a state, [Q, D]: kept by themselves, or a norm's."""
-    if record.state is not None:
-        return record.state
-    assert record.norm is not None
-    norm = trace.norms[record.norm]
-    return norm.input if record.side == "input" else norm.output
 
 
 def _ends(trace: Trace, stream: str) -> Iterator[tuple[int, Tensor]]:

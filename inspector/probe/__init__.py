@@ -5,6 +5,7 @@ trace = record(models.load("minilm"), "The cat sat on the mat.")
 ```
 """
 
+from inspector.probe.blocks import record_blocks
 from inspector.probe.inputs import ModelInputs, TextLimits, tokenize_inputs
 from inspector.probe.recording import OnProgress, fused_difference, record, record_batch, record_inputs
 
@@ -15,6 +16,7 @@ __all__ = [
     "fused_difference",
     "record",
     "record_batch",
+    "record_blocks",
     "record_inputs",
     "tokenize_inputs",
 ]

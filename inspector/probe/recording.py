@@ -124,7 +124,7 @@ def fused_difference(loaded: LoadedModel, trace: Trace, *, on_progress: OnProgre
     if loaded.backend == "eager output":
         raise ValueError("the model does its attention by itself, so no other kernel can be put in its place")
     with torch.inference_mode(), fused(), _watch([], loaded, on_progress):
-        hidden = _forward(loaded, [ModelInputs(trace.encoding, trace.target)], padding="right")
+        hidden = forward(loaded, [ModelInputs(trace.encoding, trace.target)], padding="right")
     return float((hidden[0].double() - trace.hidden.double()).abs().max())
 
 
@@ -148,7 +148,7 @@ def _batch(
     return ids, keep, segments
 
 
-def _forward(loaded: LoadedModel, batch: Sequence[ModelInputs], *, padding: PaddingSide) -> Tensor:
+def forward(loaded: LoadedModel, batch: Sequence[ModelInputs], *, padding: PaddingSide) -> Tensor:
     """The last hidden state [B, T, D]; of an encoder-decoder, which runs one text at a time, the decoder's."""
     ids, keep, segments = _batch([inputs.encoding for inputs in batch], loaded, padding=padding)
     target = batch[0].target
@@ -185,7 +185,7 @@ def _run(
         _watch(attentions, loaded, on_progress),
         watch_norms(loaded.network, attentions, sums=theirs) as seen,
     ):
-        hidden = _forward(loaded, batch, padding=padding)
+        hidden = forward(loaded, batch, padding=padding)
     if not attentions:
         raise ValueError(
             f"{type(loaded.network).__name__} made no attention call that could be seen, so there is nothing to record"

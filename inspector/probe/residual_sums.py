@@ -16,7 +16,7 @@ from typing import Any
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-_ADDS = frozenset(("add", "__add__", "__radd__", "__iadd__", "add_"))
+ADDS = frozenset(("add", "__add__", "__radd__", "__iadd__", "add_"))
 _READS = frozenset(("linear", "matmul", "__matmul__", "__rmatmul__", "mm", "bmm", "addmm", "einsum", "conv1d"))
 _SAME = frozenset(
     ("mul", "__mul__", "__rmul__", "__imul__", "mul_", "dropout", "to", "float", "type_as", "clone", "__getitem__")
@@ -70,9 +70,9 @@ class Sums(TorchFunctionMode):
 
     def norm(self, x: Tensor, out: Tensor) -> Uses:
         """Watch what becomes of a norm's input and output."""
-        uses = Uses(input_summed=_place(x) in self._summed)
-        self._inputs.setdefault(_place(x), []).append(uses)
-        self._outputs.setdefault(_place(out), []).append(uses)
+        uses = Uses(input_summed=place(x) in self._summed)
+        self._inputs.setdefault(place(x), []).append(uses)
+        self._outputs.setdefault(place(out), []).append(uses)
         self._held += [x, out]
         self._shape = tuple(x.shape)
         return uses
@@ -88,17 +88,17 @@ class Sums(TorchFunctionMode):
         """Call the function, and note what it did with a watched tensor."""
         out = func(*args, **(kwargs or {}))
         name = getattr(func, "__name__", "")
-        if self._off or not (name in _ADDS or name in _READS or name in _SAME):
+        if self._off or not (name in ADDS or name in _READS or name in _SAME):
             return out
         # Positions and masks are whole numbers, and no norm gave them; those of a vmap have no memory to know them by.
         given = [value for value in args[:3] if isinstance(value, Tensor) and value.is_floating_point()]
         if not given:
             return out
-        if name in _ADDS:
+        if name in ADDS:
             self._added(given, out)
         elif name in _READS:
             for tensor in given:
-                for uses in self._outputs.get(_place(tensor), ()):
+                for uses in self._outputs.get(place(tensor), ()):
                     uses.reads.add(self._sublayer())
         elif isinstance(out, Tensor):
             for tensor in given:
@@ -114,19 +114,19 @@ class Sums(TorchFunctionMode):
                 self._passed_on(given[0], out)
             return
         for tensor in given[:2]:
-            for uses in self._inputs.get(_place(tensor), ()):
+            for uses in self._inputs.get(place(tensor), ()):
                 uses.input_added = True
-            for uses in self._outputs.get(_place(tensor), ()):
+            for uses in self._outputs.get(place(tensor), ()):
                 uses.output_added = True
-        if _place(out) == _place(given[0]):  # added in place: what lies there is the norm's no more
-            self._inputs.pop(_place(out), None)
-            self._outputs.pop(_place(out), None)
+        if place(out) == place(given[0]):  # added in place: what lies there is the norm's no more
+            self._inputs.pop(place(out), None)
+            self._outputs.pop(place(out), None)
         if out.numel() == prod(self._shape):  # no bias, no attention's scores
-            self._summed.add(_place(out))
+            self._summed.add(place(out))
             self._held.append(out)
 
     def _passed_on(self, tensor: Tensor, out: Tensor) -> None:
-        before, after = _place(tensor), _place(out)
+        before, after = place(tensor), place(out)
         if before == after or not (before in self._inputs or before in self._outputs or before in self._summed):
             return
         self._held.append(out)
@@ -137,6 +137,6 @@ class Sums(TorchFunctionMode):
             self._summed.add(after)
 
 
-def _place(tensor: Tensor) -> int:
-    """The address of its memory: the same of a view."""
+def place(tensor: Tensor) -> int:
+    """Return the address of its memory: the same of a view."""
     return tensor.untyped_storage().data_ptr()

@@ -189,6 +189,14 @@ class Trace:
         """The last hidden state [Q, D]."""
         return read_only(self.hidden)
 
+    def state(self, record: StateRecord) -> NDArray[np.floating[Any]]:
+        """The numbers of one of `states`, [Q, D]: kept by themselves, or a norm's."""
+        if record.state is not None:
+            return record.state
+        assert record.norm is not None
+        norm = self.norms[record.norm]
+        return norm.input if record.side == "input" else norm.output
+
     @cached_property
     def nbytes(self) -> int:
         """Bytes that the trace holds: every storage that can be reached from it, once, but for the model's own."""

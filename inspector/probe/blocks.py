@@ -1,0 +1,135 @@
+"""The inside of every layer, watched only when asked: a second run of a recorded text; a part of the probe."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import nn
+
+from inspector.probe.inputs import ModelInputs
+from inspector.probe.norm_hooks import Seen, install, watch_norms
+from inspector.probe.norm_places import LayerCall, stream_of
+from inspector.probe.products import FoundFFN, Product, Products, key
+from inspector.probe.recording import forward
+from inspector.trace import Trace, read_only
+from inspector.trace.blocks import Addition, Blocks, FFNRecord, LayerRecord, Matrix
+from models import LoadedModel
+from models.attention import AttentionCall, watch
+
+_EXPERTS = re.compile(r"Moe|MoE|MOE|Expert|Router|SparseM")
+_TOLERANCE = 1e-3  # of the largest entry of the last hidden state
+_NAMED = ("hidden_act", "activation_function", "hidden_activation", "feed_forward_proj", "dense_act_fn", "activation")
+_SAME = {
+    **dict.fromkeys(("gelu_new", "gelu_fast", "gelu_pytorch_tanh", "gelu_accurate", "gelu_python_tanh"), "gelu_tanh"),
+    **{"swish": "silu", "swiglu": "silu", "geglu_tanh": "gelu_tanh", "gated-gelu": "gelu_tanh", "gelu_python": "gelu"},
+}
+"""Activation functions by the names that configurations have for them."""
+MANY = "it is a mixture of experts: each token goes through FFNs of its own choice"
+OTHER = "no two matrices with a known activation function between them were seen in it"
+
+
+def record_blocks(loaded: LoadedModel, trace: Trace) -> Blocks:
+    """Run the model once more on the text of a trace, and record the inside of every layer.
+
+    Kept are the residual stream before and after each layer, what each sublayer added to it, and each FFN's input:
+    linear in the text. What is not seen (experts, unknown activations) is left out and named in `refused`. Nothing is
+    put on the network, so `record` costs what it costs without.
+
+    Raises ValueError where the layers cannot be told, and where the model gives another last hidden state than the
+    trace has.
+    """
+    install(loaded.network)
+    attentions: list[AttentionCall] = []
+    names = {key(parameter): name for name, parameter in loaded.network.named_parameters()}
+    with torch.inference_mode(), watch_norms(loaded.network, attentions, sums=False) as seen:
+        products = Products(seen, names, likely=_likely(loaded.config))
+
+        def see(call: AttentionCall) -> None:
+            attentions.append(call)
+            products.attends(call)
+
+        with products, watch(see):
+            hidden = forward(loaded, [ModelInputs(trace.encoding, trace.target)], padding="right")
+    products.end()
+    _check(loaded, trace, hidden[0])
+    return _blocks(loaded, trace, seen, products)
+
+
+def _check(loaded: LoadedModel, trace: Trace, hidden: torch.Tensor) -> None:
+    want = trace.hidden.float()
+    if hidden.shape != want.shape or float((hidden.float() - want).abs().max()) > _TOLERANCE * float(want.abs().max()):
+        raise ValueError(f"{loaded.card.id} gives other numbers than this trace has; record the text again")
+
+
+def _likely(config: Any) -> str | None:
+    """The activation function that a configuration names, as in ACTIVATIONS; None where it names none."""
+    configs = [config, *(getattr(config, name, None) for name in ("text_config", "decoder", "encoder"))]
+    found = (getattr(one, name, None) for one in configs for name in _NAMED)
+    name = next((value for value in found if isinstance(value, str)), None)
+    return None if name is None else _SAME.get(name, name)
+
+
+def _blocks(loaded: LoadedModel, trace: Trace, seen: Seen, products: Products) -> Blocks:
+    if not seen.layers:
+        raise ValueError(f"none of {loaded.card.id}'s modules was seen to be a layer, so no block of it can be shown")
+    last = {record.stream: trace.state(record) for record in trace.states}  # of each stream the last
+    layers, ffns, refused = [], [], []
+    runs = [(stream_of(call.path, loaded.shape), call) for call in seen.layers]
+    for number, (stream, call) in enumerate(runs):
+        following = next((other for at, other in runs[number + 1 :] if at == stream), None)
+        enters = read_only(call.entered.reshape(-1, call.entered.shape[-1]))
+        left = last.get(stream) if following is None else read_only(following.entered.reshape(-1, enters.shape[-1]))
+        own = [product for product in products.products if product.call is call]
+        found = [ffn for ffn in products.ffns if ffn.call is call]
+        experts = _holds_experts(loaded.network, call)
+        if not found or experts:
+            refused.append((stream, call.number, MANY if experts else OTHER))
+        else:
+            ffns += [_ffn(stream, place, ffn) for place, ffn in enumerate(found)]
+        if left is not None and left.shape == enters.shape:
+            layers.append(_layer(stream, call, own, enters, left))
+    return Blocks(tuple(layers), tuple(ffns), tuple(refused), products.embedding)
+
+
+def _ffn(stream: str, place: int, found: FoundFFN) -> FFNRecord:
+    return FFNRecord(
+        stream,
+        found.call.number,
+        place,
+        read_only(found.input),
+        found.activation,
+        found.up,
+        found.gate,
+        found.down.matrix,
+    )
+
+
+def _layer(stream: str, call: LayerCall, products: list[Product], enters: Any, leaves: Any) -> LayerRecord:
+    additions = [
+        Addition(product.adds, None if product.added is None else read_only(product.added), product.beside)
+        for product in products
+        if product.adds is not None
+    ]
+    return LayerRecord(stream, call.number, enters, leaves, tuple(additions), tuple(_matrices(products)))
+
+
+def _matrices(products: list[Product]) -> Iterator[tuple[str, Matrix]]:
+    seen = Counter[str]()
+    for product in products:
+        role = "+".join(dict.fromkeys(product.roles))
+        again = seen[product.matrix.name]
+        seen[product.matrix.name] += 1
+        if not again or role:
+            yield role, product.matrix
+
+
+def _holds_experts(network: nn.Module, call: LayerCall) -> bool:
+    """Return True if the layer that ran has a module that is named after experts."""
+    stack = network.get_submodule(call.path)
+    layers = list(stack.children())
+    layer = layers[call.number % len(layers)] if layers else stack
+    return any(_EXPERTS.search(type(module).__name__) for module in layer.modules() if module is not layer)
