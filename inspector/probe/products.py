@@ -225,7 +225,7 @@ class Products(TorchFunctionMode):
 
 
 def key(tensor: Tensor) -> tuple[int, int]:
-    """Where a tensor begins and how many numbers it has: the same of its transpose."""
+    """The address of a tensor and how many numbers it has: the same of its transpose."""
     return tensor.data_ptr(), tensor.numel()
 
 

@@ -113,7 +113,7 @@ class FFNRecord:
 
 @dataclass(frozen=True, eq=False)
 class Addition:
-    """What a sublayer added to the residual stream: [Q, D]; None where no sum took it.
+    """The states that a sublayer added to the residual stream: [Q, D]; None where no sum took them.
 
     beside: True where the sublayer read the stream before the sublayer ahead of it had added to it (parallel blocks).
     """

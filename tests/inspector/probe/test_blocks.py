@@ -81,7 +81,7 @@ def test_every_ffn_is_recorded_as_its_modules_ran(name: str, tmp_path: Path) -> 
 
 
 def balances(trace: inspector.Trace, blocks: Blocks) -> float:
-    """What enters a layer and what its parts add, against what leaves it: the largest difference, of the largest."""
+    """The largest difference between what leaves a layer and what entered plus what its parts added, of the largest."""
     worst = 0.0
     for layer in blocks.layers:
         state = layer.enters.astype(np.float64)
