@@ -174,7 +174,7 @@ def head_measures(
         template=theme.template(mode),
         title={
             "text": f"The heads of layer {layer} as they learned",
-            "subtitle": {"text": f"strong: head {head}; moments evenly spaced"},
+            "subtitle": {"text": f"The strong line is head {head}; the moments stand evenly spaced"},
         },
         xaxis=_moments(steps),
         yaxis={"title": {"text": MEASURES[measure]}, "rangemode": "tozero"},

@@ -39,7 +39,7 @@ def python(experiment: Experiment, *lines: str) -> str:
 
 def accuracy(experiment: Experiment, results: Sequence[Result]) -> None:
     """The table of accuracy by length, and what a longer text means to each side."""
-    st.subheader("Texts longer than the trained ones")
+    st.subheader("Texts longer than the trained ones", anchor=False)
     table = lab.accuracies(results)
     st.dataframe(
         pd.DataFrame(
@@ -65,7 +65,7 @@ def accuracy(experiment: Experiment, results: Sequence[Result]) -> None:
 
 def example(experiment: Experiment, results: Sequence[Result]) -> None:
     """Draw one text that both sides read, trained from seed 0: their answers and their attention."""
-    st.subheader("One text, and where it was looked")
+    st.subheader("One text, and where it was looked", anchor=False)
     first = {side: one for side in get_args(Side) for one in results if (one.side, one.run.seed) == (side, 0)}
     tried = {side: one for side, one in first.items() if one.trials}
     if not tried:

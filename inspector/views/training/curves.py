@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def curves(rows: pd.DataFrame, *, name: str, recipe: Recipe | None, vocabulary: int | None, step: int | None) -> None:
     """Loss, accuracy and gradient norm, the replay's step marked; `rows` of training.curves."""
-    st.subheader("Loss, accuracy and gradient by step")
+    st.subheader("Loss, accuracy and gradient by step", anchor=False)
     logarithmic = st.toggle("Logarithmic steps", key="log_steps", bind=link.bind_switch("log_steps"))
     along: figures.Along = "log" if logarithmic else "linear"
     smoothing = 0.0 if recipe is None else recipe.label_smoothing

@@ -119,17 +119,22 @@ def _numbers(measures: pd.DataFrame, *, layer: int, number: int, step: int) -> N
     of_head = measures[(measures["layer"] == layer) & (measures["head"] == number)].set_index("step")
     now, end = of_head.loc[step], of_head.iloc[-1]
     st.markdown(
-        f"**Layer {layer}, head {number}**: {widgets.plain(now['label'])} now, {widgets.plain(end['label'])} at the "
+        f"**Layer {layer}, head {number}**: {_named(now['label'])} now, {_named(end['label'])} at the "
         f"end; entropy {theme.number(now['entropy'])} nats now, {theme.number(end['entropy'])} at the end.",
         help="previous, next, self: over 0.5 of the weight goes there; first, [CLS], [SEP]: over 0.6; broad: high "
-        "entropy; other: none of these. Entropy: -Σ A ln A, mean over queries, 0 where each looks at one token.",
+        "entropy; no one pattern: none of these. Entropy: -Σ A ln A, mean over queries, 0 where each looks at one "
+        "token.",
     )
+
+
+def _named(label: str) -> str:
+    return "no one pattern" if label == "other" else widgets.plain(label)
 
 
 def measure(measures: pd.DataFrame, *, name: str, place: MapKey, number: int, step: int) -> None:
     """Draw one measure of the layer's heads over the training."""
     layer = place.layer
-    st.subheader(f"The heads of layer {layer} as they learned")
+    st.subheader(f"The heads of layer {layer} as they learned", anchor=False)
     known = [one for one in figures.MEASURES if measures[one].notna().any()]
     bind = link.bind_choice("replay_measure", default=known[0], options=known)
     chosen: str = st.selectbox("Measure", known, key="replay_measure", bind=bind, width=200)
@@ -208,7 +213,7 @@ def induction(replay: Replay, *, name: str) -> None:
     """Draw each head's score on random repeats by step, where the replay has them."""
     if replay.induction is None:
         return
-    st.subheader("Induction score by step")
+    st.subheader("Induction score by step", anchor=False)
     scores = training.induction(replay)
     matrix.show(
         matrix.Panel(
@@ -232,7 +237,7 @@ def induction(replay: Replay, *, name: str) -> None:
 
 def growth(replay: Replay, *, stream: str, name: str) -> None:
     """Draw how the matrices of the stream's layers grew."""
-    st.subheader("Size of the matrices")
+    st.subheader("Size of the matrices", anchor=False)
     grown = training.growth(replay, stream=stream)
     if (found := read.grown(dict(grown.iloc[:, -1]))) is not None:
         st.markdown(words.grown(found))

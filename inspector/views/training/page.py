@@ -38,7 +38,7 @@ FIT = (
 
 def about(folder: Path, table: pd.DataFrame | None, recipe: Recipe | None, size: history.CheckpointSize | None) -> None:
     """Show what was trained, on what, for how long."""
-    st.subheader("What was trained")
+    st.subheader("What was trained", anchor=False)
     numbers = []
     if size is not None:
         numbers.append(("Parameters", theme.quantity(size.parameters), f"{size.parameters:,} numbers were learned"))
@@ -72,7 +72,7 @@ def about(folder: Path, table: pd.DataFrame | None, recipe: Recipe | None, size:
 
 def schedule(recipe: Recipe, table: pd.DataFrame, *, steps: int) -> None:
     """The learning rate that the recipe asks for, others beside it, and what was measured."""
-    st.subheader("Learning rate by step")
+    st.subheader("Learning rate by step", anchor=False)
     numbers = {
         "peak": f"{recipe.learning_rate:g}",
         "warmup": recipe.warmup,

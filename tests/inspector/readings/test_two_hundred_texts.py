@@ -529,7 +529,7 @@ def what_if_sentence(loaded: LoadedModel, trace: Trace, random: Random) -> tuple
     stream, several = random.choice(trace.streams), len(trace.streams) > 1
     place = random.choice(interventions.every_head(trace))
     change: interventions.Change = interventions.drop(loaded, trace, heads=[place])
-    begin = say_what_if.dropped([(place.stream, place.layer, place.call, place.head)], several=several)
+    begin = say_what_if.dropped([place], several=several)
     words = [at for at in interventions.maskable(trace.encoding) if trace.encoding.words[at] is not None]
     if words and random.random() < 0.5:
         swapped = interventions.swap(loaded, trace, position=random.choice(words), by=random.choice("ab"))
@@ -564,6 +564,35 @@ def test_of_what_if(recorded: list[tuple[LoadedModel, Trace]]) -> None:
             if word in said
         }
     assert len(seen) > 5, seen
+
+
+def test_a_false_sentence_of_what_if_is_found(recorded: list[tuple[LoadedModel, Trace]]) -> None:
+    loaded, trace = next((loaded, trace) for loaded, trace in recorded if loaded.fills_masks and len(trace.tokens) > 6)
+    for hidden in ([3], [2, 4]):
+        masked = interventions.mask(loaded, trace, positions=hidden)
+        guessed = read_what_if.guessed(masked.guesses, mask_token=loaded.tokenizer.mask_token)
+        said = say_what_if.guess(guessed, model="M")
+        check_guess(said, loaded, masked)
+        for false in [*planted(said), *([said.replace(" `", " `not ", 1)] if "`" in said else [])]:
+            with pytest.raises(AssertionError):
+                check_guess(false, loaded, masked)
+
+    random, found = Random(5), set()
+    for loaded, trace in recorded:
+        said, change, stream = what_if_sentence(loaded, trace, random)
+        did = re.search(" (raises|lowers|turns) ", said)
+        if did is None or did[1] in found:
+            continue
+        found.add(did[1])
+        check_change(said, loaded, change, stream)
+        begin, end = said[: did.start()], said[did.start() :]  # what is dropped or replaced is the reader's own
+        turned = {"raises": end.replace("raises", "lowers"), "lowers": end.replace("lowers", "raises")}.get(did[1])
+        for false in [*planted(end), *([turned] if turned else []), " changes nothing."]:
+            with pytest.raises((AssertionError, KeyError)):  # of a layer or head that is not there
+                check_change(begin + false, loaded, change, stream)
+        if len(found) == 3:
+            break
+    assert found == {"raises", "lowers", "turns"}
 
 
 # --- Generate ------------------------------------------------------------------------------------------------------
