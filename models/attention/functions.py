@@ -10,13 +10,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, is_dataclass, replace
 from math import inf
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import torch
 from torch import Tensor
 from torch.nn.functional import dropout
 
 from models.attention.scores import DotScore, Fill, FillWith, ScoreFunction
+
+
+class SideKeys(NamedTuple):
+    """Keys of the function itself beside the tokens': key, value [B, H, G, E], added to their scores [B, H, Q, G]."""
+
+    key: Tensor
+    value: Tensor
+    added: Tensor | None
 
 
 class AttentionFunction(Protocol):
@@ -39,6 +47,10 @@ class AttentionFunction(Protocol):
 
     def added(self, rows: slice, keys: int) -> Tensor | None:
         """Numbers added to the scaled scores of the query rows, [1 or B, H, rows, T]; None for nothing."""
+        ...
+
+    def side(self, rows: slice) -> SideKeys | None:
+        """Keys beside the tokens' keys, for the query rows; None for none."""
         ...
 
     def of_sequence(self, row: int, real: slice) -> AttentionFunction:
@@ -82,6 +94,10 @@ class DotProductAttention:
 
     def added(self, rows: slice, keys: int) -> None:
         """Return None: scores are the scaled product alone."""
+        return
+
+    def side(self, rows: slice) -> None:
+        """Return None: all keys are tokens'."""
         return
 
     def of_sequence(self, row: int, real: slice) -> DotProductAttention:
@@ -162,6 +178,10 @@ class ComposedAttention:
     def added(self, rows: slice, keys: int) -> Tensor | None:
         """The bias [1, H, rows, T] of T5 or ALiBi, where there is one."""
         return None if self.bias is None else self.bias(rows, keys)[None]
+
+    def side(self, rows: slice) -> None:
+        """Return None: all keys are tokens'."""
+        return
 
     @property
     def positional(self) -> bool:

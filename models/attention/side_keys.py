@@ -15,7 +15,7 @@ from math import inf
 import torch
 from torch import Tensor
 
-from models.attention.functions import Bias, snapshot
+from models.attention.functions import Bias, SideKeys, snapshot
 from models.attention.relative import T5Bias, buckets
 
 
@@ -63,9 +63,9 @@ class SideKeyAttention:
     side_bias: SideBias | None = None
 
     @property
-    def scale(self) -> None:
-        """Return None: the function is more than a scaled dot product with a bias."""
-        return
+    def scale(self) -> float:
+        """The factor on query . key, of tokens and of side keys."""
+        return self.factor
 
     @property
     def sinks(self) -> bool:
@@ -81,6 +81,10 @@ class SideKeyAttention:
         """The bias [1, H, rows, T] of the tokens' scores."""
         bias: Bias | None = self.bias
         return None if bias is None else bias(rows, keys)[None]
+
+    def side(self, rows: slice) -> SideKeys:
+        """The side keys, and LongT5's bias of them."""
+        return SideKeys(self.side_key, self.side_value, None if self.side_bias is None else self.side_bias(rows))
 
     def side_scores(self, query: Tensor, rows: slice) -> Tensor:
         """Scores of the side keys [B, H, Q, G] for query [B, H, Q, E], the rows `rows` of all."""

@@ -74,6 +74,10 @@ class EagerAttention:
         bias: Kept | None = self.arguments.get("position_bias")
         return None if bias is None else bias.part({-2: rows})
 
+    def side(self, rows: slice) -> None:
+        """Return None: all keys are tokens'."""
+        return
+
     @property
     def positional(self) -> bool:
         """True if the function is given a tensor with an entry for each key, so that keys cannot be left out."""

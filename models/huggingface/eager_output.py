@@ -41,6 +41,10 @@ class SeenSoftmax(ABC):
         """Return None: whatever was added is in the scores."""
         return
 
+    def side(self, rows: slice) -> None:
+        """Return None: all keys are tokens'."""
+        return
+
     @abstractmethod
     def rows(self, rows: slice) -> Tensor:
         """Scores of some query rows: [B, H, rows, T]."""

@@ -4,6 +4,8 @@
 config = TransformerConfig(vocabulary=1000, layers=2, width=64, heads=4, ffn_width=256, max_positions=128)
 hidden = Encoder(config)(torch.tensor([[5, 6, 7]]))
 ```
+
+The door is lazy: the page reads the configuration (the lab's controls, Costs) before torch is there.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import on first use: the configuration is read before torch is there (the lab's controls)."""
+    """Import on first use what needs torch."""
     if name not in __all__:
         raise AttributeError(f"module 'models.transformer' has no attribute {name!r}")
     home = "multi_head" if name == "MultiHeadAttention" else "stacks"
