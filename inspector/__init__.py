@@ -51,11 +51,12 @@ if TYPE_CHECKING:
     from inspector.generating import beams
     from inspector.interventions import importance
     from inspector.probe import record, record_batch, record_blocks
-    from inspector.trace import AttentionSite, Trace
+    from inspector.trace import AttentionSite, PaddedBatch, Trace
     from inspector.trace.file import open
 
 _NAMES = {
     "AttentionSite": "trace",
+    "PaddedBatch": "trace",
     "Trace": "trace",
     "open": "trace.file",
     "record": "probe",

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import inf
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 import torch
 from numpy.typing import NDArray
@@ -19,10 +19,19 @@ from torch import Tensor
 from inspector.memory.held import storages
 from inspector.probe.inputs import UNLIMITED, ModelInputs, TextLimits, tokenize_inputs
 from inspector.probe.norm_hooks import Seen, install, watch_norms
-from inspector.probe.norm_places import places
+from inspector.probe.norm_places import NormCall, NormPlace, places
 from inspector.probe.on_cpu import Transfer
 from inspector.probe.states import states_of
-from inspector.trace import AttentionRecord, AttentionSite, NormRecord, Refused, StateRecord, Trace, read_only
+from inspector.trace import (
+    AttentionRecord,
+    AttentionSite,
+    NormRecord,
+    PaddedBatch,
+    Refused,
+    StateRecord,
+    Trace,
+    read_only,
+)
 from models import LoadedModel
 from models.attention import AttentionCall, attend_rows, fused, row_blocks, watch
 from models.attention.functions import AttentionFunction, ComposedAttention, DotProductAttention
@@ -93,21 +102,63 @@ def record_inputs(
     return _trace(loaded, run, inputs, text=text, text_pair=text_pair, target=target)
 
 
-def record_batch(loaded: LoadedModel, texts: Sequence[str], *, padding: PaddingSide = "right") -> list[Trace]:
-    """Run the model once on all texts, padded to the longest, and record each: a Trace of its real tokens alone."""
+@overload
+def record_batch(
+    loaded: LoadedModel,
+    texts: Sequence[str],
+    *,
+    padding: PaddingSide = "right",
+    keep_padding: Literal[False] = False,
+    columns: int | None = None,
+) -> list[Trace]: ...
+
+
+@overload
+def record_batch(
+    loaded: LoadedModel,
+    texts: Sequence[str],
+    *,
+    padding: PaddingSide = "right",
+    keep_padding: Literal[True],
+    columns: int | None = None,
+) -> PaddedBatch: ...
+
+
+def record_batch(
+    loaded: LoadedModel,
+    texts: Sequence[str],
+    *,
+    padding: PaddingSide = "right",
+    keep_padding: bool = False,
+    columns: int | None = None,
+) -> list[Trace] | PaddedBatch:
+    """Run the model once on all texts, padded to the longest, and record each: a Trace of its real tokens alone.
+
+    keep_padding: record the batch as it ran instead, padding and all, as one PaddedBatch. columns: T, how many tokens
+    each is padded to; the longest text's where None. Raises ValueError for a padding that is no side, for more columns
+    than the model reads or fewer than the longest text has, and for a model that writes a target for each text.
+    """
     if padding not in ("right", "left"):
         raise ValueError(f"padding is {padding!a}; it can be 'right' or 'left'")
     if not texts:
+        if keep_padding:
+            raise ValueError("a batch needs a text")
         return []
     if loaded.shape == "encoder-decoder":
         raise ValueError(f"{loaded.card.id} writes a target for each text: record the texts one by one")
     batch = [tokenize_inputs(loaded, text) for text in texts]
-    run = _run(loaded, batch, padding=padding)
-    longest = run.hidden.shape[1]
+    longest = max(len(inputs.encoding) for inputs in batch)
+    if columns is not None and not longest <= columns <= loaded.max_tokens:
+        raise ValueError(
+            f"{columns} columns: the longest text has {longest} tokens, and {loaded.card.id} reads {loaded.max_tokens}"
+        )
+    run = _run(loaded, batch, padding=padding, columns=columns)
+    if keep_padding:
+        return _padded(loaded, run, batch, texts=texts, padding=padding)
     traces = []
     for row, (text, inputs) in enumerate(zip(texts, batch, strict=True)):
         length = len(inputs.encoding)
-        start = 0 if padding == "right" else longest - length
+        start = 0 if padding == "right" else run.hidden.shape[1] - length
         traces.append(_trace(loaded, run, inputs, text=text, row=row, real=slice(start, start + length)))
     return traces
 
@@ -132,10 +183,10 @@ def fused_difference(loaded: LoadedModel, trace: Trace, *, on_progress: OnProgre
 
 
 def _batch(
-    encodings: Sequence[Encoding], loaded: LoadedModel, *, padding: PaddingSide
+    encodings: Sequence[Encoding], loaded: LoadedModel, *, padding: PaddingSide, columns: int | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """ids, keep and segments, each [B, T], padded to the longest."""
-    longest = max(len(encoding) for encoding in encodings)
+    """ids, keep and segments, each [B, T], padded to the longest, or to as many columns as given."""
+    longest = columns or max(len(encoding) for encoding in encodings)
     pad = loaded.tokenizer.pad_token_id or 0
 
     def padded(values: Sequence[int], filler: int) -> list[int]:
@@ -148,9 +199,11 @@ def _batch(
     return ids, keep, segments
 
 
-def forward(loaded: LoadedModel, batch: Sequence[ModelInputs], *, padding: PaddingSide) -> Tensor:
+def forward(
+    loaded: LoadedModel, batch: Sequence[ModelInputs], *, padding: PaddingSide, columns: int | None = None
+) -> Tensor:
     """The last hidden state [B, T, D]; of an encoder-decoder, which runs one text at a time, the decoder's."""
-    ids, keep, segments = _batch([inputs.encoding for inputs in batch], loaded, padding=padding)
+    ids, keep, segments = _batch([inputs.encoding for inputs in batch], loaded, padding=padding, columns=columns)
     target = batch[0].target
     if loaded.run_pair is not None and target is not None:
         return loaded.run_pair(ids, keep, torch.tensor([target.ids]))
@@ -175,7 +228,12 @@ def _watch(calls: list[AttentionCall], loaded: LoadedModel, on_progress: OnProgr
 
 
 def _run(
-    loaded: LoadedModel, batch: Sequence[ModelInputs], *, padding: PaddingSide, on_progress: OnProgress | None = None
+    loaded: LoadedModel,
+    batch: Sequence[ModelInputs],
+    *,
+    padding: PaddingSide,
+    columns: int | None = None,
+    on_progress: OnProgress | None = None,
 ) -> _Run:
     install(loaded.network)
     attentions: list[AttentionCall] = []
@@ -185,7 +243,7 @@ def _run(
         _watch(attentions, loaded, on_progress),
         watch_norms(loaded.network, attentions, sums=theirs) as seen,
     ):
-        hidden = forward(loaded, batch, padding=padding)
+        hidden = forward(loaded, batch, padding=padding, columns=columns)
     if not attentions:
         raise ValueError(
             f"{type(loaded.network).__name__} made no attention call that could be seen, so there is nothing to record"
@@ -288,29 +346,7 @@ def _trace(
         """Return the vectors of this sequence's tokens in their stream."""
         return read_only(own(_batch_first(tensor, run.hidden), tokens=0))
 
-    norms = [
-        NormRecord(
-            norm.name,
-            place.layer,
-            place.part,
-            place.placement,
-            rows(norm.input),
-            read_only(norm.found.gamma),
-            read_only(norm.found.beta),
-            norm.found.epsilon,
-            stream=place.stream,
-            kind=norm.found.kind,
-            learned=norm.found.learned,
-            groups=norm.found.groups,
-            gate=None if norm.gate is None or not norm.found.gating else rows(norm.gate),
-            gating=norm.found.gating,
-            plus_one=norm.found.plus_one,
-            running=None if norm.found.running is None else read_only(norm.found.running),
-            truth=rows(norm.truth),
-            difference=norm.difference,
-        )
-        for norm, place in zip(seen.norms, stand, strict=True)
-    ]
+    norms = [_norm_record(norm, place, rows=rows) for norm, place in zip(seen.norms, stand, strict=True)]
     known, refused = states_of(seen, shape=loaded.shape, hidden=run.hidden)
     states = [
         StateRecord(
@@ -341,6 +377,53 @@ def _trace(
         lent=_lent(loaded, seen, attentions),
         states=tuple(states),
         refused=(*left_out, *refused),
+    )
+
+
+def _norm_record(norm: NormCall, place: NormPlace, *, rows: Callable[[Tensor], NDArray[Any]]) -> NormRecord:
+    """Freeze a norm call; rows: picks the vectors to keep of [B, T, D]."""
+    found = norm.found
+    return NormRecord(
+        norm.name,
+        place.layer,
+        place.part,
+        place.placement,
+        rows(norm.input),
+        read_only(found.gamma),
+        read_only(found.beta),
+        found.epsilon,
+        stream=place.stream,
+        kind=found.kind,
+        learned=found.learned,
+        groups=found.groups,
+        gate=None if norm.gate is None or not found.gating else rows(norm.gate),
+        gating=found.gating,
+        plus_one=found.plus_one,
+        running=None if found.running is None else read_only(found.running),
+        truth=rows(norm.truth),
+        difference=norm.difference,
+    )
+
+
+def _padded(
+    loaded: LoadedModel, run: _Run, batch: Sequence[ModelInputs], *, texts: Sequence[str], padding: PaddingSide
+) -> PaddedBatch:
+    """The batch as it ran: the norms' inputs alone, no attention."""
+    encodings, seen, width = [inputs.encoding for inputs in batch], run.seen, run.hidden.shape[1]
+    _, keep, _ = _batch(encodings, loaded, padding=padding, columns=width)
+    stand = places(seen.norms, loaded.config, shape=loaded.shape, attentions=run.attentions, mixers=seen.mixers)
+
+    def rows(tensor: Tensor) -> NDArray[Any]:
+        return read_only(_batch_first(tensor, run.hidden).flatten(0, 1))
+
+    return PaddedBatch(
+        loaded.card.id,
+        tuple(texts),
+        tuple(encodings),
+        padding,
+        loaded.tokenizer.pad_token or "padding",
+        read_only(keep),
+        tuple(_norm_record(norm, place, rows=rows) for norm, place in zip(seen.norms, stand, strict=True)),
     )
 
 

@@ -6,6 +6,7 @@ trace.attention(layer=3, head=7)  # float32 [query, key]
 ```
 """
 
+from inspector.trace.padded import PaddedBatch
 from inspector.trace.recompute import Array, AttentionRecord, AttentionSite, WeightBlock
 from inspector.trace.trace import HALF, NormRecord, Refused, StateRecord, Trace, places, read_only
 
@@ -15,6 +16,7 @@ __all__ = [
     "AttentionRecord",
     "AttentionSite",
     "NormRecord",
+    "PaddedBatch",
     "Refused",
     "StateRecord",
     "Trace",

@@ -89,3 +89,36 @@ def test_a_mask_that_leaks_onto_padding_is_seen(fill: str, padding: str, minilm:
     short.save(tmp_path / "t.npz")
     again = inspector.open(tmp_path / "t.npz")
     np.testing.assert_array_equal(again.attention(layer=1), short.attention(layer=1))
+
+
+@pytest.mark.parametrize("padding", ["right", "left"])
+def test_a_batch_that_keeps_its_padding_has_the_real_tokens_of_each_text(padding: str, minilm: LoadedModel) -> None:
+    batch = record_batch(minilm, TEXTS, padding=padding, keep_padding=True, columns=16)
+    lengths = [len(record(minilm, text).tokens) for text in TEXTS]
+    assert batch.keep.shape == (3, 16)
+    assert [list(row).count(True) for row in batch.keep] == lengths
+    edge = 0 if padding == "left" else -1
+    assert not batch.keep[:, edge].any()
+    assert {row[edge] for row in batch.tokens} == {"[PAD]"}
+    for row, text in enumerate(TEXTS):
+        alone = record(minilm, text)
+        assert tuple(token for token, real in zip(batch.tokens[row], batch.keep[row], strict=True) if real) == (
+            alone.tokens
+        )
+        for number, norm in enumerate(alone.norms):
+            found = batch.before(number)[row][batch.keep[row]]
+            np.testing.assert_allclose(found, norm.input, rtol=0, atol=1e-5 * abs(norm.input).max())
+    assert all(norm.input.base is None or not norm.input.flags.writeable for norm in batch.norms)
+    held = sum(norm.input.nbytes for norm in batch.norms)
+    assert held == len(batch.norms) * 3 * 16 * 384 * 4
+
+
+def test_what_a_batch_cannot_be_is_said(minilm: LoadedModel) -> None:
+    for columns in (3, 513):
+        with pytest.raises(ValueError, match=f"{columns} columns: the longest text has 12 tokens, and minilm reads"):
+            record_batch(minilm, TEXTS, columns=columns)
+    batch = record_batch(minilm, TEXTS, keep_padding=True)
+    with pytest.raises(ValueError, match="there is no norm 13: minilm has 13, counted from 0"):
+        batch.before(13)
+    with pytest.raises(ValueError, match="a batch needs a text"):
+        record_batch(minilm, [], keep_padding=True)
