@@ -40,7 +40,7 @@ class PaddedBatch:
         return tuple(filled)
 
     def before(self, norm: int) -> NDArray[np.floating[Any]]:
-        """What went into a norm, counted in call order, [B, T, D]; ValueError for a norm that there is not."""
+        """The input of a norm, counted in call order, [B, T, D]; ValueError for a norm that there is not."""
         if not 0 <= norm < len(self.norms):
             raise ValueError(f"there is no norm {norm}: {self.model} has {len(self.norms)}, counted from 0")
         return self.norms[norm].input.reshape(*self.keep.shape, -1)

@@ -1,0 +1,60 @@
+"""Norms: what each does to each token, what it has learned, and what another norm would do in its place.
+
+```python
+trace = inspector.record(models.load("minilm"), "The cat sat on the mat.")
+statistics(trace)  # DataFrame, a row per norm and token: mean, deviation, root mean square before and after
+change(trace)  # the share of centring, scaling, gamma and beta in what the norm changes
+outliers(trace)  # the dimensions that are far larger than the rest, norm by norm
+```
+"""
+
+from inspector.normalization.change import STEPS, change
+from inspector.normalization.depth import KINDS, STACKS, Stack, jacobians, through_depth
+from inspector.normalization.other_norms import (
+    OTHERS,
+    OtherNorm,
+    by_position,
+    compared,
+    noise,
+    running_statistics,
+    through,
+)
+from inspector.normalization.outliers import MASSIVE, MASSIVE_TIMES, outliers
+from inspector.normalization.tables import (
+    OUTLIER_SIGMAS,
+    PARAMETERS,
+    STATISTICS,
+    formula,
+    in_words,
+    kinds,
+    parameters,
+    statistics,
+)
+
+__all__ = [
+    "KINDS",
+    "MASSIVE",
+    "MASSIVE_TIMES",
+    "OTHERS",
+    "OUTLIER_SIGMAS",
+    "PARAMETERS",
+    "STACKS",
+    "STATISTICS",
+    "STEPS",
+    "OtherNorm",
+    "Stack",
+    "by_position",
+    "change",
+    "compared",
+    "formula",
+    "in_words",
+    "jacobians",
+    "kinds",
+    "noise",
+    "outliers",
+    "parameters",
+    "running_statistics",
+    "statistics",
+    "through",
+    "through_depth",
+]
