@@ -62,8 +62,8 @@ def test_what_is_kept_of_a_token() -> None:
     assert table.scaled["layer"] < 1e-2 < table.scaled["none"]
     scores = X[KEEP].astype(np.float64)
     z = (scores - scores.mean(-1, keepdims=True)) / scores.std(-1, keepdims=True)
-    assert table.kurtosis["layer"] == pytest.approx((z**4).mean(), rel=1e-3)
-    assert table.skew["layer"] == pytest.approx((z**3).mean(), rel=1e-3)
+    assert table["kurtosis"]["layer"] == pytest.approx((z**4).mean(), rel=1e-3)
+    assert table["skew"]["layer"] == pytest.approx((z**3).mean(), rel=1e-3)
 
 
 def test_late_positions_have_one_text_and_small_batches_are_noisy() -> None:
