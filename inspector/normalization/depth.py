@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cosine_similarity, cross_entropy
 
 from models.transformer import Encoder
+from models.transformer.blocks import EncoderBlock
 from models.transformer.config import Initialisation, Norm, NormPlacement, TransformerConfig
 
 LAYERS, WIDTH, HEADS, TOKENS, BATCH, VOCABULARY, SEED = 24, 32, 4, 16, 8, 64, 0
@@ -67,22 +68,17 @@ def jacobians(*, seed: int = SEED) -> pd.DataFrame:
     others: that of the blocks from other tokens of the same text; texts: that of the blocks from the other text.
     BatchNorm takes its statistics from the batch, as in training.
     """
-    from torch.autograd.functional import jacobian
-
+    norms: dict[Kind, Norm] = {"BatchNorm": "batch", "RMSNorm": "rms"}
     rows = []
     for kind in KINDS:
-        norm: Norm = {"BatchNorm": "batch", "RMSNorm": "rms"}.get(kind, "layer")  # type: ignore[assignment]
-        network, ids = _network(Stack(kind, norm, "pre", True), "xavier", seed=seed)
+        network, ids = _network(Stack(kind, norms.get(kind, "layer"), "pre", True), "xavier", seed=seed)
         x = network.embedding(ids[:2, :_SEEN]).detach().double()
         block = network.layers[0].double().train()
-        sublayer: nn.Module = {"attention": block.attention, "FFN": block.ffn}.get(kind, block.attention_norm)
-
-        def flat(x: Tensor, sublayer: nn.Module = sublayer) -> Tensor:
-            out: Tensor = sublayer(x)
-            return out
-
-        slope = jacobian(flat, x, vectorize=True)  # [B, T, D, B, T, D]
-        blocks = slope.square().sum(dim=(2, 5))  # [B, T, B, T]
+        assert isinstance(block, EncoderBlock)
+        sublayers: dict[Kind, nn.Module] = {"attention": block.attention, "FFN": block.ffn}
+        out: Tensor = sublayers.get(kind, block.attention_norm)(x.requires_grad_())
+        slope = torch.stack([torch.autograd.grad(one, x, retain_graph=True)[0] for one in out.flatten()])
+        blocks = slope.view(*x.shape, *x.shape).square().sum(dim=(2, 5))  # [B, T, B, T]
         texts, tokens = torch.eye(2)[:, None, :, None], torch.eye(_SEEN)[None, :, None, :]
         split = (texts * tokens, texts * (1 - tokens), (1 - texts).expand(2, _SEEN, 2, _SEEN))
         rows.append((kind, *(float((blocks * part).sum().sqrt()) for part in split)))
