@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 import pandas as pd
 import torch
@@ -144,6 +144,12 @@ def _marked(tree: Tree) -> Tree:
     best = set(tree.path(max(ends, key=lambda index: tree.nodes[index].score)))
     nodes = (replace(node, alive=index in alive, best=index in best) for index, node in enumerate(tree.nodes))
     return replace(tree, nodes=tuple(nodes))
+
+
+def table(tree: Tree) -> pd.DataFrame:
+    """The nodes of a tree, a row each: node, its number, which `parent` refers to, and the fields of `Node`."""
+    nodes = pd.DataFrame([asdict(node) for node in tree.nodes]).astype({"parent": "Int64"})
+    return nodes.rename_axis("node").reset_index()
 
 
 def texts(loaded: LoadedModel, tree: Tree, *, greedy: Tree) -> pd.DataFrame:

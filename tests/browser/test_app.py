@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
 import inspector
@@ -167,6 +168,31 @@ def downloaded(page: Page, name: str, folder: Path) -> Path:
     path = folder / waiting.value.suggested_filename
     waiting.value.save_as(path)
     return path
+
+
+def test_the_files_of_a_chart_hold_its_numbers(page: Page, server: Any, tmp_path: Path) -> None:
+    """Holds the CSV against what Chromium drew, the points of the SVG against the CSV, the PNG against the SVG."""
+    visit(page, server, "/training?replay_measure=confidence")
+    chart = page.locator(".st-key-head-measures .js-plotly-plot")
+    drawn = chart.evaluate("plot => plot._fullData.map(one => [one.name, Array.from(one.y)])")
+    page.locator(".st-key-head-measures-save").get_by_role("button").click()
+    rows = list(csv.DictReader(downloaded(page, "CSV", tmp_path).read_text(encoding="utf-8").splitlines()))
+    for name, values in drawn:
+        number = name.removeprefix("head ")
+        assert [float(row["confidence"]) for row in rows if row["head"] == number] == pytest.approx(values, rel=1e-9)
+    assert len({row["step"] for row in rows}) == len(drawn[0][1])
+    root = ElementTree.parse(downloaded(page, "SVG", tmp_path)).getroot()
+    points = [one.attrib["transform"] for one in root.iter() if one.get("class") == "point"]
+    high, numbers = [float(re.split("[(,)]", at)[2]) for at in points], np.concatenate([its for _, its in drawn])
+    assert len(high) == len(numbers)
+    slope, zero = np.polyfit(numbers, high, 1)
+    assert slope < 0  # a larger number stands higher
+    np.testing.assert_allclose(high, slope * numbers + zero, atol=0.02)
+    with Image.open(downloaded(page, "PNG", tmp_path)) as picture:
+        width, height = (float(root.attrib[side]) for side in ("width", "height"))
+        assert picture.width >= 1920
+        assert picture.width / picture.height == pytest.approx(width / height, rel=0.01)
+        assert len(picture.convert("RGB").getcolors(10**6)) > 10
 
 
 def test_each_download_holds_the_numbers(page: Page, server: Any, minilm: LoadedModel, tmp_path: Path) -> None:

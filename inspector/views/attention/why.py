@@ -174,7 +174,7 @@ def _files(trace: Trace, cell: Explanation, *, name: str) -> None:
     menu.draw(
         name,
         key="why",
-        pictures=lambda: menu.files(name, lambda: picture(session.mode())),
+        pictures=lambda: menu.files(name, picture),
         csv=lambda: spreadsheet.csv(explain.way(cell)),
         slide=lambda: menu.slide(picture, name=f"{name}-slide", key="why"),
         python=python.cell(trace, cell),

@@ -112,11 +112,11 @@ def _files(
         )
 
     drawn = {"Across layers": across, "Across heads": within}
-    name, mode = f"heads-of-{panel.name.lower()}", session.mode()
+    name = f"heads-of-{panel.name.lower()}"
 
     def pictures_of_both() -> None:
         for title, draw in drawn.items():
-            menu.files(f"{name}-{title.lower().replace(' ', '-')}", partial(draw, mode), of=title)
+            menu.files(f"{name}-{title.lower().replace(' ', '-')}", draw, of=title)
 
     at = panel.site
     menu.draw(

@@ -20,7 +20,6 @@ from inspector.plots.theme import Mode, Scale, visible
 from inspector.views.components import matrix as component
 from inspector.views.components.matrix import Pick
 from inspector.views.figures import menu
-from inspector.views.shell import session
 
 __all__ = ["Panel", "Pick", "show"]
 _ROWS, _COLUMNS = ("both", "rows"), ("both", "columns")
@@ -68,7 +67,7 @@ def show(
     menu.draw(
         name,
         key=key,
-        pictures=lambda: menu.files(name, lambda: picture(session.mode())),
+        pictures=lambda: menu.files(name, picture),
         csv=lambda: _csv(message),
         slide=lambda: menu.slide(picture, name=f"{name}-slide", key=key),
         python=python,

@@ -40,19 +40,21 @@ def draw(
                 st.code(python, language="python")
 
 
-def files(name: str, picture: Callable[[], Scene], *, of: str = "") -> None:
+def files(name: str, picture: Callable[[Mode], Scene], *, of: str = "") -> None:
     """Draw the buttons PNG and SVG of a picture, which is laid out when the reader asks for it.
 
-    of: the picture's name on the buttons, where there are several.
+    The picture is as light or dark as the page, which only a run of the script can tell: it is asked here. of: the
+    picture's name on the buttons, where there are several.
     """
+    mode = session.mode()
     png, svg = (f"{of}, {ending}" if of else "" for ending in ("PNG", "SVG"))
     with st.container(horizontal=True, gap="small"):
         downloads.button(
-            f"{name}.png", lambda: picture().png(), "The figure in large type, 2560 by 1440 pixels", label=png
+            f"{name}.png", lambda: picture(mode).png(), "The figure in large type, 2560 by 1440 pixels", label=png
         )
         downloads.button(
             f"{name}.svg",
-            lambda: picture().svg().encode(),
+            lambda: picture(mode).svg().encode(),
             "The figure in large type, sharp at any size",
             label=svg,
         )
@@ -79,7 +81,7 @@ def slides(pictures: Mapping[str, Callable[[Mode], Scene]], *, name: str, key: s
             shown = st.selectbox("Figure", list(pictures), key=f"{key}-figure", label_visibility="collapsed", width=240)
     drawn = pictures[shown](mode)
     st.image(drawn.svg(), width="stretch", alt="the figure as it is saved")
-    files("-".join([name, *shown.lower().split()]), lambda: drawn)
+    files("-".join([name, *shown.lower().split()]), lambda _: drawn)
 
 
 def background(key: str) -> Mode:

@@ -127,6 +127,7 @@ def beam_search() -> None:
         alt="the beam search as a tree",
         key="tree",
         name="beam-search",
+        table=beams.table(grown),
         python=f"{beginning}\nfrom inspector import beams\n\n"
         f"tree = beams.search(loaded, {text!r}, beams={width}, new_tokens={new_tokens})",
     )

@@ -65,7 +65,7 @@ def accuracy(experiment: Experiment, results: Sequence[Result]) -> None:
 
 def example(experiment: Experiment, results: Sequence[Result]) -> None:
     """Draw one text that both sides read, trained from seed 0: their answers and their attention."""
-    st.subheader("One text, and where it was looked", anchor=False)
+    st.subheader("One text, and where the heads look", anchor=False)
     first = {side: one for side in get_args(Side) for one in results if (one.side, one.run.seed) == (side, 0)}
     tried = {side: one for side, one in first.items() if one.trials}
     if not tried:
@@ -176,7 +176,7 @@ def _every_head(trials: dict[Side, Trial], tokens: Sequence[str], *, layers: int
     menu.draw(
         name,
         key=name,
-        pictures=lambda: menu.files(name, lambda: picture(session.mode())),
+        pictures=lambda: menu.files(name, picture),
         csv=csv,
         slide=lambda: menu.slide(picture, name=f"{name}-slide", key=name),
         python=f"{lines}\nmaps = {{side: trial.attention for side, trial in trials.items()}}",

@@ -22,7 +22,7 @@ from inspector.views.components.grid import grid
 from inspector.views.components.head import Choice, Step, head
 from inspector.views.figures import chart, map_files, matrix, menu
 from inspector.views.figures.map_files import MapPicture
-from inspector.views.shell import link, session, widgets
+from inspector.views.shell import link, widgets
 from inspector.wording.english import training as words
 from models.training.replay_file import MapKey
 
@@ -95,7 +95,7 @@ def _files(replay: Replay, measures: pd.DataFrame, *, name: str, place: MapKey, 
     menu.draw(
         file,
         key="replay-grid",
-        pictures=lambda: menu.files(file, lambda: picture(session.mode())),
+        pictures=lambda: menu.files(file, picture),
         csv=lambda: spreadsheet.csv(measures[measures["step"] == step]),
         slide=lambda: menu.slide(picture, name=f"{file}-slide", key="replay-grid"),
         python=_python(
@@ -143,6 +143,7 @@ def measure(measures: pd.DataFrame, *, name: str, place: MapKey, number: int, st
         alt=f"{chosen} of every head of layer {layer} at every moment",
         key="head-measures",
         name=f"{name}-layer{layer}-{chosen}",
+        table=measures.loc[measures["layer"] == layer, ["step", "head", chosen, "label"]],
         python=_python(
             name,
             _measured(place),

@@ -125,24 +125,26 @@ def _sentence(
 def _guesses(masked: Masked) -> pd.DataFrame:
     """Draw the gap, the likeliest tokens for it, and where the true one stands; the table of the guesses."""
     st.text(masked.gapped)
+    table = interventions.predictions(masked)
     if len(masked.guesses) == 1:
-        _draw(masked.guesses[0])
+        _draw(masked.guesses[0], table)
         widgets.numbers(predictions.guess_numbers(masked.guesses[0], masked.unmasked[0]))
     else:
         for start in range(0, min(len(masked.guesses), SHOWN), 2):
             for column, guess in zip(st.columns(2), masked.guesses[start : start + 2], strict=False):
                 with column:
-                    _draw(guess)
-    return interventions.predictions(masked)
+                    _draw(guess, table)
+    return table
 
 
-def _draw(guess: Guess) -> None:
-    """The likeliest tokens at one position."""
+def _draw(guess: Guess, table: pd.DataFrame) -> None:
+    """Draw the likeliest tokens at one position; table: of interventions.predictions."""
     chart.show(
         partial(draw.guesses, guess),
         alt=f"probability of the likeliest tokens at position {guess.position}; the true one has rank {guess.rank} and "
         f"probability {theme.number(guess.probability)}",
         key=f"guesses-{guess.position}",
+        table=table[table["hidden"] & (table["position"] == guess.position)],
     )
 
 

@@ -23,10 +23,13 @@ _LONGER = {2: "twice", 4: "four times"}
 
 
 def progress(found: Progress) -> str:
-    """Say how far the training is: "Step 150 of 300: A 35 %, B 0 % of the texts right."."""
-    shares = ", ".join(f"{side} {percent(share)}" for side, share in sorted(found.right.items()))
+    """Say how far the training is: "Step 150 of 300: A has 35 % of the texts right, B 0 %."."""
+    (side, share), *others = sorted(found.right.items())
+    shares = ", ".join(
+        [f"{side} has {percent(share)} of the texts right", *(f"{other} {percent(its)}" for other, its in others)]
+    )
     seed = f"Seed {found.seed}, step" if found.seed else "Step"
-    return f"{seed} {found.step} of {found.steps}: {shares} of the texts right."
+    return f"{seed} {found.step} of {found.steps}: {shares}."
 
 
 def verdict(found: Verdict) -> str:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Callable
 
 import numpy as np
+import pytest
+from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 from inspector.components.matrix import MatrixMessage, Panel
@@ -37,6 +40,20 @@ def test_a_page_sends_the_values_and_offers_files_lines_and_a_slide() -> None:
     slide.click().run()
     assert not at.exception
     assert len(at.get("image")) == 1
+
+
+def test_a_picture_is_as_dark_as_the_page_that_offers_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: dict[str, Callable[[], bytes]] = {}
+
+    def keep(file: str, make: Callable[[], bytes], *_: object, **__: object) -> None:
+        made[file] = make
+
+    monkeypatch.setattr("inspector.views.shell.downloads.button", keep)
+    with monkeypatch.context() as dark:
+        dark.setattr("inspector.views.shell.session.mode", lambda: "dark")
+        assert not AppTest.from_function(page, default_timeout=60).run().exception
+    picture = Image.open(io.BytesIO(made["m.png"]()))  # after the run, as when the reader clicks
+    assert "#{:02x}{:02x}{:02x}".format(*picture.getpixel((0, 0))) == theme.BACKGROUND["dark"]
 
 
 def message(*panels: Panel) -> MatrixMessage:
