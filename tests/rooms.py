@@ -26,7 +26,7 @@ FLOORS = (
     ("inspector/memory",),
     ("inspector/trace",),
     ("inspector/costs/counted",),
-    ("inspector/probe", "inspector/costs", "inspector/normalization", "inspector/*.py"),
+    ("inspector/probe", "inspector/costs", "inspector/normalization", "inspector/positional", "inspector/*.py"),
     ("inspector/interventions", "inspector/generating"),
     ("inspector/readings",),
     ("inspector/plots",),
