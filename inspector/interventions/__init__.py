@@ -1,11 +1,13 @@
 """Run a model again, changed, and record what that does: a part of the probe.
 
+`reorder` reads a text in another order, with positions and without; `split_scores` splits the first layer's scores.
 `mask` hides tokens, `swap` puts another word in the place of one, `drop` leaves heads out. Each gives a Change: the
 recording before and the one after. `predict` and `surprises` say what it did to what the model expects.
 """
 
 from inspector.interventions.change import Change
 from inspector.interventions.dropping import Dropped, drop, drop_each, every_head
+from inspector.interventions.first_scores import PARTS, ScoreSplit, split_scores
 from inspector.interventions.guesses import TOP, Guess, Prediction, predict, prediction_table, surprises
 from inspector.interventions.masking import (
     Masked,
@@ -15,15 +17,21 @@ from inspector.interventions.masking import (
     predictions,
     whole_words,
 )
+from inspector.interventions.reordering import ORDERS, Order, Reordered, reorder
 from inspector.interventions.swapping import Swapped, first_to_swap, swap
 
 __all__ = [
+    "ORDERS",
+    "PARTS",
     "TOP",
     "Change",
     "Dropped",
     "Guess",
     "Masked",
+    "Order",
     "Prediction",
+    "Reordered",
+    "ScoreSplit",
     "Swapped",
     "drop",
     "drop_each",
@@ -35,6 +43,8 @@ __all__ = [
     "predict",
     "prediction_table",
     "predictions",
+    "reorder",
+    "split_scores",
     "surprises",
     "swap",
     "whole_words",

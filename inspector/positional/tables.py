@@ -85,6 +85,14 @@ def tables(loaded: LoadedModel) -> tuple[PositionTable, ...]:
     return tuple(distinct)
 
 
+def sources(loaded: LoadedModel) -> tuple[Tensor, ...]:
+    """Find the model's own tensors in which the rows of `tables` are looked up: to be read, never changed.
+
+    Empty where there is no table, or it is computed for each text.
+    """
+    return tuple(_watch(loaded, tokens=_TRIED).sources)
+
+
 def rotates(config: Any) -> bool:
     """Tell whether a model of this configuration turns queries and keys by their positions (RoPE, Su et al. 2021)."""
     if isinstance(config, PreTrainedConfig):
@@ -200,11 +208,12 @@ class _Lookups(TorchFunctionMode):
         super().__init__()
         self.tokens = tokens
         self.added: list[NDArray[np.float32]] = []
+        self.sources: list[Tensor] = []  # in which they are looked up
         self.endless = False  # whether one was computed for as many positions as there are tokens
         self._waves: list[Tensor] = []
         self._computed: dict[int, Tensor] = {}  # by storage
-        self._looked_up: dict[int, tuple[Tensor, NDArray[np.float32]]] = {}  # by storage; results are held, so that no
-        # other tensor gets their memory
+        self._looked_up: dict[int, tuple[Tensor, NDArray[np.float32], Tensor]] = {}  # by storage; results are held, so
+        # that no other tensor gets their memory
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))
@@ -215,23 +224,24 @@ class _Lookups(TorchFunctionMode):
             if table.ndim == 2 and len(table) == self.tokens:
                 self._computed[_storage(table)] = table
         elif func in _LOOKUPS and isinstance(result, Tensor):
-            if (rows := self._rows(func, args, result)) is not None:
-                self._looked_up[_storage(result)] = result, rows
+            table, index = self._table_and_index(func, args)
+            if table is not None and (rows := self._rows(table, index, result)) is not None:
+                self._looked_up[_storage(result)] = result, rows, table
         elif func in _CASTS and isinstance(result, Tensor) and _storage(args[0]) in self._looked_up:
-            self._looked_up[_storage(result)] = result, self._looked_up[_storage(args[0])][1]
+            self._looked_up[_storage(result)] = result, *self._looked_up[_storage(args[0])][1:]
         elif func in _SUMS:
             for part in args:
                 if isinstance(part, Tensor) and (found := self._looked_up.pop(_storage(part), None)) is not None:
                     self.added.append(found[1])
+                    self.sources.append(found[2])
                 elif isinstance(part, Tensor) and (made := self._computed.get(_storage(part))) is not None:
                     self.added.append(_copy(made))
                     self.endless = True
         return result
 
-    def _rows(self, func: Any, args: Any, result: Tensor) -> NDArray[np.float32] | None:
+    def _rows(self, table: Tensor, index: Any, result: Tensor) -> NDArray[np.float32] | None:
         """The rows of a table [T, D] from the first that was looked up on; None for any other lookup."""
-        table, index = self._table_and_index(func, args)
-        if table is None or table.ndim != 2 or result.numel() != self.tokens * table.shape[1]:
+        if table.ndim != 2 or result.numel() != self.tokens * table.shape[1]:
             return None
         if len(table) <= self.tokens:  # a matrix between the tokens, such as scores
             return None

@@ -1,4 +1,4 @@
-"""What depends on distance, against plain loops."""
+"""Measures by distance, against plain loops."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ BIASED = [
 
 @pytest.mark.parametrize("family", BIASED, ids=lambda one: one.name)
 def test_biases_are_all_that_transformers_own_model_has_where_no_query_asks(family: Family, tmp_path: Path) -> None:
-    """With its queries' and keys' matrices at 0 a weight is e to its bias, over the sum: ln A_ij - ln A_ii."""
+    """A weight is e to its bias, over the sum, where the matrices of queries are 0: so it is ln A_ij - ln A_ii."""
     save(family, tmp_path)
     own, tokens = reference(tmp_path), 12
     for name, parameter in own.named_parameters():
