@@ -178,7 +178,10 @@ def window(whole: maps.Arrangement, *, stream: str) -> Window:
     with st.popover("Window", icon=":material/crop_free:", key="window"):
         row = widgets.number("Queries from", "row", default=0, last=max(queries - maps.WINDOW, 0), step=step)
         apart = st.toggle(
-            "Keys apart", key="apart", bind=link.bind_switch("apart"), help="Keys from another place than the queries."
+            "Keys apart",
+            key="apart",
+            bind=link.bind_switch("apart"),
+            help="Takes the keys from another place than the queries.",
         )
         column = row
         if apart or stream == "cross":

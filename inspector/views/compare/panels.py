@@ -180,12 +180,23 @@ def options() -> Options:
     """Draw the popover of what the reader changes of all panels at once."""
     with st.popover("Options", icon=":material/tune:"):
         hide = st.toggle(
-            "Hide special tokens", key="hide", bind=link.bind_switch("hide"), help="Rows then sum to what is left."
+            "Hide special tokens",
+            key="hide",
+            bind=link.bind_switch("hide"),
+            help="The weights of a row then sum to what is left.",
         )
         words = st.toggle("Merge word pieces", key="words", bind=link.bind_switch("words"))
-        root = st.toggle("Square-root colour", key="sqrt", bind=link.bind_switch("sqrt"), help="Shows small weights.")
+        root = st.toggle(
+            "Square-root colour",
+            key="sqrt",
+            bind=link.bind_switch("sqrt"),
+            help="Makes small weights visible; the numbers stay the same.",
+        )
         own = st.toggle(
-            "Own colour scale each", key="own_scale", bind=link.bind_switch("own_scale"), help="Else one for all."
+            "Own colour scale each",
+            key="own_scale",
+            bind=link.bind_switch("own_scale"),
+            help="Without it all maps share one colour scale.",
         )
         lines = st.toggle("Lines under the maps", key="with_lines", bind=link.bind_switch("with_lines"))
     return Options(hide, words, "sqrt" if root else "linear", own, lines)

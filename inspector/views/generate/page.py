@@ -46,7 +46,7 @@ def chosen_decoding(room: int) -> tuple[generating.Decoding, int]:
             help="greedy: the likeliest each time. sample: drawn by its probability.",
         )  # fmt: skip
         new_tokens = widgets.number(
-            "At most, tokens", "new_tokens", default=min(40, room), last=room, first=1,
+            "New tokens, at most", "new_tokens", default=min(40, room), last=room, first=1,
             help="A text ends earlier where the model writes its end token.",
         )  # fmt: skip
         if how != SAMPLE:

@@ -23,17 +23,18 @@ PRESETS = (
     Preset(
         "Reverse without positions",
         "Can a Transformer turn a text around when nothing tells it where a digit stands?",
-        "At most the digits that stand in a text can be known, not their order: an encoder without positions "
-        "gives equal digits equal answers wherever they stand. Sinusoidal: 100% of the texts right, from about "
-        "step 110 on. None: 31% of the digits, 0% of the texts, and more steps do not help. At twice the length "
-        "both fail (13% and 23% of the digits): what was learned is a fixed pattern of 8 places.",
+        "At most the digits that stand in a text can be known, not their order: an encoder without positions gives "
+        "equal digits equal answers wherever they stand. With sinusoidal positions 100% of the texts are right from "
+        "about step 110 on. Without positions 31% of the digits and 0% of the texts are right, and more steps do "
+        "not help. At twice the length both fail (13% and 23% of the digits are right): what was learned is a fixed "
+        "pattern of 8 places.",
         Experiment(task="reverse", a=PAPER, b=Switches(positions="none")),
     ),
     Preset(
         "Copy without positions",
         "And can it copy without positions?",
         "Yes: each digit already stands in its place, and the residual stream carries it there. 100% of the texts "
-        "with and without positions, at all three lengths. Copying needs no attention at all.",
+        "are right with and without positions, at all three lengths. Copying needs no attention at all.",
         Experiment(task="copy", a=PAPER, b=Switches(positions="none")),
     ),
     Preset(
@@ -47,18 +48,18 @@ PRESETS = (
     Preset(
         "Pre or post norm",
         "Does a deep network learn sooner with the norm before each sublayer than after it?",
-        "Both learned everything in 200 steps, with 8 layers and a high learning rate: 99% to 100% of the texts. "
-        "Pre-norm was sooner: half of the texts were right after about 80 steps, with post-norm after about 130. "
-        "At a learning rate of 0.002, or with 6 layers on sorting, less or nothing was seen of it. A post-norm "
-        "network that fails to learn, as large ones do, does not show at this size.",
+        "Both learned everything in 200 steps, with 8 layers and a high learning rate: 99% to 100% of the texts are "
+        "right. Pre-norm was sooner: half of the texts were right after about 80 steps, with post-norm after about "
+        "130. At a learning rate of 0.002, or with 6 layers on sorting, there was less or nothing to see of it. A "
+        "post-norm network that fails to learn, as large ones do, does not show at this size.",
         Experiment(steps=200, learning_rate=0.01, a=Switches(layers=8), b=Switches(layers=8, norm_placement="pre")),
     ),
     Preset(
         "Tied Q and K",
         "Can a head that asks and answers with the same matrix still look elsewhere?",
         "Yes: tied scores are symmetric before the softmax, but positions still tell the places apart. Both end "
-        "at 100% of the texts; tied is a little later (half of the texts after 127 steps instead of 113). At this "
-        "size tying costs little.",
+        "with 100% of the texts right; with tied Q and K it takes a little longer (half of the texts are right "
+        "after 127 steps instead of 113). At this size tying costs little.",
         Experiment(task="reverse", a=PAPER, b=Switches(shared_query_key=True)),
     ),
     Preset(
@@ -71,25 +72,26 @@ PRESETS = (
     Preset(
         "Residual off",
         "How hard is it to copy, the simplest task of all, when each layer must pass everything on itself?",
-        "Very: with the residual all texts are right within 50 steps. Without it, four layers deep, 29% of the "
-        "digits and 0% of the texts: attention mixes the tokens and nothing brings the single one back (Dong et "
-        "al. 2021). Two layers still learn it, a little later.",
+        "Very hard: with the residual all texts are right within 50 steps. Without it, four layers deep, 29% of the "
+        "digits and 0% of the texts are right: attention mixes the tokens and nothing brings the single one back "
+        "(Dong et al. 2021). Two layers still learn it, a little later.",
         Experiment(task="copy", a=Switches(layers=4), b=Switches(layers=4, residual=False)),
     ),
     Preset(
         "Longer texts: sinusoidal or ALiBi",
         "Trained on 8 digits, which of the two can still sort 16?",
-        "Sinusoidal: 24% of the digits of 16, where it sorts 8 almost without a mistake; such places were never met. "
-        "ALiBi: 80% of the digits, but only 4% of the texts; at 32 digits 46%. Its rule goes on at any distance, "
-        "yet it is no exact sorter. On reverse ALiBi fails even at 8 digits (32%): its distances have no "
-        "direction.",
+        "With sinusoidal positions 24% of the digits of 16 are right, where 8 are sorted almost without a mistake: "
+        "such places were never met. With ALiBi 80% of the digits are right, but only 4% of the texts, and at 32 "
+        "digits 46% of the digits. Its rule goes on at any distance, yet it is no exact sorter. On reverse ALiBi "
+        "fails even at 8 digits (32% are right): its distances have no direction.",
         Experiment(task="sort", a=PAPER, b=Switches(positions="alibi")),
     ),
     Preset(
         "Longer texts: learned or RoPE",
         "Trained on 8 digits, which of the two can still sort 16?",
-        "Neither: 21% and 38% of the digits, 0% of the texts. Learned rows beyond the trained length are random; "
-        "RoPE turns on, but to angles that were never met, and at 32 digits (6%) it is worse than guessing.",
+        "Neither: 21% and 38% of the digits are right, and 0% of the texts. Learned rows beyond the trained length "
+        "are random; RoPE turns on, but to angles that were never met, and at 32 digits (6% are right) it is worse "
+        "than guessing.",
         Experiment(task="sort", a=Switches(positions="learned"), b=Switches(positions="rope")),
     ),
 )

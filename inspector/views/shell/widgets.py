@@ -68,7 +68,7 @@ def layer(
     if len(calls) == 1:
         return calls[0]
     first = default.call if default.layer == chosen else 0
-    return calls[number("Attention of it", call, default=first, last=len(calls) - 1, width=width)]
+    return calls[number("Which attention of the layer", call, default=first, last=len(calls) - 1, width=width)]
 
 
 def decimal(
@@ -119,13 +119,18 @@ def bar(
 def colour_scale(*, long: bool) -> Scale:
     """Let the reader choose linear or square-root colour: long texts, whose weights are small, start with the root."""
     if long:
-        linear = st.toggle("Linear colour", key="linear", bind=link.bind_switch("linear"), help="Hides small weights.")
+        linear = st.toggle(
+            "Linear colour",
+            key="linear",
+            bind=link.bind_switch("linear"),
+            help="Lets small weights fade; the numbers stay the same.",
+        )
         return "linear" if linear else "sqrt"
     root = st.toggle(
         "Square-root colour",
         key="sqrt",
         bind=link.bind_switch("sqrt"),
-        help="Shows small weights; numbers stay the same.",
+        help="Makes small weights visible; the numbers stay the same.",
     )
     return "sqrt" if root else "linear"
 
@@ -211,7 +216,10 @@ def head_numbers(row: pd.Series, *, tokens: int) -> list[tuple[str, str, str]]:
         (
             "Mostly",
             row["label"],
-            MEANINGS.get(row["label"], "No threshold is reached; they stand in the names above the grid."),
+            MEANINGS.get(
+                row["label"],
+                "It reaches the threshold of no role; point at a role above the grid to read its threshold.",
+            ),
         ),
         (
             "Entropy",

@@ -90,10 +90,18 @@ def options() -> Options:
     """Draw the popover of what the reader changes of all maps at once."""
     with st.popover("Options", icon=":material/tune:"):
         hide = st.toggle(
-            "Hide special tokens", key="hide", bind=link.bind_switch("hide"), help="Rows then sum to what is left."
+            "Hide special tokens",
+            key="hide",
+            bind=link.bind_switch("hide"),
+            help="The weights of a row then sum to what is left.",
         )
         words = st.toggle("Merge word pieces", key="words", bind=link.bind_switch("words"))
-        root = st.toggle("Square-root colour", key="sqrt", bind=link.bind_switch("sqrt"), help="Shows small weights.")
+        root = st.toggle(
+            "Square-root colour",
+            key="sqrt",
+            bind=link.bind_switch("sqrt"),
+            help="Makes small weights visible; the numbers stay the same.",
+        )
         lines = st.toggle("Lines under the maps", key="with_lines", bind=link.bind_switch("with_lines"))
     return Options(hide, words, "sqrt" if root else "linear", lines)
 
@@ -156,7 +164,7 @@ def heads(seen: Seen | str) -> None:
     grid(data, key="grid-change", on_open=lambda row, number: open_head(sites[row], number))
     st.caption(
         f"Rows are layers, columns heads: |after − before| of each cell, from 0 to {theme.number(largest)}, on a "
-        "square-root scale. Click a head to see its maps; first open is the one that moved most."
+        "square-root scale. Click a head to see its maps; the one that moved most is open first."
     )
 
 

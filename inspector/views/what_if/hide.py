@@ -154,7 +154,7 @@ def _explain(loaded: LoadedModel, masked: Masked) -> None:
     if len(masked.guesses) > 1:
         st.caption("Several at once are guessed independently: the model does not know what it guessed in another gap.")
     if len(masked.guesses) > SHOWN:
-        st.caption(f"Drawn are the first {SHOWN} of {len(masked.guesses)}; all are in the table below.")
+        st.caption(f"The first {SHOWN} of {len(masked.guesses)} are drawn; all are in the table below.")
     if loaded.tokenizer.mask_token in [guess.token for guess in masked.guesses]:
         st.caption("The text has the mask token there itself: no true token is known, and after is as before.")
     st.caption(

@@ -133,12 +133,12 @@ def _numbers(found: Prediction) -> list[tuple[str, str, str]]:
         (
             "Its rank",
             f"{before.rank:,} → {after.rank:,}",
-            f"Of the {whose}, before and after, of {before.vocabulary:,} tokens; 1: the model's first guess",
+            f"Rank of the {whose} among {before.vocabulary:,} tokens, before and after; 1 is the model's first guess",
         ),
         (
             "Its probability",
             f"{theme.number(before.probability)} → {theme.number(after.probability)}",
-            f"Of the {whose}, before and after",
+            f"Probability of the {whose}, before and after",
         ),
         (
             "More surprise",
@@ -160,9 +160,9 @@ def guess_numbers(guess: Guess, seen: Guess) -> list[tuple[str, str, str]]:
         (
             "True token's rank",
             f"{guess.rank:,} of {guess.vocabulary:,}",
-            "1: the model's first guess. Tokens of the vocabulary by probability",
+            "Its place among the tokens of the vocabulary by probability; 1 is the model's first guess",
         ),
-        ("Its probability", theme.number(guess.probability), "Of the true token, when it is masked"),
+        ("Its probability", theme.number(guess.probability), "The true token's probability when it is masked"),
         ("Surprise", surprise, "-log2 of that probability: 1 bit is a coin's toss"),
         (
             "When seen",
