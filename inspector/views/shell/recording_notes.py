@@ -34,7 +34,7 @@ def draw(chosen: Inspected, checked: Exactness) -> None:
         within = f"within {checked.hidden_difference:.1e}"
         st.badge(f"Exact on this text, {within}", icon=":material/verified:", color="green", help=str(checked))
         st.caption(
-            "The last hidden states differ by no more than this from those of a second run with other code for attention."
+            "The last hidden states differ by no more than this from a second run's, with other code for attention."
         )
     if waits:
         st.caption("Not yet run a second time in torch's fused attention, which shares no code with what you see.")
