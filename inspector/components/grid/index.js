@@ -60,14 +60,14 @@ class Grid extends View {
     if (this.hovered) this.hover(this.hovered);
   }
 
-  /** The reader sorted or filtered. */
+  /** The reader's order is drawn at once: the host may be busy for seconds. */
   choose(options) {
     this.options = options;
     this.arrange();
     this.emit("options", options);
   }
 
-  /** Puts the heads in their order, as the options say, and draws. */
+  /** Cells are built again only where their order or names changed, so that focus and frame stay where they are. */
   arrange() {
     const order = this.sorted();
     const built = String([order, this.header.names, this.header.columns, this.header.labels]);
@@ -213,7 +213,7 @@ class Grid extends View {
     const [across, down] = [size + gap, size + gap + tagged];
     const shape = sizeCanvas(this.canvas, heads * across - gap, layers * down - gap);
     const image = new ImageData(shape.width, shape.height);
-    const device = (length) => Math.round(length * devicePixelRatio);
+    const device = (length) => Math.round(length * devicePixelRatio); // on whole pixels no thumbnail is blurred
     this.order.forEach(([layer, head], rank) => {
       const [x, y] = [device((rank % heads) * across), device(Math.floor(rank / heads) * down)];
       const [width, height] = [Math.min(device(size), shape.width - x), Math.min(device(size), shape.height - y)];
@@ -242,6 +242,7 @@ class Grid extends View {
     this.preview.show(cell.getBoundingClientRect(), this.title(cell), this.note(cell), map);
   }
 
+  /** One cell alone is in the tab order (a roving tabindex), so that Tab leaves the grid instead of walking it. */
   rove(place) {
     if (this.roving?.isConnected) this.roving.tabIndex = -1;
     else for (const cell of this.cells.flat()) cell.tabIndex = -1;
@@ -249,6 +250,7 @@ class Grid extends View {
     this.roving.tabIndex = 0;
   }
 
+  /** The click was answered, or another took its place. */
   settle() {
     clearTimeout(this.waiting);
     this.waiting = null;

@@ -1,4 +1,4 @@
-// The enlarged thumbnail that floats beside the one under the pointer.
+// The enlarged thumbnail that floats beside the small one: at 4 pixels a head its pattern cannot be seen.
 import { Floating, clamp, element, paint, sizeCanvas } from "../shared.js";
 
 export const LARGEST = 96; // pixels; larger than its data a thumbnail says no more

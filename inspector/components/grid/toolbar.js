@@ -1,4 +1,4 @@
-// Above the grid: what the heads are sorted by, and a chip for each thing that heads do, which shows those alone.
+// The toolbar above the grid: the measure that sorts the heads, and a chip for each role, which shows its heads alone.
 import { element } from "../shared.js";
 
 const MODEL = "as in the model";
@@ -40,6 +40,7 @@ export class Toolbar {
   }
 
   fillSelect(names) {
+    // Replaced only where they changed: the list may be open while the host draws.
     if (this.select.options.length !== names.length + 1) {
       const choice = (text, value) => Object.assign(element("option"), { textContent: text, value });
       this.select.replaceChildren(choice(MODEL, ""), ...names.map((name) => choice(`by ${name}`, name)));
@@ -66,6 +67,7 @@ export class Toolbar {
       chips.push(Object.assign(element("button", "chip all", { type: "button" }), { textContent: "show all" }));
     }
     this.chips.replaceChildren(...chips);
+    // All chips are new elements; without this a press by keyboard would lose its place.
     if (focused) this.chips.querySelector(`[data-role="${CSS.escape(focused)}"]`)?.focus();
   }
 }

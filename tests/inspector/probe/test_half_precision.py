@@ -6,7 +6,9 @@ rounds its maps once more after the softmax that was seen.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -39,12 +41,24 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return made
 
 
+@pytest.fixture(scope="module")
+def read(folders: dict[str, Path]) -> Callable[[str, str], tuple[LoadedModel, Trace]]:
+    """Load a family in a dtype and record the text, each of them once for all tests."""
+
+    @cache
+    def load(name: str, dtype: str) -> tuple[LoadedModel, Trace]:
+        loaded = models.load(folders[name], dtype=dtype)
+        return loaded, recorded(loaded)
+
+    return load
+
+
 @pytest.fixture(scope="module", params=CASES, ids="-".join)
-def case(request: pytest.FixtureRequest, folders: dict[str, Path]) -> tuple[str, LoadedModel, Trace, Any]:
-    """The family, the model, its trace, and transformers' own model in that dtype."""
+def case(request: pytest.FixtureRequest, read: Any, folders: dict[str, Path]) -> tuple[str, LoadedModel, Trace, Any]:
+    """The family, the model, its trace, and what transformers' own model gives in that dtype."""
     name, dtype = request.param
-    loaded = models.load(folders[name], dtype=dtype)
-    return name, loaded, recorded(loaded), reference(folders[name], dtype=getattr(torch, dtype))
+    loaded, trace = read(name, dtype)
+    return name, loaded, trace, eager(reference(folders[name], dtype=getattr(torch, dtype)), trace)
 
 
 def recorded(loaded: LoadedModel) -> Trace:
@@ -66,9 +80,8 @@ def maps(out: Any, shape: str) -> dict[str, Any]:
 
 
 def test_maps_are_eager_attention_to_the_last_bit(case: tuple[str, LoadedModel, Trace, Any]) -> None:
-    name, loaded, trace, network = case
+    name, loaded, trace, out = case
     assert {record.query.dtype for record in trace.attentions} <= {trace.hidden.dtype, torch.float32}
-    out = eager(network, trace)
     # GPT-J rounds its float32 maps after the softmax: by half a last digit of a weight, or of the smallest there is.
     digits = torch.finfo(trace.hidden.dtype)
     rtol, atol = (digits.eps / 2, digits.eps * digits.smallest_normal / 2) if name == "gptj" else (0, 0)
@@ -97,18 +110,18 @@ def test_rows_scores_and_the_badge(case: tuple[str, LoadedModel, Trace, Any]) ->
         assert f"({dtype} explains {badge.hidden_tolerance:.1e})" in str(badge)
 
 
-def test_another_text_is_beyond_what_rounding_explains(folders: dict[str, Path]) -> None:
-    loaded = models.load(folders["llama"], dtype="bfloat16")
+def test_another_text_is_beyond_what_rounding_explains(read: Any) -> None:
+    loaded, _ = read("llama", "bfloat16")
     one, other = record(loaded, "the dog sat on the log"), record(loaded, "the log sat on the dog")
     wrong = replace(one, hidden=other.hidden)
     assert fused_difference(loaded, one) < hidden_tolerance(one)
     assert fused_difference(loaded, wrong) > 4 * hidden_tolerance(wrong)
 
 
-def test_what_is_read_off_a_trace_follows_float32(case: tuple[str, LoadedModel, Trace, Any], folders: Any) -> None:
+def test_what_is_read_off_a_trace_follows_float32(case: tuple[str, LoadedModel, Trace, Any], read: Any) -> None:
     """Half precision of the same weights: measures, norms, flow and lens stay within its rounding of float32's."""
     name, loaded, trace, _ = case
-    exact = recorded(models.load(folders[name]))
+    wide, exact = read(name, "float32")
     tolerance = 24 * torch.finfo(trace.hidden.dtype).eps
     for half, whole in zip(trace.sites, exact.sites, strict=True):
         where = {"layer": half.layer, "stream": half.stream}
@@ -124,18 +137,16 @@ def test_what_is_read_off_a_trace_follows_float32(case: tuple[str, LoadedModel, 
     if name != "gptj":
         projected = [
             inspector.flow.norm_weighted(each, find(model), layer=0, stream=each.sites[0].stream)
-            for each, model in ((trace, loaded), (exact, models.load(folders[name])))
+            for each, model in ((trace, loaded), (exact, wide))
         ]
         np.testing.assert_allclose(*projected, rtol=0, atol=tolerance * float(projected[1].max()))
 
 
-@pytest.mark.parametrize("name", ["llama", "t5"])
-@pytest.mark.parametrize("dtype", HALF)
-def test_the_lens_ends_with_the_models_own_prediction(name: str, dtype: str, folders: dict[str, Path]) -> None:
-    loaded = models.load(folders[name], dtype=dtype)
-    trace = recorded(loaded)
+@pytest.mark.parametrize("case", [case for case in CASES if case[0] in ("llama", "t5")], ids="-".join, indirect=True)
+def test_the_lens_ends_with_the_models_own_prediction(case: tuple[str, LoadedModel, Trace, Any]) -> None:
+    _, loaded, trace, out = case
     lens = inspector.lens.logit_lens(trace, loaded.predict, loaded.tokenizer, top=1)
-    logits = eager(reference(folders[name], dtype=getattr(torch, dtype)), trace).logits[0].float()
+    logits = out.logits[0].float()
     last = lens[lens["layer"] == lens["layer"].max()]
     np.testing.assert_array_equal(
         last["probability"].to_numpy(), logits.softmax(dim=-1).max(dim=-1).values.numpy().astype(np.float32)
@@ -166,8 +177,8 @@ def test_a_file_keeps_every_bit(case: tuple[str, LoadedModel, Trace, Any], tmp_p
 
 
 @pytest.mark.parametrize("ending", [".html", ".png", ".csv"])
-def test_it_is_exported(ending: str, folders: dict[str, Path], tmp_path: Path) -> None:
-    trace = recorded(models.load(folders["llama"], dtype="bfloat16"))
+def test_it_is_exported(ending: str, read: Any, tmp_path: Path) -> None:
+    _, trace = read("llama", "bfloat16")
     write(trace, tmp_path / f"map{ending}", layer=1, head=2)
     assert (tmp_path / f"map{ending}").stat().st_size > 100
     if ending == ".csv":
@@ -176,12 +187,21 @@ def test_it_is_exported(ending: str, folders: dict[str, Path], tmp_path: Path) -
         np.testing.assert_array_equal(table, trace.attention(layer=1, head=2))
 
 
+OWN_TEXT = "I love cats."
+
+
+@pytest.fixture(scope="module", params=["minilm-own", "translator", "mini-bert", "own-decoder"])
+def own(request: pytest.FixtureRequest) -> tuple[LoadedModel, Trace]:
+    """A model of the catalogue in float32, and its trace."""
+    loaded = models.load(request.param)
+    return loaded, record(loaded, OWN_TEXT)
+
+
 @pytest.mark.parametrize("dtype", HALF)
-@pytest.mark.parametrize("id", ["minilm-own", "translator", "mini-bert", "own-decoder"])
-def test_own_models_in_half_precision(id: str, dtype: str) -> None:
-    loaded = models.load(id, dtype=dtype)
-    text = "I love cats."
-    trace, exact = record(loaded, text), record(models.load(id), text)
+def test_own_models_in_half_precision(own: tuple[LoadedModel, Trace], dtype: str) -> None:
+    wide, exact = own
+    loaded = models.load(wide.card.id, dtype=dtype)
+    trace = record(loaded, OWN_TEXT)
     assert trace.hidden.dtype == getattr(torch, dtype)
     tolerance = 24 * torch.finfo(trace.hidden.dtype).eps
     np.testing.assert_allclose(
@@ -192,5 +212,5 @@ def test_own_models_in_half_precision(id: str, dtype: str) -> None:
     )
     assert check(trace, expected_layers=loaded.layers, hidden_difference=fused_difference(loaded, trace)).holds
     assert len(trace.norms) == len(exact.norms)
-    if id == "translator":
-        assert loaded.generate(text) == models.load(id).generate(text) != ""
+    if wide.card.id == "translator":
+        assert loaded.generate(OWN_TEXT) == wide.generate(OWN_TEXT) != ""

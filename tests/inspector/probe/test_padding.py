@@ -10,7 +10,7 @@ import torch
 
 import inspector
 import models
-from inspector import exactness, record, record_batch
+from inspector import Trace, exactness, record, record_batch
 from models.attention import AttentionCall, watch
 from models.registry import LoadedModel, own_model
 from models.transformer import Encoder
@@ -29,12 +29,17 @@ def loaded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     return models.load(folder)
 
 
+@pytest.fixture(scope="module")
+def each_alone(loaded: LoadedModel) -> list[Trace]:
+    """Record each text alone, once for both sides of padding."""
+    return [record(loaded, text) for text in TEXTS]
+
+
 @pytest.mark.parametrize("padding", ["right", "left"])
-def test_padding_changes_nothing(loaded: LoadedModel, padding: str, tmp_path: Path) -> None:
+def test_padding_changes_nothing(loaded: LoadedModel, each_alone: list[Trace], padding: str, tmp_path: Path) -> None:
     traces = record_batch(loaded, TEXTS, padding=padding)
     assert len({len(trace.tokens) for trace in traces}) == len(TEXTS)
-    for text, trace in zip(TEXTS, traces, strict=True):
-        alone = record(loaded, text)
+    for alone, trace in zip(each_alone, traces, strict=True):
         assert trace.sites == alone.sites
         np.testing.assert_allclose(trace.output, alone.output, rtol=0, atol=1e-5)
         for site in alone.sites:
