@@ -1,6 +1,9 @@
 """The page at 512 tokens in headless Chromium: from a click to what it draws, and the bytes on the wire.
 
-    python tests/benchmarks/grid.py
+    python tests/benchmarks/grid.py [--beside FOLDER]
+
+With --beside the app of another checkout (`git worktree add FOLDER COMMIT`) is served too; every act is done in both,
+in turn, so that the ratios of the medians hold on a busy machine.
 
 The app runs as `make app` starts it. Clicks alternate between what redraws the grid (hiding special tokens changes
 every thumbnail) and what opens a head; medians of 9. Targets: the grid of 6 x 12 heads <= 0.6 s and <= 1.2 MB.
@@ -10,10 +13,14 @@ the open head: from a pointer's move to its tooltip (target 50 ms), and from a k
 
 from __future__ import annotations
 
+import argparse
 import os
 import statistics
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import BrowserContext, Page, sync_playwright
 from running_app import CHROMIUM, FLAGS, IN_PAGE, serve, text_of
 
 # Runs in the page: a click, or a key in the open head; until the picture rests.
@@ -61,34 +68,68 @@ def measure(page: Page, received: list[int], act: str, component: str) -> tuple[
     return seconds, sum(received)
 
 
+ACTS: dict[str, tuple[str, Callable[[int], str]]] = {
+    "grid redrawn (options changed)": (".hl-grid", lambda turn: "Hide special tokens"),
+    "head opened by a click": (".hl-head", lambda turn: f"layer {turn % 6}, head {(turn * 5) % 12}"),
+    "head opened by a key": (".hl-head", lambda turn: "]"),
+}
+"""The acts that are timed: the component that draws the answer, and what is clicked or pressed in each turn."""
+TURNS = range(2, 11)
+
+
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--beside", type=Path, help="another checkout of the project")
+    beside: Path | None = parser.parse_args().beside
     print(f"load of the machine {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
-    with serve(port=8653) as address, sync_playwright() as driver:
-        run(driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS).new_page(), address)
+    with ExitStack() as stack:
+        addresses = [stack.enter_context(serve(port=8653))]
+        if beside is not None:
+            addresses.append(stack.enter_context(serve(port=8654, root=beside.resolve())))
+        driver = stack.enter_context(sync_playwright())
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        run([opened(browser.new_context(), address) for address in addresses])
 
 
-def run(page: Page, address: str) -> None:
+def opened(context: BrowserContext, address: str) -> tuple[Page, list[int]]:
+    """A page that shows 512 tokens, and the list of the bytes that it receives."""
+    page = context.new_page()
     received: list[int] = []
     page.set_viewport_size({"width": 1440, "height": 1000})
     page.on("websocket", lambda ws: ws.on("framereceived", lambda frame: received.append(len(frame))))
+    page.set_default_timeout(300_000)
     page.goto(f"{address}?layer=1&head=1")
-    page.get_by_role("gridcell").first.wait_for(timeout=60_000)
+    page.get_by_role("gridcell").first.wait_for()
     page.get_by_label("Text", exact=True).fill(text_of(512))
     page.get_by_role("button", name="Inspect").click()
-    page.get_by_text("512 tokens of at most 512").wait_for(timeout=60_000)
+    page.get_by_text("512 tokens of at most 512").wait_for()
     page.wait_for_timeout(2000)
-    page.get_by_role("button", name="Options").click()  # its switches are in the page while it is open
+    options = page.get_by_role("button", name="Options")
+    if options.count():  # its switches are in the page while it is open; older versions show them at once
+        options.click()
     page.get_by_text("Hide special tokens").wait_for()
-    grids = [measure(page, received, "Hide special tokens", ".hl-grid") for _ in range(9)]
-    heads = [measure(page, received, f"layer {i % 6}, head {(i * 5) % 12}", ".hl-head") for i in range(2, 11)]
-    steps = [measure(page, received, "]", ".hl-head") for _ in range(9)]
-    hovers = page.evaluate(HOVER)
-    print(f"n=512, hover to tooltip: median {statistics.median(hovers):.0f} ms, slowest {max(hovers):.0f} ms")
-    named = {"grid redrawn (options changed)": grids, "head opened by a click": heads, "head opened by a key": steps}
-    for name, results in named.items():
-        seconds, sizes = zip(*results, strict=True)
-        times = f"first {seconds[0]:.2f} s, median {statistics.median(seconds):.2f} s, slowest {max(seconds):.2f} s"
-        print(f"n=512, {name}: {times}; at most {max(sizes) / 1e6:.2f} MB received")
+    return page, received
+
+
+def run(pages: list[tuple[Page, list[int]]]) -> None:
+    for name, (component, act) in ACTS.items():
+        results: list[list[tuple[float, int]]] = [[] for _ in pages]
+        for turn in TURNS:
+            for (page, received), measured in zip(pages, results, strict=True):
+                page.bring_to_front()
+                measured.append(measure(page, received, act(turn), component))
+        medians = []
+        for measured in results:
+            seconds, sizes = zip(*measured, strict=True)
+            medians.append(statistics.median(seconds))
+            times = f"first {seconds[0]:.2f} s, median {medians[-1]:.2f} s, slowest {max(seconds):.2f} s"
+            print(f"n=512, {name}: {times}; at most {max(sizes) / 1e6:.2f} MB received")
+        if len(medians) == 2:
+            print(f"    this checkout takes {medians[0] / medians[1]:.2f} of the time of the one beside")
+    for page, _ in pages:
+        page.bring_to_front()
+        hovers = page.evaluate(HOVER)
+        print(f"n=512, hover to tooltip: median {statistics.median(hovers):.0f} ms, slowest {max(hovers):.0f} ms")
 
 
 if __name__ == "__main__":

@@ -56,13 +56,18 @@ def text_of(tokens: int) -> str:
 
 @contextmanager
 def serve(
-    page: str | Path = "app.py", *, port: int, environment: Mapping[str, str] | None = None, log: Path | None = None
+    page: str | Path = "app.py",
+    *,
+    port: int,
+    environment: Mapping[str, str] | None = None,
+    log: Path | None = None,
+    root: Path = ROOT,
 ) -> Iterator[str]:
-    """The address of a Streamlit page, once it answers; what the server says goes into `log`."""
+    """Yield the address of a Streamlit page of the checkout at `root`, once it answers; log: what the server says."""
     command = [sys.executable, "-m", "streamlit", "run", str(page), f"--server.port={port}", "--server.headless=true"]
     with Path(log or os.devnull).open("w") as said:
         process = subprocess.Popen(
-            command, cwd=ROOT, stdout=said, stderr=said, env={**os.environ, **(environment or {})}
+            command, cwd=root, stdout=said, stderr=said, env={**os.environ, **(environment or {})}
         )
     try:
         for _ in range(120):

@@ -8,29 +8,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import torch
 
 import models
 from inspector import generating
 from inspector.generating import Decoding
 from inspector.readings import generate as readings
 from inspector.wording.english import generate as wording
-from models import LoadedModel
+from tests.inspector.readings.written import next_probabilities
 
 TEXTS = ("My dog sat.", "I love cats.", "When I came home, my mother was cooking.", "It is red.")
 MODELS = ("translator", "own-decoder", "own-encoder-decoder")
 NUMBER = r"\((\d[\d.e-]*)"
-
-
-@torch.no_grad()
-def probabilities(loaded: LoadedModel, made: generating.Written, step: int) -> np.ndarray:
-    """Compute the probabilities of a step's token by one forward of the whole model over what was there before."""
-    before = torch.tensor([made.whole.ids[: made.begun + step - 1]])
-    source = torch.tensor([loaded.encode(made.trace.text).ids])
-    hidden = loaded.network(source, before) if loaded.shape == "encoder-decoder" else loaded.network(before)
-    logits = loaded.network.logits(hidden)[0, -1].double().numpy()
-    odds = np.exp(logits - logits.max())
-    return odds / odds.sum()
 
 
 @pytest.mark.parametrize("how", [Decoding(), Decoding(True, temperature=1.5, seed=2)], ids=["greedy", "drawn"])
@@ -43,7 +31,7 @@ def test_no_sentence_says_what_the_numbers_do_not(
     for text in TEXTS:
         made = generating.write(loaded, text, how=how, new_tokens=8)
         steps = range(1, len(made.steps) + 1)
-        every = {step: probabilities(loaded, made, step) for step in steps}
+        every = {step: next_probabilities(loaded, made, step) for step in steps}
         assert readings.least_sure(made) == 1 + int(np.argmin([every[step].max() for step in steps]))
         for step in steps:
             said = wording.step(readings.step(made, step))

@@ -31,6 +31,7 @@ from inspector.wording.english import positions as say_positions
 from inspector.wording.english import what_if as say_what_if
 from models import LoadedModel
 from tests.inspector.readings.said import COUNT, NUMBER, PERCENT, TOKEN, claim, count, is_number, is_percent, number
+from tests.inspector.readings.written import next_probabilities
 
 NAMED = r"((?:the [\d,]+\w\w )?`+ ?.+? ?`+)"
 MODELS = {"mini-bert": 60, "own-encoder": 50, "own-decoder": 50, "own-encoder-decoder": 40}
@@ -641,17 +642,6 @@ def check_step(said: str, made: generating.Written, p: np.ndarray, stream: str) 
     assert any(row[at] >= row.max() - 1e-7 and token(keys[at]) == key for at in range(len(keys)))
     assert bool(tied) == (np.sort(row)[-2] >= 0.95 * row.max())
     assert ("in the source" in said) == (stream == "cross")
-
-
-@torch.no_grad()
-def next_probabilities(loaded: LoadedModel, made: generating.Written, step: int) -> np.ndarray:
-    """Compute the probabilities of a step's token by one forward of the whole model over what was there before."""
-    before = torch.tensor([made.whole.ids[: made.begun + step - 1]])
-    source = torch.tensor([loaded.encode(made.trace.text).ids])
-    hidden = loaded.network(source, before) if loaded.shape == "encoder-decoder" else loaded.network(before)
-    logits = loaded.network.logits(hidden)[0, -1].double().numpy()
-    odds = np.exp(logits - logits.max())
-    return odds / odds.sum()
 
 
 def step_sentence(made: generating.Written, number: int, stream: str, random: Random) -> str:
