@@ -37,6 +37,9 @@ PARTS: dict[Kernel, tuple[str, ...]] = {
 }
 """The parts that attention is made of, by the kernel that computes it."""
 
+PAIRED = ("scores", "softmax", "mix", "fused")
+"""The parts that work on pairs of tokens."""
+
 ALL_PARTS = ("projections", "scores", "softmax", "mix", "fused", "ffn")
 MOST_BYTES = 10**9  # of the tensors of all lengths
 MOST_FLOPS = 10**13  # of all runs together: minutes on one core
@@ -150,13 +153,17 @@ def measure_shape(
     *,
     dtype: torch.dtype | None = None,
     device: torch.device | str = "cpu",
+    parts: Sequence[str] = ALL_PARTS,
     repeats: int = REPEATS,
     most_bytes: int = MOST_BYTES,
     most_flops: int = MOST_FLOPS,
     on_progress: Callable[[int, int], object] = lambda done, total: None,
     stop: Callable[[], bool] = lambda: False,
 ) -> Measured:
-    """Measure one layer of a given shape, in float32 where no dtype is given; the arguments are those of `measure`."""
+    """Measure one layer of a given shape, in float32 where no dtype is given.
+
+    parts: to time; the other arguments are those of `measure`.
+    """
     import torch  # takes seconds
 
     from inspector.costs.timed_layer import TimedLayer
@@ -171,7 +178,7 @@ def measure_shape(
             f"one layer at up to {lengths[-1]:,} tokens takes {needed:,} bytes with its scores, over {most_bytes:,}; "
             "choose shorter texts"
         )
-    work = (repeats + 1) * sum(_work(shape, part, length, 1)[0] for length in lengths for part in ALL_PARTS)
+    work = (repeats + 1) * sum(_work(shape, part, length, 1)[0] for length in lengths for part in parts)
     if work > most_flops:
         raise ValueError(
             f"timing one layer at up to {lengths[-1]:,} tokens takes {work:,} FLOPs, over {most_flops:,}; choose "
@@ -179,13 +186,13 @@ def measure_shape(
         )
     layer = TimedLayer(shape, dtype=dtype, device=torch.device(device))
     now = layer.clock()
-    found: dict[tuple[int, str], list[float]] = {(length, part): [] for length in lengths for part in ALL_PARTS}
+    found: dict[tuple[int, str], list[float]] = {(length, part): [] for length in lengths for part in parts}
     total, done = (repeats + 1) * len(found), 0
     with torch.no_grad():
         tensors = {length: layer.tensors(length) for length in lengths}
         for turn in range(repeats + 1):
             for length in lengths:
-                for part in ALL_PARTS:
+                for part in parts:
                     if stop():
                         raise ValueError("stopped")
                     began = now()
@@ -207,6 +214,32 @@ def measure_shape(
         repeats=repeats,
         counted=shape.crossover,
     )
+
+
+def measure_heads(
+    width: int,
+    heads: Sequence[int],
+    *,
+    tokens: int,
+    repeats: int = REPEATS,
+    on_progress: Callable[[int, int], object] = lambda done, total: None,
+) -> dict[int, Measured]:
+    """Measure scores, softmax and mix of one layer with several numbers of heads, which share its width.
+
+    Each head has keys and values of its own. Raises ValueError as `measure`, and for a number that does not divide the
+    width.
+    """
+    if wrong := [number for number in heads if number < 1 or width % number]:
+        raise ValueError(f"{wrong[0]} heads do not divide a width of {width}")
+    found = {}
+    for place, number in enumerate(heads):
+
+        def progress(done: int, total: int, before: int = place) -> object:
+            return on_progress(before * total + done, len(heads) * total)
+
+        shape = LayerShape(width, number, number, width // number, 1, gated=False)
+        found[number] = measure_shape(shape, [tokens], parts=PAIRED, repeats=repeats, on_progress=progress)
+    return found
 
 
 def layer_shape(config: Any) -> LayerShape:

@@ -1,15 +1,22 @@
 """The costs of writing token by token, with a KV cache and without, from the configuration alone.
 
 Without a cache every step runs the decoder over all tokens so far; with one over the newest alone, which attends to the
-keys and values that were kept. The formulas are those of `inspector.costs.formulas`; nothing is run.
+keys and values that were kept. `by_step` has the formulas of `inspector.costs.formulas` for the project's Transformer;
+`counted_by_step` takes any model's polynomials from `inspector.costs.count`. No weights are read.
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from inspector.costs import stacks
 from models.transformer.config import TransformerConfig
+
+if TYPE_CHECKING:
+    from inspector.costs.counted.counting import Counted
+    from inspector.costs.kv_cache import KVCache
 
 
 def by_step(
@@ -44,6 +51,61 @@ def by_step(
     for name in ("cached", "uncached"):
         table[f"total_{name}"] = table[f"flops_{name}"].cumsum()
     return table
+
+
+def counted_by_step(
+    counted: Counted,
+    cache: KVCache,
+    *,
+    steps: int,
+    begun: int = 1,
+    source: int | None = None,
+    element_bytes: int = 4,
+    last_only: bool = True,
+) -> pd.DataFrame:
+    """Count each step of writing one text in any model with a cache; arguments and columns as in `by_step`.
+
+    last_only: the forward scores the vocabulary for the newest token alone, as `generate` of transformers asks models
+    that can; False where the code scores every token that it reads.
+
+    Raises ValueError for a number below 1, a model without a cached step, and a source too many or too few.
+    """
+    if min(steps, begun, 1 if source is None else source) < 1:
+        raise ValueError(f"steps {steps}, begun {begun}, source {source}: each must be at least 1")
+    if (counted.shape == "encoder-decoder") != (source is not None):
+        raise ValueError(f"this is an {counted.shape}, and source is {source}")
+    if counted.step_formula is None:
+        raise ValueError("this model keeps no cache that a step could read")
+    rows = []
+    for step in range(1, steps + 1):
+        tokens = begun + step - 1
+        uncached = _decoder(counted, tokens, source, last_only=last_only)
+        cached = uncached
+        if step > 1:
+            lengths = (tokens - 1, None) if source is None else (source, tokens - 1)
+            table = counted.step(tokens=lengths[0], target_tokens=lengths[1])
+            assert table is not None
+            cached = int(table["flops"].sum())
+        kept = cache.bytes(tokens, source=source or 0, element_bytes=element_bytes)
+        rows.append((step, tokens, cached, uncached, kept))
+    table = pd.DataFrame(rows, columns=["step", "tokens", "flops_cached", "flops_uncached", "cache_bytes"])
+    for name in ("cached", "uncached"):
+        table[f"total_{name}"] = table[f"flops_{name}"].cumsum()
+    return table
+
+
+def _decoder(counted: Counted, tokens: int, source: int | None, *, last_only: bool) -> int:
+    """The products of a decoder that reads all of its tokens, without the encoder's."""
+
+    def of(tokens: int) -> pd.DataFrame:
+        lengths = (tokens, None) if source is None else (source, tokens)
+        table = counted.table(tokens=lengths[0], target_tokens=lengths[1])
+        return table if source is None else table[table["stream"] != "encoder"]
+
+    table = of(tokens)
+    heads = table["part"] == "head"
+    scored = of(1) if last_only else table
+    return int(table["flops"][~heads].sum()) + int(scored["flops"][scored["part"] == "head"].sum())
 
 
 def _products(costs: list[stacks.Placed]) -> int:

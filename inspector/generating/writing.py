@@ -8,8 +8,9 @@ because no later token changes an earlier one.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
+from time import perf_counter
 
 import pandas as pd
 import torch
@@ -45,7 +46,8 @@ class Step:
     rank: its place among all tokens of the vocabulary by probability, 1 for the likeliest; candidates: the 5 likeliest;
     cache_bytes: what the cache held after this step, flops: the decoder's matrix products in it, both as measured.
     ruled: a rule of the model's generation_config (a forced or a bad word, a least length, a penalty) took the choice
-    from the token that was the likeliest.
+    from the token that was the likeliest. seconds: on the wall, with the counting of FLOPs; the first step also reads
+    the source.
     """
 
     chosen: Candidate
@@ -54,6 +56,7 @@ class Step:
     cache_bytes: int
     flops: int
     ruled: bool = False
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,8 @@ class Written:
 
     steps: N of them; trace: of the finished text, whose query rows from `begun` - 1 on are the steps'; begun: how many
     tokens were there before the first new one; texts: what was written after each step; whole: all that was decoded.
-    uncached: the new ids as decoded without the cache, and uncached_flops: the decoder's matrix products in each step.
+    uncached: the new ids as decoded without the cache, uncached_flops: the decoder's matrix products in each step, and
+    uncached_seconds: their times.
     source: how many tokens an encoder-decoder read. off: the largest difference between a chosen token's probability as
     it was written and in the recording of the whole text, which the maps come from; all but 0 unless a model computes a
     text otherwise than its steps.
@@ -86,6 +90,7 @@ class Written:
     uncached_flops: tuple[int, ...]
     off: float
     source: int | None = None
+    uncached_seconds: tuple[float, ...] = ()
 
     @property
     def ids(self) -> tuple[int, ...]:
@@ -106,7 +111,8 @@ class Written:
     def table(self) -> pd.DataFrame:
         """A row per step: step (from 1), token, id, probability, drawn_probability, rank, ruled, top1_token,
         top1_id, top1_probability and so on, cache_bytes; FLOPs of the decoder's matrix products flops_cached and
-        flops_uncached, and their running sums total_cached and total_uncached.
+        flops_uncached, and their running sums total_cached and total_uncached; the times seconds_cached and
+        seconds_uncached.
 
         Without the cache a text may end earlier, where rounding decides between two tokens: its FLOPs are NaN then.
         """
@@ -133,6 +139,8 @@ class Written:
         for name, flops in (("cached", cached), ("uncached", self.uncached_flops[: len(cached)])):
             table[f"flops_{name}"] = pd.Series(flops)
             table[f"total_{name}"] = pd.Series(list(accumulate(flops)))
+        table["seconds_cached"] = [step.seconds for step in self.steps]
+        table["seconds_uncached"] = pd.Series(self.uncached_seconds[: len(cached)], dtype=float)
         return table
 
 
@@ -180,23 +188,28 @@ def write(
         raise ValueError(f"new_tokens is {new_tokens}; after this text the model has room for 1 to {given.room}")
     if how.sampled:
         how.check()
-    steps, uncached = list[Step](), list[tuple[int, int]]()  # uncached: token and FLOPs; all logits would be [N, V]
-    begin = torch.tensor([given.encoding.ids])
+    steps = list[Step]()
+    uncached = list[tuple[int, int, float]]()  # token, FLOPs and seconds; all logits would be [N, V]
+    begin, since = torch.tensor([given.encoding.ids]), perf_counter()
 
     def seen(step: DecodedStep) -> None:
-        steps.append(_step(loaded, step, how=how))
+        seconds = perf_counter() - since
+        steps.append(replace(_step(loaded, step, how=how), seconds=seconds))
         tell()
 
     def seen_uncached(step: DecodedStep) -> None:
-        uncached.append((step.token, step.flops))
+        uncached.append((step.token, step.flops, perf_counter() - since))
         tell()
 
     def tell() -> None:
+        nonlocal since
         if watch is not None:
             watch(len(steps) + len(uncached))
+        since = perf_counter()
 
     runner = loaded.runner
     ids: list[int] = runner.decode(begin, how, new_tokens=new_tokens, watch=seen)[0].tolist()
+    since = perf_counter()
     runner.decode(begin, how, new_tokens=new_tokens, watch=seen_uncached, cached=False)
     start = len(ids) - len(steps)
     whole = from_ids(loaded.tokenizer, ids)
@@ -214,8 +227,9 @@ def write(
             for count in range(1, len(steps) + 1)
         ),
         ended=ids[-1] in runner.ends,
-        uncached=tuple(token for token, _ in uncached),
-        uncached_flops=tuple(flops for _, flops in uncached),
+        uncached=tuple(token for token, *_ in uncached),
+        uncached_flops=tuple(flops for _, flops, _ in uncached),
+        uncached_seconds=tuple(seconds for *_, seconds in uncached),
         off=_off(loaded, trace, steps),
         source=len(given.encoding) if translates else None,
     )

@@ -383,6 +383,35 @@ def clock(times: pd.DataFrame, *, mode: Mode = "light") -> go.Figure:
     )
 
 
+def by_heads(times: pd.DataFrame, *, mode: Mode = "light") -> go.Figure:
+    """Milliseconds of one layer's scores, softmax and mix against the number of heads.
+
+    times: of `readings.costs.times_by_heads`: columns heads, eager, sdpa in seconds.
+    """
+    part = theme.PART[mode]
+    return go.Figure(
+        [
+            go.Scatter(
+                x=times["heads"],
+                y=1000 * times[column],
+                name=name,
+                mode="lines+markers",
+                line={"color": part["attention"], "dash": dash, "width": 2},
+                hovertemplate="%{x} heads<br>%{y:.3~g} ms",
+            )
+            for column, name, dash in (("eager", "eager", "dash"), ("sdpa", "fused", "solid"))
+        ],
+        layout={
+            "template": theme.template(mode),
+            "title": {"text": "Scores, softmax and mix of one layer"},
+            "xaxis": {"title": {"text": "heads"}, "type": "log", "tickvals": list(times["heads"])},
+            "yaxis": {"title": {"text": "milliseconds"}, "type": "log", "tickformat": "~g"},
+            "legend": theme.LEGEND_BELOW,
+            "height": 380,
+        },
+    )
+
+
 def roofline(work: pd.DataFrame, *, peak: float, bandwidth: float, mode: Mode = "light") -> go.Figure:
     """Attainable FLOP/s against FLOPs a byte (Williams et al. 2009), and where each part of a layer stands under it.
 

@@ -14,7 +14,7 @@ from inspector.costs.formulas import SOFTMAX_FLOPS
 from models.transformer.config import TransformerConfig
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from transformers import PreTrainedConfig
 
@@ -160,11 +160,13 @@ def sharing(cache: KVCache, *, tokens: int, element_bytes: int = 2) -> pd.DataFr
 class HeadsCost:
     """One layer's attention with some number of heads: the width of each, and what does and does not depend on it.
 
-    parameters: 4 d². products: FLOPs of scores and mix, 4 n² d. softmax: 5 FLOPs for each of h n² weights.
+    parameters: 4 d². projections: FLOPs of the four matrices, 8 n d². products: of scores and mix, 4 n² d. softmax: 5
+    FLOPs for each of h n² weights.
     """
 
     head_width: int
     parameters: int
+    projections: int
     products: int
     softmax: int
 
@@ -176,6 +178,11 @@ class AttentionLayer:
     width: int
     heads: int
 
+    def compared(self, heads: int) -> list[int]:
+        """Choose the numbers of heads to time beside `heads`: 1, the model's own, and the most up to 64."""
+        most = max(number for number in self.divisors if number <= max(64, self.heads))
+        return sorted({1, heads, self.heads, most})
+
     @property
     def divisors(self) -> list[int]:
         """The numbers of heads that divide the width, its own among them, up to 256."""
@@ -184,7 +191,7 @@ class AttentionLayer:
     def with_heads(self, heads: int, *, tokens: int) -> HeadsCost:
         """Count the layer with another number of heads, each d / h wide with keys and values of its own."""
         d, n = self.width, tokens
-        return HeadsCost(d // heads, 4 * d * d, 4 * n * n * d, SOFTMAX_FLOPS * heads * n * n)
+        return HeadsCost(d // heads, 4 * d * d, 8 * n * d * d, 4 * n * n * d, SOFTMAX_FLOPS * heads * n * n)
 
 
 def attention_layer(config: PreTrainedConfig | TransformerConfig) -> AttentionLayer:
@@ -195,6 +202,15 @@ def attention_layer(config: PreTrainedConfig | TransformerConfig) -> AttentionLa
 
     heads, *_ = attention_sizes(config)
     return AttentionLayer(first_number(stack_configs(config)[-1], "hidden_size", "d_model"), heads)
+
+
+def times_by_heads(measured: Mapping[int, Measured]) -> pd.DataFrame:
+    """Sum up scores, softmax and mix by the number of heads; columns heads, eager, sdpa in seconds."""
+    rows = []
+    for heads, one in sorted(measured.items()):
+        seconds = one.table.set_index("part")["seconds"]
+        rows.append((heads, float(seconds[["scores", "softmax", "mix"]].sum()), float(seconds["fused"])))
+    return pd.DataFrame(rows, columns=["heads", "eager", "sdpa"])
 
 
 def times(measured: Measured) -> pd.DataFrame:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -96,6 +97,26 @@ def most(
         return None
     first, second = (float(weights[place]) for place in order[:2])
     return Look(keys[order[0]], first, tied=_near(first, second), layer=layer, head=head, source=source)
+
+
+def beside_the_count(found: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
+    """Put the figures of `counted_by_step` beside those of `Written.table`: what, counted, measured, seconds."""
+    last = len(table) - 1
+    places = [
+        ("first step, FLOPs (the prefill)", "flops_cached", "seconds_cached", 0),
+        ("last step with the cache, FLOPs", "flops_cached", "seconds_cached", last),
+        ("last step without, FLOPs", "flops_uncached", "seconds_uncached", last),
+        ("all steps with the cache, FLOPs", "total_cached", "seconds_cached", None),
+        ("all steps without, FLOPs", "total_uncached", "seconds_uncached", None),
+        ("cache after the last step, bytes", "cache_bytes", "", last),
+    ]
+    rows = []
+    for what, amount, time, at in places:
+        row = last if at is None else at
+        seconds = None if not time else table[time].sum() if at is None else table[time].iloc[row]
+        rows.append((what, int(found[amount].iloc[row]), table[amount].iloc[row], seconds))
+    frame = pd.DataFrame(rows, columns=["what", "counted", "measured", "seconds"])
+    return frame.astype({"measured": "Int64", "seconds": float})
 
 
 def _near(one: float, other: float) -> bool:

@@ -13,7 +13,6 @@ from inspector.views.shell import link, session, widgets
 from models import failures
 
 if TYPE_CHECKING:
-    from inspector.costs.kv_cache import KVCache
     from inspector.views.costs.subject import Subject
 
 MOST = 3  # shapes beside the model that the page shows
@@ -50,11 +49,11 @@ def show(subject: Subject) -> None:
     )
     link.publish()
     try:
-        entries = [(subject.title, subject.counted(), _cache(subject))]
+        entries = [(subject.title, subject.counted(), subject.cache())]
         for name in chosen:
             with st.spinner(f"Counting {costs.SHELF[name].title}"):
                 other = subjects.of_shape(name, tokens=subject.tokens)
-                entries.append((other.title, other.counted(), _cache(other)))
+                entries.append((other.title, other.counted(), other.cache()))
         with failures.told("Comparing", instead="Choose other shapes."):
             table = read.beside(entries, tokens=subject.tokens)
     except ValueError as error:
@@ -66,10 +65,3 @@ def show(subject: Subject) -> None:
         "lengths, in tokens, are those at which scores and mix alone, and all of attention, cost as much as the FFN in "
         "the first stream. KV cache of 2-byte numbers."
     )
-
-
-def _cache(subject: Subject) -> KVCache | None:
-    try:
-        return costs.kv_cache(subject.config)
-    except ValueError:  # an encoder keeps none
-        return None

@@ -85,16 +85,15 @@ def _three_ways(subject: Subject, found: read.Derived, *, part: str) -> None:
     if found.count is not None:
         said.append(("Count", f"{found.count:,}", "The products that the model's own code makes, on shapes alone."))
     measured = time.known(subject)
+    timed = None if measured is None else read.clocked(found.component, part, measured, tokens=subject.tokens)
+    if timed is not None:
+        name, milliseconds, rate = timed
+        meaning = f"Of {name} together in one layer: {number(rate)} GFLOP/s."
+        said.append(("Clock", f"{number(milliseconds)} ms a layer", meaning))
+    if said:
+        widgets.numbers(said)
     if measured is None:
-        clock = "press Measure under Milliseconds"
-    elif (timed := read.clocked(found.component, part, measured, tokens=subject.tokens)) is None:
-        clock = "not timed"
-    else:
-        clock = f"{number(timed[1])} ms"
-        said.append(("Clock", clock, f"Of {timed[0]} together in one layer: {number(timed[2])} GFLOP/s."))
-    if measured is None or clock == "not timed":
-        said.append(("Clock", clock, "This machine's time of one layer's part."))
-    widgets.numbers(said)
+        st.caption("For the time beside them choose Milliseconds above, and press Measure.")
     if found.formula is None or found.count is None:
         return
     if found.formula == found.count:

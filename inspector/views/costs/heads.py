@@ -1,17 +1,27 @@
-"""More heads or fewer: the products cost the same, the softmax does not."""
+"""More heads or fewer: the products cost the same, the softmax and the time do not."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from inspector.costs import clock
+from inspector.plots import costs as draw
 from inspector.plots.theme import quantity
 from inspector.readings import costs as read
+from inspector.views.costs import time
+from inspector.views.figures import chart
 from inspector.views.shell import link, session, widgets
+from inspector.wording.english import costs as words
 
 if TYPE_CHECKING:
     from inspector.views.costs.subject import Subject
+
+HEADS = """from inspector.costs import clock
+
+measured = clock.measure_heads({width}, {heads}, tokens={tokens})"""
 
 
 def show(subject: Subject) -> None:
@@ -43,11 +53,28 @@ def show(subject: Subject) -> None:
         ],
         of=" in one layer",
     )
-    n, d = subject.tokens, layer.width
-    st.caption(
-        f"{heads} heads of width {cost.head_width}: each map takes 2 n² d/h FLOPs for its scores, so {heads} of them "
-        f"take 2 n² d = {2 * n * n * d:,} together at n = {n:,} and d = {d:,}. What grows with the heads is the number "
-        f"of weights, h n² = {heads * n * n:,}, and with it the softmax and the time. Heads as wide as the model each, "
-        f"without the reduction to d/h, would cost {heads} times as much: {quantity(heads * cost.products, 'FLOP')}. "
-        "Here every head has its own keys and values."
+    st.caption(words.heads(layer, heads=heads, tokens=subject.tokens))
+    _timed(subject, layer, heads)
+
+
+def _timed(subject: Subject, layer: read.AttentionLayer, heads: int) -> None:
+    """Draw the milliseconds of one layer's maps by the number of heads, from the clock."""
+    compared = layer.compared(heads)
+    measured = time.run(
+        lambda on_progress: clock.measure_heads(layer.width, compared, tokens=subject.tokens, on_progress=on_progress),
+        known=("heads", layer.width, tuple(compared), subject.tokens),
+        key="measure-heads",
+        about=f"Do more heads take longer? Scores, softmax and mix of one layer are timed on this machine with "
+        f"{', '.join(map(str, compared))} heads at {subject.tokens:,} tokens.",
+    )
+    if measured is None:
+        return
+    table = read.times_by_heads(measured)
+    st.markdown(words.heads_timed(table, tokens=subject.tokens))
+    chart.show(
+        partial(draw.by_heads, table),
+        alt="Milliseconds of scores, softmax and mix by the number of heads, eager and fused",
+        key="by-heads",
+        python=HEADS.format(width=layer.width, heads=compared, tokens=subject.tokens),
+        table=table,
     )

@@ -11,7 +11,7 @@ from inspector import costs
 from inspector.plots import costs as draw
 from inspector.plots import theme
 from inspector.readings import costs as read
-from inspector.views.costs import beside, derivation, heads, memory, time
+from inspector.views.costs import beside, card, derivation, heads, memory, time
 from inspector.views.costs import subject as subjects
 from inspector.views.figures import chart
 from inspector.views.shell import sentence, session, widgets
@@ -35,6 +35,7 @@ SECTIONS = {
     "layers": "By layer",
     "whole": "The whole model",
     "memory": "Memory and steps",
+    "card": "On your card",
     "heads": "Heads",
     "beside": "Side by side",
     "time": "Time",
@@ -210,6 +211,8 @@ match widgets.bar("More about these costs", list(SECTIONS), "section", words=SEC
         )
     case "memory":
         memory.show(subject)
+    case "card":
+        card.show(subject)
     case "heads":
         heads.show(subject)
     case "beside":

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import models
     from inspector.costs.clock import LayerShape
     from inspector.costs.counted.counting import Counted
+    from inspector.costs.kv_cache import KVCache
 
 Source = Literal["model", "shape", "config"]
 SOURCES: dict[Source, str] = {"model": "This model", "shape": "A known shape", "config": "Your config"}
@@ -55,6 +56,13 @@ class Subject:
                 return costs.count(self.config)
 
         return session.cached(("costs", self.key), make)
+
+    def cache(self) -> KVCache | None:
+        """Derive the KV cache; None for an encoder, which keeps none."""
+        try:
+            return costs.kv_cache(self.config)
+        except ValueError:
+            return None
 
     def layer_shape(self) -> LayerShape:
         """Read the shape of the first layer; raises ValueError for one with other parts than the clock times."""
@@ -101,9 +109,9 @@ def _shape() -> Subject:
             width=220,
         )
         tokens = _length()
-    shape = costs.SHELF[name]
-    note = f"; {shape.note}" if shape.note else ""
-    st.caption(f"{shape.title}: sizes from {shape.source}. Its published {shape.parameters:,} parameters{note}.")
+        shape = costs.SHELF[name]
+        note = f": {shape.note}" if shape.note else ""
+        st.caption(f"Sizes from {shape.source}. Published with {shape.parameters:,} parameters{note}.", width="stretch")
     return of_shape(name, tokens=tokens)
 
 

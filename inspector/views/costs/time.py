@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import streamlit as st
 
@@ -16,13 +16,14 @@ from inspector.wording.english import costs as words
 from models import failures
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Hashable, Sequence
 
     import pandas as pd
 
     from inspector.costs.clock import Kernel, LayerShape, Measured
     from inspector.views.costs.subject import Subject
 
+Result = TypeVar("Result")
 LENGTHS = (64, 128, 256, 512, 1024)
 KERNELS: dict[Kernel, str] = {"eager": "Eager", "sdpa": "Fused"}
 MEASURED = """import inspector, models
@@ -69,21 +70,45 @@ def by_layer(subject: Subject, table: pd.DataFrame) -> pd.DataFrame | None:
 
 def clocked(subject: Subject, shape: LayerShape, lengths: Sequence[int], *, key: str) -> Measured | None:
     """Offer the clock, run it when the reader presses the button, and give what it found for these lengths."""
+    tensor = None if subject.loaded is None else next(subject.loaded.network.parameters())
+
+    def work(on_progress: Callable[[int, int], object]) -> Measured:
+        return clock.measure_shape(
+            shape,
+            lengths,
+            dtype=None if tensor is None else tensor.dtype,
+            device="cpu" if tensor is None else tensor.device,
+            on_progress=on_progress,
+        )
+
+    at = ", ".join(f"{length:,}" for length in lengths)
+    return run(
+        work,
+        known=(subject.key, tuple(lengths)),
+        key=key,
+        about=f"Milliseconds are measured on this machine: one layer of this shape, with random numbers for weights, "
+        f"is run part by part at {at} {'token' if at == '1' else 'tokens'}. It takes some seconds.",
+    )
+
+
+def run(
+    work: Callable[[Callable[[int, int], object]], Result], *, known: Hashable, key: str, about: str
+) -> Result | None:
+    """Offer a measurement, make it when the reader presses the button, and give what it found last.
+
+    work: measures, and calls what it is given with the runs that are done and the runs that there will be. known: what
+    tells measurements apart. key: of the button. about: what will be measured, said until it is.
+    """
     results = st.session_state.setdefault("costs.measured", {})
-    known = (subject.key, tuple(lengths))
     if st.button("Measure again" if known in results else "Measure", icon=":material/timer:", key=key):
         try:
-            results[known] = _measured(subject, shape, lengths, key=key)
+            results[known] = _measured(work, key=key)
         except ValueError as error:
             session.show_problem(str(error), what="Cannot be timed")
-    measured: Measured | None = results.get(known)
-    if measured is None:
-        at = ", ".join(f"{length:,}" for length in lengths)
-        st.caption(
-            f"Milliseconds are measured on this machine: one layer of this shape, with random numbers for weights, is "
-            f"run part by part at {at} {'token' if at == '1' else 'tokens'}. It takes some seconds."
-        )
-    return measured
+    found: Result | None = results.get(known)
+    if found is None:
+        st.caption(about)
+    return found
 
 
 def known(subject: Subject) -> Measured | None:
@@ -118,6 +143,7 @@ def _lengths(subject: Subject, measured: Measured) -> None:
         "FLOPs predict the fused kernel better than eager attention: eager writes every map to memory and reads it "
         "again for the softmax, which computes little for each byte. A busy machine moves these numbers."
     )
+    st.markdown(words.rates(measured))
     rates = measured.table.assign(
         gflops=measured.table["flops"] / measured.table["seconds"] / 1e9,
         gbytes=measured.table["bytes"] / measured.table["seconds"] / 1e9,
@@ -138,20 +164,13 @@ def python(subject: Subject, lengths: Sequence[int]) -> str:
     return MEASURED.format(model=subject.loaded.card.id, lengths=list(lengths))
 
 
-def _measured(subject: Subject, shape: LayerShape, lengths: Sequence[int], *, key: str) -> Measured:
+def _measured(work: Callable[[Callable[[int, int], object]], Result], *, key: str) -> Result:
     """Run the clock, with a bar and a Stop; what is stopped leaves nothing."""
     process_settings.use_threads()
     place = st.empty()
     bar = progress.Bar(place, stop=f"stop {key}", holds=False)
-    tensor = None if subject.loaded is None else next(subject.loaded.network.parameters())
     with failures.told("The clock", instead="Choose another model."), queue.turn("The clock"):
-        found = clock.measure_shape(
-            shape,
-            lengths,
-            dtype=None if tensor is None else tensor.dtype,
-            device="cpu" if tensor is None else tensor.device,
-            on_progress=lambda done, total: bar.draw(done, total, f"Run {done} of {total}"),
-        )
+        found = work(lambda done, total: bar.draw(done, total, f"Run {done} of {total}"))
     place.empty()
     return found
 

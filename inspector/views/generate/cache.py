@@ -13,6 +13,7 @@ from inspector.plots import generating as draw
 from inspector.plots import theme
 from inspector.views.figures import chart
 from inspector.views.shell import widgets
+from inspector.wording.english import generate as words
 
 AMOUNTS: dict[str, draw.Amount] = {"each step": "flops", "up to each step": "total"}
 
@@ -62,7 +63,8 @@ def _same(made: Written) -> None:
             st.badge("Same tokens with and without", icon=":material/verified:", color="green")
             st.markdown(
                 f"With the cache the decoder wrote this text with {theme.number(uncached / cached)} times fewer FLOPs: "
-                f"{theme.quantity(cached)} instead of {theme.quantity(uncached)}.",
+                f"{theme.quantity(cached)} instead of {theme.quantity(uncached)}. "
+                + words.cache_times(sum(step.seconds for step in made.steps), sum(made.uncached_seconds)),
                 width="stretch",
             )
         else:

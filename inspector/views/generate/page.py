@@ -14,6 +14,7 @@ from inspector.views.components.width import is_narrow
 from inspector.views.figures import chart
 from inspector.views.generate.asking import waits
 from inspector.views.generate.cache import cache
+from inspector.views.generate.derived import derived
 from inspector.views.generate.steps import steps
 from inspector.views.shell import available_models, link, progress, queue, session, stand_in, widgets
 from models import failures
@@ -165,6 +166,8 @@ steps(
 )
 st.subheader("What the KV cache saves", anchor=False)
 cache(made, table, python=lines)
+if table["cache_bytes"].any():
+    derived(loaded, made, table)
 st.subheader("Beam search as a tree", anchor=False)
 beam_search()
 with st.expander("All steps in numbers"):

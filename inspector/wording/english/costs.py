@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from math import floor
+from typing import TYPE_CHECKING
 
+from inspector.costs.card import OnCard
 from inspector.costs.clock import Kernel, Measured
 from inspector.costs.derivation import Amount
 from inspector.plots.theme import number, quantity
-from inspector.readings.costs import Counted, Derived, Shares, Timed, Whole
+from inspector.readings.costs import AttentionLayer, Counted, Derived, Shares, Timed, Whole
 from inspector.wording.english.phrases import percent
 
 
@@ -57,6 +59,9 @@ def measured(found: Measured) -> str:
         "kernel."
     )
 
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 AMOUNTS: dict[Amount, str] = {
     "flops": "FLOPs",
@@ -119,6 +124,90 @@ def timed(found: Timed, measured: Measured, *, kernel: Kernel, tokens: int) -> s
         f"the {alike} like it{rest}. Scores, softmax and mix are computed {computed}. Medians of {measured.repeats} "
         f"runs, {measured.clock}, {measured.dtype} on {measured.device}; norms and residual sums are not timed."
     )
+
+
+def on_card(found: OnCard, *, tokens: int, card: str, memory: int) -> str:
+    """Say whether a model with its cache fits a card; card: its title, memory: its bytes."""
+    texts = (
+        f"A text of {_tokens(tokens)} takes" if found.batch == 1 else f"{found.batch:,} texts of {_tokens(tokens)} take"
+    )
+    cache = f" and {quantity(found.cache, 'B')} of KV cache" if found.cache else ""
+    takes = f"{texts} {quantity(found.weights, 'B')} of weights{cache}, {quantity(found.bytes, 'B')} in all"
+    if found.cards == 1:
+        return f"{takes}: {percent(found.bytes / memory)} of the {quantity(memory, 'B')} of {card}."
+    return (
+        f"{takes}: {number(found.bytes / memory)} times the {quantity(memory, 'B')} of {card}. "
+        f"At least {found.cards:,} such cards hold it."
+    )
+
+
+def seconds(time: float) -> str:
+    """Write a time with the unit that fits it: µs, ms, s, minutes, hours, days or years."""
+    for most, size, unit in ((1e-3, 1e-6, "µs"), (1, 1e-3, "ms"), (100, 1, "s"), (6000, 60, "minutes")):
+        if time < most:
+            return f"{number(time / size)} {unit}"
+    for most, size, unit in ((48 * 3600, 3600, "hours"), (730 * 86400, 86400, "days")):
+        if time < most:
+            return f"{number(time / size)} {unit}"
+    return f"{number(time / (365.25 * 86400))} years"
+
+
+def heads(layer: AttentionLayer, *, heads: int, tokens: int) -> str:
+    """Say what one layer's attention costs with some number of heads, and what it would without the reduction."""
+    cost, d, n = layer.with_heads(heads, tokens=tokens), layer.width, tokens
+    many = "1 head" if heads == 1 else f"{heads} heads"
+    one = layer.with_heads(1, tokens=tokens)
+    full = (
+        f" Without the reduction, {many} as wide as the model would cost {heads} times as much: 4 h d² = "
+        f"{quantity(heads * cost.parameters)} weights and "
+        f"{quantity(heads * (cost.projections + cost.products), 'FLOP')}."
+        if heads > 1
+        else ""
+    )
+    return (
+        f"{many}: the three matrices of queries, keys and values reduce width {d:,} to {cost.head_width} in each head, "
+        f"and a fourth joins the heads: 4 d² = {cost.parameters:,} weights and 8 n d² = {cost.projections:,} FLOPs at "
+        f"n = {n:,}, with any number of heads. Each head's scores take 2 n² d/h, so all scores and mixes take "
+        f"4 n² d = {cost.products:,} FLOPs, as many as with 1 head. What grows is the number of weights, h n² = "
+        f"{heads * n * n:,}, and with it the softmax: {cost.softmax:,} FLOPs, {number(cost.softmax / one.softmax)} "
+        f"times those of 1 head.{full}"
+    )
+
+
+def heads_timed(times: pd.DataFrame, *, tokens: int) -> str:
+    """Say what scores, softmax and mix took with fewer heads and with more; times: columns heads, eager, sdpa."""
+    eager = ", ".join(
+        f"{number(1000 * row.eager)} ms with {row.heads} {'head' if row.heads == 1 else 'heads'}"
+        for row in times.itertuples()
+    )
+    first, last = times.iloc[0], times.iloc[-1]
+    ratio = float(last["eager"] / first["eager"])
+    fused = float(last["sdpa"] / first["sdpa"])
+    return (
+        f"Measured at {_tokens(tokens)}: scores, softmax and mix took {eager}. The products are equal; the time with "
+        f"{int(last['heads'])} is {number(ratio)} times that with {int(first['heads'])}, and {number(fused)} times in "
+        "torch's fused kernel."
+    )
+
+
+def rates(measured: Measured) -> str:
+    """Say what the longest text achieved in scores, softmax and FFN, beside how much they compute for each byte."""
+    table = measured.table[measured.table["tokens"] == measured.table["tokens"].max()].set_index("part")
+    parts = [("the scores", "scores"), ("the softmax", "softmax"), ("the FFN", "ffn")]
+    found = [
+        (name, float(row["flops"] / row["seconds"] / 1e9), float(row["flops"] / row["bytes"]))
+        for name, row in ((name, table.loc[part]) for name, part in parts)
+    ]
+    said = ", ".join(f"{name} {number(rate)} GFLOP/s at {number(dense)} FLOPs a byte" for name, rate, dense in found)
+    by_rate = sorted(found, key=lambda one: one[1])
+    ordered = by_rate == sorted(found, key=lambda one: one[2])
+    why = (
+        " The fewer FLOPs a part does for each byte that it moves, the slower it computes: memory holds it up, not "
+        "arithmetic."
+        if ordered
+        else ""
+    )
+    return f"At {_tokens(int(measured.table['tokens'].max()))} this machine achieved: {said}.{why}"
 
 
 def _turns(found: Shares) -> str:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from inspector.plots.theme import number
 from inspector.readings.generate import Look, StepReading
 from inspector.wording import token
 from inspector.wording.english.phrases import ordinal
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _SURE, _LIKELY = 0.9, 0.5
 _TORN = 0.25  # probability of each of two, below which others come near them too
@@ -18,6 +23,29 @@ def step(found: StepReading) -> str:
     layer 2, mean over its heads)."
     """
     return f"At step {found.step} the model {_choice(found)}.{_looked(found.look)}"
+
+
+def beside_the_count(rows: pd.DataFrame) -> str:
+    """Say whether the count from the configuration equals what was measured; rows: of `beside_the_count`."""
+    flops, kept = rows.iloc[:-1], rows.iloc[-1]
+    known = flops[flops["measured"].notna()]
+    differ = known[known["counted"] != known["measured"]]
+    if len(differ):
+        first = differ.iloc[0]
+        said = (
+            f"The configuration gives other FLOPs than were measured: {first['what']} {first['counted']:,} and "
+            f"{first['measured']:,}"
+        )
+    else:
+        said = "By its configuration alone the model takes as many FLOPs as were measured, to the last"
+    if kept["counted"] == kept["measured"]:
+        return f"{said}; the cache ends with {kept['counted']:,} bytes both ways."
+    return f"{said}; the cache ends with {kept['measured']:,} bytes, where its sizes give {kept['counted']:,}."
+
+
+def cache_times(cached: float, uncached: float) -> str:
+    """Say how long the text took with the cache and without, in seconds."""
+    return f"It took {number(cached)} s with the cache and {number(uncached)} s without, counting included."
 
 
 def _choice(found: StepReading) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import pandas as pd
 import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from inspector.costs import decoding
+from inspector.costs import count, decoding, kv_cache
 from models.transformer import build
 from models.transformer.config import TransformerConfig
 from models.transformer.generation import NextToken
@@ -77,3 +78,14 @@ def test_what_cannot_be_counted_is_said() -> None:
         decoding.by_step(decoder, steps=1, source=3)
     with pytest.raises(ValueError, match="steps 0, begun 1"):
         decoding.by_step(decoder, steps=0)
+
+
+@pytest.mark.parametrize("shape", ["decoder", "encoder-decoder"])
+def test_the_count_of_any_model_gives_the_formulas_steps(shape: Any) -> None:
+    """The project's Transformer has both; models of transformers are compared with what they measured, on Generate."""
+    config = TransformerConfig(vocabulary=30, layers=2, width=16, heads=4, ffn_width=24, max_positions=64, shape=shape)
+    given = {"steps": 4, "begun": 3 if shape == "decoder" else 1, "source": None if shape == "decoder" else 7}
+    found = decoding.counted_by_step(count(config), kv_cache(config), **given)
+    pd.testing.assert_frame_equal(found, decoding.by_step(config, **given))
+    with pytest.raises(ValueError, match="each must be at least 1"):
+        decoding.counted_by_step(count(config), kv_cache(config), **{**given, "steps": 0})

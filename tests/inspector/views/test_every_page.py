@@ -15,10 +15,11 @@ PARAMETERS = {
     "Compare": "panels a_model a_text a_stream a_layer a_head a_mean b_model b_layer b_head hide words sqrt own_scale "
     "difference heads_of",
     "What if": "part token word ask drop mask_layer mask_head whole several by hide words sqrt stream",
-    "Generate": "step decoding temperature top_k top_p seed new_tokens flops_of beams gen_layer gen_head gen_mean",
+    "Generate": "step decoding temperature top_k top_p seed new_tokens flops_of cache_counted beams "
+    "gen_layer gen_head gen_mean",
     "LayerNorm": "statistic norm_sqrt token norm norm_stream",
     "Positions": "dimensions",
-    "Costs": "counted stream kernel section of shape length",
+    "Costs": "counted stream kernel component section of shape length card batch bits",
     "Lab": "lab_task lab_length lab_steps lab_rate lab_seeds lab_a_positions lab_a_score lab_b_layers lab_b_residual",
     "Training": "run moment sentence replay_stream replay_measure log_steps replay_layer replay_head",
 }

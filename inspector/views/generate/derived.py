@@ -1,0 +1,70 @@
+"""The cache's savings without running the model: from its configuration, beside what was measured."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from inspector import costs
+from inspector.costs.decoding import counted_by_step
+from inspector.readings import generate as read
+from inspector.views.shell import available_models, link, session, widgets
+from inspector.wording.english import generate as words
+from models import failures
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from inspector.generating import Written
+    from models import LoadedModel
+
+HEADS = {
+    "what": "What",
+    "counted": "Counted without running",
+    "measured": "Measured",
+    "seconds": "Seconds, measured",
+}
+
+
+def derived(loaded: LoadedModel, made: Written, table: pd.DataFrame) -> None:
+    """Draw the prefill, a step with the cache and without, and the cache's bytes: counted, and as measured."""
+    asked = st.toggle(
+        "Compare with the count from the configuration",
+        key="cache_counted",
+        bind=link.bind_switch("cache_counted"),
+        help="What prefill, steps and cache take by the model's sizes alone, without running it.",
+    )
+    if not asked:
+        return
+    try:
+        with failures.told("Counting this model", instead="Choose another one."), st.spinner("Counting the model"):
+            key = ("model", loaded.card.id, available_models.version(loaded.card.id))
+            counted = session.cached(("costs", key), lambda: costs.count(loaded.config))
+            found = counted_by_step(
+                counted,
+                costs.kv_cache(loaded.config),
+                steps=len(table),
+                begun=made.begun,
+                source=made.source,
+                element_bytes=next(loaded.network.parameters()).element_size(),
+                last_only=_scores_last(loaded),
+            )
+    except ValueError as error:
+        st.caption(f"Without running it the cache's figures are not known: {error}.")
+        return
+    rows = read.beside_the_count(found, table)
+    st.markdown(words.beside_the_count(rows))
+    widgets.table(rows, name="cache-counted", words=HEADS)
+    st.caption(
+        "Counted from the configuration alone: polynomials in the number of tokens, from the model's own code run on "
+        "shapes (see Costs). Seconds are on the wall, and counting FLOPs beside them slows each step."
+    )
+
+
+def _scores_last(loaded: LoadedModel) -> bool:
+    """Tell whether the model's code can score the vocabulary for the newest token alone, as writing asks."""
+    if not hasattr(loaded.config, "model_type"):
+        return True  # the project's Transformer
+    return "logits_to_keep" in inspect.signature(type(loaded.network).forward).parameters
