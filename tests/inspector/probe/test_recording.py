@@ -29,11 +29,12 @@ LENGTHS = (1, 2, 3, 4, 5, 7, 10, 16, 25, 40, 64, 90, 120, 127, 128, 129, 180, 25
 def text_of(tokens: int, loaded: LoadedModel, *, seed: int) -> str:
     """A text of exactly so many tokens between [CLS] and [SEP]."""
     chance, words = random.Random(seed), []
-    while len(loaded.tokenizer.tokenize(" ".join(words))) < tokens:
-        words.append(chance.choice(WORDS))
-    while len(loaded.tokenizer.tokenize(" ".join(words))) > tokens:
-        words.pop()
-    return " ".join(words + ["cat"] * (tokens - len(loaded.tokenizer.tokenize(" ".join(words)))))
+    pieces = {word: len(loaded.tokenizer.tokenize(word)) for word in WORDS}  # BERT cuts each word by itself
+    while tokens > 0:
+        word = chance.choice(WORDS)
+        words.append(word if pieces[word] <= tokens else "cat")
+        tokens -= pieces[words[-1]]
+    return " ".join(words)
 
 
 @pytest.fixture(scope="module")
