@@ -182,7 +182,7 @@ def test_the_files_of_a_chart_hold_its_numbers(page: Page, server: Any, tmp_path
         assert [float(row["confidence"]) for row in rows if row["head"] == number] == pytest.approx(values, rel=1e-9)
     assert len({row["step"] for row in rows}) == len(drawn[0][1])
     root = ElementTree.parse(downloaded(page, "SVG", tmp_path)).getroot()
-    points = [one.attrib["transform"] for one in root.iter() if one.get("class") == "point"]
+    points = [one.attrib["transform"] for one in root.iter() if one.get("class", "").split()[:1] == ["point"]]
     high, numbers = [float(re.split("[(,)]", at)[2]) for at in points], np.concatenate([its for _, its in drawn])
     assert len(high) == len(numbers)
     slope, zero = np.polyfit(numbers, high, 1)
