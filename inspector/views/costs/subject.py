@@ -69,12 +69,14 @@ class Subject:
         return session.cached(("layer shape", self.key), lambda: clock.layer_shape(self.config))
 
 
-def chosen() -> Subject:
-    """Let the reader choose; where there is nothing to show the page says why and stops."""
+def chosen() -> Subject | None:
+    """Let the reader choose; None where there is nothing to show yet, and why is said."""
     source = widgets.bar("Whose costs", list(SOURCES), "of", words=SOURCES.__getitem__)
     if source == "model":
         return _model()
     found = _shape() if source == "shape" else _config()
+    if found is None:
+        return None
     header.name("Shape" if source == "shape" else "Configuration", found.title)
     return found
 
@@ -127,7 +129,7 @@ def _length() -> int:
     return widgets.number("Text length, tokens", "length", default=128, first=1, last=MOST_TOKENS, width=180)
 
 
-def _config() -> Subject:
+def _config() -> Subject | None:
     """Read what the reader pasted or named: the configuration alone, never a weight."""
     with st.form("config", border=False):
         text = st.text_area(
@@ -155,14 +157,14 @@ def _config() -> Subject:
             "Press Count it: a configuration of some hundred bytes is enough to say what a model of any size costs. "
             "No weight is read or downloaded."
         )
-        st.stop()
+        return None
     try:
         told = failures.told("Reading the configuration", instead="Check it, or choose a known shape.")
         with told, st.spinner("Reading the configuration"):
             config, title, ignored = _read(text, name)
     except ValueError as error:
         session.show_problem(str(error), what="Cannot be counted")
-        st.stop()
+        return None
     if ignored:
         st.caption(f"Left out of it: {', '.join(ignored)}.")
     key = hashlib.sha256(str(config.to_dict()).encode()).hexdigest()

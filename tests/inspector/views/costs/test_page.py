@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 
 from streamlit.testing.v1 import AppTest
 
-from tests.inspector.views.page import numbers, opened, said
+from tests.inspector.views.page import numbers, opened, pressed, said
 
 TINY = {
     "model_type": "llama",
@@ -29,7 +30,10 @@ def chosen(app: AppTest, key: str, value: str) -> AppTest:
 
 
 def test_a_shape_of_seventy_billion_is_told_in_every_section() -> None:
-    app = opened("Costs", of="A known shape", length="128")
+    app = opened("Costs", of="A known shape", length="128", component="attention: k", batch="8")
+    assert "Shape: **Llama 2 70B**" in said(app)  # not the sidebar's model
+    assert "k: 2 n d K E L = 2 · 128 · 8,192 · 8 · 128 · 80 = 171,798,691,840 FLOPs" in said(app)
+    assert numbers(app)["formula"] == numbers(app)["count"] == "171,798,691,840"
     assert "At 128 tokens the FFN takes" in said(app)
     assert "33,792 tokens" in said(app)
     assert "69.0 G parameters and 17.6 T FLOPs" in said(app)
@@ -39,8 +43,11 @@ def test_a_shape_of_seventy_billion_is_told_in_every_section() -> None:
     assert found["with the cache"] == "138 GFLOP"
     assert found["backward"] == "35.3 TFLOP"
     chosen(app, "section", "heads")
-    assert "4 n² d" not in said(app)
+    assert "4 n² d = 536,870,912 FLOPs, as many as with 1 head" in said(app)
     assert numbers(app)["width of a head"] == "128"
+    chosen(app, "section", "card")
+    assert "8 texts of 128 tokens take 138 GB of weights and 336 MB of KV cache, 138 GB in all: 1.73 times" in said(app)
+    assert "At least 2 such cards hold it." in said(app)
     chosen(app, "section", "derivation")
     assert "The closed formula and the count agree: 17,633,525,104,640 FLOPs" in said(app)
     for section in ("whole", "time", "beside"):
@@ -49,7 +56,8 @@ def test_a_shape_of_seventy_billion_is_told_in_every_section() -> None:
 
 
 def test_a_pasted_config_is_counted_and_a_hostile_one_gets_a_sentence() -> None:
-    app = opened("Costs", of="Your config", named="org/name")
+    app = opened("Costs", of="Your config", named="org/name", length="1000000000000")
+    assert 'The link asks for length "1000000000000"; they go from 1 to 1000000000' in said(app)
     assert "Press Count it" in said(app)  # a name in a link is asked about, nothing is fetched
     for fields, sentence in (
         ({**TINY, "num_hidden_layers": 10**9}, "'num_hidden_layers' = 1,000,000,000, over 128"),
@@ -62,3 +70,24 @@ def test_a_pasted_config_is_counted_and_a_hostile_one_gets_a_sentence() -> None:
         assert not app.exception
         assert sentence in said(app)
     assert app.text_area(key="pasted").value == json.dumps(TINY)
+
+
+def test_the_clock_is_asked_for_and_gives_milliseconds_for_the_same_bars() -> None:
+    app = opened("Costs", of="Your config", length="16", counted="Milliseconds")
+    app.text_area(key="pasted").set_value(json.dumps(TINY))
+    pressed(app, "Count it")
+    assert "Configuration: **the pasted llama**" in said(app)
+    assert "Milliseconds are measured on this machine" in said(app)
+    assert "Press Measure above" in said(app)
+    pressed(app, "measure-layers")
+    assert not app.exception
+    assert re.search(r"Measured at 16 tokens: in one layer attention takes .* ms and the FFN .* ms", said(app))
+    assert "stands for the 2 layers like it" in said(app)
+    assert not [button for button in app.button if button.label == "Stop"]
+    chosen(app, "counted", "flops")
+    app.selectbox(key="component").set_value("FFN: up").run()
+    assert "up: 2 n d f L = 2 · 16 · 24 · 100 · 2 = 153,600 FLOPs" in said(app)
+    assert "ms a layer" in numbers(app)["clock"]
+    chosen(app, "section", "heads")
+    pressed(app, "measure-heads")
+    assert re.search(r"scores, softmax and mix took .* ms with 1 head, .* ms with 24 heads\.", said(app))
