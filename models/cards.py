@@ -31,6 +31,13 @@ MINI_BERT = Card(
     "on public-domain novels and English sentences: it guesses hidden words.",
     licence="MIT; trained on public-domain novels and sentences of tatoeba.org, CC-BY 2.0 FR, see its CARD.md",
 )
+MINI_BERT_ZH = Card(
+    id="mini-bert-zh",
+    title="mini-BERT for Chinese, trained here",
+    summary="The own encoder (4 layers, 6 heads, width 192, rotary positions), trained here as a masked language model "
+    "on Chinese characters, of classic novels and short modern sentences: it guesses hidden characters.",
+    licence="MIT; trained on public-domain novels and sentences of tatoeba.org, CC-BY 2.0 FR, see its CARD.md",
+)
 MINI_GPT = Card(
     id="mini-gpt",
     title="mini-GPT, trained here",
@@ -70,4 +77,4 @@ UNTRAINED: dict[Shape, Card] = {
 
 def catalogue() -> tuple[Card, ...]:
     """List the models that come with Headlight, the page's default first."""
-    return (MINILM, MINI_BERT, MINI_GPT, TRANSLATOR, MINILM_OWN, *UNTRAINED.values())
+    return (MINILM, MINI_BERT, MINI_BERT_ZH, MINI_GPT, TRANSLATOR, MINILM_OWN, *UNTRAINED.values())

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from models.cards import MINI_BERT, MINI_GPT, MINILM, MINILM_OWN, TRANSLATOR, UNTRAINED
+from models.cards import MINI_BERT, MINI_BERT_ZH, MINI_GPT, MINILM, MINILM_OWN, TRANSLATOR, UNTRAINED
 from models.loaded import Card, LoadedModel, Shape
 from models.placement import CPU_FLOAT32, DtypeName, Placement
 
@@ -49,7 +49,7 @@ def load(
         MINILM.id: _load_minilm,
         MINILM_OWN.id: _load_minilm_own,
         TRANSLATOR.id: partial(load_checkpoint, card=TRANSLATOR, beams=4),
-        **{card.id: partial(load_checkpoint, card=card) for card in (MINI_BERT, MINI_GPT)},
+        **{card.id: partial(load_checkpoint, card=card) for card in (MINI_BERT, MINI_BERT_ZH, MINI_GPT)},
     }
     loaders |= {card.id: partial(_load_untrained, shape=shape) for shape, card in UNTRAINED.items()}
     name = os.fspath(id)

@@ -16,6 +16,7 @@ EXAMPLES = {
     "Easy to guess": "He shook his head and said that he did not know.",
     "To translate": "When I came home, my mother was cooking.",
     "To write on": '"I am very glad to see you," said',  # mini-gpt ends its sentence, and repeats what was said
+    "In Chinese": "我昨天买了一本新书。",
 }
 PAIRS = {"Two sentences": "It is too big."}
 FIRST = EXAMPLES["Who was tired?"]
@@ -23,6 +24,7 @@ FIRST = EXAMPLES["Who was tired?"]
 _OF_MODEL = {
     "translator": EXAMPLES["To translate"],
     "mini-bert": EXAMPLES["Easy to guess"],
+    "mini-bert-zh": EXAMPLES["In Chinese"],
     "mini-gpt": EXAMPLES["To write on"],
 }
 

@@ -4,7 +4,9 @@ A line over the picture names the stand-in, and one click chooses it for all pag
 stays, and so does the link, which leads to the same stand-in. At a page's top, in place of `session.inspected()`:
 
 ```python
-shown = stand_in.inspected("guesses no hidden words", can=lambda loaded: loaded.fills_masks, instead=["mini-bert"])
+shown = stand_in.inspected(
+    "guesses no hidden words", can=lambda loaded: loaded.fills_masks, instead=["mini-bert", "mini-bert-zh"]
+)
 shown.trace, shown.loaded  # of the reader's model where it can, else of the stand-in
 ```
 """
@@ -41,8 +43,8 @@ def inspected(cannot: str, *, can: Callable[[models.LoadedModel], bool], instead
     """Record the reader's text in the chosen model or, where that one cannot, in a stand-in, and say which.
 
     cannot: what the chosen model does not do, to follow its name: "guesses no hidden words", "does not write".
-    can: whether a model can do what the page is for. instead: ids of models that can, the best first; the first that
-    the catalogue has is taken, so that a model to come may stand there already.
+    can: whether a model can do what the page is for. instead: ids of models that can, the best first; the first
+    that has learned the text's script is taken, else the first.
     The reader's text stays. Where it is in a script that the stand-in did not learn the stand-in reads its own
     example, and the line says so; it does too where the text is the example that Headlight opened with.
     Where nothing can be read the page says why and stops, as with `session.inspected`.
@@ -59,24 +61,29 @@ def _chosen_or_stand_in(can: Callable[[models.LoadedModel], bool], instead: Sequ
     model = session.chosen_model()
     if model is not None and can(session.load(model)):
         return session.chosen()
-    stand_in = next(id for id in instead if id in available_models.ids())
     text = session.chosen_text()
-    keep = reads(text) and not examples.untouched(text)
+    stand_in = next((id for id in instead if reads(id, text)), instead[0])
+    keep = reads(stand_in, text) and not examples.untouched(text)
     return session.record(stand_in, text if keep else examples.of(stand_in))
 
 
-def reads(text: str) -> bool:
-    """Return True unless most letters of a text are of other scripts than Latin: the stand-ins have learned English."""
+def reads(model: str, text: str) -> bool:
+    """Return True unless most letters of a text are of other scripts than the one that a stand-in has learned."""
+    script = "CJK" if model == "mini-bert-zh" else "LATIN"
     letters = [letter for letter in text if letter.isalpha()]
-    latin = sum(unicodedata.name(letter, "").startswith("LATIN") for letter in letters)
-    return 2 * latin >= len(letters)
+    known = sum(unicodedata.name(letter, "").startswith(script) for letter in letters)
+    return 2 * known >= len(letters)
 
 
 def _tell(cannot: str, loaded: models.LoadedModel) -> None:
     """Say in a line which model is seen and why, with the button that chooses it."""
     model, text = session.chosen_model(), session.chosen_text()
     chosen = "The model of this saved trace is not at hand" if model is None else f"{_bold(model)} {cannot}"
-    whose = " on your text" if reads(text) else ", on its own example: it has learned English, and your text is kept"
+    whose = (
+        " on your text"
+        if reads(loaded.card.id, text)
+        else ", on its own example: it has learned English, and your text is kept"
+    )
     whose = ", on its own example" if examples.untouched(text) else whose
     opened = st.session_state.get("file") is not None
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):

@@ -9,7 +9,7 @@ from inspector.views.what_if import drop, hide, swap, token_choice
 
 HIDE, SWAP, DROP = "Hide a token", "Swap a word", "Drop heads"
 PARTS = {HIDE: hide.explorer, SWAP: swap.explorer, DROP: drop.explorer}
-GUESSES = ("mini-bert",)  # the models of the catalogue that guess hidden tokens
+GUESSES = ("mini-bert", "mini-bert-zh")  # the models of the catalogue that guess hidden tokens
 
 # The masked tokens, the swapped word, the token that is predicted, the dropped heads, the open head.
 link.parameters("token", "word", "ask", "drop", "mask_layer", "mask_call", "mask_head")

@@ -81,6 +81,13 @@ def test_mini_bert_has_heads_that_look_at_the_neighbours() -> None:
     assert measured["previous"].max() > 0.6
 
 
+@pytest.mark.parametrize("text", ["我爱水课", "猫追老鼠", "人工智能改变世界"])
+def test_chinese_is_a_token_a_character_and_never_unknown(text: str) -> None:
+    encoded = models.load("mini-bert-zh").encode(text)
+    assert encoded.tokens == ("[CLS]", *text, "[SEP]")
+    assert encoded.unknown == 0
+
+
 def test_mini_gpt_goes_on_as_a_text_did_before() -> None:
     loaded = models.load("mini-gpt")
     assert loaded.generate("Mr. Darling looked at the door. Mr.", new_tokens=2).startswith("Darling")
@@ -90,7 +97,7 @@ def test_mini_gpt_goes_on_as_a_text_did_before() -> None:
     assert history.read_replay(FOLDER / "mini-gpt").induction is not None
 
 
-@pytest.mark.parametrize("name", ["translator", "mini-bert", "mini-gpt"])
+@pytest.mark.parametrize("name", ["translator", "mini-bert", "mini-bert-zh", "mini-gpt"])
 @pytest.mark.heavy
 def test_a_shipped_model_loads_offline_and_brings_little(name: str) -> None:
     """Load without a model class of transformers or a library that takes seconds (benchmarks/load.py has the clock)."""
@@ -104,7 +111,7 @@ def test_a_shipped_model_loads_offline_and_brings_little(name: str) -> None:
     assert not [module for module in brought if module.startswith("transformers.models.")]
 
 
-@pytest.mark.parametrize("name", ["translator", "mini-bert", "mini-gpt"])
+@pytest.mark.parametrize("name", ["translator", "mini-bert", "mini-bert-zh", "mini-gpt"])
 def test_the_card_says_what_a_card_must(name: str) -> None:
     card = (FOLDER / name / "CARD.md").read_text(encoding="utf-8")
     for section in ("Data", "Attribution", "Recipe", "Hardware and time", "Curves", "Scores", "Limits"):
@@ -115,19 +122,20 @@ def test_the_card_says_what_a_card_must(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "target", "layers"),
+    ("name", "text", "target", "layers", "moments"),
     [
-        ("translator", "The cat is sleeping on the bed.", "猫在床上睡觉。", 3),
-        ("mini-bert", "The cat sat on the mat because it was tired.", None, 4),
-        ("mini-gpt", "The cat sat on the mat because it was tired.", None, 4),
+        ("translator", "The cat is sleeping on the bed.", "猫在床上睡觉。", 3, 12),
+        ("mini-bert", "The cat sat on the mat because it was tired.", None, 4, 12),
+        ("mini-bert-zh", "我昨天买了一本新书。", None, 4, 9),  # planned for 100,000 steps, and ended at 21,000
+        ("mini-gpt", "The cat sat on the mat because it was tired.", None, 4, 12),
     ],
 )
 def test_the_replay_ends_with_the_attention_of_the_shipped_weights(
-    name: str, text: str, target: str | None, layers: int
+    name: str, text: str, target: str | None, layers: int, moments: int
 ) -> None:
     tensors, _ = read_tensors(FOLDER / name / "replay.safetensors")
     last = max(int(key.split("/")[0]) for key in tensors)
-    assert len({key.split("/")[0] for key in tensors}) == 12
+    assert len({key.split("/")[0] for key in tensors}) == moments
     loaded = models.load(name)
     trace, only = inspector.record(loaded, text, target=target), loaded.shape
     for stream in (only,) if target is None else ("encoder", "decoder", "cross"):
@@ -137,7 +145,7 @@ def test_the_replay_ends_with_the_attention_of_the_shipped_weights(
             torch.testing.assert_close(recorded, shown, atol=5e-3, rtol=0)  # both rounded to half precision
 
 
-@pytest.mark.parametrize("name", ["translator", "mini-bert", "mini-gpt"])
+@pytest.mark.parametrize("name", ["translator", "mini-bert", "mini-bert-zh", "mini-gpt"])
 def test_its_metrics_and_its_replay_are_of_one_training(name: str) -> None:
     rows, replay = history.read_metrics(FOLDER / name), history.read_replay(FOLDER / name)
     assert rows[-1]["step"] == replay.steps[-1]

@@ -18,7 +18,7 @@ def _page() -> None:
     for name in ("pair", "target"):
         st.session_state.setdefault(name, "")
     can = lambda loaded: loaded.fills_masks  # noqa: E731
-    shown = stand_in.inspected("guesses no hidden words", can=can, instead=["to-come", "mini-bert"])
+    shown = stand_in.inspected("guesses no hidden words", can=can, instead=["mini-bert", "mini-bert-zh"])
     st.code(f"{shown.loaded.card.id} | {shown.trace.text} | {shown.stands_in}")
 
 
@@ -56,11 +56,17 @@ def test_in_place_of_the_example_the_stand_in_reads_its_own() -> None:
 
 
 def test_a_text_in_another_script_is_kept_and_said() -> None:
-    app = opened(model="minilm", text="我爱猫。")
+    app = opened(model="minilm", text="Я люблю кошек.")
     assert examples.of("mini-bert") in app.code[0].value
     assert "it has learned English, and your text is kept" in said(app)
     pressed(app, "choose stand-in")
-    assert app.session_state["text"] == "我爱猫。"
-    assert reads("Ça va? 😀 123")
-    assert reads("123")
-    assert not reads("Да, да, cat")
+    assert app.session_state["text"] == "Я люблю кошек."
+    assert reads("mini-bert", "Ça va? 😀 123")
+    assert reads("mini-bert", "123")
+    assert not reads("mini-bert", "Да, да, cat")
+
+
+def test_chinese_is_read_by_the_stand_in_that_learned_it() -> None:
+    app = opened(model="minilm", text="我爱水课。")
+    assert app.code[0].value == "mini-bert-zh | 我爱水课。 | True"
+    assert "on your text." in said(app)
