@@ -103,9 +103,12 @@ def similarity(cosine: Table, *, title: str, mode: Mode = "light") -> go.Figure:
     return figure.update_yaxes(scaleanchor="x", **square).update_xaxes(**square).update_layout(width=620, height=580)
 
 
-def similarity_by_distance(tables: Mapping[str, pd.DataFrame], *, mode: Mode = "light") -> go.Figure:
+def similarity_by_distance(
+    tables: Mapping[str, pd.DataFrame], *, quantity: str = "cosine", mode: Mode = "light"
+) -> go.Figure:
     """Mean cosine of two positions against how far apart they are, with a band of one standard deviation.
 
+    quantity: what it is the mean of, where it is no cosine.
     tables: of `positional.similarity_by_distance`, by name. Lines differ by colour and by dash. A wide band says that
     the similarity depends on where the two positions are, a vanishing one that it depends on their distance alone.
     """
@@ -134,19 +137,83 @@ def similarity_by_distance(tables: Mapping[str, pd.DataFrame], *, mode: Mode = "
             legendgroup=name,
             mode="lines",
             line={"color": colour, "dash": _DASHES[place % len(_DASHES)], "width": 2.5},
-            hovertemplate="distance %{x} tokens<br>cosine %{y:.3g} ± %{customdata:.3g}",
+            hovertemplate=f"distance %{{x}} tokens<br>{quantity} %{{y:.3g}} ± %{{customdata:.3g}}",
         )
     return figure.update_layout(
         template=theme.template(mode),
         title={
             "text": "Similarity of positions by distance",
-            "subtitle": {"text": "mean cosine of all pairs, band ± 1 standard deviation"},
+            "subtitle": {"text": f"mean {quantity} of all pairs, band ± 1 standard deviation"},
         },
         xaxis_title_text="distance (tokens)",
-        yaxis_title_text="cosine similarity",
+        yaxis_title_text="cosine similarity" if quantity == "cosine" else quantity,
         legend=theme.LEGEND_ABOVE,
         margin={"t": 96},
         height=430,
+    )
+
+
+def lines(
+    curves: Mapping[str, tuple[Table | NDArray[np.integer[Any]], Table]],
+    *,
+    axes: tuple[str, str],
+    title: str,
+    logarithmic: tuple[bool, bool] = (False, False),
+    mode: Mode = "light",
+) -> go.Figure:
+    """Several curves (x, y) by name over one pair of axes, told apart by colour and dash.
+
+    axes: the titles of x and y. logarithmic: whether x and y are.
+    """
+    part = theme.PART[mode]
+    colours = (part["positions"], part["residual"], part["norm"], part["ffn"])
+    figure = go.Figure()
+    for place, (name, (x, y)) in enumerate(curves.items()):
+        figure.add_scatter(
+            x=x,
+            y=y,
+            name=theme.literal(name),
+            mode="lines" if len(x) > 1 else "markers",
+            line={"color": colours[place % len(colours)], "dash": _DASHES[place % len(_DASHES)], "width": 2.5},
+            hovertemplate=f"{axes[0]} %{{x:.4~g}}<br>{axes[1]} %{{y:.3g}}<extra></extra>",
+        )
+    figure.update_xaxes(title_text=axes[0], type="log" if logarithmic[0] else "linear")
+    figure.update_yaxes(title_text=axes[1], type="log" if logarithmic[1] else "linear")
+    return figure.update_layout(
+        template=theme.template(mode),
+        title_text=title,
+        legend=theme.LEGEND_ABOVE,
+        showlegend=len(curves) > 1,
+        margin={"t": 92 if len(curves) > 1 else 56},
+        height=380,
+    )
+
+
+def by_token(
+    tokens: Sequence[str], bars: Mapping[str, Table], *, quantity: str, title: str, mode: Mode = "light"
+) -> go.Figure:
+    """Bars side by side for each token of a text, in the order of the text; bars: by name, [T] each."""
+    part = theme.PART[mode]
+    figure = go.Figure()
+    for (name, values), colour in zip(bars.items(), (part["positions"], part["residual"]), strict=False):
+        figure.add_bar(
+            x=np.arange(len(tokens)),
+            y=values,
+            name=theme.literal(name),
+            marker_color=colour,
+            customdata=theme.token_names(tokens),
+            hovertemplate=f"%{{customdata}}<br>{quantity} %{{y:.3g}}<extra></extra>",
+        )
+    return figure.update_layout(
+        template=theme.template(mode),
+        title_text=title,
+        xaxis=theme.token_axis(tokens, title="token"),
+        yaxis={"title": {"text": quantity}, "rangemode": "tozero"},
+        legend=theme.LEGEND_ABOVE,
+        showlegend=len(bars) > 1,
+        barmode="group",
+        margin={"t": 92 if len(bars) > 1 else 56},
+        height=380,
     )
 
 

@@ -21,7 +21,7 @@ GROUPS = {
     ),
     "Inside": (
         ("layernorm", "layernorm", "LayerNorm", "equalizer", "See what each norm does to every token."),
-        ("positions", "positions", "Positions", "waves", "See how the model knows the order of the tokens."),
+        ("positions/page", "positions", "Positions", "waves", "See how the model knows the order of the tokens."),
         ("costs/page", "costs", "Costs", "calculate", "Count what attention costs, and what the FFN costs."),
     ),
     "Write": (("generate/page", "generate", "Generate", "edit_note", "Watch a model write, token by token."),),

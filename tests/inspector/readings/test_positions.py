@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 
-from inspector import positional
+from inspector import interventions, positional
 from inspector.readings import positions as read
 from inspector.wording.english import positions as words
 
@@ -50,3 +51,78 @@ def test_ways_are_joined_and_none_is_said() -> None:
     none = words.positions(read.Positions((), False, alike))
     assert none.startswith("This model adds no vector for a token's place; if it knows the order, then in another way.")
     assert "the vectors of the paper's table, for comparison, have" in none
+
+
+def turned(frequencies: list[float], factor: float = 1.0, variant: str = "default") -> positional.Rotation:
+    angles = np.outer(np.arange(9), frequencies)
+    cos, sin = (factor * one(angles).astype(np.float32) for one in (np.cos, np.sin))
+    return positional.Rotation(cos.astype(np.float32), sin.astype(np.float32), variant)
+
+
+def test_turns_are_counted_and_a_stretch_is_said() -> None:
+    found = read.turns(turned([1.0, 0.5, 0.01]), tokens=13)
+    assert (found.whole, found.pairs, found.still) == (2, 3, 0)
+    assert words.turns(found) == (
+        "Its 3 pairs of dimensions turn once in 6.28 to 628 tokens: 2 turn whole within the 13 tokens of this text."
+    )
+    one = read.turns(turned([0.01, 0.0], 1.25, "yarn"), tokens=1)
+    assert words.turns(one) == (
+        "1 of its 2 pairs of dimensions turns once in 628 tokens: none turns whole within this text's one token. "
+        "It is no pure rotation: YaRN multiplies cosines and sines by 1.25, and so every score by 1.56."
+    )
+    assert words.turns(read.turns(turned([0.0]), tokens=4)) == "None of its pairs of dimensions is turned."
+
+
+def order(**given: Any) -> str:
+    found = {"order": "reverse", "by": 0, "changed": 0.5, "without": 0.25, "blind": False, "causal": False, "kept": ""}
+    return words.ordered(read.Ordered(**(found | {"ways": ("learned",)} | given)))
+
+
+def test_what_another_order_does_is_told_as_it_is() -> None:
+    start = "Read backwards, each token's last hidden state changes by 50.0 % of its length on average"
+    assert (
+        order()
+        == f"{start}; with its positions taken away it changes by 25.0 %: it knows the order in another way too."
+    )
+    assert order(causal=True).endswith("not blind to order, for its causal mask shows each token only those before it.")
+    assert order(blind=True, without=0.0).endswith("by 0 %, which is rounding: without them it cannot tell the order.")
+    assert order(without=None, kept="alibi").endswith("cannot be taken away here to compare.")
+    assert order(ways=(), causal=True).endswith("It adds no positions: its causal mask alone tells it the order.")
+    assert order(ways=(), blind=True, changed=1e-7).endswith("nothing here tells this model the order.")
+    assert order(order="shift", by=1, changed=1e-7).startswith("With every token 1 place later")
+    assert order(order="shift", by=16).endswith("where a token stands, not only how far apart tokens are.")
+
+
+def test_what_is_beyond_the_longest_text_is_told_by_its_kind() -> None:
+    def told(*ways: positional.Way, rows: int | None = None, rotation: positional.Rotation | None = None) -> str:
+        return " ".join(words.beyond(read.beyond(ways, tokens=100, rows=rows, rotation=rotation, biases=())))
+
+    assert "ends with row 511: for position 512" in told("learned", rows=512)
+    assert "1 of its 2 pairs needs more than 100 tokens" in told("rope", rotation=turned([1.0, 0.01]))
+    assert "All 1 pairs" in told("rope", rotation=turned([1.0]))
+    assert "Its frequencies depend on the length" in told("rope", rotation=turned([1.0], variant="dynamic"))
+    assert told() == "No positions are found in this model, so none of them ends."
+
+
+def test_where_heads_look_and_how_far_vectors_move() -> None:
+    weights = np.array([[0.1, 0.6, 0.3], [0.2, 0.2, 0.2]])
+    found = read.looks(weights, np.arange(-1, 2), [(0, 0), (0, 1)])
+    assert words.looks(found) == (
+        "Layer 0, head 0 gives most to one distance: 60 % of its attention, on average, goes to the token itself. The "
+        "mean of all 2 heads is largest at the token itself."
+    )
+    alone = read.looks(np.ones((1, 1)), np.zeros(1, dtype=int), [(0, 0)])
+    assert words.looks(alone) == "With one token there is one distance: every head looks at the token itself."
+    content, position = np.array([[1.0, 0.0], [0.0, 0.0]]), np.array([[0.0, 1.0], [1.0, 0.0]])
+    zero = (np.zeros((1, 2, 2)), np.zeros((1, 2, 2)))
+    sizes = {"queries": zero, "keys": zero, "scale": 1.0, "stream": "encoder"}
+    split = interventions.ScoreSplit(content=content, position=position, **sizes)
+    moved = read.moved(split)
+    assert moved.cosine == pytest.approx(math.sqrt(0.5))
+    assert moved.ratio == 1
+    assert "do not differ between keys" in words.shares(read.shares(split, 0, causal=False), head=0)
+    random = np.random.default_rng(0).normal(size=(4, 1, 5, 3))
+    split = interventions.ScoreSplit(
+        content=content, position=position, **(sizes | {"queries": tuple(random[:2]), "keys": tuple(random[2:])})
+    )
+    assert sum(read.shares(split, 0, causal=True).values()) == pytest.approx(1)

@@ -1,0 +1,38 @@
+"""Positions: how the model knows the order of the reader's tokens, with its own values, and what it makes of it."""
+
+from __future__ import annotations
+
+from inspector.readings import positions as read
+from inspector.views.positions import curves, distance, length, order, subject
+from inspector.views.shell import link, sentence, widgets
+from inspector.wording.english import positions as words
+
+SECTIONS = {
+    "curves": "The curves",
+    "distance": "By distance",
+    "order": "Does it matter",
+    "length": "Longer than trained",
+}
+
+link.parameters("dimensions")
+shown = subject.chosen()
+seen = read.Positions(
+    ways=shown.ways,
+    own=bool(shown.own),
+    alike=read.alike(shown.tables[shown.first], tokens=len(shown.tokens)),
+)
+said = words.positions(seen) if shown.own or not (shown.rotations or shown.biases) else words.way(seen)
+if shown.rotations:
+    said = f"{said} {words.turns(read.turns(shown.rotations[0], tokens=len(shown.tokens)))}"
+sentence.show(said, words.terms(seen))
+
+match widgets.bar("What to see of the positions", list(SECTIONS), "section", words=SECTIONS.__getitem__):
+    case "curves":
+        curves.show(shown)
+    case "distance":
+        distance.show(shown)
+    case "order":
+        order.show(shown)
+    case _:
+        length.show(shown)
+link.publish()
