@@ -148,7 +148,7 @@ def shares(split: ScoreSplit, head: int, *, causal: bool) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Beyond:
-    """What is there beyond the longest text of a model: `tokens` tokens.
+    """The values beyond the longest text of a model: `tokens` tokens.
 
     rows: of its table, None without one. turns: RoPE's pairs that need more than `tokens` tokens for one turn, of
     `pairs`. farthest: T5's distance from which on all share a bucket. taken: what ALiBi takes off at `tokens` tokens,

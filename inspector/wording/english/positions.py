@@ -194,4 +194,6 @@ def _signed_share(share: float) -> str:
 
 
 def _share(value: float) -> str:
-    return "0 %" if value == 0 else f"{number(100 * value)} %"
+    if 0 < value < 1e-4:
+        return "under 0.01 %"
+    return f"{number(100 * value)} %"
