@@ -76,7 +76,7 @@ class Subject:
 
     @property
     def stream(self) -> Stream:
-        """Whose attention within one text is shown: the encoder's where there is one."""
+        """The stream whose attention is shown: the encoder's where the model has an encoder."""
         return "encoder" if "encoder" in self.trace.streams else "decoder"
 
     def split(self) -> ScoreSplit:
