@@ -10,7 +10,7 @@ count(models.load("minilm").config).table(tokens=128)  # the same products, coun
 """
 
 from inspector.costs.clock import measure
-from inspector.costs.counted import count
+from inspector.costs.counted import count, saved_bytes
 from inspector.costs.derived import Crossovers, breakdown, by_length, crossovers
 from inspector.costs.kv_cache import kv_cache
 from inspector.costs.lengths import crossings, sweep
@@ -29,6 +29,7 @@ __all__ = [
     "kv_cache",
     "measure",
     "parameters",
+    "saved_bytes",
     "sweep",
     "training_step",
 ]

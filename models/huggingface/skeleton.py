@@ -193,6 +193,10 @@ class Answers(TorchDispatchMode):  # type: ignore[no-untyped-call]
             return number if args[0].dtype is torch.bool else int(number)
         if packet is _aten.nonzero and args[0].is_meta:
             return _nonzero(args[0])
+        if packet is _aten._to_copy and args[0].is_meta and str(kwargs.get("device")) == "cpu":  # a list of its values
+            return torch.zeros(args[0].shape, dtype=kwargs.get("dtype") or args[0].dtype)
+        if packet is _aten.split_with_sizes and _choosing.get():  # the choices of each expert
+            args = (args[0], [args[0].shape[0], *[0] * (len(args[1]) - 1)])
         if packet in (_aten.index, _aten.index_put, _aten.index_put_) and _masked(args[1]):
             args = (args[0], _as_numbers(args[1]), *args[2:])
             if packet is not _aten.index:  # the values may be fewer than the elements that the mask could choose

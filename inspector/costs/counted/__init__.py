@@ -11,7 +11,7 @@ counted.polynomial("scores")  # coefficients of 1, n, n²
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from inspector.costs.counted.counting import Counted
@@ -28,3 +28,23 @@ def count(config: Any) -> Counted:
     from inspector.costs.counted.counting import counted_of  # transformers, which takes seconds
 
     return counted_of(config)
+
+
+def saved_bytes(
+    config: Any,
+    *,
+    tokens: int = 128,
+    target_tokens: int | None = None,
+    precision: Literal["float32", "bfloat16", "float16"] = "float32",
+) -> int:
+    """Count the bytes that a forward leaves for its backward: the model's eager code, one text, no dropout.
+
+    config: of transformers. tokens: n; target_tokens: of an encoder-decoder, None for as many. Every storage that
+    autograd saves counts once and whole; parameters and buffers, which are there anyway, do not. Eager attention keeps
+    its weights, which grow with the square of the text.
+
+    Raises ValueError for a number below 1 or over 10^9, and for a model that cannot be built or run so.
+    """
+    from inspector.costs.counted import saved  # transformers, which takes seconds
+
+    return saved.count(config, tokens=tokens, target_tokens=target_tokens, precision=precision)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,17 +14,21 @@ import pandas as pd
 
 from inspector.costs.counted import parameters, subject
 from inspector.costs.counted.components import KINDS
+from inspector.costs.counted.masks import MaskRule
 from inspector.costs.counted.polynomials import Basis, Lengths, evaluate, fit
 from inspector.costs.counted.roles import Role, assign
 from inspector.costs.counted.rows import Row
-from inspector.costs.counted.subject import Subject
+from inspector.costs.counted.subject import NoCacheError, Subject
 from inspector.costs.counted.tracing import Product
 from models.attention import Stream
 from models.loaded import Shape
+from models.transformer.config import TransformerConfig
 
 MOST_TOKENS = 10**9
 _FITTED = (6, 9, 14, 23)  # lengths; three make a parabola, the fourth proves it
 _LOCAL = re.compile(r"window|chunk|block_size|radius|local_attention|index_topk|lsh_|segment_means")
+_STAND_INS = (6, 16)  # short widths, told apart by themselves, a half or one more or less
+_MASKED = (20, 19)  # tokens of source and target, of which masks are looked at
 _LONGEST_LOOP = 700  # tokens, where a loop over them makes more products the longer the text is
 
 
@@ -68,15 +73,74 @@ class Counted:
         target_tokens: of an encoder-decoder, how many target tokens are cached; columns as in `table`, parameters 0.
         """
         lengths = self._lengths(tokens, target_tokens)
-        if self.step_formula is None:
+        formula = self.step_formula
+        if not self._keeps:
             return None
-        rows = {row: evaluate(self.step_formula.basis, of, lengths) for row, of in self.step_formula.rows.items()}
+        if formula is None:
+            rows: Mapping[Row, int] = self._model.count(lengths, step=True)
+        else:
+            rows = {row: evaluate(formula.basis, of, lengths) for row, of in formula.rows.items()}
         return _table(tuple(rows), rows, {})
 
-    @cached_property
+    @property
     def step_formula(self) -> Formula | None:
-        """The polynomial of one cached step, in the tokens that are cached; None where the model keeps no cache."""
-        return self._model.derive(step=True)
+        """The polynomial of one cached step, in the tokens that are cached.
+
+        None where the model keeps no cache, and where none was proven.
+        """
+        return self._stepped[0]
+
+    @property
+    def _keeps(self) -> bool:
+        return self._stepped[1]
+
+    @cached_property
+    def _stepped(self) -> tuple[Formula | None, bool]:
+        """The polynomial of a step, and whether the model keeps a cache to step from."""
+        if self.shape == "encoder":
+            return None, False
+        try:
+            return self._model.derive(step=True), True
+        except NoCacheError:
+            return None, False
+
+    def needed(self, *, tokens: int = 128, target_tokens: int | None = None) -> pd.DataFrame:
+        """FLOPs of scores and mix beside those that their masks leave, a row per stream, layer and component.
+
+        Code that multiplies every query with every key and hides a part afterwards computes more than it needs: twice
+        as much under a causal mask, n over w times as much in a window of w. Columns: stream, layer, component (scores
+        | mix), flops (what the model's eager code computes, as in `table`), needed (of the pairs of a query and a key
+        that no mask hides), mask (all | causal | window | band | chunk, see `MaskRule`; missing where it is no such
+        rule, and needed with it), width (of a window, band or chunk; else 0).
+
+        Raises ValueError for a number below 1 or over 10^9.
+        """
+        lengths = self._lengths(tokens, target_tokens)
+        flops, rules, found = self._flops(lengths), self._rules, []
+        for row in self._order:
+            if row.component in ("scores", "mix") and row in flops:
+                rule = rules.get((row.stream, row.layer))
+                queries = lengths[0] if row.stream == "encoder" else lengths[-1]
+                keys = lengths[0] if row.stream == "cross" else queries
+                left = None
+                if rule is not None and self._is_of_pairs(row):
+                    left = flops[row] // (queries * keys) * rule.pairs(queries, keys)
+                known = (None, None, 0) if left is None or rule is None else (left, rule.kind, rule.width)
+                found.append((row.stream, row.layer, row.component, flops[row], *known))
+        columns = ["stream", "layer", "component", "flops", "needed", "mask", "width"]
+        return pd.DataFrame(found, columns=columns).astype({"layer": "Int64", "needed": "Int64"})
+
+    @cached_property
+    def _rules(self) -> Mapping[tuple[Stream, int | None], MaskRule | None]:
+        return self._model.rules()
+
+    def _is_of_pairs(self, row: Row) -> bool:
+        """Tell a row that costs the same for every pair of a query and a key, and nothing else."""
+        if self.formula is None or self.formula.basis.windows or self.formula.basis.chunk:
+            return False
+        square = {"encoder": "n²", "decoder": "m²" if len(self.terms) > 3 else "n²", "cross": "nm"}[row.stream]
+        used = {term for term, factor in zip(self.terms, self.formula.rows[row], strict=True) if factor}
+        return used == {square}
 
     @property
     def terms(self) -> tuple[str, ...]:
@@ -206,18 +270,20 @@ class _Model:
         return self._rows(trace.products, matched)
 
     def derive(self, *, step: bool = False) -> Formula | None:
-        """Find the polynomial of every row; None where there is none, or no cache to step from."""
+        """Find the polynomial of every row; None where there is none."""
         shape = self.subject(0).shape
-        if step and self.subject(0).step is None:
-            return None
         two = shape == "encoder-decoder"
         degree = 1 if step else 2
         counts: dict[Lengths, Mapping[Row, int]] = {}
         plain = Basis(2 if two else 1, degree)
         for lengths, bases in self._stages(plain):
             for at in lengths:
-                if at not in counts:
+                try:
                     counts[at] = self.count(at, step=step)
+                except ValueError:
+                    if not counts:
+                        raise
+                    return None  # a length that its code does not read
             for basis in bases:
                 if (rows := _fitted(basis, counts)) is not None:
                     return Formula(basis, rows)
@@ -230,6 +296,7 @@ class _Model:
             self.count((b,) * plain.lengths, step=plain.degree == 1)
         local = [number for number in self.local if not self._loops or number < _LONGEST_LOOP]
         beyond = [2 * number + 3 for number in local] + [number - 1 for number in local if number > 2]
+        beyond += [number // 2 for number in local if 3 < number <= c]  # no other length is below so short a window
         if plain.lengths == 1:
             yield [(n,) for n in (*_FITTED, *beyond)], [plain]
         else:
@@ -256,6 +323,39 @@ class _Model:
             products = subject.run(self.subject(_FITTED[0]), lengths, roles=True, step=step).products
             self._roles[step] = products, self._assign(products)
         return self._roles[step]
+
+    def rules(self) -> dict[tuple[Stream, int | None], MaskRule | None]:
+        """Find the mask of every layer's attention; None where it is no rule that is known.
+
+        The masks are those of a short text, with windows short enough to be seen in it.
+        """
+        if isinstance(self.config, TransformerConfig):
+            return self._own_rules(self.config)
+        stand_ins = dict(zip(self.local, _STAND_INS, strict=False))
+        if len(stand_ins) < len(self.local):
+            return {}
+        model = _Model(_replaced(self.config, stand_ins))
+        own = model.subject(_MASKED[0])
+        lengths = _MASKED if own.shape == "encoder-decoder" else _MASKED[:1]
+        products = subject.run(own, lengths, roles=True, masks=True).products
+        found: dict[tuple[Stream, int | None], MaskRule | None] = {}
+        for product, role in zip(products, model._assign(products), strict=True):
+            if "mix" in dict(role.shares):
+                rule, place = _true_width(product.mask, stand_ins), (role.stream, role.layer)
+                found[place] = rule if found.get(place, rule) == rule else None
+        return found
+
+    def _own_rules(self, config: TransformerConfig) -> dict[tuple[Stream, int | None], MaskRule | None]:
+        rows = {
+            (row.stream, row.layer) for row in self.count((_FITTED[0],) * (1 + (config.shape == "encoder-decoder")))
+        }
+        width = config.window or 0
+        causal = MaskRule("window", width) if width else MaskRule("causal")
+        plain = MaskRule("band", width) if width else MaskRule("all")
+        rules: dict[Stream, MaskRule] = {"cross": MaskRule("all")}
+        rules["decoder"] = causal if config.is_causal else plain
+        rules["encoder"] = causal if config.shape == "encoder" and config.is_causal else plain
+        return {(stream, layer): rules[stream] for stream, layer in rows}
 
     def _assign(self, products: list[Product]) -> list[Role]:
         own = self.subject(0)
@@ -303,6 +403,36 @@ def _match(products: list[Product], named: list[Product], roles: list[Role]) -> 
             return None
         found.append(known[0])
     return found
+
+
+def _replaced(config: Any, numbers: Mapping[int, int]) -> Any:
+    """Copy a configuration with other widths of windows and chunks."""
+    own = deepcopy(config)
+
+    def put(value: Any, name: str) -> Any:
+        if isinstance(value, dict):
+            return {inner: put(one, str(inner)) for inner, one in value.items()}
+        if isinstance(value, list | tuple):
+            return type(value)(put(one, name) for one in value)
+        plain = isinstance(value, int) and not isinstance(value, bool) and bool(_LOCAL.search(name))
+        return numbers.get(value, value) if plain else value
+
+    for part in (own, *(getattr(own, name, None) for name in own.sub_configs)):
+        if part is not None:
+            vars(part).update({name: put(value, name) for name, value in vars(part).items() if _LOCAL.search(name)})
+    return own
+
+
+def _true_width(rule: MaskRule | None, stand_ins: Mapping[int, int]) -> MaskRule | None:
+    """Put the configuration's own width in the place of its stand-in; None for a width that comes from neither."""
+    if rule is None or not rule.width:
+        return rule
+    for true, short in stand_ins.items():
+        widths = {short: true, short + 1: true + 1, short - 1: true - 1, short // 2: true // 2}
+        widths[short // 2 + 1] = true // 2 + 1
+        if rule.width in widths:
+            return replace(rule, width=widths[rule.width])
+    return None
 
 
 def _turn(row: Row) -> tuple[bool, int, int]:

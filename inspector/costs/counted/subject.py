@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from inspector.costs.counted.flow import SOURCE, TARGET
 from inspector.costs.counted.polynomials import Lengths
 from inspector.costs.counted.tracing import Network, Trace
+from models.formatting import one_line
 from models.huggingface import skeleton
 from models.huggingface.loading import shape_of
 from models.loaded import Shape
@@ -22,6 +23,21 @@ from models.transformer.kv_cache import KVCache
 from models.transformer.stacks import Decoder, Encoder, EncoderDecoder, build
 
 Run = Callable[[Trace, Lengths], None]
+_CACHES = ("past_key_values", "cache_params", "state")  # what a model hands out for its next step
+_FAILURES = (
+    KeyError,
+    AttributeError,
+    IndexError,
+    TypeError,
+    RuntimeError,
+    ValueError,
+    AssertionError,
+    ZeroDivisionError,
+)
+
+
+class NoCacheError(ValueError):
+    """A model keeps nothing from which another token could be read alone."""
 
 
 @dataclass(frozen=True)
@@ -29,14 +45,14 @@ class Subject:
     """A network on the meta device, and how it reads.
 
     output: the name of the parameter that scores the vocabulary. forward: reads a text of n tokens, or n and m. step:
-    fills a cache, and reads one token more; None where the model keeps none.
+    fills a cache, and reads one token more; it raises NoCacheError where the model keeps none.
     """
 
     network: Network
     shape: Shape
     output: str | None
     forward: Run
-    step: Callable[[Lengths, Callable[[], Any]], None] | None
+    step: Callable[[Lengths, Callable[[], Any]], None]
 
 
 _RUNNING = RLock()
@@ -61,9 +77,15 @@ def _ids(count: int) -> Tensor:
 
 def _of_transformers(config: Any, tokens: int) -> Subject:
     module = skeleton.build(config, tokens=tokens)
+    takes = signature(module.forward).parameters
+    if "input_ids" not in takes:
+        raise ValueError(
+            f"{type(module).__name__} reads {module.main_input_name}, no tokens of a text; it is not counted"
+        )
     network = Network(module)
     shape = shape_of(config)
-    takes = signature(module.forward).parameters
+    if shape == "encoder-decoder" and not module.config.is_encoder_decoder:  # the decoder's class, by itself
+        shape = "decoder"
     cached = "use_cache" in takes or "kwargs" in takes
 
     def forward(trace: Trace, lengths: Lengths) -> None:
@@ -79,30 +101,33 @@ def _of_transformers(config: Any, tokens: int) -> Subject:
         return {"input_ids": ids, "decoder_input_ids": target}
 
     def step(lengths: Lengths, traced: Callable[[], Any]) -> None:
+        if not cached or shape == "encoder":
+            raise NoCacheError(f"{type(module).__name__} keeps no cache")
         with traced() as trace:
             reads = _read(trace, lengths)
             if shape == "encoder-decoder":
                 encoded = module.get_encoder()(input_ids=reads.pop("input_ids"))
                 reads = {"encoder_outputs": encoded, **reads}
-            past = module(**reads, use_cache=True).past_key_values
-        if past is None:
-            raise ValueError("this model keeps no cache")
+            read = module(**reads, use_cache=True)
+        name, past = next(((name, read[name]) for name in _CACHES if read.get(name) is not None), (None, None))
+        if name is None:
+            raise NoCacheError(f"{type(module).__name__} keeps no cache")
         with traced() as trace:
             token = _ids(1)
             if shape != "encoder-decoder":
                 trace.read(token, SOURCE)
-                module(input_ids=token, past_key_values=past, use_cache=True)
+                module(input_ids=token, **{name: past}, use_cache=True)
                 return
             trace.read(token, TARGET)
             for state in encoded.values():
                 if isinstance(state, Tensor):
                     trace.read(state, SOURCE)
-            module(encoder_outputs=encoded, decoder_input_ids=token, past_key_values=past, use_cache=True)
+            module(encoder_outputs=encoded, decoder_input_ids=token, **{name: past}, use_cache=True)
 
     embeddings = module.get_output_embeddings()
     weight = getattr(embeddings, "weight", None)
     name = next((name for name, own in module.named_parameters() if own is weight), None)
-    return Subject(network, shape, name, forward, step if cached and shape != "encoder" else None)
+    return Subject(network, shape, name, forward, step)
 
 
 # --- the project's Transformer -------------------------------------------------------------------------------------
@@ -133,6 +158,8 @@ def _own(config: TransformerConfig) -> Subject:
             module.logits(hidden)
 
     def step(lengths: Lengths, traced: Callable[[], Any]) -> None:
+        if isinstance(module, Encoder):
+            raise NoCacheError("an encoder keeps no cache")
         decoder = module.decoder if isinstance(module, EncoderDecoder) else module
         assert isinstance(decoder, Decoder)
         cache, more = KVCache(config.decoder_depth), {}
@@ -149,16 +176,19 @@ def _own(config: TransformerConfig) -> Subject:
 
     tied = isinstance(module, Encoder) or not config.output_head
     name = None if tied else ("decoder.head.weight" if isinstance(module, EncoderDecoder) else "head.weight")
-    return Subject(network, config.shape, name, forward, None if config.shape == "encoder" else step)
+    return Subject(network, config.shape, name, forward, step)
 
 
 def _unmask(block: nn.Module) -> None:
-    """Let every query see every key: the seam leaves out what a mask hides, and the count is of all."""
+    """Let every query of a text see every key: the seam leaves out what a mask hides, and the count is of all.
+
+    A single query keeps its window: no code multiplies it with cached keys beyond.
+    """
     forward = block.forward
 
-    def unmasked(*args: Any, **kwargs: Any) -> Any:
-        hidden: dict[str, Any] = {name: None for name in ("mask", "source_mask") if name in kwargs}
-        return forward(*args, **{**kwargs, **hidden})
+    def unmasked(hidden: Tensor, *args: Any, **kwargs: Any) -> Any:
+        masks: dict[str, Any] = {name: None for name in ("mask", "source_mask") if name in kwargs}
+        return forward(hidden, *args, **{**kwargs, **(masks if hidden.shape[1] > 1 else {})})
 
     block.forward = unmasked
 
@@ -166,28 +196,34 @@ def _unmask(block: nn.Module) -> None:
 # --- runs ----------------------------------------------------------------------------------------------------------
 
 
-def run(subject: Subject, lengths: Lengths, *, roles: bool, step: bool = False) -> Trace:
+def run(subject: Subject, lengths: Lengths, *, roles: bool, step: bool = False, masks: bool = False) -> Trace:
     """Run a text of these lengths, or one step after it, and return the products.
 
     A layer that reads what another wrote beside the residual stream cannot be left out: then all layers run.
+
+    Raises ValueError where the model's code does not run so; NoCacheError for a step without a cache.
     """
     with _RUNNING:
         try:
-            return _run(subject, lengths, roles=roles, step=step)
-        except (KeyError, AttributeError, IndexError, TypeError, RuntimeError, ValueError):
-            if subject.network.whole:
-                raise
+            return _run(subject, lengths, roles=roles, step=step, masks=masks)
+        except NoCacheError:
+            raise
+        except _FAILURES:
             subject.network.whole = True
-            return _run(subject, lengths, roles=roles, step=step)
+        try:
+            return _run(subject, lengths, roles=roles, step=step, masks=masks)
+        except _FAILURES as error:
+            kind, tokens = type(subject.network.network).__name__, " and ".join(f"{length:,}" for length in lengths)
+            what = f"one token more after {tokens}" if step else f"{tokens} tokens"
+            raise ValueError(f"{kind} does not read {what}: {one_line(error)}") from error
 
 
-def _run(subject: Subject, lengths: Lengths, *, roles: bool, step: bool) -> Trace:
+def _run(subject: Subject, lengths: Lengths, *, roles: bool, step: bool, masks: bool) -> Trace:
     if not step:
-        with subject.network.traced(roles=roles) as trace:
+        with subject.network.traced(roles=roles, masks=masks) as trace:
             subject.forward(trace, lengths)
         return trace
     traces: list[Trace] = []
-    assert subject.step is not None
 
     def traced() -> Any:
         return subject.network.traced(roles=roles and bool(traces), into=traces)

@@ -13,6 +13,8 @@ from torch import Tensor, nn
 from torch.utils.flop_counter import flop_registry
 
 from inspector.costs.counted.flow import CHOICES, Columns, Flow, Flows
+from inspector.costs.counted.masks import MaskRule, recognise
+from inspector.costs.counted.shown import Shown
 from models.huggingface.skeleton import Answers
 
 _aten = torch.ops.aten
@@ -41,6 +43,7 @@ class Product:
 
     path: the module that made it. bias: the name of its bias. columns: of its output. kernel: positions that a
     convolution reads at once, 1 for other products. chosen: whether the largest of its outputs were looked for.
+    mask: what is hidden of the side behind a softmax; None where that was not followed, or is no known rule.
     """
 
     path: str
@@ -53,6 +56,7 @@ class Product:
     columns: int = 0
     kernel: int = 1
     chosen: bool = False
+    mask: MaskRule | None = None
 
     @property
     def weight(self) -> str | None:
@@ -103,9 +107,9 @@ class Network:
                 self._wrap(path, module)
 
     @contextmanager
-    def traced(self, *, roles: bool, into: list[Trace] | None = None) -> Iterator[Trace]:
+    def traced(self, *, roles: bool, masks: bool = False, into: list[Trace] | None = None) -> Iterator[Trace]:
         """Record the products of what runs inside the block; into: a list that gets the record too."""
-        self._trace = trace = Trace(self, roles=roles)
+        self._trace = trace = Trace(self, roles=roles, masks=masks)
         if into is not None:
             into.append(trace)
         try:
@@ -167,10 +171,10 @@ class Network:
 class Trace(Answers):  # type: ignore[no-untyped-call]
     """The products of one run, counted by torch's own formulas (torch.utils.flop_counter).
 
-    roles: follow where each tensor comes from; else count alone, which is faster.
+    roles: follow where each tensor comes from; else count alone, which is faster. masks: follow too what masks hide.
     """
 
-    def __init__(self, network: Network, *, roles: bool) -> None:
+    def __init__(self, network: Network, *, roles: bool, masks: bool = False) -> None:
         super().__init__()
         self.network, self.roles = network, roles
         self.products: list[Product] = []
@@ -179,6 +183,10 @@ class Trace(Answers):  # type: ignore[no-untyped-call]
         self.layer: LayerKey | None = None
         self._calls: dict[str, int] = {}
         self._ran: dict[Any, _Ran] = {}
+        self._shown = Shown() if masks else None
+        if self._shown is not None:
+            for parameter in network.network.parameters():
+                self._shown.learned(parameter)
         if roles:
             for name, parameter in network.network.named_parameters():
                 self.flows.set(parameter, Flow({}, weight=name))
@@ -186,6 +194,8 @@ class Trace(Answers):  # type: ignore[no-untyped-call]
     def read(self, tensor: Tensor, inputs: int) -> None:
         """Say that a tensor is the text: SOURCE or TARGET."""
         self.flows.set(tensor, Flow({}, inputs))
+        if self._shown is not None:
+            (self._shown.learned if tensor.is_floating_point() else self._shown.read)(tensor)
 
     def run_layer(self, path: str, module: nn.Module, forward: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         """Run a layer, or give what an equal one gave, with its products as this layer's own."""
@@ -261,7 +271,20 @@ class Trace(Answers):  # type: ignore[no-untyped-call]
                 for number in self.flows.products(flow) if flow else ():
                     if number >= 0:
                         self.products[number].chosen = True
+        if self._shown is not None:
+            self._see(self._shown, func, args, kwargs, out)
         return out
+
+    def _see(self, shown: Shown, func: Any, args: Any, kwargs: Any, out: Any) -> None:
+        packet = func._overloadpacket
+        if packet not in flop_registry:
+            shown.follow(func, args, kwargs, out)
+            return
+        product, sides = self.products[-1], args[1:3] if packet in _BIASED else args[:2]
+        for operand, side, turned in ((product.left, sides[0], False), (product.right, sides[1], True)):
+            if operand.soft:
+                product.mask = _rule(shown.cells(side), turned=turned)
+        shown.learned(out[0] if isinstance(out, tuple) else out, under=args[0] if packet in _BIASED else None)
 
     def _note(self, product: Product, packet: Any, args: Any, out: Any) -> None:
         convolution = packet in _CONVOLUTIONS
@@ -287,6 +310,14 @@ class Trace(Answers):  # type: ignore[no-untyped-call]
         if flow is None:
             return Operand(shape=shape)
         return Operand(self.flows.products(flow), flow.inputs, flow.soft, flow.weight, shape)
+
+
+def _rule(cells: Tensor | None, *, turned: bool) -> MaskRule | None:
+    """Find the rule of a mask [..., Q, T], or [..., T, Q] where it stands turned, the same in all heads."""
+    if cells is None or cells.ndim < 2:
+        return None
+    every = (cells.mT if turned else cells).flatten(end_dim=-3) if cells.ndim > 2 else cells[None]
+    return recognise(every[0]) if bool((every == every[:1]).all()) else None
 
 
 def _plain(value: Any) -> bool:

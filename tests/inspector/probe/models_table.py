@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -33,8 +33,11 @@ ROOT = Path(__file__).parents[3]
 PATH = ROOT / "docs" / "models.md"
 PROSE = (ROOT / "README.md", ROOT / "CHANGELOG.md")  # say in passing how many families are recorded
 COUNT = re.compile(r"[\d,]+(?= families\b)")
-CAPTURED_HEAD = ("family", "shape", "seen by", "maps", "outputs", "scores", "positions", "norms", "residual", "special")
-REFUSED_HEAD = ("family", "what it does", "what the loader says")
+COSTED = re.compile(r"\d+ of the \d+(?= model types\b)")
+CAPTURED_HEAD = (
+    *("family", "shape", "seen by", "maps", "outputs", "scores", "positions", "norms", "residual", "special", "costs"),
+)
+REFUSED_HEAD = ("family", "what it does", "what the loader says", "costs")
 INTRODUCTION = """# Models of transformers
 
 {captured} families of transformers {version}, each as a tiny model with random weights, held to transformers' own class
@@ -68,6 +71,11 @@ loaded, and refused if not every layer's attention can be seen. `pytest tests/in
 - **special**: 4:2 heads: 4 heads share 2 kv heads (GQA; 4:1 is MQA). A window of w: a query sees keys less than w
   tokens away. A sink: an extra score beside the keys' scores, so that rows sum to less than 1. A soft-cap bounds the
   scores.
+- **costs**: what `inspector.costs.count` knows; all of it is compared with torch's `FlopCounterMode` on the model's own
+  code, at lengths that no formula was made from. *formula*: the FLOPs of each component are a polynomial in the text's
+  length, with exact coefficients; with a window or chunks where the length counts in pieces. *count*: no polynomial was
+  proven, so each length is counted anew. *step*: reading one token more with a cache is counted too; *no cache*: the
+  model hands out none; *not a further token*: why. *not counted*: why.
 
 """
 REFUSED_INTRODUCTION = """
@@ -96,6 +104,8 @@ TABLES = {
     "No text model": list(NOT_TEXT),
 }
 """Every model type of transformers' causal, masked and sequence-to-sequence lists, by the table it stands in."""
+COUNTED = {family.name: family for family in (*CAPTURED, *REFUSED, *WITHOUT_SOFTMAX)}
+"""The families of which the tables say what is known of their costs."""
 NORM_REASONS = {
     INSIDE: "inside a sublayer",
     NO_FORMULA: "no LayerNorm, RMSNorm or BatchNorm",
@@ -109,11 +119,15 @@ NORM_REASONS = {
 
 @dataclass(frozen=True)
 class Row:
-    """The row of a family. differences: of maps, outputs and scores; none where it is refused."""
+    """The row of a family. differences: of maps, outputs and scores; none where it is refused.
+
+    costs: what is known of its costs; "" where its table does not say.
+    """
 
     name: str
     cells: tuple[str, ...]
     differences: tuple[float, ...] = ()
+    costs: str = ""
 
     @classmethod
     def of(cls, family: Family, loaded: LoadedModel, trace: Trace, differences: tuple[float, float, float]) -> Row:
@@ -129,17 +143,20 @@ class Row:
     @classmethod
     def read(cls, line: str) -> Row:
         name, *cells = (cell.strip() for cell in line.strip().strip("|").split(" | "))
-        if len(cells) < len(CAPTURED_HEAD) - 1:
-            return cls(name, tuple(cells))
-        return cls(name, (*cells[:2], *cells[5:]), tuple(map(float, cells[2:5])))
+        costs = cells.pop() if name in COUNTED else ""
+        if len(cells) < len(CAPTURED_HEAD) - 2:
+            return cls(name, tuple(cells), costs=costs)
+        return cls(name, (*cells[:2], *cells[5:]), tuple(map(float, cells[2:5])), costs)
 
     def line(self) -> str:
         shown = [f"{difference:.0e}" if difference else "0" for difference in self.differences]
         cells = (*self.cells[:2], *shown, *self.cells[2:]) if shown else self.cells
+        cells = (*cells, self.costs) if self.name in COUNTED else cells
         return f"| {' | '.join((self.name, *cells))} |"
 
-    def without_differences(self) -> Row:
-        return replace(self, differences=())
+    def recorded(self) -> Row:
+        """Give the row as it was recorded, without differences and costs."""
+        return replace(self, differences=(), costs="")
 
 
 def seen_by(loaded: LoadedModel) -> str:
@@ -217,10 +234,22 @@ def columns(rows: Iterable[Row]) -> str:
             f"{added}: {', '.join(tables)}",
             f"{len(rows) - added} have no table: {', '.join(others)}",
         ),
+        costs_of(rows),
     ]
     return "\n".join(
         [f"| {' | '.join(lines[0])} |", "| --- | --- | --- |", *(f"| {' | '.join(line)} |" for line in lines[1:])]
     )
+
+
+def costs_of(rows: Iterable[Row]) -> tuple[str, str, str]:
+    """Say what is known of costs, in how many families."""
+    cells = [row.costs for row in rows]
+    anew = sum(cell.startswith("count") for cell in cells)
+    missing = sum(cell.startswith("not counted") for cell in cells)
+    step, without = (sum(cell.endswith(word) for cell in cells) for word in (", step", ", no cache"))
+    known = f"{len(cells) - anew - missing}, a formula in the length"
+    others = [f"counted anew at each length: {anew}", f"not counted: {missing}"]
+    return "costs", known, f"{'; '.join(others)}; a step with a cache in {step}, no cache in {without}"
 
 
 def special_of(family: Family, trace: Trace) -> str:
@@ -236,6 +265,7 @@ def special_of(family: Family, trace: Trace) -> str:
 
 
 def write_table(rows: Iterable[Row]) -> None:
+    """Write docs/models.md, and the numbers of families into the prose that says them."""
     by_name = {row.name: row for row in rows}
     tables = {title: [by_name[name] for name in names] for title, names in TABLES.items()}
     captured, refused = tables["Recorded"], tables["Refused"]
@@ -248,7 +278,14 @@ def write_table(rows: Iterable[Row]) -> None:
         text += f"\n## {title}\n\n{words.format(version=version)}\n\n" + _table(HEADS[title], tables[title])
     PATH.write_text(text, encoding="utf-8")
     for prose in PROSE:
-        prose.write_text(COUNT.sub(f"{len(captured):,}", prose.read_text(encoding="utf-8")), encoding="utf-8")
+        text = COUNT.sub(f"{len(captured):,}", prose.read_text(encoding="utf-8"))
+        prose.write_text(COSTED.sub(costed(by_name), text), encoding="utf-8")
+
+
+def costed(rows: Mapping[str, Row]) -> str:
+    """Say of how many model types costs are known."""
+    known = sum(not rows[name].costs.startswith("not counted") for name in COUNTED)
+    return f"{known} of the {len(COUNTED)}"
 
 
 def counts() -> dict[str, list[str]]:

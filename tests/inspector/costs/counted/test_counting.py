@@ -5,10 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from transformers import BertConfig, DeepseekV3Config, GPT2Config, LlamaConfig, T5Config
+from torch import nn
+from transformers import (
+    BertConfig,
+    DeepseekV3Config,
+    GPT2Config,
+    LlamaConfig,
+    PreTrainedConfig,
+    T5Config,
+    WhisperConfig,
+)
 
 from inspector import costs
+from inspector.costs.decoding import by_step
 from models.transformer.config import TransformerConfig
+from tests.inspector.costs.counted.torch_counts import FAMILIES
+from tests.inspector.probe.families import named
 
 LLAMA_70B = {
     **{"hidden_size": 8192, "intermediate_size": 28672, "num_hidden_layers": 80, "num_attention_heads": 64},
@@ -58,20 +70,66 @@ def test_bert_base_is_counted_as_its_formulas_say() -> None:
     assert table[table.kind == "matmul"].groupby(names).flops.sum().to_dict() == expected.to_dict()
 
 
+@pytest.fixture
+def _nothing_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nn.Module, "__init__", lambda *args, **kwargs: pytest.fail("a module is built"))
+
+
+def _nested(depth: int) -> dict[str, Any]:
+    return {"type": _nested(depth - 1) if depth else 1}
+
+
 @pytest.mark.parametrize("name", ["num_hidden_layers", "hidden_size", "num_attention_heads", "vocab_size"])
-@pytest.mark.parametrize("number", [10**12, -4, 0])
+@pytest.mark.parametrize("number", [10**9, 10**4000, -4, 0])
+@pytest.mark.usefixtures("_nothing_is_built")
 def test_impossible_numbers_are_refused_with_the_number(name: str, number: int) -> None:
     config = LlamaConfig()
     vars(config)[name] = number
-    with pytest.raises(ValueError, match=f"{number:,}"):
+    with pytest.raises(ValueError, match=f"{number:,}" if number < 10**10 else "4001 digits"):
         costs.count(config)
 
 
-def test_what_is_no_number_is_refused() -> None:
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("hidden_size", "x", "'x'"),
+        ("hidden_size", 1.5, "1.5"),
+        ("num_hidden_layers", True, "True"),
+        ("rope_parameters", _nested(40), "nests more than 16 deep"),
+        ("rope_parameters", {"layers": {"layers": 10**9}}, "1,000,000,000"),
+        ("layer_types", ["full_attention"] * 10**5, "a list layer_types of 100,000 values"),
+        ("layer_types", [10**9], "1,000,000,000"),
+    ],
+)
+@pytest.mark.usefixtures("_nothing_is_built")
+def test_what_no_model_has_is_refused_before_anything_is_built(name: str, value: Any, said: str) -> None:
     config = LlamaConfig()
-    vars(config)["hidden_size"] = "x"
-    with pytest.raises(ValueError, match="'x'"):
+    vars(config)[name] = value
+    with pytest.raises(ValueError, match=said):
         costs.count(config)
+
+
+@pytest.mark.usefixtures("_nothing_is_built")
+def test_an_unknown_architecture_is_refused_by_its_name() -> None:
+    unknown = PreTrainedConfig(architectures=["NoSuchModel"])
+    with pytest.raises(ValueError, match="transformers has no model 'NoSuchModel'"):
+        costs.count(unknown)
+    vast = TransformerConfig(vocabulary=9, layers=10**9, width=4, heads=2, ffn_width=8, max_positions=9)
+    with pytest.raises(ValueError, match="1,000,000,000"):
+        costs.count(vast)
+
+
+def test_a_model_of_sound_says_so_and_its_decoder_is_counted_alone() -> None:
+    sizes = {f"{stack}_{name}": 2 for stack in ("encoder", "decoder") for name in ("layers", "attention_heads")}
+    config = WhisperConfig(vocab_size=50, d_model=16, encoder_ffn_dim=20, decoder_ffn_dim=20, pad_token_id=0, **sizes)
+    with pytest.raises(ValueError, match="WhisperModel reads input_features, no tokens"):
+        costs.count(config)
+    config.architectures = ["WhisperForCausalLM"]
+    counted = costs.count(config)
+    step = counted.step(tokens=9)
+    assert (counted.shape, counted.terms) == ("decoder", ("1", "n", "n²"))
+    assert step is not None
+    assert step.query("component == 'scores'").flops.tolist() == [2 * 16 * 10] * 2
 
 
 @pytest.mark.parametrize("tokens", [0, -1, 10**12])
@@ -81,6 +139,8 @@ def test_impossible_lengths_are_refused(tokens: int) -> None:
         lambda: counted.table(tokens=tokens),
         lambda: counted.step(tokens=tokens),
         lambda: counted.total([tokens]),
+        lambda: counted.needed(tokens=tokens),
+        lambda: counted.by_length([tokens]),
     ):
         with pytest.raises(ValueError, match=f"{tokens:,}"):
             count()
@@ -99,6 +159,32 @@ def test_the_own_transformer_is_counted_as_its_formulas_say(shape: Any, change: 
         vocabulary=50, layers=2, width=24, heads=4, ffn_width=40, max_positions=40, shape=shape, **change
     )
     counted, names = costs.count(config).table(tokens=9, target_tokens=7), ["stream", "layer", "part", "component"]
+    formulas = costs.breakdown(config, tokens=9, target_tokens=7)
+    expected, found = (
+        table[table.kind == "matmul"].groupby(names, dropna=False).flops.sum().to_dict()
+        for table in (formulas, counted)
+    )
+    assert found == expected
+    assert counted.parameters.sum() == formulas.parameters.sum()
+
+
+@pytest.mark.parametrize("window", [None, 4])
+@pytest.mark.parametrize("shape", ["decoder", "encoder-decoder"])
+def test_a_step_of_the_own_transformer_is_counted_as_its_formula_says(shape: Any, window: int | None) -> None:
+    config = TransformerConfig(
+        vocabulary=50, layers=2, width=24, heads=4, ffn_width=40, max_positions=40, shape=shape, window=window
+    )
+    counted, source = costs.count(config), 7 if shape == "encoder-decoder" else None
+    for past in (1, 2, 3, 4, 5, 9, 20):
+        step = counted.step(tokens=source or past, target_tokens=past)
+        assert step is not None
+        assert step.flops.sum() == by_step(config, steps=2, begun=past, source=source).flops_cached[1]
+
+
+@pytest.mark.parametrize("name", ["gpt2", "llama", "bloom", "t5", "albert", "roberta"])
+def test_the_count_gives_every_row_of_the_formulas(name: str) -> None:
+    config, names = named(FAMILIES[name]), ["stream", "layer", "part", "component"]
+    counted = costs.count(config).table(tokens=9, target_tokens=7)
     formulas = costs.breakdown(config, tokens=9, target_tokens=7)
     expected, found = (
         table[table.kind == "matmul"].groupby(names, dropna=False).flops.sum().to_dict()
