@@ -20,7 +20,6 @@ EXAMPLES = {
 }
 PAIRS = {"Two sentences": "It is too big."}
 FIRST = EXAMPLES["Who was tired?"]
-"""The text that a link without a text means."""
 _OF_MODEL = {
     "translator": EXAMPLES["To translate"],
     "mini-bert": EXAMPLES["Easy to guess"],
@@ -32,6 +31,11 @@ _OF_MODEL = {
 def of(model: str) -> str:
     """Return the example that a model of the page opens with."""
     return _OF_MODEL.get(model, FIRST)
+
+
+def of_link(model: str) -> str:
+    """Return the text that a link without a text means: FIRST, but Chinese for the model that reads no English."""
+    return of(model) if model == "mini-bert-zh" else FIRST
 
 
 def untouched(text: str) -> bool:

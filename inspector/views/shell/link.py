@@ -33,8 +33,10 @@ _DIGITS = 20  # of a number in a link, at most: Python reads no whole number of 
 MAX_TEXT = 1_000  # characters; a link is a header of a request, and servers refuse long ones
 
 
-def read(page: str, *, known_models: Sequence[str], default_text: str) -> None:
+def read(page: str, *, known_models: Sequence[str], default_text: Callable[[str], str]) -> None:
     """Take model, texts and parameters from the link at a session's start; afterwards the widgets lead.
+
+    default_text: of a model's id, the text that a link without a text means.
 
     A page's `parameters` are taken again on every whole run of the page that keeps them in its address, which is how
     the browser's Back reaches them. Other pages' addresses do not hold them, so there they stay as they are.
@@ -53,7 +55,7 @@ def read(page: str, *, known_models: Sequence[str], default_text: str) -> None:
             model = known_models[0]
         state["model"] = model
         for name in TEXTS:
-            state[name] = st.query_params.get(name, default_text if name == "text" else "")
+            state[name] = st.query_params.get(name, default_text(model) if name == "text" else "")
         state["link.asked"] = {name: _asked(name) for name in st.query_params}
     state["link.same_page"] = state.get("link.page") == page
     state["link.page"], state["link.parameters"] = page, ()

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def begin(page: str) -> None:
     """Take model and texts from the link, or from the picker; `page` is the address of the page that is open."""
-    link.read(page, known_models=available_models.ids(), default_text=examples.FIRST)
+    link.read(page, known_models=available_models.ids(), default_text=examples.of_link)
     model_picker.take()
 
 
@@ -59,7 +59,7 @@ def draw(*, text_in_page: bool) -> ExpanderContainer:
     if text_in_page:
         _text_to_read(height=68, main_button=widgets.main_button())
     if not opened:
-        link.write(default_text=examples.FIRST, default_model=known[0])
+        link.write(default_text=examples.of_link(card.id), default_model=known[0])
     return other
 
 

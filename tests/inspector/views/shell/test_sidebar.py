@@ -10,6 +10,7 @@ import pytest
 import streamlit as st
 
 from inspector import record
+from inspector.views.shell import examples
 from models import LoadedModel
 from tests.inspector.views.page import EXAMPLE, message, opened, pressed, said, turned, typed, uploaded
 
@@ -124,6 +125,9 @@ def test_a_model_opens_with_an_example_on_which_it_does_well_and_leaves_a_reader
     app.selectbox(key="model").select("minilm").run()
     assert app.text_area(key="text").value == "My own text."
     assert opened(model="translator").text_area(key="text").value == EXAMPLE  # what such a link meant before
+    chinese = opened(model="mini-bert-zh")
+    assert chinese.text_area(key="text").value == examples.of("mini-bert-zh")
+    assert "text" not in chinese.query_params
 
 
 def test_untrained_models_come_last_and_say_so_over_the_picture() -> None:
