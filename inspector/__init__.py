@@ -20,12 +20,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from inspector import (
         alignment,
+        block,
         compare,
         components,
         costs,
         exactness,
         explain,
         export,
+        feedforward,
         flow,
         generating,
         head_distances,
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
         probe,
         readings,
         row_statistics,
+        sharing,
         trace,
         training,
         wording,

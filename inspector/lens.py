@@ -156,8 +156,12 @@ def _residuals(trace: Trace, stream: str) -> list[Residual]:
     return found
 
 
-def _ends(trace: Trace, stream: str) -> Iterator[tuple[int, Tensor]]:
-    """Yield the head's input for a stop after each layer: (layer, [Q, D]); after the last, the recorded input."""
+def head_inputs(trace: Trace) -> Callable[[Floats], Floats]:
+    """Return what the model does to a state of its last stream before the head is asked: its final norm, or nothing.
+
+    Raises ValueError where more stands there, or where the residual stream is not known.
+    """
+    stream = _last_stream(trace)
     final = _final_norm(trace, stream)
     residuals = residual_stream(trace, stream=stream)
 
@@ -169,6 +173,12 @@ def _ends(trace: Trace, stream: str) -> Iterator[tuple[int, Tensor]]:
             f"between the last layer of {trace.model} and its last hidden state stands more than a norm, so the head "
             "cannot be asked after an earlier layer"
         )
+    return ended
+
+
+def _ends(trace: Trace, stream: str) -> Iterator[tuple[int, Tensor]]:
+    """Yield the head's input for a stop after each layer: (layer, [Q, D]); after the last, the recorded input."""
+    ended, residuals = head_inputs(trace), residual_stream(trace, stream=stream)
     for residual in residuals[:-1]:
         yield residual.layer, torch.tensor(ended(residual.state))
     yield residuals[-1].layer, trace.hidden

@@ -5,7 +5,7 @@ trace = record(models.load("minilm"), "The cat sat on the mat.")
 ```
 """
 
-from inspector.probe.blocks import record_blocks
+from inspector.probe.blocks import record_blocks, record_head
 from inspector.probe.inputs import ModelInputs, TextLimits, tokenize_inputs
 from inspector.probe.recording import OnProgress, fused_difference, record, record_batch, record_inputs
 
@@ -17,6 +17,7 @@ __all__ = [
     "record",
     "record_batch",
     "record_blocks",
+    "record_head",
     "record_inputs",
     "tokenize_inputs",
 ]

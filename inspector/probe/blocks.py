@@ -13,10 +13,10 @@ from torch import nn
 from inspector.probe.inputs import ModelInputs
 from inspector.probe.norm_hooks import Seen, install, watch_norms
 from inspector.probe.norm_places import LayerCall, stream_of
-from inspector.probe.products import FoundFFN, Product, Products, key
+from inspector.probe.products import FoundFFN, LastProduct, Product, Products, key
 from inspector.probe.recording import forward
 from inspector.trace import Trace, read_only
-from inspector.trace.blocks import Addition, Blocks, FFNRecord, LayerRecord, Matrix
+from inspector.trace.blocks import Addition, Blocks, FFNRecord, HeadRecord, LayerRecord, Matrix
 from models import LoadedModel
 from models.attention import AttentionCall, watch
 
@@ -133,3 +133,19 @@ def _holds_experts(network: nn.Module, call: LayerCall) -> bool:
     layers = list(stack.children())
     layer = layers[call.number % len(layers)] if layers else stack
     return any(_EXPERTS.search(type(module).__name__) for module in layer.modules() if module is not layer)
+
+
+def record_head(loaded: LoadedModel, trace: Trace, *, most: int = 64) -> HeadRecord:
+    """Run the model's head on the last states of a text, the first `most`, and record the product that made the logits.
+
+    Raises ValueError for a model without a head, and where its last product is not with a parameter of the model.
+    """
+    if loaded.predict is None:
+        raise ValueError(f"{loaded.card.id} has no head that predicts tokens")
+    names = {key(parameter): name for name, parameter in loaded.network.named_parameters()}
+    with torch.inference_mode(), LastProduct(names) as last:
+        logits = loaded.predict(trace.hidden[None, :most])
+    if last.found is None or last.found[0].shape[-1] == 0 or last.width != logits.shape[-1]:
+        raise ValueError(f"the product that makes {loaded.card.id}'s logits was not seen")
+    x, matrix = last.found
+    return HeadRecord(matrix, read_only(x.reshape(-1, x.shape[-1])))

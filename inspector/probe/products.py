@@ -249,3 +249,29 @@ _PRODUCTS: dict[Any, Callable[..., tuple[Tensor, Any, Any, bool]]] = {
     torch.addmm: _addmm,
 }
 """Matrix products with learned matrices, as nn.Linear, Conv1D and Falcon make them -> x, weight, bias, flipped."""
+
+
+class LastProduct(TorchFunctionMode):
+    """Keeps the last matrix product with a learned matrix. names: of every parameter, by `key`.
+
+    found: its input and its matrix; width: of its output.
+    """
+
+    def __init__(self, names: Mapping[tuple[int, int], str]) -> None:
+        super().__init__()
+        self._names = names
+        self.found: tuple[Tensor, Matrix] | None = None
+        self.width = 0
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        """Call the function, and keep what it multiplied."""
+        out = func(*args, **(kwargs or {}))
+        if func in _PRODUCTS:
+            x, weight, bias, flipped = _PRODUCTS[func](*args, **(kwargs or {}))
+            name = self._names.get(key(weight)) if isinstance(weight, Tensor) else None
+            if name is not None:
+                bias = self._names.get(key(bias)) if isinstance(bias, Tensor) else None
+                self.found, self.width = (x, Matrix(name, bias, flipped)), out.shape[-1]
+        return out

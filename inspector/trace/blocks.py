@@ -164,3 +164,11 @@ class Blocks:
     def of(self, stream: str) -> tuple[LayerRecord, ...]:
         """The layers of a stream, in their order."""
         return tuple(layer for layer in self.layers if layer.stream == stream)
+
+
+@dataclass(frozen=True, eq=False)
+class HeadRecord:
+    """The product that made the logits of some positions: its matrix [D, V] and its input, [positions, D]."""
+
+    matrix: Matrix
+    input: Array

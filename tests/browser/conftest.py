@@ -33,6 +33,7 @@ PAGES = {
     "/compare": "canvas",
     "/what_if?model=mini-bert": "canvas",
     "/generate?model=translator": ".js-plotly-plot",
+    "/block": ".js-plotly-plot",
     "/layernorm": ".js-plotly-plot",
     "/positions": ".js-plotly-plot",
     "/costs": ".js-plotly-plot",
@@ -41,7 +42,7 @@ PAGES = {
 }
 GROUPS = {
     "Read": ("Attention", "Compare", "What if"),
-    "Inside": ("LayerNorm", "Positions", "Costs"),
+    "Inside": ("Block", "LayerNorm", "Positions", "Costs"),
     "Write": ("Generate",),
     "Learn": ("Lab", "Training"),
 }

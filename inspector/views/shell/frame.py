@@ -20,6 +20,13 @@ GROUPS = {
         ("what_if/page", "what_if", "What if", "alt_route", "Change the text or the model, and see what follows."),
     ),
     "Inside": (
+        (
+            "block/page",
+            "block",
+            "Block",
+            "account_tree",
+            "Follow a token through a layer, part by part.",
+        ),
         ("layernorm", "layernorm", "LayerNorm", "equalizer", "See what each norm does to every token."),
         ("positions/page", "positions", "Positions", "waves", "See how the model knows the order of the tokens."),
         ("costs/page", "costs", "Costs", "calculate", "Count what attention costs, and what the FFN costs."),

@@ -66,4 +66,8 @@ MEANINGS = {
     "The shares of all tokens add up to 1.",
     "KV cache": "The cache keeps the keys and values of the tokens that were read already. A new token then needs work "
     "of its own alone, and the tokens before it are not computed again.",
+    "residual stream": "The state of a token that runs through all layers. Attention and the FFN read it and add to "
+    "it; what none of them touches stays as it was.",
+    "activation function": "A function of one number that bends a line: ReLU sets what is below 0 to 0, GELU and SiLU "
+    "do so softly. Without it the two matrices of an FFN would be one.",
 }

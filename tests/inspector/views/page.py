@@ -28,6 +28,7 @@ PATHS = {  # by the page's title; seen from the frame, which lies in shell/
     "Compare": "../compare/page.py",
     "What if": "../what_if/page.py",
     "Generate": "../generate/page.py",
+    "Block": "../block/page.py",
     "LayerNorm": "../layernorm.py",
     "Positions": "../positions/page.py",
     "Costs": "../costs/page.py",

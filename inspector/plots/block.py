@@ -1,0 +1,328 @@
+"""The inside of a block as figures: a token's way as the block is drawn, what each part adds, and the FFN's units."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from inspector.block import Step, Walk
+from inspector.plots import theme
+from inspector.plots.theme import Mode
+
+_NAMES = {"attention": "attention", "cross": "cross-attention", "ffn": "FFN", "": "input"}
+_LABELS = {"x": "x", "norm": "norm", "mix": "A v", "out": "W<sub>O</sub>", "sum": "+", "up": "up", "gate": "gate"}
+_LABELS |= {"hidden": "act", "down": "down", "q": "q", "k": "k", "v": "v"}
+_COLOURS = {"x": "residual", "sum": "residual", "norm": "norm", "mix": "mix", "out": "out", "hidden": "activation"}
+_HALF = 0.42  # half a box along the way
+_TALL = 0.34  # and across it
+
+
+@dataclass(frozen=True)
+class Box:
+    """The place of a step in the drawing: along the way and across it; number: of the step."""
+
+    number: int
+    along: float
+    across: float
+
+
+def boxes(steps: Sequence[Step]) -> list[Box]:
+    """Lay the steps out: the residual stream is one straight line, each sublayer a branch beside it.
+
+    A sublayer that reads the stream before the one ahead was added lies on the other side, below the first.
+    """
+    placed: list[Box] = []
+    along, branch_starts, furthest = 0.0, 0.0, 0.0
+    for number, step in enumerate(steps):
+        if step.part == "":
+            along = max(along, furthest) + (1 if number else 0)
+            furthest = along
+            branch_starts = along
+            placed.append(Box(number, along, 0.0))
+            continue
+        before = steps[number - 1]
+        side = -1.0 if step.beside else 1.0
+        if step.beside and not before.beside:
+            along = branch_starts
+        if step.kind == "k" or step.kind == "v" or (step.kind == "up" and before.kind == "gate"):
+            across = {"k": 2.0, "v": 3.0, "up": 2.0}[step.kind] * side
+        else:
+            along += 1
+            across = side
+        furthest = max(furthest, along)
+        placed.append(Box(number, along, across))
+    return placed
+
+
+def way(walk: Walk, *, step: int, upright: bool = False, mode: Mode = "light") -> go.Figure:
+    """Draw one token's way through a layer: the residual stream as a line, its sublayers as branches.
+
+    step: the last step that is reached; what comes after is pale. upright: from top to bottom, for a narrow page.
+    Each box has the length of the token's vector there.
+    """
+    placed = boxes(walk.steps)
+    figure = go.Figure()
+    text, muted = theme.TEXT[mode], theme.MUTED[mode]
+
+    def at(along: float, across: float) -> tuple[float, float]:
+        return (across, -along) if upright else (along, across)
+
+    def line(a: tuple[float, float], b: tuple[float, float], *, reached: bool) -> None:
+        (x0, y0), (x1, y1) = at(*a), at(*b)
+        colour = muted if reached else theme.GRID[mode]
+        figure.add_shape(type="line", x0=x0, y0=y0, x1=x1, y1=y1, line={"color": colour, "width": 2}, layer="below")
+
+    for (a, b), reached in _lines(walk.steps, placed, step=step):
+        line(a, b, reached=reached)
+    for box, one in zip(placed, walk.steps, strict=True):
+        reached, now = box.number <= step, box.number == step
+        colour = theme.PART[mode].get(_COLOURS.get(one.kind, one.kind), muted)
+        along, across = (_TALL, _HALF) if upright else (_HALF, _TALL)
+        x, y = at(box.along, box.across)
+        corners = {"x0": x - along, "x1": x + along, "y0": y - across, "y1": y + across}
+        if upright:
+            corners = {"x0": x - 0.46, "x1": x + 0.46, "y0": y - 0.36, "y1": y + 0.36}
+        figure.add_shape(
+            type="rect",
+            **corners,
+            fillcolor=theme.BACKGROUND[mode],
+            line={"color": colour if reached else theme.GRID[mode], "width": 4 if now else 1.5},
+        )
+        label = f"<b>{_LABELS[one.kind]}</b><br>{theme.number(one.norm)}" if reached else _LABELS[one.kind]
+        figure.add_annotation(
+            x=x, y=y, text=label, showarrow=False, font={"size": 12, "color": text if reached else muted}
+        )
+    far = max(box.along for box in placed)
+    up, down = max(box.across for box in placed), min(box.across for box in placed)
+    wide, tall = ([down - 0.6, up + 0.6], [-far - 0.6, 0.6]) if upright else ([-0.6, far + 0.6], [down - 0.6, up + 0.6])
+    return figure.update_layout(
+        template=theme.template(mode),
+        title_text=f"{theme.literal(walk.token)} through layer {walk.layer}",
+        xaxis={"visible": False, "range": wide, "fixedrange": True},
+        yaxis={"visible": False, "range": tall, "fixedrange": True},
+        height=round(70 + (48 * (far + 1.2) if upright else 62 * (up - down + 1.2))),
+        margin={"l": 4, "r": 4, "t": 56, "b": 8},
+    )
+
+
+_Line = tuple[tuple[tuple[float, float], tuple[float, float]], bool]
+
+
+def _lines(steps: Sequence[Step], placed: Sequence[Box], *, step: int) -> list[_Line]:
+    """Where lines run, and whether the walk has come so far: along the stream, out into each branch and back."""
+    found: list[_Line] = []
+    stream = [box for box, one in zip(placed, steps, strict=True) if one.part == ""]
+    for a, b in pairwise(stream):
+        found.append((((a.along, 0.0), (b.along, 0.0)), b.number <= step))
+        inside = [box for box in placed if a.number < box.number < b.number]
+        for side in (1.0, -1.0):
+            own = [box for box in inside if box.across * side > 0]
+            if not own:
+                continue
+            columns = sorted({box.along for box in own})
+            reached = own[0].number <= step
+            found.append((((a.along, 0.0), (a.along, side)), reached))
+            found.append((((a.along, side), (columns[0], side)), reached))
+            for left, right in pairwise(columns):
+                starts = [box for box in own if box.along == left]
+                ends = [box for box in own if box.along == right]
+                for start in starts:
+                    for end in ends:
+                        there = end.number <= step
+                        found.append((((start.along, start.across), (end.along, end.across)), there))
+            ended = own[-1].number <= step and b.number <= step
+            found.append((((columns[-1], side), (b.along, side)), ended))
+            found.append((((b.along, side), (b.along, 0.0)), ended))
+    return found
+
+
+def shares(table: pd.DataFrame, *, value: str = "share", mode: Mode = "light") -> go.Figure:
+    """Draw by layer what each part adds: its length against the stream's ("share") or its "cosine" with the stream.
+
+    table: of `block.additions`.
+    """
+    figure = go.Figure()
+    for part, rows in table.groupby("part", sort=False):
+        figure.add_bar(
+            x=rows["layer"],
+            y=rows[value],
+            name=_NAMES[str(part)],
+            marker={"color": _colour(str(part), mode), "pattern": {"shape": "/" if part == "cross" else ""}},
+            hovertemplate=f"layer %{{x}}, {_NAMES[str(part)]}<br>%{{y:.3g}}<extra></extra>",
+        )
+    title = "length against the stream's" if value == "share" else "cosine with the stream"
+    return figure.update_layout(
+        template=theme.template(mode),
+        title_text="What each part adds: " + title,
+        xaxis={"title": {"text": "layer"}, "dtick": max(1, len(table["layer"].unique()) // 16)},
+        yaxis={"title": {"text": title}},
+        legend=theme.LEGEND_ABOVE,
+        bargap=0.3,
+        height=300,
+    )
+
+
+def alike(table: pd.DataFrame, *, mode: Mode = "light") -> go.Figure:
+    """Draw the mean cosine of two tokens' states after every sublayer; table: of `block.additions`."""
+    names = [f"{layer} {_NAMES[part]}" for layer, part in zip(table["layer"], table["part"], strict=True)]
+    figure = go.Figure(
+        go.Scatter(
+            x=list(range(len(table))),
+            y=table["alike"],
+            mode="lines+markers",
+            line={"color": theme.PART[mode]["residual"], "width": 2},
+            marker={"size": 8, "color": [_colour(part, mode) for part in table["part"]]},
+            customdata=names,
+            hovertemplate="after %{customdata}<br>cosine %{y:.3g}<extra></extra>",
+        )
+    )
+    return figure.update_layout(
+        template=theme.template(mode),
+        title_text="How alike two tokens are, by depth",
+        xaxis=_depth(names),
+        yaxis={"title": {"text": "mean cosine of two tokens"}},
+        height=300,
+    )
+
+
+def moved(table: pd.DataFrame, *, mode: Mode = "light") -> go.Figure:
+    """Draw the probability of the final prediction after each sublayer; table: of `block.moved`."""
+    names = [
+        "input" if layer < 0 else f"{layer} {_NAMES[part]}"
+        for layer, part in zip(table["layer"], table["part"], strict=True)
+    ]
+    figure = go.Figure(
+        go.Bar(
+            x=list(range(len(table))),
+            y=table["probability"],
+            marker_color=[_colour(part, mode) for part in table["part"]],
+            customdata=np.stack([names, [theme.literal(one) for one in table["guess"]], table["bits"].round(3)], -1),
+            hovertemplate="after %{customdata[0]}<br>probability %{y:.3g}<br>moved by %{customdata[2]} bits"
+            "<br>likeliest: %{customdata[1]}<extra></extra>",
+            text=[theme.literal(theme.cut(one)) for one in table["guess"]],
+            textposition="outside",
+            textfont={"family": theme.TOKEN_FONT, "size": 11},
+            cliponaxis=False,
+        )
+    )
+    return figure.update_layout(
+        template=theme.template(mode),
+        title_text=f"The prediction {theme.literal(table['guess'].iloc[-1])} after each part",
+        xaxis=_depth(names),
+        yaxis={"title": {"text": "probability of the final prediction"}, "range": [0, 1.1]},
+        height=320,
+    )
+
+
+def activation(
+    counts: NDArray[np.int64],
+    edges: NDArray[np.float64],
+    curves: Mapping[str, NDArray[np.float64]],
+    *,
+    own: str,
+    mode: Mode = "light",
+) -> go.Figure:
+    """Draw how often each pre-activation occurs, and activation functions over them; own: the model's, drawn solid."""
+    middle = (edges[1:] + edges[:-1]) / 2
+    figure = go.Figure(
+        go.Bar(
+            x=middle,
+            y=counts / max(int(counts.sum()), 1),
+            width=np.diff(edges),
+            marker_color=theme.PART[mode]["ffn"],
+            opacity=0.55,
+            name="this text",
+            yaxis="y2",
+            hovertemplate="pre-activation %{x:.3g}<br>%{y:.2%} of them<extra></extra>",
+        )
+    )
+    dashes = iter(("dot", "dash", "dashdot", "longdash"))
+    for name, values in curves.items():
+        figure.add_scatter(
+            x=edges,
+            y=values,
+            mode="lines",
+            name=name,
+            line={
+                "color": theme.TEXT[mode] if name == own else theme.MUTED[mode],
+                "width": 3 if name == own else 1.5,
+                "dash": "solid" if name == own else next(dashes),
+            },
+            hovertemplate=f"{name}(%{{x:.3g}}) = %{{y:.3g}}<extra></extra>",
+        )
+    return figure.update_layout(
+        template=theme.template(mode),
+        title_text="The activation function, and this text's numbers on it",
+        xaxis={"title": {"text": "pre-activation"}},
+        yaxis={"title": {"text": "activation"}, "zeroline": True, "zerolinecolor": theme.GRID[mode]},
+        yaxis2={
+            "overlaying": "y",
+            "side": "right",
+            "showgrid": False,
+            "title": {"text": "share of the pre-activations"},
+            "tickformat": ".0%",
+            "rangemode": "tozero",
+        },
+        legend=theme.LEGEND_ABOVE,
+        height=380,
+    )
+
+
+def storages(table: pd.DataFrame, *, mode: Mode = "light") -> go.Figure:
+    """Draw which matrix each layer used: a cell with a number of its storage; what is used twice is filled.
+
+    table: of `sharing.storages`.
+    """
+    rows = list(dict.fromkeys(table["row"]))
+    columns = list(dict.fromkeys(table["role"]))
+    uses = table["storage"].value_counts()
+    filled = np.full((len(rows), len(columns)), np.nan)
+    words = np.full(filled.shape, "", dtype=object)
+    hover = np.full(filled.shape, "", dtype=object)
+    for one in table.itertuples():
+        where = rows.index(one.row), columns.index(one.role)
+        filled[where] = 1.0 if uses[one.storage] > 1 else 0.0
+        words[where], hover[where] = str(one.storage), theme.literal(one.name)
+    stops = theme.SEQUENTIAL[mode]
+    figure = go.Figure(
+        go.Heatmap(
+            z=filled,
+            x=columns,
+            y=rows,
+            text=words,
+            texttemplate="%{text}" if len(rows) <= 40 else "",
+            customdata=hover,
+            colorscale=[[0, stops[1]], [1, stops[4]]],
+            zmin=0,
+            zmax=1,
+            showscale=False,
+            xgap=2,
+            ygap=2,
+            hovertemplate="%{y}, %{x}<br>storage %{text}<br>%{customdata}<extra></extra>",
+        )
+    )
+    return figure.update_layout(
+        template=theme.template(mode),
+        title={"text": "Which tensors are one", "subtitle": {"text": "equal numbers: one storage; dark: used twice"}},
+        xaxis={"type": "category", "showgrid": False, "side": "top"},
+        yaxis={"type": "category", "autorange": "reversed", "showgrid": False},
+        margin={"t": 96},
+        height=min(140 + 30 * len(rows), 900),
+    )
+
+
+def _depth(names: Sequence[str]) -> dict[str, Any]:
+    step = max(1, -(-len(names) // 16))
+    places = list(range(0, len(names), step))
+    return {"tickvals": places, "ticktext": [names[place] for place in places], "title": {"text": ""}, "tickangle": -45}
+
+
+def _colour(part: str, mode: Mode) -> str:
+    return theme.PART[mode][{"attention": "attention", "cross": "k", "ffn": "ffn"}.get(part, "residual")]

@@ -1,0 +1,1 @@
+"""The page Block: the inside of a layer."""

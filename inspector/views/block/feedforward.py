@@ -1,0 +1,107 @@
+"""An FFN's units on the reader's text: its activation function, which units answer, and what it is for."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from inspector import feedforward
+from inspector.plots import block as draw
+from inspector.readings import block as read
+from inspector.views.block.recorded import Recorded
+from inspector.views.figures import chart
+from inspector.views.shell import by_name, sentence, session, widgets
+from inspector.wording.english import block as words
+
+PYTHON = """import inspector, models
+
+loaded = models.load({model!r})
+trace = inspector.record(loaded, {text!r})
+ffn = inspector.record_blocks(loaded, trace).ffn({stream!r}, {layer})
+units = inspector.feedforward.units(ffn, loaded.network)"""
+HEADS = {
+    "unit": "Unit",
+    "largest": "Largest output",
+    "above": "Tokens above 0",
+    "tokens": "Tokens that move it most",
+}
+
+
+def show(found: Recorded, *, stream: str) -> None:
+    """Draw one layer's FFN."""
+    trace, network = found.trace, found.loaded.network
+    refused = [one for one in found.blocks.refused if one[0] == stream]
+    layers = list(dict.fromkeys(one.layer for one in found.blocks.ffns if one.stream == stream))
+    if not layers:
+        session.show_problem(f"The FFNs of {trace.model} are not shown: {refused[0][2]}.")
+        return
+    place = st.empty()
+    number = by_name.one("Layer", [f"Layer {one}" for one in layers], name="layer", default=0, width=130)
+    layer = layers[number]
+    ffn = found.blocks.ffn(stream, layer)
+    assert ffn is not None
+    tokens = trace.read_by(stream).tokens
+    measured = session.cached((trace.key, "units", stream, layer), lambda: feedforward.units(ffn, network))
+    listed = session.cached(
+        (trace.key, "busiest", stream, layer), lambda: feedforward.busiest(ffn, network, tokens=tokens)
+    )
+    first = tokens[int(listed["first"].iloc[0])]
+    answered = read.answered(measured, listed, layer=layer, token=first)
+    with place.container():
+        sentence.show(words.answered(answered), ["FFN", "activation function"])
+    python = PYTHON.format(model=trace.model, text=trace.text, stream=stream, layer=layer)
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        st.subheader("The activation function, and this text's numbers on it", anchor=False)
+        chart.show(
+            partial(
+                draw.activation,
+                measured.counts,
+                measured.edges,
+                feedforward.curves(measured.edges, measured.activation),
+                own=measured.activation,
+            ),
+            alt="Histogram of the pre-activations with the activation function over it",
+            key="block-activation",
+            name=f"block-ffn-layer{layer}",
+            python=python,
+        )
+    with right:
+        st.subheader("The units that answer most strongly", anchor=False)
+        widgets.table(listed.drop(columns="first"), name="block-units", words=HEADS)
+    st.subheader("What is lost without the activation function", anchor=False)
+    st.markdown(words.straight(answered))
+    _doubled(found, stream=stream, layer=layer, ffn=answered.doubled)
+    if refused:
+        st.caption(
+            widgets.plain(f"{len(refused)} layers' FFNs are not shown (layer {refused[0][1]}: {refused[0][2]}).")
+        )
+    if st.toggle("All layers", key="block_all_layers"):
+        table = session.cached(
+            (trace.key, "all units", stream), lambda: feedforward.by_layer(found.blocks, network, stream=stream)
+        )
+        widgets.table(table, name="block-ffns")
+
+
+def _doubled(found: Recorded, *, stream: str, layer: int, ffn: float) -> None:
+    """Draw the table of what doubling an input does."""
+    rows = [("the FFN", ffn)]
+    try:
+        softmax, without = feedforward.attention_doubled(found.trace, stream=stream, layer=layer)
+    except ValueError:
+        pass
+    else:
+        rows += [("Q Kᵀ V, without softmax", without), ("softmax(Q Kᵀ / √d) V", softmax)]
+    st.dataframe(
+        pd.DataFrame(rows, columns=["Doubled input", "Output grows by"]),
+        hide_index=True,
+        width=520,
+        column_config={"Output grows by": st.column_config.NumberColumn(format="%.4g")},
+    )
+    st.caption(
+        "Queries, keys and values are doubled for attention, the state for the FFN; what is linear grows by 2. So "
+        "attention without its softmax is not linear either: a product of three is cubic, 2 · 2 · 2 = 8. Masks and "
+        "biases are left out."
+    )

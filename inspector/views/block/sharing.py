@@ -1,0 +1,79 @@
+"""Which tensors of the model are one, what a tied head's choice means, and how heads come together."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from inspector import block, sharing
+from inspector.plots import block as draw
+from inspector.readings import block as read
+from inspector.views.block.recorded import Recorded
+from inspector.views.figures import chart
+from inspector.views.shell import available_models, sentence, session, widgets
+from inspector.wording.english import block as words
+
+PYTHON = """import inspector, models
+
+loaded = models.load({model!r})
+trace = inspector.record(loaded, {text!r})
+blocks = inspector.record_blocks(loaded, trace)
+table = inspector.sharing.storages(blocks, stream={stream!r})"""
+
+
+def show(found: Recorded, *, stream: str) -> None:
+    """Draw the storages of a stream, and the numbers under them."""
+    trace, network = found.trace, found.loaded.network
+    layers = found.blocks.of(stream)
+    table = sharing.storages(found.blocks, stream=stream)
+    model = (found.loaded.card.id, available_models.version(found.loaded.card.id))
+    keys = session.cached(
+        ("W_K and W_V", *model, stream), lambda: [sharing.keys_from_values(layer, network) for layer in layers]
+    )
+    sentence.show(words.shared(read.shared(table, keys)), ["parameters"])
+    st.subheader("Which tensors are one", anchor=False)
+    chart.show(
+        partial(draw.storages, table),
+        alt="A row for each layer and a column for each matrix; cells of one storage have one number",
+        key="block-storages",
+        python=PYTHON.format(model=trace.model, text=trace.text, stream=stream),
+        table=table,
+    )
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.subheader("Embedding and head", anchor=False)
+        _head(found)
+    with right:
+        st.subheader("Heads side by side, or added up", anchor=False)
+        first = layers[0]
+        try:
+            mixed = block.mixed(trace, stream=stream, layer=first.layer, position=0)
+            told = session.cached(
+                (trace.key, "heads side by side", stream), lambda: sharing.heads(trace, first, network, mixed=mixed)
+            )
+        except ValueError as error:
+            st.caption(widgets.plain(f"{error}."))
+        else:
+            st.markdown(f"Layer {first.layer}, token 0. {words.heads(told)}")
+
+
+def _head(found: Recorded) -> None:
+    """Say whether embedding and head are one, and what the head's choice has to do with the nearest row."""
+    trace, loaded = found.trace, found.loaded
+    if loaded.predict is None:
+        st.markdown("This model has no head that predicts tokens, so there is nothing that its embedding could share.")
+        return
+    from inspector import probe
+
+    try:
+        head = session.cached((trace.key, "head"), lambda: probe.record_head(loaded, trace))
+    except ValueError as error:
+        st.caption(widgets.plain(f"{error}."))
+        return
+    near = session.cached((trace.key, "nearest"), lambda: sharing.nearest(head, loaded.network))
+    own, width = loaded.network.get_parameter(head.matrix.name).shape, head.input.shape[-1]
+    st.markdown(
+        f"{words.tied(found.blocks.embedding, head.matrix.name)} The head's matrix is {own[0]:,} x {own[1]:,} for "
+        f"states of {width:,} numbers. {words.nearest(near)}"
+    )
