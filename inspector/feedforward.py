@@ -24,6 +24,7 @@ from inspector.trace.blocks import ACTIVATIONS, Blocks, FFNRecord
 
 _ROWS = 128  # tokens at once
 BINS = 60
+REACH = 6.0  # the histogram's ends at most: beyond it every activation function is as good as straight
 MOST = 8  # units that are listed
 TOLD = 3  # tokens that are named for a unit
 
@@ -33,8 +34,8 @@ class Units:
     """The units of one FFN on one text. units: F. pairs: tokens x units.
 
     positive: how many pre-activations are above 0. silent: how many units have none above 0 on this text, so that ReLU
-    would give 0 for every token. counts, edges: the histogram of all pre-activations. straight: with the best straight
-    line in the activation function's place, the squared error of the FFN's output over all tokens, of the output's
+    would give 0 for every token. counts, edges: the histogram of the pre-activations, from -REACH to REACH at most;
+    low, high: the smallest and the largest of all. straight: with the best straight line in the activation function's place, the squared error of the FFN's output over all tokens, of the output's
     squared distance from its mean; NaN for one token. doubled: the length of FFN(2x) - FFN(0) over that of
     FFN(x) - FFN(0), mean over tokens; 2 for whatever is linear. mirrored: the length of
     FFN(x) + FFN(-x) - 2 FFN(0) over that of FFN(x) - FFN(0); 0 for whatever is linear.
@@ -48,6 +49,8 @@ class Units:
     silent: int
     counts: NDArray[np.int64]
     edges: NDArray[np.float64]
+    low: float
+    high: float
     straight: float
     doubled: float
     mirrored: float
@@ -71,7 +74,8 @@ def units(ffn: FFNRecord, network: nn.Module) -> Units:
             wide.numel()
         ]
     assert ever is not None
-    edges = np.linspace(low, high if high > low else low + 1, BINS + 1)
+    left, right = max(low, -REACH), min(high, REACH)
+    edges = np.linspace(left, right, BINS + 1) if right > left else np.linspace(-REACH, REACH, BINS + 1)
     counts = np.zeros(BINS, np.int64)
     for rows in _blocks(ffn):
         counts += np.histogram(ffn.pre_activations(network, rows=rows).numpy(), edges)[0]
@@ -85,6 +89,8 @@ def units(ffn: FFNRecord, network: nn.Module) -> Units:
         int((~ever).sum()),
         counts,
         edges,
+        low,
+        high,
         _straight(ffn, network, sums),
         doubled,
         mirrored,

@@ -39,8 +39,8 @@ class Heads:
     """Comparison of heads side by side with heads added up, at one token.
 
     sides: the largest difference between the heads side by side times W_O and the sum of each head times its own rows
-    of W_O, of the largest entry. swapped: how far what attention gives moves where heads 0 and 1 change places, of its
-    length; summed: the same where heads are added up before W_O. rank: of W_O, None for a large one; width: of a head,
+    of W_O, of the largest entry. swapped: how far what attention gives moves where the first head and the last change
+    places, of its length; summed: the same where heads are added up before W_O. rank: of W_O, None for a large one; width: of a head,
     the most that summed heads could have.
     """
 
@@ -126,7 +126,7 @@ def heads(trace: Trace, layer: LayerRecord, network: nn.Module, *, mixed: NDArra
         raise ValueError(f"the W_O of layer {layer.layer} of {trace.model} does not take the heads side by side")
     whole = mixed.reshape(-1) @ weight
     parts = np.einsum("he,hed->d", mixed, weight.reshape(count, width, -1))
-    other = mixed[[1, 0, *range(2, count)]]
+    other = mixed[[count - 1, *range(1, count - 1), 0]]
     length = max(float(np.linalg.norm(whole)), 1e-30)
     first = weight.reshape(count, width, -1)[0]
     rank = int(np.linalg.matrix_rank(weight)) if max(weight.shape) <= _LARGEST else None

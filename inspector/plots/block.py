@@ -216,7 +216,10 @@ def moved(table: pd.DataFrame, *, mode: Mode = "light") -> go.Figure:
         template=theme.template(mode),
         title_text=f"The prediction {theme.literal(table['guess'].iloc[-1])} after each part",
         xaxis=_depth(names),
-        yaxis={"title": {"text": "probability of the final prediction"}, "range": [0, 1.1]},
+        yaxis={
+            "title": {"text": "probability of the final prediction"},
+            "range": [0, 1.15 * max(float(table["probability"].max()), 1e-9)],
+        },
         height=320,
     )
 
@@ -227,14 +230,18 @@ def activation(
     curves: Mapping[str, NDArray[np.float64]],
     *,
     own: str,
+    pairs: int,
     mode: Mode = "light",
 ) -> go.Figure:
-    """Draw how often each pre-activation occurs, and activation functions over them; own: the model's, drawn solid."""
+    """Draw how often each pre-activation occurs, and activation functions over them.
+
+    own: the model's, drawn solid. pairs: of how many pre-activations the counts are.
+    """
     middle = (edges[1:] + edges[:-1]) / 2
     figure = go.Figure(
         go.Bar(
             x=middle,
-            y=counts / max(int(counts.sum()), 1),
+            y=counts / pairs,
             width=np.diff(edges),
             marker_color=theme.PART[mode]["ffn"],
             opacity=0.55,
@@ -269,6 +276,8 @@ def activation(
             "title": {"text": "share of the pre-activations"},
             "tickformat": ".0%",
             "rangemode": "tozero",
+            "tickmode": "auto",
+            "nticks": 5,
         },
         legend=theme.LEGEND_ABOVE,
         height=380,

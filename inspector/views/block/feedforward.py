@@ -9,6 +9,7 @@ import streamlit as st
 
 from inspector import feedforward
 from inspector.plots import block as draw
+from inspector.plots.theme import signed
 from inspector.readings import block as read
 from inspector.views.block.recorded import Recorded
 from inspector.views.figures import chart
@@ -62,11 +63,18 @@ def show(found: Recorded, *, stream: str) -> None:
                 measured.edges,
                 feedforward.curves(measured.edges, measured.activation),
                 own=measured.activation,
+                pairs=measured.pairs,
             ),
             alt="Histogram of the pre-activations with the activation function over it",
             key="block-activation",
             name=f"block-ffn-layer{layer}",
             python=python,
+        )
+        outside = measured.pairs - int(measured.counts.sum())
+        beyond = f"; {outside:,} lie beyond the picture" if outside else ""
+        st.caption(
+            f"{measured.pairs:,} pre-activations, a number for each token and unit, from {signed(measured.low)} to "
+            f"{signed(measured.high)}{beyond}."
         )
     with right:
         st.subheader("The units that answer most strongly", anchor=False)

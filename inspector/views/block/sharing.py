@@ -48,14 +48,15 @@ def show(found: Recorded, *, stream: str) -> None:
         st.subheader("Heads side by side, or added up", anchor=False)
         first = layers[0]
         try:
-            mixed = block.mixed(trace, stream=stream, layer=first.layer, position=0)
+            last = len(trace.read_by(stream).tokens) - 1
+            mixed = block.mixed(trace, stream=stream, layer=first.layer, position=last)
             told = session.cached(
                 (trace.key, "heads side by side", stream), lambda: sharing.heads(trace, first, network, mixed=mixed)
             )
         except ValueError as error:
             st.caption(widgets.plain(f"{error}."))
         else:
-            st.markdown(f"Layer {first.layer}, token 0. {words.heads(told)}")
+            st.markdown(f"Layer {first.layer}, token {last}. {words.heads(told)}")
 
 
 def _head(found: Recorded) -> None:

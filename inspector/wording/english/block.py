@@ -149,9 +149,9 @@ def straight(found: Answered) -> str:
         "this text. "
     )
     return (
-        f"{lost}Twice the input gives {number(found.doubled)} times the output (2 for anything linear), and what x and "
-        f"−x give cancels but for {number(found.mirrored)} of its length (0 for anything linear), both without biases' "
-        "share, FFN(0)."
+        f"{lost}Twice the input gives {number(found.doubled)} times the output (2 for anything linear). Of the sum of "
+        f"what x and −x give, {number(found.mirrored)} times the output's length is left (0 for anything linear). FFN(0) "
+        "is taken off both."
     )
 
 
@@ -197,7 +197,7 @@ def heads(found: Heads) -> str:
     return (
         f"{found.heads} heads of {found.width} stand side by side: {found.heads * found.width:,} numbers, so W_O does "
         f"not reduce them by itself. Side by side times W_O is the sum of each head times its own rows of W_O (off by "
-        f"{number(found.sides)}). Let heads 0 and 1 change places, and what attention gives moves by "
+        f"{number(found.sides)}). Let heads 0 and {found.heads - 1} change places, and what attention gives moves by "
         f"{percent(found.swapped) if found.swapped < 1 else number(found.swapped) + ' times'} of its length; added up "
         f"before W_O it would move by {number(found.summed)}, for a sum does not know which head spoke.{rank}"
     )
