@@ -33,12 +33,13 @@ TOLD = 3  # tokens that are named for a unit
 class Units:
     """The units of one FFN on one text. units: F. pairs: tokens x units.
 
-    positive: how many pre-activations are above 0. silent: how many units have none above 0 on this text, so that ReLU
-    would give 0 for every token. counts, edges: the histogram of the pre-activations, from -REACH to REACH at most;
-    low, high: the smallest and the largest of all. straight: with the best straight line in the activation function's place, the squared error of the FFN's output over all tokens, of the output's
-    squared distance from its mean; NaN for one token. doubled: the length of FFN(2x) - FFN(0) over that of
-    FFN(x) - FFN(0), mean over tokens; 2 for whatever is linear. mirrored: the length of
-    FFN(x) + FFN(-x) - 2 FFN(0) over that of FFN(x) - FFN(0); 0 for whatever is linear.
+    positive: how many pre-activations are above 0. silent: how many units have none above 0 on this text, so that
+    ReLU would give 0 for every token. counts, edges: the histogram of the pre-activations, from -REACH to REACH at
+    most; low, high: the smallest and the largest of all. straight: with the best straight line in the activation
+    function's place, the squared error of the FFN's output over all tokens, of the output's squared distance from its
+    mean; NaN for one token. doubled: the length of FFN(2x) - FFN(0) over that of FFN(x) - FFN(0), mean over tokens; 2
+    for whatever is linear. mirrored: the length of FFN(x) + FFN(-x) - 2 FFN(0) over that of FFN(x) - FFN(0); 0 for
+    whatever is linear.
     """
 
     activation: str

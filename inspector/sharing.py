@@ -40,8 +40,8 @@ class Heads:
 
     sides: the largest difference between the heads side by side times W_O and the sum of each head times its own rows
     of W_O, of the largest entry. swapped: how far what attention gives moves where the first head and the last change
-    places, of its length; summed: the same where heads are added up before W_O. rank: of W_O, None for a large one; width: of a head,
-    the most that summed heads could have.
+    places, of its length; summed: the same where heads are added up before W_O. rank: of W_O, None for a large one;
+    width: of a head, the most that summed heads could have.
     """
 
     sides: float

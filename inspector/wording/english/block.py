@@ -150,8 +150,8 @@ def straight(found: Answered) -> str:
     )
     return (
         f"{lost}Twice the input gives {number(found.doubled)} times the output (2 for anything linear). Of the sum of "
-        f"what x and −x give, {number(found.mirrored)} times the output's length is left (0 for anything linear). FFN(0) "
-        "is taken off both."
+        f"what x and −x give, {number(found.mirrored)} times the output's length is left (0 for anything linear). "
+        "FFN(0) is taken off both."
     )
 
 
