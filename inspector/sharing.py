@@ -1,4 +1,4 @@
-"""Which tensors of a model are one: layers, embeddings and head, keys and values; and how heads come together."""
+"""The tensors of a model that are one: layers, embeddings and head, keys and values; and how heads come together."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ _Line = tuple[tuple[tuple[float, float], tuple[float, float]], bool]
 
 
 def _lines(steps: Sequence[Step], placed: Sequence[Box], *, step: int) -> list[_Line]:
-    """Where lines run, and whether the walk has come so far: along the stream, out into each branch and back."""
+    """List where lines run, and whether the walk has come so far: along the stream, out into each branch and back."""
     found: list[_Line] = []
     stream = [box for box, one in zip(placed, steps, strict=True) if one.part == ""]
     for a, b in pairwise(stream):

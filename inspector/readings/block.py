@@ -33,7 +33,7 @@ class Passed:
 
 @dataclass(frozen=True)
 class Added:
-    """What the sublayers of a stream add.
+    """The additions of a stream's sublayers, summed up.
 
     part, layer, share: of the largest share of the stream's length. larger: in how many layers the FFN adds more than
     attention does, of `layers` in which both add. equal: in how many they add the same. alike: the mean cosine of two
@@ -70,7 +70,7 @@ class Moved:
 
 @dataclass(frozen=True)
 class Answered:
-    """How an FFN's units answer on a text.
+    """The answers of an FFN's units on a text.
 
     positive: share of all pre-activations above 0. silent: how many of `units` have none above 0 on this text. exact:
     True where the activation function gives exactly 0 below 0, so that silent units give 0. straight, doubled,
@@ -93,7 +93,7 @@ class Answered:
 
 @dataclass(frozen=True)
 class Shared:
-    """Which tensors of a stream are one.
+    """The tensors of a stream that are one.
 
     uses, storages: matrices as the layers used them, and how many tensors those are. layers: how many; alike: whether
     every layer uses the same. keys: the distance of W_K from W_V by layer, smallest and largest; None where they are

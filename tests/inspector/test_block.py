@@ -1,4 +1,4 @@
-"""What attention and FFN add, against hooks on the modules; cosines pair by pair; the lens after each sublayer."""
+"""Additions of attention and FFN against hooks on the modules; cosines pair by pair; the lens after each sublayer."""
 
 from __future__ import annotations
 

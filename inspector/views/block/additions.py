@@ -1,4 +1,4 @@
-"""What attention and FFN each add to the residual stream, and what that does to the prediction."""
+"""The additions of attention and FFN to the residual stream, and what they do to the prediction."""
 
 from __future__ import annotations
 

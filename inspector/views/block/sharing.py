@@ -1,4 +1,4 @@
-"""Which tensors of the model are one, what a tied head's choice means, and how heads come together."""
+"""The tensors of the model that are one, what a tied head's choice means, and how heads come together."""
 
 from __future__ import annotations
 
