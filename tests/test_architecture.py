@@ -44,14 +44,16 @@ PLANTED = {
     "a model from the seam": ("models/attention/seam.py", "from models.transformer.config import Shape\n"),
     "the door from the own Transformer": ("models/transformer/config.py", "from models import load\n"),
     "a page from another": ("inspector/views/lab/page.py", "from inspector.views.attention import page\n"),
-    "a page from the shell": ("inspector/views/shell/session.py", "import inspector.views.layernorm\n"),
+    "a page from the shell": ("inspector/views/shell/session.py", "import inspector.views.layernorm.page\n"),
     "JavaScript from a plot": ("inspector/plots/theme.py", 'SCRIPT = PLACE / "../components/head/index.js"\n'),
     "CSS from the models": ("models/files.py", 'open("inspector/components/shared.css")\n'),
 }
 SMALL = {
     **dict.fromkeys(("inspector/heads.py", "inspector/trace/trace.py", "inspector/probe/__init__.py"), ""),
     **dict.fromkeys(("inspector/views/shell/session.py", "inspector/views/lab/page.py", "models/files.py"), ""),
-    **dict.fromkeys(("inspector/views/attention/page.py", "inspector/views/layernorm.py", "models/__init__.py"), ""),
+    **dict.fromkeys(
+        ("inspector/views/attention/page.py", "inspector/views/layernorm/page.py", "models/__init__.py"), ""
+    ),
     **dict.fromkeys(("models/attention/seam.py", "models/transformer/config.py", "inspector/plots/theme.py"), ""),
     **dict.fromkeys(("inspector/components/head/index.js", "inspector/components/shared.css"), ""),
     "inspector/components/standalone.py": 'PLACE / component / "index.js", "shared.css"\n',

@@ -15,7 +15,7 @@ from models.transformer.blocks import EncoderBlock
 from models.transformer.config import Initialisation, Norm, NormPlacement, TransformerConfig
 
 LAYERS, WIDTH, HEADS, TOKENS, BATCH, VOCABULARY, SEED = 24, 32, 4, 16, 8, 64, 0
-_SEEN = 4  # tokens of which each is followed to each
+_SEEN = 3  # tokens of which each is followed to each
 TASK = "name the token that stands at each position, of 64 random ones"
 Kind = Literal["attention", "FFN", "LayerNorm", "RMSNorm", "BatchNorm"]
 KINDS: tuple[Kind, ...] = ("attention", "FFN", "LayerNorm", "RMSNorm", "BatchNorm")
@@ -63,7 +63,7 @@ def through_depth(*, initialisation: Initialisation = "xavier", seed: int = SEED
 def jacobians(*, seed: int = SEED) -> pd.DataFrame:
     """Measure how much a token's output depends on itself and on the others, a row per kind of sublayer.
 
-    Of each sublayer f of layer 0 the Jacobian of f(x) [B * T, D] with respect to x is taken, for 2 texts of 4 tokens,
+    Of each sublayer f of layer 0 the Jacobian of f(x) [B * T, D] with respect to x is taken, for 2 texts of 3 tokens,
     as they come out of the embedding. Columns: kind, own: the Euclidean norm of the blocks from a token to itself;
     others: that of the blocks from other tokens of the same text; texts: that of the blocks from the other text.
     BatchNorm takes its statistics from the batch, as in training.

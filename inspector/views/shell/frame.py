@@ -27,7 +27,7 @@ GROUPS = {
             "account_tree",
             "Follow a token through a layer, part by part.",
         ),
-        ("layernorm", "layernorm", "LayerNorm", "equalizer", "See what each norm does to every token."),
+        ("layernorm/page", "layernorm", "LayerNorm", "equalizer", "See what each norm does to every token."),
         ("positions/page", "positions", "Positions", "waves", "See how the model knows the order of the tokens."),
         ("costs/page", "costs", "Costs", "calculate", "Count what attention costs, and what the FFN costs."),
     ),

@@ -29,7 +29,7 @@ PATHS = {  # by the page's title; seen from the frame, which lies in shell/
     "What if": "../what_if/page.py",
     "Generate": "../generate/page.py",
     "Block": "../block/page.py",
-    "LayerNorm": "../layernorm.py",
+    "LayerNorm": "../layernorm/page.py",
     "Positions": "../positions/page.py",
     "Costs": "../costs/page.py",
     "Lab": "../lab/page.py",

@@ -10,7 +10,7 @@ import streamlit as st
 
 import models
 from tests.inspector.probe.families import Family, save
-from tests.inspector.views.page import messages, opened, said, typed
+from tests.inspector.views.page import messages, numbers, opened, said, typed
 
 GATED = {
     **{"mamba_rms_norm": True, "mamba_d_ssm": 64, "mamba_d_state": 4, "mamba_n_heads": 4, "mamba_d_head": 16},
@@ -96,3 +96,27 @@ def test_a_link_with_numbers_opens_the_token_and_the_norm() -> None:
     assert not app.exception
     assert "of `mat` is between" in said(app)
     assert app.selectbox(key="list norm").value == 3
+
+
+def test_every_section_opens_and_the_slider_moves_batch_norm_alone() -> None:
+    app = opened("LayerNorm", section="Another norm")
+    before = numbers(app)
+    app.slider(key="pad_more").set_value(16).run()
+    assert not app.exception
+    after = numbers(app)
+    assert after["batchNorm mean"] != before["batchNorm mean"]
+    assert after["batchNorm deviation"] != before["batchNorm deviation"]
+    assert after["layerNorm mean"] == before["layerNorm mean"]
+    assert after["layerNorm deviation"] == before["layerNorm deviation"]
+    assert "16 columns of them added" in said(app)
+    assert "24 other sentences" in said(app)
+    app.text_area(key="batch").set_value("\n").run()
+    assert "Write a sentence." in said(app)
+    for section, sentence in (
+        ("change", "of the four steps' lengths"),
+        ("outliers", "times the median there"),
+        ("depth", "Untrained: the gradient"),
+    ):
+        next(one for one in app.button_group if one.key == "section").set_value(section).run()
+        assert not app.exception
+        assert sentence in said(app)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import streamlit as st
 
 from inspector import normalization
+from inspector.plots import norm_change
 from inspector.plots import normalization as draw
 from inspector.readings import norms as read
 from inspector.views.figures import chart, matrix
+from inspector.views.layernorm import depth, more, other
 from inspector.views.shell import by_name, link, sentence, session, widgets
 from inspector.wording.english import norms as words
 
@@ -30,6 +32,19 @@ MEANS = r"$\mu$ and $\sigma$ are the mean and the standard deviation of"
 SQUARES = "the mean of the squares is taken over"
 KEPT = "$m$ and $v$ are what training kept as the mean and the variance of each of"
 TAKEN = {"layer": MEANS, "rms": SQUARES, "batch": KEPT}
+SECTIONS = {
+    "learned": "Gamma and beta",
+    "change": "What each step changes",
+    "outliers": "Outlier dimensions",
+    "other": "Another norm",
+    "depth": "Pre-norm or post-norm",
+    "numbers": "All numbers",
+}
+FORMS: dict[Literal["dimension", "sorted", "histogram"], str] = {
+    "dimension": "by dimension",
+    "sorted": "sorted",
+    "histogram": "histogram",
+}
 
 
 def python(trace: Trace, *, table: str = "statistics") -> str:
@@ -45,7 +60,8 @@ def python(trace: Trace, *, table: str = "statistics") -> str:
 
 
 link.parameters("token", "norm")
-trace = session.inspected().trace
+inspected = session.inspected()
+trace = inspected.trace
 left_out = sorted((one for one in trace.refused if one.what == "norm"), key=lambda one: one.reason)
 for reason, alike in groupby(left_out, key=lambda one: one.reason):
     paths = [one.name for one in alike]
@@ -137,22 +153,49 @@ for count, norm in normalization.kinds(norms.values()):
         rf"{len(norm.gamma)} dimensions and $\epsilon$ = {norm.epsilon:.0e}. No unit."
     )
 
-st.subheader("What a norm has learned", anchor=False)
-number = list(norms)[by_name.one("Norm, in the order in which they run", labels, name="norm", default=0)]
-chosen = norms[number]
-st.caption(
-    rf"{normalization.in_words(chosen)}, ${normalization.formula(chosen)}$ with $\epsilon$ = {chosen.epsilon:.0e}. "
-    f"{words.learned(read.learned(learned, norm=number))}"
-)
-if chosen.learned:
+
+def show_learned(number: int) -> None:
+    """Draw gamma and beta of a norm: by dimension, in the order of their size, or counted."""
+    st.subheader("What a norm has learned", anchor=False)
+    chosen = norms[number]
+    st.caption(
+        rf"{normalization.in_words(chosen)}, ${normalization.formula(chosen)}$ with $\epsilon$ = {chosen.epsilon:.0e}. "
+        f"{words.learned(read.learned(learned, norm=number))}"
+    )
+    if not chosen.learned:
+        return
+    form = widgets.bar("Form", list(FORMS), "form", words=FORMS.__getitem__)
+    title = words.title(places[number])
+    drawn = partial(draw.parameters, learned, norm=number, title=title)
+    if form != "dimension":
+        drawn = partial(norm_change.learned, learned, norm=number, form=form, title=title)
     chart.show(
-        partial(draw.parameters, learned, norm=number, title=words.title(places[number])),
-        alt=f"{' and '.join(chosen.learned)} of the norm {words.name(places[number])} by dimension",
+        drawn,
+        alt=f"{' and '.join(chosen.learned)} of the norm {words.name(places[number])}, {FORMS[form]}",
         key="gamma-beta",
         name=f"layernorm-norm{number}",
         python=python(trace, table="parameters"),
     )
-link.publish()
 
-with st.expander("All numbers"):
-    widgets.table(statistics.drop(columns="name"), name="layernorm", height=320)
+
+section = widgets.bar("More about these norms", list(SECTIONS), "section", words=SECTIONS.__getitem__)
+if section in ("learned", "other"):
+    number = list(norms)[by_name.one("Norm, in the order in which they run", labels, name="norm", default=0)]
+match section:
+    case "learned":
+        show_learned(number)
+    case "change":
+        more.change(trace, statistics, places)
+    case "outliers":
+        more.outliers(trace, statistics, places, stream=stream, size=size)
+    case "other":
+        if stream != trace.norms[0].stream or trace.target is not None:
+            st.caption("An encoder-decoder reads a target for each text, so its texts are recorded one by one.")
+        else:
+            loaded = session.at_hand(inspected, so="no other sentences can be read with it")
+            other.show(trace, loaded, norm=number, name=words.name(places[number]))
+    case "depth":
+        depth.show()
+    case _:
+        widgets.table(statistics.drop(columns="name"), name="layernorm", height=320)
+link.publish()

@@ -1,0 +1,162 @@
+"""A batch through several norms as figures: its cells, its positions, the noise of BatchNorm, and untrained depth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+from plotly.subplots import make_subplots
+
+from inspector.plots import theme
+from inspector.plots.theme import Mode
+
+_MOST_NAMED = 26  # columns whose cells have room for their token
+_DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
+
+
+def cells(tokens: Sequence[Sequence[str]], keep: NDArray[np.bool_], *, mode: Mode = "light") -> go.Figure:
+    """Draw a batch as cells, a row for each text: its tokens, and the padding that makes the rows one length.
+
+    tokens: T of each text, padding included; keep: [B, T], False on padding.
+    """
+    texts, columns = keep.shape
+    shown = [
+        [theme.literal(theme.cut(token)) if real else "" for token, real in zip(row, kept, strict=True)]
+        for row, kept in zip(tokens, keep, strict=True)
+    ]
+    drawn = go.Heatmap(
+        z=keep.astype(int),
+        x=list(range(columns)),
+        y=[f"text {row}" for row in range(texts)],
+        text=shown,
+        texttemplate="%{text}" if columns <= _MOST_NAMED else None,
+        textfont={"family": theme.TOKEN_FONT, "size": 11, "color": theme.TEXT[mode]},
+        customdata=[
+            ["padding" if not real else name for name, real in zip(*row, strict=True)]
+            for row in zip(shown, keep, strict=True)
+        ],
+        xgap=2 if columns <= 60 else 1,
+        ygap=2,
+        colorscale=[[0, theme.GRID[mode]], [1, theme.SEQUENTIAL[mode][3]]],
+        zmin=0,
+        zmax=1,
+        showscale=False,
+        hovertemplate="%{y}, column %{x}<br>%{customdata}<extra></extra>",
+    )
+    layout = {
+        "template": theme.template(mode),
+        "title": {"text": "The batch", "subtitle": {"text": "coloured: tokens; grey: padding"}},
+        "xaxis": {"title": {"text": "column"}, "showgrid": False},
+        "yaxis": {"autorange": "reversed", "showgrid": False},
+        "margin": {"t": 76},
+        "height": 150 + 30 * texts,
+    }
+    return go.Figure(drawn, layout=layout)
+
+
+def by_position(table: pd.DataFrame, *, mode: Mode = "light") -> go.Figure:
+    """Draw how many texts reach each column, and the deviation that BatchNorm finds there; table: of `by_position`."""
+    figure = make_subplots(rows=2, shared_xaxes=True, vertical_spacing=0.1)
+    figure.add_bar(
+        x=table["position"],
+        y=table["count"],
+        row=1,
+        col=1,
+        marker={"color": theme.PART[mode]["residual"]},
+        hovertemplate="column %{x}: %{y} texts<extra></extra>",
+    )
+    figure.add_scatter(
+        x=table["position"],
+        y=table["deviation"],
+        row=2,
+        col=1,
+        mode="lines+markers",
+        line={"color": theme.PART[mode]["norm"], "width": 2},
+        hovertemplate="column %{x}: deviation %{y:.3g}<extra></extra>",
+    )
+    figure.update_yaxes(title_text="texts", row=1, col=1, rangemode="tozero")
+    figure.update_yaxes(title_text="deviation", row=2, col=1, rangemode="tozero")
+    figure.update_xaxes(title_text="column", row=2, col=1)
+    return figure.update_layout(
+        template=theme.template(mode), title_text="BatchNorm by position", showlegend=False, height=380
+    )
+
+
+def noise(table: pd.DataFrame, *, mode: Mode = "light") -> go.Figure:
+    """Draw how far BatchNorm's mean moves from batch to batch, by the number of texts; table: of `noise`."""
+    drawn = go.Scatter(
+        x=table["texts"],
+        y=table["deviation"],
+        mode="lines+markers",
+        line={"color": theme.PART[mode]["norm"], "width": 2},
+        hovertemplate="%{x} texts: %{y:.3g} of the dimension's own deviation<extra></extra>",
+    )
+    layout = {
+        "template": theme.template(mode),
+        "title_text": "Noise of BatchNorm's mean",
+        "xaxis": {"type": "log", "title": {"text": "texts in a batch"}, "tickvals": table["texts"].tolist()},
+        "yaxis": {"rangemode": "tozero", "title": {"text": "deviation of the mean"}},
+        "height": 380,
+    }
+    return go.Figure(drawn, layout=layout)
+
+
+def through_depth(table: pd.DataFrame, *, mode: Mode = "light") -> go.Figure:
+    """Draw activation, gradient and likeness of tokens by layer, a line per stack; table: of `through_depth`."""
+    figure = make_subplots(rows=3, shared_xaxes=True, vertical_spacing=0.06)
+    colours = theme.HEADS[mode]
+    panels = (("activation", "activation"), ("gradient", "gradient"), ("cosine", "cosine"))
+    for number, (name, rows) in enumerate(table.groupby("stack", sort=False)):
+        for row, (value, _) in enumerate(panels, start=1):
+            figure.add_scatter(
+                x=rows["layer"],
+                y=rows[value],
+                row=row,
+                col=1,
+                name=str(name),
+                legendgroup=str(name),
+                showlegend=row == 1,
+                mode="lines",
+                line={"color": colours[number], "dash": _DASHES[number], "width": 2},
+                hovertemplate=f"{name}<br>layer %{{x}}: {value} %{{y:.3g}}<extra></extra>",
+            )
+    for row, (value, title) in enumerate(panels, start=1):
+        axis = {"type": "log", "exponentformat": "power", "nticks": 6} if value != "cosine" else {}
+        figure.update_yaxes(title_text=title, row=row, col=1, **axis)
+    figure.update_xaxes(title_text="after layer (−1: the embedding)", row=3, col=1)
+    return figure.update_layout(
+        template=theme.template(mode),
+        title={"text": "24 untrained layers", "subtitle": {"text": "untrained: no model of the list is drawn here"}},
+        legend=theme.LEGEND_BELOW,
+        margin={"t": 76},
+        height=720,
+    )
+
+
+def jacobians(table: pd.DataFrame, *, mode: Mode = "light") -> go.Figure:
+    """Draw how much a token's output depends on the token, its text and other texts; table: of `jacobians`."""
+    parts = {"own": ("the token itself", "norm", ""), "others": ("other tokens of its text", "attention", "/")}
+    parts["texts"] = ("other texts", "ffn", "x")
+    bars = [
+        go.Bar(
+            x=table["kind"],
+            y=table[name],
+            name=words,
+            marker={"color": theme.PART[mode][part], "pattern": {"shape": pattern}},
+            hovertemplate=f"%{{x}}, {words}: %{{y:.3g}}<extra></extra>",
+        )
+        for name, (words, part, pattern) in parts.items()
+    ]
+    layout = {
+        "template": theme.template(mode),
+        "title": {"text": "Jacobian by sublayer", "subtitle": {"text": "untrained: Euclidean norm of the blocks"}},
+        "barmode": "group",
+        "yaxis": {"title": {"text": "norm of the Jacobian"}},
+        "legend": theme.LEGEND_BELOW,
+        "margin": {"t": 76},
+        "height": 380,
+    }
+    return go.Figure(bars, layout=layout)
