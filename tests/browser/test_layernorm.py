@@ -12,11 +12,11 @@ from tests.browser.conftest import rests, visit
 
 def test_the_slider_moves_batch_norm_and_not_layer_norm(page: Page, server: Any) -> None:
     visit(page, server, "/layernorm?section=Another+norm")
-    line = page.get_by_text(re.compile("batchNorm mean"))
+    line = page.get_by_text(re.compile("mean in BatchNorm"))
     expect(line).to_be_visible()
 
     def read() -> dict[str, str]:
-        found: dict[str, str] = dict(re.findall(r"(batchNorm \w+|layerNorm \w+) ([−\d.e-]+)", line.inner_text()))
+        found: dict[str, str] = dict(re.findall(r"(\w+ in (?:Batch|Layer)Norm) ([−\d.e-]+)", line.inner_text()))
         return found
 
     before = read()
@@ -25,4 +25,4 @@ def test_the_slider_moves_batch_norm_and_not_layer_norm(page: Page, server: Any)
     rests(page)
     after = read()
     assert len(before) == 4
-    assert {name for name in before if before[name] != after[name]} == {"batchNorm mean", "batchNorm deviation"}
+    assert {name for name in before if before[name] != after[name]} == {"mean in BatchNorm", "deviation in BatchNorm"}

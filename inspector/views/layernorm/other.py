@@ -34,8 +34,10 @@ PYTHON = """import inspector, models
 loaded = models.load({model!r})
 texts = {texts!r}
 batch = inspector.record_batch(loaded, texts, padding={side!r}, keep_padding=True, columns={columns})
-x = batch.before({norm})  # [text, column, dimension]
+x = batch.before({norm}){zeros}  # [text, column, dimension]
 """
+THROUGH = "after = inspector.normalization.through(x, batch.keep, norm='layer', epsilon={epsilon})"
+ZEROS = " * batch.keep[..., None]"
 
 
 def show(trace: Trace, loaded: models.LoadedModel, *, norm: int, name: str) -> None:
@@ -76,12 +78,13 @@ def show(trace: Trace, loaded: models.LoadedModel, *, norm: int, name: str) -> N
     )
     place.markdown(words.padded(found))
     columns = None if not added else batch.keep.shape[1]
-    python = PYTHON.format(model=trace.model, texts=list(texts), side=side, columns=columns, norm=norm)
+    python = partial(PYTHON.format, model=trace.model, norm=norm)
+    own = python(texts=list(texts), side=side, columns=columns, zeros=ZEROS if holds == "zeros" else "")
     chart.show(
         partial(draw.cells, batch.tokens, keep),
         alt=f"{len(texts)} sentences as rows of cells, padded to {keep.shape[1]} columns",
         key="batch-cells",
-        python=python,
+        python=own,
     )
     _statistics(found)
     made = {
@@ -96,14 +99,18 @@ def show(trace: Trace, loaded: models.LoadedModel, *, norm: int, name: str) -> N
         )[keep]
         for other in normalization.OTHERS
     }
-    _side_by_side(made, batch, name=name, python=python, affine=affine)
+    _side_by_side(made, batch, python=own + THROUGH.format(epsilon=record.epsilon))
     st.caption(
         f"Before the norm {name}, {'with' if affine else 'before'} gamma and beta; epsilon = {record.epsilon:.0e}. The "
         f"batch's statistics are those of these {len(texts)} sentences, running statistics those of "
         f"{len(OTHERS)} other sentences of this page ({int(others.keep.sum())} tokens, padding masked)."
     )
     _table(x, keep, epsilon=record.epsilon, running=running)
-    _noise(x, keep, others, norm=norm, python=python)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        _by_position(x, keep, python=own)
+    with right:
+        _noise(others, norm=norm, python=python(texts=list(OTHERS), side="right", columns=None, zeros=""))
 
 
 def _texts() -> tuple[str, ...]:
@@ -163,19 +170,21 @@ def _statistics(found: read.Padded) -> None:
     (batch_mean, batch_std), (layer_mean, layer_std) = found.batch[1], found.layer[1]
     widgets.numbers(
         [
-            ("BatchNorm mean", signed(batch_mean), f"Of dimension {found.dimension}, over all cells, padding counted."),
-            ("BatchNorm deviation", number(batch_std), "Of the same dimension, over the same cells."),
-            ("LayerNorm mean", signed(layer_mean), "Of one token, over its own dimensions."),
-            ("LayerNorm deviation", number(layer_std), "Of the same token."),
+            (
+                "Mean in BatchNorm",
+                signed(batch_mean),
+                f"Of dimension {found.dimension}, over all cells, padding counted.",
+            ),
+            ("Deviation in BatchNorm", number(batch_std), "Of the same dimension, over the same cells."),
+            ("Mean in LayerNorm", signed(layer_mean), "Of one token, over its own dimensions."),
+            ("Deviation in LayerNorm", number(layer_std), "Of the same token."),
             ("Masked BatchNorm moves by", number(found.moved["masked batch"]), "At most, of a real token's numbers."),
         ]
     )
 
 
-def _side_by_side(
-    made: dict[OtherNorm, np.ndarray], batch: PaddedBatch, *, name: str, python: str, affine: bool
-) -> None:
-    rows = [words.NAMES[other] for other in made]
+def _side_by_side(made: dict[OtherNorm, np.ndarray], batch: PaddedBatch, *, python: str) -> None:
+    rows = [words.SHORT[other] for other in made]
     tokens = [
         token
         for row, kept in zip(batch.tokens, batch.keep, strict=True)
@@ -197,7 +206,7 @@ def _side_by_side(
             key="other-tokens",
             python=python,
         )
-        st.caption("Over the dimensions of a token: LayerNorm makes it 1 for every token.")
+        st.caption("Over the dimensions of a token. Before gamma and beta LayerNorm makes it 1 for every token.")
     with right:
         st.subheader("Deviation of each dimension", anchor=False)
         matrix.show(
@@ -215,7 +224,10 @@ def _side_by_side(
             key="other-dimensions",
             python=python,
         )
-        st.caption(f"Over the real tokens, the {len(largest)} largest dimensions: BatchNorm, masked, makes it 1.")
+        st.caption(
+            f"Over the real tokens, the {len(largest)} largest dimensions. Before gamma and beta masked BatchNorm "
+            "makes it 1."
+        )
 
 
 def _table(x: np.ndarray, keep: np.ndarray, *, epsilon: float, running: tuple[np.ndarray, np.ndarray]) -> None:
@@ -227,20 +239,21 @@ def _table(x: np.ndarray, keep: np.ndarray, *, epsilon: float, running: tuple[np
         name="other-norms",
         words={
             "norm": "norm",
-            "pairs": "pairs of mean and deviation",
+            "pairs": "pairs",
             "cells": "numbers in each",
-            "within": "order of a token's dimensions kept",
-            "across": "order of a dimension's tokens kept",
+            "within": "order in a token",
+            "across": "order in a dimension",
             "skew": "skew",
             "kurtosis": "kurtosis",
-            "scaled": "change if x times 1,000",
-            "others": "change without the other texts",
+            "scaled": "change at 1,000 x",
+            "others": "change without others",
         },
     )
     st.caption(
         f"LayerNorm takes {int(layer['pairs'])} pairs of mean and deviation, one for each token and none for a whole "
-        f"text; BatchNorm {int(batch['pairs'])}, one for each dimension, over all texts and positions. Order kept is "
-        "Kendall's tau: 1 where no two change places. LayerNorm's output is standardised and need not be normal: its "
+        f"text; BatchNorm {int(batch['pairs'])}, one for each dimension, over all texts and positions. Order is "
+        "Kendall's tau before and after: 1 where no two dimensions of a token, or no two tokens of a dimension, change "
+        "places. LayerNorm's output is standardised and need not be normal: its "
         f"skew is {number(layer['skew'])} and its kurtosis {number(layer['kurtosis'])}, those of a normal distribution "
         f"are 0 and 3. Without the other texts a token's numbers change by up to {number(batch['others'])} "
         f"in BatchNorm and by {number(layer['others'])} in LayerNorm, which computes the same in training and after. "
@@ -248,39 +261,39 @@ def _table(x: np.ndarray, keep: np.ndarray, *, epsilon: float, running: tuple[np
     )
 
 
-def _noise(x: np.ndarray, keep: np.ndarray, others: PaddedBatch, *, norm: int, python: str) -> None:
+def _by_position(x: np.ndarray, keep: np.ndarray, *, python: str) -> None:
+    st.subheader("BatchNorm by position", anchor=False)
     positions = normalization.by_position(x, keep)
+    alone = positions[positions["count"] == 1]
+    chart.show(
+        partial(draw.by_position, positions),
+        alt="texts that reach each column, and the deviation over them",
+        key="by-position",
+        python=python + "table = inspector.normalization.by_position(x, batch.keep)",
+        table=positions,
+    )
+    st.caption(
+        f"Statistics for each column alone: {len(alone)} of {len(positions)} columns have one text. Where there is one "
+        "the deviation is 0, and BatchNorm makes every token beta. Pooled over columns, as nn.BatchNorm1d "
+        "does it, this does not happen."
+    )
+
+
+def _noise(others: PaddedBatch, *, norm: int, python: str) -> None:
+    st.subheader("Small batches are noisy", anchor=False)
     noise = normalization.noise(others.before(norm), others.keep)
-    left, right = st.columns(2, gap="medium")
-    with left:
-        st.subheader("BatchNorm by position", anchor=False)
-        alone = positions[positions["count"] == 1]["position"]
-        chart.show(
-            partial(draw.by_position, positions),
-            alt="texts that reach each column, and the deviation over them",
-            key="by-position",
-            python=python + "table = inspector.normalization.by_position(x, batch.keep)",
-            table=positions,
-        )
-        st.caption(
-            f"Statistics for each column alone: {len(alone)} of {len(positions)} columns have one text. Where there is "
-            "one the deviation is 0, and BatchNorm makes every token beta. Pooled over columns, as nn.BatchNorm1d "
-            "does it, this does not happen."
-        )
-    with right:
-        st.subheader("Small batches are noisy", anchor=False)
-        first, last = noise.iloc[0], noise.iloc[-1]
-        chart.show(
-            partial(draw.noise, noise),
-            alt="deviation of BatchNorm's mean by texts in the batch",
-            key="batch-noise",
-            python=python + "table = inspector.normalization.noise(x, batch.keep)",
-            table=noise,
-        )
-        st.caption(
-            f"Drawn 400 times from the {len(OTHERS)} other sentences: the mean of a dimension moves by "
-            f"{number(first['deviation'])} of the dimension's deviation with 1 text, by {number(last['deviation'])} "
-            f"with {int(last['texts'])}. Batches of Transformers are not small: Vaswani et al. (2017, section 5.1) "
-            "took about 25,000 source and 25,000 target tokens. Shen et al. (2020) find that in language the "
-            "statistics of a batch fluctuate more than in images, whose cells are all real and of one size."
-        )
+    first, last = noise.iloc[0], noise.iloc[-1]
+    chart.show(
+        partial(draw.noise, noise),
+        alt="deviation of BatchNorm's mean by texts in the batch",
+        key="batch-noise",
+        python=python + "table = inspector.normalization.noise(x, batch.keep)",
+        table=noise,
+    )
+    st.caption(
+        f"Drawn 400 times from the {len(OTHERS)} other sentences: the mean of a dimension moves by "
+        f"{number(first['deviation'])} of the dimension's deviation with 1 text, by {number(last['deviation'])} "
+        f"with {int(last['texts'])}. Batches of Transformers are not small: Vaswani et al. (2017, section 5.1) took "
+        "about 25,000 source and 25,000 target tokens. Shen et al. (2020) find that in language the statistics of a "
+        "batch fluctuate more than in images, whose cells are all real and of one size."
+    )

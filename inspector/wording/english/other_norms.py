@@ -19,6 +19,13 @@ NAMES: dict[OtherNorm, str] = {
     "masked batch": "BatchNorm, padding masked",
     "running batch": "BatchNorm, running statistics",
 }
+SHORT: dict[OtherNorm, str] = {
+    **NAMES,
+    "batch": "Batch, counted",
+    "masked batch": "Batch, masked",
+    "running batch": "Batch, running",
+}
+"""The same in a narrow place."""
 
 
 def steps(found: Steps) -> str:

@@ -104,10 +104,10 @@ def test_every_section_opens_and_the_slider_moves_batch_norm_alone() -> None:
     app.slider(key="pad_more").set_value(16).run()
     assert not app.exception
     after = numbers(app)
-    assert after["batchNorm mean"] != before["batchNorm mean"]
-    assert after["batchNorm deviation"] != before["batchNorm deviation"]
-    assert after["layerNorm mean"] == before["layerNorm mean"]
-    assert after["layerNorm deviation"] == before["layerNorm deviation"]
+    assert after["mean in BatchNorm"] != before["mean in BatchNorm"]
+    assert after["deviation in BatchNorm"] != before["deviation in BatchNorm"]
+    assert after["mean in LayerNorm"] == before["mean in LayerNorm"]
+    assert after["deviation in LayerNorm"] == before["deviation in LayerNorm"]
     assert "16 columns of them added" in said(app)
     assert "24 other sentences" in said(app)
     app.text_area(key="batch").set_value("\n").run()
