@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
-from playwright.sync_api import Page, expect
+import pytest
+from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import rests, visit
+from tests.browser.conftest import SLOW, rests, visit
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    errors: list[str] = []
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    page = context.new_page()
+    page.set_default_timeout(SLOW)
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    yield page
+    context.close()
+    assert errors == []
 
 
 def test_the_slider_moves_batch_norm_and_not_layer_norm(page: Page, server: Any) -> None:
@@ -16,8 +30,7 @@ def test_the_slider_moves_batch_norm_and_not_layer_norm(page: Page, server: Any)
     expect(line).to_be_visible()
 
     def read() -> dict[str, str]:
-        found: dict[str, str] = dict(re.findall(r"(\w+ in (?:Batch|Layer)Norm) ([−\d.e-]+)", line.inner_text()))
-        return found
+        return dict(re.findall(r"(\w+ in (?:Batch|Layer)Norm) ([−\d.e-]+)", line.inner_text()))
 
     before = read()
     page.get_by_role("slider", name="Columns of padding added").press("End")
