@@ -10,7 +10,7 @@ import streamlit as st
 from inspector import costs
 from inspector.costs.kv_cache import NAMES
 from inspector.plots import costs as draw
-from inspector.plots.theme import quantity
+from inspector.plots.theme import number, quantity
 from inspector.readings import costs as read
 from inspector.views.figures import chart
 from inspector.views.shell import session, widgets
@@ -106,7 +106,7 @@ def _step(subject: Subject, counted: Counted) -> None:
         [
             ("With the cache", quantity(cached, "FLOP"), f"One token read after {subject.tokens:,} that are cached."),
             ("Without it", quantity(whole, "FLOP"), f"All {subject.tokens + 1:,} tokens read again."),
-            ("Ratio", f"{whole / cached:.3g}", "What the cache saves at this length."),
+            ("Ratio", number(whole / cached), "What the cache saves at this length."),
         ]
     )
     st.caption(
