@@ -170,7 +170,7 @@ def heads(layer: AttentionLayer, *, heads: int, tokens: int) -> str:
         f"n = {n:,}, with any number of heads. Each head's scores take 2 n² d/h, so all scores and mixes take "
         f"4 n² d = {cost.products:,} FLOPs, as many as with 1 head. What grows is the number of weights, h n² = "
         f"{heads * n * n:,}, and with it the softmax: {cost.softmax:,} FLOPs, {number(cost.softmax / one.softmax)} "
-        f"times those of 1 head.{full}"
+        f"times those of 1 head.{full} Here every head has its own keys and values."
     )
 
 
