@@ -13,6 +13,7 @@ from inspector.plots import theme
 from inspector.plots.theme import Mode
 
 _ROW = 34  # pixels of a bar with its gap
+_NUMBER = 72  # pixels beside the longest bar, for the number at its end
 _OTHERS = 0.45  # opacity of the bars that are not the true token
 
 
@@ -74,7 +75,7 @@ def predictions(found: Prediction, *, mode: Mode = "light") -> go.Figure:
     longest = max(max(before, after) for _, before, after in found.candidates)
     layout = _bars(names, title="Before and after", longest=longest, mode=mode)
     legend = {**theme.LEGEND_ABOVE, "traceorder": "normal"}
-    return go.Figure(drawn, layout=layout | {"height": 130 + 46 * len(rows), "legend": legend, "margin": {"t": 76}})
+    return go.Figure(drawn, layout=layout | {"height": 130 + 46 * len(rows), "legend": legend, "margin": {"r": _NUMBER, "t": 76}})
 
 
 def _bars(names: Sequence[str], *, title: str, longest: float, mode: Mode) -> dict[str, Any]:
@@ -82,7 +83,14 @@ def _bars(names: Sequence[str], *, title: str, longest: float, mode: Mode) -> di
     return {
         "template": theme.template(mode),
         "title": {"text": title},
-        "xaxis": {"title": {"text": "probability"}, "range": [0, 1.2 * longest], "tickformat": ".3~g"},
+        "xaxis": {
+            "title": {"text": "probability"},
+            "range": [0, longest],
+            "tickformat": ".3~g",
+            "tickangle": 0,
+            "nticks": 4,
+        },
+        "margin": {"r": _NUMBER},
         "yaxis": {
             "tickmode": "array",
             "tickvals": list(range(len(names))),
