@@ -75,7 +75,8 @@ def predictions(found: Prediction, *, mode: Mode = "light") -> go.Figure:
     longest = max(max(before, after) for _, before, after in found.candidates)
     layout = _bars(names, title="Before and after", longest=longest, mode=mode)
     legend = {**theme.LEGEND_ABOVE, "traceorder": "normal"}
-    return go.Figure(drawn, layout=layout | {"height": 130 + 46 * len(rows), "legend": legend, "margin": {"r": _NUMBER, "t": 76}})
+    layout |= {"height": 130 + 46 * len(rows), "legend": legend, "margin": {"r": _NUMBER, "t": 76}}
+    return go.Figure(drawn, layout=layout)
 
 
 def _bars(names: Sequence[str], *, title: str, longest: float, mode: Mode) -> dict[str, Any]:
