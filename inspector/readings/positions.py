@@ -190,10 +190,14 @@ def beyond(
 
 @dataclass(frozen=True)
 class Looks:
-    """The distance to which a head gives most on average: that head, and the distance of all heads' mean."""
+    """The distance to which a head gives most on average: that head, and the distance of all heads' mean.
+
+    within: only distances up to so many tokens are compared.
+    """
 
     heads: int
     distances: int
+    within: int
     layer: int
     head: int
     distance: int
@@ -213,6 +217,7 @@ def looks(found: NDArray[np.float64], apart: NDArray[np.int64], heads: list[tupl
     return Looks(
         heads=len(heads),
         distances=len(places),
+        within=int(np.abs(places).max()),
         layer=layer,
         head=head,
         distance=int(places[column]),

@@ -135,7 +135,7 @@ def _turn(subject: Subject) -> None:
             continue
         residual = positional.shift_residual(table, distance=STEP)
         fitted, held_out = positional.fitted_shift(table, distance=STEP)
-        turned = "no such pairs" if residual is None else f"misses by {number(residual)}"
+        turned = "no pairs of sine and cosine" if residual is None else f"misses by {number(residual)}"
         numbers += [
             (
                 f"{named.capitalize()}: one turn",

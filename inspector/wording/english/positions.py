@@ -148,20 +148,21 @@ def looks(found: Looks) -> str:
     """Say to which distance the heads give most, and which head gives most to one distance."""
     if found.distances < 2:
         return "With one token there is one distance: every head looks at the token itself."
-    most = (
-        f"Layer {found.layer}, head {found.head} gives most to one distance: {percent(found.weight)} of its attention"
-    )
     return (
-        f"{most}, on average, goes {_there(found.distance)}. The mean of all {found.heads} heads is "
-        f"largest {_at(found.mean)}."
+        f"Of distances up to {_tokens(found.within)}, layer {found.layer}, head {found.head} gives most to one: "
+        f"{percent(found.weight)} of its attention, on average, goes {_there(found.distance)}. The mean of all "
+        f"{found.heads} heads is largest {_at(found.mean)}."
     )
+
+
+def _tokens(count: int) -> str:
+    return f"{count} token{'' if count == 1 else 's'}"
 
 
 def _there(distance: int) -> str:
     if distance == 0:
         return "to the token itself"
-    tokens = "token" if abs(distance) == 1 else "tokens"
-    return f"{abs(distance)} {tokens} {'back' if distance < 0 else 'ahead'}"
+    return f"{_tokens(abs(distance))} {'back' if distance < 0 else 'ahead'}"
 
 
 def _at(distance: int) -> str:

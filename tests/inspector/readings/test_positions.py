@@ -108,8 +108,8 @@ def test_where_heads_look_and_how_far_vectors_move() -> None:
     weights = np.array([[0.1, 0.6, 0.3], [0.2, 0.2, 0.2]])
     found = read.looks(weights, np.arange(-1, 2), [(0, 0), (0, 1)])
     assert words.looks(found) == (
-        "Layer 0, head 0 gives most to one distance: 60 % of its attention, on average, goes to the token itself. The "
-        "mean of all 2 heads is largest at the token itself."
+        "Of distances up to 1 token, layer 0, head 0 gives most to one: 60 % of its attention, on average, goes to the "
+        "token itself. The mean of all 2 heads is largest at the token itself."
     )
     alone = read.looks(np.ones((1, 1)), np.zeros(1, dtype=int), [(0, 0)])
     assert words.looks(alone) == "With one token there is one distance: every head looks at the token itself."
