@@ -129,7 +129,9 @@ def _lines(steps: Sequence[Step], placed: Sequence[Box], *, step: int) -> list[_
             columns = sorted({box.along for box in own})
             reached = own[0].number <= step
             found.append((((a.along, 0.0), (a.along, side)), reached))
-            found.append((((a.along, side), (columns[0], side)), reached))
+            for box in (box for box in own if box.along == columns[0]):
+                found.append((((a.along, side), (a.along, box.across)), box.number <= step))
+                found.append((((a.along, box.across), (box.along, box.across)), box.number <= step))
             for left, right in pairwise(columns):
                 starts = [box for box in own if box.along == left]
                 ends = [box for box in own if box.along == right]

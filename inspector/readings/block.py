@@ -35,8 +35,8 @@ class Passed:
 class Added:
     """The additions of a stream's sublayers, summed up.
 
-    part, layer, share: of the largest share of the stream's length. larger: in how many layers the FFN adds more than
-    attention does, of `layers` in which both add. equal: in how many they add the same. alike: the mean cosine of two
+    part, layer, share: of the largest share of the stream's length. larger: in how many layers the FFN's share is more
+    than attention's, of `layers` in which both add. equal: in how many they add the same. alike: the mean cosine of two
     tokens after the first sublayer and after the last; None for a single token.
     """
 
@@ -162,7 +162,7 @@ def passed(walk: Walk) -> Passed:
 def added(table: pd.DataFrame) -> Added:
     """Find the largest addition; table: of `block.additions`."""
     top = table.loc[table["share"].idxmax()]
-    sizes = table.groupby(["layer", "part"])["added_norm"].sum().unstack()
+    sizes = table.groupby(["layer", "part"])["share"].sum().unstack()
     both = sizes.dropna(subset=[name for name in ("attention", "ffn") if name in sizes])
     both = both if {"attention", "ffn"} <= set(both) else both.iloc[:0]
     larger = int((both["ffn"] > both["attention"]).sum()) if len(both) else 0

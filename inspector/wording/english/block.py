@@ -91,7 +91,7 @@ def added(found: Added) -> str:
     if found.layers:
         more = f"in {found.larger} of {found.layers} {'layer' if found.layers == 1 else 'layers'}"
         same = f" and as much in {found.equal}" if found.equal else ""
-        said += f" The FFN adds more than attention {more}{same}."
+        said += f" Against the stream's length the FFN adds more than attention {more}{same}."
     if found.alike is not None:
         first, last = found.alike
         said += (
