@@ -19,7 +19,7 @@ def test_another_order_changes_hidden_states_and_without_positions_it_does_not(
     for order, named in (("", "Read backwards"), ("Shuffled", "Read in a shuffled order")):
         if order:
             tab.get_by_role("radio", name=order).click()
-        expect(told).to_contain_text(named)
+        expect(told).to_contain_text(named, timeout=SLOW)
         changed, bare = (float(one) for one in re.findall(r"changes by (?:under )?([\d.]+) %", told.inner_text()))
         assert changed > 1
         assert bare <= 0.01
