@@ -14,6 +14,7 @@ from inspector.plots import theme
 from inspector.plots.theme import Mode
 
 _MOST_NAMED = 26  # columns whose cells have room for their token
+_LETTERS = 140  # of a row of cells, at the page's width
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 
 
@@ -23,9 +24,18 @@ def cells(tokens: Sequence[Sequence[str]], keep: NDArray[np.bool_], *, mode: Mod
     tokens: T of each text, padding included; keep: [B, T], False on padding.
     """
     texts, columns = keep.shape
+    room = max(2, _LETTERS // columns)  # letters that fit into a cell
+    whole = [[theme.visible(token) for token in row] for row in tokens]
     shown = [
-        [theme.literal(theme.cut(token)) if real else "" for token, real in zip(row, kept, strict=True)]
-        for row, kept in zip(tokens, keep, strict=True)
+        [
+            theme.literal(token if len(token) <= room else f"{token[: room - 1]}…") if real else ""
+            for token, real in zip(*row, strict=True)
+        ]
+        for row in zip(whole, keep, strict=True)
+    ]
+    named = [
+        [theme.literal(token) if real else "padding" for token, real in zip(*row, strict=True)]
+        for row in zip(whole, keep, strict=True)
     ]
     drawn = go.Heatmap(
         z=keep.astype(int),
@@ -34,10 +44,7 @@ def cells(tokens: Sequence[Sequence[str]], keep: NDArray[np.bool_], *, mode: Mod
         text=shown,
         texttemplate="%{text}" if columns <= _MOST_NAMED else None,
         textfont={"family": theme.TOKEN_FONT, "size": 11, "color": theme.TEXT[mode]},
-        customdata=[
-            ["padding" if not real else name for name, real in zip(*row, strict=True)]
-            for row in zip(shown, keep, strict=True)
-        ],
+        customdata=named,
         xgap=2 if columns <= 60 else 1,
         ygap=2,
         colorscale=[[0, theme.GRID[mode]], [1, theme.SEQUENTIAL[mode][3]]],
