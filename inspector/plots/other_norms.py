@@ -18,10 +18,13 @@ _LETTERS = 140  # of a row of cells, at the page's width
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 
 
-def cells(tokens: Sequence[Sequence[str]], keep: NDArray[np.bool_], *, mode: Mode = "light") -> go.Figure:
+def cells(
+    tokens: Sequence[Sequence[str]], keep: NDArray[np.bool_], *, narrow: bool = False, mode: Mode = "light"
+) -> go.Figure:
     """Draw a batch as cells, a row for each text: its tokens, and the padding that makes the rows one length.
 
-    tokens: T of each text, padding included; keep: [B, T], False on padding.
+    tokens: T of each text, padding included; keep: [B, T], False on padding. narrow: whether there is
+    no room for tokens in the cells; they are named on hover.
     """
     texts, columns = keep.shape
     room = max(2, _LETTERS // columns)  # letters that fit into a cell
@@ -42,7 +45,7 @@ def cells(tokens: Sequence[Sequence[str]], keep: NDArray[np.bool_], *, mode: Mod
         x=list(range(columns)),
         y=[f"text {row}" for row in range(texts)],
         text=shown,
-        texttemplate="%{text}" if columns <= _MOST_NAMED else None,
+        texttemplate="%{text}" if columns <= _MOST_NAMED and not narrow else None,
         textfont={"family": theme.TOKEN_FONT, "size": 11, "color": theme.TEXT[mode]},
         customdata=named,
         xgap=2 if columns <= 60 else 1,

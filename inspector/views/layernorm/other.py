@@ -14,6 +14,7 @@ from inspector.normalization.other_norms import OtherNorm
 from inspector.plots import other_norms as draw
 from inspector.plots.theme import number, signed
 from inspector.readings import other_norms as read
+from inspector.views.components import width
 from inspector.views.figures import chart, matrix
 from inspector.views.layernorm.sentences import BATCHES, FIRST, OTHERS
 from inspector.views.shell import available_models, link, session, widgets
@@ -81,7 +82,7 @@ def show(trace: Trace, loaded: models.LoadedModel, *, norm: int, name: str) -> N
     python = partial(PYTHON.format, model=trace.model, norm=norm)
     own = python(texts=list(texts), side=side, columns=columns, zeros=ZEROS if holds == "zeros" else "")
     chart.show(
-        partial(draw.cells, batch.tokens, keep),
+        partial(draw.cells, batch.tokens, keep, narrow=width.is_narrow()),
         alt=f"{len(texts)} sentences as rows of cells, padded to {keep.shape[1]} columns",
         key="batch-cells",
         python=own,
