@@ -192,7 +192,10 @@ def lines(
 def by_token(
     tokens: Sequence[str], bars: Mapping[str, Table], *, quantity: str, title: str, mode: Mode = "light"
 ) -> go.Figure:
-    """Bars side by side for each token of a text, in the order of the text; bars: by name, [T] each."""
+    """Bars side by side for each token of a text, in the order of the text.
+
+    bars: by name, [T] each; first what the positions make, in their colour, then what there is without them.
+    """
     part = theme.PART[mode]
     figure = go.Figure()
     for (name, values), colour in zip(bars.items(), (part["positions"], part["residual"]), strict=False):

@@ -364,6 +364,28 @@ def terms(model: Count, *, stream: str) -> pd.DataFrame:
     return table[kept]
 
 
+@dataclass(frozen=True)
+class Needed:
+    """FLOPs of scores and mix: all that the code computes, and of the rows whose mask is known what that needs."""
+
+    computed: int
+    known: int  # of computed, those of rows whose mask is a known rule
+    needed: int
+
+
+def needed(pairs: pd.DataFrame) -> Needed:
+    """Sum what scores and mix compute and what their masks leave; pairs: of `Counted.needed`."""
+    known = pairs[pairs["needed"].notna()]
+    return Needed(int(pairs["flops"].sum()), int(known["flops"].sum()), int(known["needed"].sum()))
+
+
+def masks(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Sum the rows of `Counted.needed` over layers with equal masks: a row per stream, component and mask."""
+    alike = pairs.assign(layers=1).groupby(["stream", "component", "mask", "width"], dropna=False, sort=False)
+    summed = alike[["layers", "flops", "needed"]].sum(min_count=1).reset_index()
+    return summed[["stream", "component", "mask", "width", "layers", "flops", "needed"]]
+
+
 def counted(parameters: pd.DataFrame) -> Counted:
     """Sum the parameters of a model; parameters: of `costs.parameters`."""
     inside = parameters["layer"].notna()

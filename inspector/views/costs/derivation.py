@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 
 NONE = "choose a component"
+MASKS = {"flops": "computed (FLOPs)", "needed": "needed (FLOPs)", "width": "width (tokens)"}
 BARS = "by-component"  # the chart whose bars are clicked
 
 
@@ -130,10 +131,17 @@ def show(subject: Subject, table: pd.DataFrame, *, formulas: bool, stream: str) 
             st.text(f"The closed formula and the count agree: {ran:,} FLOPs of matrix products.")
         else:
             st.warning(f"The closed formula gives {derived:,} FLOPs of matrix products and the count {ran:,}.")
+    pairs = counted.needed(tokens=subject.tokens, target_tokens=subject.target_tokens)
+    st.subheader("Computed, and needed")
+    st.text(words.needed(read.needed(pairs)))
+    widgets.table(read.masks(pairs), name="needed", words=MASKS)
+    st.caption(
+        "Most code multiplies every query with every key and hides a part afterwards. A causal mask leaves n (n + 1) / "
+        "2 of the n² pairs, a window of w at most w keys a query. All other numbers of this page are what is computed."
+    )
+    st.subheader("How it is counted")
     st.markdown(
         "- A multiply-add counts as 2 FLOPs: a matrix of a by b on n tokens costs 2 n a b.\n"
-        "- A text of n tokens attends to all n keys in full, whatever a mask hides. A causal mask needs n (n + 1) / 2 "
-        "of the n² pairs, about half; most code computes them all, and that is counted.\n"
         "- Counted are matrix products, by running the model's own code on shapes alone. It is the rule of PyTorch's "
         "FlopCounterMode.\n"
         "- Element-wise work, where it is shown: 5 FLOPs an element for softmax and LayerNorm, 8 for GELU."

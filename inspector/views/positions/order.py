@@ -87,7 +87,7 @@ def _split(subject: Subject) -> None:
         partial(
             draw.by_token,
             tokens,
-            {"the token's vector": content, "the position's": position},
+            {"the position's row": position, "the token's vector": content},
             quantity="length",
             title="Length of what is added up",
         ),

@@ -188,9 +188,15 @@ def numbers(found: Iterable[tuple[str, str, str]], *, of: str = "", about: str =
     of: what the numbers describe, behind them; about: the paragraph before the meanings.
     """
     found = list(found)
-    said = " · ".join(f"{name[0].lower()}{name[1:]} **{number}**" for name, number, _ in found)
+    said = " · ".join(f"{_within_a_line(name)} **{number}**" for name, number, _ in found)
     meanings = "\n".join(f"- **{name}**: {meaning}" for name, _, meaning in found)
     st.markdown(said + of, help=about + meanings, width="content")
+
+
+def _within_a_line(name: str) -> str:
+    """Begin a name with a small letter, unless its first word has capitals inside: "entropy", but "RoPE's product"."""
+    first, _, _ = name.partition(" ")
+    return name if any(letter.isupper() for letter in first[1:]) else f"{name[0].lower()}{name[1:]}"
 
 
 def table(frame: pd.DataFrame, *, name: str, height: int | None = None, words: Mapping[str, str] | None = None) -> None:

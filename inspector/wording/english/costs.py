@@ -9,7 +9,7 @@ from inspector.costs.card import OnCard
 from inspector.costs.clock import Kernel, Measured
 from inspector.costs.derivation import Amount
 from inspector.plots.theme import number, quantity
-from inspector.readings.costs import AttentionLayer, Counted, Derived, Shares, Timed, Whole
+from inspector.readings.costs import AttentionLayer, Counted, Derived, Needed, Shares, Timed, Whole
 from inspector.wording.english.phrases import percent
 
 
@@ -34,6 +34,20 @@ def counted(found: Counted) -> str:
     embeddings = percent(found.embeddings / found.parameters) if found.parameters else "0 %"
     layers = f"{found.layers} {'layer' if found.layers == 1 else 'layers'}"
     return f"This model has {quantity(found.parameters)} parameters in {layers}; {embeddings} of them are embeddings."
+
+
+def needed(found: Needed) -> str:
+    """Say how much of scores and mix their masks need, and of how much of them that is known."""
+    if not found.known:
+        return "The masks of this model follow no rule that is known here, so what they need is not known."
+    rest = found.computed - found.known
+    beside = f" Of {quantity(rest, 'FLOP')} more the mask follows no rule that is known here." if rest else ""
+    if found.needed == found.known:
+        return f"No mask hides a pair: all {quantity(found.known, 'FLOP')} of scores and mix are needed.{beside}"
+    return (
+        f"The code computes {quantity(found.known, 'FLOP')} of scores and mix; the pairs that no mask hides need "
+        f"{quantity(found.needed, 'FLOP')}, {percent(found.needed / found.known)}.{beside}"
+    )
 
 
 def whole(found: Whole) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
+import numpy as np
 import pandas as pd
 import pytest
-from transformers import BertConfig, LlamaConfig
+from transformers import BertConfig, GPT2Config, LlamaConfig, MistralConfig
 
 from inspector import costs
 from inspector.costs.clock import LayerShape, Measured
@@ -233,3 +234,26 @@ def test_measured_times_stand_for_the_layers_that_are_alike() -> None:
         assert "8.00 ms" in draw.by_component(found.table, value="milliseconds").data[0].text[0]  # 2 x 4 ms
         (tree,) = draw.treemap(found.table, value="milliseconds").data
         assert tree.values[0] == 1e6 * 2 * (attention + 4)  # nanoseconds: areas add up exactly
+
+
+def test_computed_and_needed_are_the_cells_of_real_masks() -> None:
+    """A window of 4 in a Mistral, causal in a GPT-2, all in a BERT: the cells of numpy's masks, 2 products, 2 FLOPs."""
+    tokens, width, layers = 11, 64, 2
+    causal = np.tril(np.ones((tokens, tokens), bool))
+    sizes = {"hidden_size": width, "num_hidden_layers": layers, "num_attention_heads": 4, "vocab_size": 99}
+    ffn = {"intermediate_size": 128}
+    for config, mask in (
+        (BertConfig(**sizes, **ffn), np.ones_like(causal)),
+        (GPT2Config(n_embd=width, n_layer=layers, n_head=4, vocab_size=99, bos_token_id=1, eos_token_id=2), causal),
+        (MistralConfig(**sizes, **ffn, num_key_value_heads=4, sliding_window=4), causal & ~np.tril(causal, -4)),
+    ):
+        pairs = costs.count(config).needed(tokens=tokens)
+        found = read.needed(pairs)
+        each = 2 * 2 * width * layers  # FLOPs of scores and mix for a pair of a query and a key
+        assert (found.computed, found.known, found.needed) == (each * mask.size, each * mask.size, each * mask.sum())
+        assert read.masks(pairs)["layers"].tolist() == [layers, layers]
+        share = f"{mask.sum() / mask.size:.0%}".replace("%", " %")
+        expected = share if mask.sum() < mask.size else "all"
+        assert expected in words.needed(found)
+    assert "no rule" in words.needed(read.Needed(computed=10, known=0, needed=0))
+    assert "Of 4.00 FLOP more" in words.needed(read.Needed(computed=10, known=6, needed=6))
