@@ -227,7 +227,7 @@ def test_a_table_of_no_norms_is_empty_and_its_norms_are_said(told: Told) -> None
     assert statistics["layer"].dtype == parameters["layer"].dtype == "Int64"
     if not told.trace.norms:
         assert set(exactness.refusals(told.trace).values()) == {
-            "what it gives is neither a LayerNorm nor an RMSNorm of what it takes, so its numbers are not shown"
+            "it only multiplies and adds: it divides by no statistic, so it is called a norm and is none"
         }
     without = {norm.name for norm in told.trace.norms if "beta" not in norm.learned}
     assert set(parameters["name"][parameters["beta"].isna()]) == without
@@ -330,8 +330,8 @@ def test_a_module_that_does_something_else_is_refused(minilm: LoadedModel, monke
     monkeypatch.setattr(type(norm), "forward", changed)
     trace = record(minilm, "The cat sat.")
     assert exactness.refusals(trace) == {
-        "encoder.layer.3.output.LayerNorm": "what it gives is neither a LayerNorm nor an RMSNorm of what it takes, "
-        "so its numbers are not shown"
+        "encoder.layer.3.output.LayerNorm": "what it gives is no LayerNorm, RMSNorm or BatchNorm of what it takes, so "
+        "its numbers are not shown"
     }
     assert len(trace.norms) == 12
     assert badge(trace).norms == replace(badge(trace).norms, shown=12, ran=13)

@@ -40,16 +40,28 @@ def show(subject: Subject) -> None:
     st.subheader("A training step")
     (forward,) = counted.total([subject.tokens])
     step = costs.training_step(forward, counted.parameters)
+    kept = subject.activations()
+    activations = (
+        []
+        if kept is None
+        else [("Activations", quantity(kept, "B"), "What autograd keeps of the eager forward, in float32, no dropout.")]
+    )
     widgets.numbers(
         [
             ("Forward", quantity(step.forward, "FLOP"), f"Matrix products over {subject.tokens:,} tokens."),
             ("Backward", quantity(step.backward, "FLOP"), "Twice the forward: each product has two gradients."),
             ("Weights", quantity(step.weights, "B"), f"4 bytes for each of {counted.parameters:,} parameters."),
             ("Gradients", quantity(step.gradients, "B"), "As many numbers as there are parameters."),
-            ("Adam", quantity(step.optimizer, "B"), "Two float32 numbers a parameter: 8 bytes."),
+            ("Optimizer (Adam)", quantity(step.optimizer, "B"), "Two float32 numbers a parameter: 8 bytes."),
+            *activations,
         ]
     )
-    st.caption("Activations come on top; they grow with the batch and the text.")
+    st.caption(
+        "Activations come on top; they grow with the batch and the text."
+        if kept is None
+        else "Activations are those of one text; a batch of b texts keeps b times as much. A fused kernel keeps no maps, "
+        "and checkpoints keep less for a second forward."
+    )
 
 
 def _cache(subject: Subject) -> None:

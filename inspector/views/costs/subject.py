@@ -17,6 +17,7 @@ from inspector import costs
 from inspector.costs import clock
 from inspector.views.shell import available_models, header, link, session, widgets
 from models import failures
+from models.transformer import TransformerConfig
 
 if TYPE_CHECKING:
     import models
@@ -56,6 +57,20 @@ class Subject:
                 return costs.count(self.config)
 
         return session.cached(("costs", self.key), make)
+
+    def activations(self) -> int | None:
+        """Count the bytes that eager code keeps for a backward; None where that is not known."""
+        if isinstance(self.config, TransformerConfig):
+            return None
+
+        def make() -> int | None:
+            try:
+                with st.spinner(COUNTING):
+                    return costs.saved_bytes(self.config, tokens=self.tokens, target_tokens=self.target_tokens)
+            except ValueError:
+                return None
+
+        return session.cached(("activations", self.key, self.tokens, self.target_tokens), make)
 
     def cache(self) -> KVCache | None:
         """Derive the KV cache; None for an encoder, which keeps none."""

@@ -187,7 +187,7 @@ def _roofline(shape: LayerShape, tokens: int) -> None:
         table=work,
     )
     held = work[work["flops"] / work["bytes"] < peak / bandwidth]["part"]
-    names = ", ".join("SDPA" if part == "fused" else part for part in held) or "none"
+    names = ", ".join({"fused": "SDPA", "ffn": "FFN"}.get(part, part) for part in held) or "none"
     st.caption(
         f"Below {peak / bandwidth:.3g} FLOPs a byte memory is the limit, above it computing (Williams et al. 2009). At "
         f"{tokens:,} tokens memory limits: {names}. Bytes in float32, each tensor read or written once."

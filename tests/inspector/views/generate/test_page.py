@@ -252,5 +252,5 @@ def test_a_saved_trace_is_written_from_where_its_model_is_at_hand(translator: Lo
 
 
 def test_other_tokens_without_the_cache_would_be_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(generating.Written, "same", False)
+    monkeypatch.setattr(generating.Written, "same_without_cache", False)
     assert "Other tokens without" in said(written())
