@@ -59,8 +59,8 @@ def show(subject: Subject) -> None:
     st.caption(
         "Activations come on top; they grow with the batch and the text."
         if kept is None
-        else "Activations are those of one text; a batch of b texts keeps b times as much. A fused kernel keeps no maps, "
-        "and checkpoints keep less for a second forward."
+        else "Activations are those of one text; a batch of b texts keeps b times as much. A fused kernel keeps no "
+        "maps, and checkpoints keep less for a second forward."
     )
 
 
