@@ -17,7 +17,7 @@ from inspector.readings import other_norms as read
 from inspector.views.components import width
 from inspector.views.figures import chart, matrix
 from inspector.views.layernorm.sentences import BATCHES, FIRST, OTHERS
-from inspector.views.shell import available_models, link, session, widgets
+from inspector.views.shell import available_models, link, recording_notes, session, widgets
 from inspector.wording.english import other_norms as words
 from models.formatting import format_bytes
 
@@ -87,6 +87,8 @@ def show(trace: Trace, loaded: models.LoadedModel, *, norm: int, name: str) -> N
         key="batch-cells",
         python=own,
     )
+    if unknown := sum(encoding.unknown for encoding in batch.encodings):
+        st.caption(recording_notes.unknown_in_words(unknown, of=int(keep.sum())))
     _statistics(found)
     made = {
         other: normalization.through(

@@ -45,13 +45,17 @@ def warn(trace: Trace, *, untrained: bool) -> None:
     """Say over the picture what a reader must know of it: what was cut or is unknown, and that weights are random."""
     sentences = [] if trace.cut is None else [str(trace.cut)]
     if trace.unknown:
-        verb, them = ("is", "it") if trace.unknown == 1 else ("are", "them")
-        of = f"{trace.unknown} of {len(trace.tokens)} tokens"
-        sentences.append(f"{of} {verb} unknown to this model, which reads one and the same mark for {them}.")
+        sentences.append(unknown_in_words(trace.unknown, of=len(trace.tokens)))
     if untrained:
         sentences.append("Untrained: this model's weights are random, so what it shows means nothing.")
     if sentences:
         st.warning(" ".join(sentences), icon=":material/warning:")
+
+
+def unknown_in_words(unknown: int, *, of: int) -> str:
+    """Say how many of a text's tokens a model does not know."""
+    verb, them = ("is", "it") if unknown == 1 else ("are", "them")
+    return f"{unknown} of {of} tokens {verb} unknown to this model, which reads one and the same mark for {them}."
 
 
 def independent_check_asked(trace: Trace) -> bool:
