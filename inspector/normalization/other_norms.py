@@ -1,4 +1,4 @@
-"""The same activations through another norm: LayerNorm, RMSNorm, and BatchNorm with its three kinds of statistics.
+"""Activations through several norms: LayerNorm, RMSNorm, and BatchNorm with its three kinds of statistics.
 
 Shapes: B texts, T columns, D width; keep [B, T] is False on padding. All in float64.
 """

@@ -184,6 +184,27 @@ def inert(window: Page) -> Iterator[Page]:
     assert complaints == []
 
 
+@contextmanager
+def without_errors(browser: Browser, width: int, height: int) -> Iterator[Page]:
+    """Open a page of these pixels, on which no script may fail."""
+    errors: list[str] = []
+    opened = browser.new_page(viewport={"width": width, "height": height})
+    opened.set_default_timeout(SLOW)
+    opened.on("pageerror", lambda error: errors.append(str(error)))
+    try:
+        yield opened
+    finally:
+        opened.close()
+    assert errors == []
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """Open a page of 1440 x 900, on which no script may fail."""
+    with without_errors(browser, 1440, 900) as opened:
+        yield opened
+
+
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """The app as `make app` starts it, on a port of its own."""

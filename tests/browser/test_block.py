@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import SLOW, visit
-
-
-@pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    opened = browser.new_page(viewport={"width": 1440, "height": 900})
-    opened.set_default_timeout(SLOW)
-    yield opened
-    opened.close()
+from tests.browser.conftest import visit
 
 
 def test_the_walk_through_a_block_by_keyboard(page: Page, server: Any) -> None:

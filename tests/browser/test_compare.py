@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import SLOW, rests, until
+from tests.browser.conftest import rests, until, without_errors
 from tests.browser.drawing import frame
 
 WORDS = "/compare?b_model=mini-bert&text=Antidisestablishmentarianism+is+long."
@@ -17,14 +17,8 @@ WORDS = "/compare?b_model=mini-bert&text=Antidisestablishmentarianism+is+long."
 
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
-    errors: list[str] = []
-    context = browser.new_context(viewport={"width": 1280, "height": 1400})
-    page = context.new_page()
-    page.set_default_timeout(SLOW)
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    yield page
-    context.close()
-    assert errors == []
+    with without_errors(browser, 1280, 1400) as opened:
+        yield opened
 
 
 def ready(page: Page, server: Any, path: str) -> None:

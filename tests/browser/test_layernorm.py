@@ -3,25 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
-import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import SLOW, rests, visit
-
-
-@pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    errors: list[str] = []
-    context = browser.new_context(viewport={"width": 1440, "height": 900})
-    page = context.new_page()
-    page.set_default_timeout(SLOW)
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    yield page
-    context.close()
-    assert errors == []
+from tests.browser.conftest import rests, visit
 
 
 def test_the_slider_moves_batch_norm_and_not_layer_norm(page: Page, server: Any) -> None:

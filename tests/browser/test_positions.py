@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import re
 
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import SLOW, Server
 
 
-def test_another_order_changes_hidden_states_and_without_positions_it_does_not(
-    browser: Browser, server: Server
-) -> None:
-    tab = browser.new_page(viewport={"width": 1440, "height": 900})
-    tab.set_default_timeout(SLOW)
-    tab.goto(f"{server.url}/positions?section=Does+it+matter")
-    told = tab.get_by_text(re.compile(r"changes by .* of its length on average; with its positions taken away"))
+def test_another_order_changes_hidden_states_and_without_positions_it_does_not(page: Page, server: Server) -> None:
+    page.goto(f"{server.url}/positions?section=Does+it+matter")
+    told = page.get_by_text(re.compile(r"changes by .* of its length on average; with its positions taken away"))
     for order, named in (("", "Read backwards"), ("Shuffled", "Read in a shuffled order")):
         if order:
-            tab.get_by_role("radio", name=order).click()
+            page.get_by_role("radio", name=order).click()
         expect(told).to_contain_text(named, timeout=SLOW)
         changed, bare = (float(one) for one in re.findall(r"changes by (?:under )?([\d.]+) %", told.inner_text()))
         assert changed > 1
         assert bare <= 0.01
-    tab.set_viewport_size({"width": 390, "height": 844})
+    page.set_viewport_size({"width": 390, "height": 844})
     expect(told).to_be_visible()
-    assert tab.evaluate("document.documentElement.scrollWidth") <= 390
-    tab.close()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390

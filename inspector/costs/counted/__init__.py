@@ -43,8 +43,9 @@ def saved_bytes(
     autograd saves counts once and whole; parameters and buffers, which are there anyway, do not. Eager attention keeps
     its weights, which grow with the square of the text.
 
-    Raises ValueError for a number below 1 or over 10^9, and for a model that cannot be built or run so.
+    Raises ValueError for a number below 1 or over 10^9, for a model that cannot be built or run so, for the project's
+    own Transformer, and where a model that goes through its text token by token would keep more than 20,000 tensors.
     """
     from inspector.costs.counted import saved  # transformers, which takes seconds
 
-    return saved.count(config, tokens=tokens, target_tokens=target_tokens, precision=precision)
+    return saved.count_saved(config, tokens=tokens, target_tokens=target_tokens, precision=precision)

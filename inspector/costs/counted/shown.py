@@ -80,7 +80,7 @@ class Shown:
             values = self._again(func, args, kwargs) if packet not in _UNKNOWN else None
             cells = None if values is not None else self._hidden(func, packet, args, kwargs, outs)
         except (RuntimeError, TypeError, IndexError, ValueError, NotImplementedError):
-            values = cells = None
+            values = cells = None  # what cannot be done again on values is not known, and `needed` gives no figure
         if func._schema.is_mutable and values is None:  # what else shares the storage is no longer what it was
             storages = {made.untyped_storage()._cdata for made in outs}
             self._values = {place: value for place, value in self._values.items() if place[0] not in storages}

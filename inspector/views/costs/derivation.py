@@ -16,6 +16,7 @@ from inspector.views.shell import link, session, widgets
 from inspector.wording.english import costs as words
 
 if TYPE_CHECKING:
+    from inspector.costs.counted.counting import Counted
     from inspector.costs.derivation import Amount
     from inspector.views.costs.subject import Subject
 
@@ -131,14 +132,7 @@ def show(subject: Subject, table: pd.DataFrame, *, formulas: bool, stream: str) 
             st.text(f"The closed formula and the count agree: {ran:,} FLOPs of matrix products.")
         else:
             st.warning(f"The closed formula gives {derived:,} FLOPs of matrix products and the count {ran:,}.")
-    pairs = counted.needed(tokens=subject.tokens, target_tokens=subject.target_tokens)
-    st.subheader("Computed, and needed")
-    st.text(words.needed(read.needed(pairs)))
-    widgets.table(read.masks(pairs), name="needed", words=MASKS)
-    st.caption(
-        "Most code multiplies every query with every key and hides a part afterwards. A causal mask leaves n (n + 1) / "
-        "2 of the n² pairs, a window of w at most w keys a query. All other numbers of this page are what is computed."
-    )
+    _needed(subject, counted)
     st.subheader("How it is counted")
     st.markdown(
         "- A multiply-add counts as 2 FLOPs: a matrix of a by b on n tokens costs 2 n a b.\n"
@@ -150,4 +144,18 @@ def show(subject: Subject, table: pd.DataFrame, *, formulas: bool, stream: str) 
     rows = [(one.what, one.printed, one.value, one.unit, one.convention) for one in published()]
     widgets.table(
         pd.DataFrame(rows, columns=["what", "printed", "counted here", "unit", "convention"]), name="published"
+    )
+
+
+def _needed(subject: Subject, counted: Counted) -> None:
+    """Set what scores and mix compute beside what their masks leave."""
+    pairs = counted.needed(tokens=subject.tokens, target_tokens=subject.target_tokens)
+    if pairs.empty:  # no scores and no mix: a state space, a Fourier transform
+        return
+    st.subheader("Computed, and needed")
+    st.text(words.needed(read.needed(pairs)))
+    widgets.table(read.masks(pairs), name="needed", words=MASKS)
+    st.caption(
+        "Most code multiplies every query with every key and hides a part afterwards. A causal mask leaves n (n + 1) / "
+        "2 of the n² pairs, a window of w at most w keys a query. All other numbers of this page are what is computed."
     )

@@ -43,7 +43,7 @@ def show(subject: Subject) -> None:
     kept = subject.activations()
     activations = (
         []
-        if kept is None
+        if isinstance(kept, str)
         else [("Activations", quantity(kept, "B"), "What autograd keeps of the eager forward, in float32, no dropout.")]
     )
     widgets.numbers(
@@ -57,8 +57,8 @@ def show(subject: Subject) -> None:
         ]
     )
     st.caption(
-        "Activations come on top; they grow with the batch and the text."
-        if kept is None
+        f"Activations come on top; they grow with the batch and the text. Not counted here: {kept}."
+        if isinstance(kept, str)
         else "Activations are those of one text; a batch of b texts keeps b times as much. A fused kernel keeps no "
         "maps, and checkpoints keep less for a second forward."
     )

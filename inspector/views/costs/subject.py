@@ -17,7 +17,6 @@ from inspector import costs
 from inspector.costs import clock
 from inspector.views.shell import available_models, header, link, session, widgets
 from models import failures
-from models.transformer import TransformerConfig
 
 if TYPE_CHECKING:
     import models
@@ -58,17 +57,15 @@ class Subject:
 
         return session.cached(("costs", self.key), make)
 
-    def activations(self) -> int | None:
-        """Count the bytes that eager code keeps for a backward; None where that is not known."""
-        if isinstance(self.config, TransformerConfig):
-            return None
+    def activations(self) -> int | str:
+        """Count the bytes that eager code keeps for a backward, or say why they are not known."""
 
-        def make() -> int | None:
+        def make() -> int | str:
             try:
                 with st.spinner(COUNTING):
                     return costs.saved_bytes(self.config, tokens=self.tokens, target_tokens=self.target_tokens)
-            except ValueError:
-                return None
+            except ValueError as error:
+                return str(error)
 
         return session.cached(("activations", self.key, self.tokens, self.target_tokens), make)
 

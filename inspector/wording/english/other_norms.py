@@ -25,7 +25,7 @@ SHORT: dict[OtherNorm, str] = {
     "masked batch": "Batch, masked",
     "running batch": "Batch, running",
 }
-"""The same in a narrow place."""
+"""Names for a narrow place."""
 
 
 def steps(found: Steps) -> str:

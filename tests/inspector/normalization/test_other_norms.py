@@ -1,4 +1,4 @@
-"""The same activations through another norm: against torch.nn.functional, and known answers."""
+"""Activations through several norms, against torch.nn.functional and known answers."""
 
 from __future__ import annotations
 

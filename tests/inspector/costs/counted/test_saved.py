@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 import torch
-from transformers import GPT2Config
+from transformers import GPT2Config, MambaConfig
 
 from inspector import costs
 from models.huggingface.skeleton import architecture_of
+from models.transformer import TransformerConfig
 from tests.inspector.costs.counted.torch_counts import FAMILIES
 from tests.inspector.probe.families import named
 
@@ -48,6 +49,18 @@ def test_a_layer_keeps_what_the_published_formula_says() -> None:
         costs.saved_bytes(GPT2Config(**sizes, n_layer=layers), tokens=50, precision="bfloat16") for layers in (2, 3)
     )
     assert three - two == 32 * 50 * 24 + 2 * 4 * 50**2 + 16 * 50 + 4 * 50 * 24
+
+
+def test_a_model_that_goes_token_by_token_is_not_followed_without_end() -> None:
+    config = MambaConfig(num_hidden_layers=2, hidden_size=8, vocab_size=30)
+    assert costs.saved_bytes(config, tokens=20) > 0
+    with pytest.raises(ValueError, match=r"1,000,000 tokens make it keep over 20,000 tensors; ask for fewer"):
+        costs.saved_bytes(config, tokens=10**6)
+
+
+def test_the_own_transformer_is_sent_to_its_breakdown() -> None:
+    with pytest.raises(ValueError, match="activation_bytes of breakdown"):
+        costs.saved_bytes(TransformerConfig(vocabulary=9, layers=1, width=8, heads=2, ffn_width=8))
 
 
 @pytest.mark.parametrize("tokens", [0, -3, 10**12])
