@@ -60,7 +60,7 @@ def test_a_model_that_goes_token_by_token_is_not_followed_without_end() -> None:
 
 def test_the_own_transformer_is_sent_to_its_breakdown() -> None:
     with pytest.raises(ValueError, match="activation_bytes of breakdown"):
-        costs.saved_bytes(TransformerConfig(vocabulary=9, layers=1, width=8, heads=2, ffn_width=8))
+        costs.saved_bytes(TransformerConfig(vocabulary=9, layers=1, width=8, heads=2, ffn_width=8, max_positions=9))
 
 
 @pytest.mark.parametrize("tokens", [0, -3, 10**12])
