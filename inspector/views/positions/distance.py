@@ -45,14 +45,16 @@ def _attention(subject: Subject) -> None:
     if stream == "decoder":
         kept &= apart <= 0
     st.markdown(words.looks(read.looks(found[:, kept], apart[kept], heads)))
-    st.caption("The weight to the key at each distance, mean over the queries that have a token there.")
+    st.caption(
+        "The weight to the key at each distance, mean over the queries that have a token there; 1.4 is layer 1, head 4."
+    )
     matrix.show(
         matrix.Panel(
             np.nan_to_num(found[:, kept]),
             rows=tuple(f"{layer}.{head}" for layer, head in heads),
             columns=tuple(f"{k:+d}" if k else "0" for k in apart[kept]),
         ),
-        row_title="layer.head",
+        row_title="head",
         column_title="key's position less query's",
         quantity="mean weight",
         numbered="neither",
