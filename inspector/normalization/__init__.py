@@ -4,12 +4,14 @@
 trace = inspector.record(models.load("minilm"), "The cat sat on the mat.")
 statistics(trace)  # DataFrame, a row per norm and token: mean, deviation, root mean square before and after
 change(trace)  # the share of centring, scaling, gamma and beta in what the norm changes
+drift()  # how far the inputs of a layer move while small stacks learn, with norms and without
 outliers(trace)  # the dimensions that are far larger than the rest, norm by norm
 ```
 """
 
 from inspector.normalization.change import STEPS, change
 from inspector.normalization.depth import KINDS, STACKS, Stack, jacobians, through_depth
+from inspector.normalization.drift import drift
 from inspector.normalization.other_norms import (
     OTHERS,
     OtherNorm,
@@ -46,6 +48,7 @@ __all__ = [
     "by_position",
     "change",
     "compared",
+    "drift",
     "formula",
     "in_words",
     "jacobians",

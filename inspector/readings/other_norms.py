@@ -82,6 +82,63 @@ class Depth:
     cosine: Mapping[str, float]
 
 
+@dataclass(frozen=True)
+class Against:
+    """A padded batch [B, T, D] as BatchNorm meets it: lengths, padding, and two kinds of statistics.
+
+    texts, shortest, longest: texts and their lengths; columns, alone: columns with a real token, and those with one;
+    padding: the share of all cells. gap: the largest change of a real token's number from the batch's own statistics,
+    padding masked, to the running ones.
+    """
+
+    texts: int
+    shortest: int
+    longest: int
+    columns: int
+    alone: int
+    padding: float
+    gap: float
+
+
+@dataclass(frozen=True)
+class Drift:
+    """Moves of a layer's inputs in a step of a small training, and its last loss, by norm.
+
+    moves: of the mean, in deviations; losses: of the last step.
+    """
+
+    moves: Mapping[str, float]
+    losses: Mapping[str, float]
+
+
+def against(x: Floats, keep: NDArray[np.bool_], *, epsilon: float, running: tuple[Floats, Floats]) -> Against:
+    """Count what speaks against BatchNorm; running: mean and variance of other texts."""
+    lengths, counts = keep.sum(axis=1), keep.sum(axis=0)
+    own, kept = (
+        through(x, keep, norm=norm, epsilon=epsilon, running=running)[keep]
+        for norm in ("masked batch", "running batch")
+    )
+    return Against(
+        texts=len(x),
+        shortest=int(lengths.min()),
+        longest=int(lengths.max()),
+        columns=int((counts > 0).sum()),
+        alone=int((counts == 1).sum()),
+        padding=float(1 - keep.mean()),
+        gap=float(np.abs(own - kept).max()),
+    )
+
+
+def drift(table: pd.DataFrame) -> Drift:
+    """Read the moves and the losses; table: of `normalization.drift`."""
+    by_norm = table.set_index("norm")
+    names = [str(name) for name in by_norm.index]
+    return Drift(
+        moves={name: float(by_norm["mean"][name]) for name in names},
+        losses={name: float(by_norm["last"][name]) for name in names},
+    )
+
+
 def steps(table: pd.DataFrame, *, norms: int) -> Steps:
     """Average the shares; table: of `normalization.change`, norms: how many the stream has."""
     means = table[list(STEPS)].mean()

@@ -9,11 +9,12 @@ import streamlit as st
 
 from inspector import normalization
 from inspector.normalization.depth import BATCH, LAYERS, SEED, TASK, TOKENS, WIDTH
+from inspector.normalization.drift import DRIFT_LAYERS, DRIFT_STEPS
 from inspector.plots import other_norms as draw
 from inspector.plots.theme import number
 from inspector.readings import other_norms as read
 from inspector.views.figures import chart
-from inspector.views.shell import session, widgets
+from inspector.views.shell import link, session, widgets
 from inspector.wording.english import other_norms as words
 
 if TYPE_CHECKING:
@@ -25,6 +26,9 @@ STARTS: dict[Initialisation, str] = {
     "normal": "0.02, as BERT",
 }
 PYTHON = "import inspector\n\ntable = inspector.normalization.{}"
+
+
+TRAIN = "Train three small stacks"
 
 
 def show() -> None:
@@ -69,3 +73,26 @@ def show() -> None:
             f"({number(by_kind['others']['BatchNorm'])} from its text, {number(by_kind['texts']['BatchNorm'])} from "
             "other texts)."
         )
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.subheader("What the residual is for", anchor=False)
+        st.markdown("\n".join(f"- {line}" for line in words.residual(read.depth(table))))
+    with right:
+        _shift()
+
+
+def _shift() -> None:
+    """Say what is known of internal covariate shift, and measure it in small trainings when asked."""
+    st.subheader("Is it the internal covariate shift?", anchor=False)
+    st.markdown(words.SHIFT)
+    if not st.toggle(TRAIN, key="drift", bind=link.bind_switch("drift")):
+        return
+    with st.spinner(f"Training each for {DRIFT_STEPS} steps"):
+        table = session.cached("drift", normalization.drift)
+    st.markdown(words.drift(read.drift(table)))
+    widgets.table(table, name="layernorm-drift")
+    st.caption(
+        f"{DRIFT_LAYERS} layers of width {WIDTH} each, pre-norm or without, {DRIFT_STEPS} steps of Adam, one seed, the "
+        "task above. Looked at is what goes into the last layer's FFN, on texts that are not learned from: the move of "
+        "each dimension's mean and deviation in a step, over its deviation. Loss in nats per token."
+    )

@@ -114,6 +114,18 @@ def show(trace: Trace, loaded: models.LoadedModel, *, norm: int, name: str) -> N
         _by_position(x, keep, python=own)
     with right:
         _noise(others, norm=norm, python=python(texts=list(OTHERS), side="right", columns=None, zeros=""))
+    _verdicts(read.against(x, keep, epsilon=record.epsilon, running=running))
+
+
+def _verdicts(found: read.Against) -> None:
+    """Say what speaks for and against BatchNorm, and whether LayerNorm is the best norm."""
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.subheader("For BatchNorm and against it", anchor=False)
+        st.markdown("\n".join(f"- {line}" for line in words.against(found)))
+    with right:
+        st.subheader("Is LayerNorm the best norm?", anchor=False)
+        st.markdown(words.BEST)
 
 
 def _texts() -> tuple[str, ...]:

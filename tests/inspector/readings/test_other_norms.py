@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+import torch
+from torch.nn import functional
 
 from inspector import normalization, record, record_batch
+from inspector.plots.theme import number
 from inspector.readings import other_norms as read
 from inspector.trace import PaddedBatch, Trace
 from inspector.wording.english import other_norms as words
@@ -84,3 +87,25 @@ def test_depth_reads_both_ends() -> None:
     found = read.depth(table)
     assert (found.gradient, found.activation, found.cosine) == ({"pre-norm": 2.0}, {"pre-norm": 3}, {"pre-norm": 0.5})
     assert "2.00 (pre-norm)" in words.depth(found)
+
+
+def test_for_and_against_batch_norm_on_a_ragged_batch() -> None:
+    random = np.random.default_rng(0)
+    x, keep = random.normal(2, 3, (3, 6, 4)), np.arange(6) < np.array([[6], [3], [3]])
+    running = (random.normal(size=4), random.uniform(1, 2, 4))
+    found = read.against(x, keep, epsilon=1e-5, running=running)
+    real = torch.tensor(x[keep])
+    own = functional.batch_norm(real, None, None, training=True)
+    kept = functional.batch_norm(real, *map(torch.tensor, running))
+    assert found.gap == pytest.approx(float((own - kept).abs().max()), rel=1e-9)
+    said = " ".join(words.against(found))
+    assert "3 texts of 3 to 6 tokens: 33 % of the cells are padding, and 3 of 6 columns have one text" in said
+    assert f"up to {number(found.gap)} here" in said
+
+
+def test_the_residual_in_words_follows_the_numbers() -> None:
+    table = normalization.through_depth(initialisation="torch")
+    vanishing, collapse, _ = words.residual(read.depth(table))
+    assert "the gradient vanishes when there is no residual" in vanishing
+    assert "with it, it arrives" in vanishing
+    assert "tokens become one" in collapse

@@ -110,6 +110,8 @@ def test_every_section_opens_and_the_slider_moves_batch_norm_alone() -> None:
     assert after["deviation in LayerNorm"] == before["deviation in LayerNorm"]
     assert "16 columns of them added" in said(app)
     assert "24 other sentences" in said(app)
+    assert "Training and use differ." in said(app)
+    assert "Shen et al. (2020) find BatchNorm worse" in said(app)
     app.text_area(key="batch").set_value("\n").run()
     assert "Write a sentence." in said(app)
     for section, sentence in (
@@ -120,3 +122,5 @@ def test_every_section_opens_and_the_slider_moves_batch_norm_alone() -> None:
         next(one for one in app.button_group if one.key == "section").set_value(section).run()
         assert not app.exception
         assert sentence in said(app)
+    for verdict in ("What the residual is for", "Is it the internal covariate shift?"):
+        assert verdict in [one.value for one in app.subheader]
