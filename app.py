@@ -3,11 +3,11 @@
 import streamlit as st
 from starlette.middleware import Middleware
 
-from inspector.views.shell import ahead, boundary, gate
+from inspector.views.shell import ahead, assets, boundary, gate
 
 ahead.begin()
 app = st.App(
     "inspector/views/shell/frame.py",
-    middleware=[Middleware(gate.Gate, rules=gate.Rules.from_environment())],
+    middleware=[Middleware(gate.Gate, rules=gate.Rules.from_environment()), Middleware(assets.Assets)],
     on_script_error=boundary.escaped,
 )
