@@ -77,24 +77,36 @@ class OnCard:
 
 
 def on_card(
-    counted: Counted, cache: KVCache | None, card: Card, *, tokens: int, batch: int = 1, element_bytes: int = 2
+    counted: Counted,
+    cache: KVCache | None,
+    card: Card,
+    *,
+    tokens: int,
+    target_tokens: int | None = None,
+    batch: int = 1,
+    element_bytes: int = 2,
 ) -> OnCard:
-    """Derive what `batch` texts of n tokens take of a card; an encoder-decoder's source and target have n each.
+    """Derive what `batch` texts of n tokens take of a card.
+
+    target_tokens: of an encoder-decoder; None for a target as long as its source.
 
     cache: None for a model that keeps none. element_bytes: of a number of the weights and the cache; 4 computes in
     float32, fewer in 16 bits.
 
     A step reads every weight that it multiplies with once, and the whole cache. Raises ValueError for a number below 1.
     """
-    if min(tokens, batch, element_bytes) < 1:
-        raise ValueError(f"tokens {tokens}, batch {batch}, element_bytes {element_bytes}: each must be at least 1")
+    target = tokens if target_tokens is None else target_tokens
+    if min(tokens, target, batch, element_bytes) < 1:
+        raise ValueError(
+            f"tokens {tokens} and {target}, batch {batch}, element_bytes {element_bytes}: each must be at least 1"
+        )
     peak = card.peak32 if element_bytes >= 4 else card.peak
     weights = element_bytes * counted.parameters
-    kept = 0 if cache is None else batch * cache.bytes(tokens, source=tokens, element_bytes=element_bytes)
-    (flops,) = counted.total([tokens])
+    kept = 0 if cache is None else batch * cache.bytes(target, source=tokens, element_bytes=element_bytes)
+    (flops,) = counted.total([tokens if target_tokens is None else (tokens, target)])
     read, bound = _longer(batch * flops / peak, weights / card.bandwidth)
     seconds, step_bound = None, ""
-    formula, table = counted.step_formula, counted.step(tokens=tokens)
+    formula, table = counted.step_formula, counted.step(tokens=tokens, target_tokens=target_tokens)
     if formula is not None and table is not None and cache is not None:
         # The constant term of a product of one token is 2 FLOPs a weight, whatever is cached.
         active = sum(of[0] for row, of in formula.rows.items() if row.component not in _PAIRS) // 2

@@ -229,7 +229,7 @@ def by_length(
     first, last = wide.index.min(), wide.index.max()
     along: dict[str, Any] = {"range": [0, last]}
     if scale == "log":
-        along = {"range": [np.log10(first), np.log10(last)], "tickvals": [2**power for power in range(24)]}
+        along = {"range": [np.log10(first), np.log10(last)], "tickvals": _powers(first, last)}
     figure = go.Figure(
         lines,
         layout={
@@ -282,6 +282,12 @@ def lengths(crossovers: Crossovers, *, tokens: int) -> list[int]:
     return sorted({math.ceil(length) for length in np.geomspace(min(16, tokens) / 2, longest, 60)})
 
 
+def _powers(first: int, last: int) -> list[int]:
+    """Powers of two from `first` to `last`, at most eight, evenly apart: more would not stand beside each other."""
+    powers = [2**power for power in range(64) if first <= 2**power <= last]
+    return powers[:: -(-len(powers) // 8)] if powers else []
+
+
 def treemap(breakdown: pd.DataFrame, *, value: Value = "parameters", mode: Mode = "light") -> go.Figure:
     """The whole model as nested areas: stream, layer, part, component, each as large as its amount.
 
@@ -319,7 +325,15 @@ def treemap(breakdown: pd.DataFrame, *, value: Value = "parameters", mode: Mode 
         pathbar={"visible": True, "thickness": 24},
     )
     layout = {"template": theme.template(mode), "title": {"text": _TITLES[value].replace(" by layer", " of the model")}}
-    return go.Figure(tree, layout={**layout, "margin": {"l": 4, "r": 4, "b": 4}, "height": 560})
+    return go.Figure(
+        tree,
+        layout={
+            **layout,
+            "margin": {"l": 4, "r": 4, "b": 4},
+            "height": 560,
+            "uniformtext": {"minsize": 10, "mode": "hide"},
+        },
+    )
 
 
 def sharing(caches: pd.DataFrame, *, mode: Mode = "light") -> go.Figure:
@@ -334,7 +348,10 @@ def sharing(caches: pd.DataFrame, *, mode: Mode = "light") -> go.Figure:
             y=caches["name"],
             orientation="h",
             marker={"color": [part["k"] if own else part["out"] for own in caches["own"]]},
-            text=[theme.quantity(amount, "B") for amount in caches["bytes"]],
+            text=[
+                theme.quantity(amount, "B") + (", this model" if own else "")
+                for amount, own in zip(caches["bytes"], caches["own"], strict=True)
+            ],
             textposition="outside",
             cliponaxis=False,
             hovertemplate="%{y}: %{text}<extra></extra>",
@@ -412,6 +429,9 @@ def by_heads(times: pd.DataFrame, *, mode: Mode = "light") -> go.Figure:
     )
 
 
+_ROOFLINE = {"fused": "SDPA", "ffn": "FFN", "projections": "q, k, v and out"}
+
+
 def roofline(work: pd.DataFrame, *, peak: float, bandwidth: float, mode: Mode = "light") -> go.Figure:
     """Attainable FLOP/s against FLOPs a byte (Williams et al. 2009), and where each part of a layer stands under it.
 
@@ -422,6 +442,9 @@ def roofline(work: pd.DataFrame, *, peak: float, bandwidth: float, mode: Mode = 
     first, last = min(intensity.min(), ridge) / 3, max(intensity.max(), ridge) * 3
     roof = [first, ridge, last]
     part = theme.PART[mode]
+    alike: dict[float, list[str]] = {}  # parts at the same place are one dot with both names
+    for name, x in zip(work["part"], intensity, strict=True):
+        alike.setdefault(float(x), []).append(str(name))
     colours = {"projections": "q", "scores": "scores", "softmax": "softmax", "mix": "mix", "fused": "out", "ffn": "ffn"}
     return go.Figure(
         [
@@ -437,12 +460,12 @@ def roofline(work: pd.DataFrame, *, peak: float, bandwidth: float, mode: Mode = 
                 go.Scatter(
                     x=[x],
                     y=[min(peak, bandwidth * x)],
-                    name="SDPA" if name == "fused" else "FFN" if name == "ffn" else name,
+                    name=" and ".join(_ROOFLINE.get(name, name) for name in names),
                     mode="markers",
-                    marker={"size": 12, "color": part[colours[name]]},
+                    marker={"size": 12, "color": part[colours[names[0]]]},
                     hovertemplate="%{x:.3~g} FLOP a byte<br>at most %{y:.3s}FLOP/s",
                 )
-                for name, x in zip(work["part"], intensity, strict=True)
+                for x, names in alike.items()
             ),
         ],
         layout={

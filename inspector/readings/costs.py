@@ -141,16 +141,21 @@ def beside(entries: Iterable[tuple[str, Count, KVCache | None]], *, tokens: int)
     )
 
 
-def sharing(cache: KVCache, *, tokens: int, element_bytes: int = 2) -> pd.DataFrame:
-    """Give the bytes of a cache with every way to share keys and values; columns name, bytes, own."""
+def sharing(cache: KVCache, *, tokens: int, source: int, element_bytes: int = 2) -> pd.DataFrame:
+    """Give the bytes of a cache with every way to share keys and values; columns name, bytes, own.
+
+    Where the model itself does not share in groups, the number of groups is the divisor nearest to a quarter of the
+    heads. source: its tokens, which an encoder-decoder keeps too.
+    """
     ways = [(cache.heads, "every head its own (MHA)")]
     if 1 < cache.kv_heads < cache.heads:
         ways.append((cache.kv_heads, f"{cache.kv_heads} shared (GQA)"))
-    elif cache.heads % 4 == 0 and cache.heads > 4:
-        ways.append((cache.heads // 4, f"{cache.heads // 4} shared (GQA)"))
+    elif between := [number for number in range(2, cache.heads) if cache.heads % number == 0]:
+        quarter = min(between, key=lambda number: (abs(4 * number - cache.heads), number))
+        ways.append((quarter, f"{quarter} shared (GQA)"))
     ways.append((1, "one for all (MQA)"))
     rows = [
-        (name, cache.shared_by(kept).bytes(tokens, source=tokens, element_bytes=element_bytes), kept == cache.kv_heads)
+        (name, cache.shared_by(kept).bytes(tokens, source=source, element_bytes=element_bytes), kept == cache.kv_heads)
         for kept, name in ways
     ]
     return pd.DataFrame(rows, columns=["name", "bytes", "own"])
@@ -357,7 +362,8 @@ def terms(model: Count, *, stream: str) -> pd.DataFrame:
     inside = [row for row in model.formula.rows if row.layer is not None and row.stream == stream]
     names = list(dict.fromkeys((row.part, row.component) for row in inside))
     rows = [
-        (f"{part}: {component}", *model.polynomial(component, part=part, stream=stream)) for part, component in names
+        (f"{'FFN' if part == 'ffn' else part}: {component}", *model.polynomial(component, part=part, stream=stream))
+        for part, component in names
     ]
     table = pd.DataFrame(rows, columns=["component", *model.terms])
     kept = [name for name in table.columns if name == "component" or table[name].any()]
@@ -380,9 +386,13 @@ def needed(pairs: pd.DataFrame) -> Needed:
 
 
 def masks(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Sum the rows of `Counted.needed` over layers with equal masks: a row per stream, component and mask."""
+    """Sum the rows of `Counted.needed` over layers with equal masks: a row per stream, component and mask.
+
+    width is missing where a mask has none.
+    """
     alike = pairs.assign(layers=1).groupby(["stream", "component", "mask", "width"], dropna=False, sort=False)
-    summed = alike[["layers", "flops", "needed"]].sum(min_count=1).reset_index()
+    summed = alike[["layers", "flops", "needed"]].sum(min_count=1).reset_index().astype({"width": "Int64"})
+    summed.loc[summed["width"] == 0, "width"] = pd.NA
     return summed[["stream", "component", "mask", "width", "layers", "flops", "needed"]]
 
 

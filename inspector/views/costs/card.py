@@ -38,22 +38,32 @@ def show(subject: Subject) -> None:
     try:
         with failures.told("Counting this model", instead="Choose another one."):
             counted = subject.counted()
-            found = on_card(counted, subject.cache(), card, tokens=subject.tokens, batch=batch, element_bytes=int(size))
+            found = on_card(
+                counted,
+                subject.cache(),
+                card,
+                tokens=subject.tokens,
+                target_tokens=subject.target_tokens,
+                batch=batch,
+                element_bytes=int(size),
+            )
     except ValueError as error:
         session.show_problem(str(error), what="Cannot be counted")
         return
-    st.markdown(words.on_card(found, tokens=subject.tokens, card=card.title, memory=card.memory))
-    said = [
+    target = subject.lengths[1] if counted.shape == "encoder-decoder" else None
+    said = words.on_card(found, tokens=subject.tokens, target_tokens=target, card=card.title, memory=card.memory)
+    st.markdown(said)
+    numbers = [
         ("Weights", quantity(found.weights, "B"), f"{counted.parameters:,} parameters of {size} bytes."),
         ("KV cache", quantity(found.cache, "B"), "Keys and values of all texts, at their full length."),
         ("Reading", words.seconds(found.read), f"All texts read once; {found.bound} is the limit."),
     ]
     if found.step is not None and found.speed is not None:
-        said += [
+        numbers += [
             ("A step", words.seconds(found.step), f"A token more of every text; {found.step_bound} is the limit."),
             ("Writing", f"{quantity(found.speed)} tokens/s", "All texts together, at this length."),
         ]
-    widgets.numbers(said, of=" at best")
+    widgets.numbers(numbers, of=" at best")
     st.caption(
         f"The card: {quantity(card.memory, 'B')}, {quantity(card.bandwidth, 'B')}/s, "
         f"{quantity(card.peak32 if size == '4' else card.peak, 'FLOP')}/s in dense matrix products. Times are what the "

@@ -15,6 +15,7 @@ from inspector.views.costs import time
 from inspector.views.figures import chart
 from inspector.views.shell import link, session, widgets
 from inspector.wording.english import costs as words
+from inspector.wording.english.phrases import listed
 
 if TYPE_CHECKING:
     from inspector.views.costs.subject import Subject
@@ -65,7 +66,7 @@ def _timed(subject: Subject, layer: read.AttentionLayer, heads: int) -> None:
         known=("heads", layer.width, tuple(compared), subject.tokens),
         key="measure-heads",
         about=f"Do more heads take longer? Scores, softmax and mix of one layer are timed on this machine with "
-        f"{', '.join(map(str, compared))} heads at {subject.tokens:,} tokens.",
+        f"{listed(list(map(str, compared)))} heads at {subject.tokens:,} tokens.",
     )
     if measured is None:
         return

@@ -24,7 +24,7 @@ SHARING = """import inspector, models
 
 {config}
 cache = inspector.costs.kv_cache(config)
-cache.bytes({tokens}), cache.shared_by(1).bytes({tokens})"""
+cache.bytes({tokens}, source={source}), cache.shared_by(1).bytes({tokens}, source={source})"""
 
 
 def show(subject: Subject) -> None:
@@ -34,11 +34,11 @@ def show(subject: Subject) -> None:
     except ValueError as error:
         session.show_problem(str(error), what="Cannot be counted")
         return
-    _cache(subject)
+    _cache(subject, counted)
     st.subheader("One more token")
     _step(subject, counted)
     st.subheader("A training step")
-    (forward,) = counted.total([subject.tokens])
+    (forward,) = counted.total([subject.tokens if subject.target_tokens is None else subject.lengths])
     step = costs.training_step(forward, counted.parameters)
     kept = subject.activations()
     activations = (
@@ -48,7 +48,7 @@ def show(subject: Subject) -> None:
     )
     widgets.numbers(
         [
-            ("Forward", quantity(step.forward, "FLOP"), f"Matrix products over {subject.tokens:,} tokens."),
+            ("Forward", quantity(step.forward, "FLOP"), f"Matrix products over {_of(subject, counted)}."),
             ("Backward", quantity(step.backward, "FLOP"), "Twice the forward: each product has two gradients."),
             ("Weights", quantity(step.weights, "B"), f"4 bytes for each of {counted.parameters:,} parameters."),
             ("Gradients", quantity(step.gradients, "B"), "As many numbers as there are parameters."),
@@ -64,7 +64,15 @@ def show(subject: Subject) -> None:
     )
 
 
-def _cache(subject: Subject) -> None:
+def _of(subject: Subject, counted: Counted) -> str:
+    """Name the lengths that were counted."""
+    source, target = subject.lengths
+    if counted.shape != "encoder-decoder":
+        return f"{source:,} tokens"
+    return f"{source:,} tokens of a source and {target:,} of a target"
+
+
+def _cache(subject: Subject, counted: Counted) -> None:
     st.subheader("KV cache")
     try:
         cache = costs.kv_cache(subject.config)
@@ -74,13 +82,17 @@ def _cache(subject: Subject) -> None:
     layers = len(cache.layers)
     windows = sorted({layer.window for layer in cache.layers if layer.window is not None})
     name = NAMES[cache.sharing]
+    source, target = subject.lengths
+    both = counted.shape == "encoder-decoder"
     widgets.numbers(
         [
             ("A token", f"{cache.token_bytes(HALF):,} B", "Keys and values of all layers, 2 bytes a number."),
             (
-                f"{subject.tokens:,} tokens",
-                quantity(cache.bytes(subject.tokens, source=subject.tokens, element_bytes=HALF), "B"),
-                "All keys and values that are kept; an encoder-decoder also keeps those of a source as long.",
+                f"{target:,} tokens and a source of {source:,}" if both else f"{target:,} tokens",
+                quantity(cache.bytes(target, source=source, element_bytes=HALF), "B"),
+                "All keys and values that are kept: of the target, and once of the source."
+                if both
+                else "All keys and values that are kept.",
             ),
             ("Sharing", name, f"{cache.heads} heads, {cache.kv_heads} of keys and values."),
         ]
@@ -88,40 +100,46 @@ def _cache(subject: Subject) -> None:
     numbers = sorted({layer.numbers for layer in cache.layers})
     each = " or ".join(f"{number:,}" for number in numbers)
     window = f" A layer with a window keeps {windows[0]:,} tokens at most." if windows else ""
+    once = " A token of the source adds as many, once." if both else ""
     kept = (
         "the latent and the part with positions" if cache.sharing == "MLA" else "a key and a value for each of K heads"
     )
     st.caption(
-        f"{layers} layers x {each} numbers x {HALF} bytes = {cache.token_bytes(HALF):,} bytes a token; a layer keeps "
-        f"{kept}.{window}"
+        f"{layers} layers × {each} numbers × {HALF} bytes = {cache.token_bytes(HALF):,} bytes a token; a layer keeps "
+        f"{kept}.{once}{window}"
     )
     if cache.sharing == "MLA" or cache.heads == 1:
         return
-    table = read.sharing(cache, tokens=subject.tokens)
+    table = read.sharing(cache, tokens=target, source=source)
     chart.show(
         partial(draw.sharing, table),
         alt="KV cache where every head has its own keys and values, where some share, and where all share one",
         key="sharing",
-        python=SHARING.format(config=subject.python, tokens=subject.tokens),
+        python=SHARING.format(config=subject.python, tokens=target, source=source if both else 0),
         table=table,
     )
 
 
 def _step(subject: Subject, counted: Counted) -> None:
     with st.spinner("Counting a step with the cache"):
-        step = counted.step(tokens=subject.tokens)
+        source, target = subject.lengths
+        step = counted.step(tokens=source, target_tokens=subject.target_tokens)
     if step is None:
         st.text("This model writes no text token by token, or keeps no cache.")
         return
-    cached, (whole,) = int(step["flops"].sum()), counted.total([subject.tokens + 1])
+    both = counted.shape == "encoder-decoder"
+    again = counted.table(tokens=source, target_tokens=target + 1) if both else counted.table(tokens=target + 1)
+    again = again[again["stream"] != "encoder"]  # the source is encoded once, with a cache and without
+    cached, whole = int(step["flops"].sum()), int(again["flops"].sum())
+    those = "of the target " if both else ""
     widgets.numbers(
         [
-            ("With the cache", quantity(cached, "FLOP"), f"One token read after {subject.tokens:,} that are cached."),
-            ("Without it", quantity(whole, "FLOP"), f"All {subject.tokens + 1:,} tokens read again."),
+            ("With the cache", quantity(cached, "FLOP"), f"One token read after {target:,} {those}that are cached."),
+            ("Without it", quantity(whole, "FLOP"), f"All {target + 1:,} tokens {those}read again."),
             ("Ratio", number(whole / cached), "What the cache saves at this length."),
         ]
     )
     st.caption(
         "With the cache a step costs the projections and the FFN of one token and attention over n keys: linear in n. "
-        "Without, the whole text is read again."
+        "Without, the whole text is read again." + (" The source is encoded once, either way." if both else "")
     )

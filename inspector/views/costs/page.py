@@ -156,9 +156,10 @@ def show(subject: Subject) -> None:
         chosen = (
             " (FLOPs of the experts that a token chooses, parameters of all)" if "experts" in set(table["part"]) else ""
         )
+        work = ", element-wise work included," if (table["kind"] == "elementwise").any() else ""
         against = (
-            f" Attention has {ratio['flops']:.3g} times the FLOPs and {ratio['parameters']:.3g} times the parameters "
-            f"of the FFN{chosen}."
+            f" Attention has {ratio['flops']:.3g} times the FLOPs{work} and {ratio['parameters']:.3g} times the "
+            f"parameters of the FFN{chosen}."
         )
     how = (
         "every count is a closed formula, and the matrix products equal PyTorch's own FLOP counter exactly."

@@ -47,6 +47,11 @@ class Subject:
     target_tokens: int | None = None
     loaded: models.LoadedModel | None = None
 
+    @property
+    def lengths(self) -> tuple[int, int]:
+        """The tokens of the text, and of a target, which is as long where none is given."""
+        return self.tokens, self.tokens if self.target_tokens is None else self.target_tokens
+
     def counted(self) -> Counted:
         """Count the model, once for all visitors; raises ValueError where it cannot be counted."""
 

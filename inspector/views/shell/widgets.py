@@ -200,7 +200,7 @@ def _within_a_line(name: str) -> str:
 
 
 def table(frame: pd.DataFrame, *, name: str, height: int | None = None, words: Mapping[str, str] | None = None) -> None:
-    """A table with numbers to three significant digits, and its download with all digits.
+    """A table with numbers to three significant digits, or whole, and its download with all digits.
 
     words: the heads of columns as the page calls them; the download has the columns' own names.
     """
@@ -210,7 +210,11 @@ def table(frame: pd.DataFrame, *, name: str, height: int | None = None, words: M
         column: st.column_config.NumberColumn(heads.get(column), format="%.3g")
         for column in frame.select_dtypes("float").columns
     }
-    st.dataframe(frame, hide_index=True, column_config=numbers, height=height or "auto")
+    numbers |= {
+        column: st.column_config.NumberColumn(heads.get(column), format="localized")
+        for column in frame.select_dtypes("integer").columns
+    }
+    st.dataframe(frame, hide_index=True, column_config=numbers, height=height or "auto", placeholder="–")
     downloads.button(f"{name}.csv", lambda: spreadsheet.csv(frame), label="Table as CSV")
 
 

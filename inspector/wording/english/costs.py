@@ -140,11 +140,10 @@ def timed(found: Timed, measured: Measured, *, kernel: Kernel, tokens: int) -> s
     )
 
 
-def on_card(found: OnCard, *, tokens: int, card: str, memory: int) -> str:
+def on_card(found: OnCard, *, tokens: int, target_tokens: int | None, card: str, memory: int) -> str:
     """Say whether a model with its cache fits a card; card: its title, memory: its bytes."""
-    texts = (
-        f"A text of {_tokens(tokens)} takes" if found.batch == 1 else f"{found.batch:,} texts of {_tokens(tokens)} take"
-    )
+    each = _tokens(tokens) if target_tokens is None else f"{_tokens(tokens)}, with a target of {target_tokens:,},"
+    texts = f"A text of {each} takes" if found.batch == 1 else f"{found.batch:,} texts of {each} take"
     cache = f" and {quantity(found.cache, 'B')} of KV cache" if found.cache else ""
     takes = f"{texts} {quantity(found.weights, 'B')} of weights{cache}, {quantity(found.bytes, 'B')} in all"
     if found.cards == 1:
