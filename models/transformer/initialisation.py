@@ -5,6 +5,7 @@ from __future__ import annotations
 from torch import Generator, nn
 
 from models.transformer.config import TransformerConfig
+from models.transformer.learned_attention import LearnedScore, ShawAttention, T5Positions
 from models.transformer.positions import LearnedPositions
 
 STANDARD_DEVIATION = 0.02  # BERT (Devlin et al. 2019), GPT-2
@@ -17,10 +18,11 @@ def initialise(network: nn.Module, config: TransformerConfig, *, generator: Gene
     2010, biases 0, which keeps the variance of what goes through. Embeddings that are multiplied by sqrt(D) start at
     1/sqrt(D).
 
-    generator: what draws; torch's global one, which all threads draw from, where it is left out.
+    generator: draws every random number, those of learned positions and scores too. Where it is left out, torch's
+    global one does, from which all threads draw, and what torch has drawn already is left as it is.
     """
     embeddings = [module for module in network.modules() if isinstance(module, nn.Embedding)]
-    if config.initialisation != "torch":
+    if config.initialisation != "torch" or generator is not None:
         for module in network.modules():
             if isinstance(module, nn.Linear):
                 _draw(module, config, generator)
@@ -33,12 +35,26 @@ def initialise(network: nn.Module, config: TransformerConfig, *, generator: Gene
             nn.init.normal_(embedding.weight, std=STANDARD_DEVIATION, generator=generator)
         elif config.embedding_scale or config.initialisation == "xavier":
             nn.init.normal_(embedding.weight, std=embedding.embedding_dim**-0.5, generator=generator)
+        elif generator is not None:
+            nn.init.normal_(embedding.weight, generator=generator)
+    if generator is not None:
+        for module in network.modules():
+            if isinstance(module, LearnedScore | T5Positions | ShawAttention):
+                module.draw(generator)
+            elif isinstance(module, LearnedPositions) and config.initialisation != "normal":
+                nn.init.normal_(module.table, generator=generator)
 
 
 def _draw(linear: nn.Linear, config: TransformerConfig, generator: Generator | None) -> None:
-    if config.initialisation == "normal":
-        nn.init.normal_(linear.weight, std=STANDARD_DEVIATION, generator=generator)
-    else:
-        nn.init.xavier_uniform_(linear.weight, generator=generator)
+    match config.initialisation:
+        case "torch":  # as nn.Linear.reset_parameters
+            bound = linear.in_features**-0.5
+            for tensor in linear.parameters():
+                nn.init.uniform_(tensor, -bound, bound, generator=generator)
+            return
+        case "normal":
+            nn.init.normal_(linear.weight, std=STANDARD_DEVIATION, generator=generator)
+        case "xavier":
+            nn.init.xavier_uniform_(linear.weight, generator=generator)
     if linear.bias is not None:
         nn.init.zeros_(linear.bias)

@@ -9,10 +9,11 @@ Shapes: H heads, E head width.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from math import inf, sqrt
 
 import torch
-from torch import Tensor, nn
+from torch import Generator, Tensor, nn
 
 from models.attention import DotProductAttention, Stream
 from models.attention.functions import Bias, ComposedAttention, WeightedSum
@@ -30,51 +31,72 @@ from models.attention.scores import (
 )
 from models.transformer.config import Score, TransformerConfig
 
+Tensors = dict[str, Tensor]
+
+
+@torch.no_grad()
+def put(module: nn.Module, tensors: Tensors) -> None:
+    """Replace the values of a module's own parameters."""
+    for name, tensor in tensors.items():
+        module.get_parameter(name).copy_(tensor)
+
+
 # --- scores ------------------------------------------------------------------------------------------------------
 
 
 class LearnedScore(nn.Module):
     """The learned tensors of a score function; a call gives the function, freed from the module."""
 
-    def __init__(self, function: Callable[..., ScoreFunction], tensors: dict[str, Tensor]) -> None:
+    def __init__(self, function: Callable[..., ScoreFunction], tensors: Callable[[Generator | None], Tensors]) -> None:
         super().__init__()
-        self.function = function
-        for name, tensor in tensors.items():
+        self.function, self.tensors = function, tensors
+        for name, tensor in tensors(None).items():
             self.register_parameter(name, nn.Parameter(tensor))
+
+    def draw(self, generator: Generator) -> None:
+        """Draw the tensors anew."""
+        put(self, self.tensors(generator))
 
     def forward(self) -> ScoreFunction:
         """The function with the tensors as they are now."""
         return self.function(**dict(self.named_parameters()))
 
 
-def general_tensors(heads: int, width: int) -> dict[str, Tensor]:
+def no_tensors(generator: Generator | None) -> Tensors:
+    """Nothing is learned."""
+    return {}
+
+
+def general_tensors(generator: Generator | None, *, heads: int, width: int) -> Tensors:
     """Draw W of each head, of a size that keeps the variance of the scores at E."""
-    return {"weight": torch.randn(heads, width, width) / sqrt(width)}
+    return {"weight": torch.randn(heads, width, width, generator=generator) / sqrt(width)}
 
 
-def additive_tensors(heads: int, width: int) -> dict[str, Tensor]:
+def additive_tensors(generator: Generator | None, *, heads: int, width: int) -> Tensors:
     """Draw W_q, W_k, b and v of each head."""
     return {
-        "query_weight": torch.randn(heads, width, width) / sqrt(2 * width),
-        "key_weight": torch.randn(heads, width, width) / sqrt(2 * width),
+        "query_weight": torch.randn(heads, width, width, generator=generator) / sqrt(2 * width),
+        "key_weight": torch.randn(heads, width, width, generator=generator) / sqrt(2 * width),
         "bias": torch.zeros(heads, width),
-        "v": torch.randn(heads, width),
+        "v": torch.randn(heads, width, generator=generator),
     }
 
 
 def learned_score(score: Score, *, heads: int, head_width: int) -> LearnedScore:
     """Build the score function of a name for H heads of width E."""
+    general = partial(general_tensors, heads=heads, width=head_width)
+    additive = partial(additive_tensors, heads=heads, width=head_width)
     match score:
         case "dot":
-            return LearnedScore(DotScore, {})
+            return LearnedScore(DotScore, no_tensors)
         case "cosine":
-            return LearnedScore(CosineScore, {})
+            return LearnedScore(CosineScore, no_tensors)
         case "general":
-            return LearnedScore(GeneralScore, general_tensors(heads, head_width))
+            return LearnedScore(GeneralScore, general)
         case "additive":
-            return LearnedScore(AdditiveScore, additive_tensors(heads, head_width))
+            return LearnedScore(AdditiveScore, additive)
         case "additive_naive":
-            return LearnedScore(NaiveAdditiveScore, additive_tensors(heads, head_width))
+            return LearnedScore(NaiveAdditiveScore, additive)
 
 
 # --- positions as distances --------------------------------------------------------------------------------------
@@ -87,6 +109,10 @@ class T5Positions(nn.Module):
         super().__init__()
         self.table = nn.Parameter(torch.randn(count, heads))
         self.farthest, self.both_sides = farthest, both_sides
+
+    def draw(self, generator: Generator) -> None:
+        """Draw the table anew."""
+        put(self, {"table": torch.randn(self.table.shape, generator=generator)})
 
     def forward(self, offset: int) -> T5Bias:
         """The rule for queries that begin at position `offset`."""
@@ -155,6 +181,12 @@ class ShawAttention(ChosenAttention):
         rows, width = 2 * config.relative_distance + 1, config.head_width
         self.key_distances = nn.Parameter(torch.randn(rows, width) / sqrt(width))
         self.value_distances = nn.Parameter(torch.randn(rows, width) / sqrt(width))
+
+    def draw(self, generator: Generator) -> None:
+        """Draw both tables anew."""
+        rows, width = self.key_distances.shape
+        names = ("key_distances", "value_distances")
+        put(self, {name: torch.randn(rows, width, generator=generator) / sqrt(width) for name in names})
 
     def forward(self, *, bias: Bias | None, offset: int) -> ComposedAttention:
         """The function for queries that begin at position `offset`."""

@@ -58,6 +58,11 @@ class OwnRunner:
         return cls(network, head, start, end, beams)
 
     @property
+    def whole(self) -> Encoder | Decoder | EncoderDecoder | MaskedLanguageModel:
+        """The network with its language head, where it has one."""
+        return self.network if self.head is None else self.head
+
+    @property
     def reads_pairs(self) -> bool:
         """True if the network reads a source and a target."""
         return isinstance(self.network, EncoderDecoder)

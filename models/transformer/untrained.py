@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 
 from models.loaded import Shape
@@ -30,9 +28,9 @@ def config(shape: Shape, *, vocabulary: int) -> TransformerConfig:
     )
 
 
-def network(shape: Shape, *, tokenizer: Any) -> Encoder | Decoder | EncoderDecoder:
-    """Build an untrained network in eval mode, with the same random weights every time."""
-    own = build(config(shape, vocabulary=len(tokenizer)))
+def network(config: TransformerConfig, *, seed: int = 0) -> Encoder | Decoder | EncoderDecoder:
+    """Build an untrained network in eval mode; a seed gives the same random weights every time."""
+    own = build(config)
     # Not torch.manual_seed: two threads that build at once would draw from one generator, each other's numbers.
-    initialise(own, own.config, generator=torch.Generator().manual_seed(0))
+    initialise(own, config, generator=torch.Generator().manual_seed(seed))
     return own.eval().requires_grad_(False)

@@ -9,16 +9,15 @@ import torch
 
 import models
 from models.loaded import Shape
-from models.transformer.untrained import network
+from models.transformer.untrained import config, network
 
 
 @pytest.mark.parametrize("shape", ["encoder", "decoder", "encoder-decoder"])
 def test_nothing_of_them_is_drawn_from_the_global_generator(shape: Shape) -> None:
-    tokenizer = models.load("own-encoder").tokenizer
     states = []
     for seed in (1, 2):
         torch.manual_seed(seed)
-        states.append(network(shape, tokenizer=tokenizer).state_dict())
+        states.append(network(config(shape, vocabulary=100)).state_dict())
     first, second = states
     assert all(torch.equal(first[name], second[name]) for name in first)
 
