@@ -24,6 +24,7 @@ from inspector.trace.blocks import Blocks, FFNRecord, LayerRecord, Part
 from models.tokenizers import token_names
 
 Floats = NDArray[np.floating[Any]]
+UNSEEN = "it does its attention by itself, and only its weights are recorded"
 TOLERANCE = 1e-4  # of the largest entry of a layer's output; half precision: 2 of its last digits
 
 
@@ -71,6 +72,7 @@ class Walk:
     of the output's largest entry.
 
     cosines: of what each part adds with the stream that it is added to. activation: the FFN's, None where not shown.
+    unseen: True where queries, keys and values were not seen, and are no steps.
     """
 
     layer: int
@@ -80,6 +82,7 @@ class Walk:
     off: float
     cosines: dict[str, float]
     activation: str | None
+    unseen: bool = False
 
 
 def stages(trace: Trace, blocks: Blocks, *, stream: str) -> list[Stage]:
@@ -177,12 +180,19 @@ def walk(trace: Trace, blocks: Blocks, network: nn.Module, *, stream: str, layer
         stage.part: float(_ratio(*_cosine(stage.before[position], stage.added[position]))) for stage in found
     }
     token = trace.read_by(stream).tokens[position]
-    return Walk(layer, position, token, tuple(steps), off, cosines, None if ffn is None else ffn.activation)
+    unseen = not any(step.kind == "mix" for step in steps)
+    return Walk(layer, position, token, tuple(steps), off, cosines, None if ffn is None else ffn.activation, unseen)
 
 
 def mixed(trace: Trace, *, stream: str, layer: int, position: int) -> NDArray[np.float64]:
-    """The sum of values by one token's weights, head by head, before W_O: float64 [H, E]."""
-    return _mixed(trace.record_of(layer, stream), position)
+    """The sum of values by one token's weights, head by head, before W_O: float64 [H, E].
+
+    Raises ValueError for a model whose values were not seen.
+    """
+    found = _mixed(trace.record_of(layer, stream), position)
+    if not found.size:
+        raise ValueError(f"the values of {trace.model}'s attention were not seen: {UNSEEN}")
+    return found
 
 
 # --- stages ------------------------------------------------------------------------------------------------------
@@ -192,6 +202,11 @@ def _stages(trace: Trace, layer: LayerRecord) -> list[Stage]:
     state, leaves = layer.enters.astype(np.float64), layer.leaves.astype(np.float64)
     found: list[Stage] = []
     parts = list(layer.additions)
+    if not any((site.stream, site.layer) == (layer.stream, layer.layer) for site in trace.sites):
+        raise ValueError(
+            f"layer {layer.layer} of {trace.model} has no attention but another way to mix tokens (a convolution, a "
+            "state space or linear attention), whose part is not followed"
+        )
     unseen = next((one.part for one in parts if one.added is None), None)
     if unseen is not None or not any(one.part == "attention" for one in parts):
         raise ValueError(
@@ -273,12 +288,13 @@ def _attention(trace: Trace, layer: LayerRecord, part: Part, network: nn.Module,
     second = "out" in roles and part == "cross"
     own = layer.matrices[roles.index("out") + 1 :] if second else layer.matrices
     names = {one: matrix.name for roles_, matrix in reversed(own) for one in roles_.split("+")}
-    yield Step("q", part, query.shape, _length(query), name=names.get("q", ""))
-    for kind, tensor in (("k", key), ("v", value)):
-        own_token = tensor[:, position] if part == "attention" and tensor.shape[1] > position else tensor
-        yield Step(kind, part, own_token.shape, _length(own_token), name=names.get(kind, ""))
     mixed = _mixed(record, position)
-    yield Step("mix", part, mixed.shape, _length(mixed))
+    if mixed.size:
+        yield Step("q", part, query.shape, _length(query), name=names.get("q", ""))
+        for kind, tensor in (("k", key), ("v", value)):
+            own_token = tensor[:, position] if part == "attention" and tensor.shape[1] > position else tensor
+            yield Step(kind, part, own_token.shape, _length(own_token), name=names.get(kind, ""))
+        yield Step("mix", part, mixed.shape, _length(mixed))
     added = next(one.added for one in layer.additions if one.part == part)
     assert added is not None
     row = added[position].astype(np.float64)
@@ -297,9 +313,11 @@ def _attention(trace: Trace, layer: LayerRecord, part: Part, network: nn.Module,
 
 
 def _mixed(record: AttentionRecord, position: int) -> NDArray[np.float64]:
-    """Sum the values of all keys by one query's weights, in each head: [H, E]."""
+    """Sum the values of all keys by one query's weights, in each head: [H, E]; E is 0 where they were not seen."""
     value = record.value.double().cpu().numpy()
     row = slice(position, position + 1)
+    if not value.shape[-1]:
+        return np.zeros((len(record.query), 0))
     weights = recompute.window(record, "weights", queries=row, keys=slice(0, value.shape[1]))[:, 0]
     each = value.repeat(len(weights) // len(value), axis=0)  # [H, T, E]
     made: NDArray[np.float64] = np.einsum("ht,hte->he", weights.astype(np.float64), each)

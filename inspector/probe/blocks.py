@@ -91,7 +91,7 @@ def _blocks(loaded: LoadedModel, trace: Trace, seen: Seen, products: Products) -
         else:
             ffns += [_ffn(stream, place, ffn) for place, ffn in enumerate(found)]
         if left is not None and left.shape == enters.shape:
-            layers.append(_layer(stream, call, own, enters, left))
+            layers.append(_layer(stream, call, own, enters, left, experts=experts))
     return Blocks(tuple(layers), tuple(ffns), tuple(refused), products.embedding)
 
 
@@ -108,11 +108,14 @@ def _ffn(stream: str, place: int, found: FoundFFN) -> FFNRecord:
     )
 
 
-def _layer(stream: str, call: LayerCall, products: list[Product], enters: Any, leaves: Any) -> LayerRecord:
+def _layer(
+    stream: str, call: LayerCall, products: list[Product], enters: Any, leaves: Any, *, experts: bool
+) -> LayerRecord:
+    """experts: True where the FFN is a mixture; what one that all tokens share gives is then added to the others."""
     additions = [
         Addition(product.adds, None if product.added is None else read_only(product.added), product.beside)
         for product in products
-        if product.adds is not None
+        if product.adds is not None and not (experts and product.adds == "ffn")
     ]
     return LayerRecord(stream, call.number, enters, leaves, tuple(additions), tuple(_matrices(products)))
 

@@ -39,8 +39,9 @@ from models.attention.running_layer import layers_of, running_layer, stacks
 
 _ATTENTION = re.compile(r"(Attention|Attn|MLA)(?!\w*DecoderLayer)")
 _MIXER = re.compile(
-    r"(Mamba|Mixer|ShortConv|DeltaNet|RecurrentBlock|Lightning|DeltaAttention|Linear\w*Att)(?!\w*DecoderLayer)"
-)  # what stands in attention's place: state spaces, convolutions, linear attention (some are called attention)
+    r"(Mamba|Mixer|ShortConv|DeltaNet|RecurrentBlock|Lightning|DeltaAttention|(?<!Kimi)Linear\w*Att)(?!\w*DecoderLayer)"
+)  # what stands in attention's place: state spaces, convolutions, linear attention (some are called attention, and
+# KimiLinear is a model's name)
 INSIDE = "inside a sublayer, where vectors are normed that the sublayer itself makes, so not of the residual stream"
 NO_VECTORS = "it does not take one vector for each token"
 CHANGED = "it changes what the norm inside it gives, by a gate or the like, so what it gives itself is not shown"
@@ -62,6 +63,18 @@ class Seen:
     inside: list[LayerCall] = field(default_factory=list)
     sublayers: list[str] = field(default_factory=list)
     _brought: list[tuple[Tensor, Tensor]] = field(default_factory=list)
+
+    @property
+    def running(self) -> LayerCall | None:
+        """The layer that runs now; one of which attention alone is a module runs until the next begins."""
+        if self.inside:
+            return self.inside[-1]
+        return self.layers[-1] if self.layers and not self.layers[-1].whole else None
+
+    @property
+    def attends(self) -> bool:
+        """True while an attention runs, or what stands in its place."""
+        return bool(self.sublayers) or (bool(self.inside) and not self.inside[-1].whole)
 
     def keep(self, tensor: Tensor) -> Tensor:
         """The tensor on the CPU, the same object where it was just brought."""
@@ -168,6 +181,7 @@ class _LayerHook:
         with watched:
             kept, truth = seen.keep(x), summary(x)
         call = LayerCall(self.path, len(before) if running is None else running, kept, truth, len(seen.attentions))
+        call.whole = self.whole
         if before:
             if not before[-1].gave(x):  # what is taken is the stream, whatever was given
                 before[-1].left, before[-1].left_truth, before[-1].left_norm = kept, truth, None

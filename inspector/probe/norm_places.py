@@ -36,6 +36,7 @@ class LayerCall:
     left_truth: Tensor | None = None
     left_norm: int | None = None
     given: Tensor | None = None
+    whole: bool = True
     attentions: slice = field(init=False)
 
     def __post_init__(self) -> None:

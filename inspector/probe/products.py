@@ -101,10 +101,11 @@ class Products(TorchFunctionMode):
         named = kwargs or {}
         if func is torch.nn.functional.embedding and not self.embedding:
             self.embedding = self._name(args[1] if len(args) > 1 else named.get("weight")) or ""
-        if not self._seen.inside:
+        running = self._seen.running
+        if running is None:
             return func(*args, **named)
-        if self._call is not self._seen.inside[-1]:
-            self._begin(self._seen.inside[-1])
+        if self._call is not running:
+            self._begin(running)
         if func in _PRODUCTS:
             out = func(*args, **named)
             x, weight, bias, flipped = _PRODUCTS[func](*args, **named)
@@ -142,10 +143,10 @@ class Products(TorchFunctionMode):
         matrix = Matrix(name, self._name(bias), flipped)
         product = Product(self._call, matrix, x, out)
         marks = self._marks.get(place(x), frozenset())
-        if self._projects is not None and self._seen.sublayers:
+        if self._projects is not None and self._seen.attends:
             product.adds, product.roles = self._projects, ["out"]
             product.beside = self._waits("ffn")
-        elif 0 < len(marks) <= _MOST_MARKS and not self._seen.sublayers:
+        elif 0 < len(marks) <= _MOST_MARKS and not self._seen.attends:
             self._find(product, [self.products[number] for number in sorted(marks)])
         self._projects = None
         self._marks[place(out)] = frozenset((len(self.products),))
@@ -241,14 +242,27 @@ def _matmul(input: Tensor, other: Tensor) -> tuple[Tensor, Any, Any, bool]:
     return input, other, None, not other.is_contiguous()
 
 
+def _einsum(equation: Any, *operands: Any) -> tuple[Any, Any, Any, bool]:
+    """A product as XLNet writes it, "ibh,hnd->ibnd": its matrix has an axis for heads; any other is with no matrix."""
+    if isinstance(equation, str) and len(operands) == 2:
+        given, _, made = equation.replace(" ", "").partition("->")
+        of_x, _, of_matrix = given.partition(",")
+        ends = (of_matrix[:1], of_matrix[1:])
+        for into, out_of in (ends, ends[::-1]):
+            if into and of_x.endswith(into) and made == of_x.removesuffix(into) + out_of:
+                return operands[0].flatten(-len(into)), operands[1], None, into == ends[1]
+    return equation, None, None, False
+
+
 _PRODUCTS: dict[Any, Callable[..., tuple[Tensor, Any, Any, bool]]] = {
+    torch.einsum: _einsum,
     torch.matmul: _matmul,
     torch.Tensor.matmul: _matmul,
     torch.Tensor.__matmul__: _matmul,
     torch.nn.functional.linear: _linear,
     torch.addmm: _addmm,
 }
-"""Matrix products with learned matrices, as nn.Linear, Conv1D and Falcon make them -> x, weight, bias, flipped."""
+"""Products with learned matrices, as nn.Linear, Conv1D, Falcon and XLNet make them -> x, weight, bias, flipped."""
 
 
 class LastProduct(TorchFunctionMode):

@@ -18,7 +18,8 @@ class Passed:
 
     enters, leaves: the length of its vector. added: by part, the length of what it adds. order: "pre" where the first
     sublayer reads a norm, "post" where a norm follows a sum, "both", or "none". beside: True where attention and FFN
-    read the same stream and are added at once. off: of the end from the recorded output, of its largest entry.
+    read the same stream and are added at once. off: of the end from the recorded output, of its largest entry. unseen:
+    True where queries, keys and values were not seen.
     """
 
     token: str
@@ -29,6 +30,7 @@ class Passed:
     order: str
     beside: bool
     off: float
+    unseen: bool = False
 
 
 @dataclass(frozen=True)
@@ -156,6 +158,7 @@ def passed(walk: Walk) -> Passed:
         order,
         any(step.beside for step in walk.steps),
         walk.off,
+        walk.unseen,
     )
 
 

@@ -42,8 +42,8 @@ ACTIVATIONS: Mapping[str, Callable[[Tensor], Tensor]] = MappingProxyType(
 class Matrix:
     """A learned matrix of a network, by the paths of its parameters: y = x W + b.
 
-    flipped: True where the parameter is [out, in], as nn.Linear keeps it. columns: which outputs, where one parameter
-    holds two matrices side by side; None for all.
+    flipped: True where the parameter is [out, in], as nn.Linear keeps it; XLNet's are [D, H, E] both ways. columns:
+    which outputs, where one parameter holds two matrices side by side; None for all.
     """
 
     name: str
@@ -53,7 +53,7 @@ class Matrix:
 
     def weight(self, network: nn.Module) -> Tensor:
         """Return W, [in, out]: a view of the network's own parameter."""
-        parameter = network.get_parameter(self.name).detach()
+        parameter = network.get_parameter(self.name).detach().flatten(1)
         whole = parameter.T if self.flipped else parameter
         return whole if self.columns is None else whole[:, slice(*self.columns)]
 

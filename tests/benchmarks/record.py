@@ -1,12 +1,14 @@
 """`inspector.record` against the ways to see, or not to see, a model's attention.
 
-    python tests/benchmarks/record.py [--transformer-lens FOLDER] [--share 0.2]
+    python tests/benchmarks/record.py [--transformer-lens FOLDER] [--beside FOLDER] [--share 0.2]
 
 eager: `model(..., output_attentions=True)` with eager attention, which keeps all maps.
 SDPA: a plain forward of the same model in torch's fused attention, which shows none.
 TransformerLens: `run_with_cache` of the same BERT, of all that it caches and of its attention patterns alone; it runs
 without the language head that it asks for. No requirement of this project, it comes from a folder beside it:
     pip install --target FOLDER transformer-lens
+--beside: `record` of another checkout (`git worktree add FOLDER COMMIT`), in a process of its own, in turn with this
+one's, which runs in such a process too. Nothing else is compared then.
 
 One torch thread, CPU time; tokenising on all sides; the sides in turn within one run, so that a noisy machine slows all
 of them. Prints the median of each round's ratios. Targets: record / eager <= 1.1 at 128 tokens and <= 0.95 at 512
@@ -18,9 +20,11 @@ from __future__ import annotations
 import argparse
 import os
 import statistics
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -38,6 +42,7 @@ from transformers import AutoModel, BertForMaskedLM
 import models
 from inspector import record
 
+ROOT = Path(__file__).parents[2]
 Side = Callable[[Mapping[str, Tensor]], object]
 
 
@@ -119,9 +124,51 @@ def measure(case: Case, loaded: models.LoadedModel, sides: Mapping[str, Side], r
         print(f"  against {name} {middle[name]:.1f} ms: {ratio:.3f}x{goal}")
 
 
+WORKER = """
+import sys, time
+sys.path.insert(0, sys.argv[1])
+import torch
+torch.set_num_threads(1)
+import models
+from inspector import record
+loaded, text = models.load(sys.argv[2]), sys.argv[3]
+record(loaded, text)
+print(flush=True)
+for _ in sys.stdin:
+    start = time.process_time()
+    record(loaded, text)
+    print(time.process_time() - start, flush=True)
+"""
+
+
+def compare(case: Case, place: str, beside: Path, rounds: int) -> None:
+    """Record a text in this checkout and in another one, in turn, each in its own process."""
+    with ExitStack() as stack:
+        workers = []
+        for root in (ROOT, beside.resolve()):
+            command = [sys.executable, "-c", WORKER, str(root), place, modern_bert.text(case.tokens)]
+            pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "cwd": root}
+            workers.append(stack.enter_context(subprocess.Popen(command, **pipes)))
+        for worker in workers:
+            worker.stdout.readline()
+
+        def turn(worker: Any) -> float:
+            worker.stdin.write("\n")
+            worker.stdin.flush()
+            return float(worker.stdout.readline())
+
+        times = [[turn(worker) for worker in workers] for _ in range(rounds)]
+        for worker in workers:
+            worker.stdin.close()
+    here, there = (1000 * statistics.median(column) for column in zip(*times, strict=True))
+    ratio = statistics.median(one / other for one, other in times)
+    print(f"{case.model}, n={case.tokens}, {rounds} rounds: record {here:.1f} ms, beside {there:.1f} ms: {ratio:.3f}x")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--transformer-lens", metavar="FOLDER", help="where TransformerLens was installed to")
+    parser.add_argument("--beside", metavar="FOLDER", type=Path, help="another checkout, to compare with alone")
     parser.add_argument("--share", type=float, default=1.0, help="of the rounds, for a first look")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
@@ -129,6 +176,11 @@ def main() -> None:
     with TemporaryDirectory() as folder:
         modern_bert.save(Path(folder))
         for name, place in {"MiniLM": get_model_path(), "ModernBERT's shape": folder}.items():
+            if arguments.beside is not None:
+                for case in CASES:
+                    if case.model == name:
+                        compare(case, place, arguments.beside, max(1, round(case.rounds * arguments.share)))
+                continue
             loaded = models.load(place)
             sides = {"eager": transformer(place, "eager"), "SDPA": transformer(place, "sdpa")}
             if name == "MiniLM":

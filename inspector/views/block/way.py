@@ -58,10 +58,10 @@ def show(found: Recorded, *, stream: str) -> None:
         model=found.trace.model, text=found.trace.text, stream=stream, layer=layers[number_], position=position
     )
     PLAYER.panel(_panel)(walk, python)
+    turned = "; queries and keys are those that attention compares, so turned where the model turns them by position"
     st.caption(
-        f"{words.ends(passed)} A box has the length (Euclidean norm) of the token's vector there; queries and keys are "
-        "those that attention compares, so turned where the model turns them by position. The labels "
-        "leave out biases, which are in the numbers."
+        f"{words.ends(passed)} A box has the length (Euclidean norm) of the token's vector there"
+        f"{'' if passed.unseen else turned}. The labels leave out biases, which are in the numbers."
     )
     with st.expander("All numbers"):
         widgets.table(_table(walk), name="block-walk")

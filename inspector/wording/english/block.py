@@ -29,12 +29,17 @@ def passed(found: Passed) -> str:
 
 
 def ends(found: Passed) -> str:
-    """Say how the walk's end agrees with what the model recorded."""
-    if found.off == 0:
-        return "The end equals the recorded output of the layer, bit for bit."
-    return (
-        f"The end differs from the recorded output of the layer by {number(found.off)} of its largest number: rounding."
-    )
+    """Say how the walk's end agrees with what the model recorded, and what of its attention is not drawn."""
+    said = "The end equals the recorded output of the layer, bit for bit."
+    if found.off:
+        off = number(found.off)
+        said = f"The end differs from the recorded output of the layer by {off} of its largest number: rounding."
+    if found.unseen:
+        said += (
+            " This model does its attention by itself: its weights were seen, its queries, keys and values were not, "
+            "so attention is one step here."
+        )
+    return said
 
 
 def step(found: Step, *, activation: str | None, cosines: dict[str, float]) -> str:
@@ -64,7 +69,11 @@ def step(found: Step, *, activation: str | None, cosines: dict[str, float]) -> s
             if activation in ("relu", "relu2")
             else f"The activation function {activation} lets numbers above 0 pass, and little of those below."
         ),
-        "down": "The second matrix turns the units into one vector as wide as the stream: what the FFN adds.",
+        "down": (
+            "The second matrix turns the units into one vector as wide as the stream: what the FFN adds."
+            if found.name
+            else "The FFN's own steps are not shown for this model; it adds what the rest of the layer leaves over."
+        ),
     }
     said = [words[found.kind]]
     if found.kind == "mix" and len(found.shape) == 2:

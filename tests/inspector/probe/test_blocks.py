@@ -10,6 +10,7 @@ import torch
 
 import inspector
 import models
+from inspector import block
 from inspector.trace.blocks import Blocks
 from tests.inspector.probe.families import DECODERS, ENCODER_DECODERS, ENCODERS, save
 from tests.models.own_models import own
@@ -23,6 +24,9 @@ FFNS = {
     "llama": ("silu", "mlp.gate_proj", "mlp.up_proj", "mlp.down_proj"),
     "t5": ("relu", "DenseReluDense.wi", "", "DenseReluDense.wo"),
     "gpt_neox": ("gelu", "mlp.dense_h_to_4h", "", "mlp.dense_4h_to_h"),
+    "falcon": ("gelu", "mlp.dense_h_to_4h", "", "mlp.dense_4h_to_h"),
+    "xlm": ("gelu", "lin1", "", "lin2"),  # its layers are no modules
+    "xlnet": ("gelu", "ff.layer_1", "", "ff.layer_2"),  # its attention multiplies by einsum
     "relu": ("relu", "ffn.up", "", "ffn.down"),
     "swiglu": ("silu", "ffn.gate", "ffn.up", "ffn.down"),
 }
@@ -72,6 +76,12 @@ def test_every_ffn_is_recorded_as_its_modules_ran(name: str, tmp_path: Path) -> 
         assert near(ffn.pre_activations(loaded.network), first)
         assert near(ffn.output(loaded.network), last)
     assert balances(inspector.record(loaded, TEXT), blocks) < 1e-5
+    walk = block.walk(plain, blocks, loaded.network, stream=blocks.layers[0].stream, layer=1, position=2)
+    kinds, offs = {step.kind for step in walk.steps}, [step.off for step in walk.steps if step.off is not None]
+    assert walk.unseen == (name in ("falcon", "xlm", "xlnet"))  # these do their attention by themselves
+    assert kinds.isdisjoint({"q", "k", "v", "mix"}) if walk.unseen else kinds >= {"q", "k", "v", "mix"}
+    assert len(offs) == (1 if walk.unseen else 2)  # of W_O and the FFN's last matrix, from what came before
+    assert max(walk.off, *offs) < 1e-5
     again = inspector.record(loaded, TEXT)
     assert torch.equal(again.hidden, plain.hidden)
     assert all(
@@ -106,6 +116,14 @@ def test_parallel_blocks_shared_layers_and_experts_are_told(tmp_path: Path) -> N
     blocks = inspector.record_blocks(loaded, inspector.record(loaded, TEXT))
     assert not blocks.ffns
     assert "mixture of experts" in blocks.refused[0][2]
+    shared = loaded_model("qwen2_moe", tmp_path / "qwen2_moe")  # what its shared expert gives is not all that is added
+    trace = inspector.record(shared, TEXT)
+    stages = block.stages(trace, inspector.record_blocks(shared, trace), stream="decoder")
+    assert [(one.part, one.derived) for one in stages] == [("attention", False), ("ffn", True)] * 2
+    hybrid = loaded_model("jamba", tmp_path / "jamba")
+    trace = inspector.record(hybrid, TEXT)
+    with pytest.raises(ValueError, match=r"layer 0 of .* has no attention but another way to mix tokens"):
+        block.stages(trace, inspector.record_blocks(hybrid, trace), stream="decoder")
     other = inspector.record(loaded, "Another text.")
     with pytest.raises(ValueError, match="record the text again"):
         inspector.record_blocks(loaded_model("llama", tmp_path / "llama"), other)

@@ -79,7 +79,7 @@ PLACED_OTHERWISE = {
     "zamba2": ("mixer pre, mixer inside", f"{_PRE}, mixer pre, mixer inside"),
     "zaya": (f"{_PRE}, other inside",) * 2,
 }
-STREAM_REFUSED = {"squeezebert", "kimi_linear", "hrm_text", "gemma3n_text"}
+STREAM_REFUSED = {"squeezebert", "hrm_text", "gemma3n_text"}
 MIXED_AT_THE_END = {"inkling2_text"}  # its final norm takes a mixture of what several layers left
 EQUAL = 8  # tokens of a text of one token
 GLOBAL_TOKENS = 3  # of Pegasus-X
