@@ -9,10 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inspector import positional
-from inspector.positional import DistanceBias, Rotation, Way
+from inspector.positional import DistanceBias, Kind, Rotation, Way
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from inspector.interventions import Order, Reordered, ScoreSplit
+    from inspector.trace import Trace
 
 
 @dataclass(frozen=True)
@@ -243,3 +246,78 @@ def moved(split: ScoreSplit) -> Moved:
         return Moved(float("nan"), float("nan"), float("nan"))
     ratios = position[content > 0] / content[content > 0]
     return Moved(float(cosines.mean()), float(cosines.min()), float(ratios.mean()))
+
+
+@dataclass(frozen=True)
+class Sides:
+    """Differences of one query's and key's score at one distance, by kind: 0, rounding (below 1e-9), or more.
+
+    distance: tokens between the two; places: positions that are tried.
+    """
+
+    same: tuple[Kind, ...]
+    rounding: tuple[tuple[Kind, float], ...]
+    more: tuple[tuple[Kind, float], ...]
+    distance: int
+    places: int
+
+
+def sides(table: pd.DataFrame) -> Sides:
+    """Sort the kinds by what they make of one distance; table: of `positional.side_by_side`."""
+    found = [(kind, float(value)) for kind, value in zip(table["kind"], table["same"], strict=True)]
+    return Sides(
+        same=tuple(kind for kind, value in found if value == 0),
+        rounding=tuple((kind, value) for kind, value in found if 0 < value < 1e-9),
+        more=tuple((kind, value) for kind, value in found if value >= 1e-9),
+        distance=positional.APART,
+        places=positional.POSITIONS,
+    )
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Steps that follow one another as a text of `tokens` is read: `layers`, whatever the length.
+
+    joined: pairs of query and key with a weight above 0 in some head of layer 0, of the `pairs` that may be; ends:
+    whether the last token has one to the first.
+    """
+
+    tokens: int
+    layers: int
+    joined: int
+    pairs: int
+    ends: bool
+
+
+def steps(trace: Trace, *, stream: str) -> Steps:
+    """Count the steps in which a text is read, and the pairs of tokens that the first layer joins."""
+    sites = [site for site in trace.sites if site.stream == stream]
+    first = min(site.layer for site in sites)
+    count = len(sites[0].queries)
+    joined = np.zeros((count, count), dtype=bool)
+    for head in range(next(site.heads for site in sites if site.layer == first)):
+        joined |= trace.attention(layer=first, head=head, stream=stream) > 0
+    return Steps(
+        tokens=count,
+        layers=len({site.layer for site in sites}),
+        joined=int(joined.sum()),
+        pairs=count * (count + 1) // 2 if stream == "decoder" else count * count,
+        ends=bool(joined[-1, 0]),
+    )
+
+
+@dataclass(frozen=True)
+class Longer:
+    """Bits a token beyond a model's longest text, read at once and in windows that fit. tokens: of the passage."""
+
+    tokens: int
+    longest: int
+    at_once: float
+    in_windows: float
+
+
+def longer(table: pd.DataFrame, *, longest: int) -> Longer:
+    """Average what lies beyond `longest` tokens; table: of `positional.longer`."""
+    beyond = table[table["position"] >= longest]
+    means = [float(np.average(beyond[one], weights=beyond["tokens"])) for one in ("at_once", "in_windows")]
+    return Longer(int(table["tokens"].sum()) + 1, longest, at_once=means[0], in_windows=means[1])

@@ -30,6 +30,7 @@ MOST = 1024  # tokens of a text that is read again
 def show(subject: Subject) -> None:
     """Draw the change by another order, the change by adding the position, and the split of the first scores."""
     _order(subject)
+    _steps(subject)
     _split(subject)
 
 
@@ -70,6 +71,22 @@ def _order(subject: Subject) -> None:
     shuffled = "" if order == "shift" else f" Read: {read_as}{more}."
     st.caption(
         f"Each token's last hidden state{stack} is compared with its own before: |after − before| / |before|.{shuffled}"
+    )
+
+
+def _steps(subject: Subject) -> None:
+    """Say what positions make possible: a text that is read at once."""
+    st.subheader("In place of recurrence", anchor=False)
+    if len(subject.tokens) > MOST:
+        st.text(f"The pairs of a text of at most {MOST:,} tokens are counted.")
+        return
+    found = session.cached(
+        (subject.trace.key, "steps", subject.stream), lambda: read.steps(subject.trace, stream=subject.stream)
+    )
+    st.markdown(words.steps(found))
+    st.caption(
+        "A recurrent network knows the order by reading in order; attention does not, so positions have to tell it. "
+        "Steps and paths: Vaswani et al. 2017, table 1."
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inspector.readings import positions as read
-from inspector.views.positions import curves, distance, length, order, subject
+from inspector.views.positions import curves, distance, kinds, length, order, subject
 from inspector.views.shell import link, sentence, widgets
 from inspector.wording.english import positions as words
 
@@ -12,6 +12,7 @@ SECTIONS = {
     "distance": "By distance",
     "order": "Does it matter",
     "length": "Longer than trained",
+    "kinds": "The kinds",
 }
 
 link.parameters("dimensions")
@@ -33,6 +34,8 @@ match widgets.bar("What to see of the positions", list(SECTIONS), "section", wor
         distance.show(shown)
     case "order":
         order.show(shown)
-    case _:
+    case "length":
         length.show(shown)
+    case _:
+        kinds.show(shown)
 link.publish()

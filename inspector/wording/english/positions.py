@@ -5,8 +5,19 @@ from __future__ import annotations
 from math import isnan
 
 from inspector.plots.theme import number, signed
-from inspector.positional import Way
-from inspector.readings.positions import Alike, Beyond, Looks, Moved, Ordered, Positions, Turns
+from inspector.positional import Kind, Way
+from inspector.readings.positions import (
+    Alike,
+    Beyond,
+    Longer,
+    Looks,
+    Moved,
+    Ordered,
+    Positions,
+    Sides,
+    Steps,
+    Turns,
+)
 from inspector.wording.english.phrases import listed, percent
 
 _WAYS: dict[Way, str] = {
@@ -18,6 +29,27 @@ _WAYS: dict[Way, str] = {
     "shaw": "adds a learned vector for the distance to every key and value (Shaw et al.)",
 }
 _TERMS: dict[Way, str] = {"learned": "position table", "sinusoidal": "position table", "rope": "RoPE", "alibi": "ALiBi"}
+
+
+KINDS: dict[Kind, tuple[str, str, str, str, str]] = {
+    "sinusoidal": ("Sinusoidal (Vaswani 2017)", "embedding, once", "a vector of waves", "nothing", "has a value"),
+    "learned": ("Learned (Gehring 2017)", "embedding, once", "a vector for the place", "positions x width", "ends"),
+    "shaw": ("Shaw (2018)", "keys and values", "a vector for the distance", "2 (2 k + 1) x head width", "as the last"),
+    "xl": ("Transformer-XL (Dai 2019)", "scores", "waves of the distance, times a matrix", "the matrix", "has a value"),
+    "t5": ("T5 (Raffel 2020)", "scores", "a number for the distance", "buckets x heads", "as the last"),
+    "rope": ("RoPE (Su 2021)", "queries and keys", "nothing: they are turned", "nothing", "has a value"),
+    "alibi": ("ALiBi (Press 2022)", "scores", "minus slope x distance", "nothing", "has a value"),
+}
+"""Each kind: its name, what it changes, what it adds there, what it learns, and what it has beyond its longest text."""
+_SHORT: dict[Kind, str] = {
+    "sinusoidal": "sinusoidal positions",
+    "learned": "learned positions",
+    "shaw": "Shaw",
+    "xl": "Transformer-XL",
+    "t5": "T5",
+    "rope": "RoPE",
+    "alibi": "ALiBi",
+}
 
 
 def positions(found: Positions) -> str:
@@ -49,6 +81,7 @@ def _alike(found: Alike) -> str:
     return f"{said} and {signed(found.far)} between places {found.apart} apart"
 
 
+LEARNED = 0.1  # bits a token, less than which no cost is told of
 _SCALINGS = {"yarn": "YaRN", "longrope": "LongRoPE", "llama3": "Llama 3's scaling", "dynamic": "dynamic scaling"}
 
 
@@ -198,3 +231,43 @@ def _share(value: float) -> str:
     if 0 < value < 1e-4:
         return "under 0.01 %"
     return f"{number(100 * value)} %"
+
+
+def sides(found: Sides) -> str:
+    """Say which kinds know the distance alone, by their numbers."""
+    rounding = "".join(f"; with {_SHORT[kind]} but for rounding ({number(value)})" for kind, value in found.rounding)
+    differs = listed([f"{number(value)} with {_SHORT[kind]}" for kind, value in found.more])
+    return (
+        f"One query and one key, {found.distance} tokens apart, at every place of {found.places}: with "
+        f"{listed([_SHORT[kind] for kind in found.same])} their score is the same wherever they stand{rounding}. It "
+        f"differs by up to {differs}: these are added before W_Q and W_K, which keep no distance."
+    )
+
+
+def steps(found: Steps) -> str:
+    """Say in how many steps a text is read, here and in a recurrent network."""
+    layers = f"{found.layers} layer{'' if found.layers == 1 else 's'}"
+    told = (
+        f"The {_tokens(found.tokens)} {'is' if found.tokens == 1 else 'are'} read at once, in {layers} that follow one "
+        f"another; a recurrent network takes {found.tokens:,} steps, one for each token. In layer 0 alone "
+        f"{found.joined:,} of {found.pairs:,} pairs of query and key have a weight above 0"
+    )
+    if found.tokens < 2:
+        return f"{told}."
+    apart = f"{found.tokens - 1:,} step{'' if found.tokens == 2 else 's'}"
+    if not found.ends:
+        return f"{told}; the last token gives none to the first there."
+    return f"{told}, the last token's to the first too: one step, where a recurrent network has {apart} between them."
+
+
+def longer(found: Longer) -> str:
+    """Say what positions beyond the longest text cost."""
+    costs = found.at_once - found.in_windows
+    told = (
+        f"Measured on a passage of {found.tokens:,} tokens, at once: behind position {found.longest - 1:,} a token "
+        f"costs {number(found.at_once)} bits. In windows of {found.longest:,} tokens, which fit, the same tokens cost "
+        f"{number(found.in_windows)}"
+    )
+    if costs > LEARNED:
+        return f"{told}. So positions beyond are defined, but not learned: they cost {number(costs)} bits a token."
+    return f"{told}. On this passage positions beyond cost nothing."

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
-from inspector import interventions, positional
+import models
+from inspector import interventions, positional, record
 from inspector.readings import positions as read
 from inspector.wording.english import positions as words
 
@@ -126,3 +128,21 @@ def test_where_heads_look_and_how_far_vectors_move() -> None:
         content=content, position=position, **(sizes | {"queries": tuple(random[:2]), "keys": tuple(random[2:])})
     )
     assert sum(read.shares(split, 0, causal=True).values()) == pytest.approx(1)
+
+
+def test_steps_of_a_text_that_is_read_at_once(minilm: models.LoadedModel) -> None:
+    trace = record(minilm, "The cat sat on the mat.")
+    count = len(trace.tokens)
+    found = read.steps(trace, stream="encoder")
+    layers = minilm.config.num_hidden_layers
+    assert found == read.Steps(count, layers, joined=count**2, pairs=count**2, ends=True)
+    said = words.steps(found)
+    assert f"a recurrent network takes {count} steps" in said
+    assert f"In layer 0 alone {count**2} of {count**2} pairs" in said
+    decoder = record(models.load("mini-gpt"), "The cat sat on the mat.")
+    count = len(decoder.tokens)
+    assert read.steps(decoder, stream="decoder").pairs == count * (count + 1) // 2
+    above = np.zeros((count, count), dtype=bool)
+    for head in range(decoder.sites[0].heads):
+        above |= torch.tensor(decoder.scores(layer=0, head=head)).softmax(dim=-1).numpy() > 0
+    assert read.steps(decoder, stream="decoder").joined == above.sum()  # one far below the rest rounds to 0

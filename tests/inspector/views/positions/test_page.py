@@ -103,6 +103,7 @@ def test_the_order_test_and_the_split_have_the_numbers_of_the_models_own_runs(mi
     change = [(after[at] - before[token]).norm() / before[token].norm() for at, token in enumerate(order)]
     assert f"state changes by {100 * np.mean(change):.1f} % of its length on average" in said(app)
     assert "which is rounding: without them it cannot tell the order." in said(app)
+    assert "In layer 0 alone 169 of 169 pairs of query and key have a weight above 0" in said(app)
     own = minilm.network.embeddings
     token = own.word_embeddings.weight[ids[0]] + own.token_type_embeddings.weight[0]
     cosine = torch.cosine_similarity(token, token + own.position_embeddings.weight[:13], dim=1).mean()
@@ -128,6 +129,10 @@ def test_by_distance_and_beyond_the_longest_text(minilm: models.LoadedModel) -> 
     assert "for position 512 there is no vector" in said(app)
     with pytest.raises((IndexError, RuntimeError)):  # it cannot: so says the model itself
         minilm.network(input_ids=torch.full((1, 513), 2000))
+    app.segmented_control(key="section").set_value("kinds").run()
+    assert "with Shaw, Transformer-XL, T5 and ALiBi their score is the same wherever they stand" in said(app)
+    (table,) = app.dataframe
+    assert table.value.set_index("kind")["here"].to_dict()["Learned (Gehring 2017)"] == "yes"
     assert not app.exception
 
 
