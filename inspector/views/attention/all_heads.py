@@ -35,21 +35,25 @@ def draw(
     selected: the head to frame where none is drawn beside the grid, which would say it by itself.
     """
     sites = trace.sites_of(stream)
-    with st.container(gap=None):  # a bar while they are drawn leaves no gap behind
+
+    def make() -> tuple[bytes, float]:
         pictures, top = session.thumbnails(trace, shown, stream=stream)
-        place = st.container()
-    data = grid_bytes(
-        pictures,
-        tokens=len(shown.keys.labels),
-        scale=scale,
-        notes=site_words.notes(sites, roles.notes(measures)),
-        names=site_words.layer_names(sites),
-        measures=roles.sortable(measures),
-        roles=roles.roles(measures),
-        options=options,
-        selected=selected,
-    )
-    with place:
+        data = grid_bytes(
+            pictures,
+            tokens=len(shown.keys.labels),
+            scale=scale,
+            notes=site_words.notes(sites, roles.notes(measures)),
+            names=site_words.layer_names(sites),
+            measures=roles.sortable(measures),
+            roles=roles.roles(measures),
+            options=options,
+            selected=selected,
+        )
+        return data, top
+
+    with st.container(gap=None):  # a bar while they are drawn leaves no gap behind
+        with st.container():  # in which the grid stays as it was where a click opened a head
+            data, top = session.cached((trace.key, "grid message", stream, shown, scale, options, selected), make)
         grid(data, key="grid-view", on_open=on_open, on_options=_keep)
     if shown.is_long:
         st.caption(
@@ -69,9 +73,9 @@ def explain(sites: Sequence[AttentionSite]) -> None:
         st.caption(said)
 
 
-def options(measures: pd.DataFrame) -> Options:
+def options(trace: Trace, measures: pd.DataFrame, *, stream: str) -> Options:
     """Return the reader's or the link's order of heads (a minus: rising), and the roles that are shown."""
-    known = roles.known(measures).values()
+    known = session.cached((trace.key, "known measures", stream), lambda: tuple(roles.known(measures).values()))
     falling_and_rising = [*known, *(f"-{name}" for name in known)]
     sort = next(iter(link.words("sort", allowed=falling_and_rising)), "")
     only = link.words("only", allowed=list(roles.MEANINGS))

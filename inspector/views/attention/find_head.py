@@ -57,7 +57,7 @@ def draw(
     with st.popover("Find a head that …", icon=":material/search:"):
         wish = st.pills(
             "Find a head that …",
-            [*find.possible(reading.chosen(trace), stream=stream), LINK],
+            [*reading.wishes(trace, stream), LINK],
             format_func=lambda name: said.WISHES.get(name, said.LINK),
             key="wish",
             on_change=open_best,

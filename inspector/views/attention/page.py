@@ -80,9 +80,8 @@ def explorer() -> None:
     pinned = link.several("query", default=(), allowed=range(len(sites[0].queries)), but="")
     key = link.number("key", default=None, last=len(sites[0].keys) - 1)
     drawn = open_head.options()
-    arranged = all_heads.options(measures)
+    arranged = all_heads.options(trace, measures, stream=stream)
     link.publish()
-    read = reading.head(trace, site, number)
     places = room.places()
     with places.bar:
         kind = quantities.choose()
@@ -95,29 +94,13 @@ def explorer() -> None:
         return
     seen = shown if kind.name == "weights" else options.alone(trace, stream=stream)
     rolled = kind.name == "rollout"
-    every = said.grid(reading.grid(trace, stream))
-    with places.sentence:
-        if rolled or which.name:
-            sentence.show(every)
-        else:
-            sentence.show(said.head(read), said.terms(read))
     with places.bar:
         window = open_head.window(seen, stream=stream) if seen.is_long and not rolled else open_head.ALL
         st.button("Previous head", icon=":material/chevron_left:", on_click=step, args=(-1,), help="Key [ in the views")
         st.button("Next head", icon=":material/chevron_right:", on_click=step, args=(1,), help="Key ] in the views")
     token = pinned[-1] if pinned else why.telling_query(trace, stream)
-    with places.line:
-        if not available_models.trained(trace.model):
-            widgets.untrained()
-        if rolled:
-            head_line.draw(rollout.title(trace, stream=stream, token=token))
-        elif which.name:
-            head_line.draw(which.name)
-        else:
-            told = measures.iloc[row * site.heads + number]  # a row per head, in the order of the sites
-            numbers = widgets.head_numbers(told, tokens=len(site.keys)) + site_words.cards(site, number)
-            head_line.draw(open_head.title(trace, site, number), numbers, whole=options.hide or options.words)
-    with places.head:  # before the grid, for which a click on a head does not have to wait
+    # The map first: a reader who opened a head waits for it, and to read its sentence off the map takes as long again.
+    with places.head:
         if rolled:
             explain = rollout.draw(trace, seen, stream=stream, token=token, scale=options.scale)
         else:
@@ -135,6 +118,23 @@ def explorer() -> None:
                 scale=options.scale,
                 follow=follow,
             )
+    with places.line:
+        if not available_models.trained(trace.model):
+            widgets.untrained()
+        if rolled:
+            head_line.draw(rollout.title(trace, stream=stream, token=token))
+        elif which.name:
+            head_line.draw(which.name)
+        else:
+            told = measures.iloc[row * site.heads + number]  # a row per head, in the order of the sites
+            numbers = widgets.head_numbers(told, tokens=len(site.keys)) + site_words.cards(site, number)
+            head_line.draw(open_head.title(trace, site, number), numbers, whole=options.hide or options.words)
+    read, every = reading.head(trace, site, number), said.grid(reading.grid(trace, stream))
+    with places.sentence:
+        if rolled or which.name:
+            sentence.show(every)
+        else:
+            sentence.show(said.head(read), said.terms(read))
     with places.grid:
         all_heads.draw(
             trace,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from inspector import heads
 from inspector.readings import attention as read
+from inspector.readings import find
 from inspector.views.shell import session
 
 if TYPE_CHECKING:
@@ -22,7 +23,12 @@ def head(trace: Trace, site: AttentionSite, number: int) -> read.Head:
 
 def grid(trace: Trace, stream: str) -> read.Grid:
     """Read all heads of a stream."""
-    return read.grid(chosen(trace), trace, stream=stream)
+    return session.cached((trace.key, "grid read", stream), lambda: read.grid(chosen(trace), trace, stream=stream))
+
+
+def wishes(trace: Trace, stream: str) -> tuple[str, ...]:
+    """Name the wishes that some head of a stream can fulfil."""
+    return session.cached((trace.key, "wishes", stream), lambda: tuple(find.possible(chosen(trace), stream=stream)))
 
 
 def chosen(trace: Trace) -> pd.DataFrame:

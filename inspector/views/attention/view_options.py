@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from inspector import maps
-from inspector.views.shell import link, widgets
+from inspector.views.shell import link, session, widgets
 
 if TYPE_CHECKING:
     from inspector.plots.theme import Scale
@@ -25,10 +25,14 @@ class ViewOptions:
     scale: Scale
 
     def arrange(self, trace: Trace, *, stream: str) -> maps.Arrangement:
-        """The tokens in sight of a map of weights; ValueError where none is left."""
-        return maps.arrange(
-            trace, stream=stream, hide_special=self.hide, merge_words=self.words, renormalise=self.renormalise
-        )
+        """The tokens in sight of a map of weights, arranged once; ValueError where none is left."""
+
+        def make() -> maps.Arrangement:
+            return maps.arrange(
+                trace, stream=stream, hide_special=self.hide, merge_words=self.words, renormalise=self.renormalise
+            )
+
+        return session.cached((trace.key, "arranged", stream, self.hide, self.words, self.renormalise), make)
 
     def alone(self, trace: Trace, *, stream: str) -> maps.Arrangement:
         """Arrange each token alone, with no row renormalised: scores and norms are no shares to add up."""
