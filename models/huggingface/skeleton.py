@@ -6,8 +6,8 @@ with torch.no_grad(), Answers():
     network(torch.zeros(1, 6, dtype=torch.long, device="meta"))
 ```
 
-The network is private to its caller: eager attention, experts as one product for each choice (`batched_mm`), nothing
-to differentiate. Numbers that no machine could hold are refused before anything is built.
+The network is private to its caller: eager attention unless asked otherwise, experts as one product for each choice
+(`batched_mm`), nothing to differentiate. Numbers that no machine could hold are refused before anything is built.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from copy import deepcopy
 from functools import wraps
-from typing import Any
+from typing import Any, Literal
 
 import torch
 import transformers
@@ -47,11 +47,12 @@ _aten = torch.ops.aten
 _choosing: ContextVar[bool] = ContextVar("choosing_experts", default=False)
 
 
-def build(config: Any, *, tokens: int = 0) -> PreTrainedModel:
+def build(config: Any, *, tokens: int = 0, attention: Literal["eager", "sdpa"] = "eager") -> PreTrainedModel:
     """Build the architecture of a transformers configuration on the meta device.
 
     The architecture is `architectures[0]`, or the bare model where the configuration names none. tokens: the longest
-    text that it will be given; tables of positions are made longer where they are shorter than that.
+    text that it will be given; tables of positions are made longer where they are shorter than that. attention: the
+    code of transformers that computes it, three steps or a call of torch's scaled_dot_product_attention.
 
     Raises ValueError for numbers over the limits, and for a configuration that no model can be built from.
     """
@@ -64,7 +65,7 @@ def build(config: Any, *, tokens: int = 0) -> PreTrainedModel:
         for part in (config, *(getattr(config, name, None) for name in config.sub_configs)):
             if part is not None:
                 _lengthen(part, tokens)
-        config._attn_implementation = "eager"
+        config._attn_implementation = attention
         config._experts_implementation = "batched_mm"
         with LOADING, no_init_weights(), torch.device("meta"):
             network = architecture(config)

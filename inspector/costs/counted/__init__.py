@@ -36,16 +36,21 @@ def saved_bytes(
     tokens: int = 128,
     target_tokens: int | None = None,
     precision: Literal["float32", "bfloat16", "float16"] = "float32",
+    kernel: Literal["eager", "sdpa"] = "eager",
 ) -> int:
-    """Count the bytes that a forward leaves for its backward: the model's eager code, one text, no dropout.
+    """Count the bytes that a forward leaves for its backward: one text, no dropout.
 
-    config: of transformers. tokens: n; target_tokens: of an encoder-decoder, None for as many. Every storage that
-    autograd saves counts once and whole; parameters and buffers, which are there anyway, do not. Eager attention keeps
-    its weights, which grow with the square of the text.
+    config: of transformers, or of the project's Transformer in float32. tokens: n; target_tokens: of an
+    encoder-decoder, None for as many. kernel: eager attention keeps its weights, which grow with the square of the
+    text; torch's fused kernel of the CPU (sdpa) keeps queries, keys, values, its output and one number for each query
+    and head, and a mask where it is given one. Every storage that autograd saves counts once and whole; parameters and
+    buffers, which are there anyway, do not. The project's eager code goes by blocks of queries, and leaves out the keys
+    that a mask hides from a whole block.
 
-    Raises ValueError for a number below 1 or over 10^9, for a model that cannot be built or run so, for the project's
-    own Transformer, and where a model that goes through its text token by token would keep more than 20,000 tensors.
+    Raises ValueError for a number below 1 or over 10^9 (the project's Transformer: 8,192), for a model that cannot be
+    built or run so, where the fused kernel does not take its attention, and where a model that goes through its text
+    token by token would keep more than 20,000 tensors.
     """
     from inspector.costs.counted import saved  # transformers, which takes seconds
 
-    return saved.count_saved(config, tokens=tokens, target_tokens=target_tokens, precision=precision)
+    return saved.count_saved(config, tokens=tokens, target_tokens=target_tokens, precision=precision, kernel=kernel)

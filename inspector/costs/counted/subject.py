@@ -143,19 +143,12 @@ def _own(config: TransformerConfig) -> Subject:
     network = Network(module)
 
     def forward(trace: Trace, lengths: Lengths) -> None:
-        ids = _ids(lengths[0])
+        ids, target = _ids(lengths[0]), None
         trace.read(ids, SOURCE)
         if isinstance(module, EncoderDecoder):
             target = _ids(lengths[1])
             trace.read(target, TARGET)
-            hidden = module(ids, target)
-        else:
-            hidden = module(ids)
-        _logits(hidden)
-
-    def _logits(hidden: Tensor) -> None:
-        if not isinstance(module, Encoder) and config.output_head:
-            module.logits(hidden)
+        read_own(module, ids, target)
 
     def step(lengths: Lengths, traced: Callable[[], Any]) -> None:
         if isinstance(module, Encoder):
@@ -172,11 +165,20 @@ def _own(config: TransformerConfig) -> Subject:
             trace.read(token, TARGET if more else SOURCE)
             if more:
                 trace.read(more["source"], SOURCE)
-            _logits(decoder(token, cache=cache, **more))
+            _scored(module, decoder(token, cache=cache, **more))
 
     tied = isinstance(module, Encoder) or not config.output_head
     name = None if tied else ("decoder.head.weight" if isinstance(module, EncoderDecoder) else "head.weight")
     return Subject(network, config.shape, name, forward, step)
+
+
+def read_own(module: Encoder | Decoder | EncoderDecoder, ids: Tensor, target: Tensor | None) -> Tensor:
+    """Run a text, and a target in an encoder-decoder, and score the vocabulary where the model does."""
+    return _scored(module, module(ids, target) if isinstance(module, EncoderDecoder) else module(ids))
+
+
+def _scored(module: Encoder | Decoder | EncoderDecoder, hidden: Tensor) -> Tensor:
+    return hidden if isinstance(module, Encoder) or not module.config.output_head else module.logits(hidden)
 
 
 def _unmask(block: nn.Module) -> None:

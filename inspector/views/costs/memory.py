@@ -16,9 +16,14 @@ from inspector.views.figures import chart
 from inspector.views.shell import session, widgets
 
 if TYPE_CHECKING:
+    from inspector.costs.clock import Kernel
     from inspector.costs.counted.counting import Counted
     from inspector.views.costs.subject import Subject
 
+ACTIVATIONS: dict[Kernel, tuple[str, str]] = {
+    "eager": ("Activations, eager", "Where scores, softmax and mix are three steps."),
+    "sdpa": ("Activations, fused", "Where torch's fused kernel computes attention (scaled_dot_product_attention)."),
+}
 HALF = 2  # bytes of a number as models are run
 SHARING = """import inspector, models
 
@@ -40,12 +45,12 @@ def show(subject: Subject) -> None:
     st.subheader("A training step")
     (forward,) = counted.total([subject.tokens if subject.target_tokens is None else subject.lengths])
     step = costs.training_step(forward, counted.parameters)
-    kept = subject.activations()
-    activations = (
-        []
-        if isinstance(kept, str)
-        else [("Activations", quantity(kept, "B"), "What autograd keeps of the eager forward, in float32, no dropout.")]
-    )
+    kept = {kernel: subject.activations(kernel) for kernel in ACTIVATIONS}
+    activations = [
+        (ACTIVATIONS[kernel][0], quantity(amount, "B"), ACTIVATIONS[kernel][1])
+        for kernel, amount in kept.items()
+        if not isinstance(amount, str)
+    ]
     widgets.numbers(
         [
             ("Forward", quantity(step.forward, "FLOP"), f"Matrix products over {_of(subject, counted)}."),
@@ -56,11 +61,17 @@ def show(subject: Subject) -> None:
             *activations,
         ]
     )
+    unknown = [f"{ACTIVATIONS[kernel][0]}: not known; {why}." for kernel, why in kept.items() if isinstance(why, str)]
     st.caption(
-        f"Activations come on top; they grow with the batch and the text. Not counted here: {kept}."
-        if isinstance(kept, str)
-        else "Activations are those of one text; a batch of b texts keeps b times as much. A fused kernel keeps no "
-        "maps, and checkpoints keep less for a second forward."
+        " ".join(
+            [
+                "Activations are what autograd keeps of one text's forward for the backward, in float32 and without "
+                "dropout; b texts keep b times as much, and checkpoints less, for a second forward. Eager attention "
+                "keeps its n × n weights; torch's fused kernel for CPUs keeps queries, keys, values, its output, "
+                "one number for each query and head, and a mask where it is given one.",
+                *unknown,
+            ]
+        )
     )
 
 

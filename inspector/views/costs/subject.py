@@ -20,7 +20,7 @@ from models import failures
 
 if TYPE_CHECKING:
     import models
-    from inspector.costs.clock import LayerShape
+    from inspector.costs.clock import Kernel, LayerShape
     from inspector.costs.counted.counting import Counted
     from inspector.costs.kv_cache import KVCache
 
@@ -62,17 +62,18 @@ class Subject:
 
         return session.cached(("costs", self.key), make)
 
-    def activations(self) -> int | str:
-        """Count the bytes that eager code keeps for a backward, or say why they are not known."""
+    def activations(self, kernel: Kernel) -> int | str:
+        """Count the bytes that a kernel of attention keeps for a backward, or say why they are not known."""
 
         def make() -> int | str:
+            source, target = self.lengths
             try:
-                with st.spinner(COUNTING):
-                    return costs.saved_bytes(self.config, tokens=self.tokens, target_tokens=self.target_tokens)
+                with failures.told("Counting activations", instead="Choose a shorter text."), st.spinner(COUNTING):
+                    return costs.saved_bytes(self.config, tokens=source, target_tokens=target, kernel=kernel)
             except ValueError as error:
                 return str(error)
 
-        return session.cached(("activations", self.key, self.tokens, self.target_tokens), make)
+        return session.cached(("activations", self.key, self.lengths, kernel), make)
 
     def cache(self) -> KVCache | None:
         """Derive the KV cache; None for an encoder, which keeps none."""
