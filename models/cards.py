@@ -33,7 +33,7 @@ MINI_BERT = Card(
 )
 MINI_BERT_ZH = Card(
     id="mini-bert-zh",
-    title="mini-BERT for Chinese, trained here",
+    title="mini-BERT for Chinese",
     summary="The own encoder (4 layers, 6 heads, width 192, rotary positions), trained here as a masked language model "
     "on Chinese characters, of classic novels and short modern sentences: it guesses hidden characters.",
     licence="MIT; trained on public-domain novels and sentences of tatoeba.org, CC-BY 2.0 FR, see its CARD.md",

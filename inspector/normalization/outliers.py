@@ -15,17 +15,19 @@ def outliers(trace: Trace, *, stream: str | None = None, most: int = 12) -> pd.D
 
     The size of a dimension before a norm is the largest |x| of it over the tokens; `times` is that size divided by the
     median of |x| over all tokens and dimensions before the same norm. Chosen are the `most` dimensions whose times is
-    largest before any norm. massive: |x| > 100 and more than 1,000 times the median, the convention of massive
-    activations (Sun et al. 2024, arXiv 2402.17762).
+    largest before any norm. largest: whether no dimension, chosen or not, is larger before this norm. massive:
+    |x| > 100 and more than 1,000 times the median, the convention of massive activations (Sun et al. 2024, arXiv
+    2402.17762).
 
     Columns: norm (index in call order), layer, part, dimension, value (signed, where |x| is largest), position, token,
-    median, times (NaN where the median is 0), massive. stream: whose norms, the first norm's where None. Norms of
-    another width than the stream's first are left out, for their dimensions are others.
+    median, times (NaN where the median is 0), largest, massive. stream: whose norms, the first norm's where None. Norms
+    of another width than the stream's first are left out, for their dimensions are others.
     """
     stream = stream or (trace.norms[0].stream if trace.norms else "encoder")
     own = [(index, norm) for index, norm in enumerate(trace.norms) if norm.stream == stream]
     own = [(index, norm) for index, norm in own if norm.input.shape[1] == own[0][1].input.shape[1]]
-    columns = ["norm", "layer", "part", "dimension", "value", "position", "token", "median", "times", "massive"]
+    columns = ["norm", "layer", "part", "dimension", "value", "position", "token", "median", "times"]
+    columns += ["largest", "massive"]
     if not own:
         return pd.DataFrame(columns=columns)
     sizes = np.stack([np.abs(norm.input).max(axis=0).astype(np.float64) for _, norm in own])  # [norm, D]
@@ -41,5 +43,6 @@ def outliers(trace: Trace, *, stream: str | None = None, most: int = 12) -> pd.D
             massive = sizes[at, dimension] > MASSIVE and sizes[at, dimension] > MASSIVE_TIMES * medians[at]
             value = float(norm.input[position, dimension])
             place = (index, norm.layer, norm.part, int(dimension), value, position, tokens[position])
-            rows.append((*place, medians[at], times[at, dimension], bool(massive)))
+            largest = bool(sizes[at, dimension] == sizes[at].max())
+            rows.append((*place, medians[at], times[at, dimension], largest, bool(massive)))
     return pd.DataFrame(rows, columns=columns).astype({"layer": "Int64"})

@@ -139,7 +139,7 @@ def moved(
         title_text="How far each hidden state turned",
         xaxis={
             **theme.token_axis(tokens, title="token"),
-            "tickangle": -90,
+            "tickangle": -45,
             "categoryorder": "array",
             "categoryarray": theme.token_names(tokens),
         },

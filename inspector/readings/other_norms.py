@@ -149,7 +149,6 @@ def steps(table: pd.DataFrame, *, norms: int) -> Steps:
 def outlier(table: pd.DataFrame) -> Outlier:
     """Find the dimension that stands out most; table: of `normalization.outliers`."""
     row = table.loc[table["times"].idxmax()]
-    tops = table.loc[table.groupby("norm")["times"].idxmax(), "dimension"]
     massive = table[table["massive"]]
     return Outlier(
         dimension=int(row["dimension"]),
@@ -157,14 +156,14 @@ def outlier(table: pd.DataFrame) -> Outlier:
         value=float(row["value"]),
         token=row["token"],
         times=float(row["times"]),
-        norms=int((tops == row["dimension"]).sum()),
-        of=len(tops),
+        norms=int((table["largest"] & (table["dimension"] == row["dimension"])).sum()),
+        of=int(table["norm"].nunique()),
         massive=len(massive),
         massive_dimensions=tuple(sorted({int(one) for one in massive["dimension"]})),
     )
 
 
-def far(statistics: pd.DataFrame, *, size: str, times: float = 2.0, most: int = 5) -> list[Far]:
+def far(statistics: pd.DataFrame, *, size: str, times: float = 2.0) -> list[Far]:
     """Name the tokens whose size before a norm is `times` the median of all tokens there, the farthest first."""
     before = statistics.pivot_table(index="norm", columns="position", values=f"{size}_before")
     ratios = before.div(before.median(axis=1).replace(0, np.nan), axis=0)
@@ -174,7 +173,7 @@ def far(statistics: pd.DataFrame, *, size: str, times: float = 2.0, most: int = 
         for position, column in ratios.items()
         if (column >= times).any()
     ]
-    return sorted(found, key=lambda one: -one.times)[:most]
+    return sorted(found, key=lambda one: -one.times)
 
 
 def padded(

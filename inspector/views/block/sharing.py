@@ -12,6 +12,7 @@ from inspector.readings import block as read
 from inspector.views.block.recorded import Recorded
 from inspector.views.figures import chart
 from inspector.views.shell import available_models, sentence, session, widgets
+from inspector.wording import token
 from inspector.wording.english import block as words
 
 PYTHON = """import inspector, models
@@ -48,7 +49,8 @@ def show(found: Recorded, *, stream: str) -> None:
         st.subheader("Heads side by side, or added up", anchor=False)
         first = layers[0]
         try:
-            last = len(trace.read_by(stream).tokens) - 1
+            tokens = trace.read_by(stream).tokens
+            last = len(tokens) - 1
             mixed = block.mixed(trace, stream=stream, layer=first.layer, position=last)
             told = session.cached(
                 (trace.key, "heads side by side", stream), lambda: sharing.heads(trace, first, network, mixed=mixed)
@@ -56,7 +58,7 @@ def show(found: Recorded, *, stream: str) -> None:
         except ValueError as error:
             st.caption(widgets.plain(f"{error}."))
         else:
-            st.markdown(f"Layer {first.layer}, token {last}. {words.heads(told)}")
+            st.markdown(f"Layer {first.layer}, at the last token, {token(tokens[last])}: {words.heads(told)}")
 
 
 def _head(found: Recorded) -> None:

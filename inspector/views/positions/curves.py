@@ -42,27 +42,28 @@ def _turns(subject: Subject, rotation: positional.Rotation, at: int) -> None:
     layers = f" ({rotation.layers.replace('_', ' ')})" if rotation.layers else ""
     st.subheader(f"How far queries and keys are turned{layers}", anchor=False)
     python = f"{subject.python}turned = inspector.positional.rotations(loaded, positions={len(rotation.cos)})[{at}]"
-    matrix.show(
-        matrix.Panel(rotation.cos, rows=range(len(rotation.cos)), columns=range(rotation.cos.shape[1])),
-        row_title="position",
-        column_title="pair of dimensions",
-        quantity="cosine of the angle",
-        numbered="neither",
-        top=max(1.0, rotation.factor),
-        diverging=True,
-        name=f"{subject.name}-turns",
-        key=f"turns-{at}",
-        python=f"{python}\nturned.cos",
-    )
-    st.caption(
-        r"Pair $i$ of a query or key at position $p$ is turned by the angle $p\,w_i$; the cosine is drawn "
-        f"as this model multiplies with it. Kind: {rotation.variant}. Length of (cos, sin): {number(rotation.factor)}"
-        f"{'' if abs(rotation.factor - 1) < 1e-5 else ', so it stretches as well as turns'}."
-    )
-    left, right = st.columns(2, gap="medium")
     finite = np.isfinite(rotation.wavelengths)
     pairs = np.flatnonzero(finite)
+    left, right = st.columns([3, 2], gap="medium")
     with left:
+        matrix.show(
+            matrix.Panel(rotation.cos, rows=range(len(rotation.cos)), columns=range(rotation.cos.shape[1])),
+            row_title="position",
+            column_title="pair of dimensions",
+            quantity="cosine of the angle",
+            numbered="neither",
+            top=max(1.0, rotation.factor),
+            diverging=True,
+            name=f"{subject.name}-turns",
+            key=f"turns-{at}",
+            python=f"{python}\nturned.cos",
+        )
+        st.caption(
+            r"Pair $i$ of a query or key at position $p$ is turned by the angle $p\,w_i$; the cosine is drawn as this "
+            f"model multiplies with it. Kind: {rotation.variant}. Length of (cos, sin): {number(rotation.factor)}"
+            f"{'' if abs(rotation.factor - 1) < 1e-5 else ', so it stretches as well as turns'}."
+        )
+    with right:
         st.subheader("Tokens for one whole turn", anchor=False)
         curves: dict[str, tuple[NDArray[Any], NDArray[Any]]] = {"one turn": (pairs, rotation.wavelengths[finite])}
         curves["this text"] = (pairs, np.full(len(pairs), float(len(subject.tokens))))
@@ -78,7 +79,6 @@ def _turns(subject: Subject, rotation: positional.Rotation, at: int) -> None:
             key=f"wavelengths-{at}",
             python=f"{python}\nturned.wavelengths",
         )
-    with right:
         st.subheader("What is left of a match by distance", anchor=False)
         decay = rotation.decay()
         chart.show(

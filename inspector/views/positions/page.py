@@ -17,12 +17,10 @@ SECTIONS = {
 
 link.parameters("dimensions")
 shown = subject.chosen()
-seen = read.Positions(
-    ways=shown.ways,
-    own=bool(shown.own),
-    alike=read.alike(shown.tables[shown.first], tokens=len(shown.tokens)),
-)
-said = words.positions(seen) if shown.own or not (shown.rotations or shown.biases) else words.way(seen)
+compared = bool(shown.own) or not (shown.rotations or shown.biases)
+alike = read.alike(shown.tables[shown.first], tokens=len(shown.tokens)) if compared else None
+seen = read.Positions(ways=shown.ways, own=bool(shown.own), alike=alike)
+said = words.positions(seen)
 if shown.rotations:
     said = f"{said} {words.turns(read.turns(shown.rotations[0], tokens=len(shown.tokens)))}"
 sentence.show(said, words.terms(seen))

@@ -378,4 +378,4 @@ def _plain(value: str) -> str:
 
 def _safe(value: str) -> str:
     """Make a value safe for markdown: a question mark for all but letters, digits and harmless marks."""
-    return "".join(character if character.isalnum() or character in "-_@./(), " else "?" for character in value)
+    return "".join(character if character.isalnum() or character in "-_@./(),' " else "?" for character in value)

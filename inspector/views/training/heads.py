@@ -263,5 +263,5 @@ def growth(replay: Replay, *, stream: str, name: str) -> None:
     )
     st.caption(
         r"How large each matrix is beside its random start, $\log_2(\|W_t\| / \|W_0\|)$ with "
-        r"$\|W\| = \sqrt{\sum W_{ij}^2}$: 0 is as large, 1 twice as large, -1 half as large."
+        r"$\|W\| = \sqrt{\sum W_{ij}^2}$: 0 is as large, 1 twice as large, −1 half as large."
     )

@@ -36,6 +36,7 @@ SHORT: dict[OtherNorm, str] = {
 }
 """Names for a narrow place."""
 VANISHED, EXPLODED, ALIKE = 1e-3, 1e3, 1e-3  # ratios of gradients, and 1 - cosine of tokens that have become one
+_MOST_FAR = 5  # tokens that a sentence names
 
 
 def steps(found: Steps) -> str:
@@ -61,13 +62,15 @@ def outlier(found: Outlier, *, norm: str) -> str:
 
 
 def far(found: Sequence[Far], *, norms: int, size: str) -> str:
-    """Name the tokens that stand out."""
+    """Name the tokens that stand out, the farthest first, and count those for which there is no room."""
     if not found:
         return f"No token has twice the median {size} before any norm."
     said = [
-        f"{token(one.token)} (before {one.norms} of {norms} norms, up to {number(one.times)} times)" for one in found
+        f"{token(one.token)} (before {one.norms} of {norms} norms, up to {number(one.times)} times)"
+        for one in found[:_MOST_FAR]
     ]
-    return f"Tokens with at least twice the median {size}: {listed(said)}."
+    more = f"; {len(found) - _MOST_FAR} more" if len(found) > _MOST_FAR else ""
+    return f"Tokens with at least twice the median {size}: {listed(said)}{more}."
 
 
 def padded(found: Padded) -> str:

@@ -71,7 +71,8 @@ def way(found: Positions) -> str:
 
 def terms(found: Positions) -> list[str]:
     """List the terms of the sentence that the glossary explains."""
-    return list(dict.fromkeys([*(_TERMS[way] for way in found.ways if way in _TERMS), "cosine"]))
+    compared = ["cosine"] if found.alike is not None else []
+    return list(dict.fromkeys([*(_TERMS[way] for way in found.ways if way in _TERMS), *compared]))
 
 
 def _alike(found: Alike) -> str:

@@ -50,3 +50,20 @@ def claim(pattern: str, sentence: str) -> tuple[str, ...]:
     found = re.fullmatch(pattern, sentence, re.DOTALL)
     assert found, f"no check for: {sentence}"
     return tuple(part or "" for part in found.groups())
+
+
+def planted(said: str, *, decimals: bool = False, rounding: bool = True) -> list[str]:
+    """Return the sentence with one number after the other made false, by a tenth, a small whole one by 1.
+
+    decimals: no whole ones. rounding: those too that are written as 1.20e-07, for some are what rounding left over.
+    """
+    found = list(re.finditer(r"(?<![\w.,`])\d[\d,]*(?:\.\d+)?(?:e[+-]\d\d)?(?![\w`,.]*\d)", said))
+    chosen = [one for one in found if (not decimals or "." in one[0]) and (rounding or "e-" not in one[0])]
+    return [said[: one.start()] + _other(one[0]) + said[one.end() :] for one in chosen]
+
+
+def _other(told: str) -> str:
+    if re.fullmatch(r"[\d,]+", told):
+        whole = count(told)
+        return f"{whole + max(1, whole // 10):,}"
+    return f"{1.1 * number(told) or 1:.3g}"

@@ -39,7 +39,7 @@ def test_one_token_has_no_neighbour() -> None:
     assert read.alike(positional.sinusoidal(10, 8), tokens=1) is None
     alone = read.Positions(("learned",), True, None)
     assert words.positions(alone) == "This model adds to each token a learned vector for its place."
-    assert words.terms(alone) == ["position table", "cosine"]
+    assert words.terms(alone) == ["position table"]
 
 
 def test_ways_are_joined_and_none_is_said() -> None:

@@ -30,7 +30,7 @@ from inspector.wording.english import norms as say_norms
 from inspector.wording.english import positions as say_positions
 from inspector.wording.english import what_if as say_what_if
 from models import LoadedModel
-from tests.inspector.readings.said import COUNT, NUMBER, PERCENT, TOKEN, claim, count, is_number, is_percent, number
+from tests.inspector.readings.said import COUNT, NUMBER, PERCENT, TOKEN, claim, count, is_number, is_percent, planted
 from tests.inspector.readings.written import next_probabilities
 
 NAMED = r"((?:the [\d,]+\w\w )?`+ ?.+? ?`+)"
@@ -216,18 +216,6 @@ def test_a_false_sentence_of_norms_is_found(recorded: list[tuple[LoadedModel, Tr
     for false in planted(said["way"]):
         with pytest.raises(AssertionError):
             check_way(false, norms, tokens, position)
-
-
-def planted(said: str, *, decimals: bool = False) -> list[str]:
-    """Return the sentence with one number after the other made false, by a tenth or by 1; decimals: no whole ones."""
-    found = list(re.finditer(r"(?<![\w.,`])\d[\d,]*(?:\.\d+)?(?:e[+-]\d\d)?(?![\w`,.]*\d)", said))
-    return [said[: one.start()] + _other(one[0]) + said[one.end() :] for one in found if not decimals or "." in one[0]]
-
-
-def _other(told: str) -> str:
-    if re.fullmatch(r"[\d,]+", told):
-        return f"{int(told.replace(',', '')) + 1:,}"
-    return f"{1.1 * number(told):.3g}"
 
 
 # --- Positions -----------------------------------------------------------------------------------------------------
