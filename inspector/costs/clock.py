@@ -158,11 +158,13 @@ def measure_shape(
     most_bytes: int = MOST_BYTES,
     most_flops: int = MOST_FLOPS,
     on_progress: Callable[[int, int], object] = lambda done, total: None,
+    on_turn: Callable[[Measured], object] = lambda so_far: None,
     stop: Callable[[], bool] = lambda: False,
 ) -> Measured:
     """Measure one layer of a given shape, in float32 where no dtype is given.
 
-    parts: to time; the other arguments are those of `measure`.
+    parts: to time. on_turn: called with what is measured so far, its `repeats` turns, each time that all parts have run
+    once more. The other arguments are those of `measure`.
     """
     import torch  # takes seconds
 
@@ -172,7 +174,12 @@ def measure_shape(
     lengths = sorted(set(tokens))
     if not lengths or lengths[0] < 1 or repeats < 1:
         raise ValueError(f"tokens {list(tokens)[:5]}, repeats {repeats}: each must be at least 1")
-    needed = dtype.itemsize * sum(_numbers(shape, length) for length in lengths)
+    weights = dtype.itemsize * (shape.ffn_parameters + shape.projection_parameters)
+    if weights > most_bytes:
+        raise ValueError(
+            f"the weights of one layer take {weights:,} bytes, over {most_bytes:,}, so it is not timed here"
+        )
+    needed = weights + dtype.itemsize * sum(_numbers(shape, length) for length in lengths)
     if needed > most_bytes:
         raise ValueError(
             f"one layer at up to {lengths[-1]:,} tokens takes {needed:,} bytes with its scores, over {most_bytes:,}; "
@@ -186,10 +193,29 @@ def measure_shape(
         )
     layer = TimedLayer(shape, dtype=dtype, device=torch.device(device))
     now = layer.clock()
+
+    def so_far() -> Measured:
+        rows = [
+            (length, part, median(seconds), *_work(shape, part, length, dtype.itemsize))
+            for (length, part), seconds in found.items()
+        ]
+        return Measured(
+            shape=shape,
+            table=pd.DataFrame(rows, columns=["tokens", "part", "seconds", "flops", "bytes"]),
+            dtype=str(dtype).removeprefix("torch."),
+            device=str(layer.device),
+            clock="CPU time" if now is time.thread_time else "wall time",
+            repeats=len(next(iter(found.values()))),
+            counted=shape.crossover,
+        )
+
     found: dict[tuple[int, str], list[float]] = {(length, part): [] for length in lengths for part in parts}
     total, done = (repeats + 1) * len(found), 0
     with torch.no_grad():
-        tensors = {length: layer.tensors(length) for length in lengths}
+        tensors = {}
+        for length in lengths:
+            on_progress(done, total)  # making random numbers takes a moment too
+            tensors[length] = layer.tensors(length)
         for turn in range(repeats + 1):
             for length in lengths:
                 for part in parts:
@@ -201,19 +227,9 @@ def measure_shape(
                         found[length, part].append(now() - began)
                     done += 1
                     on_progress(done, total)
-    rows = [
-        (length, part, median(seconds), *_work(shape, part, length, dtype.itemsize))
-        for (length, part), seconds in found.items()
-    ]
-    return Measured(
-        shape=shape,
-        table=pd.DataFrame(rows, columns=["tokens", "part", "seconds", "flops", "bytes"]),
-        dtype=str(dtype).removeprefix("torch."),
-        device=str(layer.device),
-        clock="CPU time" if now is time.thread_time else "wall time",
-        repeats=repeats,
-        counted=shape.crossover,
-    )
+            if turn:
+                on_turn(so_far())
+    return so_far()
 
 
 def measure_heads(
@@ -223,10 +239,12 @@ def measure_heads(
     tokens: int,
     repeats: int = REPEATS,
     on_progress: Callable[[int, int], object] = lambda done, total: None,
+    on_heads: Callable[[dict[int, Measured]], object] = lambda so_far: None,
 ) -> dict[int, Measured]:
     """Measure scores, softmax and mix of one layer with several numbers of heads, which share its width.
 
-    Each head has keys and values of its own. Raises ValueError as `measure`, and for a number that does not divide the
+    Each head has keys and values of its own. on_heads: called with what is measured so far after each number of heads.
+    Raises ValueError as `measure`, and for a number that does not divide the
     width.
     """
     if wrong := [number for number in heads if number < 1 or width % number]:
@@ -239,6 +257,7 @@ def measure_heads(
 
         shape = LayerShape(width, number, number, width // number, 1, gated=False)
         found[number] = measure_shape(shape, [tokens], parts=PAIRED, repeats=repeats, on_progress=progress)
+        on_heads(dict(found))
     return found
 
 
@@ -280,9 +299,9 @@ def work(shape: LayerShape, tokens: int, *, element_bytes: int = 4) -> pd.DataFr
 
 
 def _numbers(shape: LayerShape, tokens: int) -> int:
-    """Count the numbers that are in memory at once, at most: weights, states, and four times the scores."""
+    """Count the numbers that a length adds in memory at once, at most: states, and four times the scores."""
     wide = tokens * (2 * shape.width + 6 * shape.heads * shape.head_width + 3 * shape.ffn_width)
-    return shape.ffn_parameters + shape.projection_parameters + wide + 4 * shape.heads * tokens**2
+    return wide + 4 * shape.heads * tokens**2
 
 
 def _work(shape: LayerShape, part: str, tokens: int, size: int) -> tuple[int, int]:

@@ -18,6 +18,9 @@ from inspector.wording.english import costs as words
 from inspector.wording.english.phrases import listed
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from inspector.costs.clock import Measured
     from inspector.views.costs.subject import Subject
 
 HEADS = """from inspector.costs import clock
@@ -61,8 +64,16 @@ def show(subject: Subject) -> None:
 def _timed(subject: Subject, layer: read.AttentionLayer, heads: int) -> None:
     """Draw the milliseconds of one layer's maps by the number of heads, from the clock."""
     compared = layer.compared(heads)
+
+    def work(on_progress: time.Watch, so_far: Callable[[dict[int, Measured]], object]) -> dict[int, Measured]:
+        def two(found: dict[int, Measured]) -> None:
+            if len(found) > 1:  # one number of heads is no comparison
+                so_far(found)
+
+        return clock.measure_heads(layer.width, compared, tokens=subject.tokens, on_progress=on_progress, on_heads=two)
+
     measured = time.run(
-        lambda on_progress: clock.measure_heads(layer.width, compared, tokens=subject.tokens, on_progress=on_progress),
+        work,
         known=("heads", layer.width, tuple(compared), subject.tokens),
         key="measure-heads",
         about=f"Do more heads take longer? Scores, softmax and mix of one layer are timed on this machine with "

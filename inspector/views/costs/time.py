@@ -18,6 +18,8 @@ from models import failures
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
 
+    Watch = Callable[[int, int], object]
+
     import pandas as pd
 
     from inspector.costs.clock import Kernel, LayerShape, Measured
@@ -72,13 +74,14 @@ def clocked(subject: Subject, shape: LayerShape, lengths: Sequence[int], *, key:
     """Offer the clock, run it when the reader presses the button, and give what it found for these lengths."""
     tensor = None if subject.loaded is None else next(subject.loaded.network.parameters())
 
-    def work(on_progress: Callable[[int, int], object]) -> Measured:
+    def work(on_progress: Watch, so_far: Callable[[Measured], object]) -> Measured:
         return clock.measure_shape(
             shape,
             lengths,
             dtype=None if tensor is None else tensor.dtype,
             device="cpu" if tensor is None else tensor.device,
             on_progress=on_progress,
+            on_turn=so_far,
         )
 
     at = ", ".join(f"{length:,}" for length in lengths)
@@ -92,23 +95,46 @@ def clocked(subject: Subject, shape: LayerShape, lengths: Sequence[int], *, key:
 
 
 def run(
-    work: Callable[[Callable[[int, int], object]], Result], *, known: Hashable, key: str, about: str
+    work: Callable[[Watch, Callable[[Result], object]], Result], *, known: Hashable, key: str, about: str
 ) -> Result | None:
     """Offer a measurement, make it when the reader presses the button, and give what it found last.
 
-    work: measures, and calls what it is given with the runs that are done and the runs that there will be. known: what
-    tells measurements apart. key: of the button. about: what will be measured, said until it is.
+    What is measured when the reader presses Stop stays, and the page says how much that is.
+
+    work: measures; it calls the first of what it is given with the runs that are done and the runs that there will be,
+    the second with what is measured so far. known: what tells measurements apart. key: of the button. about: what will
+    be measured, said until it is.
     """
     results = st.session_state.setdefault("costs.measured", {})
+    stopped = st.session_state.setdefault("costs.stopped", {})  # the runs that are done, and all, of what did not end
     if st.button("Measure again" if known in results else "Measure", icon=":material/timer:", key=key):
+        results.pop(known, None)
+
+        def watch(done: int, total: int) -> None:
+            stopped[known] = done, total
+
+        def keep(so_far: Result) -> None:
+            results[known] = so_far
+
         try:
-            results[known] = _measured(work, key=key)
+            results[known] = _measured(lambda draw: work(_both(watch, draw), keep), key=key)
         except ValueError as error:
             session.show_problem(str(error), what="Cannot be timed")
+        stopped.pop(known, None)
     found: Result | None = results.get(known)
-    if found is None:
+    if known in stopped:
+        st.caption(words.stopped(*stopped[known], kept=found is not None))
+    elif found is None:
         st.caption(about)
     return found
+
+
+def _both(first: Watch, second: Watch) -> Watch:
+    def call(done: int, total: int) -> None:
+        first(done, total)
+        second(done, total)  # where Streamlit ends the run at Stop
+
+    return call
 
 
 def known(subject: Subject) -> Measured | None:
@@ -164,8 +190,8 @@ def python(subject: Subject, lengths: Sequence[int]) -> str:
     return MEASURED.format(model=subject.loaded.card.id, lengths=list(lengths))
 
 
-def _measured(work: Callable[[Callable[[int, int], object]], Result], *, key: str) -> Result:
-    """Run the clock, with a bar and a Stop; what is stopped leaves nothing."""
+def _measured(work: Callable[[Watch], Result], *, key: str) -> Result:
+    """Run the clock, with a bar and a Stop, which ends it after the part of a layer that is being run."""
     process_settings.use_threads()
     place = st.empty()
     bar = progress.Bar(place, stop=f"stop {key}", holds=False)

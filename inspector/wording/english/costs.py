@@ -74,6 +74,14 @@ def measured(found: Measured) -> str:
     )
 
 
+def stopped(done: int, total: int, *, kept: bool) -> str:
+    """Say after how many runs a measurement was stopped, and what of it is shown."""
+    after = f"Stopped after {done:,} of {total:,} runs"
+    if kept:
+        return f"{after}. What was measured until then is shown: medians of fewer runs."
+    return f"{after}, before every part was timed once: nothing is shown of it. Press Measure to begin anew."
+
+
 if TYPE_CHECKING:
     import pandas as pd
 

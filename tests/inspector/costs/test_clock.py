@@ -8,7 +8,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 from transformers import DeepseekV3Config
 
-from inspector.costs import measure
+from inspector.costs import SHELF, measure
 from inspector.costs.clock import LayerShape, Measured, layer_shape, measure_shape
 from models import LoadedModel
 
@@ -43,6 +43,10 @@ def test_a_run_times_every_part_and_its_flops_are_torchs(minilm: LoadedModel) ->
     seen: list[tuple[int, int]] = []
     found = measure(minilm, [4, 9], repeats=2, on_progress=lambda done, total: seen.append((done, total)))
     assert seen[-1] == (36, 36)
+    turns: list[Measured] = []
+    last = measure_shape(found.shape, [4], repeats=3, on_turn=turns.append)
+    assert [(one.repeats, len(one.table)) for one in turns] == [(1, 6), (2, 6), (3, 6)]
+    assert last.table.equals(turns[-1].table)
     assert found.table.groupby("tokens").size().to_dict() == {4: 6, 9: 6}
     assert (found.table["seconds"] >= 0).all()
     assert found.counted == 768
@@ -58,6 +62,8 @@ def test_what_cannot_be_timed_is_said(minilm: LoadedModel) -> None:
         measure(minilm, [0])
     with pytest.raises(ValueError, match="over 1,000,000,000; choose shorter texts"):
         measure(minilm, [10**5])
+    with pytest.raises(ValueError, match=r"weights of one layer take 3,422,552,064 bytes, over 1,000,000,000, so"):
+        measure_shape(layer_shape(SHELF["llama-2-70b"].config()), [4])
     with pytest.raises(ValueError, match="stopped"):
         measure(minilm, [4], stop=lambda: True)
     with pytest.raises(ValueError, match="latents first"):

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import threading
+from collections.abc import Callable
 
+import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from inspector.views.shell import progress
 from tests.inspector.views.page import numbers, opened, pressed, said
 
 TINY = {
@@ -19,6 +24,16 @@ TINY = {
     "intermediate_size": 100,
     "vocab_size": 50,
 }
+
+
+def stopping(*, after: int) -> Callable[..., None]:
+    """Draw a bar as Streamlit does when the reader presses Stop: it ends the run there, and begins the next one."""
+
+    def draw(self: progress.Bar, done: float, total: float, words: str, *, now: bool = False) -> None:
+        if done == after:
+            st.rerun()
+
+    return draw
 
 
 def chosen(app: AppTest, key: str, value: str) -> AppTest:
@@ -79,7 +94,17 @@ def test_the_clock_is_asked_for_and_gives_milliseconds_for_the_same_bars() -> No
     assert "Configuration: **the pasted llama**" in said(app)
     assert "Milliseconds are measured on this machine" in said(app)
     assert "Press Measure above" in said(app)
+    threads = threading.active_count()
+    for runs, sentence in ((3, "before every part was timed once"), (20, "until then is shown: medians of fewer runs")):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(progress.Bar, "draw", stopping(after=runs))
+            pressed(app, "measure-layers")
+        assert f"Stopped after {runs} of 48 runs" in said(app)
+        assert sentence in said(app)
+        assert ("Medians of 2 runs" in said(app)) == (runs == 20)
+        assert threading.active_count() <= threads
     pressed(app, "measure-layers")
+    assert "Stopped" not in said(app)
     assert not app.exception
     assert re.search(r"Measured at 16 tokens: in one layer attention takes .* ms and the FFN .* ms", said(app))
     assert "stands for the 2 layers like it" in said(app)
