@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from inspector import (
+        activations,
         alignment,
         block,
         compare,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
         lens,
         maps,
         memory,
+        mixing,
         normalization,
         overview,
         plots,

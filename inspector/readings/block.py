@@ -5,11 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
     import pandas as pd
 
     from inspector.block import Step, Walk
     from inspector.feedforward import Units
+    from inspector.mixing import Mixed
+    from inspector.trace.blocks import Blocks
 
 
 @dataclass(frozen=True)
@@ -108,6 +112,55 @@ class Shared:
     alike: bool
     keys: tuple[float, float] | None
     one: bool
+
+
+@dataclass(frozen=True)
+class Mixes:
+    """Tokens and dimensions that change with one number of one token, in FFN and attention (None: not shown)."""
+
+    token: str
+    tokens: int
+    width: int
+    ffn: Mixed
+    attention: Mixed | None
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """Outputs of an FFN's own activation function and of ReLU on the same numbers: their means and flat shares.
+
+    largest: of the own one. layers, inputs: how many FFNs the stream shows, and the smallest and largest mean root mean
+    square of their inputs.
+    """
+
+    own: str
+    own_mean: float
+    own_flat: float
+    relu_mean: float
+    relu_flat: float
+    largest: float
+    layers: int
+    inputs: tuple[float, float]
+
+
+def outputs(table: pd.DataFrame, blocks: Blocks, *, stream: str) -> Outputs:
+    """Read what ReLU would make of an FFN's numbers; table: of `activations.outputs`."""
+    own, by_name = table.iloc[0], table.set_index("function")
+    sizes = [
+        float(np.sqrt(np.square(one.input.astype(np.float64)).mean(axis=1)).mean())
+        for one in blocks.ffns
+        if one.stream == stream
+    ]
+    return Outputs(
+        own=str(own["function"]),
+        own_mean=float(own["mean"]),
+        own_flat=float(own["flat"]),
+        relu_mean=float(by_name["mean"]["relu"]),
+        relu_flat=float(by_name["flat"]["relu"]),
+        largest=float(own["largest"]),
+        layers=len(sizes),
+        inputs=(min(sizes), max(sizes)),
+    )
 
 
 def answered(table: Units, busiest: pd.DataFrame, *, layer: int, token: str) -> Answered:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 import pandas as pd
 import streamlit as st
 
-from inspector import feedforward
+from inspector import activations, feedforward, mixing
 from inspector.plots import block as draw
 from inspector.plots.theme import signed
 from inspector.readings import block as read
 from inspector.views.block.recorded import Recorded
 from inspector.views.figures import chart
-from inspector.views.shell import by_name, sentence, session, widgets
+from inspector.views.shell import by_name, link, sentence, session, widgets
+from inspector.wording import token
 from inspector.wording.english import block as words
+
+if TYPE_CHECKING:
+    from inspector.trace.blocks import FFNRecord
 
 PYTHON = """import inspector, models
 
@@ -27,6 +32,15 @@ HEADS = {
     "largest": "Largest output",
     "above": "Tokens above 0",
     "tokens": "Tokens that move it most",
+}
+
+OUTPUTS = {
+    "function": "Function",
+    "mean": "Mean",
+    "deviation": "Deviation",
+    "zero": "Share of 0",
+    "flat": "Share of flat slopes",
+    "largest": "Largest",
 }
 
 
@@ -82,6 +96,11 @@ def show(found: Recorded, *, stream: str) -> None:
     st.subheader("What is lost without the activation function", anchor=False)
     st.markdown(words.straight(answered))
     _doubled(found, stream=stream, layer=layer, ffn=answered.doubled)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        _mixes(found, ffn, stream=stream, layer=layer)
+    with right:
+        _rectified(found, ffn, stream=stream, layer=layer)
     if refused:
         st.caption(
             widgets.plain(f"{len(refused)} layers' FFNs are not shown (layer {refused[0][1]}: {refused[0][2]}).")
@@ -112,4 +131,48 @@ def _doubled(found: Recorded, *, stream: str, layer: int, ffn: float) -> None:
         "Queries, keys and values are doubled for attention, the state for the FFN; what is linear grows by 2. So "
         "attention without its softmax is not linear either: a product of three is cubic, 2 · 2 · 2 = 8. Masks and "
         "biases are left out."
+    )
+
+
+def _mixes(found: Recorded, ffn: FFNRecord, *, stream: str, layer: int) -> None:
+    """Say which of FFN and attention mixes tokens, and which features."""
+    trace, network = found.trace, found.loaded.network
+    tokens = trace.read_by(stream).tokens
+    position = min(1, len(tokens) - 1)
+
+    def made() -> read.Mixes:
+        by_ffn = mixing.ffn(found.blocks, network, stream=stream, layer=layer, position=position)
+        try:
+            both = mixing.attention(trace, found.blocks, network, stream=stream, layer=layer, position=position)
+        except ValueError:
+            both = None
+        seen = min(len(tokens), mixing.MOST)
+        return read.Mixes(tokens[position], seen, ffn.input.shape[1], by_ffn, both)
+
+    st.subheader("Which mixes tokens, and which features?", anchor=False)
+    told = session.cached((trace.key, "mixes", stream, layer), made)
+    st.markdown(f"One number of {token(told.token)} is changed as it enters layer {layer}'s FFN, or its attention.")
+    st.markdown("\n".join(f"- {line}" for line in words.mixes(told)))
+
+
+def _rectified(found: Recorded, ffn: FFNRecord, *, stream: str, layer: int) -> None:
+    """Say what speaks for ReLU and against it, and train units to death when asked."""
+    trace = found.trace
+    st.subheader("For ReLU and against it", anchor=False)
+    table = session.cached(
+        (trace.key, "outputs", stream, layer), lambda: activations.outputs(ffn, found.loaded.network)
+    )
+    st.markdown("\n".join(f"- {line}" for line in words.outputs(read.outputs(table, found.blocks, stream=stream))))
+    with st.expander("All numbers"):
+        named = table.assign(function=[words.ACTIVATIONS[one] for one in table["function"]])
+        widgets.table(named, name="block-activations", words=OUTPUTS)
+    if not st.toggle("Train units to death", key="dying", bind=link.bind_switch("dying")):
+        return
+    with st.spinner(f"Training four small networks for {activations.STEPS} steps"):
+        died = session.cached("dying units", activations.dying)
+    st.markdown(words.dying(died))
+    widgets.table(died, name="block-dying")
+    st.caption(
+        f"Two hidden layers of {activations.UNITS} units with ReLU, plain SGD, one seed; counted are units of the "
+        "second layer that are above 0 on none of 4,096 other inputs. Loss in nats."
     )

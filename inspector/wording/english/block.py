@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from inspector.block import Step
 from inspector.plots.theme import number, signed
-from inspector.readings.block import Added, Answered, Moved, Passed, Shared
+from inspector.readings.block import Added, Answered, Mixes, Moved, Outputs, Passed, Shared
 from inspector.sharing import Heads, Nearest
 from inspector.wording import token
 from inspector.wording.english.phrases import listed, percent
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 PARTS = {"attention": "attention", "cross": "cross-attention", "ffn": "the FFN", "": "the input"}
 _ORDERS = {
@@ -162,6 +167,54 @@ def straight(found: Answered) -> str:
         f"what x and −x give, {number(found.mirrored)} times the output's length is left (0 for anything linear). "
         "FFN(0) is taken off both."
     )
+
+
+def mixes(found: Mixes) -> list[str]:
+    """Say what FFN and attention mix, a line each."""
+    ffn, of = found.ffn, f"of {found.tokens} tokens"
+    alone = "that token alone" if ffn.alone else "not that token alone"
+    lines = [
+        f"**The FFN** then gives other numbers for {ffn.tokens} {of} ({alone}; everywhere else exactly 0 changes), in "
+        f"{ffn.dimensions} of {found.width} dimensions: it mixes features."
+        if ffn.alone
+        else f"**The FFN** then gives other numbers for {ffn.tokens} {of} ({alone}), in {ffn.dimensions} of "
+        f"{found.width} dimensions."
+    ]
+    if found.attention is not None:
+        both = found.attention
+        kind = (
+            "mixes tokens, and by W_V and W_O features too" if both.tokens > 1 and both.dimensions > 1 else "does less"
+        )
+        lines.append(
+            f"**Attention**, its weights kept, gives other numbers for {both.tokens} {of}, in {both.dimensions} of "
+            f"{found.width} dimensions: it {kind}."
+        )
+    return lines
+
+
+def outputs(found: Outputs) -> list[str]:
+    """Say what speaks for ReLU and against it on this text's numbers, a line each."""
+    name, largest = ACTIVATIONS[found.own], number(found.largest)
+    sizes = (
+        f" Over {found.layers} layers the root mean square of the FFN's input is {number(found.inputs[0])} to "
+        f"{number(found.inputs[1])}: a norm holds it, where the layer has one."
+        if found.layers > 1
+        else ""
+    )
+    return [
+        f"**Not centred.** ReLU makes the mean {signed(found.relu_mean)}, never an output below 0"
+        + ("." if found.own == "relu" else f"; {name}, this FFN's, makes it {signed(found.own_mean)}."),
+        f"**Flat below 0, straight above.** At {percent(found.relu_flat)} of the pre-activations ReLU's slope is 0"
+        + ("" if found.own == "relu" else f", {name}'s under 0.001 at {percent(found.own_flat)}")
+        + ". Above 0 ReLU's slope is 1 however large the number is, so it does not saturate there.",
+        f"**Not bounded.** The largest output of {name} here is {largest}.{sizes}",
+    ]
+
+
+def dying(found: pd.DataFrame) -> str:
+    """Say how many units die at each learning rate."""
+    said = [f"{percent(float(dead))} at {rate:g}" for rate, dead in zip(found["rate"], found["dead"], strict=True)]
+    return f"Dead after training, by learning rate: {listed(said)}. So a share of dead units belongs to its rate."
 
 
 def shared(found: Shared) -> str:

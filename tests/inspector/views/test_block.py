@@ -38,6 +38,10 @@ def test_the_sections_show_their_figures_and_numbers(minilm: LoadedModel) -> Non
         assert not app.warning
         assert len(app.get("plotly_chart")) == charts, section
         assert app.header
+        if section == "FFN":
+            assert "for 1 of 13 tokens (that token alone; everywhere else exactly 0 changes)" in said(app)
+            assert "for 13 of 13 tokens, in 384 of 384 dimensions" in said(app)
+            assert "GELU, this FFN's, makes it" in said(app)
 
 
 def test_models_of_other_kinds_have_every_section() -> None:
