@@ -5,6 +5,7 @@ loaded = models.load("minilm")
 inspector.positional.tables(loaded)  # what is added to a token by its position, [T, D]
 inspector.positional.rotations(models.load("mini-gpt"), positions=512)  # RoPE: cosines and sines, [T, P]
 inspector.positional.biases(loaded, reach=64)  # T5, ALiBi: what is added to a score by the distance
+inspector.positional.vectors(loaded, reach=64)  # Shaw, DeBERTa, XLNet, Inkling: the vector of each distance
 inspector.positional.side_by_side()  # what each kind makes of one query and one key, wherever the two stand
 inspector.positional.longer(models.load("mini-gpt"))  # bits a token, beyond the longest text and in windows that fit
 ```
@@ -28,6 +29,7 @@ from inspector.positional.tables import (
     tables,
     ways,
 )
+from inspector.positional.vectors import DistanceVectors, vectors
 
 __all__ = [
     "APART",
@@ -35,6 +37,7 @@ __all__ = [
     "PASSAGE",
     "POSITIONS",
     "DistanceBias",
+    "DistanceVectors",
     "Kind",
     "Measure",
     "PositionTable",
@@ -56,5 +59,6 @@ __all__ = [
     "spectrum",
     "table",
     "tables",
+    "vectors",
     "ways",
 ]

@@ -5,8 +5,10 @@ Shapes: H heads, R distances.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import sqrt
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -40,9 +42,8 @@ class DistanceBias:
 
     @property
     def slopes(self) -> NDArray[np.float64]:
-        """Amounts that ALiBi takes off a score for each token of distance, [H]."""
-        back = int(np.flatnonzero(self.distances == -1)[0])
-        found: NDArray[np.float64] = -self.values[:, back].astype(np.float64)
+        """Amounts that ALiBi takes off a score for each token of distance, [H]: to the farthest key back, by token."""
+        found: NDArray[np.float64] = self.values[:, 0].astype(np.float64) / self.distances[0]
         return found
 
     @property
@@ -87,6 +88,8 @@ def _asked(module: Any, reach: int, stream: Literal["encoder", "decoder"]) -> It
         rule = module(0)
         number = own_buckets(apart, count=len(rule.table), farthest=rule.farthest, both_sides=rule.both_sides)
         yield _of_buckets(rule.table, number, apart, stream)
+    elif getattr(module, "use_alibi", False) and hasattr(module, "word_embeddings"):
+        yield _falcons(module, reach)
     elif isinstance(module, AlibiPositions):
         yield _of_slopes(torch.tensor(module.slopes), apart, stream)
     elif (slopes := _slopes(module)) is not None:
@@ -111,10 +114,7 @@ def _t5(module: Any, apart: Tensor, stream: Literal["encoder", "decoder"]) -> It
 
 
 def _slopes(module: Any) -> Tensor | None:
-    """Ask the builders of BLOOM and MPT for what they take off a neighbour; None for any other module.
-
-    Falcon's is left out: by the way in which its attention runs, transformers adds it once or twice.
-    """
+    """Ask the builders of BLOOM and MPT for what they take off a neighbour; None for any other module."""
     heads = getattr(module, "num_heads", 0)
     if hasattr(module, "build_mpt_alibi_tensor"):
         built: Tensor = module.build_mpt_alibi_tensor(heads, 2)
@@ -126,12 +126,30 @@ def _slopes(module: Any) -> Tensor | None:
     return built[:, 1] - built[:, 0]
 
 
+def _falcons(module: Any, reach: int) -> DistanceBias:
+    """Ask Falcon's builder for what the query at position `reach` gets.
+
+    Falcon divides it by the root of the head's width, as it does scores, and rounds it to bfloat16. Transformers adds
+    it to the mask, and its eager attention, which is what is recorded, adds it once more to the scores.
+    """
+    build = sys.modules[type(module).__module__].build_alibi_tensor
+    built: Tensor = build(torch.ones(1, reach + 1, dtype=torch.long), module.num_heads, torch.float32)[:, 0]
+    times = 2 if module.config._attn_implementation == "eager" else 1
+    width = module.config.hidden_size // module.num_heads
+    values = (built - built[:, -1:]) * times / sqrt(width)
+    return DistanceBias("alibi", "decoder", np.arange(-reach, 1), _read(values))
+
+
+def _read(tensor: Tensor) -> NDArray[np.float32]:
+    return np.array(tensor.detach().to("cpu", torch.float32).numpy())
+
+
 def _of_buckets(table: Tensor, number: Tensor, apart: Tensor, stream: Literal["encoder", "decoder"]) -> DistanceBias:
-    learned = np.array(table.detach().to("cpu", torch.float32).numpy())
+    learned = _read(table)
     bucket = np.array(number.cpu().numpy())
     return DistanceBias("t5", stream, apart.numpy(), learned[bucket].T, bucket, learned)
 
 
 def _of_slopes(slopes: Tensor, apart: Tensor, stream: Literal["encoder", "decoder"]) -> DistanceBias:
     values = -slopes.to("cpu", torch.float32)[:, None] * apart.abs()
-    return DistanceBias("alibi", stream, apart.numpy(), np.array(values.numpy()))
+    return DistanceBias("alibi", stream, apart.numpy(), _read(values))

@@ -16,6 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from inspector.positional.tables import rotates
 from models.transformer.positions import Rotary
 
 if TYPE_CHECKING:
@@ -82,12 +83,15 @@ class Rotation:
 def rotations(loaded: LoadedModel, *, positions: int) -> tuple[Rotation, ...]:
     """Ask the model's own rotary module for its cosines and sines at positions 0 to `positions` - 1.
 
-    Equal ones count once. What depends on the text's length (dynamic, LongRoPE) is that of a text of this length. Empty
-    for a model that turns nothing, or whose rotary module cannot be asked alone. Raises ValueError below 2 positions.
+    Equal ones count once; of a table that ends sooner (GPT-J's, RoFormer's) these are all rows. What depends on the
+    text's length (dynamic, LongRoPE) is that of a text of this length. Empty for a model that turns nothing, or whose
+    rotary module cannot be asked alone. Raises ValueError below 2 positions.
     """
     if positions < 2:
         raise ValueError(f"positions is {positions}; a turn from one position to the next takes at least 2")
     distinct: list[Rotation] = []
+    if not rotates(loaded.config):  # Falcon has the module for RoPE where it runs with ALiBi too
+        return ()
     for module in loaded.network.modules():
         for made in _asked(module, positions):
             if not any(
@@ -105,7 +109,13 @@ def _asked(module: Any, positions: int) -> Iterator[Rotation]:
         turned = turn(even, 0)[0, 0]
         yield Rotation(_numbers(turned[:, 0::2]), _numbers(turned[:, 1::2]))
         return
-    kind = getattr(module, "rope_type", None)
+    rows = getattr(module, "embed_positions", None)
+    rows = getattr(rows, "weight", rows)
+    if isinstance(rows, Tensor):  # GPT-J's, CodeGen's and RoFormer's table: sines before cosines, of the same pairs
+        sin, cos = rows[:positions].chunk(2, dim=-1)
+        yield Rotation(_numbers(cos), _numbers(sin))
+        return
+    kind = getattr(module, "rope_type", None) or ("default" if hasattr(module, "rope_type") else None)  # ESM's is {}
     if kind is None or set(signature(type(module).forward).parameters) - {"self"} not in _ARGUMENTS:
         return
     kinds = kind if isinstance(kind, Mapping) else {"": kind}

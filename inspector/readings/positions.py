@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inspector import positional
-from inspector.positional import DistanceBias, Kind, Rotation, Way
+from inspector.positional import DistanceBias, DistanceVectors, Kind, Rotation, Way
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -153,9 +153,10 @@ def shares(split: ScoreSplit, head: int, *, causal: bool) -> dict[str, float]:
 class Beyond:
     """The values beyond the longest text of a model: `tokens` tokens.
 
-    rows: of its table, None without one. turns: RoPE's pairs that need more than `tokens` tokens for one turn, of
-    `pairs`. farthest: T5's distance from which on all share a bucket. taken: what ALiBi takes off at `tokens` tokens,
-    in the flattest and in the steepest head.
+    shared: from how many tokens back on all distances have one vector (Shaw, DeBERTa, Inkling). rows: of its table,
+    None without one. turns: RoPE's pairs that need more than `tokens` tokens for one turn, of `pairs`. farthest: T5's
+    distance from which on all share a bucket. taken: what ALiBi takes off at `tokens` tokens, in the flattest and in
+    the steepest head.
     """
 
     ways: tuple[Way, ...]
@@ -166,6 +167,7 @@ class Beyond:
     farthest: int | None
     taken: tuple[float, float] | None
     growing: bool = False
+    shared: int | None = None
 
 
 def beyond(
@@ -175,10 +177,12 @@ def beyond(
     rows: int | None,
     rotation: Rotation | None,
     biases: tuple[DistanceBias, ...],
+    vectors: tuple[DistanceVectors, ...] = (),
 ) -> Beyond:
     """Read what each way in which a model knows positions has beyond `tokens` tokens."""
     slopes = [bias.slopes for bias in biases if bias.kind == "alibi"]
     far = [bias.farthest for bias in biases if bias.farthest is not None]
+    shared = [one.farthest for one in vectors if one.farthest is not None]
     return Beyond(
         ways=ways,
         tokens=tokens,
@@ -188,6 +192,7 @@ def beyond(
         farthest=max(far) if far else None,
         taken=(float(slopes[0].min() * tokens), float(slopes[0].max() * tokens)) if slopes else None,
         growing=rotation is not None and ("dynamic" in rotation.variant or rotation.variant == "longrope"),
+        shared=max(shared) if shared else None,
     )
 
 

@@ -15,6 +15,7 @@ from inspector.plots.theme import number
 from inspector.views.figures import chart, matrix
 from inspector.views.positions.subject import PAPER
 from inspector.views.shell import by_name, widgets
+from inspector.wording.english import positions as words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,7 +35,9 @@ def show(subject: Subject) -> None:
         _turns(subject, rotation, at)
     for at, bias in enumerate(subject.biases):
         _bias(subject, bias, at)
-    if subject.own or not (subject.rotations or subject.biases):
+    for at, vectors in enumerate(subject.vectors):
+        _vectors(subject, vectors, at)
+    if subject.own or not subject.inside:
         _tables(subject)
 
 
@@ -134,6 +137,24 @@ def _bias(subject: Subject, bias: positional.DistanceBias, at: int) -> None:
         key=f"buckets-{at}",
         python=f"{python}\nbias.table",
     )
+
+
+def _vectors(subject: Subject, vectors: positional.DistanceVectors, at: int) -> None:
+    st.subheader(f"The vector of each distance, which {vectors.meets} meet", anchor=False)
+    matrix.show(
+        matrix.Panel(vectors.values.T, rows=range(vectors.values.shape[1]), columns=tuple(map(str, vectors.distances))),
+        row_title="dimension",
+        column_title="key's position less query's",
+        quantity="value",
+        numbered="neither",
+        top=draw.reach(vectors.values),
+        diverging=True,
+        name=f"{subject.name}-distance-vectors",
+        key=f"vectors-{at}",
+        python=f"{subject.python}found = inspector.positional.vectors(loaded, reach={-vectors.distances[0]})[{at}]\n"
+        "found.values",
+    )
+    st.caption(words.met(vectors.kind, layers=vectors.layers))
 
 
 def _tables(subject: Subject) -> None:

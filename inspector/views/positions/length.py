@@ -17,7 +17,7 @@ from inspector.wording.english import positions as words
 if TYPE_CHECKING:
     from inspector.views.positions.subject import Subject
 
-FARTHEST = 512  # tokens back, among which T5's last bucket is looked for
+FARTHEST = 512  # tokens back, among which the last bucket and the last vector are looked for
 
 
 def show(subject: Subject) -> None:
@@ -26,6 +26,7 @@ def show(subject: Subject) -> None:
     longest, loaded = subject.loaded.max_tokens, subject.loaded
     key = (subject.name, available_models.version(subject.name))
     biases = session.cached(("far biases", *key), lambda: positional.biases(loaded, reach=FARTHEST))
+    vectors = session.cached(("far vectors", *key), lambda: positional.vectors(loaded, reach=FARTHEST))
     tables = list(subject.own.values())
     found = read.beyond(
         subject.ways,
@@ -33,6 +34,7 @@ def show(subject: Subject) -> None:
         rows=min((len(table.values) for table in tables if table.kind == "learned"), default=None),
         rotation=subject.rotations[0] if subject.rotations else None,
         biases=biases,
+        vectors=vectors,
     )
     for said in words.beyond(found):
         st.markdown(said)

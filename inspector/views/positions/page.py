@@ -17,7 +17,7 @@ SECTIONS = {
 
 link.parameters("dimensions")
 shown = subject.chosen()
-compared = bool(shown.own) or not (shown.rotations or shown.biases)
+compared = bool(shown.own) or not shown.inside
 alike = read.alike(shown.tables[shown.first], tokens=len(shown.tokens)) if compared else None
 seen = read.Positions(ways=shown.ways, own=bool(shown.own), alike=alike)
 said = words.positions(seen)

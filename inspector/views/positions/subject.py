@@ -34,7 +34,13 @@ class Subject:
     own: dict[str, positional.PositionTable]
     rotations: tuple[positional.Rotation, ...]
     biases: tuple[positional.DistanceBias, ...]
+    vectors: tuple[positional.DistanceVectors, ...]
     ways: tuple[positional.Way, ...]
+
+    @property
+    def inside(self) -> bool:
+        """True where values were found of positions inside attention."""
+        return bool(self.rotations or self.biases or self.vectors)
 
     @property
     def name(self) -> str:
@@ -103,5 +109,6 @@ def chosen() -> Subject:
         {f"{OWN}{table.kind}{stack}": table for stack, table in zip(stacks, found, strict=False)},
         session.cached(("turns", *key, reach), lambda: positional.rotations(loaded, positions=reach)),
         session.cached(("biases", *key, reach), lambda: positional.biases(loaded, reach=reach)),
+        session.cached(("distance vectors", *key, reach), lambda: positional.vectors(loaded, reach=reach)),
         positional.ways(loaded.config, found),
     )

@@ -27,6 +27,9 @@ _WAYS: dict[Way, str] = {
     "t5": "adds to each score a learned number for the distance of query and key (as T5 does)",
     "alibi": "takes off each score a multiple of the distance of query and key (ALiBi)",
     "shaw": "adds a learned vector for the distance to every key and value (Shaw et al.)",
+    "disentangled": "compares queries and keys with learned vectors for their distance too (DeBERTa)",
+    "xlnet": "compares each query with sines and cosines of the distance to the key too (XLNet)",
+    "profiles": "adds to each score a number for the distance that the query chooses from learned curves (Inkling)",
 }
 _TERMS: dict[Way, str] = {"learned": "position table", "sinusoidal": "position table", "rope": "RoPE", "alibi": "ALiBi"}
 
@@ -173,9 +176,28 @@ def beyond(found: Beyond) -> list[str]:
             f"ALiBi goes on as it began: {found.tokens:,} tokens back, {number(found.taken[0])} is taken off a score "
             f"in the flattest head and {number(found.taken[1])} in the steepest, and twice that at twice the distance."
         )
-    if "shaw" in found.ways:
-        said.append("Distances beyond the table's last share its last vector (Shaw et al. 2018).")
+    if "xlnet" in found.ways:
+        said.append("Its sines and cosines of the distance have a value at any distance.")
+    if "profiles" in found.ways and found.shared is not None:
+        said.append(f"Nothing is added to the score of a key {_tokens(found.shared)} back or more.")
+    elif {"shaw", "disentangled"} & set(found.ways):
+        where = "beyond the table's last" if found.shared is None else f"of {_tokens(found.shared)} back or more"
+        said.append(f"Distances {where} share one vector, the table's last.")
     return said or ["No positions are found in this model, so none of them ends."]
+
+
+def met(kind: str, *, layers: int) -> str:
+    """Say what becomes of the vectors of distances in a score or a sum, and whose they are."""
+    said = {
+        "shaw": "Queries are multiplied with the key and the first of these vectors, and the second is added to the "
+        "value (Shaw et al. 2018). Distances beyond the last share its vector.",
+        "disentangled": "Each layer multiplies them by a matrix of its own before queries and keys meet them (He et "
+        "al. 2021). Far distances share a vector.",
+        "xlnet": "Sines and cosines of the distance, as of a position in Vaswani et al. 2017; each layer multiplies "
+        "them by a matrix of its own before its queries meet them (Yang et al. 2019).",
+        "profiles": "Each row is a curve over the distance; each query mixes them with numbers of its own.",
+    }[kind]
+    return said if layers == 1 else f"{said} Each of {layers} layers has its own; these are the first's."
 
 
 def looks(found: Looks) -> str:

@@ -15,8 +15,9 @@ from inspector import positional
 from models.registry import own_model
 from models.transformer import Encoder
 from models.transformer.config import TransformerConfig
-from tests.inspector.probe.families import Family, reference, save
+from tests.inspector.probe.families import CAPTURED, Family, reference, save
 
+FAMILIES = {family.name: family for family in CAPTURED}
 BASE = {"rope_theta": 10000.0}
 SCALED: dict[str, dict[str, Any]] = {
     "linear": {"factor": 4.0},
@@ -31,6 +32,7 @@ SCALED: dict[str, dict[str, Any]] = {
 }
 TURNED = [
     *(Family(name, "") for name in ("llama", "qwen3", "gpt_neox")),
+    Family("esm", "", {"mask_token_id": 4, "position_embedding_type": "rotary"}),
     *(
         Family(
             "llama",
@@ -70,7 +72,18 @@ def _kind(family: Family) -> str:
     return str(family.sizes.get("rope_parameters", {}).get("rope_type", "default"))
 
 
+@pytest.mark.parametrize("name", ["gptj", "codegen", "roformer"])
+def test_turns_of_a_table_are_those_of_the_paper(name: str, tmp_path: Path) -> None:
+    save(Family(name, "", {} if name == "roformer" else {"rotary_dim": 4}), tmp_path)
+    (found,) = positional.rotations(models.load(tmp_path), positions=100)  # their tables have 64 rows
+    pairs = 4 if name == "roformer" else 2
+    angles = np.arange(64)[:, None] * 10000.0 ** (-np.arange(pairs) / pairs)
+    np.testing.assert_allclose(found.cos, np.cos(angles), rtol=0, atol=1e-5)
+    np.testing.assert_allclose(found.sin, np.sin(angles), rtol=0, atol=1e-5)
+
+
 BIASED = [
+    Family("falcon", "", {"alibi": True, "head_dim": None}),
     Family("bloom", ""),
     Family("mpt", ""),
     Family("t5", "", {"decoder_start_token_id": 0}),
@@ -104,7 +117,51 @@ def test_biases_are_all_that_transformers_own_model_has_where_no_query_asks(fami
             np.testing.assert_array_equal(bias.values, bias.table[bias.buckets].T)
 
 
-@pytest.mark.parametrize("positions", ["rope", "alibi", "t5", "none"])
+@pytest.mark.parametrize("name", ["deberta", "deberta-v2", "xlnet", "inkling_text"])
+@torch.no_grad()
+def test_vectors_of_distances_are_those_that_transformers_own_modules_multiply_with(name: str, tmp_path: Path) -> None:
+    """A query meets the vector of each key's distance: transformers' own product, against numpy's with what is told."""
+    told = {"deberta": {"pos_att_type": ["c2p"]}, "deberta-v2": {"pos_att_type": ["c2p"], "position_buckets": 8}}
+    sizes = {"relative_attention": True, **told[name]} if name in told else dict(FAMILIES[name].sizes)
+    save(Family(name, "", sizes), tmp_path)
+    own, tokens = reference(tmp_path), 12
+    ids = torch.arange(3, 3 + tokens)[None]
+    (found, *others) = positional.vectors(models.load(tmp_path), reach=tokens - 1)
+    assert not others
+    assert (found.meets, found.layers) == ("queries", 2 if name == "inkling_text" else 1)
+    torch.manual_seed(0)
+    if name == "xlnet":
+        layer, seen = own.transformer.layer[0].rel_attn, []
+        layer.register_forward_pre_hook(
+            lambda module, given, named: seen.append((*given, *named.values())), with_kwargs=True
+        )
+        own(ids)
+        rows = next(one for one in seen[0] if isinstance(one, torch.Tensor) and one.shape[0] == 2 * tokens)
+        query = torch.randn(tokens, 1, 1, rows.shape[-1])
+        met = layer.rel_shift_bnij(torch.einsum("ibnd,jbnd->bnij", query, rows[:, :, None]), klen=tokens)[0, 0]
+        query = query[:, 0, 0]
+    elif name == "inkling_text":
+        module = next(module for module in own.modules() if hasattr(module, "rel_extent") and hasattr(module, "q_proj"))
+        query, places = torch.randn(tokens, module.rel_logits_proj.proj.shape[0]), torch.arange(tokens)
+        met = module.rel_logits_proj(query[None, :, None], places, places)[0, 0]
+    else:
+        encoder = own.base_model.encoder
+        module, relative = encoder.layer[0].attention.self, encoder.get_rel_pos(torch.zeros(1, tokens, 1))
+        asked, key = torch.randn(4, tokens, 8), torch.zeros(4, tokens, 8)
+        if name == "deberta":
+            met = module.disentangled_att_bias(asked[None], key[None], relative, encoder.get_rel_embedding(), 2)[0, 0]
+            query = asked[0] @ module.pos_proj.weight[:8]
+        else:
+            met = module.disentangled_attention_bias(asked, key, relative, encoder.get_rel_embedding(), 2)[0] * 4
+            query = asked[0] @ module.pos_key_proj.weight[:8]
+            met = met - (asked[0] @ module.pos_key_proj.bias[:8])[:, None]
+    row, column = np.tril_indices(tokens) if name == "inkling_text" else np.indices((tokens, tokens)).reshape(2, -1)
+    vectors = found.values[column - row + tokens - 1].astype(np.float64)
+    made, expected = (query.double().numpy()[row] * vectors).sum(axis=1), met.double().numpy()[row, column]
+    np.testing.assert_allclose(made, expected, rtol=0, atol=1e-5 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("positions", ["rope", "alibi", "t5", "shaw", "none"])
 def test_the_own_transformer_tells_its_values(positions: str, minilm: models.LoadedModel) -> None:
     torch.manual_seed(0)
     sizes = {"vocabulary": 30522, "layers": 1, "width": 24, "heads": 2, "ffn_width": 32, "max_positions": 40}
@@ -116,6 +173,15 @@ def test_the_own_transformer_tells_its_values(positions: str, minilm: models.Loa
         np.testing.assert_allclose(turned[0].frequencies, expected, rtol=1e-5)
         np.testing.assert_allclose(turned[0].wavelengths, 2 * np.pi / expected, rtol=1e-5)
     assert len(turned) == (positions == "rope")
+    vectors = positional.vectors(loaded, reach=200)
+    assert [one.meets for one in vectors] == (["queries", "values"] if positions == "shaw" else [])
+    for one in vectors:
+        module = next(module for module in network.modules() if hasattr(module, "key_distances"))
+        table = module.key_distances if one.meets == "queries" else module.value_distances
+        farthest = len(table) // 2
+        assert one.farthest == farthest
+        np.testing.assert_array_equal(one.values[200 - 3], table[farthest - 3].numpy())
+        np.testing.assert_array_equal(one.values[-1], table[-1].numpy())
     assert [one.kind for one in biases] == ([positions] if positions in ("alibi", "t5") else [])
     if positions == "t5":  # 32 buckets: 16 a side, 8 of them for one distance each, the last from about 91 tokens on
         assert biases[0].buckets is not None
@@ -127,4 +193,7 @@ def test_what_cannot_be_asked_is_said(minilm: models.LoadedModel) -> None:
         positional.rotations(minilm, positions=1)
     with pytest.raises(ValueError, match="reach is 0"):
         positional.biases(minilm, reach=0)
+    with pytest.raises(ValueError, match="reach is 0"):
+        positional.vectors(minilm, reach=0)
     assert positional.rotations(minilm, positions=4) == positional.biases(minilm, reach=4) == ()
+    assert positional.vectors(minilm, reach=4) == ()

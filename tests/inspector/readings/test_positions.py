@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -103,6 +104,30 @@ def test_what_is_beyond_the_longest_text_is_told_by_its_kind() -> None:
     assert "1 of its 2 pairs needs more than 100 tokens" in told("rope", rotation=turned([1.0, 0.01]))
     assert "All 1 pairs" in told("rope", rotation=turned([1.0]))
     assert "Its frequencies depend on the length" in told("rope", rotation=turned([1.0], variant="dynamic"))
+    biases = [
+        positional.DistanceBias("alibi", "decoder", np.arange(-8, 1), np.outer([0.5, 0.25], np.arange(-8, 1))),
+        positional.DistanceBias(
+            *("t5", "decoder", np.arange(-8, 1), np.zeros((2, 9))),
+            buckets=np.array([3, 3, 3, 3, 3, 2, 2, 1, 0]),
+            table=np.zeros((4, 2)),
+        ),
+    ]
+    far = read.beyond(("t5", "alibi"), tokens=100, rows=None, rotation=None, biases=tuple(biases))
+    assert (far.farthest, far.taken) == (4, (25.0, 50.0))
+    assert words.beyond(far) == [
+        "T5's buckets end: all keys 4 or more tokens back get the same number, at any length.",
+        "ALiBi goes on as it began: 100 tokens back, 25.0 is taken off a score in the flattest head and 50.0 in the "
+        "steepest, and twice that at twice the distance.",
+    ]
+    near = read.beyond(
+        ("t5",), tokens=100, rows=None, rotation=None, biases=(replace(biases[1], table=np.zeros((5, 2))),)
+    )
+    assert near.farthest is None  # the last bucket is farther than was asked
+    values = np.minimum(np.abs(np.arange(-4, 5)), 3)[:, None]
+    vectors = (positional.DistanceVectors("shaw", "queries", 1, np.arange(-4, 5), values.astype(np.float32)),)
+    shaw = read.beyond(("shaw",), tokens=100, rows=None, rotation=None, biases=(), vectors=vectors)
+    assert words.beyond(shaw) == ["Distances of 3 tokens back or more share one vector, the table's last."]
+    assert told("xlnet") == "Its sines and cosines of the distance have a value at any distance."
     assert told() == "No positions are found in this model, so none of them ends."
 
 

@@ -48,6 +48,8 @@ def test_rotary_positions_have_no_table_and_the_page_says_so(
         ("llama", {}, "This model turns every query and key by angles"),
         ("t5", {"decoder_start_token_id": 0}, "adds to each score a learned number for the distance of query and key"),
         ("bloom", {}, "takes off each score a multiple of the distance of query and key (ALiBi)"),
+        ("falcon", {"alibi": True, "head_dim": None}, "takes off each score a multiple of the distance"),
+        ("xlnet", {"max_position_embeddings": None}, "compares each query with sines and cosines of the distance"),
         ("gpt2", {}, "This model adds to each token a learned vector for its place. On this text its vectors"),
     ],
 )
