@@ -12,7 +12,7 @@ from threading import Thread
 import streamlit as st
 
 import models
-from inspector.views.shell import examples, session
+from inspector.views.shell import examples, process_settings, session
 
 PULSE = 0.1  # seconds between two looks at what the visitor pressed
 
@@ -40,8 +40,9 @@ def wait() -> None:
 
 def _prepare() -> None:
     try:
-        read = session.record(models.catalogue()[0].id, examples.FIRST)
-        session.overview(read.trace)
-        session.exactness(read)
+        with process_settings.uncollected():
+            read = session.record(models.catalogue()[0].id, examples.FIRST)
+            session.overview(read.trace)
+            session.exactness(read)
     except Exception:  # whatever it is: nobody sees this thread
         logging.getLogger(__name__).info("the work ahead failed", exc_info=True)

@@ -6,6 +6,8 @@ import ctypes
 import gc
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import streamlit as st
 
@@ -28,9 +30,24 @@ def tune_memory() -> None:
     if sys.platform == "linux":
         _keep_freed_memory()
     # Streamlit collects garbage after each run and sends nothing meanwhile: a quarter of a second to look through all
-    # objects of torch and transformers. These live as long as the process, so the collector skips them.
-    gc.collect()
+    # objects of torch and transformers. These live as long as the process, so the collector skips them, and with them
+    # the few thousand that their imports left behind: to find those first takes another quarter.
     gc.freeze()
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Collect no garbage while the block runs, and keep what it leaves out of later collections.
+
+    For a block that imports torch and transformers: each of their objects stays, and a sixth of the time would go into
+    looking through them again and again.
+    """
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def _keep_freed_memory() -> None:

@@ -35,6 +35,17 @@ process_settings.tune_memory()
 print(torch.get_num_threads(), gc.get_freeze_count(), len(gc.get_objects()))
 """
 
+IMPORTED = """
+import gc
+from inspector.views.shell import process_settings
+
+collections = []
+gc.callbacks.append(lambda phase, info: collections.append(phase))
+with process_settings.uncollected():
+    import torch
+print(len(collections), int(gc.isenabled()), gc.get_freeze_count())
+"""
+
 
 def run(source: str) -> list[int]:
     two = os.environ | {"OMP_NUM_THREADS": "2"}  # so that one thread is a choice
@@ -55,3 +66,10 @@ def test_garbage_is_not_looked_for_in_libraries() -> None:
     assert threads == 1
     assert left_out > 100_000
     assert looked_through < left_out / 20
+
+
+def test_nothing_is_collected_while_libraries_are_imported() -> None:
+    collections, enabled_again, left_out = run(IMPORTED)
+    assert collections == 0
+    assert enabled_again
+    assert left_out > 50_000
