@@ -156,7 +156,7 @@ def _mixes(found: Recorded, ffn: FFNRecord, *, stream: str, layer: int) -> None:
 
 
 def _rectified(found: Recorded, ffn: FFNRecord, *, stream: str, layer: int) -> None:
-    """Say what speaks for ReLU and against it, and train units to death when asked."""
+    """Say what speaks for ReLU and against it, and let units die in small trainings when asked."""
     trace = found.trace
     st.subheader("For ReLU and against it", anchor=False)
     table = session.cached(
@@ -166,12 +166,12 @@ def _rectified(found: Recorded, ffn: FFNRecord, *, stream: str, layer: int) -> N
     with st.expander("All numbers"):
         named = table.assign(function=[words.ACTIVATIONS[one] for one in table["function"]])
         widgets.table(named, name="block-activations", words=OUTPUTS)
-    if not st.toggle("Train units to death", key="dying", bind=link.bind_switch("dying")):
+    if not st.toggle("Train four small networks", key="dying", bind=link.bind_switch("dying")):
         return
     with st.spinner(f"Training four small networks for {activations.STEPS} steps"):
         died = session.cached("dying units", activations.dying)
     st.markdown(words.dying(died))
-    widgets.table(died, name="block-dying")
+    widgets.table(died, name="block-dying", words={"rate": "Learning rate", "dead": "Dead", "loss": "Last loss"})
     st.caption(
         f"Two hidden layers of {activations.UNITS} units with ReLU, plain SGD, one seed; counted are units of the "
         "second layer that are above 0 on none of 4,096 other inputs. Loss in nats."

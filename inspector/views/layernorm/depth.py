@@ -28,6 +28,13 @@ STARTS: dict[Initialisation, str] = {
 PYTHON = "import inspector\n\ntable = inspector.normalization.{}"
 
 
+MOVES = {
+    "norm": "Norm",
+    "mean": "Move of the mean",
+    "deviation": "Move of the deviation",
+    "first": "First loss",
+    "last": "Last loss",
+}
 TRAIN = "Train three small stacks"
 
 
@@ -90,7 +97,7 @@ def _shift() -> None:
     with st.spinner(f"Training each for {DRIFT_STEPS} steps"):
         table = session.cached("drift", normalization.drift)
     st.markdown(words.drift(read.drift(table)))
-    widgets.table(table, name="layernorm-drift")
+    widgets.table(table, name="layernorm-drift", words=MOVES)
     st.caption(
         f"{DRIFT_LAYERS} layers of width {WIDTH} each, pre-norm or without, {DRIFT_STEPS} steps of Adam, one seed, the "
         "task above. Looked at is what goes into the last layer's FFN, on texts that are not learned from: the move of "

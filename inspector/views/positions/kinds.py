@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 HEADS = {
     "kind": "Kind",
+    "here": "This model",
+    "same": "At one distance",
+    "others": "Between distances",
     "where": "Changes",
     "adds": "Adds",
     "learned": "Learned",
     "beyond": "Beyond its longest text",
-    "same": "At one distance",
-    "others": "Between distances",
-    "here": "This model",
 }
 
 

@@ -85,8 +85,8 @@ def _steps(subject: Subject) -> None:
     )
     st.markdown(words.steps(found))
     st.caption(
-        "A recurrent network knows the order by reading in order; attention does not, so positions have to tell it. "
-        "Steps and paths: Vaswani et al. 2017, table 1."
+        "A recurrent network knows the order by reading in order; attention alone does not: positions tell it, or a "
+        "causal mask. Steps and paths: Vaswani et al. 2017, table 1."
     )
 
 

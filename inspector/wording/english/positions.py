@@ -36,12 +36,24 @@ _TERMS: dict[Way, str] = {"learned": "position table", "sinusoidal": "position t
 
 KINDS: dict[Kind, tuple[str, str, str, str, str]] = {
     "sinusoidal": ("Sinusoidal (Vaswani 2017)", "embedding, once", "a vector of waves", "nothing", "has a value"),
-    "learned": ("Learned (Gehring 2017)", "embedding, once", "a vector for the place", "positions x width", "ends"),
-    "shaw": ("Shaw (2018)", "keys and values", "a vector for the distance", "2 (2 k + 1) x head width", "as the last"),
-    "xl": ("Transformer-XL (Dai 2019)", "scores", "waves of the distance, times a matrix", "the matrix", "has a value"),
-    "t5": ("T5 (Raffel 2020)", "scores", "a number for the distance", "buckets x heads", "as the last"),
+    "learned": ("Learned (Gehring 2017)", "embedding, once", "a vector for the place", "positions × width", "ends"),
+    "shaw": (
+        "Shaw (2018)",
+        "keys and values",
+        "a vector for the distance",
+        "2 (2k + 1) × head width",
+        "as the farthest",
+    ),
+    "xl": (
+        "Transformer-XL (Dai 2019)",
+        "scores",
+        "waves of the distance, times a matrix",
+        "a matrix, two vectors",
+        "has a value",
+    ),
+    "t5": ("T5 (Raffel 2020)", "scores", "a number for the distance", "buckets × heads", "as the farthest"),
     "rope": ("RoPE (Su 2021)", "queries and keys", "nothing: they are turned", "nothing", "has a value"),
-    "alibi": ("ALiBi (Press 2022)", "scores", "minus slope x distance", "nothing", "has a value"),
+    "alibi": ("ALiBi (Press 2022)", "scores", "− slope × distance", "nothing", "has a value"),
 }
 """Each kind: its name, what it changes, what it adds there, what it learns, and what it has beyond its longest text."""
 _SHORT: dict[Kind, str] = {
