@@ -46,6 +46,13 @@ GROUPS = {
     "Write": ("Generate",),
     "Learn": ("Lab", "Training"),
 }
+# Notes on the document that the server was asked to run the page again.
+NOTE = """() => {
+  const note = () => (document.body.dataset.asked = "yes");
+  delete document.body.dataset.asked;
+  const state = { attributes: true, attributeFilter: ["data-test-script-state"] };
+  new MutationObserver(note).observe(document.querySelector(".stApp"), state);
+}"""
 # Runs inside the server before anything else: writes down every address that it resolves or connects to.
 WATCHER = """
 import os, sys
@@ -80,6 +87,15 @@ def rests(page: Page) -> None:
     expect(page.get_by_test_id("stSpinner")).to_have_count(0)
 
 
+@contextmanager
+def redrawn(page: Page) -> Iterator[None]:
+    """Change the window; its script runs anew, and then it rests."""
+    page.evaluate(NOTE)
+    yield
+    expect(page.locator("body")).to_have_attribute("data-asked", "yes")
+    rests(page)
+
+
 def until(page: Page, seen: Callable[[], bool]) -> None:
     """Let Chromium go on until something is seen; after two minutes the next assertion tells what is missing."""
     for _ in range(1200):
@@ -111,10 +127,11 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="session")
 def window(browser: Browser) -> Iterator[Page]:
     """The window that all tests use in turn: a window of its own would cost each a second of the processor."""
-    page = browser.new_page()
+    context = browser.new_context()  # of its own, in which a test may open other tabs
+    page = context.new_page()
     page.set_default_timeout(SLOW)
     yield page
-    page.close()
+    context.close()
 
 
 @contextmanager
@@ -185,24 +202,23 @@ def inert(window: Page) -> Iterator[Page]:
 
 
 @contextmanager
-def without_errors(browser: Browser, width: int, height: int) -> Iterator[Page]:
-    """Open a page of these pixels, on which no script may fail."""
+def without_errors(window: Page, width: int, height: int) -> Iterator[Page]:
+    """Lend the window in a size of pixels; no script may fail, and no dialog may come."""
     errors: list[str] = []
-    opened = browser.new_page(viewport={"width": width, "height": height})
-    opened.set_default_timeout(SLOW)
-    opened.on("pageerror", lambda error: errors.append(str(error)))
-    try:
-        yield opened
-    finally:
-        opened.close()
+    heard = {
+        "pageerror": lambda error: errors.append(str(error)),
+        "dialog": lambda dialog: (errors.append(f"dialog {dialog.message}"), dialog.dismiss()),
+    }
+    with lent(window, width, height, **heard) as page:
+        yield page
     assert errors == []
 
 
 @pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    """Open a page of 1440 x 900, on which no script may fail."""
-    with without_errors(browser, 1440, 900) as opened:
-        yield opened
+def page(window: Page) -> Iterator[Page]:
+    """Lend the window in 1440 x 900, on which no script may fail."""
+    with without_errors(window, 1440, 900) as page:
+        yield page
 
 
 @pytest.fixture(scope="session")

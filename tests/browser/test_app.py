@@ -13,36 +13,40 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from PIL import Image
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 import inspector
 import models
 from inspector import record
 from models import LoadedModel
-from tests.browser.conftest import SLOW, rests, turn_to, visit
+from tests.browser.conftest import PAGES, lent, rests, turn_to, visit
 from tests.browser.drawing import SAID, frame, point, tooltip
 from tests.inspector.probe.families import CAPTURED, save
 
 EXAMPLE = "The cat sat on the mat because it was tired."
+HOSTILE = "<img src=x onerror=alert(1)> **bold** $x$ <script>alert(2)</script>"
+PLACES = {  # pages that read the same text, and their paths
+    "Attention": "/",
+    "Compare": "/compare",
+    "LayerNorm": "/layernorm",
+    "Positions": "/positions",
+    "Costs": "/costs",
+}
 
 
 @pytest.fixture
-def page(browser: Browser, server: Any) -> Iterator[Page]:
-    """A page from which no request leaves this machine, with neither dialogs nor script errors."""
-    yield from opened(browser, server)
-
-
-def opened(browser: Browser, server: Any, **options: Any) -> Iterator[Page]:
+def page(window: Page, server: Any) -> Iterator[Page]:
+    """Lend the window; no request leaves this machine, and there are neither dialogs nor script errors."""
     complaints: list[str] = []
-    context = browser.new_context(**({"viewport": {"width": 1440, "height": 1000}} | options))
-    page = context.new_page()
-    page.set_default_timeout(SLOW)
-    page.on("request", lambda r: r.url.startswith((server.url, "data:", "blob:", "file:")) or complaints.append(r.url))
-    page.on("dialog", lambda dialog: (complaints.append(f"dialog: {dialog.message}"), dialog.dismiss()))
-    page.on("pageerror", lambda error: complaints.append(f"error: {error}"))
-    page.on("console", lambda said: "Content Security Policy" in said.text and complaints.append(said.text))
-    yield page
-    context.close()
+    own = (server.url, "data:", "blob:", "file:", "about:")
+    heard = {
+        "request": lambda asked: asked.url.startswith(own) or complaints.append(asked.url),
+        "dialog": lambda dialog: (complaints.append(f"dialog: {dialog.message}"), dialog.dismiss()),
+        "pageerror": lambda error: complaints.append(f"error: {error}"),
+        "console": lambda said: "Content Security Policy" in said.text and complaints.append(said.text),
+    }
+    with lent(window, 1440, 1000, **heard) as page:
+        yield page
     assert complaints == []
 
 
@@ -52,8 +56,10 @@ def ready(page: Page, server: Any, path: str = "/") -> None:
     expect(page.get_by_role("gridcell")).to_have_count(72)
 
 
-def test_the_example_is_drawn_and_nothing_leaves_the_machine(page: Page, server: Any) -> None:
-    ready(page, server)
+def test_a_pasted_text_is_inspected_and_inert_on_every_page_and_nothing_leaves_the_machine(
+    page: Page, server: Any, minilm: LoadedModel
+) -> None:
+    ready(page, server, "/?words=true")
     expect(page.get_by_text("Exact on this text").first).to_be_visible()
     painted = page.locator("canvas").evaluate_all(
         """canvases => canvases.map(canvas => {
@@ -64,31 +70,26 @@ def test_the_example_is_drawn_and_nothing_leaves_the_machine(page: Page, server:
         })"""
     )
     assert max(painted) > 20, "no canvas shows a map"
-    for name in ("Compare", "LayerNorm", "Positions", "Costs"):
-        turn_to(page, name)
-        expect(page.get_by_role("heading", name=name, exact=True)).to_be_visible()
+    page.get_by_label("Text", exact=True).fill(HOSTILE)
+    page.get_by_role("button", name="Inspect").click()
+    told = f"{len(record(minilm, HOSTILE).tokens)} tokens of at most 512"
+    for name, path in PLACES.items():
+        if name != "Attention":
+            turn_to(page, name)
+            expect(page.get_by_role("heading", name=name, exact=True)).to_be_visible()
+        expect(page.get_by_text(told)).to_be_visible()
         rests(page)
+        page.locator(PAGES[path]).first.wait_for(state="attached")
+        expect(page.get_by_label("Text", exact=True)).to_have_value(HOSTILE)
+        assert page.locator("img[src='x']").count() == 0
         assert page.get_by_test_id("stException").count() == 0
+        if name == "Compare":
+            expect(page).to_have_url(re.compile("words=true"))
     hosts = {line.split()[1] for line in server.calls.read_text().splitlines()}
     assert hosts <= {"127.0.0.1", "localhost", "None", "::1"}, hosts
 
 
-def test_a_click_opens_a_head_and_the_link_restores_it(page: Page, server: Any, browser: Browser) -> None:
-    ready(page, server)
-    page.get_by_role("gridcell", name="layer 3, head 5").click()
-    expect(page.get_by_text("Layer 3, head 5", exact=True)).to_be_visible()
-    page.get_by_role("button", name="Options").click()
-    page.get_by_text("Merge word pieces").click()
-    expect(page).to_have_url(re.compile("(?=.*layer=3)(?=.*head=5)(?=.*words=true)"))
-    other = page.context.new_page()
-    ready(other, server, page.url.removeprefix(server.url))
-    expect(other.get_by_text("Layer 3, head 5", exact=True)).to_be_visible()
-    other.get_by_role("button", name="Options").click()
-    expect(other.get_by_role("switch", name="Merge word pieces")).to_be_checked()
-    expect(other.get_by_role("gridcell", name="layer 3, head 5")).to_have_attribute("aria-selected", "true")
-
-
-def test_the_keyboard_walks_and_steps(page: Page, server: Any) -> None:
+def test_heads_open_by_keys_and_clicks_and_back_and_wait_while_another_page_is_used(page: Page, server: Any) -> None:
     ready(page, server, "/?layer=2&head=10")
     page.get_by_role("gridcell", name="layer 2, head 10").focus()
     page.keyboard.press("ArrowDown")
@@ -101,11 +102,16 @@ def test_the_keyboard_walks_and_steps(page: Page, server: Any) -> None:
     page.keyboard.press("[")
     expect(page.get_by_text("Layer 3, head 11", exact=True)).to_be_visible()
 
+    for place in ("layer 2, head 1", "layer 4, head 6"):
+        page.get_by_role("gridcell", name=f"{place},").click()
+        expect(page).to_have_url(re.compile(place.replace("layer ", "layer=").replace(", head ", "&head=")))
+    page.go_back()
+    expect(page.get_by_role("gridcell", name="layer 2, head 1,")).to_have_attribute("aria-selected", "true")
+    expect(page).to_have_url(re.compile("layer=2&head=1"))
 
-def test_the_open_head_waits_while_other_pages_are_used(page: Page, server: Any) -> None:
-    ready(page, server)
     page.get_by_role("gridcell", name="layer 4, head 2,").click()
     expect(page).to_have_url(re.compile("layer=4&head=2"))
+    rests(page)
     turn_to(page, "Compare")
     page.get_by_role("button", name="Options").click()
     page.get_by_text("Square-root colour").click()
@@ -115,51 +121,6 @@ def test_the_open_head_waits_while_other_pages_are_used(page: Page, server: Any)
     turn_to(page, "Attention")
     expect(page.get_by_role("gridcell", name="layer 4, head 2,")).to_have_attribute("aria-selected", "true")
     expect(page).to_have_url(re.compile("layer=4"))
-
-
-def test_back_returns_to_the_head_before(page: Page, server: Any) -> None:
-    ready(page, server)
-    for place in ("layer 2, head 1", "layer 4, head 6"):
-        page.get_by_role("gridcell", name=f"{place},").click()
-        expect(page).to_have_url(re.compile(place.replace("layer ", "layer=").replace(", head ", "&head=")))
-    page.go_back()
-    expect(page.get_by_role("gridcell", name="layer 2, head 1,")).to_have_attribute("aria-selected", "true")
-    expect(page).to_have_url(re.compile("layer=2&head=1"))
-
-
-def test_a_pasted_text_is_inspected(page: Page, server: Any) -> None:
-    ready(page, server)
-    page.get_by_label("Text", exact=True).fill("Colourless green ideas sleep furiously.")
-    page.get_by_role("button", name="Inspect").click()
-    expect(page.get_by_text("9 tokens of at most 512")).to_be_visible()
-    turn_to(page, "LayerNorm")
-    expect(page.get_by_text("9 tokens of at most 512")).to_be_visible()
-    expect(page.get_by_label("Text", exact=True)).to_have_value("Colourless green ideas sleep furiously.")
-
-
-def test_tokens_are_inert_in_every_view(page: Page, server: Any) -> None:
-    hostile = "%3Cimg src=x onerror=alert(1)%3E **bold** $x$ %3Cscript%3Ealert(2)%3C/script%3E"
-    ready(page, server, f"/?words=true&text={hostile}")
-    for path in ("/compare", "/layernorm", "/positions", "/costs"):
-        visit(page, server, f"{path}?words=true&text={hostile}")
-        assert page.locator("img[src='x']").count() == 0
-        assert page.get_by_test_id("stException").count() == 0
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_light_and_dark(browser: Browser, server: Any, scheme: str) -> None:
-    for page in opened(browser, server, color_scheme=scheme):
-        ready(page, server)
-        background = page.get_by_test_id("stApp").evaluate("e => getComputedStyle(e).backgroundColor")
-        assert background == {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 21, 26)"}[scheme]
-
-
-@pytest.mark.parametrize("path", ["/", "/compare", "/layernorm", "/positions", "/costs"])
-def test_nothing_scrolls_sideways_on_a_phone(browser: Browser, server: Any, path: str) -> None:
-    for page in opened(browser, server, viewport={"width": 390, "height": 844}):
-        visit(page, server, path)
-        main = page.get_by_test_id("stMain")
-        assert main.evaluate("e => e.scrollWidth - e.clientWidth") <= 1
 
 
 def downloaded(page: Page, name: str, folder: Path) -> Path:

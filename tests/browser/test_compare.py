@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import rests, until, without_errors
 from tests.browser.drawing import frame
@@ -16,9 +16,9 @@ WORDS = "/compare?b_model=mini-bert&text=Antidisestablishmentarianism+is+long."
 
 
 @pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    with without_errors(browser, 1280, 1400) as opened:
-        yield opened
+def page(window: Page) -> Iterator[Page]:
+    with without_errors(window, 1280, 1400) as page:
+        yield page
 
 
 def ready(page: Page, server: Any, path: str) -> None:

@@ -5,22 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import SLOW, Server, rests
+from tests.browser.conftest import Server, rests, without_errors
 
 EVERY = 72  # heads of the default model
 
 
 @pytest.fixture
-def page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
-    """A page of the size that the test is parametrized with."""
-    width, height = request.param
-    context = browser.new_context(viewport={"width": width, "height": height})
-    page = context.new_page()
-    page.set_default_timeout(SLOW)
-    yield page
-    context.close()
+def page(window: Page, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """Lend the window in the size that the test is parametrized with."""
+    with without_errors(window, *request.param) as page:
+        yield page
 
 
 def opened(page: Page, server: Server) -> None:

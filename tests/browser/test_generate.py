@@ -8,6 +8,8 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.conftest import without_errors
+
 TEXT = "My dog sat on the big red chair."
 # Asked in one go: while a narrow window's order takes the place of a wide one's, buttons come and go.
 IN_ONE_ROW = """(names) => {
@@ -19,14 +21,9 @@ IN_ONE_ROW = """(names) => {
 
 
 @pytest.fixture
-def tab(browser, server):
-    errors = []
-    page = browser.new_page(viewport={"width": 1300, "height": 1000})
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.on("dialog", lambda dialog: (errors.append(dialog.message), dialog.dismiss()))
-    yield page
-    page.close()
-    assert errors == []
+def tab(window):
+    with without_errors(window, 1300, 1000) as page:
+        yield page
 
 
 def open_page(tab, server, **link: str) -> None:

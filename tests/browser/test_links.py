@@ -8,8 +8,9 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import SLOW, Server, rests
+from tests.browser.conftest import SLOW, Server, rests, without_errors
 
+SIZE = (1440, 1400)
 # What the page shows of the reader's choices, and the pictures themselves.
 SHOWN = """() => {
   const inside = (e) => (e.shadowRoot ? [e, ...deep(e.shadowRoot)] : [e]);
@@ -30,16 +31,18 @@ SHOWN = """() => {
 
 
 @pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    yield from opened(browser)
+def page(window: Page) -> Iterator[Page]:
+    with without_errors(window, *SIZE) as page:
+        yield page
 
 
 def opened(browser: Browser) -> Iterator[Page]:
-    context = browser.new_context(viewport={"width": 1440, "height": 1400})
-    page = context.new_page()
+    """Open a window of its own, which never saw the page."""
+    width, height = SIZE
+    page = browser.new_page(viewport={"width": width, "height": height})
     page.set_default_timeout(SLOW)
     yield page
-    context.close()
+    page.close()
 
 
 def shown(page: Page) -> dict[str, object]:
@@ -65,6 +68,7 @@ def test_all_that_is_chosen_comes_back(page: Page, browser: Browser, server: Ser
     grid, head = page.locator(".hl-grid"), page.locator(".hl-head").first
     grid.locator("[data-layer='2'][data-head='3']").click()
     in_link(page, "layer=2", "head=3")
+    expect(page.get_by_text("Layer 2, head 3", exact=True)).to_be_visible()
     page.get_by_role("button", name="Options").click()
     for name, key in (("Hide special tokens", "hide"), ("Merge word pieces", "words"), ("Square-root colour", "sqrt")):
         page.get_by_test_id("stCheckbox").get_by_text(name).click()
@@ -97,16 +101,25 @@ def test_all_that_is_chosen_comes_back(page: Page, browser: Browser, server: Ser
         for name, value in here.items():
             assert there[name] == value, name
         expect(another.get_by_text("The link asks for")).to_have_count(0)
+        expect(another.get_by_text("Layer 2, head 3", exact=True)).to_be_visible()
+        expect(another.locator("[data-layer='2'][data-head='3']")).to_have_attribute("aria-selected", "true")
+        another.get_by_role("button", name="Options").click()
+        expect(another.get_by_role("switch", name="Merge word pieces")).to_be_checked()
 
 
-@pytest.mark.parametrize("kind", ["Scores", "Norm-weighted", "Rollout"])
-def test_what_is_drawn_of_a_head_comes_back(page: Page, browser: Browser, server: Server, kind: str) -> None:
-    page.goto(f"{server.url}/?layer=1&head=4")
-    expect(page.get_by_role("gridcell")).to_have_count(72)
-    page.get_by_test_id("stMain").get_by_role("radio", name=kind).click()
-    in_link(page, "kind=")
-    here = shown(page)
-    for another in opened(browser):
-        another.goto(page.url)
-        expect(another.get_by_role("gridcell")).to_have_count(72)
-        assert shown(another) == here
+def test_what_is_drawn_of_a_head_comes_back(window: Page, server: Server) -> None:
+    drawn = {}
+    with without_errors(window, *SIZE) as page:
+        page.goto(f"{server.url}/?layer=1&head=4")
+        expect(page.get_by_role("gridcell")).to_have_count(72)
+        for kind, key in (("Scores", "scores"), ("Norm-weighted", "norm-weighted"), ("Rollout", "rollout")):
+            page.get_by_test_id("stMain").get_by_role("radio", name=kind).click()
+            in_link(page, f"kind={key}")
+            here = shown(page)
+            drawn[page.url] = here
+    assert len(drawn) == 3
+    for url, here in drawn.items():
+        with without_errors(window, *SIZE) as another:  # emptied: it knows nothing of the choice
+            another.goto(url)
+            expect(another.get_by_role("gridcell")).to_have_count(72)
+            assert shown(another) == here

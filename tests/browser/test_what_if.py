@@ -6,21 +6,19 @@ from collections.abc import Iterator
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import SLOW, Server, rests
+from tests.browser.conftest import Server, redrawn, rests, without_errors
 
 
 @pytest.fixture
-def page(browser: Browser, server: Server) -> Iterator[Page]:
-    tab = browser.new_page(viewport={"width": 1440, "height": 1000})
-    tab.set_default_timeout(SLOW)
-    tab.goto(f"{server.url}/what_if?model=own-decoder&part=Drop+heads&drop=0.2")
-    yield tab
-    tab.close()
+def page(window: Page, server: Server) -> Iterator[Page]:
+    with without_errors(window, 1440, 1000) as page:
+        page.goto(f"{server.url}/what_if?model=own-decoder&part=Drop+heads&drop=0.2")
+        yield page
 
 
-def test_a_click_crosses_a_head_out_and_another_takes_that_back(page: Page) -> None:
+def test_a_click_crosses_a_head_out_another_takes_that_back_and_a_phone_scrolls_down_alone(page: Page) -> None:
     grid = page.get_by_role("grid").first
     expect(grid.locator("[aria-selected=true]")).to_have_count(1)
     page.get_by_text("of each token's last hidden state").first.wait_for(state="attached")
@@ -33,9 +31,7 @@ def test_a_click_crosses_a_head_out_and_another_takes_that_back(page: Page) -> N
     cell.press("Enter")
     expect(cell).to_have_attribute("aria-selected", "false")
     expect(page.get_by_text("1 of 8 heads dropped")).to_be_visible()
-
-
-def test_the_page_does_not_scroll_sideways_on_a_phone(page: Page) -> None:
-    page.set_viewport_size({"width": 390, "height": 800})
+    with redrawn(page):
+        page.set_viewport_size({"width": 390, "height": 800})
     page.get_by_text("of each token's last hidden state").first.wait_for(state="attached")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390

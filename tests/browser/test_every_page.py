@@ -1,15 +1,19 @@
-"""Every page, light and dark, as axe-core measures it: contrast, names, order, and targets of 24 pixels; the focus."""
+"""Every page, opened once in light or dark and turned to the other: nothing is refused, and it holds what it must.
+
+axe-core measures contrast, names, order and targets of 24 pixels; the focus is followed; a phone scrolls down alone.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import PAGES, SLOW, visit
+from tests.browser.conftest import PAGES, Server, lent, redrawn, visit
 
 RULES = {"rules": {"target-size": {"enabled": True}}, "resultTypes": ["violations"]}
 MOST = 160  # presses of Tab on a page
@@ -70,15 +74,28 @@ STEP = """() => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def page(browser: Browser) -> Iterator[Page]:
-    context = browser.new_context(
-        viewport={"width": 1440, "height": 900}, bypass_csp=True
-    )  # axe's own script is inline
-    opened = context.new_page()
-    opened.set_default_timeout(SLOW)
-    yield opened
-    context.close()
+GROUNDS = {False: "rgb(255, 255, 255)", True: "rgb(20, 21, 26)"}  # dark? -> colour of the page
+
+
+@pytest.fixture(scope="module", params=enumerate(PAGES), ids=PAGES)
+def opened(request: pytest.FixtureRequest, window: Page, server: Server) -> Iterator[tuple[Page, bool]]:
+    """A page with its picture, and whether it was opened in the dark, as every second one is."""
+    number, path = request.param
+    dark = bool(number % 2)
+    complaints: list[str] = []
+    own = (server.url, "data:", "blob:", "about:")
+    pieces = re.compile("data:[^']{100,}")  # whole pictures and fonts
+    heard = {
+        "request": lambda asked: asked.url.startswith(own) or complaints.append(f"request: {asked.url}"),
+        "dialog": lambda dialog: (complaints.append(f"dialog: {dialog.message}"), dialog.dismiss()),
+        "pageerror": lambda error: complaints.append(f"error: {error}"),
+        "console": lambda said: "Content Security Policy" in said.text and complaints.append(pieces.sub("", said.text)),
+    }
+    with lent(window, 1440, 900, dark=dark, **heard) as page:
+        visit(page, server, path)
+        page.add_style_tag(content=AT_ONCE)
+        yield page, dark
+    assert complaints == []  # at the end: what is refused may be refused late
 
 
 def findings(page: Page) -> list[str]:
@@ -93,7 +110,6 @@ def findings(page: Page) -> list[str]:
 
 def walked(page: Page) -> list[dict[str, Any]]:
     """Walk through a page with Tab; each control with its mark of the focus, and the contrast of ours."""
-    page.add_style_tag(content=AT_ONCE)
     page.evaluate("window.lastFocus = null")
     found = []
     for _ in range(MOST):
@@ -105,16 +121,25 @@ def walked(page: Page) -> list[dict[str, Any]]:
     return found
 
 
-@pytest.mark.parametrize("path", PAGES)
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_nothing_is_found_and_the_focus_is_seen(
-    page: Page, server: Any, scheme: Literal["light", "dark"], path: str
-) -> None:
-    page.emulate_media(color_scheme=scheme)
-    visit(page, server, path)
+@pytest.mark.parametrize("turned", [False, True], ids=["as opened", "in other colours"])
+def test_nothing_is_found_and_the_focus_is_seen(opened: tuple[Page, bool], turned: bool) -> None:
+    page, dark = opened
+    if turned:
+        dark = not dark
+        with redrawn(page):
+            page.emulate_media(color_scheme="dark" if dark else "light")
+    expect(page.get_by_test_id("stApp")).to_have_css("background-color", GROUNDS[dark])
+    expect(page.get_by_test_id("stException")).to_have_count(0)
     assert findings(page) == []
     controls = walked(page)
     assert len(controls) > 20
     unseen = [one["name"] for one in controls if not one["marked"]]
     assert [name for name in unseen if not any(known in name for known in BY_THE_GROUND)] == []
     assert [one for one in controls if one["contrast"] is not None and one["contrast"] < 3] == []
+
+
+def test_nothing_scrolls_sideways_on_a_phone(opened: tuple[Page, bool]) -> None:
+    page, _ = opened
+    with redrawn(page):
+        page.set_viewport_size({"width": 390, "height": 844})
+    assert page.get_by_test_id("stMain").evaluate("e => e.scrollWidth - e.clientWidth") <= 1
