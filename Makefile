@@ -8,7 +8,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-# A worker a core, and a thread a worker; a file stays in one worker, and the files begin in the order of conftest.py.
+# A worker a core, and a thread a worker; a file stays in one worker, as all of the browser do; conftest.py orders them.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 .PHONY: app check test lint setup constraints rooms clean

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 import torch
+from xdist.remote import Producer
+from xdist.scheduler import LoadFileScheduling
 
 import models
 
@@ -58,6 +60,18 @@ def pytest_xdist_auto_num_workers() -> int:
     """Count the workers of `-n auto`: a worker a core that this process may use, and no workers on a single core."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min(cores, MOST_WORKERS) if cores > 1 else 0
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling | None:
+    return ByServer(config, log) if config.getoption("dist") == "loadfile" else None
+
+
+class ByServer(LoadFileScheduling):
+    """Hand out files, and all files of the browser as one: a second server and Chromium would start half a minute."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        path = super()._split_scope(nodeid)
+        return "tests/browser" if path.startswith("tests/browser/") else path
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -48,7 +48,7 @@ def test_a_click_in_the_matrix_opens_the_pair(page: Page, server: Any) -> None:
     expect(page.get_by_text("A: layer 2, head 5", exact=True)).to_be_visible()
 
 
-def test_twin_maps_are_aligned(page: Page, server: Any) -> None:
+def test_twin_maps_are_aligned_and_a_piece_lights_up_its_whole_word_in_the_other(page: Page, server: Any) -> None:
     page.set_viewport_size({"width": 1440, "height": 900})
     ready(page, server, WORDS)
     plots = [page.locator(".hl-head .plot").nth(place) for place in range(3)]
@@ -60,6 +60,11 @@ def test_twin_maps_are_aligned(page: Page, server: Any) -> None:
     sentence = page.get_by_role("heading", level=2).first.bounding_box()
     assert sentence is not None
     assert sentence["y"] + sentence["height"] < boxes[0]["y"]
+    a, b, apart = (page.locator(".hl-head").nth(place) for place in range(3))
+    a.locator(".left .label", has_text="##ism").hover()
+    lit = b.locator(".left .label.on")
+    expect(lit).to_have_count(b.locator(".left .label").count() - 5)  # all pieces but [CLS] is long . [SEP]
+    expect(apart.locator(".left .label.on")).to_have_text(["Antidisestablishmentarianism"])
 
 
 def test_a_click_on_a_strip_opens_the_head(page: Page, server: Any) -> None:
@@ -68,15 +73,6 @@ def test_a_click_on_a_strip_opens_the_head(page: Page, server: Any) -> None:
     expect(page.get_by_text("A: layer 4, head 7", exact=True)).to_be_visible()
     page.get_by_role("gridcell", name="layer 4, head 2").click()
     expect(page.get_by_text("A: layer 4, head 2", exact=True)).to_be_visible()
-
-
-def test_a_piece_lights_up_its_whole_word_in_the_other_panel(page: Page, server: Any) -> None:
-    ready(page, server, WORDS)
-    a, b, apart = (page.locator(".hl-head").nth(place) for place in range(3))
-    a.locator(".left .label", has_text="##ism").hover()
-    lit = b.locator(".left .label.on")
-    expect(lit).to_have_count(b.locator(".left .label").count() - 5)  # all pieces but [CLS] is long . [SEP]
-    expect(apart.locator(".left .label.on")).to_have_text(["Antidisestablishmentarianism"])
 
 
 def test_two_panels_a_row_and_one_on_a_phone(page: Page, server: Any) -> None:

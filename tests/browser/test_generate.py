@@ -39,10 +39,11 @@ def at(tab, words: str):
     expect(tab.get_by_text(re.compile(rf"^Step {words}"))).to_be_visible()
 
 
-def test_it_plays_to_the_end_and_the_browser_goes_back_over_it_at_once(tab, server) -> None:
-    open_page(tab, server, step="1")
-    at(tab, "1 of")
+def test_it_plays_to_the_end_and_the_browser_goes_back_over_it_at_once_and_keys_and_clicks_walk(tab, server) -> None:
+    open_page(tab, server, step="3")
+    at(tab, "3 of")
     last = tab.locator(".hl-written button").count()
+    assert last > 6  # more steps are played than the browser may remember
     before = tab.evaluate("history.length")
     tab.get_by_role("button", name="Play").click()
     expect(tab.get_by_role("button", name="Pause")).to_be_visible()
@@ -51,18 +52,15 @@ def test_it_plays_to_the_end_and_the_browser_goes_back_over_it_at_once(tab, serv
     assert tab.evaluate("history.length") <= before + 2
     expect(tab.locator(".hl-written button").last).to_have_attribute("aria-current", "step")
 
-
-def test_keys_and_clicks_walk(tab, server) -> None:
-    open_page(tab, server, step="3")
-    tab.keyboard.press("n")
-    at(tab, "4 of")
     tab.keyboard.press("b")
-    at(tab, "3 of")
+    at(tab, f"{last - 1} of")
+    tab.keyboard.press("n")
+    at(tab, f"{last} of")
     tab.locator(".hl-written button").first.click()
     at(tab, "1 of")
     tab.locator(".hl-written button").first.press("ArrowRight")
     at(tab, "2 of")
-    assert "step=2" in tab.url
+    expect(tab).to_have_url(re.compile("step=2"))
 
 
 def test_a_token_is_text_and_a_phone_scrolls_down_alone(tab, server) -> None:

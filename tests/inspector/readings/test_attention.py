@@ -61,6 +61,7 @@ def traces(minilm: LoadedModel) -> Iterator[Trace]:
 WORDS = ("猫坐在垫子上。", "我爱猫。", "他说她累了，因为她累了。", "是")
 
 
+@pytest.mark.heavy
 def test_what_is_said_of_heads_is_what_their_maps_hold(minilm: LoadedModel) -> None:
     random, seen = Random(7), set()
     for trace_number, trace in enumerate(traces(minilm)):
