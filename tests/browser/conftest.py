@@ -18,6 +18,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
 
+from tests.browser.drawing import frame
+
 ROOT = Path(__file__).parents[2]
 FLAGS = [
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
@@ -46,12 +48,16 @@ GROUPS = {
     "Write": ("Generate",),
     "Learn": ("Lab", "Training"),
 }
-# Notes on the document that the server was asked to run the page again.
+# Notes on the document that something was sent to the server; it asks for a run of the page, and for nothing else.
 NOTE = """() => {
-  const note = () => (document.body.dataset.asked = "yes");
   delete document.body.dataset.asked;
-  const state = { attributes: true, attributeFilter: ["data-test-script-state"] };
-  new MutationObserver(note).observe(document.querySelector(".stApp"), state);
+  if (window.noting) return;
+  window.noting = true;
+  const send = WebSocket.prototype.send;
+  WebSocket.prototype.send = function (...data) {
+    document.body.dataset.asked = "yes";
+    return send.apply(this, data);
+  };
 }"""
 # Runs inside the server before anything else: writes down every address that it resolves or connects to.
 WATCHER = """
@@ -93,6 +99,7 @@ def redrawn(page: Page) -> Iterator[None]:
     page.evaluate(NOTE)
     yield
     expect(page.locator("body")).to_have_attribute("data-asked", "yes")
+    frame(page)
     rests(page)
 
 

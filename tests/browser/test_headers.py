@@ -19,13 +19,13 @@ from tests.browser.conftest import ROOT, Server, lent, until, visit, wait_for
 
 @pytest.fixture
 def found() -> list[str]:
-    """What Chromium says about the policy while the page is open."""
+    """Messages of Chromium about the policy while the page is open."""
     return []
 
 
 @pytest.fixture
 def saved() -> list[Download]:
-    """What Chromium saves while the page is open."""
+    """Files that Chromium saves while the page is open."""
     return []
 
 
