@@ -88,7 +88,10 @@ def show(trace: Trace, loaded: models.LoadedModel, *, norm: int, name: str) -> N
         python=own,
     )
     if unknown := sum(encoding.unknown for encoding in batch.encodings):
-        st.caption(recording_notes.unknown_in_words(unknown, of=int(keep.sum())))
+        chinese = any("\u4e00" <= mark <= "\u9fff" for text in texts for mark in text)
+        other_model = " mini-BERT for Chinese reads Chinese characters: choose it in the sidebar." if chinese else ""
+        told = recording_notes.unknown_in_words(unknown, of=int(keep.sum()))
+        st.caption(f"{told}{other_model}")
     _statistics(found)
     made = {
         other: normalization.through(

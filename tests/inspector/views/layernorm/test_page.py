@@ -112,6 +112,9 @@ def test_every_section_opens_and_the_slider_moves_batch_norm_alone() -> None:
     assert "24 other sentences" in said(app)
     assert "Training and use differ." in said(app)
     assert "Shen et al. (2020) find BatchNorm worse" in said(app)
+    app.text_area(key="batch").set_value("猫坐在垫子上。").run()
+    assert "unknown to this model" in said(app)
+    assert "mini-BERT for Chinese reads Chinese characters" in said(app)
     app.text_area(key="batch").set_value("\n").run()
     assert "Write a sentence." in said(app)
     for section, sentence in (
