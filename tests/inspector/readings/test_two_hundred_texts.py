@@ -33,6 +33,8 @@ from models import LoadedModel
 from tests.inspector.readings.said import COUNT, NUMBER, PERCENT, TOKEN, claim, count, is_number, is_percent, planted
 from tests.inspector.readings.written import next_probabilities
 
+pytestmark = pytest.mark.heavy
+
 NAMED = r"((?:the [\d,]+\w\w )?`+ ?.+? ?`+)"
 MODELS = {"mini-bert": 60, "own-encoder": 50, "own-decoder": 50, "own-encoder-decoder": 40}
 ODD = ("a", "?!", "the the the the", "`` ` ``", "猫追老鼠", "**b** $x$ <i>", "1 1 1 1 1", "x", "¶ \u200b é", "Hi.")
