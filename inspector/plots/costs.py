@@ -352,7 +352,7 @@ def sharing(caches: pd.DataFrame, *, mode: Mode = "light") -> go.Figure:
                 theme.quantity(amount, "B") + (", this model" if own else "")
                 for amount, own in zip(caches["bytes"], caches["own"], strict=True)
             ],
-            textposition="outside",
+            textposition=["inside" if 2 * amount > caches["bytes"].max() else "outside" for amount in caches["bytes"]],
             cliponaxis=False,
             hovertemplate="%{y}: %{text}<extra></extra>",
         ),

@@ -110,7 +110,11 @@ def _cache(subject: Subject, counted: Counted) -> None:
     )
     numbers = sorted({layer.numbers for layer in cache.layers})
     each = " or ".join(f"{number:,}" for number in numbers)
-    window = f" A layer with a window keeps {windows[0]:,} tokens at most." if windows else ""
+    window = (
+        f" A layer with a window keeps {windows[0]:,} tokens at most."
+        if windows
+        else " So the cache grows in proportion to the text."
+    )
     once = " A token of the source adds as many, once." if both else ""
     kept = (
         "the latent and the part with positions" if cache.sharing == "MLA" else "a key and a value for each of K heads"
@@ -151,6 +155,8 @@ def _step(subject: Subject, counted: Counted) -> None:
         ]
     )
     st.caption(
-        "With the cache a step costs the projections and the FFN of one token and attention over n keys: linear in n. "
-        "Without, the whole text is read again." + (" The source is encoded once, either way." if both else "")
+        "With the cache a step costs the projections and the FFN of one token, and attention over the keys that are "
+        "kept; without, the whole text is read again. Where attention is dense the first grows with n and the second "
+        "with n²; over all n steps of a text they add up to n² and n³."
+        + (" The source is encoded once, either way." if both else "")
     )
