@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,6 +14,7 @@ from inspector.trace import Trace
 from inspector.trace.blocks import Blocks, HeadRecord, LayerRecord
 
 _LARGEST = 1024  # of a matrix whose rank is counted
+ROWS = "token rows"  # the column of embedding and head
 ROLES = {"q": "W_Q", "k": "W_K", "v": "W_V", "out": "W_O", "gate": "gate", "up": "up", "down": "down"}
 
 
@@ -52,22 +52,29 @@ class Heads:
     width: int
 
 
-def storages(blocks: Blocks, *, stream: str) -> pd.DataFrame:
+def storages(blocks: Blocks, *, stream: str, head: str = "") -> pd.DataFrame:
     """List the matrices that each layer of a stream multiplied by, a row each.
 
-    Columns: row ("layer 0"), role (W_Q, ..., up, down; with a number where a layer has several), name (the
-    parameter's), storage (its number: equal numbers are one tensor).
+    head: the name of the matrix that makes the logits; with it the embedding's row stands first and the head's last.
+    Columns: row ("layer 0", "embedding", "head"), role (W_Q, ..., up, down; with a number where a layer has several;
+    "token rows" of embedding and head), name (the parameter's), storage (its number: equal numbers are one tensor).
     """
-    numbers: dict[str, int] = {}
-    rows: list[dict[str, Any]] = []
+    listed: list[tuple[str, str, str]] = []
     for layer in blocks.of(stream):
         seen: dict[str, int] = {}
         for role, matrix in layer.matrices:
             words = "+".join(ROLES.get(one, one) for one in role.split("+")) or "other"
             seen[words] = seen.get(words, 0) + 1
             named = words if seen[words] == 1 else f"{words} {seen[words]}"
-            storage = numbers.setdefault(matrix.name, len(numbers))
-            rows.append({"row": f"layer {layer.layer}", "role": named, "name": matrix.name, "storage": storage})
+            listed.append((f"layer {layer.layer}", named, matrix.name))
+    if head:
+        first = [("embedding", ROWS, blocks.embedding)] if blocks.embedding else []
+        listed = [*first, *listed, ("head", ROWS, head)]
+    numbers: dict[str, int] = {}
+    rows = [
+        {"row": row, "role": role, "name": name, "storage": numbers.setdefault(name, len(numbers))}
+        for row, role, name in listed
+    ]
     return pd.DataFrame(rows)
 
 

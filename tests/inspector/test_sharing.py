@@ -35,6 +35,11 @@ def test_a_tied_head_and_heads_side_by_side() -> None:
     blocks = inspector.record_blocks(loaded, trace)
     head = probe.record_head(loaded, trace)
     assert head.matrix.name == blocks.embedding
+    table = sharing.storages(blocks, stream="decoder", head=head.matrix.name)
+    first, last = table.iloc[0], table.iloc[-1]
+    assert (first["row"], last["row"], first["role"]) == ("embedding", "head", last["role"])
+    assert first["storage"] == last["storage"]
+    assert (table["storage"] == first["storage"]).sum() == 2
     near = sharing.nearest(head, loaded.network)
     assert near.equal == near.positions == len(trace.tokens)
     rows, x = loaded.network.get_parameter(head.matrix.name).double().numpy(), head.input.astype(np.float64)

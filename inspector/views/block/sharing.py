@@ -9,6 +9,7 @@ import streamlit as st
 from inspector import block, sharing
 from inspector.plots import block as draw
 from inspector.readings import block as read
+from inspector.trace.blocks import HeadRecord
 from inspector.views.block.recorded import Recorded
 from inspector.views.figures import chart
 from inspector.views.shell import available_models, sentence, session, widgets
@@ -20,7 +21,7 @@ PYTHON = """import inspector, models
 loaded = models.load({model!r})
 trace = inspector.record(loaded, {text!r})
 blocks = inspector.record_blocks(loaded, trace)
-table = inspector.sharing.storages(blocks, stream={stream!r})"""
+table = inspector.sharing.storages(blocks, stream={stream!r}, head={head!r})"""
 
 
 def show(found: Recorded, *, stream: str) -> None:
@@ -32,19 +33,22 @@ def show(found: Recorded, *, stream: str) -> None:
     keys = session.cached(
         ("W_K and W_V", *model, stream), lambda: [sharing.keys_from_values(layer, network) for layer in layers]
     )
+    head = _head(found)
+    name = head.matrix.name if isinstance(head, HeadRecord) else ""
+    drawn = sharing.storages(found.blocks, stream=stream, head=name)
     sentence.show(words.shared(read.shared(table, keys)), ["parameters"])
     st.subheader("Which tensors are one", anchor=False)
     chart.show(
-        partial(draw.storages, table),
-        alt="A row for each layer and a column for each matrix; cells of one storage have one number",
+        partial(draw.storages, drawn),
+        alt="A row for each layer, embedding and head, a column for each matrix; cells of one storage have one number",
         key="block-storages",
-        python=PYTHON.format(model=trace.model, text=trace.text, stream=stream),
-        table=table,
+        python=PYTHON.format(model=trace.model, text=trace.text, stream=stream, head=name),
+        table=drawn,
     )
     left, right = st.columns(2, gap="medium")
     with left:
         st.subheader("Embedding and head", anchor=False)
-        _head(found)
+        _tied(found, head)
     with right:
         st.subheader("Heads side by side, or added up", anchor=False)
         first = layers[0]
@@ -61,21 +65,26 @@ def show(found: Recorded, *, stream: str) -> None:
             st.markdown(f"Layer {first.layer}, at the last token, {token(tokens[last])}: {words.heads(told)}")
 
 
-def _head(found: Recorded) -> None:
-    """Say whether embedding and head are one, and what the head's choice has to do with the nearest row."""
-    trace, loaded = found.trace, found.loaded
-    if loaded.predict is None:
-        st.markdown("This model has no head that predicts tokens, so there is nothing that its embedding could share.")
-        return
+def _head(found: Recorded) -> HeadRecord | str:
+    """Record the product that makes the logits; else the sentence that says why there is none to show."""
     from inspector import probe
 
+    if found.loaded.predict is None:
+        return "This model has no head that predicts tokens, so there is nothing that its embedding could share."
     try:
-        head = session.cached((trace.key, "head"), lambda: probe.record_head(loaded, trace))
+        return session.cached((found.trace.key, "head"), lambda: probe.record_head(found.loaded, found.trace))
     except ValueError as error:
-        st.caption(widgets.plain(f"{error}."))
+        return f"{error}."
+
+
+def _tied(found: Recorded, head: HeadRecord | str) -> None:
+    """Say whether embedding and head are one, and what the head's choice has to do with the nearest row."""
+    if isinstance(head, str):
+        st.markdown(widgets.plain(head))
         return
-    near = session.cached((trace.key, "nearest"), lambda: sharing.nearest(head, loaded.network))
-    own, width = loaded.network.get_parameter(head.matrix.name).shape, head.input.shape[-1]
+    network = found.loaded.network
+    near = session.cached((found.trace.key, "nearest"), lambda: sharing.nearest(head, network))
+    own, width = network.get_parameter(head.matrix.name).shape, head.input.shape[-1]
     st.markdown(
         f"{words.tied(found.blocks.embedding, head.matrix.name)} The head's matrix is {own[0]:,} x {own[1]:,} for "
         f"states of {width:,} numbers. {words.nearest(near)}"
