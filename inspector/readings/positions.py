@@ -281,14 +281,15 @@ def sides(table: pd.DataFrame) -> Sides:
 
 @dataclass(frozen=True)
 class Steps:
-    """Steps that follow one another as a text of `tokens` is read: `layers`, whatever the length.
+    """Steps that follow one another as a text of `tokens` is read: `layers` with attention, whatever the length.
 
-    joined: pairs of query and key with a weight above 0 in some head of layer 0, of the `pairs` that may be; ends:
-    whether the last token has one to the first.
+    joined: pairs of query and key with a weight above 0 in some head of the first of them, `layer`, of the `pairs` that
+    may be; ends: whether the last query has one to the first key.
     """
 
     tokens: int
     layers: int
+    layer: int
     joined: int
     pairs: int
     ends: bool
@@ -298,15 +299,17 @@ def steps(trace: Trace, *, stream: str) -> Steps:
     """Count the steps in which a text is read, and the pairs of tokens that the first layer joins."""
     sites = [site for site in trace.sites if site.stream == stream]
     first = min(site.layer for site in sites)
-    count = len(sites[0].queries)
-    joined = np.zeros((count, count), dtype=bool)
-    for head in range(next(site.heads for site in sites if site.layer == first)):
+    heads = next(site.heads for site in sites if site.layer == first)
+    joined = trace.attention(layer=first, head=0, stream=stream) > 0
+    for head in range(1, heads):
         joined |= trace.attention(layer=first, head=head, stream=stream) > 0
+    count = len(trace.read_by(stream).tokens)
     return Steps(
         tokens=count,
         layers=len({site.layer for site in sites}),
+        layer=first,
         joined=int(joined.sum()),
-        pairs=count * (count + 1) // 2 if stream == "decoder" else count * count,
+        pairs=count * (count + 1) // 2 if stream == "decoder" else joined.size,
         ends=bool(joined[-1, 0]),
     )
 

@@ -36,6 +36,7 @@ def test_one_number_of_one_token(shape: str, kv_heads: int | None) -> None:
     said = " ".join(words.mixes(read.Mixes("cat", count, width, ffn, both)))
     assert f"for 1 of {count} tokens (that token alone; everywhere else exactly 0 changes)" in said
     assert f"for {both.tokens} of {count} tokens, in {width} of {width} dimensions" in said
+    assert "is not counted" in words.mixes(read.Mixes("cat", count, width, ffn, None))[1]
     with pytest.raises(ValueError, match=f"position is {count}"):
         mixing.ffn(blocks, loaded.network, stream=shape, layer=0, position=count)
 

@@ -180,7 +180,9 @@ def mixes(found: Mixes) -> list[str]:
         else f"**The FFN** then gives other numbers for {ffn.tokens} {of} ({alone}), in {ffn.dimensions} of "
         f"{found.width} dimensions."
     ]
-    if found.attention is not None:
+    if found.attention is None:
+        lines.append("**Attention** is not counted: its W_V and W_O are not matrices of their own here.")
+    else:
         both = found.attention
         kind = (
             "mixes tokens, and by W_V and W_O features too" if both.tokens > 1 and both.dimensions > 1 else "does less"

@@ -131,9 +131,9 @@ def against(found: Against) -> list[str]:
 BEST = (
     "**Measured by others, not here.** Shen et al. (2020) find BatchNorm worse than LayerNorm on text, and PowerNorm, "
     "which keeps a running mean of squares, better than both: than LayerNorm by 0.4 BLEU (IWSLT14) and 0.6 (WMT14). "
-    "Zhang & Sennrich (2019) find RMSNorm as good as LayerNorm, in 7 to 64 % less time. Xiong et al. (2020) train "
-    "without warm-up where LayerNorm stands before the sublayers. So LayerNorm works well on text; none shows that it "
-    "is the best."
+    "Zhang & Sennrich (2019) find RMSNorm about as good as LayerNorm, in 7 to 64 % less time. Xiong et al. (2020) "
+    "train without warm-up where LayerNorm stands before the sublayers. So LayerNorm works well on text; none shows "
+    "that it is the best."
 )
 """The verdict on the best norm, from the papers."""
 SHIFT = (

@@ -281,10 +281,10 @@ def sides(found: Sides) -> str:
 
 def steps(found: Steps) -> str:
     """Say in how many steps a text is read, here and in a recurrent network."""
-    layers = f"{found.layers} layer{'' if found.layers == 1 else 's'}"
+    layers = f"{found.layers} layer{'' if found.layers == 1 else 's'} of attention"
     told = (
         f"The {_tokens(found.tokens)} {'is' if found.tokens == 1 else 'are'} read at once, in {layers} that follow one "
-        f"another; a recurrent network takes {found.tokens:,} steps, one for each token. In layer 0 alone "
+        f"another; a recurrent network takes {found.tokens:,} steps, one for each token. In layer {found.layer} alone "
         f"{found.joined:,} of {found.pairs:,} pairs of query and key have a weight above 0"
     )
     if found.tokens < 2:

@@ -160,7 +160,7 @@ def test_steps_of_a_text_that_is_read_at_once(minilm: models.LoadedModel) -> Non
     count = len(trace.tokens)
     found = read.steps(trace, stream="encoder")
     layers = minilm.config.num_hidden_layers
-    assert found == read.Steps(count, layers, joined=count**2, pairs=count**2, ends=True)
+    assert found == read.Steps(count, layers, layer=0, joined=count**2, pairs=count**2, ends=True)
     said = words.steps(found)
     assert f"a recurrent network takes {count} steps" in said
     assert f"In layer 0 alone {count**2} of {count**2} pairs" in said
