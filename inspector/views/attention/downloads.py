@@ -17,7 +17,7 @@ from inspector import export
 from inspector.export import python
 from inspector.plots import attention, matrices, raster, vector
 from inspector.views.figures import menu
-from inspector.views.shell import available_models, downloads, session, site_words
+from inspector.views.shell import available_models, downloads, session, site_words, widgets
 from models.formatting import layer_name
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def open_head(
             menu.slide_button(
                 "Slide of all heads", of_all, name=f"{trace.model.replace('/', '-')}-{stream}", key="grid"
             )
-        saved = st.popover("Save", icon=":material/download:", type="tertiary", key="head-save")
+        saved = st.popover("Save", icon=":material/download:", type=widgets.quiet_button(), key="head-save")
     with saved, st.container(horizontal=True, gap="small"):
         downloads.button(f"{name}.png", lambda: picture(raster.png), "The map as you see it")
         downloads.button(
@@ -148,9 +148,9 @@ def open_head(
             st.caption("The same numbers without the page:")
             part = _groups(whole, shown) if whole.is_long else None
             lines = python.lines(trace, whole, layer=site.layer, head=head, stream=stream, call=site.call, window=part)
-            st.code(lines, language="python")
+            widgets.python(lines)
         st.caption("This view as a link; a text over 1,000 characters is not in it:")
-        st.code(_link(), language=None)
+        st.code(_link(), language=None, wrap_lines=True)
 
 
 def _tokens(shown: Arrangement) -> tuple[slice, slice]:

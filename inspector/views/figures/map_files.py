@@ -15,7 +15,7 @@ from inspector.plots.scene import Scene
 from inspector.plots.theme import Mode, Scale
 from inspector.trace import Array
 from inspector.views.figures import menu
-from inspector.views.shell import downloads, session
+from inspector.views.shell import downloads, session, widgets
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,9 +62,10 @@ def draw(pictures: Mapping[str, MapPicture], *, name: str, python: str = "") -> 
     """
     mode, every = session.mode(), list(pictures.values())
     with st.container(horizontal=True, width="content", gap="small"):
-        if st.button("Slide", icon=":material/slideshow:", type="tertiary", key=f"{name}-slide", help="In large type"):
+        kind = widgets.quiet_button()
+        if st.button("Slide", icon=":material/slideshow:", type=kind, key=f"{name}-slide", help="In large type"):
             menu.slides(_slides(pictures), name=f"{name}-slide", key=name)
-        files = st.popover("Save the maps", icon=":material/download:", type="tertiary")
+        files = st.popover("Save the maps", icon=":material/download:", type=kind)
     with files:
         with st.container(horizontal=True, gap="small"):
             downloads.button(
@@ -83,7 +84,7 @@ def draw(pictures: Mapping[str, MapPicture], *, name: str, python: str = "") -> 
             _files(f"{name}-{title.lower().replace(' ', '-')}", title, one, mode)
         if python:
             st.caption("The same numbers without the page:")
-            st.code(python, language="python")
+            widgets.python(python)
 
 
 def _slides(pictures: Mapping[str, MapPicture]) -> dict[str, Callable[[Mode], Scene]]:

@@ -9,7 +9,7 @@ import streamlit as st
 
 from inspector.plots.scene import Scene
 from inspector.plots.theme import Mode
-from inspector.views.shell import downloads, session
+from inspector.views.shell import downloads, session, widgets
 
 _SLIDE = "The figure in large type, on a light or a dark ground"
 
@@ -30,14 +30,15 @@ def draw(
     """
     with st.container(horizontal=True, horizontal_alignment="right", gap="small"):
         # Beside the popover and not in it: an open popover would lie over the dialog.
-        if st.button("Slide", icon=":material/slideshow:", type="tertiary", key=f"{key}-slide", help=_SLIDE):
+        kind = widgets.quiet_button()
+        if st.button("Slide", icon=":material/slideshow:", type=kind, key=f"{key}-slide", help=_SLIDE):
             slide()
-        with st.popover("Save", icon=":material/download:", type="tertiary", key=f"{key}-save"):
+        with st.popover("Save", icon=":material/download:", type=kind, key=f"{key}-save"):
             pictures()
             downloads.button(f"{name}.csv", csv, "The numbers of the figure, to the last digit")
             if python:
                 st.caption("The same numbers without the page:")
-                st.code(python, language="python")
+                widgets.python(python)
 
 
 def files(name: str, picture: Callable[[Mode], Scene], *, of: str = "") -> None:
@@ -62,7 +63,8 @@ def files(name: str, picture: Callable[[Mode], Scene], *, of: str = "") -> None:
 
 def slide_button(label: str, picture: Callable[[Mode], Scene], *, name: str, key: str) -> None:
     """Draw a button that opens the slide of a picture, where a page has files of its own."""
-    if st.button(label, icon=":material/slideshow:", type="tertiary", key=f"{key}-slide", help=_SLIDE):
+    kind = widgets.quiet_button()
+    if st.button(label, icon=":material/slideshow:", type=kind, key=f"{key}-slide", help=_SLIDE):
         slide(picture, name=f"{name}-slide", key=key)
 
 

@@ -40,7 +40,7 @@ BEAM_WORDS = {
 
 def chosen_decoding(room: int) -> tuple[generating.Decoding, int]:
     """Return how the reader wants the next token chosen, and how many tokens at most."""
-    with st.popover("How it writes", icon=":material/tune:", type="tertiary"):
+    with st.popover("How it writes", icon=":material/tune:", type=widgets.quiet_button()):
         how = st.segmented_control(
             "Next token", [GREEDY, SAMPLE], default=GREEDY, key="decoding", required=True,
             bind=link.bind_choice("decoding", default=GREEDY, options=[GREEDY, SAMPLE]),

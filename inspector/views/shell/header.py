@@ -23,7 +23,7 @@ def draw(page: Page, purpose: str, *, with_model: bool, pages: Mapping[str, Sequ
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.title(page.title, anchor=False, width="content")
         if pages:
-            with st.popover("Other pages", type="tertiary"):
+            with st.popover("Other pages", type=widgets.quiet_button()):
                 for group, listed in pages.items():
                     st.markdown(f"**{group}**")
                     for other in listed:
