@@ -65,8 +65,8 @@ def count_saved(config: Any, *, tokens: int, target_tokens: int | None, precisio
             _Fused(),
         ):
             out = forward()
-    except _NotFusedError:
-        raise
+    except _NotFusedError as error:
+        raise ValueError(str(error)) from error  # a plain one, which the page tells as it is
     except (RuntimeError, ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
         raise ValueError(f"{type(network).__name__} does not run so: {one_line(error)}") from error
     del out

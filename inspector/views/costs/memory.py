@@ -61,7 +61,11 @@ def show(subject: Subject) -> None:
             *activations,
         ]
     )
-    unknown = [f"{ACTIVATIONS[kernel][0]}: not known; {why}." for kernel, why in kept.items() if isinstance(why, str)]
+    unknown = [
+        f"{ACTIVATIONS[kernel][0]}: not known; {why.rstrip('.')}."
+        for kernel, why in kept.items()
+        if isinstance(why, str)
+    ]
     st.caption(
         " ".join(
             [
