@@ -10,10 +10,12 @@ from pathlib import Path
 
 import transformers
 
-from inspector import Trace, positional
+from inspector import Trace, block, positional, record_blocks
 from inspector.exactness import check_residual_stream
+from inspector.probe.blocks import MANY, OTHER
 from inspector.probe.norm_hooks import CHANGED, INSIDE, NO_VECTORS
 from inspector.probe.norm_kinds import NO_FORMULA, NO_STATISTICS, POOLED
+from inspector.trace.blocks import Blocks
 from models.huggingface.eager_attention import EagerAttention
 from models.registry import LoadedModel
 from tests.inspector.probe.families import (
@@ -35,7 +37,8 @@ PROSE = (ROOT / "README.md", ROOT / "CHANGELOG.md")  # say in passing how many f
 COUNT = re.compile(r"[\d,]+(?= families\b)")
 COSTED = re.compile(r"\d+ of the \d+(?= model types\b)")
 CAPTURED_HEAD = (
-    *("family", "shape", "seen by", "maps", "outputs", "scores", "positions", "norms", "residual", "special", "costs"),
+    *("family", "shape", "seen by", "maps", "outputs", "scores", "positions", "norms", "FFN", "block", "residual"),
+    *("special", "costs"),
 )
 REFUSED_HEAD = ("family", "what it does", "what the loader says", "costs")
 INTRODUCTION = """# Models of transformers
@@ -66,6 +69,11 @@ loaded, and refused if not every layer's attention can be seen. `pytest tests/in
 - **norms**: pre: before a sublayer; post: after the residual sum; output: on the sublayer's output, before the sum;
   side by side: attention and FFN read the same norm; refused: norms that are not shown, with the reason. The norms
   shown are compared with what hooks on transformers' own modules saw.
+- **FFN**: the activation function between an FFN's matrices, *gated* where it is multiplied by a third; each FFN's
+  output is held to that formula as it runs. *experts*: each token goes through FFNs of its own choice, which are not
+  shown.
+- **block**: *followed*: what attention and FFN add to the residual stream was seen and sums up to what each layer
+  leaves; what a mixture of experts adds is then what is left over. Else the sentence that the page Block says why not.
 - **residual**: the residual stream before and after every layer, compared with transformers' `output_hidden_states`,
   or refused with the reason.
 - **special**: 4:2 heads: 4 heads share 2 kv heads (GQA; 4:1 is MQA). A window of w: a query sees keys less than w
@@ -133,7 +141,16 @@ class Row:
     def of(cls, family: Family, loaded: LoadedModel, trace: Trace, differences: tuple[float, float, float]) -> Row:
         norms = "; ".join([norms_of(trace), *norms_refused(trace)])
         special = special_of(family, trace)
-        cells = (loaded.shape, seen_by(loaded), positions_of(loaded, family), norms, residual_of(trace), special)
+        inside = blocks_of(loaded, trace)
+        cells = (
+            loaded.shape,
+            seen_by(loaded),
+            positions_of(loaded, family),
+            norms,
+            *inside,
+            residual_of(trace),
+            special,
+        )
         return cls(family.name, cells, differences)
 
     @classmethod
@@ -193,6 +210,35 @@ def norms_refused(trace: Trace) -> list[str]:
     return [f"{count} refused: {reason}" for reason, count in reasons.items()]
 
 
+def blocks_of(loaded: LoadedModel, trace: Trace) -> tuple[str, str]:
+    """Say what its FFNs are made of, and whether its blocks are followed."""
+    try:
+        blocks = record_blocks(loaded, trace)
+    except ValueError as error:
+        return "–", _of_it(error, loaded)
+    try:
+        for stream in dict.fromkeys(layer.stream for layer in blocks.layers):
+            block.stages(trace, blocks, stream=stream)
+    except ValueError as error:
+        return ffns_of(blocks), _of_it(error, loaded)
+    return ffns_of(blocks), "followed"
+
+
+def ffns_of(blocks: Blocks) -> str:
+    """Name the activation functions of all FFNs, and count the layers whose FFN is not shown, by reason."""
+    shown = dict.fromkeys(f"{ffn.activation}{', gated' if ffn.gate else ''}" for ffn in blocks.ffns)
+    reasons = Counter({MANY: "experts", OTHER: "not seen"}[reason] for _, _, reason in blocks.refused)
+    return "; ".join([*shown, *(f"{reason} in {_layers(count)}" for reason, count in reasons.items())])
+
+
+def _layers(count: int) -> str:
+    return f"{count} layer{'' if count == 1 else 's'}"
+
+
+def _of_it(error: ValueError, loaded: LoadedModel) -> str:
+    return str(error).replace(f"{loaded.card.id}'s", "its").replace(loaded.card.id, "it")
+
+
 def residual_of(trace: Trace) -> str:
     """Say that the residual stream of every stack was held to what its layers gave, or why it is refused."""
     reasons = [refused.reason for refused in trace.refused if refused.what != "norm"]
@@ -208,13 +254,15 @@ def residual_of(trace: Trace) -> str:
 def columns(rows: Iterable[Row]) -> str:
     """Count for each column the recorded families in which it is exact, refused or not there."""
     rows = list(rows)
-    positions, norms, residual = zip(*(row.cells[2:5] for row in rows), strict=True)
+    positions, norms, ffns, blocks, residual = zip(*(row.cells[2:7] for row in rows), strict=True)
     whole = sum("refused" not in cell for cell in norms)
     reasons = [
         f"{reason} in {said}" for reason in NORM_REASONS.values() if (said := sum(reason in cell for cell in norms))
     ]
     exact = residual.count("exact")
-    left_out = [row.name for row in rows if row.cells[4] != "exact"]
+    left_out = [row.name for row in rows if row.cells[6] != "exact"]
+    of_experts, unseen = (sum(word in cell for cell in ffns) for word in ("experts in", "not seen in"))
+    followed = blocks.count("followed")
     kinds = Counter(kind for cell in positions for kind in cell.split(" and "))
     added = sum(LEARNED in cell or SINUSOIDAL in cell for cell in positions)
     tables = [f"{kind} in {kinds[kind]}" for kind in (LEARNED, SINUSOIDAL)]
@@ -228,6 +276,12 @@ def columns(rows: Iterable[Row]) -> str:
         ("column", "exact in", "else"),
         ("maps", f"all {len(rows)}", "–"),
         ("norms", f"{whole}, every one shown", f"{some} ({', '.join(hidden)}): {', '.join(reasons)}"),
+        (
+            "FFN",
+            f"{len(rows) - of_experts - unseen - ffns.count('–')}, that of every layer",
+            f"experts in {of_experts}; in {unseen} some are not seen; no layer is told in {ffns.count('–')}",
+        ),
+        ("block", f"{followed} followed", f"refused in {len(rows) - followed}, each with its reason"),
         ("residual stream", str(exact), f"refused in {len(left_out)}: {', '.join(left_out)}"),
         (
             "table of positions",
