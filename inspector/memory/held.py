@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import fields, is_dataclass
 from types import FunctionType
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, cast
 
 import numpy as np
 
@@ -23,7 +23,6 @@ class _Tensor(Protocol):
         ...
 
 
-@runtime_checkable
 class Borrower(Protocol):
     """A value that looks at memory of somebody else, who counts it: `lent` are the addresses."""
 
@@ -82,8 +81,8 @@ class _Walk:
         if isinstance(part, type):
             return ()
         self.objects += sys.getsizeof(part) + (sys.getsizeof(vars(part)) if hasattr(part, "__dict__") else 0)
-        if isinstance(part, Borrower):
-            self.lent.update(part.lent)
+        if hasattr(part, "lent"):  # a Borrower: to ask for the protocol by isinstance takes twenty times as long
+            self.lent.update(cast("Borrower", part).lent)
         if is_dataclass(part):
             return [getattr(part, field.name) for field in fields(part)]
         if isinstance(part, Mapping):
