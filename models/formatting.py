@@ -15,6 +15,8 @@ def format_bytes(count: int) -> str:
 
 def one_line(error: BaseException) -> str:
     """Put an error's message into one printable line of at most 300 characters; it may quote a stranger's file."""
+    if isinstance(error, ZeroDivisionError):  # Python's own words do not say whose
+        return "one of its numbers is 0, and another is divided by it"
     return _printable(str(error))[:300]
 
 

@@ -16,6 +16,7 @@ def test_format_bytes(count: int, words: str) -> None:
 def test_an_error_is_said_in_one_printable_line() -> None:
     assert one_line(ValueError("one\n  two\x1b[31m \u202e three")) == "one two [31m   three"
     assert len(one_line(ValueError("x" * 10_000))) == 300
+    assert one_line(ZeroDivisionError("integer division")) == "one of its numbers is 0, and another is divided by it"
 
 
 @pytest.mark.parametrize("name", ["a" * 300 + ".npz", "x\0y\n\t.npz", "\u202ezpn.evil", "../../etc/passwd", ""])
