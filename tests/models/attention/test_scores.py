@@ -60,7 +60,7 @@ def test_general(query, key):
 
 def test_additive_in_both_forms_is_bahdanaus_equation(query, key):
     torch.manual_seed(2)
-    tensors = doubles(additive_tensors(HEADS, WIDTH))
+    tensors = doubles(additive_tensors(None, heads=HEADS, width=WIDTH))
     tensors["bias"] += torch.randn(HEADS, WIDTH)
     w_q, w_k, b, v = (tensors[name].numpy() for name in ("query_weight", "key_weight", "bias", "v"))
     expected = cell_by_cell(query, key, lambda h, q, k: float(v[h] @ np.tanh(w_q[h] @ q + w_k[h] @ k + b[h])))
@@ -71,7 +71,7 @@ def test_additive_in_both_forms_is_bahdanaus_equation(query, key):
 def test_factorised_costs_far_fewer_multiplications_than_naive():
     """64 tokens, width 64, one head: n^2 * 2d * d * 2 FLOPs against 2 * n d^2 * 2 + n^2 d * 2."""
     torch.manual_seed(3)
-    tensors, x = additive_tensors(1, 64), torch.randn(1, 1, 64, 64)
+    tensors, x = additive_tensors(None, heads=1, width=64), torch.randn(1, 1, 64, 64)
     counts = []
     for kind in (AdditiveScore, NaiveAdditiveScore):
         with FlopCounterMode(display=False) as counter:

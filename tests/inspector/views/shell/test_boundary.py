@@ -102,7 +102,7 @@ def test_another_model_that_fails_is_a_sentence_once(
         ("Compare", "inspector.maps.arrange"),
         ("What if", "inspector.maps.arrange"),
         ("LayerNorm", "inspector.normalization.statistics"),
-        ("Positions", "inspector.positional.sinusoidal"),
+        ("Positions", "inspector.positional.rotations"),
         ("Costs", "inspector.costs.crossovers"),
         ("Generate", "inspector.generating.write"),
         ("Generate", "inspector.generating.beams.texts"),
