@@ -3,7 +3,8 @@
 import streamlit as st
 from starlette.middleware import Middleware
 
-from inspector.views.shell import ahead, assets, boundary, gate
+from inspector.views.server import assets, gate
+from inspector.views.shell import ahead, boundary
 
 ahead.begin()
 app = st.App(

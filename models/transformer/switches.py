@@ -4,7 +4,7 @@
 base, switches, seed = parse("mini-bert?scale=none")
 ```
 
-The switches are the fields of `TransformerConfig`; `models.load` knows such an id, and so do links and saved traces.
+The switches are the fields of `TransformerConfig`; `models.load` knows such an id.
 """
 
 from __future__ import annotations

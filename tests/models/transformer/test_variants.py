@@ -138,10 +138,30 @@ def test_batch_norm_takes_its_statistics_from_the_batch_in_one_pass(mini_bert: L
         models.variant(mini_bert, norm="batch")
 
 
-def test_batch_norm_in_both_stacks_of_a_translator() -> None:
-    variant = models.variant(models.load("own-encoder-decoder"), norm="batch", batch=[TEXT, "It rains."])
-    assert variant.network.decoder.layers[0].cross_norm.running_variance.min() > 0
+def test_batch_norm_in_both_stacks_of_a_translator_counts_no_padding_of_what_it_wrote() -> None:
+    """The first norm of the decoder sees the tokens of both targets as when each is read alone."""
+    loaded, texts = models.load("own-encoder-decoder"), [TEXT, "It rains."]
+    variant = models.variant(loaded, norm="masked_batch", batch=texts)
+    first, seen = variant.network.decoder.layers[0].attention_norm, []
+    handle = first.register_forward_pre_hook(lambda module, inputs: seen.append(inputs[0][0]))
+    targets = []
+    for text in texts:
+        encoding = loaded.encode(text)
+        targets.append(loaded.generate_ids(encoding, new_tokens=2 * len(encoding)))
+        source = torch.tensor([encoding.ids])
+        with torch.inference_mode():
+            variant.run_pair(source, source > -1, torch.tensor(targets[-1:]))
+    handle.remove()
+    assert len(targets[0]) != len(targets[1])
+    torch.testing.assert_close(first.running_mean, torch.cat(seen).mean(0), rtol=1e-4, atol=1e-5)
     assert torch.isfinite(hidden(variant)).all()
+
+
+def test_the_card_says_what_was_changed_and_drawn(minilm: LoadedModel) -> None:
+    card = models.variant(minilm, heads=6, scale="none").card
+    assert card.title == "MiniLM, the bundled BERT, a variant"
+    assert "heads 6, scale none: 15.7 % of the weights are drawn anew" in card.summary
+    assert "run by transformers" not in card.summary
 
 
 def test_the_seed_draws_what_is_new_whoever_else_draws(mini_bert: LoadedModel) -> None:
@@ -218,7 +238,14 @@ def test_a_models_id_loads_it_again(mini_bert: LoadedModel) -> None:
         ("mini-bert?scale=big", "scale 'big' is unknown"),
         ("mini-bert?residual=1", "true or false"),
         ("mini-bert?layers=99999999999", "at most 9 digits"),
-        ("mini-bert?layers=999999999", "the limit is 200,000,000"),
+        ("mini-bert?layers=999999999", "the limits are 500 and 200,000,000"),
+        ("mini-bert?layers=999999&width=2&heads=1&ffn_width=1", "make 999,999 layers"),
+        ("mini-bert?embedding_width=999999999", "parameters, the limits"),
+        ("mini-bert?positions=shaw&relative_distance=999999999", "parameters, the limits"),
+        ("mini-bert?positions=t5&relative_buckets=999999998&relative_distance=999999999", "parameters, the limits"),
+        ("mini-bert?positions=none&score=additive&head_size=20000", "parameters, the limits"),
+        ("mini-bert?max_positions=999999999", "parameters, the limits"),
+        ("mini-bert?heads=999999936&head_size=2", "parameters, the limits"),
         ("mini-bert?layers=-1", "must be a whole number"),
         ("mini-bert?mask_fill=nan", "mask_fill is nan"),
         ("mini-bert?heads=5", "does not divide into 5 heads"),

@@ -7,7 +7,7 @@ import re
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from inspector.views.shell.assets import EVERYWHERE, STATIC, Assets, scripts
+from inspector.views.server.assets import EVERYWHERE, STATIC, Assets, scripts
 
 SCRIPT, FOREVER = b"export default 1;", (b"cache-control", b"public, immutable, max-age=31536000")
 

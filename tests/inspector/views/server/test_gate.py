@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from inspector.views.shell.gate import Gate, Rules, headers
+from inspector.views.server.gate import Gate, Rules, headers
 
 T = TypeVar("T")
 HOST = (b"host", b"headlight.example:8443")
