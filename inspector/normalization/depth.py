@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import pandas as pd
@@ -85,17 +85,24 @@ def jacobians(*, seed: int = SEED) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["kind", "own", "others", "texts"])
 
 
-def _network(stack: Stack, initialisation: Initialisation, *, seed: int) -> tuple[Encoder, Tensor]:
-    """The untrained encoder and the ids [B, T] that it reads."""
-    config = TransformerConfig(
-        shape="encoder",
+def small_encoder(*, layers: int, norm: Norm) -> TransformerConfig:
+    """Configure the pre-norm encoder of WIDTH dimensions and HEADS heads that reads this module's task."""
+    return TransformerConfig(
         vocabulary=VOCABULARY,
         max_positions=TOKENS,
-        layers=LAYERS,
+        layers=layers,
         width=WIDTH,
         heads=HEADS,
         ffn_width=4 * WIDTH,
-        norm=stack.norm,
+        norm=norm,
+        norm_placement="pre",
+    )
+
+
+def _network(stack: Stack, initialisation: Initialisation, *, seed: int) -> tuple[Encoder, Tensor]:
+    """The untrained encoder and the ids [B, T] that it reads."""
+    config = replace(
+        small_encoder(layers=LAYERS, norm=stack.norm),
         norm_placement=stack.placement,
         residual=stack.residual,
         initialisation=initialisation,

@@ -7,10 +7,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from inspector.normalization.depth import BATCH, HEADS, TOKENS, VOCABULARY, WIDTH
+from inspector.normalization.depth import BATCH, TOKENS, VOCABULARY, WIDTH, small_encoder
 from models.transformer import Encoder
 from models.transformer.blocks import EncoderBlock
-from models.transformer.config import Norm, TransformerConfig
+from models.transformer.config import Norm
 
 DRIFT_LAYERS, DRIFT_STEPS, RATE = 2, 60, 3e-3
 _HELD = 32  # texts on which the inputs are looked at, the same after each step
@@ -42,17 +42,7 @@ def moves(inputs: Tensor) -> tuple[float, float]:
 
 
 def _trained(norm: Norm, *, steps: int, seed: int) -> tuple[float, float, float, float]:
-    config = TransformerConfig(
-        shape="encoder",
-        vocabulary=VOCABULARY,
-        max_positions=TOKENS,
-        layers=DRIFT_LAYERS,
-        width=WIDTH,
-        heads=HEADS,
-        ffn_width=4 * WIDTH,
-        norm=norm,
-        norm_placement="pre",
-    )
+    config = small_encoder(layers=DRIFT_LAYERS, norm=norm)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         network, head = Encoder(config), nn.Linear(WIDTH, VOCABULARY)
