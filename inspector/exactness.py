@@ -56,7 +56,8 @@ class Exactness:
     hidden_difference: largest difference of the last hidden state from a run in torch's fused attention kernel, which
     shares no code with the recorded path; None where that could not be run, and `unchecked` says why.
     norms, states: norms and the residual stream, held to what the model's own modules gave; stream_unknown: why the
-    stream is not shown, "" where it is. dtype: what the model computes in. row_sum_tolerance, hidden_tolerance: what
+    stream is not shown, "" where it is. to_padding: the largest share of a row's weight that went to the padding of the
+    text's batch: a mask that leaks. dtype: what the model computes in. row_sum_tolerance, hidden_tolerance: what
     its rounding explains.
     """
 
@@ -74,6 +75,12 @@ class Exactness:
     norms: Held | None = None
     states: Held | None = None
     stream_unknown: str = ""
+    to_padding: float = 0.0
+
+    @property
+    def leaks(self) -> bool:
+        """True if more weight than rounding explains went to the padding of the text's batch."""
+        return self.to_padding > self.row_sum_tolerance
 
     @property
     def holds(self) -> bool:
@@ -82,6 +89,7 @@ class Exactness:
             self.layers == self.expected
             and self.finite
             and self.row_sum_error <= self.row_sum_tolerance
+            and not self.leaks
             and not self.future
             and (self.hidden_difference is None or self.hidden_difference <= self.hidden_tolerance)
             and all(held.holds for held in (self.norms, self.states) if held is not None)
@@ -94,6 +102,8 @@ class Exactness:
             f"rows sum to {total} within {self.row_sum_error:.1e} ({self.dtype} explains {self.row_sum_tolerance:.1e})",
             "all weights finite" if self.finite else "some weights are not finite",
         ]
+        if self.leaks:
+            sentences.append(leak_in_words(self.to_padding))
         if self.future is not None:
             sentences.append(f"the largest weight on a token to come is {self.future:.3g}")
         if self.hidden_difference is None:
@@ -108,6 +118,14 @@ class Exactness:
         if self.states is not None:
             sentences.append(_states_in_words(self.states, self.stream_unknown))
         return "; ".join(sentences) + "."
+
+
+def leak_in_words(to_padding: float) -> str:
+    """Say that a mask leaks; to_padding: the largest share of a row's weight that went to padding."""
+    return (
+        f"the mask leaks: up to {to_padding:.3g} of a token's weight went to the padding of the batch, so these "
+        "numbers are not those of the text alone"
+    )
 
 
 def _norms_in_words(norms: Held) -> str:
@@ -138,6 +156,7 @@ class WeightChecks:
         self._hidden_tolerance = hidden_tolerance(trace)
         self._norms, self._states = check_norms(trace), check_residual_stream(trace)
         unknown = [refused.reason for refused in trace.refused if refused.what == "residual stream"]
+        self._to_padding = trace.to_padding
         self._stream_unknown = next(iter(unknown), "")
         self._future = 0.0 if "decoder" in trace.streams else None
 
@@ -170,6 +189,7 @@ class WeightChecks:
             norms=self._norms,
             states=self._states,
             stream_unknown=self._stream_unknown,
+            to_padding=self._to_padding,
         )
 
 

@@ -7,7 +7,7 @@ trace = record(models.load("minilm"), "The cat sat on the mat.")
 
 from inspector.probe.blocks import record_blocks, record_head
 from inspector.probe.inputs import ModelInputs, TextLimits, tokenize_inputs
-from inspector.probe.recording import OnProgress, fused_difference, record, record_batch, record_inputs
+from inspector.probe.recording import OnProgress, fused_difference, record, record_batch, record_inputs, record_rows
 
 __all__ = [
     "ModelInputs",
@@ -19,5 +19,6 @@ __all__ = [
     "record_blocks",
     "record_head",
     "record_inputs",
+    "record_rows",
     "tokenize_inputs",
 ]

@@ -98,7 +98,7 @@ def record_inputs(
     on_progress: OnProgress | None = None,
 ) -> Trace:
     """Like `record`, but for tokens that are already there (edited by an intervention, or just generated)."""
-    run = _run(loaded, [inputs], padding="right", on_progress=on_progress)
+    run = _run(loaded, lambda: forward(loaded, [inputs], padding="right"), on_progress=on_progress)
     return _trace(loaded, run, inputs, text=text, text_pair=text_pair, target=target)
 
 
@@ -134,6 +134,7 @@ def record_batch(
 ) -> list[Trace] | PaddedBatch:
     """Run the model once on all texts, padded to the longest, and record each: a Trace of its real tokens alone.
 
+    A mask that leaks onto the padding shows in `trace.to_padding`, in rows that sum to less than 1, and in exactness.
     keep_padding: record the batch as it ran instead, padding and all, as one PaddedBatch. columns: T, how many tokens
     each is padded to; the longest text's where None. Raises ValueError for a padding that is no side, for more columns
     than the model reads or fewer than the longest text has, and for a model that writes a target for each text.
@@ -152,7 +153,7 @@ def record_batch(
         raise ValueError(
             f"{columns} columns: the longest text has {longest} tokens, and {loaded.card.id} reads {loaded.max_tokens}"
         )
-    run = _run(loaded, batch, padding=padding, columns=columns)
+    run = _run(loaded, lambda: forward(loaded, batch, padding=padding, columns=columns))
     if keep_padding:
         return _padded(loaded, run, batch, texts=texts, padding=padding)
     traces = []
@@ -161,6 +162,22 @@ def record_batch(
         start = 0 if padding == "right" else run.hidden.shape[1] - length
         traces.append(_trace(loaded, run, inputs, text=text, row=row, real=slice(start, start + length)))
     return traces
+
+
+def record_rows(
+    loaded: LoadedModel, rows: Sequence[ModelInputs], run: Callable[[], Tensor], *, texts: Sequence[str]
+) -> tuple[Trace, ...]:
+    """Record a forward of the caller's own: a Trace of each whole row of the batch, padding or other texts and all.
+
+    rows: the tokens of each row as they run, all of one length; run: the forward, which gives the last hidden state
+    [B, T, D]; texts: what each row holds, for the Trace.
+    """
+    seen = _run(loaded, run)
+    longest = max(len(one) for inputs in rows for one in (inputs.encoding, inputs.target) if one is not None)
+    return tuple(
+        _trace(loaded, seen, inputs, text=text, row=row, real=slice(0, longest))
+        for row, (inputs, text) in enumerate(zip(rows, texts, strict=True))
+    )
 
 
 def fused_difference(loaded: LoadedModel, trace: Trace, *, on_progress: OnProgress | None = None) -> float:
@@ -227,14 +244,8 @@ def _watch(calls: list[AttentionCall], loaded: LoadedModel, on_progress: OnProgr
         yield
 
 
-def _run(
-    loaded: LoadedModel,
-    batch: Sequence[ModelInputs],
-    *,
-    padding: PaddingSide,
-    columns: int | None = None,
-    on_progress: OnProgress | None = None,
-) -> _Run:
+def _run(loaded: LoadedModel, forward: Callable[[], Tensor], *, on_progress: OnProgress | None = None) -> _Run:
+    """Watch a forward, which gives the last hidden state [B, T, D]."""
     install(loaded.network)
     attentions: list[AttentionCall] = []
     theirs = loaded.backend != "own"
@@ -243,7 +254,7 @@ def _run(
         _watch(attentions, loaded, on_progress),
         watch_norms(loaded.network, attentions, sums=theirs) as seen,
     ):
-        hidden = forward(loaded, batch, padding=padding, columns=columns)
+        hidden = forward()
     if not attentions:
         raise ValueError(
             f"{type(loaded.network).__name__} made no attention call that could be seen, so there is nothing to record"

@@ -198,6 +198,15 @@ class Trace:
         return norm.input if record.side == "input" else norm.output
 
     @cached_property
+    def to_padding(self) -> float:
+        """The largest share of a row's weight that went to the padding of the text's batch; 0 where none did.
+
+        More than rounding means that the mask leaks: the numbers of the text depend on the batch that it was read in.
+        """
+        shares = (record.to_padding for record in self.attentions if record.to_padding is not None)
+        return max((float(share.float().max()) for share in shares), default=0.0)
+
+    @cached_property
     def nbytes(self) -> int:
         """Bytes that the trace holds: every storage that can be reached from it, once, but for the model's own."""
         return held_bytes(self)

@@ -85,6 +85,25 @@ class OwnRunner:
         hidden: Tensor = network(ids.to(device), keep=keep, **takes)  # masks are rules, and stay on the CPU
         return hidden.cpu()
 
+    def read_packed(
+        self, ids: Tensor, texts: Tensor, segments: Tensor, *, masked: bool = True, restart: bool = True
+    ) -> Tensor:
+        """Run rows of several texts each, [B, T] -> last hidden state [B, T, D].
+
+        texts: the number of the text of each token. masked: whether texts are hidden from each other; restart: whether
+        positions of a table begin anew with each text. Raises ValueError for an encoder-decoder, for masked=False with
+        restart=True.
+        """
+        if isinstance(self.network, EncoderDecoder):
+            raise ValueError("an encoder-decoder reads a source and a target, and packs neither; pad them")
+        if restart and not masked:
+            raise ValueError("positions begin anew where texts are told apart; leave the mask on, or restart off")
+        device = input_device(self.network)
+        takes = {"segments": segments.to(device)} if self.network.config.segments else {}
+        packed = {"texts": texts, "restart": restart} if masked else {}
+        hidden: Tensor = self.network(ids.to(device), **takes, **packed)
+        return hidden.cpu()
+
     def read_pair(self, ids: Tensor, keep: Tensor, target: Tensor) -> Tensor:
         """Run a source's ids and keep [B, T] and the decoder's ids [B, Q] -> last hidden state [B, Q, D]."""
         device = input_device(self.network)

@@ -43,16 +43,19 @@ class Encoder(nn.Module):
         keep: Tensor | None = None,
         segments: Tensor | None = None,
         texts: Tensor | None = None,
+        restart: bool = True,
     ) -> Tensor:
         """The last hidden state.
 
         ids [B, T] token ids; keep [B, T] boolean, True on real tokens (None: all are); segments [B, T] (None: all 0);
-        texts [B, T], the number of the text that each token of a packed row belongs to (None: a row is a text)
-        -> [B, T, D]. Rows of padding hold no meaning.
+        texts [B, T], the number of the text that each token of a packed row belongs to (None: a row is a text);
+        restart: whether the positions of a table begin anew with each of them -> [B, T, D]. Rows of padding hold no
+        meaning.
 
         Raises ValueError for ids or segments out of range, shapes that differ, texts longer than the positions.
         """
-        x: Tensor = self.embedding(ids, segments=segments, texts=texts, keep=keep)  # [B, T, D]
+        counted = texts if restart else None
+        x: Tensor = self.embedding(ids, segments=segments, texts=counted, keep=keep)  # [B, T, D]
         mask = self_attention_mask(self.config, ids, keep=keep, texts=texts, causal=self.causal)
         bias = None if self.position_bias is None else self.position_bias(offset=0)
         for layer in self.layers:
@@ -93,19 +96,23 @@ class Decoder(nn.Module):
         source: Tensor | None = None,
         source_keep: Tensor | None = None,
         cache: KVCache | None = None,
+        texts: Tensor | None = None,
+        restart: bool = True,
     ) -> Tensor:
         """The last hidden state, of which `logits` makes predictions.
 
         ids [B, Q], what the decoder reads: in training the whole target, shifted (teacher forcing, `shift_right`);
         keep [B, Q] boolean, True on real tokens; source [B, T, D], the encoder's last hidden state, source_keep [B, T];
-        cache: the tokens before `ids`, to which these are added -> [B, Q, D].
+        cache: the tokens before `ids`, to which these are added; texts [B, Q] and restart as in Encoder, for a packed
+        row -> [B, Q, D].
 
         Raises ValueError for ids out of range, shapes that differ, a source too many or too few.
         """
         self._check(ids, keep=keep, source=source, cache=cache)
         start = 0 if cache is None else cache.length
-        x: Tensor = self.embedding(ids, keep=keep, start=start)  # [B, Q, D]
-        mask = self_attention_mask(self.config, ids, keep=keep, causal=True, start=start)
+        counted = texts if restart else None
+        x: Tensor = self.embedding(ids, keep=keep, start=start, texts=counted)  # [B, Q, D]
+        mask = self_attention_mask(self.config, ids, keep=keep, causal=True, start=start, texts=texts)
         bias = None if self.position_bias is None else self.position_bias(offset=start)
         across = {} if source is None else {"source": source, "source_mask": source_mask(source_keep, source)}
         for index, layer in enumerate(self.layers):

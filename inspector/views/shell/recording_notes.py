@@ -43,9 +43,14 @@ def draw(chosen: Inspected, checked: Exactness) -> None:
 
 def warn(trace: Trace, *, untrained: bool) -> None:
     """Say over the picture what a reader must know of it: what was cut or is unknown, and that weights are random."""
+    from inspector import exactness  # with torch
+
     sentences = [] if trace.cut is None else [str(trace.cut)]
     if trace.unknown:
         sentences.append(unknown_in_words(trace.unknown, of=len(trace.tokens)))
+    if trace.to_padding > exactness.row_sum_tolerance(trace):
+        said = exactness.leak_in_words(trace.to_padding)
+        sentences.append(f"{said[0].upper()}{said[1:]}.")
     if untrained:
         sentences.append("Untrained: this model's weights are random, so what it shows means nothing.")
     if sentences:

@@ -90,6 +90,9 @@ def test_a_mask_that_leaks_onto_padding_is_seen(fill: str, padding: str, minilm:
     assert checked[1].holds == (fill == "-inf")
     lost = 1 - np.concatenate([short.attention(layer=layer).sum(axis=-1).ravel() for layer in range(2)])
     assert {"-inf": lost.max() < 1e-6, "-10": 1e-5 < lost.max() < 0.01, "zero": lost.min() > 0.3}[fill]
+    assert checked[0].to_padding == 0
+    assert checked[1].to_padding == pytest.approx(float(lost.max()) if fill != "-inf" else 0, abs=1e-6)
+    assert ("the mask leaks" in str(checked[1])) == (fill != "-inf")
     assert checked[1].row_sum_error == pytest.approx(np.abs(lost).max(), abs=1e-6)
     short.save(tmp_path / "t.npz")
     again = inspector.open(tmp_path / "t.npz")
