@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         probe,
         readings,
         row_statistics,
+        scores,
         sharing,
         trace,
         training,

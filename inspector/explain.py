@@ -307,6 +307,16 @@ def _scale(function: AttentionFunction, *, width: int) -> float:
     raise ValueError(f"{type(function).__name__} is no attention function that can be taken apart")
 
 
+def scale_of(record: AttentionRecord) -> float | None:
+    """Return the factor on q . k; None where queries and keys were not seen, or are compared by another score."""
+    function = record.function
+    dot = not isinstance(function, ComposedAttention) or isinstance(function.score, DotScore)
+    try:
+        return _scale(function, width=record.query.shape[-1]) if dot and record.query.shape[-1] else None
+    except ValueError:
+        return None
+
+
 def formula(record: AttentionRecord) -> str:
     """The scores of a call as LaTeX, "QK^T / sqrt(32) + B": with scale, soft-cap and bias."""
     function, width = record.function, record.query.shape[-1]

@@ -27,6 +27,7 @@ FLOORS = (
     ("inspector/trace",),
     ("inspector/costs/counted",),
     ("inspector/probe", "inspector/costs", "inspector/normalization", "inspector/positional", "inspector/*.py"),
+    ("inspector/scores",),
     ("inspector/interventions", "inspector/generating"),
     ("inspector/readings",),
     ("inspector/plots",),

@@ -33,6 +33,7 @@ expect.set_options(timeout=SLOW)
 PAGES = {
     "/": "[role=gridcell]",
     "/compare": "canvas",
+    "/scores": "canvas",
     "/what_if?model=mini-bert": "canvas",
     "/generate?model=translator": ".js-plotly-plot",
     "/block": ".js-plotly-plot",
@@ -43,7 +44,7 @@ PAGES = {
     "/training": ".js-plotly-plot",
 }
 GROUPS = {
-    "Read": ("Attention", "Compare", "What if"),
+    "Read": ("Attention", "Compare", "Scores", "What if"),
     "Inside": ("Block", "LayerNorm", "Positions", "Costs"),
     "Write": ("Generate",),
     "Learn": ("Lab", "Training"),

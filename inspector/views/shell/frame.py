@@ -17,6 +17,7 @@ GROUPS = {
     "Read": (
         ("attention/page", "", "Attention", "grid_view", "See what every head of a Transformer looks at in your text."),
         ("compare/page", "compare", "Compare", "compare", "Set heads, texts and models side by side."),
+        ("scores/page", "scores", "Scores", "score", "See what goes into the softmax, and what it makes of it."),
         ("what_if/page", "what_if", "What if", "alt_route", "Change the text or the model, and see what follows."),
     ),
     "Inside": (

@@ -70,4 +70,7 @@ MEANINGS = {
     "it; what none of them touches stays as it was.",
     "activation function": "A function of one number that bends a line: ReLU sets what is below 0 to 0, GELU and SiLU "
     "do so softly. Without it the two matrices of an FFN would be one.",
+    "q · k": "The dot product of a query and a key: the products of their numbers, dimension by dimension, added up. "
+    "It is the score of the pair before the scale and the softmax.",
+    "d_k": "The width of a head: how many numbers a query and a key have. The sum q · k has so many terms.",
 }

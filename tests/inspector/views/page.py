@@ -26,6 +26,7 @@ FIRST = "Attention"
 PATHS = {  # by the page's title; seen from the frame, which lies in shell/
     "Attention": "../attention/page.py",
     "Compare": "../compare/page.py",
+    "Scores": "../scores/page.py",
     "What if": "../what_if/page.py",
     "Generate": "../generate/page.py",
     "Block": "../block/page.py",

@@ -1,0 +1,18 @@
+"""Scores: q . k of every head before the softmax, what the scale makes of it, and what the softmax makes of both."""
+
+from __future__ import annotations
+
+from inspector.views.scores import every
+from inspector.views.scores.subject import chosen
+from inspector.views.shell import link, widgets
+
+SECTIONS = {
+    "every": "Every head",
+}
+
+link.parameters("layer", "call", "head", "query")
+subject = chosen()
+match widgets.bar("What to see of the scores", list(SECTIONS), "section", words=SECTIONS.__getitem__):
+    case _:
+        every.show(subject)
+link.publish()

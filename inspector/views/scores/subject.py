@@ -1,0 +1,124 @@
+"""The recorded text, its model, and the open head: the one that is open on the page Attention too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from inspector import heads, scores
+from inspector.export.python import given
+from inspector.views.shell import link, open_site, progress, session, site_words, widgets
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    import models
+    from inspector.trace import AttentionRecord, AttentionSite, Trace
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """A recorded text, the stream that is looked at, and its open head.
+
+    sites: the attentions of the stream; row: the open head's among them.
+    """
+
+    inspected: session.Inspected
+    stream: str
+    sites: tuple[AttentionSite, ...]
+    row: int
+    head: int
+
+    @property
+    def trace(self) -> Trace:
+        """The recorded text."""
+        return self.inspected.trace
+
+    @property
+    def loaded(self) -> models.LoadedModel | None:
+        """The model; None where that of a saved trace is not at hand."""
+        return self.inspected.loaded
+
+    @property
+    def site(self) -> AttentionSite:
+        """The open head's attention."""
+        return self.sites[self.row]
+
+    @property
+    def record(self) -> AttentionRecord:
+        """The queries and keys of the open head alone."""
+        return self.trace.record_of_head(self.site.layer, self.head, self.stream, call=self.site.call)
+
+    @property
+    def name(self) -> str:
+        """The open head in words: "Layer 1, head 7"."""
+        return f"{self.site.name.capitalize()}, head {self.head}"
+
+    @property
+    def python(self) -> str:
+        """The lines that load the model and record the text."""
+        return (
+            f"import inspector, models\n\nloaded = models.load({self.trace.model!r})\n"
+            f"trace = inspector.record(loaded, {given(self.trace)})\n"
+        )
+
+    @property
+    def of_head(self) -> str:
+        """The arguments that name the open head in Python lines."""
+        call = f", call={self.site.call}" if self.site.call else ""
+        return f"layer={self.site.layer}, head={self.head}, stream={self.stream!r}{call}"
+
+    def measured(self) -> pd.DataFrame:
+        """The numbers of every head of the stream, measured once for the text."""
+        trace = self.trace
+
+        def make() -> pd.DataFrame:
+            with progress.layers("Measuring the scores") as on_progress:
+                return scores.measure(trace, on_layer=on_progress)
+
+        table = session.cached((trace.key, "scores"), make)
+        return table[table["stream"] == self.stream].reset_index(drop=True)
+
+
+def chosen() -> Subject:
+    """Record the reader's text, and find the open head; where nothing can be read the page says why and stops."""
+    inspected = session.inspected()
+    trace = inspected.trace
+    stream = widgets.stream(trace.streams)
+    sites = trace.sites_of(stream)
+    layer, head = heads.most_telling(session.measures(trace).query("stream == @stream"))
+    row = open_site.row(sites, default=layer)
+    number = link.number("head", default=head, last=sites[row].heads - 1)
+    return Subject(inspected, stream, sites, row, head if number is None else number)
+
+
+def choose_head(subject: Subject) -> None:
+    """Draw the choice of layer and head; what is chosen is open on the page Attention too."""
+    state, sites = st.session_state, subject.sites
+    state["scores.row"], state["scores.head"] = subject.row, subject.head
+    names = [name.capitalize() for name in site_words.layer_names(sites)]
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        st.selectbox(
+            "Layer",
+            range(len(sites)),
+            format_func=names.__getitem__,
+            key="scores.row",
+            on_change=lambda: open_site.choose(sites[state["scores.row"]]),
+            width=150,
+        )
+        st.selectbox(
+            "Head",
+            range(subject.site.heads),
+            format_func="Head {}".format,
+            key="scores.head",
+            on_change=lambda: link.assign("head", state["scores.head"]),
+            width=130,
+        )
+
+
+def open_head(subject: Subject, *, row: int, head: int) -> None:
+    """Open another head in the run that follows."""
+    open_site.choose(subject.sites[row])
+    link.assign("head", head)
