@@ -51,7 +51,8 @@ class Exactness:
 
     layers, expected: attentions recorded, and attentions that the configuration names; a layer may make none, or two.
     row_sum_error: largest distance of a row's sum from 1; with sinks, to which a part of each row goes, by how much the
-    largest is over 1. finite: no map holds NaN or infinity. future: the largest weight on a token that is still to
+    largest is over 1; of a sigmoid, whose rows sum to anything, by how much a weight is over 1. sigmoid: whether one
+    makes the weights. finite: no map holds NaN or infinity. future: the largest weight on a token that is still to
     come, in a decoder's own attention; None where there is none.
     hidden_difference: largest difference of the last hidden state from a run in torch's fused attention kernel, which
     shares no code with the recorded path; None where that could not be run, and `unchecked` says why.
@@ -68,6 +69,7 @@ class Exactness:
     hidden_difference: float | None
     future: float | None = None
     sinks: bool = False
+    sigmoid: bool = False
     unchecked: str = "the model was not at hand"
     dtype: str = "float32"
     row_sum_tolerance: float = ROW_SUM_TOLERANCE
@@ -97,9 +99,15 @@ class Exactness:
 
     def __str__(self) -> str:
         total = "at most 1 (a part goes to sinks)" if self.sinks else "1"
+        rows = (
+            f"no weight is over 1 by more than {self.row_sum_error:.1e} (a sigmoid's rows sum to anything)"
+            if self.sigmoid
+            else f"rows sum to {total} within {self.row_sum_error:.1e} ({self.dtype} explains "
+            f"{self.row_sum_tolerance:.1e})"
+        )
         sentences = [
             f"{self.layers} of {self.expected} attention layers recorded",
-            f"rows sum to {total} within {self.row_sum_error:.1e} ({self.dtype} explains {self.row_sum_tolerance:.1e})",
+            rows,
             "all weights finite" if self.finite else "some weights are not finite",
         ]
         if self.leaks:
@@ -151,7 +159,7 @@ class WeightChecks:
 
     def __init__(self, trace: Trace) -> None:
         self._to_sinks = {_place(record.site): record.function.sinks for record in trace.attentions}
-        self._error, self._finite = 0.0, True
+        self._error, self._finite, self._sigmoid = 0.0, True, False
         self._dtype, self._row_sum_tolerance = dtype_name(trace.hidden.dtype), row_sum_tolerance(trace)
         self._hidden_tolerance = hidden_tolerance(trace)
         self._norms, self._states = check_norms(trace), check_residual_stream(trace)
@@ -163,8 +171,11 @@ class WeightChecks:
     def see(self, site: AttentionSite, block: WeightBlock) -> None:
         """Look at a block of a layer's weights."""
         self._finite = self._finite and bool(np.isfinite(block.weights).all())
-        over = block.weights.sum(axis=-1, dtype=np.float64) - 1
-        over = over if self._to_sinks[_place(site)] else np.abs(over)
+        if block.normalised:
+            over = block.weights.sum(axis=-1, dtype=np.float64) - 1
+            over = over if self._to_sinks[_place(site)] else np.abs(over)
+        else:
+            self._sigmoid, over = True, block.weights - 1
         self._error = max(self._error, float(over.max()))
         if self._future is not None and site.stream == "decoder":
             coming = np.triu(block.weights, k=1 + block.queries.start - block.keys.start)
@@ -182,6 +193,7 @@ class WeightChecks:
             hidden_difference,
             self._future,
             any(self._to_sinks.values()),
+            self._sigmoid,
             unchecked,
             dtype=self._dtype,
             row_sum_tolerance=self._row_sum_tolerance,

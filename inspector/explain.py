@@ -2,6 +2,8 @@
 
     score_j = cap(q . k_j * scale) + bias_j, masked        weight_j = exp(score_j - log sum_t exp(score_t))
 
+A sigmoid takes each score by itself: weight_j = exp(score_j - log(1 + exp(score_j))), the score less ln n before.
+
 This is BertViz' neuron view (Vig 2019, section 2.3) for every known attention function. All is computed in float64
 from the inputs of the attention call: nothing is taken from the map, which is only compared with the answer.
 
@@ -28,8 +30,10 @@ from models.attention.scores import (
     CosineScore,
     DotScore,
     GeneralScore,
+    LinearScore,
     NaiveAdditiveScore,
     ScoreFunction,
+    positive_features,
 )
 from models.attention.side_keys import SideKeyAttention
 from models.huggingface.block_sparse import RepeatedBlock
@@ -46,8 +50,8 @@ TOLERANCE = 1e-5  # between the rebuilt weight and the recorded one; float32 lea
 class Step:
     """One step from the vectors to the weight: its operand (None for none) and the value after it.
 
-    name: "dot product", "scale", "soft-cap", "bias", "mask", "normaliser" or "weight"; the first is "score" where the
-    attention was seen and not computed.
+    name: "dot product", "logarithm" (linear attention's), "scale", "soft-cap", "bias", "mask", "keys" (a sigmoid's
+    -ln n), "normaliser" or "weight"; the first is "score" where the attention was seen and not computed.
     """
 
     name: str
@@ -63,7 +67,8 @@ class Explanation:
     products: float64 [E], what each dimension adds to the dot product. All three are empty where they are not known.
     hidden: why the query does not see the key, None where it does. sink: the score beside those of the keys
     (gpt-oss), or log sum exp of those of side keys (LongT5, Pegasus-X).
-    normaliser: log sum_t exp(score_t) over the keys that the query sees, and the sink.
+    normaliser: log sum_t exp(score_t) over the keys that the query sees, and the sink; of a sigmoid log(1 + exp(score))
+    of this key alone. normalised: whether a softmax makes the weights, and not a sigmoid.
     row: float64 [steps, T], the values of all keys of the query after each step, -inf where masked.
     rank: 1 for the key with the largest weight of the row, among `seen` keys that the query sees.
     bias: whose bias is added, "" for none. recorded: the weight in the map.
@@ -88,6 +93,7 @@ class Explanation:
     seen: int
     recorded: float
     more: tuple[str, ...]
+    normalised: bool = True
 
     @property
     def weight(self) -> float:
@@ -146,9 +152,12 @@ def why(
     sink = _sink(record, query)
     row = _score_rows(record, query, terms, allowed)
     scores = row[-1].values
-    normaliser = _log_sum_exp(scores if sink is None else np.append(scores, sink))
-    row.append(Row("normaliser", np.full_like(scores, normaliser), scores - normaliser))
-    weights = np.exp(scores - normaliser)
+    if record.function.normalised:
+        normalisers = np.full_like(scores, _log_sum_exp(scores if sink is None else np.append(scores, sink)))
+    else:
+        normalisers = np.logaddexp(0, scores)
+    row.append(Row("normaliser", normalisers, scores - normalisers))
+    weights = np.exp(scores - normalisers)
     row.append(Row("weight", None, weights))
     one = slice(query, query + 1)
     keys = slice(key, key + 1)
@@ -166,12 +175,13 @@ def why(
         steps=tuple(_of_key(step, key) for step in row),
         row=np.stack([np.where(step.values > LOWEST / 2, step.values, -np.inf) for step in row]),
         hidden=None if allowed[key] else _why_hidden(site, allowed, query=query, key=key),
-        normaliser=normaliser,
+        normaliser=float(normalisers[key]),
         sink=sink,
         rank=1 + int((weights > weights[key]).sum()),
         seen=int(allowed.sum()),
         recorded=float(recorded[0, 0]),
         more=_more(record.function),
+        normalised=record.function.normalised,
     )
 
 
@@ -225,7 +235,7 @@ class QueryKeyTerms(NamedTuple):
 class Row(NamedTuple):
     """A step for all keys of a query: the operand [T] or None, and the values [T] after it.
 
-    name: "dot product", "scale", "soft-cap", "bias" or "mask"; of scores that were seen and not computed "score".
+    name: as of a `Step`; of scores that were seen and not computed "score".
     """
 
     name: str
@@ -244,6 +254,10 @@ def query_key_terms(record: AttentionRecord, query: int) -> QueryKeyTerms:
             return QueryKeyTerms(
                 q, k, q * k, "Here q and k are divided by their lengths first: the dot product is their cosine."
             )
+        case LinearScore():
+            q, k = (_numbers(positive_features(torch.tensor(x))) for x in (q, k))
+            note = "Here q stands for elu(q) + 1 and k for elu(k) + 1, which are above 0 (Katharopoulos et al. 2020)."
+            return QueryKeyTerms(q, k, q * k, note)
         case GeneralScore():
             q = q @ _numbers(score.weight[0])
             return QueryKeyTerms(
@@ -283,7 +297,10 @@ def _score_rows(record: AttentionRecord, query: int, terms: QueryKeyTerms, allow
     if fill_first and record.mask is not None:
         then("mask", None, _filled(function, steps[-1].values, allowed))
     scale = _scale(function, width=terms.q.shape[-1])
-    then("scale", scale, steps[-1].values * scale)
+    if isinstance(function, ComposedAttention) and function.score == LinearScore():
+        then("logarithm", None, np.log(steps[-1].values))
+    else:
+        then("scale", scale, steps[-1].values * scale)
     if isinstance(function, EagerAttention) and function.arguments.get("softcap") is not None:
         cap = float(function.arguments["softcap"])
         then("soft-cap", cap, cap * np.tanh(steps[-1].values / cap))
@@ -293,6 +310,8 @@ def _score_rows(record: AttentionRecord, query: int, terms: QueryKeyTerms, allow
         then("bias", bias, steps[-1].values + bias)
     if record.mask is not None and not fill_first:
         then("mask", None, _filled(function, steps[-1].values, allowed))
+    if not function.normalised:
+        then("keys", -np.log(max(allowed.sum(), 1)), steps[-1].values - np.log(max(allowed.sum(), 1)))
     return steps
 
 
@@ -318,13 +337,14 @@ def scale_of(record: AttentionRecord) -> float | None:
 
 
 def formula(record: AttentionRecord) -> str:
-    """The scores of a call as LaTeX, "QK^T / sqrt(32) + B": with scale, soft-cap and bias."""
+    """The scores of a call as LaTeX, "QK^T / sqrt(32) + B": with scale, soft-cap, bias and a sigmoid's -ln n."""
     function, width = record.function, record.query.shape[-1]
     if isinstance(function, SeenSoftmax):
         return r"\mathrm{score}(Q, K)"
     score = function.score if isinstance(function, ComposedAttention) else DotScore()
     written = {
         CosineScore: r"\cos(Q, K)",
+        LinearScore: r"\ln\,\phi(Q)\phi(K)^\top",
         GeneralScore: r"QWK^\top",
         AdditiveScore: r"v^\top\tanh(QW_q + KW_k + b)",
         NaiveAdditiveScore: r"v^\top\tanh(QW_q + KW_k + b)",
@@ -338,7 +358,7 @@ def formula(record: AttentionRecord) -> str:
     cap = function.arguments.get("softcap") if isinstance(function, EagerAttention) else None
     if cap is not None:
         written = rf"{cap:g}\tanh({written} / {cap:g})"
-    return written + (" + B" if bias_name(function) else "")
+    return written + (" + B" if bias_name(function) else "") + ("" if function.normalised else r" - \ln n")
 
 
 def _sink(record: AttentionRecord, query: int) -> float | None:

@@ -100,7 +100,8 @@ def rollout(trace: Trace, *, token: int, stream: str | None = None, residual: fl
     embeddings, row L the token alone. Attentions are those of trace.sites in their order; a layer without attention
     mixes no tokens here, whatever its state space or convolution does. Layer l is taken to mix A'_l = residual I + (1 -
     residual) mean_h A_l,h, half and half in the paper, so row l is e_token A'_(L-1) .. A'_l: a vector times a matrix in
-    each layer, never a matrix times a matrix. Rows sum to 1 where those of the maps do.
+    each layer, never a matrix times a matrix. Rows sum to 1, to less with sinks; a sigmoid's rows are divided by their
+    sums first (`WeightBlock.shares`).
 
     token: a query position of the stream. A decoder that has a source is followed through its own text alone. Raises
     ValueError for a token, stream or residual out of range, and for "cross", whose maps lead from one text to another.
@@ -121,7 +122,7 @@ def rollout(trace: Trace, *, token: int, stream: str | None = None, residual: fl
     shares[-1, token] = 1
     for place, site in reversed(list(enumerate(sites))):
         shares[place] = residual * shares[place + 1]
-        for rows, block in trace.blocks(layer=site.layer, stream=stream, call=site.call):
+        for rows, block in recompute.blocks(trace.record_of(site.layer, stream, call=site.call), "shares"):
             mean = block.mean(axis=0, dtype=np.float64)  # [rows, T]
             shares[place] += (1 - residual) * shares[place + 1, rows] @ mean
     return shares

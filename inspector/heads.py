@@ -1,7 +1,9 @@
 """Measures each head on a text by numbers with a published definition, and chooses the head to open first.
 
-A[i, j] is the weight from query i to key j; every row sums to 1. The maps are read block by block of query rows and
-never held together. Sums are taken in float64, but for the terms of a row's entropy: float32, right to 1e-6.
+A[i, j] is the weight from query i to key j; every row sums to 1, or to less with sinks. Where a sigmoid makes the
+weights, A is each row divided by its sum (`WeightBlock.shares`), so that every measure keeps its meaning. The maps are
+read block by block of query rows and never held together. Sums are taken in float64, but for the terms of a row's
+entropy: float32, right to 1e-6.
 
 Shapes: H heads, Q query positions, T key positions; n tokens in a text that attends to itself.
 """
@@ -125,20 +127,20 @@ def _targets(
 
 
 class _Block(Protocol):
-    """The part of a WeightBlock that is measured: the weights [H, queries, keys] between some queries and keys."""
+    """The part of a WeightBlock that is measured: the shares [H, queries, keys] between some queries and keys."""
 
     @property
     def queries(self) -> slice: ...
     @property
     def keys(self) -> slice: ...
     @property
-    def weights(self) -> NDArray[np.float32]: ...
+    def shares(self) -> NDArray[np.float32]: ...
 
 
 class _AllKeys(NamedTuple):
     queries: slice
     keys: slice
-    weights: NDArray[np.float32]
+    shares: NDArray[np.float32]
 
 
 def _blocks(
@@ -157,7 +159,7 @@ def _measure(
     entropies, likely, masses, received = np.zeros(()), np.zeros(()), np.zeros(()), np.zeros(())
     queries = 0
     for block in blocks:
-        weights = block.weights
+        weights = block.shares
         to_keys = np.zeros((len(weights), len(keys)))
         exact = weights.astype(np.float64)
         to_keys[:, block.keys] = exact.sum(axis=1)
@@ -234,7 +236,7 @@ def _first_row(trace: Trace, site: AttentionSite) -> NDArray[np.float32] | None:
         return None
     block = next(trace.bands(layer=site.layer, stream=site.stream, call=site.call))
     row = np.zeros((site.heads, 1, len(site.keys)), np.float32)
-    row[:, :, block.keys] = block.weights[:, :1]
+    row[:, :, block.keys] = block.shares[:, :1]
     return row
 
 

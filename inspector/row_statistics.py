@@ -23,9 +23,9 @@ class RowStatistics:
     """Two numbers for each query.
 
     keys: the number of keys in a whole row. entropy: -sum_j A_ij ln A_ij in nats, over all keys, hidden keys and keys
-    outside a window included.
+    outside a window included; of a sigmoid's row divided by its sum.
     offset: score_ij - ln A_ij in nats, the same for every key; None where the weights are too coarse (bfloat16) to
-    compute scores from them.
+    compute scores from them, and where a sigmoid makes each weight by itself.
     """
 
     keys: int
@@ -50,13 +50,13 @@ class RowReader:
         """Look at a block of whole rows of the head (H = 1)."""
         queries = self.positions[(block.queries.start <= self.positions) & (self.positions < block.queries.stop)]
         rows = queries - block.queries.start
-        a, s = (values[0, rows].astype(np.float64) for values in (block.weights, block.scores))
+        a, s = (values[0, rows].astype(np.float64) for values in (block.shares, block.scores))
         logs = np.log(a, out=np.zeros_like(a), where=a > 0)
         largest = a.argmax(axis=-1)[:, None]
         offset = np.take_along_axis(s - logs, largest, axis=-1)
         self._entropies.append(-(a * logs).sum(axis=-1))
         self._offsets.append(offset[:, 0])
-        self._close = self._close and _holds(a, s, logs + offset)
+        self._close = self._close and block.normalised and _holds(a, s, logs + offset)
 
     def result(self) -> RowStatistics:
         """The statistics of all queries, once every block has been seen."""

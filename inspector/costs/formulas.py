@@ -23,6 +23,8 @@ from models.transformer.config import TransformerConfig
 from models.transformer.learned_attention import is_plain
 
 SOFTMAX_FLOPS = 5  # maximum, subtract, exponential, sum, divide
+SIGMOID_FLOPS = 4  # subtract ln n, exponential, add, divide
+FEATURE_FLOPS = 3  # elu(x) + 1: exponential, subtract, add
 NORM_FLOPS = {  # mean, variance (square and sum), subtract, scale by gamma over sigma, add beta; RMSNorm has no mean
     **dict.fromkeys(("layer", "batch", "masked_batch"), 5),
     **{"rms": 3, "none": 0},
@@ -113,7 +115,10 @@ def attention(
             "attention", "v", key_rows, d, shared, bias=config.bias, owner=not config.shared_key_value, cached=kept
         )
     yield from _scores(config, queries, seen, batch, stream=stream, new_keys=new_keys)
-    yield Cost("attention", "softmax", 0, SOFTMAX_FLOPS * pairs, pairs)
+    if config.weighting == "sigmoid":
+        yield Cost("attention", "sigmoid", 0, SIGMOID_FLOPS * pairs, pairs)
+    else:
+        yield Cost("attention", "softmax", 0, SOFTMAX_FLOPS * pairs, pairs)
     met = 2 * config.relative_distance + 1 if config.positions == "shaw" and stream != "cross" else 0  # Shaw's values
     mixed = 0 if config.projections else 2 * kept  # without projections nothing else holds the keys and values
     yield Cost("attention", "mix", met * e, 2 * pairs * e + 2 * rows * heads * met * e, rows * every, mixed)
@@ -146,7 +151,10 @@ def _scores(
         case "additive_naive":
             yield Cost("attention", "scores", heads * (2 * e * e + 2 * e), 2 * pairs * 2 * e * e, pairs)
     cosine = 3 * (rows + key_rows) * e if config.score == "cosine" else 0  # square, add, divide
-    if config.scale != "none" or cosine:
+    if config.weighting == "linear":  # phi of queries and keys, and the logarithm of each pair; no scale
+        features = (rows + key_rows) * e
+        yield Cost("attention", "scale", 0, FEATURE_FLOPS * features + pairs, features + pairs)
+    elif config.scale != "none" or cosine:
         yield Cost("attention", "scale", 0, cosine + (pairs if config.scale != "none" else 0), pairs)
     if positions == "rope":  # two products and a sum for each feature of a query and a key
         turned = rows * e + batch * config.key_heads * new_keys * e

@@ -33,6 +33,12 @@ def formula(cell: Explanation, step: Step) -> str:
             return f"+ bias = {by}"
         case "mask":
             return "mask"
+        case "logarithm":
+            return "ln: the score"
+        case "keys":
+            return f"− ln n = {by}"
+        case "normaliser" if not cell.normalised:
+            return f"− log (1 + exp) = {by}"
         case "normaliser" if cell.sink is None:
             return f"− log Σ exp = {by}"
         case "normaliser":

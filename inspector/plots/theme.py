@@ -54,7 +54,7 @@ DIVERGING: dict[str, tuple[str, ...]] = {
 PART: dict[Mode, dict[str, str]] = {
     "light": {
         **{"attention": "#4a3fc5", "q": "#332492", "k": "#463eac", "v": "#5a56c7", "scores": "#6f6fe2"},
-        **{"softmax": "#7a7bf0", "mix": "#8688fe", "out": "#a2a8fe"},
+        **{"softmax": "#7a7bf0", "sigmoid": "#7a7bf0", "mix": "#8688fe", "out": "#a2a8fe"},
         **{"ffn": "#cf7c00", "up": "#a56205", "gate": "#bb7000", "activation": "#cf7c00", "down": "#f19b37"},
         **{"norm": "#05837e", "positions": "#9f3ebb", "position_embedding": "#9f3ebb"},
         **{"residual": "#70717a", "embedding": "#70717a", "token_embedding": "#70717a", "segment_embedding": "#9c9ea8"},
@@ -63,7 +63,7 @@ PART: dict[Mode, dict[str, str]] = {
     },
     "dark": {
         **{"attention": "#9d95ff", "q": "#cfd4fe", "k": "#b2b8ff", "v": "#969bfe", "scores": "#7e7ff4"},
-        **{"softmax": "#7373e8", "mix": "#6968da", "out": "#5550c0"},
+        **{"softmax": "#7373e8", "sigmoid": "#7373e8", "mix": "#6968da", "out": "#5550c0"},
         **{"ffn": "#df911a", "up": "#feb251", "gate": "#eca034", "activation": "#df911a", "down": "#b87501"},
         **{"norm": "#30c6bf", "positions": "#d58deb", "position_embedding": "#d58deb"},
         **{"residual": "#9c9ea8", "embedding": "#9c9ea8", "token_embedding": "#9c9ea8", "segment_embedding": "#70717a"},

@@ -153,7 +153,7 @@ class _Map:
 
     def see(self, block: WeightBlock) -> None:
         """Look at a block of the head (H = 1)."""
-        rows = block.weights[0, max(0, self._skipped - block.queries.start) :]
+        rows = block.shares[0, max(0, self._skipped - block.queries.start) :]
         self.received[block.keys] += rows.sum(axis=0, dtype=np.float64)
         self.largest += rows.max(axis=1).tolist()
         self.peaks += (rows.argmax(axis=1) + block.keys.start).tolist()

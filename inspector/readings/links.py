@@ -36,7 +36,7 @@ def named(tokens: Sequence[str], position: int) -> Named:
 
 @dataclass(frozen=True)
 class Link:
-    """The weight from a query to a key.
+    """The share of its attention that a query gives to a key, see `WeightBlock.shares`.
 
     query, key: their tokens; between two texts the query is the token that is to be written. at: their positions.
     others: the largest weight that another head of the stream gives to the same link; None where there is no other.
@@ -55,12 +55,12 @@ class Link:
 
 
 def of_every_head(trace: Trace, *, stream: str, query: int, key: int) -> Mapping[tuple[int, int], Array]:
-    """Compute the weight that each head gives from a query to a key: (layer, call) -> float32 [H]."""
+    """Compute the share that each head gives from a query to a key: (layer, call) -> float32 [H]."""
     found = {}
     for site in trace.sites_of(stream):
         record = trace.record_of(site.layer, stream, call=site.call)
         row, column = slice(query, query + 1), slice(key, key + 1)
-        found[site.layer, site.call] = recompute.window(record, "weights", queries=row, keys=column)[:, 0, 0]
+        found[site.layer, site.call] = recompute.window(record, "shares", queries=row, keys=column)[:, 0, 0]
     return found
 
 
@@ -98,7 +98,7 @@ class Strongest:
             allowed = allowed & (self._query_words[rows][:, None] != self._key_words[columns])
             apart = allowed & (np.abs(rows[:, None] - columns) > 1)
         for far, mask in ((True, apart), (False, allowed)):
-            weights, found = np.where(mask, block.weights[0], np.float32(0)).ravel(), self._found[far]
+            weights, found = np.where(mask, block.shares[0], np.float32(0)).ravel(), self._found[far]
             stronger = np.flatnonzero(weights > (found[-1][0] if len(found) == _TRIED else 0))
             if len(stronger) > _TRIED:
                 stronger = stronger[np.argpartition(weights[stronger], -_TRIED)[-_TRIED:]]

@@ -4,6 +4,8 @@ For independent entries with mean 0 and variance 1 the product q . k of d_k of t
 q . k / sqrt(d_k) has variance 1 (Vaswani et al. 2017, footnote 4). Trained projections promise none of that: here it is
 measured. Maps are read block by block; memory is linear in the text.
 
+A sigmoid's rows are divided by their sums (`WeightBlock.shares`); there is no softmax, so its ||J|| is NaN.
+
 Cells that a mask hides are left out of everything; special tokens are queries and keys like all others. A query that
 sees one key alone has no choice, and its row is left out of what is said of rows.
 
@@ -13,7 +15,7 @@ Shapes: H heads, K kv heads, Q query positions, T key positions, E head width.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -102,7 +104,8 @@ def layer_scores(record: AttentionRecord) -> LayerScores:
             dots = record.query[:, block.queries].float() @ keys[:, block.keys].float().mT
             products.add(dots.cpu().numpy(), seen)
         count = np.array([[block.weights.shape[-1]]]) if seen is None else seen.sum(axis=-1)
-        blocks.append(saturation.read(block.weights, count))
+        rows = saturation.read(block.shares, count)
+        blocks.append(rows if block.normalised else replace(rows, jacobian=np.full_like(rows.jacobian, np.nan)))
     return LayerScores(
         products.result() if width else None,
         scores.result(),

@@ -29,6 +29,7 @@ PARTS: dict[str, type[Any]] = {
         WeightedSum,
         scores.DotScore,
         scores.CosineScore,
+        scores.LinearScore,
         scores.GeneralScore,
         scores.AdditiveScore,
         scores.NaiveAdditiveScore,

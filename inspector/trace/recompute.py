@@ -25,7 +25,7 @@ from models.attention.masks import Mask
 from models.formatting import layer_name
 
 Array = NDArray[np.float32]
-Kind = Literal["weights", "scores"]
+Kind = Literal["weights", "scores", "shares"]
 
 
 @dataclass(frozen=True)
@@ -113,25 +113,46 @@ class _HeadMask:
 class WeightBlock:
     """A block of query rows of all maps of a call; all keys but `keys` are masked from these queries.
 
-    weights: float32 [H, queries, keys].
+    weights: float32 [H, queries, keys]. normalised: whether a softmax made them.
     """
 
     queries: slice
     keys: slice
     weights: Array
+    normalised: bool
     _read_scores: Callable[[], Array] = field(repr=False, compare=False)
 
     @cached_property
     def scores(self) -> Array:
-        """The softmax's input of the same computation, float32 [H, queries, keys]; masked cells are -inf.
+        """Numbers that go into the softmax, or the sigmoid, of the same computation: float32 [H, queries, keys].
 
-        Scores become an array when asked for. Raises ValueError for a function that calls no softmax.
+        Masked cells are -inf. Scores become an array when asked for. Raises ValueError for a function that calls
+        neither.
         """
         return self._read_scores()
 
+    @cached_property
+    def shares(self) -> Array:
+        """The part of its attention that a query gives to each key: [H, queries, keys]; rows sum to 1 but for sinks.
+
+        The weights themselves where a softmax made them. A sigmoid's rows are divided by their sums, so that what is
+        said of shares (an entropy, a mean distance) means the same for both; a row of zeros stays one.
+        """
+        if self.normalised:
+            return self.weights
+        mass = self.weights.sum(axis=-1, keepdims=True, dtype=np.float64)
+        divided: Array = (self.weights / np.where(mass > 0, mass, 1)).astype(np.float32)
+        return divided
+
     def values(self, kind: Kind) -> Array:
-        """The weights or the scores."""
-        return self.weights if kind == "weights" else self.scores
+        """The weights, the scores or the shares."""
+        match kind:
+            case "weights":
+                return self.weights
+            case "shares":
+                return self.shares
+            case "scores":
+                return self.scores
 
 
 def bands(record: AttentionRecord, *, queries: slice | None = None) -> Iterator[WeightBlock]:
@@ -187,16 +208,20 @@ def pooled(record: AttentionRecord, *, side: int) -> Array:
 
 # --- one block ---------------------------------------------------------------------------------------------------
 
-_ELSEWHERE = {"weights": 0.0, "scores": float("-inf")}  # the value of a masked cell, which no block computes
+_ELSEWHERE = {"weights": 0.0, "shares": 0.0, "scores": float("-inf")}  # of a masked cell, which no block computes
 
 
-class _SoftmaxInput(TorchFunctionMode):
-    """Catches the softmax's input while a model's own attention function runs; a mode acts on its thread alone."""
+class _WeightsInput(TorchFunctionMode):
+    """Catches what a model's own attention function makes its weights of; a mode acts on its thread alone."""
 
-    scores: Tensor | None = None
+    def __init__(self, function: AttentionFunction) -> None:
+        super().__init__()
+        softmax = (torch.softmax, torch.nn.functional.softmax, Tensor.softmax)
+        self.makers: tuple[Any, ...] = softmax if function.normalised else (torch.sigmoid,)
+        self.scores: Tensor | None = None
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if func in (torch.softmax, torch.nn.functional.softmax, Tensor.softmax):
+        if func in self.makers:
             self.scores = args[0]
         return func(*args, **(kwargs or {}))
 
@@ -204,20 +229,20 @@ class _SoftmaxInput(TorchFunctionMode):
 @torch.no_grad()
 def _block(record: AttentionRecord, key: Tensor, value: Tensor, rows: slice) -> WeightBlock:
     query = record.query[None, :, rows].contiguous()
-    with _SoftmaxInput() as softmax:
+    with _WeightsInput(record.function) as seen:
         attended = attend_rows(record.function, query, key, value, mask=record.mask, rows=rows)
     weights = attended.weights
     if record.to_padding is not None:
         weights = weights * (1 - record.to_padding[None, :, rows, None])
-    scores = partial(_scores, record, softmax.scores, attended.allowed, keys=weights.shape[-1])
-    return WeightBlock(rows, attended.band, _float32(weights), scores)
+    scores = partial(_scores, record, seen.scores, attended.allowed, keys=weights.shape[-1])
+    return WeightBlock(rows, attended.band, _float32(weights), record.function.normalised, scores)
 
 
 @torch.no_grad()
-def _scores(record: AttentionRecord, softmax_input: Tensor | None, allowed: Tensor | None, *, keys: int) -> Array:
-    if softmax_input is None:
-        raise ValueError(f"{record.function} calls no softmax, so there are no scores to show")
-    scores = softmax_input[..., :keys]  # behind them may come a sink's column, which is no key's
+def _scores(record: AttentionRecord, made_of: Tensor | None, allowed: Tensor | None, *, keys: int) -> Array:
+    if made_of is None:
+        raise ValueError(f"{record.function} calls neither softmax nor sigmoid, so there are no scores to show")
+    scores = made_of[..., :keys]  # behind them may come a sink's column, which is no key's
     if allowed is not None:  # a masked score is no score; one that a wrong mask leaves finite is shown
         hidden = ~allowed & (scores < torch.finfo(scores.dtype).min / 2)
         scores = scores.masked_fill(hidden, float("-inf"))

@@ -212,15 +212,20 @@ class Trace:
         return held_bytes(self)
 
     def attention(self, *, layer: int, head: int | None = None, stream: str | None = None, call: int = 0) -> Array:
-        """Attention weights: float32 [Q, T] of a head, or [H, Q, T] of a layer; rows sum to 1.
+        """Attention weights: float32 [Q, T] of a head, or [H, Q, T] of a layer.
 
+        Rows sum to 1; to less where a part goes to sinks, to anything where a sigmoid makes the weights.
         The stream may be left out where there is one. call: which attention of a layer that attends more than once.
         Raises ValueError for a layer, head, stream or call that there is not.
         """
         return self._map("weights", layer, head, stream, call)
 
     def scores(self, *, layer: int, head: int | None = None, stream: str | None = None, call: int = 0) -> Array:
-        """The softmax's input, after scale, bias and soft-cap: float32 [Q, T] or [H, Q, T]; masked cells are -inf."""
+        """The softmax's input, after scale, bias and soft-cap: float32 [Q, T] or [H, Q, T]; masked cells are -inf.
+
+        Of sigmoid attention it is the sigmoid's input, with its -ln n; of linear attention ln(phi(q) . phi(k)), whose
+        softmax divides phi(q) . phi(k) by the row's sum.
+        """
         return self._map("scores", layer, head, stream, call)
 
     def blocks(self, *, layer: int, stream: str | None = None, call: int = 0) -> Iterator[tuple[slice, Array]]:

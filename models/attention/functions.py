@@ -9,7 +9,7 @@ Shapes: B batch, H heads, K kv heads, Q query positions, T key positions, E head
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, is_dataclass, replace
-from math import inf
+from math import inf, log
 from typing import Any, NamedTuple, Protocol
 
 import torch
@@ -43,6 +43,11 @@ class AttentionFunction(Protocol):
     @property
     def sinks(self) -> bool:
         """True if a part of each row's weight goes to no key (a learned sink), so that rows sum to less than 1."""
+        ...
+
+    @property
+    def normalised(self) -> bool:
+        """True if a softmax makes the weights, so that no row sums to more than 1; False for a sigmoid."""
         ...
 
     def added(self, rows: slice, keys: int) -> Tensor | None:
@@ -91,6 +96,11 @@ class DotProductAttention:
     def sinks(self) -> bool:
         """False: rows sum to 1."""
         return False
+
+    @property
+    def normalised(self) -> bool:
+        """True: a softmax makes the weights."""
+        return True
 
     def added(self, rows: slice, keys: int) -> None:
         """Return None: scores are the scaled product alone."""
@@ -153,7 +163,8 @@ class WeightedSum:
 class ComposedAttention:
     """mix(softmax(fill(score(Q, K) * factor + bias)), V): every part a choice.
 
-    fill_first: mask before the scale and the bias, not after.
+    fill_first: mask before the scale and the bias, not after. sigmoid: each score becomes a weight by itself, see
+    `sigmoid_input`, and rows need not sum to 1.
     """
 
     score: ScoreFunction
@@ -163,16 +174,22 @@ class ComposedAttention:
     fill_first: bool
     mix: Mix
     dropout: float = 0.0
+    sigmoid: bool = False
 
     @property
     def scale(self) -> float | None:
-        """The factor, where the rest is a dot product, a bias, a true mask and a sum; None for anything else."""
+        """The factor, where the rest is a dot product, a bias, a true mask, a softmax and a sum; None for else."""
         usual = self.score == DotScore() and self.mix == WeightedSum() and self.fill == FillWith(-inf)
-        return self.factor if usual else None
+        return self.factor if usual and self.normalised else None
+
+    @property
+    def normalised(self) -> bool:
+        """True for the softmax, False for the sigmoid."""
+        return not self.sigmoid
 
     @property
     def sinks(self) -> bool:
-        """False: rows sum to 1."""
+        """False: no weight goes beside the keys."""
         return False
 
     def added(self, rows: slice, keys: int) -> Tensor | None:
@@ -211,8 +228,21 @@ class ComposedAttention:
             scores = scores + self.bias(rows, key.shape[2]).to(scores)
         if mask is not None and not self.fill_first:
             scores = self.fill(scores, mask)
-        weights = torch.softmax(scores, dim=-1)
+        weights = torch.sigmoid(sigmoid_input(scores, mask)) if self.sigmoid else torch.softmax(scores, dim=-1)
         return self.mix(dropout(weights, self.dropout), value, rows), weights
+
+
+def sigmoid_input(scores: Tensor, mask: Tensor | None) -> Tensor:
+    """s_ij - ln n_i, n_i the keys that query i sees: weight_ij = sigmoid of it (Ramapuram et al. 2024, eq. 4).
+
+    With scores around 0 each weight is then about 1 / n_i and a row sums to about 1, as a softmax's does. The paper
+    takes the text's length for n; here n_i leaves out what the mask hides. So padding and later tokens change no row,
+    and a query weighs alike in a batch, in a cache and alone. scores [B, H, Q, T], mask boolean, broadcastable.
+    """
+    if mask is None:
+        return scores - log(scores.shape[-1])
+    seen = mask.expand_as(scores).sum(dim=-1, keepdim=True).clamp(min=1)  # 0 where a query sees nothing
+    return scores - seen.to(scores.dtype).log()
 
 
 def for_each_head(x: Tensor, heads: int) -> Tensor:

@@ -13,7 +13,7 @@ from typing import Protocol, Self
 
 import torch
 from torch import Tensor
-from torch.nn.functional import normalize
+from torch.nn.functional import elu, normalize
 
 
 class ScoreFunction(Protocol):
@@ -52,6 +52,46 @@ class CosineScore:
     def of_head(self, head: int) -> CosineScore:
         """Return the same function: nothing in it belongs to one head."""
         return self
+
+
+@dataclass(frozen=True)
+class LinearScore:
+    """score(q, k) = ln(phi(q) . phi(k)), phi(x) = elu(x) + 1: linear attention (Katharopoulos et al. 2020, eq. 7).
+
+    The softmax of a logarithm divides by the row's sum: weight_ij = phi(q_i) . phi(k_j) / sum_t phi(q_i) . phi(k_t).
+    A softmax over dot products has exp(q . k) in the place of phi(q) . phi(k), so a score is ln of the similarity in
+    both. A factor on the similarity cancels, which is why there is no scale. `linear_attention` gives the same output
+    without the pairs. RoPE turns q and k before phi, so what it adds depends on both positions, not on the distance.
+    """
+
+    def __call__(self, query: Tensor, key: Tensor, rows: slice) -> Tensor:
+        """[B, H, Q, E], [B, H, T, E] -> [B, H, Q, T]."""
+        alike = positive_features(query) @ positive_features(key).transpose(-2, -1)
+        return alike.clamp(min=torch.finfo(alike.dtype).tiny).log()  # 0 by underflow alone; -inf is for masked keys
+
+    def of_head(self, head: int) -> LinearScore:
+        """Return the same function: nothing in it belongs to one head."""
+        return self
+
+
+def positive_features(x: Tensor) -> Tensor:
+    """phi(x) = elu(x) + 1 (Katharopoulos et al. 2020): 1 + x above zero, e^x below; never negative."""
+    return elu(x) + 1
+
+
+def linear_attention(query: Tensor, key: Tensor, value: Tensor, *, causal: bool = False) -> Tensor:
+    """Linear attention without pairs: phi(Q) (phi(K)^T V) over phi(Q) (phi(K)^T 1) (Katharopoulos et al. 2020, eq. 6).
+
+    query [B, H, Q, E], key and value [B, H, T, E] -> [B, H, Q, E]. No [Q, T] tensor is made: work grows with the text
+    and not with its square. causal: query i sees the keys 0 .. i, as running sums (eq. 9); Q = T.
+    """
+    query, key = positive_features(query), positive_features(key)
+    if not causal:
+        joined = key.transpose(-2, -1) @ value  # [B, H, E, E]
+        return (query @ joined) / (query @ key.sum(dim=-2)[..., None])
+    joined = (key[..., :, None] * value[..., None, :]).cumsum(dim=-3)  # [B, H, T, E, E]
+    mixed = (query[..., None, :] @ joined).squeeze(-2)
+    return mixed / (query * key.cumsum(dim=-2)).sum(dim=-1, keepdim=True)
 
 
 @dataclass(frozen=True)

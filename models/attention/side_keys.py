@@ -73,6 +73,11 @@ class SideKeyAttention:
         return True
 
     @property
+    def normalised(self) -> bool:
+        """True: a softmax makes the weights."""
+        return True
+
+    @property
     def positional(self) -> bool:
         """True where a bias counts the places of the keys."""
         return self.bias is not None

@@ -69,6 +69,11 @@ class EagerAttention:
         """True if the function was given sinks: one for each head (gpt-oss), or for each head and query (Inkling 2)."""
         return any(place.get(name) is not None for place in (self.module, self.arguments) for name in _SINKS)
 
+    @property
+    def normalised(self) -> bool:
+        """True: a softmax makes the weights."""
+        return True
+
     def added(self, rows: slice, keys: int) -> Tensor | None:
         """The position bias [1 or B, H, rows, T] of a T5."""
         bias: Kept | None = self.arguments.get("position_bias")

@@ -36,6 +36,7 @@ class SeenSoftmax(ABC):
     scale = None  # what was done to the scores is in the scores
     positional = True  # there is a score for each key
     sinks = False
+    normalised = True
 
     def added(self, rows: slice, keys: int) -> None:
         """Return None: whatever was added is in the scores."""

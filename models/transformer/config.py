@@ -20,6 +20,7 @@ Activation = Literal["relu", "gelu", "gelu_tanh", "swiglu", "geglu_tanh"]
 Positions = Literal["sinusoidal", "learned", "none", "t5", "shaw", "rope", "alibi"]
 Score = Literal["dot", "general", "cosine", "additive", "additive_naive"]
 Scale = Literal["1/sqrt(d_k)", "1/d_k", "none"]
+Weighting = Literal["softmax", "sigmoid", "linear"]
 Merge = Literal["concat", "sum"]
 TiedEmbeddings = Literal["none", "output", "three-way"]
 Initialisation = Literal["torch", "normal", "xavier"]
@@ -67,6 +68,7 @@ class TransformerConfig:
     shared_key_value: bool = False  # K = V: what is matched is what is delivered
     score: Score = "dot"  # how alike a query and a key are
     scale: Scale = "1/sqrt(d_k)"  # keeps the scores' variance near 1 whatever the head width
+    weighting: Weighting = "softmax"  # how scores become weights; "linear" has a score of its own, without a scale
     causal: bool | None = None  # no token sees a later one; None for what the shape asks for
     window: int | None = None  # a query sees only keys less than this many tokens away (Longformer, Mistral)
     mask_fill: float | Literal["zero"] = -inf  # score of a masked key; finite numbers and zeroed scores leak

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from math import isfinite, isnan
+from math import inf, isfinite, isnan
 from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def check_heads(config: TransformerConfig) -> None:
 
 
 def check_scores(config: TransformerConfig) -> None:
-    """Check the fill of masked scores."""
+    """Check the fill of masked scores, and what goes with another weighting than the softmax."""
     fill = config.mask_fill
     if fill != "zero" and (isinstance(fill, str | bool) or isnan(fill) or fill > 0):
         raise ValueError(f"mask_fill is {fill!r}; choose a number below 0, -inf for a true mask, or 'zero'")
@@ -155,6 +155,21 @@ def check_scores(config: TransformerConfig) -> None:
         share = getattr(config, name)
         if not 0 <= share < 1:
             raise ValueError(f"{name} is {share}; it is the share that is dropped, from 0 to below 1")
+    if config.weighting != "softmax" and fill != -inf:
+        raise ValueError(
+            f"weighting {config.weighting!r} with mask_fill {fill!r}: how much such a fill leaks is defined for the "
+            "softmax alone; choose mask_fill=-inf"
+        )
+    if config.weighting == "linear" and config.score != "dot":
+        raise ValueError(
+            f"weighting 'linear' with score {config.score!r}: linear attention has a score of its own, "
+            "ln(phi(q) . phi(k)); leave score out"
+        )
+    if config.weighting == "linear" and config.positions in ("t5", "alibi", "shaw"):  # RoPE turns q and k before phi
+        raise ValueError(
+            f"weighting 'linear' with positions {config.positions!r}, which give each pair of tokens a number: linear "
+            "attention sums over the keys once for all queries; choose 'rope', 'learned', 'sinusoidal' or 'none'"
+        )
 
 
 def check_sublayer(config: TransformerConfig) -> None:

@@ -25,6 +25,7 @@ from models.attention.scores import (
     Fill,
     FillWith,
     GeneralScore,
+    LinearScore,
     MultiplyByZero,
     NaiveAdditiveScore,
     ScoreFunction,
@@ -162,15 +163,23 @@ class ChosenAttention(nn.Module):
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
-        self.score = learned_score(config.score, heads=config.heads, head_width=config.head_width)
-        self.scale, self.dropout = config.scale_factor, config.attention_dropout
+        linear = config.weighting == "linear"
+        self.score: nn.Module = (
+            LearnedScore(LinearScore, no_tensors)
+            if linear
+            else learned_score(config.score, heads=config.heads, head_width=config.head_width)
+        )
+        self.scale, self.dropout = 1.0 if linear else config.scale_factor, config.attention_dropout
+        self.sigmoid = config.weighting == "sigmoid"
         self.fill: Fill = MultiplyByZero() if config.mask_fill == "zero" else FillWith(config.mask_fill)
         self.fill_first = config.mask_before_scale
 
     def forward(self, *, bias: Bias | None, offset: int) -> ComposedAttention:
         """The function, with its learned tensors as they are now."""
         share = self.dropout if self.training else 0.0
-        return ComposedAttention(self.score(), self.scale, bias, self.fill, self.fill_first, WeightedSum(), share)
+        return ComposedAttention(
+            self.score(), self.scale, bias, self.fill, self.fill_first, WeightedSum(), share, self.sigmoid
+        )
 
 
 class ShawAttention(ChosenAttention):
@@ -192,7 +201,7 @@ class ShawAttention(ChosenAttention):
         """The function for queries that begin at position `offset`."""
         share = self.dropout if self.training else 0.0
         score, mix = ShawScore(self.key_distances, offset), ShawMix(self.value_distances, offset)
-        return ComposedAttention(score, self.scale, bias, self.fill, self.fill_first, mix, share)
+        return ComposedAttention(score, self.scale, bias, self.fill, self.fill_first, mix, share, self.sigmoid)
 
 
 def make_function(config: TransformerConfig, *, stream: Stream) -> PlainAttention | ChosenAttention:
@@ -207,4 +216,5 @@ def make_function(config: TransformerConfig, *, stream: Stream) -> PlainAttentio
 def is_plain(config: TransformerConfig, *, stream: Stream) -> bool:
     """Return True for the paper's attention: a scaled dot product, masked with -inf, nothing added."""
     relative = config.positions in ("t5", "alibi", "shaw") and stream != "cross"
-    return config.score == "dot" and config.mask_fill == -inf and not config.mask_before_scale and not relative
+    usual = config.score == "dot" and config.weighting == "softmax" and config.mask_fill == -inf
+    return usual and not config.mask_before_scale and not relative

@@ -93,6 +93,8 @@ SWITCHES: tuple[dict[str, Any], ...] = (
     {"score": "general"},
     {"score": "additive"},
     {"score": "additive_naive"},
+    {"weighting": "sigmoid", "kv_heads": 2, "positions": "alibi"},
+    {"weighting": "linear"},
     {"scale": "none"},
     {"mask_fill": -5.0},
     {"mask_fill": "zero"},

@@ -7,7 +7,7 @@ COMPONENTS = {
         *("q", "k", "v", "scores", "mix", "out", "up", "gate", "down"),
         *("router", "mixer", "adapter", "index", "pooler", "lm_head", "classifier", "patch", "projection"),
     ),
-    "elementwise": ("softmax", "activation", "norm", "residual", "bias", "scale", "positions", "other"),
+    "elementwise": ("softmax", "sigmoid", "activation", "norm", "residual", "bias", "scale", "positions", "other"),
     "lookup": ("token_embedding", "position_embedding", "segment_embedding"),
 }
 """The components by kind; `positions` and `bias` may be products too, in models whose code multiplies them.

@@ -47,8 +47,9 @@ class Flow:
 
     products: the products with no other product between, by number, and the columns of their outputs that are in it.
     inputs: SOURCE and TARGET where the text is among its ancestors. weight: the name of the parameter that it is,
-    moved, cast or chosen from. soft: whether a softmax lies behind it, with no product between. labels: the column of
-    a product's output that each element is, as base + column; acted: whether an activation lies between.
+    moved, cast or chosen from. soft: whether a softmax, or a sigmoid of scores, lies behind it, with no product
+    between. labels: the column of a product's output that each element is, as base + column; acted: whether an
+    activation lies between.
     """
 
     products: dict[int, Columns]
@@ -154,13 +155,17 @@ class Flows:
             flows = [Flow({EMBEDDED: (1, 0)}, inputs)] * len(outs)
         elif packet in (_aten.index, _aten.index_select) and known[0][0] is args[0] and _is_matrix(first, args[0]):
             flows = [first] * len(outs)  # weights of the experts that were chosen
-        elif packet in _SOFTMAX:
+        elif packet in _SOFTMAX or (packet is _aten.sigmoid and self._is_of_pairs(first)):
             flows = [replace(self.union([flow for _, flow in known]), soft=True)] * len(outs)
         else:
             flows = self._moved(func, args, kwargs, outs, known)
         store = self.write if func._schema.is_mutable else self.set
         for made, flow in zip(outs, flows, strict=True):
             store(made, flow)
+
+    def _is_of_pairs(self, flow: Flow) -> bool:
+        """Tell whether a product of two activations is in a tensor: scores, which a sigmoid may weigh; no gate."""
+        return bool(flow.products.keys() - {product for _, _, product in self._bases} - {EMBEDDED})
 
     def _moved(
         self, func: Any, args: Any, kwargs: Any, outs: list[Tensor], known: list[tuple[Tensor, Flow]]

@@ -1,7 +1,8 @@
 """The component of each product, by where its operands come from: q is what reaches the left of the scores.
 
 The rule, in this order; all within one layer:
-1. A product of two activations, one of them behind a softmax, is mix; what is multiplied before that softmax is scores.
+1. A product of two activations, one of them behind a softmax, or a sigmoid of products of two activations, is mix; what
+   is multiplied before is scores.
 2. A learned product that reaches the left of scores is q, their right k, the other side of mix v. One product may be
    several: by the columns of its output that arrive there.
 3. The first learned product behind mix is out; one whose largest outputs are looked for is the router.

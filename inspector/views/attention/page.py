@@ -154,7 +154,7 @@ def explorer() -> None:
         if more:
             st.markdown(more)
     why.draw(inspected, site=site, number=number, query=pinned[-1] if pinned else None, key=key)
-    st.caption(kind.differs)
+    st.caption(quantities.differs(kind, trace, site=site))
     if kind.name != "weights" and (options.words or options.renormalise):
         st.caption(f"Tokens stand alone, and no row is renormalised: a {kind.quantity} is no share to add up.")
     explain()

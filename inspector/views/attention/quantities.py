@@ -72,6 +72,14 @@ QUANTITIES = {
 }
 
 
+OF_A_SIGMOID = {
+    "weights": "How open a key is to a query, from 0 to 1: a sigmoid of its score alone; a row need not sum to 1.",
+    "scores": "What goes into the sigmoid: its log-odds. Each weight follows from its own score, so scores compare "
+    "across rows too. Masked cells have none.",
+}
+"""Quantities in other words, where a sigmoid makes the weights."""
+
+
 def choose() -> Quantity:
     """Draw the switch and return the quantity that the reader chose."""
     return QUANTITIES[widgets.bar("What is shown", list(QUANTITIES), "kind", default="weights")]
@@ -135,6 +143,12 @@ def caption(kind: Quantity, trace: Trace, values: Array, *, site: AttentionSite)
         f"$S = {written}$: row = query, column = key, in nats, from "
         f"{theme.signed(finite.min())} to {theme.signed(finite.max())} here; indigo above zero, amber below.{masked}"
     )
+
+
+def differs(kind: Quantity, trace: Trace, *, site: AttentionSite) -> str:
+    """Say what sets a quantity apart in this attention: a sigmoid makes each weight by itself, of its score alone."""
+    normalised = trace.record_of(site.layer, site.stream, call=site.call).function.normalised
+    return kind.differs if normalised else OF_A_SIGMOID.get(kind.name, kind.differs)
 
 
 def handed_over(inspected: Inspected, *, site: AttentionSite, number: int) -> NDArray[np.float64]:

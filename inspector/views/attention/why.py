@@ -122,17 +122,22 @@ def _equation(cell: Explanation) -> str:
         match step.name:
             case "dot product":
                 numbers = _tex(step.value)
+            case "logarithm":
+                numbers = rf"\ln {numbers}"
             case "scale" if cell.divides:
                 numbers = rf"{numbers} \times \tfrac{{1}}{{\sqrt{{{len(cell.products)}}}}}"
             case "scale" if step.operand != 1:
                 numbers = rf"{numbers} \times {operand}"
             case "soft-cap":
                 numbers = rf"{operand}\,\tanh\frac{{{numbers}}}{{{operand}}}"
-            case "bias":
+            case "bias" | "keys":
                 numbers = f"{numbers} + {operand}" if step.operand and step.operand >= 0 else f"{numbers} {operand}"
     score = f"$s = {numbers} = {_tex(cell.score)}$" if numbers else f"$s = {_tex(cell.score)}$"
     if cell.hidden is not None:
         score += f" (masked: {cell.hidden})"
+    if not cell.normalised:
+        weight = rf"\sigma({_tex(cell.score)}) = {_tex(cell.weight)}"
+        return rf"{score}, $\;A = \sigma(s) = \frac{{1}}{{1 + e^{{-s}}}} = {weight}$"
     total = r"\log\sum_j e^{s_j}" if cell.sink is None else r"\log(\sum_j e^{s_j} + e^{\mathrm{sink}})"
     less = f"- {_tex(cell.normaliser)}" if cell.normaliser >= 0 else f"+ {_tex(-cell.normaliser)}"
     weight = rf"e^{{\,{_tex(cell.score)} {less}}} = {_tex(cell.weight)}"
@@ -185,6 +190,7 @@ def _meaning(cell: Explanation, step: Step) -> str:
     """Say what a step does, with its exact number."""
     by = "" if step.operand is None else theme.signed(step.operand)
     width = len(cell.products)
+    share = "the share of the query's attention" if cell.normalised else "the weight, which is no share of a row"
     scale = f"Divided by the root of the width, d_k = {width}: else the scores of wide vectors grow and the softmax "
     meaning = {
         "dot product": f"How well query and key match: the sum of {width} products. {cell.note}",
@@ -192,15 +198,20 @@ def _meaning(cell: Explanation, step: Step) -> str:
         "scale": f"{scale}takes one key alone." if cell.divides else "The scale of this model's scores.",
         "soft-cap": f"{by} tanh(s / {by}) keeps scores within ±{by} (Gemma 2).",
         "bias": f"{cell.bias}.",
+        "logarithm": "Linear attention divides this product by the row's sum; the softmax of its logarithm is that.",
+        "keys": f"Less the log of n, the {cell.seen} keys that the query sees: weights then start near 1 / n "
+        "(Ramapuram et al. 2024).",
         "mask": f"The key is {cell.hidden}.",
         "normaliser": _normaliser(cell),
-        "weight": f"e to that: the share of the query's attention. Rank {cell.rank} of {cell.seen} keys that it sees.",
+        "weight": f"e to that: {share}. Rank {cell.rank} of {cell.seen} keys that it sees.",
     }[step.name]
     exact = f"{step.value:.9g}".replace("-", "−")
     return f"{meaning.strip()} Exactly {exact}."
 
 
 def _normaliser(cell: Explanation) -> str:
+    if not cell.normalised:
+        return "Less the log of 1 + e to the score: a sigmoid, of this key alone, so the weights of a row need no sum."
     beside = "" if cell.sink is None else f" and {theme.signed(cell.sink)} of what is no key of the text (a sink)"
     return (
         f"Less the log of the sum of e to the score over the {cell.seen} keys that the query sees{beside}: with it "

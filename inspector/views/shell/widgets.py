@@ -263,11 +263,24 @@ def head_numbers(row: pd.Series, *, tokens: int) -> list[tuple[str, str, str]]:
 
 
 def softmax(record: AttentionRecord) -> str:
-    """The formula of a call's weights as LaTeX with its own numbers: "A = softmax(QK^T / sqrt(d_k)) with d_k = 32"."""
-    from inspector.explain import formula
+    """The formula of a call's weights as LaTeX with its own numbers: "A = softmax(QK^T / sqrt(d_k)) with d_k = 32".
 
-    width = record.query.shape[-1]  # 0 where the scores were seen and no query
-    return rf"$A = \mathrm{{softmax}}({formula(record)})$" + (f" with $d_k$ = {width}" if width else "")
+    A sigmoid is written as such, and linear attention as the quotient that it is.
+    """
+    from inspector.explain import formula
+    from models.attention.functions import ComposedAttention
+    from models.attention.scores import LinearScore
+
+    function, width = record.function, record.query.shape[-1]  # 0 where the scores were seen and no query
+    with_width = f" with $d_k$ = {width}" if width else ""
+    if isinstance(function, ComposedAttention) and function.score == LinearScore():
+        return (
+            r"$A_{ij} = \phi(q_i) \cdot \phi(k_j) \,/\, \sum_t \phi(q_i) \cdot \phi(k_t)$, "
+            rf"$\phi = \mathrm{{elu}} + 1${with_width}"
+        )
+    if not function.normalised:
+        return rf"$A = \sigma({formula(record)})$, $n$ the keys that a query sees{with_width and ','}{with_width}"
+    return rf"$A = \mathrm{{softmax}}({formula(record)})$" + with_width
 
 
 def what_is_drawn(trace: Trace, shown: Arrangement, weights: Array, *, site: AttentionSite) -> str:
@@ -282,9 +295,10 @@ def what_is_drawn(trace: Trace, shown: Arrangement, weights: Array, *, site: Att
         sentences.append("Keys and values are the source text.")
     if len(shown.keys.positions) < len(keys):
         sums = weights.sum(axis=-1)
+        again = " again" if record.function.normalised else ", which a sigmoid's rows need not"
         left = f"{sums.min():.3g} to {sums.max():.3g}"
         sentences.append(
-            "Special tokens are hidden and each row is divided by what is left, so it sums to 1 again."
+            f"Special tokens are hidden and each row is divided by what is left, so it sums to 1{again}."
             if shown.renormalise
             else f"Special tokens are hidden with their weight: rows sum to {left}."
         )
@@ -293,6 +307,11 @@ def what_is_drawn(trace: Trace, shown: Arrangement, weights: Array, *, site: Att
         sentences.append(
             f"A part of each row goes to what is no key of the text (a learned sink, or keys beside it): rows sum to "
             f"{sums.min():.3g} to {sums.max():.3g}."
+        )
+    elif not record.function.normalised:
+        sums = weights.sum(axis=-1)
+        sentences.append(
+            f"Each weight is made by itself, so rows need not sum to 1: here to {sums.min():.3g} to {sums.max():.3g}."
         )
     else:
         sentences.append("Each row sums to 1.")

@@ -32,6 +32,8 @@ CHANGES: list[dict[str, Any]] = [
     {"score": "cosine", "scale": "none"},
     {"score": "additive", "kv_heads": 2},
     {"score": "additive_naive"},
+    {"weighting": "sigmoid", "kv_heads": 2},
+    {"weighting": "linear"},
 ]
 STEPS = 3  # one without a cache and two with it; begun by 4 tokens, they go past a window of 3
 SOURCE = torch.tensor([[3, 4, 5, 6, 7, 8, 9]])

@@ -44,6 +44,8 @@ CHANGES = [
     {"score": "cosine", "scale": "none"},
     {"score": "additive", "kv_heads": 2},
     {"score": "additive_naive"},
+    {"weighting": "sigmoid", "kv_heads": 2},
+    {"weighting": "linear"},
 ]
 
 

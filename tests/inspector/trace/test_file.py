@@ -16,6 +16,7 @@ import inspector
 from inspector import Trace, record, record_batch
 from models import LoadedModel
 from models.limits import Limits
+from tests.models import own_models
 
 TEXT = "The cat sat on the mat because it was tired."
 
@@ -70,6 +71,18 @@ def test_files_of_older_versions_open(saved: Path, trace: Trace) -> None:
     older = [{name: value for name, value in site.items() if name != "window"} for site in sites]
     assert older != sites
     equal(inspector.open(rewritten(saved, header_sites=older)), trace)
+
+
+@pytest.mark.parametrize("weighting", ["sigmoid", "linear"])
+def test_how_scores_become_weights_is_kept(weighting: str, tmp_path: Path) -> None:
+    trace, path = record(own_models.own("decoder", weighting=weighting), TEXT), tmp_path / "t.npz"
+    trace.save(path)
+    equal(inspector.open(path), trace)
+    with np.load(path) as archive:
+        sites = json.loads(str(archive["header"]))["sites"]
+    sites[0]["function"]["function"]["fields"]["sigmoid"] = "perhaps"
+    with pytest.raises(ValueError, match="sigmoid"):
+        inspector.open(rewritten(path, header_sites=sites))
 
 
 def test_only_npz(trace: Trace, tmp_path: Path) -> None:

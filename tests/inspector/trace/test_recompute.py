@@ -96,6 +96,8 @@ OWN: list[dict[str, Any]] = [
     {"score": "general"},
     {"score": "additive", "width": 16},
     {"score": "cosine", "kv_heads": 2},
+    {"weighting": "sigmoid", "kv_heads": 2},
+    {"weighting": "linear"},
 ]
 
 

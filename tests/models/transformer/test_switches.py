@@ -79,6 +79,7 @@ CHOICES = {
     "initialisation": ("torch", "normal", "xavier"),
     "shared_layers": (True, False),
     "embedding_width": (None, 10),
+    "weighting": ("sigmoid", "linear"),
     "scale": ("none", "1/sqrt(d_k)", "1/d_k"),
     "shared_key_value": (True, False),
 }
