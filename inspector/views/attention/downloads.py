@@ -17,7 +17,7 @@ from inspector import export
 from inspector.export import python
 from inspector.plots import attention, matrices, raster, vector
 from inspector.views.figures import menu
-from inspector.views.shell import available_models, downloads, session, site_words, widgets
+from inspector.views.shell import downloads, recording_notes, session, site_words, widgets
 from models.formatting import layer_name
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def open_head(
     what = mean or attention.title(site.layer, head, stream, call=site.call)
     title, mode = f"{trace.model}: {what.lower()}", session.mode()
     title += "" if kind.name == "weights" else f", {kind.quantity}"
-    title += "" if available_models.trained(trace.model) else ", untrained"
+    title += recording_notes.weights(trace.model)
     title += "" if len(queries) == len(trace.read_by(stream).tokens) else ", a part, or tokens hidden or merged"
 
     def picture(draw: Callable[..., T]) -> T:

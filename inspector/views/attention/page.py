@@ -22,7 +22,7 @@ from inspector.views.attention import (
     why,
 )
 from inspector.views.components.head import Choice, Step
-from inspector.views.shell import available_models, boundary, link, open_site, sentence, session, site_words, widgets
+from inspector.views.shell import boundary, link, open_site, recording_notes, sentence, session, site_words, widgets
 from inspector.wording.english import attention as said
 from models import checkpoints
 from models.training import history
@@ -30,7 +30,7 @@ from models.training import history
 # The open head, its pinned queries, a key to explain, what is drawn, the order and choice of heads.
 link.parameters("layer", "call", "head", "query", "key", "lines", "between", "tokens", "sort", "only")
 with st.container(gap=None):  # what is said while the text is read leaves no gap behind
-    inspected = session.inspected(notes_untrained=False)
+    inspected = session.inspected(notes_weights=False)
     place = st.container()
 trace = inspected.trace
 with place:
@@ -119,8 +119,7 @@ def explorer() -> None:
                 follow=follow,
             )
     with places.line:
-        if not available_models.trained(trace.model):
-            widgets.untrained()
+        recording_notes.badge(trace.model)
         if rolled:
             head_line.draw(rollout.title(trace, stream=stream, token=token))
         elif which.name:

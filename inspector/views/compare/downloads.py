@@ -9,7 +9,7 @@ from inspector.views.compare.difference import Found
 from inspector.views.compare.panels import Options, Panel
 from inspector.views.figures import map_files
 from inspector.views.figures.map_files import MapPicture
-from inspector.views.shell import available_models
+from inspector.views.shell import recording_notes
 
 
 def draw(panels: Sequence[Panel], found: Found | str, *, options: Options) -> None:
@@ -22,7 +22,7 @@ def _pictures(panels: Sequence[Panel], found: Found | str, options: Options) -> 
     top = max(panel.top for panel in panels)
     pictures = {
         panel.name: MapPicture(
-            f"{panel.title}, {panel.model}" + ("" if available_models.trained(panel.trace.model) else ", untrained"),
+            f"{panel.title}, {panel.model}{recording_notes.weights(panel.trace.model)}",
             panel.weights,
             panel.shown.queries.labels,
             panel.shown.keys.labels,

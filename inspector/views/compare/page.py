@@ -12,7 +12,7 @@ from inspector.views.compare import difference, downloads, further, panels
 from inspector.views.shell import link, sentence, session
 
 link.parameters("panels", *(panels.key(name, "model") for name in panels.NAMES))
-inspected = session.inspected(notes_untrained=False)
+inspected = session.inspected(notes_weights=False)
 opened = panels.opened_elsewhere(inspected)
 names = panels.names()
 

@@ -19,7 +19,7 @@ from inspector.plots import attention, theme
 from inspector.trace import Array, AttentionRecord, AttentionSite, Trace
 from inspector.views.components import width
 from inspector.views.components.head import Choice, Step, head
-from inspector.views.shell import available_models, link, open_site, session, site_words, widgets
+from inspector.views.shell import available_models, link, open_site, recording_notes, session, site_words, widgets
 from inspector.views.shell.examples import EXAMPLES
 from inspector.views.shell.session import Inspected
 
@@ -136,13 +136,7 @@ class Panel:
     @property
     def model(self) -> str:
         """The model's name, without what the list of models says of it."""
-        return model_name(self.trace.model)
-
-
-def model_name(id: str) -> str:
-    """Return the name of a model as a sentence has it: "MiniLM"."""
-    known = id in available_models.ids()
-    return available_models.card(id).title.split(",")[0] if known else id
+        return available_models.name(self.trace.model)
 
 
 def key(name: str, setting: str) -> str:
@@ -311,8 +305,7 @@ def controls(
         return None
     with place:
         site, number = _place(name, trace, stream, opened)
-    if not available_models.trained(model):
-        widgets.untrained()
+    recording_notes.badge(model)
     if text.strip():
         st.caption(f"{name} reads a text of its own: {widgets.plain(_beginning(text))}")
     if text.strip() and trace.cut is not None:
@@ -322,14 +315,15 @@ def controls(
 
 def _model(name: str, inspected: Inspected) -> str:
     """The choice of a panel's model; first the one that the page shows."""
-    known, widget = available_models.ids(), key(name, "model")
-    current = inspected.trace.model if inspected.trace.model in known else known[0]
-    st.session_state[widget] = link.choice(widget, default=current, options=known)
+    known, widget = {id: available_models.title(id) for id in available_models.ids()}, key(name, "model")
+    first = next(iter(known))
+    current = inspected.trace.model if inspected.trace.model in known else first
+    st.session_state[widget] = link.choice(widget, default=current, options=list(known))
     return st.selectbox(
         f"Model {name}",
-        known,
+        list(known),
         key=widget,
-        format_func=lambda id: available_models.card(id).title,
+        format_func=known.__getitem__,
         on_change=lambda: link.assign(widget, st.session_state[widget]),
     )
 

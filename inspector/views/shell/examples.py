@@ -29,13 +29,13 @@ _OF_MODEL = {
 
 
 def of(model: str) -> str:
-    """Return the example that a model of the page opens with."""
-    return _OF_MODEL.get(model, FIRST)
+    """Return the example that a model of the page opens with, whatever switches of it were changed."""
+    return _OF_MODEL.get(model.partition("?")[0], FIRST)
 
 
 def of_link(model: str) -> str:
     """Return the text that a link without a text means: FIRST, but Chinese for the model that reads no English."""
-    return of(model) if model == "mini-bert-zh" else FIRST
+    return of(model) if model.partition("?")[0] == "mini-bert-zh" else FIRST
 
 
 def untouched(text: str) -> bool:

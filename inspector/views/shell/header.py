@@ -50,5 +50,5 @@ def name(what: str, title: str) -> None:
 
 def _model() -> str:
     opened = st.session_state.get("file") is not None
-    model = "that of the saved trace" if opened else available_models.card(st.session_state["model"]).title
+    model = "that of the saved trace" if opened else available_models.title(st.session_state["model"])
     return f"**{widgets.plain(model)}**"

@@ -27,6 +27,7 @@ Option = TypeVar("Option", bound=str)
 Bind = Literal["query-params"] | None
 
 TEXTS = ("text", "pair", "target", "a_text", "b_text", "c_text", "d_text")  # of the sidebar and of Compare's panels
+BESIDE = "side_b"  # in the session: the id of the model beside the sidebar's, or None
 Value = int | str | tuple[int, ...] | tuple[str, ...]
 MAX_NAME = 300  # characters of the name of another model
 _DIGITS = 20  # of a number in a link, at most: Python reads no whole number of thousands of digits
@@ -36,7 +37,8 @@ MAX_TEXT = 1_000  # characters; a link is a header of a request, and servers ref
 def read(page: str, *, known_models: Sequence[str], default_text: Callable[[str], str]) -> None:
     """Take model, texts and parameters from the link at a session's start; afterwards the widgets lead.
 
-    default_text: of a model's id, the text that a link without a text means.
+    default_text: of a model's id, the text that a link without a text means. Of a known model under changed switches,
+    "minilm?scale=none", the switches are not checked here.
 
     A page's `parameters` are taken again on every whole run of the page that keeps them in its address, which is how
     the browser's Back reaches them. Other pages' addresses do not hold them, so there they stay as they are.
@@ -45,15 +47,15 @@ def read(page: str, *, known_models: Sequence[str], default_text: Callable[[str]
     if "link.problems" not in state:
         state["link.problems"], state["link.held"], state["link.clicked"] = [], {}, set()
         model = st.query_params.get("model", known_models[0])
-        if model not in known_models:
-            _complain(
+        if model not in known_models and model.partition("?")[0] not in known_models:
+            complain(
                 f"The link asks for the model {_plain(model)}, which is not in the list. It was not loaded: "
                 f"you see {known_models[0]} instead. To see what it would take and to load it, press Look in the "
                 "sidebar under Another model."
             )
-            state["picker.other"], state["picker.open"] = model[:MAX_NAME], True
+            state["picker.other"], state["picker.open"] = model.partition("?")[0][:MAX_NAME], True
             model = known_models[0]
-        state["model"] = model
+        state["model"], state[BESIDE] = model, st.query_params.get("b")
         for name in TEXTS:
             state[name] = st.query_params.get(name, default_text(model) if name == "text" else "")
         state["link.asked"] = {name: _asked(name) for name in st.query_params}
@@ -70,9 +72,10 @@ def parameters(*names: str) -> None:
         state["link.asked"] |= {name: _asked(name) for name in names if name not in state["link.clicked"]}
 
 
-def write(*, default_model: str, default_text: str) -> None:
-    """Put model and texts into the link where they differ from what the page starts with."""
+def write(*, default_model: str, beside: str, default_text: str) -> None:
+    """Put model, the model beside it ("" for none) and texts into the link where they differ from the page's start."""
     _put("model", st.session_state["model"], default_model)
+    _put("b", beside, "")
     texts = {name: str(st.session_state.get(name, "")) for name in TEXTS}
     length = sum(len(text) for text in texts.values())
     for name, text in texts.items():
@@ -172,7 +175,7 @@ def _bind(name: str, fits: Callable[[list[str]], bool], *, but: str) -> Bind:
     asked = st.query_params.get_all(name)
     if name in st.session_state or not asked or fits(asked):
         return "query-params"
-    _complain(f"The link asks for {name} {' and '.join(map(_plain, asked[:3]))}; {but}")
+    complain(f"The link asks for {name} {' and '.join(map(_plain, asked[:3]))}; {but}")
     del st.query_params[name]
     st.session_state["link.unbound"] = True
     return None
@@ -317,7 +320,7 @@ def _consume(name: str, read: Callable[[str], Value | None], *, but: str) -> Non
         return
     value = read(raw)
     if value is None:
-        _complain(f"The link asks for {name} {_plain(raw)}{but}")
+        complain(f"The link asks for {name} {_plain(raw)}{but}")
     else:
         held[name] = value
 
@@ -354,7 +357,8 @@ def show_problems() -> None:
         st.button("Dismiss", on_click=problems.clear, key="dismiss")
 
 
-def _complain(sentence: str) -> None:
+def complain(sentence: str) -> None:
+    """Say over the page, until the reader dismisses it, what in the link was not followed; read as markdown."""
     if sentence not in st.session_state["link.problems"]:
         st.session_state["link.problems"].append(sentence)
 

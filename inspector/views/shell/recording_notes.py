@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from inspector.views.shell import available_models
+from inspector.views.shell import available_models, widgets
+from inspector.wording.english import switches as words
 from models.formatting import format_bytes
 
 if TYPE_CHECKING:
@@ -23,8 +24,9 @@ def draw(chosen: Inspected, checked: Exactness) -> None:
     limit = "" if chosen.model is None else f" of at most {available_models.tokens_allowed(chosen.model)}"
     st.caption(f"{tokens} tokens{limit}, special ones included; the recording takes {format_bytes(trace.nbytes)}")
     if chosen.model is not None:
-        facts = available_models.facts(chosen.model)
-        st.caption(f"{facts.seen} Its weights: {facts.placed}.")
+        facts, redrawn = available_models.facts(chosen.model), _redrawn(chosen.model)
+        share = "" if redrawn is None else f", {words.weights(trained=facts.card.trained, redrawn=redrawn)}"
+        st.caption(f"{facts.seen} Its weights: {facts.placed}{share}.")
     waits = checked.hidden_difference is None and checked.unchecked == NOT_ASKED
     if not checked.holds:
         st.badge("Not exact on this text", icon=":material/warning:", color="red", help=str(checked))
@@ -41,20 +43,53 @@ def draw(chosen: Inspected, checked: Exactness) -> None:
         st.button("Run the independent check", on_click=_ask_for_check, args=(trace.key,), key="independent check")
 
 
-def warn(trace: Trace, *, untrained: bool) -> None:
-    """Say over the picture what a reader must know of it: what was cut or is unknown, and that weights are random."""
-    from inspector import exactness  # with torch
+def warn(trace: Trace, *, weights: bool) -> None:
+    """Say over the picture what a reader must know of it: what was cut or is unknown, and what the weights are.
 
+    weights: False where the page says at each map what its model's weights are.
+    """
     sentences = [] if trace.cut is None else [str(trace.cut)]
     if trace.unknown:
         sentences.append(unknown_in_words(trace.unknown, of=len(trace.tokens)))
-    if trace.to_padding > exactness.row_sum_tolerance(trace):
-        said = exactness.leak_in_words(trace.to_padding)
-        sentences.append(f"{said[0].upper()}{said[1:]}.")
-    if untrained:
+    changed = available_models.is_variant(trace.model)
+    if weights and not changed and not available_models.trained(trace.model):
         sentences.append("Untrained: this model's weights are random, so what it shows means nothing.")
     if sentences:
         st.warning(" ".join(sentences), icon=":material/warning:")
+    if weights and changed:
+        badge(trace.model)
+
+
+def badge(id: str) -> None:
+    """Say at a picture what the weights of its model are, unless they are as they were trained."""
+    if not available_models.is_variant(id):
+        if not available_models.trained(id):
+            widgets.untrained()
+        return
+    changes, trained, redrawn = available_models.changes(id), available_models.trained(id), _redrawn(id)
+    named = f"{words.weights(trained=trained, redrawn=redrawn).capitalize()}: {words.changes(changes, most=4)}"
+    about = words.variant(changes, seed=available_models.seed(id), trained=trained, redrawn=redrawn)
+    if available_models.takes_statistics(id):
+        named += ", with your text's statistics"
+        about += (
+            " The mean and variance of its BatchNorm are those of the sidebar's text, taken in one pass: another text "
+            "is another model."
+        )
+    icon = ":material/tune:" if trained else ":material/casino:"
+    st.badge(widgets.plain(named), icon=icon, color="orange" if redrawn or not trained else "blue", help=about)
+
+
+def weights(id: str) -> str:
+    """Name the weights of a model for a picture's title: ", untrained", ", trained, 15.7 % redrawn", or ""."""
+    trained, redrawn = available_models.trained(id), _redrawn(id)
+    return "" if trained and not redrawn else f", {words.weights(trained=trained, redrawn=redrawn)}"
+
+
+def _redrawn(id: str) -> float | None:
+    """Return the share of a variant's weights that was drawn anew; None for a model as it is, or one not at hand."""
+    if not available_models.is_variant(id) or id not in available_models.ids():
+        return None
+    return available_models.facts(id).card.redrawn
 
 
 def unknown_in_words(unknown: int, *, of: int) -> str:

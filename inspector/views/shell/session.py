@@ -121,6 +121,11 @@ def panel_trace(chosen: Inspected, *, model: str, text: str) -> Trace:
     trace, shape = chosen.trace, available_models.shape(model)
     with st.container():
         if text.strip():
+            if available_models.takes_statistics(model):
+                raise ValueError(
+                    "This model's BatchNorm has the statistics of the sidebar's text, so it reads that one; leave this "
+                    "text empty, or choose another norm."
+                )
             return record(model, text).trace
         if model == trace.model:
             return trace
@@ -203,11 +208,12 @@ def _target() -> str | None:
     return target if target.strip() else None
 
 
-def inspected(read: Callable[[], Inspected] | None = None, *, notes_untrained: bool = True) -> Inspected:
+def inspected(read: Callable[[], Inspected] | None = None, *, notes_weights: bool = True) -> Inspected:
     """Record what the reader chose, or `read`; where that is not possible the page says why and stops.
 
-    Says over the picture what was cut, what the tokenizer does not know, and that a model is untrained; the sidebar has
-    the exactness badge. notes_untrained: False where the page says at each map that its model is untrained.
+    Says over the picture what was cut, what the tokenizer does not know, and that a model is untrained or has weights
+    that were drawn anew; the sidebar has the exactness badge. notes_weights: False where the page says the latter at
+    each map.
     """
     progress.hold()
     try:
@@ -226,8 +232,7 @@ def inspected(read: Callable[[], Inspected] | None = None, *, notes_untrained: b
         recording_notes.draw(seen, checked)
         if seen.trace.nbytes > CACHE_BYTES:
             st.warning(_not_kept(seen.trace), icon=":material/memory:")
-    untrained = notes_untrained and not available_models.trained(seen.trace.model)
-    recording_notes.warn(seen.trace, untrained=untrained)
+    recording_notes.warn(seen.trace, weights=notes_weights)
     return seen
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import streamlit as st
 
 from inspector.views.components import width
-from inspector.views.shell import available_models, examples, link, model_picker, progress, widgets
+from inspector.views.shell import available_models, examples, link, model_picker, progress, switch_panel, widgets
 
 if TYPE_CHECKING:
     from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 def begin(page: str) -> None:
     """Take model and texts from the link, or from the picker; `page` is the address of the page that is open."""
     link.read(page, known_models=available_models.ids(), default_text=examples.of_link)
+    switch_panel.take()
     model_picker.take()
 
 
@@ -27,7 +28,7 @@ def draw(*, text_in_page: bool) -> ExpanderContainer:
     text_in_page: the text stands where this is called, for a narrow window, in which the sidebar would hide the page.
     Returns the place for another model, which `model_picker.draw` fills when the page is drawn.
     """
-    known = available_models.ids()
+    known = {id: available_models.title(id) for id in available_models.ids()}
     opened = st.session_state.get("file") is not None
     with st.sidebar:
         if opened:
@@ -38,7 +39,7 @@ def draw(*, text_in_page: bool) -> ExpanderContainer:
         st.selectbox(
             "Model",
             known,
-            format_func=lambda id: available_models.card(id).title,
+            format_func=known.__getitem__,
             key="model",
             on_change=_take_models_example,
             disabled=opened,
@@ -47,6 +48,7 @@ def draw(*, text_in_page: bool) -> ExpanderContainer:
         _summary(card)
         if not card.trained:
             widgets.untrained()
+        switch_panel.draw(disabled=opened)
         other = st.expander("Another model", key="picker.open", on_change="rerun", icon=":material/add:")
         model_picker.field(other, disabled=opened)
         if not text_in_page:
@@ -59,8 +61,14 @@ def draw(*, text_in_page: bool) -> ExpanderContainer:
     if text_in_page:
         _text_to_read(height=68, main_button=widgets.main_button())
     if not opened:
-        link.write(default_text=examples.of_link(card.id), default_model=known[0])
+        link.write(default_text=examples.of_link(card.id), beside=_beside(card.id), default_model=next(iter(known)))
     return other
+
+
+def _beside(model: str) -> str:
+    """Return side B as the link keeps it: nothing where it is the model as it is, which a link without B means too."""
+    beside = available_models.side_b()
+    return "" if beside in (None, available_models.base(model)) else str(beside)
 
 
 def _text_to_read(*, height: int, main_button: Literal["primary", "secondary"]) -> None:

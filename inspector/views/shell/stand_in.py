@@ -99,7 +99,7 @@ def _tell(cannot: str, loaded: models.LoadedModel) -> None:
 
 
 def _bold(model: str) -> str:
-    return f"**{widgets.plain(available_models.card(model).title)}**"
+    return f"**{widgets.plain(available_models.title(model))}**"
 
 
 def _choose(model: str) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import streamlit as st
 
 from inspector.export import spreadsheet
-from inspector.views.shell import downloads, link
+from inspector.views.shell import available_models, downloads, link
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +43,12 @@ def quiet_button() -> Literal["tertiary", "secondary"]:
 
 
 def python(lines: str) -> None:
-    """Draw Python lines to copy: wrapped, for what scrolls has no focus, and in one colour, for the blue has 3.7:1."""
+    """Draw Python lines to copy: wrapped, for what scrolls has no focus, and in one colour, for the blue has 3.7:1.
+
+    Where they load a model whose BatchNorm has the statistics of the sidebar's text, the text is given.
+    """
+    for id in filter(available_models.takes_statistics, available_models.ids()):
+        lines = lines.replace(f"models.load({id!r})", f"models.load({id!r}, batch={list(available_models.batch())!r})")
     st.code(lines, language=None, wrap_lines=True)
 
 

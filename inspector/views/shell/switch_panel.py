@@ -1,0 +1,295 @@
+"""The switches of the own Transformer for two sides: A is the sidebar's model, B the one beside it.
+
+What is set stands in the ids of the two (see `available_models.side_b`), and so in the link, the caches and the Python
+lines. Switches that do not fit each other are kept as a wish, with the sentence that says why; meanwhile the last model
+that could be built stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import NoneType
+from typing import TYPE_CHECKING, Any, Literal
+
+import streamlit as st
+
+from inspector.views.components import width
+from inspector.views.shell import available_models, link, session, widgets
+from inspector.wording.english import switches as words
+from models import failures
+from models.transformer import switches
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
+    from models.transformer.config import TransformerConfig
+
+Side = Literal["A", "B"]
+SIDES: tuple[Side, Side] = ("A", "B")
+STATE: Mapping[Side, str] = {"A": "model", "B": link.BESIDE}  # where the session has the id of a side
+NAME, FIELD = 250, 148  # pixels of a switch's name and of each of its two fields
+TYPED = {"head_size": ("split", "full"), "mask_fill": ("-inf", "-10000.0", "-100.0", "-10.0", "zero")}
+LONGEST = 400  # characters of a sentence about a stranger's values
+_WISHES = "switches.wishes"  # in the session: wishes by side
+_INSTEAD = "Choose another value; the model that you see is the last one that could be built."
+
+
+@dataclass(frozen=True)
+class _Wish:
+    """Switches that do not fit each other, and the sentence why."""
+
+    base: str
+    switches: Mapping[str, Any]
+    seed: int
+    problem: str
+
+
+def take() -> None:
+    """Check the switches that the link asks for, once, at a session's start: what does not fit is said and left out."""
+    state = st.session_state
+    if _WISHES in state:
+        return
+    state[_WISHES] = {}
+    base = available_models.base(state["model"])
+    for side in SIDES:
+        asked = state[STATE[side]]
+        if asked in (None, base):
+            continue
+        state[STATE[side]] = base if side == "A" else None
+        try:
+            if available_models.base(asked) != base:
+                raise ValueError("side B has the weights of side A under other switches, and this is another model")
+            with failures.told("Reading the switches", instead="You see the model as it is."), st.spinner("Loading"):
+                state[STATE[side]] = available_models.canonical(asked)
+        except ValueError as error:
+            link.complain(
+                f"The link asks on side {side} for what cannot be built: {widgets.plain(_cut(str(error)))}. "
+                f"You see {widgets.plain(available_models.name(base))} as it is."
+            )
+
+
+def draw(*, disabled: bool) -> None:
+    """Draw the button that opens the panel, what the sides have changed, and in the open panel every switch."""
+    panel = st.popover(
+        "Switches",
+        icon=":material/tune:",
+        key="switches.open",
+        on_change="rerun",
+        width="stretch",
+        disabled=disabled,
+        help="Change any choice of this Transformer, on two sides to compare.",
+    )
+    if disabled:
+        return
+    beside, base = available_models.side_b(), available_models.base(st.session_state["model"])
+    if beside is not None:
+        told = [f"{side}: {words.changes(_changed(side)[0]) or 'as it is'}" for side in SIDES]
+        st.caption("  \n".join(map(widgets.plain, told)))
+    if panel.open:
+        with panel:
+            _panel(base)
+
+
+def _panel(base: str) -> None:
+    """Draw the switches of one group, a row each, with a field for either side."""
+    try:
+        with failures.told("Reading the switches", instead="Choose another model."), st.spinner("Loading the model"):
+            config = available_models.own_config(base)
+    except ValueError as error:
+        st.markdown("This model has no switches here, for the own Transformer cannot hold it:")
+        st.text(_cut(str(error)))
+        return
+    group = st.segmented_control(
+        "Group of switches",
+        list(words.GROUPS),
+        default=next(iter(words.GROUPS)),
+        key="switches.group",
+        required=True,
+        label_visibility="collapsed",
+        persist_state="session",
+    )
+    for side in SIDES:
+        if (wish := _wish(side)) is not None:
+            session.show_problem(wish.problem, what=f"Side {side} stays as it was")
+    with _row():
+        st.caption("A is the model of this page, B stands beside it. Changed switches are bold.", width=_name_width())
+        for side in SIDES:
+            changed = _changed(side)[0] or _wish(side) is not None
+            with st.container(horizontal=True, vertical_alignment="center", gap="small", width=FIELD):
+                st.markdown(f"**{side}**", width="content")
+                st.button(
+                    "Reset",
+                    key=f"switches.reset.{side}",
+                    type="tertiary",
+                    on_click=_take,
+                    args=(side, base, {}, 0),
+                    disabled=not changed,
+                    help=f"{side} as the model is",
+                )
+    for field, switch in words.GROUPS[group or next(iter(words.GROUPS))].items():
+        _switch(field, switch, config)
+    if group == "Size":
+        with _row():
+            _named(words.SEED, changed=False, usual="0")
+            for side in SIDES:
+                key = _key(side, "seed")
+                st.session_state[key] = _changed(side)[1]
+                st.number_input(
+                    f"Seed of {side}",
+                    0,
+                    10**9 - 1,
+                    key=key,
+                    on_change=_draw_anew,
+                    args=(side,),
+                    width=FIELD,
+                    label_visibility="collapsed",
+                )
+    fixed = (f"{widgets.plain(field)} ({why})" for field, why in switches.FIXED.items())
+    st.caption(f"Not to be switched here: {'; '.join(fixed)}.")
+
+
+def _row() -> DeltaGenerator:
+    return st.container(horizontal=True, vertical_alignment="center", gap="small")
+
+
+def _name_width() -> Literal["stretch"] | int:
+    return "stretch" if width.is_narrow() else NAME
+
+
+def _named(switch: words.Switch, *, changed: bool, usual: str) -> None:
+    """Name a switch, bold where it is changed, with what it does and its value in the model as it is."""
+    name, does = widgets.plain(switch.name), widgets.plain(switch.does)
+    name = f"**{name}** (was {widgets.plain(usual)})" if changed else name
+    st.markdown(f"{name}  \n:gray[:small[{does}]]", width=_name_width())
+
+
+def _switch(field: str, switch: words.Switch, config: TransformerConfig) -> None:
+    """Draw a switch's row."""
+    usual = getattr(config, field)
+    with _row():
+        _named(switch, changed=any(field in _changed(side)[0] for side in SIDES), usual=words.value(field, usual))
+        for side in SIDES:
+            _field(side, field, _changed(side)[0].get(field, usual))
+
+
+def _field(side: Side, field: str, value: Any) -> None:
+    """Draw one side's field of a switch, as its kind of value asks."""
+    kinds, key, state = switches.KINDS[field], _key(side, field), st.session_state
+    label = f"{words.WORDS[field].name} of {side}"
+    if field in TYPED:
+        state[key] = str(value)
+        st.selectbox(
+            label,
+            dict.fromkeys((*TYPED[field], state[key])),
+            format_func=lambda option: words.value(field, _read(field, option)),
+            key=key,
+            on_change=_change,
+            args=(side, field),
+            accept_new_options=True,
+            width=FIELD,
+            label_visibility="collapsed",
+        )
+    elif int in kinds:
+        state[key] = value
+        st.number_input(
+            label,
+            1,
+            10**9 - 1,
+            key=key,
+            on_change=_change,
+            args=(side, field),
+            placeholder=words.value(field, None),
+            width=FIELD,
+            label_visibility="collapsed",
+        )
+    elif float in kinds:
+        state[key] = value if isinstance(value, str) else f"{value:g}"
+        st.text_input(
+            label,
+            max_chars=20,
+            key=key,
+            on_change=_change,
+            args=(side, field),
+            width=FIELD,
+            label_visibility="collapsed",
+        )
+    else:
+        options = [*((False, True) if bool in kinds else ()), *(kind for kind in kinds if isinstance(kind, str))]
+        state[key] = value
+        st.selectbox(
+            label,
+            [None, *options] if NoneType in kinds else options,
+            format_func=lambda option: words.value(field, option),
+            key=key,
+            on_change=_change,
+            args=(side, field),
+            width=FIELD,
+            label_visibility="collapsed",
+        )
+
+
+def _key(side: Side, field: str) -> str:
+    return f"switches.{side}.{field}"
+
+
+def _read(field: str, text: str) -> Any:
+    """Read what a reader typed; what is no value stays a text, which the configuration refuses with a sentence."""
+    try:
+        return switches.read(field, text)
+    except ValueError:
+        return text
+
+
+def _cut(sentence: str) -> str:
+    """Cut a sentence, and leave its full stop to what follows."""
+    return (sentence if len(sentence) <= LONGEST else f"{sentence[:LONGEST]} ...").removesuffix(".")
+
+
+# --- what is set -----------------------------------------------------------------------------------------------------
+
+
+def _id(side: Side) -> str:
+    """Return the id of a side's model."""
+    model: str = st.session_state["model"]
+    return model if side == "A" else available_models.side_b() or model
+
+
+def _wish(side: Side) -> _Wish | None:
+    """Return the switches of a side that do not fit, of the model that is chosen now."""
+    wish: _Wish | None = st.session_state[_WISHES].get(side)
+    return wish if wish is not None and wish.base == available_models.base(st.session_state["model"]) else None
+
+
+def _changed(side: Side) -> tuple[Mapping[str, Any], int]:
+    """Return the changed switches of a side and its seed, as they are or as they are wished."""
+    if (wish := _wish(side)) is not None:
+        return wish.switches, wish.seed
+    id = _id(side)
+    return available_models.changes(id), available_models.seed(id)
+
+
+def _change(side: Side, field: str) -> None:
+    """Take a switch as the reader set it."""
+    value, kinds = st.session_state[_key(side, field)], switches.KINDS[field]
+    value = _read(field, value.strip().lower()) if field in TYPED or float in kinds else value
+    changed, seed = _changed(side)
+    _take(side, available_models.base(_id(side)), {**changed, field: value}, seed)
+
+
+def _draw_anew(side: Side) -> None:
+    """Take another seed."""
+    _take(side, available_models.base(_id(side)), _changed(side)[0], st.session_state[_key(side, "seed")])
+
+
+def _take(side: Side, base: str, changed: Mapping[str, Any], seed: int) -> None:
+    """Put a side under switches, or keep them as a wish where they do not fit."""
+    state = st.session_state
+    try:
+        with failures.told("Changing the switches", instead=_INSTEAD):
+            id = available_models.canonical(switches.id_of(base, changed, seed=seed))
+    except ValueError as error:
+        state[_WISHES][side] = _Wish(base, changed, seed, _cut(str(error)))
+        return
+    state[_WISHES].pop(side, None)
+    state[STATE[side]] = id
