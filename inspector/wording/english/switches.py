@@ -107,7 +107,7 @@ _WITHOUT = {
     "decoder_layers": "as the encoder",
     "embedding_width": "D",
 }
-"""Of numbers that may be left out: what that means."""
+"""Names of numbers that are left out."""
 
 WORDS = {field: words for group in GROUPS.values() for field, words in group.items()}
 """Field -> its words, of all groups."""
