@@ -28,7 +28,7 @@ FLOORS = (
     ("inspector/costs/counted",),
     ("inspector/probe", "inspector/costs", "inspector/normalization", "inspector/positional", "inspector/*.py"),
     ("inspector/scores",),
-    ("inspector/interventions", "inspector/generating"),
+    ("inspector/interventions", "inspector/generating", "inspector/batches"),
     ("inspector/readings",),
     ("inspector/plots",),
     ("inspector/wording",),
