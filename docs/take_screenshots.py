@@ -39,6 +39,7 @@ VIEWS = {
     "layernorm": ("/layernorm", "light", 1440, 1100),
     "positions": ("/positions", "dark", 1440, 1150),
     "costs": ("/costs", "light", 1440, 1500),
+    "batch": ("/batch", "light", 1440, 1000),
     "phone": ("/", "light", 390, 1250),
 }
 

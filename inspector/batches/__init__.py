@@ -16,7 +16,7 @@ changes one token, `work` counts what a layout costs, and `measure` times it.
 """
 
 from inspector.batches.cost import Timed, measure, work
-from inspector.batches.differences import compare, drift, spread
+from inspector.batches.differences import OWN_MASK, UNTOLD, compare, drift, spread
 from inspector.batches.layouts import LAYOUTS, Batch, Layout, Row, Seen, packer, read
 from inspector.batches.leaks import DTYPES, FILLS, leaks, nothing_to_see
 
@@ -24,6 +24,8 @@ __all__ = [
     "DTYPES",
     "FILLS",
     "LAYOUTS",
+    "OWN_MASK",
+    "UNTOLD",
     "Batch",
     "Layout",
     "Row",

@@ -32,7 +32,7 @@ class Timed:
     table: pd.DataFrame
     clock: str
     repeats: int
-    problems: dict[str, str]
+    problems: dict[Layout, str]
 
 
 def work(shape: clock.LayerShape, lengths: Sequence[int], *, layers: int = 1) -> pd.DataFrame:
@@ -80,7 +80,7 @@ def measure(
     """
     if loaded.shape == "encoder-decoder":
         raise ValueError("an encoder-decoder writes a target for each text, so its layouts are not timed")
-    problems = {}
+    problems: dict[Layout, str] = {}
     try:
         loaded = packer(loaded)
     except ValueError as error:
@@ -110,7 +110,9 @@ def measure(
     return so_far()
 
 
-def _runs(loaded: LoadedModel, texts: Sequence[str], *, with_packed: bool, problems: dict[str, str]) -> dict[str, Run]:
+def _runs(
+    loaded: LoadedModel, texts: Sequence[str], *, with_packed: bool, problems: dict[Layout, str]
+) -> dict[str, Run]:
     encodings = [tokenize_inputs(loaded, text).encoding for text in texts]
     runs: dict[str, Run] = {}
     for layout in ("right", "left"):

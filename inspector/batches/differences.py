@@ -23,7 +23,7 @@ from models.tokenizers import Encoding
 from models.transformer.runner import OwnRunner
 from models.transformer.variants import under
 
-OWN_MASK = "as the model masks"
+OWN_MASK, UNTOLD = "as the model masks", "padding not masked"
 
 
 def compare(batch: Batch, alone: Batch) -> pd.DataFrame:
@@ -45,17 +45,19 @@ def compare(batch: Batch, alone: Batch) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["text", "states", "relative", "weights", "to_padding", "to_others"])
 
 
-def drift(loaded: LoadedModel, texts: Sequence[str], *, layout: Layout) -> pd.DataFrame:
+def drift(loaded: LoadedModel, texts: Sequence[str], *, layout: Layout, refilled: bool = True) -> pd.DataFrame:
     """Read a padded batch through the whole model under other fills, a row per fill.
 
     drift: the largest difference of a real token's last hidden state from the text alone; relative as in `compare`;
     to_padding: the weight on padding, mean over streams, layers, heads and real queries; padding_states: the mean size
     |x| of a number in the last hidden states of padding, NaN without padding. The first row is the mask that the model
-    has, "no mask" reads padding as text; the other fills are those of a model of this project, read under its switch
-    mask_fill. Raises ValueError as `read`.
+    has, the last reads padding as text (a causal mask stays); the others are the fills of `FILLS`, of a model of this
+    project alone, read under its switch mask_fill, and left out where refilled is False. Raises ValueError as `read`.
     """
     alone = read(loaded, texts, layout="alone")
-    variants: dict[str, LoadedModel | None] = {OWN_MASK: loaded, **_refilled(loaded), "no mask": None}
+    variants: dict[str, LoadedModel | None] = {OWN_MASK: loaded}
+    variants |= _refilled(loaded) if refilled else {}
+    variants[UNTOLD] = None
     rows = []
     for name, model in variants.items():
         batch = read(loaded if model is None else model, texts, layout=layout, masked=model is not None)

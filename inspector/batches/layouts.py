@@ -57,6 +57,12 @@ class Seen:
         return self._mean((self.key_owner != PADDING) & (self.key_owner != self.text))
 
     @property
+    def to_masked(self) -> float:
+        """The weight on keys that the mask hides, wherever they are, mean over the text's queries."""
+        own = self.query_owner == self.text
+        return float((self.weights[own].astype(np.float64) * ~self.mask[own]).sum(axis=1).mean())
+
+    @property
     def keys_seen(self) -> tuple[int, int]:
         """The fewest and the most keys that a query of the text sees."""
         counts = self.mask[self.query_owner == self.text].sum(axis=1)

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from inspector.batches.layouts import Batch, Row
-from inspector.trace import AttentionRecord
+from inspector.trace import Array, AttentionRecord
 from models.attention import AttentionFunction, row_blocks
 from models.attention.functions import ComposedAttention, WeightedSum
 from models.attention.scores import DotScore, Fill, FillWith, MultiplyByZero
@@ -123,20 +123,20 @@ def leaks(
     return pd.DataFrame(found, columns=["fill", "dtype", "leak", "largest", "hidden", "change", "problem"])
 
 
-def nothing_to_see(scores: Tensor) -> pd.DataFrame:
-    """Give a row whose keys are all masked to the softmax, a row per way to mask; scores: [T], such as a padding row's.
+def nothing_to_see(scores: Array) -> pd.DataFrame:
+    """Give a query whose keys are all masked to the softmax, a row per way to mask; scores: the query's own, [T].
 
     Columns: mask, weight (on the first key; NaN where there is none), sum (of the row). torch's fused kernel (SDPA) is
     given a boolean mask: it returns 0 for such a row.
     """
-    keys = len(scores)
+    keys, given = len(scores), torch.from_numpy(scores.copy())
     mask = torch.zeros(keys, dtype=torch.bool)
     rows = [
-        (f"filled with {name}", _softmax(FillWith(value)(scores[None], mask[None])[0]))
+        (f"filled with {name}", _softmax(FillWith(value)(given[None], mask[None])[0]))
         for name, value in FILLS.items()
         if value
     ]
-    rows.append(("x 0", _softmax(MultiplyByZero()(scores[None], mask[None])[0])))
+    rows.append(("x 0", _softmax(MultiplyByZero()(given[None], mask[None])[0])))
     values = torch.eye(keys)[None]
     with torch.no_grad():
         fused = torch.nn.functional.scaled_dot_product_attention(

@@ -40,6 +40,7 @@ PAGES = {
     "/layernorm": ".js-plotly-plot",
     "/positions": ".js-plotly-plot",
     "/costs": ".js-plotly-plot",
+    "/batch": "canvas",
     "/lab": "text=Nothing is trained yet",
     "/training": ".js-plotly-plot",
 }
@@ -47,7 +48,7 @@ GROUPS = {
     "Read": ("Attention", "Compare", "Scores", "What if"),
     "Inside": ("Block", "LayerNorm", "Positions", "Costs"),
     "Write": ("Generate",),
-    "Learn": ("Lab", "Training"),
+    "Learn": ("Batch", "Lab", "Training"),
 }
 # Notes on the document that something was sent to the server; it asks for a run of the page, and for nothing else.
 NOTE = """() => {

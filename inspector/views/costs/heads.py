@@ -11,9 +11,8 @@ from inspector.costs import clock
 from inspector.plots import costs as draw
 from inspector.plots.theme import quantity
 from inspector.readings import costs as read
-from inspector.views.costs import time
 from inspector.views.figures import chart
-from inspector.views.shell import link, session, widgets
+from inspector.views.shell import link, measuring, session, widgets
 from inspector.wording.english import costs as words
 from inspector.wording.english.phrases import listed
 
@@ -65,14 +64,14 @@ def _timed(subject: Subject, layer: read.AttentionLayer, heads: int) -> None:
     """Draw the milliseconds of one layer's maps by the number of heads, from the clock."""
     compared = layer.compared(heads)
 
-    def work(on_progress: time.Watch, so_far: Callable[[dict[int, Measured]], object]) -> dict[int, Measured]:
+    def work(on_progress: measuring.Watch, so_far: Callable[[dict[int, Measured]], object]) -> dict[int, Measured]:
         def two(found: dict[int, Measured]) -> None:
             if len(found) > 1:  # one number of heads is no comparison
                 so_far(found)
 
         return clock.measure_heads(layer.width, compared, tokens=subject.tokens, on_progress=on_progress, on_heads=two)
 
-    measured = time.run(
+    measured = measuring.run(
         work,
         known=("heads", layer.width, tuple(compared), subject.tokens),
         key="measure-heads",

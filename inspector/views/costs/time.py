@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -11,21 +11,19 @@ from inspector.costs import clock
 from inspector.plots import costs as draw
 from inspector.readings import costs as read
 from inspector.views.figures import chart
-from inspector.views.shell import process_settings, progress, queue, session, widgets
+from inspector.views.shell import measuring, session, widgets
 from inspector.wording.english import costs as words
 from models import failures
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Sequence
-
-    Watch = Callable[[int, int], object]
+    from collections.abc import Callable, Sequence
 
     import pandas as pd
 
     from inspector.costs.clock import Kernel, LayerShape, Measured
     from inspector.views.costs.subject import Subject
+    from inspector.views.shell.measuring import Watch
 
-Result = TypeVar("Result")
 LENGTHS = (64, 128, 256, 512, 1024)
 KERNELS: dict[Kernel, str] = {"eager": "Eager", "sdpa": "Fused"}
 MEASURED = """import inspector, models
@@ -85,7 +83,7 @@ def clocked(subject: Subject, shape: LayerShape, lengths: Sequence[int], *, key:
         )
 
     at = ", ".join(f"{length:,}" for length in lengths)
-    return run(
+    return measuring.run(
         work,
         known=(subject.key, tuple(lengths)),
         key=key,
@@ -94,52 +92,9 @@ def clocked(subject: Subject, shape: LayerShape, lengths: Sequence[int], *, key:
     )
 
 
-def run(
-    work: Callable[[Watch, Callable[[Result], object]], Result], *, known: Hashable, key: str, about: str
-) -> Result | None:
-    """Offer a measurement, make it when the reader presses the button, and give what it found last.
-
-    What is measured when the reader presses Stop stays, and the page says how much that is.
-
-    work: measures; it calls the first of what it is given with the runs that are done and the runs that there will be,
-    the second with what is measured so far. known: what tells measurements apart. key: of the button. about: what will
-    be measured, said until it is.
-    """
-    results = st.session_state.setdefault("costs.measured", {})
-    stopped = st.session_state.setdefault("costs.stopped", {})  # the runs that are done, and all, of what did not end
-    if st.button("Measure again" if known in results else "Measure", icon=":material/timer:", key=key):
-        results.pop(known, None)
-
-        def watch(done: int, total: int) -> None:
-            stopped[known] = done, total
-
-        def keep(so_far: Result) -> None:
-            results[known] = so_far
-
-        try:
-            results[known] = _measured(lambda draw: work(_both(watch, draw), keep), key=key)
-        except ValueError as error:
-            session.show_problem(str(error), what="Cannot be timed")
-        stopped.pop(known, None)
-    found: Result | None = results.get(known)
-    if known in stopped:
-        st.caption(words.stopped(*stopped[known], kept=found is not None))
-    elif found is None:
-        st.caption(about)
-    return found
-
-
-def _both(first: Watch, second: Watch) -> Watch:
-    def call(done: int, total: int) -> None:
-        first(done, total)
-        second(done, total)  # where Streamlit ends the run at Stop
-
-    return call
-
-
 def known(subject: Subject) -> Measured | None:
     """Give what the clock found at the text's length, None where it did not run."""
-    found: Measured | None = st.session_state.get("costs.measured", {}).get((subject.key, (subject.tokens,)))
+    found: Measured | None = measuring.last((subject.key, (subject.tokens,)))
     return found
 
 
@@ -188,17 +143,6 @@ def python(subject: Subject, lengths: Sequence[int]) -> str:
     if subject.loaded is None:
         return WITHOUT_WEIGHTS.format(config=subject.python, lengths=list(lengths))
     return MEASURED.format(model=subject.loaded.card.id, lengths=list(lengths))
-
-
-def _measured(work: Callable[[Watch], Result], *, key: str) -> Result:
-    """Run the clock, with a bar and a Stop, which ends it after the part of a layer that is being run."""
-    process_settings.use_threads()
-    place = st.empty()
-    bar = progress.Bar(place, stop=f"stop {key}", holds=False)
-    with failures.told("The clock", instead="Choose another model."), queue.turn("The clock"):
-        found = work(lambda done, total: bar.draw(done, total, f"Run {done} of {total}"))
-    place.empty()
-    return found
 
 
 def _roofline(shape: LayerShape, tokens: int) -> None:

@@ -34,6 +34,7 @@ GROUPS = {
     ),
     "Write": (("generate/page", "generate", "Generate", "edit_note", "Watch a model write, token by token."),),
     "Learn": (
+        ("batch/page", "batch", "Batch", "view_list", "See what a batch shows each token, and what padding costs."),
         ("lab/page", "lab", "Lab", "science", "Train two tiny Transformers, and see what a switch changes."),
         ("training/page", "training", "Training", "timeline", "See how the shipped models learned."),
     ),

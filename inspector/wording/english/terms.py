@@ -68,6 +68,16 @@ MEANINGS = {
     "of its own alone, and the tokens before it are not computed again.",
     "residual stream": "The state of a token that runs through all layers. Attention and the FFN read it and add to "
     "it; what none of them touches stays as it was.",
+    "padding": "Tokens without meaning that make the texts of a batch equally long, for a batch is a rectangle. The "
+    "mask hides them from the text's tokens.",
+    "mask": "The rule that says which keys a query must not look at. Their scores are set to −∞ before the softmax, so "
+    "that their weights are 0.",
+    "causal mask": "A mask that hides from each token all that come after it. Models that write have one, for what "
+    "comes next is what they have to predict.",
+    "packed row": "Several texts one after the other in one row, in place of padding. A mask of blocks hides the texts "
+    "from each other.",
+    "scores": "The number that a query and a key get before the softmax: their product, scaled. The softmax makes "
+    "weights of a row's scores.",
     "activation function": "A function of one number that bends a line: ReLU sets what is below 0 to 0, GELU and SiLU "
     "do so softly. Without it the two matrices of an FFN would be one.",
     "q · k": "The dot product of a query and a key: the products of their numbers, dimension by dimension, added up. "
