@@ -28,7 +28,7 @@ FILLS |= {"x 0": 0.0, "no mask": None}
 """The ways to mask by their names; a number is what masked scores become, or what is added to them."""
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 RAISES, NAN = "raises: too large for the dtype", "NaN"
-"""What becomes of a mask that gives no weights."""
+"""Ends of a mask that gives no weights."""
 
 
 @dataclass(frozen=True)
