@@ -216,7 +216,7 @@ def example(*, keys: int = 64, width: int = 64, sigmas: float = 1.0, seed: int =
     if width < 1:
         raise ValueError(f"d_k is {width}; it is 1 or more")
     sigma, others = sqrt(width), keys - 1
-    weight, scaled = (1 / (1 + others * exp(-min(score, 700.0))) for score in (sigmas * sigma, sigmas))
+    p, scaled = (weight(keys=keys, score=score) for score in (sigmas * sigma, sigmas))
     row = np.zeros(keys)
     row[0] = sigmas * sigma
     z = np.random.default_rng([seed, keys]).standard_normal((_rows(keys), keys))
@@ -229,9 +229,9 @@ def example(*, keys: int = 64, width: int = 64, sigmas: float = 1.0, seed: int =
         sigmas=sigmas,
         score=sigmas * sigma,
         scaled_score=sigmas,
-        weight=weight,
+        weight=p,
         scaled_weight=scaled,
-        slope=weight * (1 - weight),
+        slope=p * (1 - p),
         jacobian=float(jacobian_norm(softmax(row))),
         uniform_slope=others / keys**2,
         uniform_jacobian=sqrt(others) / keys,
@@ -241,6 +241,11 @@ def example(*, keys: int = 64, width: int = 64, sigmas: float = 1.0, seed: int =
         scaled_drawn_largest=largest[1],
         beyond=outside(sigmas),
     )
+
+
+def weight(*, keys: int, score: float) -> float:
+    """The softmax weight of one key whose score stands against keys - 1 others of score 0: e^s / (e^s + n - 1)."""
+    return 1 / (1 + (keys - 1) * exp(-min(score, 700.0)))
 
 
 def outside(sigmas: float) -> float:

@@ -83,4 +83,6 @@ MEANINGS = {
     "q · k": "The dot product of a query and a key: the products of their numbers, dimension by dimension, added up. "
     "It is the score of the pair before the scale and the softmax.",
     "d_k": "The width of a head: how many numbers a query and a key have. The sum q · k has so many terms.",
+    "softmax Jacobian": "J says how far each weight of a row moves when a score moves a little. ‖J‖ is the size of the "
+    "whole matrix, the root of its squared entries: 0 where one key has all the weight, 0.5 where two share it.",
 }

@@ -6,7 +6,7 @@ import pytest
 
 from tests.inspector.views.page import message, opened, said, turned
 
-SECTIONS = ("Every head",)
+SECTIONS = ("Every head", "Theory")
 
 
 @pytest.mark.parametrize("model", ["minilm", "mini-gpt", "translator"])
@@ -29,3 +29,14 @@ def test_the_measure_of_the_link_is_drawn_for_every_head() -> None:
     assert "Layer 0, head 2 is the fullest: 100 % of its rows" in app.header[0].value
     app = turned(app, "Attention")
     assert not app.exception
+
+
+def test_theory_draws_again_for_other_keys_and_fills_in_the_example() -> None:
+    app = opened("Scores", section="Theory")
+    assert "up to d_k near 6" in app.header[0].value
+    assert "Your heads have d_k = 32" in app.header[0].value
+    app = opened("Scores", section="Theory", theory_keys="2")
+    assert "moves less without the scale at every width" in app.header[0].value
+    app.number_input(key="example_width").set_value(100).run()
+    assert not app.exception
+    assert "±10.0 is 1.00 σ" in said(app)
