@@ -15,11 +15,12 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from statistics import median
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import pandas as pd
 
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
     from models.loaded import LoadedModel
 
+Key = TypeVar("Key", bound=Hashable)
+Times = Mapping[tuple[int, str], Sequence[float]]
 Kernel = Literal["eager", "sdpa"]
 PARTS: dict[Kernel, tuple[str, ...]] = {
     "eager": ("projections", "scores", "softmax", "mix"),
@@ -194,7 +197,7 @@ def measure_shape(
     layer = TimedLayer(shape, dtype=dtype, device=torch.device(device))
     now = layer.clock()
 
-    def so_far() -> Measured:
+    def so_far(found: Times) -> Measured:
         rows = [
             (length, part, median(seconds), *_work(shape, part, length, dtype.itemsize))
             for (length, part), seconds in found.items()
@@ -209,27 +212,52 @@ def measure_shape(
             counted=shape.crossover,
         )
 
-    found: dict[tuple[int, str], list[float]] = {(length, part): [] for length in lengths for part in parts}
-    total, done = (repeats + 1) * len(found), 0
     with torch.no_grad():
         tensors = {}
         for length in lengths:
-            on_progress(done, total)  # making random numbers takes a moment too
+            on_progress(0, (repeats + 1) * len(lengths) * len(parts))  # making random numbers takes a moment too
             tensors[length] = layer.tensors(length)
-        for turn in range(repeats + 1):
-            for length in lengths:
-                for part in parts:
-                    if stop():
-                        raise ValueError("stopped")
-                    began = now()
-                    layer.run(part, tensors[length])
-                    if turn:  # the first turn warms up
-                        found[length, part].append(now() - began)
-                    done += 1
-                    on_progress(done, total)
+        runs = {(length, part): partial(layer.run, part, tensors[length]) for length in lengths for part in parts}
+        found = take_turns(
+            runs,
+            now=now,
+            repeats=repeats,
+            on_progress=on_progress,
+            on_turn=lambda times: on_turn(so_far(times)),
+            stop=stop,
+        )
+    return so_far(found)
+
+
+def take_turns(
+    runs: Mapping[Key, Callable[[], object]],
+    *,
+    now: Callable[[], float],
+    repeats: int,
+    on_progress: Callable[[int, int], object] = lambda done, total: None,
+    on_turn: Callable[[Mapping[Key, list[float]]], object] = lambda so_far: None,
+    stop: Callable[[], bool] = lambda: False,
+) -> dict[Key, list[float]]:
+    """Time several runs `repeats` times each, one after the other in turns: a busy moment falls on all alike.
+
+    now: the clock. A first turn warms up and is not kept. on_turn: called with the seconds so far after each turn.
+    Raises ValueError when stopped.
+    """
+    found: dict[Key, list[float]] = {key: [] for key in runs}
+    total, done = (repeats + 1) * len(runs), 0
+    for turn in range(repeats + 1):
+        for key, run in runs.items():
+            if stop():
+                raise ValueError("stopped")
+            began = now()
+            run()
             if turn:
-                on_turn(so_far())
-    return so_far()
+                found[key].append(now() - began)
+            done += 1
+            on_progress(done, total)
+        if turn:
+            on_turn(found)
+    return found
 
 
 def measure_heads(

@@ -14,6 +14,18 @@ if TYPE_CHECKING:
     from inspector.costs.clock import LayerShape
 
 
+def clock_of(device: torch.device) -> Callable[[], float]:
+    """Choose the clock: a thread's own CPU time where torch uses one thread, else time on the wall."""
+    if device.type == "cpu":
+        return time.thread_time if torch.get_num_threads() == 1 else time.perf_counter
+
+    def synchronised() -> float:
+        torch.accelerator.synchronize(device)
+        return time.perf_counter()
+
+    return synchronised
+
+
 class TimedLayer:
     """Random weights of one layer, and the tensors that its parts read at a length."""
 
@@ -28,15 +40,8 @@ class TimedLayer:
         self.gate = self._random(shape.ffn_width, shape.width) if shape.gated else None
 
     def clock(self) -> Callable[[], float]:
-        """Choose the clock: a thread's own CPU time where torch uses one thread, else time on the wall."""
-        if self.device.type == "cpu":
-            return time.thread_time if torch.get_num_threads() == 1 else time.perf_counter
-
-        def synchronised() -> float:
-            torch.accelerator.synchronize(self.device)
-            return time.perf_counter()
-
-        return synchronised
+        """Choose the clock of the layer's device."""
+        return clock_of(self.device)
 
     def tensors(self, tokens: int) -> dict[str, Tensor]:
         """Make what the parts read: the states [n, d], q, k, v by head [1, H, n, E], and scores [1, H, n, n]."""
