@@ -3,11 +3,13 @@
 `reorder` reads a text in another order, with positions and without; `split_scores` splits the first layer's scores.
 `mask` hides tokens, `swap` puts another word in the place of one, `drop` leaves heads out. Each gives a Change: the
 recording before and the one after. `predict` and `surprises` say what it did to what the model expects.
+`against_fixed` holds attention beside a layer whose mixing is fixed.
 """
 
 from inspector.interventions.change import Change
 from inspector.interventions.dropping import Dropped, drop, drop_each, every_head
 from inspector.interventions.first_scores import PARTS, ScoreSplit, split_scores
+from inspector.interventions.fixed_mixing import FixedMixing, against_fixed
 from inspector.interventions.guesses import TOP, Guess, Prediction, predict, prediction_table, surprises
 from inspector.interventions.masking import (
     Masked,
@@ -26,6 +28,7 @@ __all__ = [
     "TOP",
     "Change",
     "Dropped",
+    "FixedMixing",
     "Guess",
     "Masked",
     "Order",
@@ -33,6 +36,7 @@ __all__ = [
     "Reordered",
     "ScoreSplit",
     "Swapped",
+    "against_fixed",
     "drop",
     "drop_each",
     "every_head",

@@ -97,7 +97,7 @@ def layer_scores(record: AttentionRecord) -> LayerScores:
     products, scores = _Sums(len(record.query)), _Sums(len(record.query))
     blocks = []
     for block in recompute.bands(record):
-        values, seen = _scores(record, block)
+        values, seen = cells(record, block)
         if values is not None:
             scores.add(values, seen)
         if width:
@@ -115,7 +115,17 @@ def layer_scores(record: AttentionRecord) -> LayerScores:
     )
 
 
-def _scores(record: AttentionRecord, block: WeightBlock) -> tuple[Array | None, NDArray[np.bool_] | None]:
+def alone(trace: Trace, record: AttentionRecord, *, head: int) -> float:
+    """Compute a head alone and among all heads of its layer, and return the largest difference of their weights.
+
+    A loop over the heads and one product of tensors that hold all heads are the same arithmetic. record: of the head.
+    """
+    whole = trace.record_of(record.site.layer, record.site.stream, call=record.site.call)
+    both = zip(recompute.blocks(record, "weights"), recompute.blocks(whole, "weights"), strict=True)
+    return max(float(np.abs(own[0] - among[head]).max()) for (_, own), (_, among) in both)
+
+
+def cells(record: AttentionRecord, block: WeightBlock) -> tuple[Array | None, NDArray[np.bool_] | None]:
     """Return the scores of a block, None without a softmax, and the cells that are seen, None for all of them."""
     try:
         scores = block.scores

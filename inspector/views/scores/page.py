@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from inspector.views.scores import every, theory
+from inspector.views.scores import angles, every, keys, one, theory
 from inspector.views.scores.subject import chosen
 from inspector.views.shell import link, widgets
 
 SECTIONS = {
     "every": "Every head",
+    "one": "One head",
+    "keys": "Queries and keys",
+    "angles": "Dot, cosine, distance",
     "theory": "Theory",
 }
 
 link.parameters("layer", "call", "head", "query")
 subject = chosen()
 match widgets.bar("What to see of the scores", list(SECTIONS), "section", words=SECTIONS.__getitem__):
+    case "one":
+        one.show(subject)
+    case "keys":
+        keys.show(subject)
+    case "angles":
+        angles.show(subject)
     case "theory":
         theory.show(subject)
     case _:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 import streamlit as st
 
 from inspector import heads, scores
 from inspector.export.python import given
+from inspector.views.figures import matrix
 from inspector.views.shell import link, open_site, progress, session, site_words, widgets
 
 if TYPE_CHECKING:
@@ -70,6 +72,67 @@ class Subject:
         call = f", call={self.site.call}" if self.site.call else ""
         return f"layer={self.site.layer}, head={self.head}, stream={self.stream!r}{call}"
 
+    @property
+    def of_record(self) -> str:
+        """The same as arguments of `trace.record_of_head`."""
+        call = f", call={self.site.call}" if self.site.call else ""
+        return f"{self.site.layer}, {self.head}, {self.stream!r}{call}"
+
+    @property
+    def causal(self) -> bool:
+        """True where queries see no later tokens."""
+        return self.site.predicts is not None and self.stream != "cross"
+
+    def row_of(self, table: pd.DataFrame) -> pd.Series:
+        """The open head's row of a table of the stream's heads."""
+        place = (table["layer"] == self.site.layer) & (table["head"] == self.head)
+        if "call" in table:
+            place &= table["call"] == self.site.call
+        row: pd.Series = table[place].iloc[0]
+        return row
+
+    def heads_map(
+        self,
+        table: pd.DataFrame,
+        name: str,
+        *,
+        quantity: str,
+        python: str,
+        top: float | None = None,
+    ) -> None:
+        """Draw a number of each head by layer and head; a click opens the head.
+
+        name: the table's column. top: the end of the colour scale, which is signed where any number is below 0.
+        python: the line that makes the table.
+        """
+        counts = [site.heads for site in self.sites]
+        values = np.full((len(counts), max(counts)), np.nan)
+        values[np.arange(max(counts)) < np.array(counts)[:, None]] = table[name]
+        matrix.show(
+            matrix.Panel(
+                values,
+                rows=[one.capitalize() for one in site_words.layer_names(self.sites)],
+                columns=[f"head {head}" for head in range(values.shape[1])],
+                marked=(self.row,),
+            ),
+            row_title="layer",
+            column_title="head",
+            quantity=quantity,
+            numbered="neither",
+            top=top,
+            diverging=bool(np.nanmin(values) < 0),
+            name=f"scores-{name}",
+            key=f"scores-{name}",
+            python=f"{self.python}{python.format(stream=self.stream)}\ntable[{name!r}]",
+            on_pick=lambda pick: self.open(row=pick.row, head=pick.column),
+        )
+
+    def open(self, *, row: int, head: int) -> None:
+        """Open another head in the run that follows."""
+        if head < self.sites[row].heads:
+            open_site.choose(self.sites[row])
+            link.assign("head", head)
+
     def measured(self) -> pd.DataFrame:
         """The numbers of every head of the stream, measured once for the text."""
         trace = self.trace
@@ -116,9 +179,3 @@ def choose_head(subject: Subject) -> None:
             on_change=lambda: link.assign("head", state["scores.head"]),
             width=130,
         )
-
-
-def open_head(subject: Subject, *, row: int, head: int) -> None:
-    """Open another head in the run that follows."""
-    open_site.choose(subject.sites[row])
-    link.assign("head", head)

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import pytest
 
-from tests.inspector.views.page import message, opened, said, turned
+from tests.inspector.views.page import message, messages, opened, said, turned
 
-SECTIONS = ("Every head", "Theory")
+SECTIONS = {  # maps and charts of each
+    **{"Every head": (1, 0), "One head": (0, 2), "Queries and keys": (3, 1), "Dot, cosine, distance": (1, 1)},
+    "Theory": None,
+}
 
 
-@pytest.mark.parametrize("model", ["minilm", "mini-gpt", "translator"])
-def test_every_section_shows_its_picture(model: str) -> None:
-    for section in SECTIONS:
+@pytest.mark.parametrize("model", ["minilm", "mini-gpt"])
+def test_every_section_shows_its_pictures(model: str) -> None:
+    for section, pictures in SECTIONS.items():
         app = opened("Scores", model=model, section=section, layer="1", head="3")
         assert not app.exception
         assert not app.warning
         assert "Cannot be shown" not in said(app)
         assert app.header, section
-        assert app.get("bidi_component") or app.get("plotly_chart"), section
+        drawn = len(messages(app, "matrix")), len(app.get("plotly_chart"))
+        assert sum(drawn) if pictures is None else drawn == pictures, section
+        if section not in ("Every head", "Theory"):
+            assert "Layer 1, head 3" in said(app)
 
 
 def test_the_measure_of_the_link_is_drawn_for_every_head() -> None:
@@ -29,6 +35,13 @@ def test_the_measure_of_the_link_is_drawn_for_every_head() -> None:
     assert "Layer 0, head 2 is the fullest: 100 % of its rows" in app.header[0].value
     app = turned(app, "Attention")
     assert not app.exception
+
+
+def test_two_texts_have_no_mirror_image() -> None:
+    app = opened("Scores", model="translator", stream="cross", section="Queries and keys")
+    assert "two texts" in said(app)
+    app = opened("Scores", model="translator", stream="cross", section="Dot, cosine, distance")
+    assert "attention of a text to itself" in said(app)
 
 
 def test_theory_draws_again_for_other_keys_and_fills_in_the_example() -> None:

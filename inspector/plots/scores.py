@@ -1,0 +1,125 @@
+"""Scores of one head as figures: q . k beside the normal distribution, its quantiles, a spectrum, the keys' lengths."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from inspector.plots import theme
+from inspector.plots.theme import Mode
+from inspector.scores import Distribution
+
+_HEIGHT = 320
+
+
+def histogram(found: Distribution, *, mode: Mode = "light") -> go.Figure:
+    """Draw how often q . k takes each value, in standard deviations, with the normal distribution over it."""
+    middle = (found.edges[1:] + found.edges[:-1]) / 2
+    width = float(found.edges[1] - found.edges[0])
+    figure = go.Figure(
+        go.Bar(
+            x=middle,
+            y=found.counts / (found.pairs * width),
+            width=width,
+            marker_color=theme.PART[mode]["scores"],
+            name="q · k",
+            hovertemplate="%{x:.3g} standard deviations<br>density %{y:.3g}<extra></extra>",
+        )
+    )
+    at = np.linspace(found.edges[0], found.edges[-1], 241)
+    figure.add_scatter(
+        x=at,
+        y=np.exp(-np.square(at) / 2) / np.sqrt(2 * np.pi),
+        mode="lines",
+        name="normal",
+        line={"color": theme.TEXT[mode], "width": 2},
+        hovertemplate="normal: %{y:.3g}<extra></extra>",
+    )
+    return figure.update_layout(
+        template=theme.template(mode),
+        title_text="q · k over all pairs, beside the normal distribution",
+        xaxis={"title": {"text": "standard deviations from the mean"}},
+        yaxis={"title": {"text": "density"}, "rangemode": "tozero"},
+        legend=theme.LEGEND_ABOVE,
+        bargap=0,
+        height=_HEIGHT,
+    )
+
+
+def quantiles(found: Distribution, *, mode: Mode = "light") -> go.Figure:
+    """Draw the quantiles of q . k against the normal distribution's (QQ plot): on the line where it is normal."""
+    ends = [float(found.normal[0]), float(found.normal[-1])]
+    figure = go.Figure(
+        go.Scatter(
+            x=ends,
+            y=ends,
+            mode="lines",
+            name="normal",
+            line={"color": theme.TEXT[mode], "width": 2},
+            hoverinfo="skip",
+        )
+    )
+    figure.add_scatter(
+        x=found.normal,
+        y=found.measured,
+        mode="markers",
+        name="q · k",
+        marker={"color": theme.PART[mode]["scores"], "size": 6},
+        hovertemplate="normal %{x:.3g}<br>q · k %{y:.3g}<extra></extra>",
+    )
+    return figure.update_layout(
+        template=theme.template(mode),
+        title_text="Quantiles of q · k against the normal distribution's",
+        xaxis={"title": {"text": "normal quantile"}},
+        yaxis={"title": {"text": "quantile of q · k (standard deviations)"}},
+        legend=theme.LEGEND_ABOVE,
+        height=_HEIGHT,
+    )
+
+
+def spectrum(spectra: Mapping[str, NDArray[np.float64]], *, mode: Mode = "light") -> go.Figure:
+    """Draw singular values by their place, a line for each of one or two products, by name."""
+    figure = go.Figure()
+    colours = (theme.PART[mode]["q"], theme.PART[mode]["ffn"])
+    for (name, values), colour, dash in zip(spectra.items(), colours, ("solid", "dash"), strict=False):
+        figure.add_scatter(
+            x=np.arange(1, len(values) + 1),
+            y=values,
+            mode="lines+markers",
+            name=theme.literal(name),
+            line={"color": colour, "width": 2, "dash": dash},
+            marker={"size": 5},
+            hovertemplate="singular value %{x}<br>%{y:.3g}<extra></extra>",
+        )
+    return figure.update_layout(
+        template=theme.template(mode),
+        title_text="Singular values of W<sub>Q</sub>W<sub>K</sub>ᵀ",
+        xaxis={"title": {"text": "singular value, the largest first"}},
+        yaxis={"title": {"text": "size"}, "rangemode": "tozero"},
+        legend=theme.LEGEND_ABOVE,
+        showlegend=len(spectra) > 1,
+        height=_HEIGHT,
+    )
+
+
+def lengths(tokens: Sequence[str], values: NDArray[np.float64], *, mode: Mode = "light") -> go.Figure:
+    """Draw the length of each token's key, [T]."""
+    figure = go.Figure(
+        go.Bar(
+            x=np.arange(len(tokens)),
+            y=values,
+            marker_color=theme.PART[mode]["k"],
+            customdata=theme.token_names(tokens),
+            hovertemplate="%{customdata}<br>|k| %{y:.3g}<extra></extra>",
+        )
+    )
+    return figure.update_layout(
+        template=theme.template(mode),
+        title_text="Length of each token's key",
+        xaxis=theme.token_axis(tokens, title="key"),
+        yaxis={"title": {"text": "|k|"}, "rangemode": "tozero"},
+        height=_HEIGHT,
+    )
