@@ -85,8 +85,6 @@ MEANINGS = {
     "d_k": "The width of a head: how many numbers a query and a key have. The sum q · k has so many terms.",
     "softmax Jacobian": "J says how far each weight of a row moves when a score moves a little. ‖J‖ is the size of the "
     "whole matrix, the root of its squared entries: 0 where one key has all the weight, 0.5 where two share it.",
-    "scores": "The numbers that go into the softmax, one for each query and key: q · k times the scale, and a bias "
-    "where the model has one.",
     "excess kurtosis": "The mean of the fourth power of the distance from the mean, in standard deviations, less 3. "
     "It is 0 for a normal distribution, and larger where few numbers lie very far out.",
     "asymmetry": "How far a matrix is from its mirror image at the diagonal: ‖M − Mᵀ‖ / ‖M‖. It is 0 where the two "
