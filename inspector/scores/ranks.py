@@ -1,4 +1,4 @@
-"""Does q . k rank the keys as their cosine with q does, or their distance from it?
+"""Orders of the keys: by q . k, by the cosine with q, and by the distance from it.
 
 |q - k|^2 = |q|^2 + |k|^2 - 2 q . k and cos = q . k / (|q| |k|): in one row |q| is the same for all keys, so the three
 rank alike where all keys have one length, and differ by the spread of |k| else.

@@ -1,4 +1,4 @@
-"""How far queries and keys treat two tokens alike: the asymmetry of scores and of weights, and the diagonal.
+"""Symmetry of queries and keys: how far two tokens are treated alike, by scores and by weights, and the diagonal.
 
 asymmetry(M) = ||M - M^T||_F / ||M||_F: 0 for a symmetric M, sqrt(2) = 1.41 where M_ij and M_ji have nothing in common,
 2 where M^T = -M. W_Q = W_K makes S = Q K^T symmetric; A = softmax(S) is not, for each row has a normaliser of its own.
