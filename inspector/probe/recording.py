@@ -440,10 +440,11 @@ def _padded(
 
 def _lent(loaded: LoadedModel, seen: Seen, attentions: Sequence[AttentionRecord]) -> frozenset[int]:
     """Addresses of the model's own storages: learned tensors that attention read, each norm's gamma and beta."""
-    network = loaded.network
-    model = storages((*network.parameters(), *network.buffers()))
     known = storages([norm.found for norm in seen.norms])
-    return frozenset(known) | (model.keys() & storages(attentions).keys())
+    learned = storages([record.function for record in attentions])  # most functions hold no tensor,
+    network = loaded.network  # and then there is no need to walk through the model
+    model = storages((*network.parameters(), *network.buffers())) if learned else {}
+    return frozenset(known) | (model.keys() & learned.keys())
 
 
 def _batch_first(x: Tensor, hidden: Tensor) -> Tensor:

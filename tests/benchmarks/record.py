@@ -8,7 +8,8 @@ TransformerLens: `run_with_cache` of the same BERT, of all that it caches and of
 without the language head that it asks for. No requirement of this project, it comes from a folder beside it:
     pip install --target FOLDER transformer-lens
 --beside: `record` of another checkout (`git worktree add FOLDER COMMIT`), in a process of its own, in turn with this
-one's, which runs in such a process too. Nothing else is compared then.
+one's, which runs in such a process too, both with the page's setting of freed memory (it is kept for the next block:
+without that, what a recording keeps decides whether glibc gives pages back). Nothing else is compared then.
 
 One torch thread, CPU time; tokenising on all sides; the sides in turn within one run, so that a noisy machine slows all
 of them. Prints the median of each round's ratios. Targets: record / eager <= 1.1 at 128 tokens and <= 0.95 at 512
@@ -124,6 +125,8 @@ def measure(case: Case, loaded: models.LoadedModel, sides: Mapping[str, Side], r
         print(f"  against {name} {middle[name]:.1f} ms: {ratio:.3f}x{goal}")
 
 
+KEPT_MEMORY = {"MALLOC_MMAP_THRESHOLD_": str(32 * 2**20), "MALLOC_TRIM_THRESHOLD_": str(256 * 2**20)}
+"""The numbers of inspector/views/shell/process_settings.py, which another checkout may have elsewhere."""
 WORKER = """
 import sys, time
 sys.path.insert(0, sys.argv[1])
@@ -148,7 +151,7 @@ def compare(case: Case, place: str, beside: Path, rounds: int) -> None:
         for root in (ROOT, beside.resolve()):
             command = [sys.executable, "-c", WORKER, str(root), place, modern_bert.text(case.tokens)]
             pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "cwd": root}
-            workers.append(stack.enter_context(subprocess.Popen(command, **pipes)))
+            workers.append(stack.enter_context(subprocess.Popen(command, env=os.environ | KEPT_MEMORY, **pipes)))
         for worker in workers:
             worker.stdout.readline()
 
