@@ -1,13 +1,14 @@
-"""The lab's runs as tables: curves, accuracy by length, and answers under each other, digit for digit."""
+"""The lab's runs as tables: curves, layers, accuracy by length, and answers under each other, symbol for symbol."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import nan
 from typing import TYPE_CHECKING, Protocol, get_args
 
 import pandas as pd
 
-from models.training.experiments import LabRun, Side
+from models.training.experiments import ALPHABET, LabRun, Side
 
 if TYPE_CHECKING:  # torch comes with the first training
     from models.training.lab import LabReport, Result
@@ -35,14 +36,38 @@ class Trained(Protocol):
 
 
 def curves(trained: Iterable[Trained]) -> pd.DataFrame:
-    """A row per report: side, seed, step, loss (nats per digit), token_accuracy, exact_accuracy, seconds."""
+    """A row per report: side, seed, step, loss (nats per symbol), token_accuracy, exact_accuracy, seconds, and the
+    induction score of the best head (of the task repeats, else NaN).
+    """
     return pd.DataFrame(
         [
-            (one.side, one.run.seed, at.step, at.loss, at.token_accuracy, at.exact_accuracy, at.seconds)
+            (
+                *(one.side, one.run.seed, at.step, at.loss, at.token_accuracy, at.exact_accuracy, at.seconds),
+                nan if at.induction is None else at.induction,
+            )
             for one in trained
             for at in one.curve
         ],
-        columns=["side", "seed", "step", "loss", "token_accuracy", "exact_accuracy", "seconds"],
+        columns=["side", "seed", "step", "loss", "token_accuracy", "exact_accuracy", "seconds", "induction"],
+    )
+
+
+def layers(results: Iterable[Result]) -> pd.DataFrame:
+    """A row per side, seed, measured step (0 before the first) and layer: gradient, size, mean, deviation, off.
+
+    The columns are those of `models.training.depth.LayerState`; place counts the layers, an encoder's first.
+    """
+    return pd.DataFrame(
+        [
+            (
+                *(one.side, one.run.seed, step, place, f"{state.stream} {state.layer}"),
+                *(state.gradient, state.size, state.mean, state.deviation, state.off),
+            )
+            for one in results
+            for step, states in ((0, one.start), *((at.step, at.layers) for at in one.curve))
+            for place, state in enumerate(states)
+        ],
+        columns=["side", "seed", "step", "place", "layer", "gradient", "size", "mean", "deviation", "off"],
     )
 
 
@@ -76,17 +101,25 @@ def seeds(trained: Sequence[Trained]) -> int:
     return min(sides.count(side) for side in set(sides))
 
 
-def spelled(rows: dict[str, Sequence[int]], *, wanted: Sequence[int]) -> str:
-    """Digits under digits for a fixed-width font, in blocks that fit a phone; under A and B ^ where they are wrong."""
+def spelled(rows: dict[str, Sequence[int]], *, wanted: Sequence[int], asked: Sequence[bool] | None = None) -> str:
+    """Symbols under symbols for a fixed-width font, in blocks that fit a phone; under A and B ^ where they are wrong.
+
+    asked: the places that count, all where None; at others a dot stands in A and B.
+    """
     wide = max(map(len, rows)) + 2
+    counts = [True] * len(wanted) if asked is None else asked
     blocks = []
     for start in range(0, len(wanted), _BLOCK):
         part = slice(start, start + _BLOCK)
         lines = []
-        for name, digits in rows.items():
-            lines.append(f"{name:{wide}}{''.join(map(str, digits[part]))}")
-            if name in get_args(Side):
-                pairs = zip(digits[part], wanted[part], strict=True)
-                lines.append(" " * wide + "".join(" " if said == right else "^" for said, right in pairs))
+        for name, symbols in rows.items():
+            answers = name in get_args(Side)
+            places = list(zip(symbols[part], wanted[part], counts[part], strict=True))
+            said = "".join(ALPHABET[symbol] if count or not answers else "·" for symbol, _, count in places)
+            lines.append(f"{name:{wide}}{said}")
+            if answers:
+                lines.append(
+                    " " * wide + "".join("^" if count and said != right else " " for said, right, count in places)
+                )
         blocks.append("\n".join(line.rstrip() for line in lines if line.strip()))
     return "\n\n".join(blocks)

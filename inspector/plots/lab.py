@@ -1,4 +1,4 @@
-"""The lab's two sides while they learn: loss and accuracy by step."""
+"""The lab's two sides while they learn: loss and accuracy by step, and their layers by depth and by step."""
 
 from __future__ import annotations
 
@@ -9,20 +9,23 @@ from plotly.subplots import make_subplots
 from inspector.plots import theme
 from inspector.plots.theme import Mode
 
-_PANELS = (("loss", "loss, nats per digit"), ("token_accuracy", "digits right"), ("exact_accuracy", "texts right"))
 _STYLES = {"A": ("attention", "solid"), "B": ("ffn", "dash")}  # indigo and amber, as in every comparison
 
 
-def curves(table: pd.DataFrame, *, steps: int, mode: Mode = "light") -> go.Figure:
+def curves(table: pd.DataFrame, *, steps: int, unit: str = "digit", mode: Mode = "light") -> go.Figure:
     """Loss (nats per digit), share of digits right and share of texts without a mistake, A solid and B dashed.
 
-    table: of `lab.curves`. With several seeds each is a thin line and their mean, over the steps that all of them have,
-    a thick one. steps: how many there will be, so that the axis stands still while the curves grow.
+    table: of `lab.curves`; where it has induction scores they are a fourth panel. With several seeds each is a thin
+    line and their mean, over the steps that all of them have, a thick one. steps: how many there will be, so that the
+    axis stands still while the curves grow. unit: what texts are made of.
     """
-    figure = make_subplots(rows=len(_PANELS), shared_xaxes=True, vertical_spacing=0.06)
+    panels = {"loss": f"loss, nats per {unit}", "token_accuracy": f"{unit}s right", "exact_accuracy": "texts right"}
+    if "induction" in table and table["induction"].notna().any():
+        panels["induction"] = "induction score"
+    figure = make_subplots(rows=len(panels), shared_xaxes=True, vertical_spacing=0.06)
     for side, (part, dash) in _STYLES.items():
         rows = table[table["side"] == side]
-        for row, (value, _) in enumerate(_PANELS, start=1):
+        for row, (value, _) in enumerate(panels.items(), start=1):
             wide = rows.pivot_table(index="step", columns="seed", values=value, dropna=False)
             line = {"color": theme.PART[mode][part], "dash": dash}
             several = wide.shape[1] > 1
@@ -51,18 +54,18 @@ def curves(table: pd.DataFrame, *, steps: int, mode: Mode = "light") -> go.Figur
                 line={**line, "width": 2.5},
                 hovertemplate=f"{side}{' mean' if several else ''}, step %{{x}}: %{{y:.3g}}<extra></extra>",
             )
-    for row, (value, title) in enumerate(_PANELS, start=1):
+    for row, (value, title) in enumerate(panels.items(), start=1):
         figure.update_yaxes(title_text=title, row=row, col=1)
         if value == "loss":
             figure.update_yaxes(rangemode="tozero", row=row, col=1)
         else:
-            figure.update_yaxes(range=[-0.03, 1.03], tickformat=".0%", row=row, col=1)
+            figure.update_yaxes(range=[-0.03, 1.03], tickformat="" if value == "induction" else ".0%", row=row, col=1)
     figure.update_xaxes(range=[0, steps])
-    figure.update_xaxes(title_text="step", row=len(_PANELS), col=1)
+    figure.update_xaxes(title_text="step", row=len(panels), col=1)
     return figure.update_layout(
         template=theme.template(mode),
         title_text="A and B while they learn",
         legend=theme.LEGEND_ABOVE,
         margin={"t": 76},
-        height=520,
+        height=520 if len(panels) == 3 else 640,
     )

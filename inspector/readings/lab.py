@@ -8,11 +8,11 @@ from math import isfinite
 from statistics import fmean
 from typing import TYPE_CHECKING, get_args
 
-from models.training.experiments import Experiment, Side
+from models.training.experiments import Experiment, Side, Task
 
 if TYPE_CHECKING:
     from inspector.lab import Trained
-    from models.training.lab import Result
+    from models.training.lab import Result, Trial
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,8 @@ class Progress:
 class Tested:
     """The tests of one side, means over its `seeds`: share of texts right, and of digits, at the trained length.
 
-    longer: share of texts right by multiple of the trained length.
+    longer: share of texts right by multiple of the trained length. induction: of the task repeats, the induction score
+    of each seed's best head.
     """
 
     seeds: int
@@ -40,6 +41,7 @@ class Tested:
     texts: float
     digits: float
     longer: dict[int, float]
+    induction: float | None = None
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ class Verdict:
     """The tests of A and B after their training, on `tried` texts of each length.
 
     sides: those that could be tested; reached: the fewest and the most steps of one of their trainings, of `steps`;
-    values: what each side has where the two differ, by the switch's name.
+    values: what each side has where the two differ, by the switch's name; task: what was learned.
     """
 
     sides: dict[Side, Tested]
@@ -55,6 +57,7 @@ class Verdict:
     steps: int
     tried: int
     values: dict[str, tuple[object, object]]
+    task: Task = "reverse"
 
 
 @dataclass(frozen=True)
@@ -109,6 +112,7 @@ def verdict(experiment: Experiment, results: Sequence[Result]) -> Verdict | None
                     trials[0].times: fmean(trial.exact_accuracy for trial in trials)
                     for trials in list(zip(*tests, strict=True))[1:]
                 },
+                induction=_induction(first),
             )
     if not sides:
         return None
@@ -119,6 +123,7 @@ def verdict(experiment: Experiment, results: Sequence[Result]) -> Verdict | None
         steps=experiment.steps,
         tried=TRIED,
         values=experiment.differences,
+        task=experiment.task,
     )
 
 
@@ -136,6 +141,12 @@ def unfinished(experiment: Experiment, results: Sequence[Result]) -> Unfinished 
     if not stopped and not missing:
         return None
     return Unfinished(stopped=stopped, steps=experiment.steps, missing=missing, trainings=trainings)
+
+
+def _induction(trials: Sequence[Trial]) -> float | None:
+    """The mean of the best heads' induction scores; None in a task without one."""
+    scores = [float(trial.induction.max()) for trial in trials if trial.induction is not None]
+    return fmean(scores) if scores else None
 
 
 def _ended(trained: Trained) -> Ended | None:

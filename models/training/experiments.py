@@ -5,59 +5,158 @@ Plain data without torch, so that a page can show the choices before torch is im
 
 from __future__ import annotations
 
+import string
 from dataclasses import dataclass, fields
+from math import inf
 from typing import Literal
 
-from models.transformer.config import NormPlacement, Positions, Scale, Score, TransformerConfig
+from models.loaded import Shape
+from models.transformer.config import (
+    Activation,
+    Initialisation,
+    Merge,
+    Norm,
+    NormPlacement,
+    Positions,
+    Scale,
+    Score,
+    TiedEmbeddings,
+    TransformerConfig,
+)
 
-Task = Literal["copy", "reverse", "sort"]
+Task = Literal["copy", "reverse", "sort", "repeats"]
 Side = Literal["A", "B"]
+Optimizer = Literal["adam", "adamw", "sgd"]
 
-DIGITS = 10  # the digits that are copied, reversed and sorted
-START, END = DIGITS, DIGITS + 1  # tokens around the digits: by them a model that counts distances finds the borders
+SYMBOLS: dict[Task, int] = {"copy": 10, "reverse": 10, "sort": 10, "repeats": 64}  # that a text is made of
+ALPHABET = string.digits + string.ascii_letters + "+/"  # a character for each symbol
+START, END = 10, 11  # tokens around the digits: by them a model that counts distances finds the borders
 TIMES = (1, 2, 4)  # the lengths of the test's texts, in trained lengths
-WIDTH, FFN_WIDTH = 48, 96  # wide enough to learn each task in a few hundred steps, narrow enough for 5 ms a step
+BATCH = 32  # texts in a step
 
 LENGTHS, STEPS, SEEDS = (2, 16), (10, 2000), (1, 5)  # smallest and largest
-LAYERS, HEADS = 8, 8  # the largest
-LEARNING_RATES = (0.001, 0.002, 0.005, 0.01)
+LAYERS, HEADS, WIDTHS, FFN_WIDTHS = 24, 8, (8, 512), (8, 2048)  # the largest, or smallest and largest
+SECONDS = 900  # that all trainings of an experiment may take by the estimate
+LEARNING_RATES = (0.0001, 0.0003, 0.001, 0.002, 0.003, 0.005, 0.01, 0.02, 0.05, 0.1, 0.3)
+
+FIXED = {
+    "vocabulary": "the task fixes it",
+    "target_vocabulary": "the task fixes it",
+    "max_positions": "the longest text of the test fixes it",
+    "segments": "there is one text",
+    "output_head": "an answer needs it",
+}
+"""Fields of TransformerConfig that are no switch of the lab, and why."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Switches:
-    """The choices in which A and B can differ: fields of TransformerConfig, defaults of Vaswani et al. (2017)."""
+    """The choices in which A and B can differ: fields of TransformerConfig, and how the network is trained.
 
-    positions: Positions = "sinusoidal"
-    score: Score = "dot"
-    scale: Scale = "1/sqrt(d_k)"
-    norm_placement: NormPlacement = "post"
+    Defaults are those of Vaswani et al. (2017), at a size that learns each task in a few hundred steps of 5 ms.
+    """
+
+    shape: Shape | None = None  # None for an encoder, which answers all at once; of repeats for a decoder
     layers: int = 2
-    heads: int = 4
-    shared_query_key: bool = False
+    decoder_layers: int | None = None
+    width: int = 48
+    ffn_width: int = 96
+    shared_layers: bool = False
+    tied_embeddings: TiedEmbeddings = "none"
     residual: bool = True
 
-    def config(self, *, length: int) -> TransformerConfig:
-        """Configure an encoder for up to four times `length` digits and the two tokens around them.
+    embedding_width: int | None = None
+    embedding_scale: bool = False
+    embedding_norm: bool = False
+    positions: Positions = "sinusoidal"
+    relative_buckets: int = 32
+    relative_distance: int | None = None  # None: Shaw clips at the longest of training, so that none is untrained
+    rope_base: float = 10000.0
 
-        Raises ValueError where the switches do not fit each other.
+    heads: int = 4
+    kv_heads: int | None = None
+    head_size: int | Literal["split", "full"] = "split"
+    merge: Merge = "concat"
+    projections: bool = True
+    shared_query_key: bool = False
+    shared_key_value: bool = False
+    score: Score = "dot"
+    scale: Scale = "1/sqrt(d_k)"
+    causal: bool | None = None
+    window: int | None = None
+    mask_fill: float | Literal["zero"] = -inf
+    mask_before_scale: bool = False
+
+    norm: Norm = "layer"
+    norm_placement: NormPlacement = "post"
+    final_norm: bool | None = None  # None: with pre-norm alone
+    norm_epsilon: float = 1e-5
+    activation: Activation = "relu"
+    bias: bool = True
+
+    dropout: float = 0.0
+    attention_dropout: float = 0.0
+    initialisation: Initialisation = "torch"
+
+    learning_rate: float | None = None  # the highest; None for the experiment's
+    warmup: int | None = None  # steps up to it; None for a tenth of all, 0 for none
+    optimizer: Optimizer = "adam"
+    weight_decay: float = 0.0  # of adam and sgd on the gradient (L2), of adamw on the weight (Loshchilov & Hutter 2019)
+    clip: float | None = None  # the longest gradient (Pascanu et al. 2013); None for any
+
+    def __post_init__(self) -> None:
+        for name, (first, last) in {
+            "layers": (1, LAYERS),
+            "decoder_layers": (1, LAYERS),
+            "width": WIDTHS,
+            "ffn_width": FFN_WIDTHS,
+            "heads": (1, HEADS),
+            "warmup": (0, STEPS[1]),
+            "weight_decay": (0, 10),
+        }.items():
+            value = getattr(self, name)
+            if value is not None and not first <= value <= last:
+                raise ValueError(f"{name} is {value}; choose a number from {first} to {last}")
+        for name in ("learning_rate", "clip"):
+            value = getattr(self, name)
+            if value is not None and not 0 < value <= (1 if name == "learning_rate" else inf):
+                raise ValueError(f"{name} is {value}; choose a number above 0" + ", at most 1" * (name != "clip"))
+        if isinstance(self.head_size, int) and self.head_size > WIDTHS[1]:
+            raise ValueError(f"head_size is {self.head_size}; choose at most {WIDTHS[1]} features")
+
+    def config(self, *, task: Task, length: int) -> TransformerConfig:
+        """Configure a Transformer for up to four times `length` symbols and the tokens around them.
+
+        Raises ValueError where the switches do not fit each other or the task.
         """
+        shape = self.shape or ("decoder" if task == "repeats" else "encoder")
+        if task == "repeats" and shape != "decoder":
+            raise ValueError(
+                f"the task repeats asks for the next symbol of one text, which a decoder gives, not shape {shape!r}; "
+                "choose decoder, or leave the shape to the task"
+            )
+        chosen = {
+            field.name: getattr(self, field.name)
+            for field in fields(TransformerConfig)
+            if field.name not in FIXED and field.name != "shape"
+        }
+        if self.relative_distance is None:
+            chosen["relative_distance"] = length + 1 if self.positions == "shaw" else 128
+        if self.final_norm is None:
+            chosen["final_norm"] = self.norm_placement == "pre" and self.norm != "none"
         return TransformerConfig(
-            vocabulary=DIGITS + 2,
-            layers=self.layers,
-            width=WIDTH,
-            heads=self.heads,
-            ffn_width=FFN_WIDTH,
-            max_positions=max(TIMES) * length + 2,
-            positions=self.positions,
-            # Shaw clips distances: clipped at the longest of training, a longer text meets no untrained distance.
-            relative_distance=length + 1 if self.positions == "shaw" else 128,
-            score=self.score,
-            scale=self.scale,
-            shared_query_key=self.shared_query_key,
-            residual=self.residual,
-            norm_placement=self.norm_placement,
-            final_norm=self.norm_placement == "pre",
+            shape=shape,
+            vocabulary=SYMBOLS[task] + 2,
+            max_positions=tokens(task, shape, length=max(TIMES) * length),
+            **chosen,
         )
+
+
+def tokens(task: Task, shape: Shape, *, length: int) -> int:
+    """Count the tokens that the network reads of a text of `length`: in the longer of its two stacks if it has two."""
+    if task == "repeats":
+        return 2 * length
+    return 2 * length + 1 if shape == "decoder" else length + 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +164,7 @@ class LabRun:
     """The training of one network from one seed; every random choice follows from the seed."""
 
     task: Task
-    length: int  # digits of a text
+    length: int  # digits of a text; of repeats, symbols of the longest block
     steps: int
     learning_rate: float
     switches: Switches
@@ -74,21 +173,44 @@ class LabRun:
     @property
     def config(self) -> TransformerConfig:
         """The configuration of the network."""
-        return self.switches.config(length=self.length)
+        return self.switches.config(task=self.task, length=self.length)
+
+    @property
+    def highest_rate(self) -> float:
+        """The highest learning rate: the side's, or the experiment's."""
+        return self.learning_rate if self.switches.learning_rate is None else self.switches.learning_rate
+
+    @property
+    def warmup(self) -> int:
+        """The steps of the warm-up, a tenth of all where the side has no number."""
+        return self.steps // 10 if self.switches.warmup is None else min(self.switches.warmup, self.steps)
 
     @property
     def expected_seconds(self) -> float:
-        """An estimate of the training's seconds on one slow core, from a measurement by layers, score and positions."""
-        layer = 1.2 if self.switches.score == "dot" else 2.4  # ms, forward, backward and update
-        layer += {"rope": 0.6, "shaw": 2.0}.get(self.switches.positions, 0.0)
-        return self.steps * (1.2 + layer * self.switches.layers) * (0.6 + 0.05 * self.length) / 1000
+        """An estimate of the training's seconds on one slow core.
+
+        A layer takes a while whatever its size, by score and positions as measured; on top of that come the products of
+        a step, 6 FLOPs for each parameter and token, at 25 GFLOP/s.
+        """
+        config = self.config
+        length = tokens(self.task, config.shape, length=self.length)
+        stacks = config.layers + (1.7 * config.decoder_depth if config.shape == "encoder-decoder" else 0)
+        layer = 1.2 if config.score == "dot" else 2.4  # ms, forward, backward and update
+        layer += {"rope": 0.6, "shaw": 2.0}.get(config.positions, 0.0)
+        mixed = 2 * config.heads * config.head_width * length  # multiplications of a token with all others
+        parameters = config.width * (
+            4 * config.heads * config.head_width + (3 if config.gated else 2) * config.ffn_width
+        )
+        products = 6 * BATCH * length * stacks * (parameters + mixed) / 25e6  # ms
+        return self.steps * (1.2 + layer * stacks * (0.6 + 0.005 * length) + products) / 1000
 
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
     """Two sets of switches, A and B, on one task, with the same seeds 0, 1, .. and the same data.
 
-    Raises ValueError where a number is out of range or a side's switches do not fit each other.
+    Raises ValueError where a number is out of range, a side's switches do not fit each other, or all would take longer
+    than a quarter of an hour.
     """
 
     task: Task = "reverse"
@@ -107,9 +229,14 @@ class Experiment:
             raise ValueError(f"learning_rate is {self.learning_rate}; choose a number above 0, at most 1")
         for side, switches in (("A", self.a), ("B", self.b)):
             try:
-                switches.config(length=self.length)
+                switches.config(task=self.task, length=self.length)
             except ValueError as error:
                 raise ValueError(f"{side} cannot be built: {error}") from error
+        if self.expected_seconds > SECONDS:
+            raise ValueError(
+                f"this would take about {self.expected_seconds / 60:.0f} minutes on one core, and the lab trains for "
+                f"{SECONDS // 60} at most; choose a smaller width, fewer layers, steps or seeds"
+            )
 
     def run(self, side: Side, *, seed: int) -> LabRun:
         """Return the training of one side from one seed."""

@@ -1,17 +1,22 @@
-"""The lab: a very small Transformer learns to copy, reverse or sort digits in seconds, and is then tested.
+"""The lab: a very small Transformer learns a task in seconds, and is then tested.
 
-The model is an encoder that names every digit of the answer at its place, all at once. An encoder is the fastest shape,
-because a step is one forward pass over n + 2 tokens. It also shows most about positions: a causal mask would reveal
-them (Haviv et al. 2022), while an encoder without positions cannot know an order, whatever it learns. An encoder cannot
-show how a decoder, which writes token by token, builds on its own errors.
+Copy, reverse and sort are learned by the shape that the run asks for. An encoder names every digit of the answer at its
+place, all at once. It is the fastest shape, because a step is one forward pass over n + 2 tokens, and it shows most
+about positions: a causal mask would reveal them (Haviv et al. 2022), while an encoder without positions cannot know an
+order, whatever it learns. A decoder reads the digits and then writes the answer, token by token; an encoder-decoder
+reads with one stack and writes with the other. These two are trained on the right answer (teacher forcing) and tested
+on what they write, so that one mistake can bring the next.
+
+Repeats is learned by a decoder, which names the next symbol of a text; the induction score shows a head being born.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from math import isfinite
-from threading import Lock
 from time import perf_counter
 
 import numpy as np
@@ -19,65 +24,20 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from models.attention import AttentionCall, watch
-from models.training.experiments import DIGITS, END, START, TIMES, Experiment, LabRun, Side, Task
+from models.attention import AttentionCall, Stream, watch
+from models.training import depth
+from models.training.depth import LayerState
+from models.training.experiments import BATCH, SYMBOLS, TIMES, Experiment, LabRun, Side
+from models.training.puzzles import Texts, draw
 from models.training.replay import weights
 from models.training.schedules import learning_rate
-from models.transformer import Encoder
+from models.training.solvers import Solver, characters, seeded, solver
 
-BATCH = 32  # texts in a step
 EVERY = 10  # steps from one report to the next
+MEASURED = 20  # times in a training that its layers are measured
 TRIED = 256  # texts of a trial
-
-_initialising = Lock()  # torch has one generator for all threads: two visitors must not draw first weights at once
-
-
-# --- the task ----------------------------------------------------------------------------------------------------
-
-
-def draw(task: Task, *, length: int, count: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Draw random digits and return them with the right answers, both [count, length]."""
-    digits = torch.randint(DIGITS, (count, length), generator=generator)
-    return digits, answers(task, digits)
-
-
-def answers(task: Task, digits: Tensor) -> Tensor:
-    """Solve the task: digits [B, n] -> [B, n] in the same order, from last to first, or from smallest to largest."""
-    match task:
-        case "copy":
-            return digits
-        case "reverse":
-            return digits.flip(1)
-        case "sort":
-            return digits.sort(dim=1).values
-
-
-# --- the model ---------------------------------------------------------------------------------------------------
-
-
-class Reader(nn.Module):
-    """An encoder with a linear layer that predicts the digit of the answer at each place."""
-
-    def __init__(self, run: LabRun) -> None:
-        super().__init__()
-        self.encoder = Encoder(run.config)
-        self.head = nn.Linear(run.config.width, DIGITS)
-
-    def forward(self, digits: Tensor) -> Tensor:
-        """Score all ten digits for each place of the answer: digits [B, n] -> [B, n, 10]."""
-        ids = nn.functional.pad(nn.functional.pad(digits, (1, 0), value=START), (0, 1), value=END)  # [B, n + 2]
-        scores: Tensor = self.head(self.encoder(ids)[:, 1:-1])
-        return scores
-
-
-def reader(run: LabRun) -> Reader:
-    """Build a Reader with random weights, the same for the same seed; torch's global generator is left as it was.
-
-    Raises ValueError where the switches do not fit each other.
-    """
-    with _initialising, torch.random.fork_rng(devices=[]):
-        torch.manual_seed(run.seed)
-        return Reader(run)
+SCORED = 32  # texts of an induction score
+_FRESH = 10_000  # seeds of texts that no training draws
 
 
 # --- the training ------------------------------------------------------------------------------------------------
@@ -85,48 +45,90 @@ def reader(run: LabRun) -> Reader:
 
 @dataclass(frozen=True)
 class LabReport:
-    """Means over the steps since the last report. Every text is new, so the accuracy is that on unseen texts."""
+    """Means over the steps since the last report. Every text is new, so the accuracy is that on unseen texts.
+
+    layers: each layer as it is now, in about 20 reports of a training; induction, head: of repeats, the best head's
+    induction score as it is now, and its layer and number.
+    """
 
     step: int
     loss: float  # nats per digit; not finite where the training diverged, which ends it
     token_accuracy: float  # share of digits that are right
     exact_accuracy: float  # share of texts without a mistake
     seconds: float  # spent in training so far, without the time between two reports
+    layers: tuple[LayerState, ...] = ()
+    induction: float | None = None
+    head: tuple[int, int] | None = None
 
 
-def train(network: Reader, run: LabRun) -> Iterator[LabReport]:
+def train(network: Solver, run: LabRun) -> Iterator[LabReport]:
     """Train in place and yield a report every 10 steps and after the last step. To stop, ask for no further report.
 
-    Adam (Kingma & Ba 2015), cross-entropy, a warm-up of a tenth of the steps, then a linear decay to 0. Gradients are
-    not clipped, so that an unstable training is seen to be unstable.
+    Cross-entropy, Adam (Kingma & Ba 2015) or as the switches say, a warm-up of a tenth of the steps or as they say,
+    then a linear decay to 0. Gradients are not clipped unless the switches say so: an unstable training is seen to be
+    unstable.
     """
-    generator = torch.Generator().manual_seed(run.seed)
-    optimizer = torch.optim.Adam(network.parameters(), foreach=True)
+    switches, generator = run.switches, torch.Generator().manual_seed(run.seed)
+    optimizer = optimizer_of(network, run)
+    dropped = switches.dropout or switches.attention_dropout
+    measured = EVERY * max(1, run.steps // (EVERY * MEASURED))
     network.train()
     seen, seconds, sums = 0, 0.0, np.zeros(3)  # sums of loss, token accuracy and exact accuracy
     for step in range(1, run.steps + 1):
         began = perf_counter()
         for group in optimizer.param_groups:
             group["lr"] = learning_rate(
-                step, highest=run.learning_rate, warmup=run.steps // 10, steps=run.steps, decay="linear"
+                step, highest=run.highest_rate, warmup=run.warmup, steps=run.steps, decay="linear"
             )
-        digits, wanted = draw(run.task, length=run.length, count=BATCH, generator=generator)
-        scores = network(digits)
-        loss = nn.functional.cross_entropy(scores.flatten(0, 1), wanted.flatten())
-        right = scores.argmax(dim=-1) == wanted
+        texts = draw(run.task, length=run.length, count=BATCH, generator=generator)
+        with seeded(_FRESH * (run.seed + 1) + step) if dropped else nullcontext():
+            scores = network(texts)
+        loss = depth.cross_entropy(scores, texts)
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
+        if switches.clip is not None:
+            nn.utils.clip_grad_norm_(network.parameters(), switches.clip)
         optimizer.step()
         value = float(loss.detach())
-        sums += value, float(right.float().mean()), float(right.all(dim=1).float().mean())
-        seen, seconds = seen + 1, seconds + perf_counter() - began
+        sums += value, *_shares(scores.argmax(dim=-1), texts)
         diverged = not isfinite(value)
-        if diverged or step % EVERY == 0 or step == run.steps:
+        seen, due = seen + 1, diverged or step % EVERY == 0 or step == run.steps
+        states = score = head = None
+        if due and not diverged:
+            if step % measured == 0 or step == run.steps:
+                states = depth.measure(network, fresh(run, count=BATCH))
+            if run.task == "repeats":
+                score, head = best_head(induction(network, run))
+        seconds += perf_counter() - began
+        if due:
             mean, token, exact = map(float, sums / seen)
-            yield LabReport(step, value if diverged else mean, token, exact, seconds)
+            yield LabReport(step, value if diverged else mean, token, exact, seconds, states or (), score, head)
             seen, sums = 0, np.zeros(3)
         if diverged:
             return
+
+
+def optimizer_of(network: Solver, run: LabRun) -> torch.optim.Optimizer:
+    """Make the optimizer that the run's switches name."""
+    decay, weights_ = run.switches.weight_decay, network.parameters()
+    match run.switches.optimizer:
+        case "adam":
+            return torch.optim.Adam(weights_, weight_decay=decay, foreach=True)
+        case "adamw":
+            return torch.optim.AdamW(weights_, weight_decay=decay, foreach=True)
+        case "sgd":
+            return torch.optim.SGD(weights_, lr=run.highest_rate, momentum=0.9, weight_decay=decay, foreach=True)
+
+
+def at_start(run: LabRun) -> tuple[LayerState, ...]:
+    """Measure the layers before the first step, on the same texts as later ones."""
+    return depth.measure(solver(run), fresh(run, count=BATCH))
+
+
+def fresh(run: LabRun, *, times: int = 1, count: int) -> Texts:
+    """Draw texts of `times` the trained length that no training sees: the same ones for all runs of a task."""
+    generator = torch.Generator().manual_seed(_FRESH + times)
+    return draw(run.task, length=times * run.length, count=count, generator=generator)
 
 
 @dataclass(frozen=True)
@@ -135,7 +137,7 @@ class Course:
 
     side: Side
     run: LabRun
-    network: Reader
+    network: Solver
     curve: tuple[LabReport, ...] = ()
 
     @property
@@ -154,7 +156,7 @@ def train_both(experiment: Experiment) -> Iterator[Course]:
     for seed in range(experiment.seeds):
         sides: tuple[Side, ...] = ("A", "B")
         runs = {side: experiment.run(side, seed=seed) for side in sides}
-        courses = {side: Course(side, run, reader(run)) for side, run in runs.items()}
+        courses = {side: Course(side, run, solver(run)) for side, run in runs.items()}
         going = {side: train(course.network, course.run) for side, course in courses.items()}
         while going:
             for side in tuple(going):
@@ -173,7 +175,9 @@ def train_both(experiment: Experiment) -> Iterator[Course]:
 class Trial:
     """A test on fresh texts of one length, the same for all runs of a task, with one text in full.
 
-    attention: the weights [H, T, T] of the one text in each layer, T = n + 2 tokens.
+    A decoder writes its answer token by token, and goes on from its own mistakes; in repeats it goes on from the true
+    text. attention: the weights [H, Q, T] of the one text in each layer of a stream; tokens: the characters that each
+    stream reads, those of "cross" its queries, with the encoder's as keys.
     """
 
     times: int  # trained lengths
@@ -182,48 +186,99 @@ class Trial:
     digits: tuple[int, ...]
     wanted: tuple[int, ...]
     answer: tuple[int, ...]
-    attention: tuple[NDArray[np.float32], ...]
+    attention: Mapping[Stream, tuple[NDArray[np.float32], ...]]
+    tokens: Mapping[Stream, tuple[str, ...]]
+    asked: tuple[bool, ...]  # the places of the answer that count
+    period: int = 0  # of repeats, how many symbols the block has
+    induction: NDArray[np.float32] | None = None  # of repeats, the score [L, H] of every head
 
 
 @dataclass(frozen=True)
 class Result:
-    """A training that has ended or was stopped, with its trials at one, two and four times the trained length."""
+    """A training that has ended or was stopped, with its trials at one, two and four times the trained length.
+
+    start: the layers before the first step.
+    """
 
     side: Side
     run: LabRun
     curve: tuple[LabReport, ...]
     trials: tuple[Trial, ...]
+    start: tuple[LayerState, ...] = ()
 
 
 def result(course: Course) -> Result:
     """Test the network of a course as it is now; a network that diverged is not tested."""
     trials = () if course.diverged else tuple(trial(course.network, course.run, times=times) for times in TIMES)
-    return Result(course.side, course.run, course.curve, trials)
+    return Result(course.side, course.run, course.curve, trials, at_start(course.run))
 
 
 @torch.inference_mode()
-def trial(network: Reader, run: LabRun, *, times: int) -> Trial:
+def trial(network: Solver, run: LabRun, *, times: int) -> Trial:
     """Test the network on 256 texts of `times` the trained length, which do not depend on the run's seed."""
-    generator = torch.Generator().manual_seed(10_000 + times)
-    digits, wanted = draw(run.task, length=times * run.length, count=TRIED, generator=generator)
+    texts = fresh(run, times=times, count=TRIED)
     network.eval()
-    answer = network(digits).argmax(dim=-1)
-    right = answer == wanted
+    answer = network.answer(texts)
+    token, exact = _shares(answer, texts)
+    written = texts if run.task == "repeats" else texts._replace(wanted=answer)  # a decoder reads what it wrote
+    first = Texts(*(part[:1] for part in written))
+    symbols = SYMBOLS[run.task]
+    labels = {stream: characters(ids[0].tolist(), symbols=symbols) for stream, ids in network.tokens(first).items()}
+    if run.config.shape == "encoder-decoder":
+        labels["cross"] = labels["decoder"]
     return Trial(
         times,
-        token_accuracy=float(right.float().mean()),
-        exact_accuracy=float(right.all(dim=1).float().mean()),
-        digits=tuple(digits[0].tolist()),
-        wanted=tuple(wanted[0].tolist()),
+        token_accuracy=token,
+        exact_accuracy=exact,
+        digits=tuple(texts.read[0].tolist()),
+        wanted=tuple(texts.wanted[0].tolist()),
         answer=tuple(answer[0].tolist()),
-        attention=attention(network, digits[:1]),
+        attention={
+            stream: tuple(map_[0].numpy() for map_ in maps) for stream, maps in attention(network, first).items()
+        },
+        tokens=labels,
+        asked=tuple(texts.asked[0].tolist()),
+        period=int(texts.period[0]),
+        induction=induction(network, run, times=times) if run.task == "repeats" else None,
     )
 
 
 @torch.inference_mode()
-def attention(network: Reader, digits: Tensor) -> tuple[NDArray[np.float32], ...]:
-    """Read one text [1, n] and return the attention weights [H, T, T] of every layer, T = n + 2."""
+def attention(network: Solver, texts: Texts) -> dict[Stream, list[Tensor]]:
+    """Read texts and return the attention weights [B, H, Q, T] of every layer, by stream."""
     calls: list[AttentionCall] = []
     with watch(calls.append):
-        network(digits)
-    return tuple(weights(call)[0].numpy() for call in calls)
+        network(texts)
+    maps: dict[Stream, list[Tensor]] = defaultdict(list)
+    for call in calls:
+        maps[call.stream].append(weights(call))
+    return dict(maps)
+
+
+@torch.inference_mode()
+def induction(network: Solver, run: LabRun, *, times: int = 1) -> NDArray[np.float32]:
+    """Measure each head's induction score in the task repeats -> [L, H], from 0 to 1.
+
+    score = the mean weight from a symbol in its second time to the token after its first time, over all places that are
+    asked for in 32 fresh texts (Olsson et al. 2022, who name it prefix matching). Texts are read without dropout.
+    """
+    texts = fresh(run, times=times, count=SCORED)
+    training = network.training
+    network.eval()
+    maps = attention(network, texts)["decoder"]
+    network.train(training)
+    row, query = texts.asked.nonzero(as_tuple=True)  # the query at place q reads symbol q - 1
+    key = query - texts.period[row, 0] + 1
+    return np.stack([map_[row, :, query, key].mean(dim=0).numpy() for map_ in maps])
+
+
+def best_head(scores: NDArray[np.float32]) -> tuple[float, tuple[int, int]]:
+    """Find the largest of the scores [L, H] and its layer and head."""
+    layer, head = np.unravel_index(int(scores.argmax()), scores.shape)
+    return float(scores[layer, head]), (int(layer), int(head))
+
+
+def _shares(answer: Tensor, texts: Texts) -> tuple[float, float]:
+    """Count the share of asked places that are right, and of texts in which all of them are."""
+    right = answer == texts.wanted
+    return float(right[texts.asked].float().mean()), float((right | ~texts.asked).all(dim=1).float().mean())

@@ -10,12 +10,12 @@ from models.training.experiments import Experiment
 from models.training.lab import LabReport, Result, Trial
 
 TWO_SEEDS = Experiment(seeds=2, steps=20)
-NO_MAPS = (np.zeros((1, 10, 10), np.float32),)
+NO_MAPS = {"encoder": (np.zeros((1, 10, 10), np.float32),)}
 
 
 def result(side: str, seed: int, *, losses: tuple[float, ...], exact: float = 0.5) -> Result:
     curve = tuple(LabReport(10 * (i + 1), loss, 0.5, 0.25, 0.1) for i, loss in enumerate(losses))
-    trials = (Trial(1, 0.75, exact, (1,) * 8, (1,) * 8, (1,) * 8, NO_MAPS),)
+    trials = (Trial(1, 0.75, exact, (1,) * 8, (1,) * 8, (1,) * 8, NO_MAPS, {}, (True,) * 8),)
     return Result(side, TWO_SEEDS.run(side, seed=seed), curve, trials)
 
 
@@ -61,4 +61,10 @@ def test_wrong_digits_are_marked_under_the_answer() -> None:
         "copy  555555",
         "A     555556",
         "           ^",
+    ]
+    repeats = {"text": (10, 11, 10, 11), "A": (0, 0, 0, 12)}
+    assert lab.spelled(repeats, wanted=(10, 11, 10, 11), asked=(False, False, False, True)).splitlines() == [
+        "text  abab",
+        "A     ···c",
+        "         ^",
     ]

@@ -16,7 +16,7 @@ from inspector.plots import lab as draw
 from inspector.readings import lab as read
 from inspector.views.figures import chart
 from inspector.views.lab import results, settings
-from inspector.views.shell import process_settings, progress, queue, session, widgets
+from inspector.views.shell import process_settings, progress, queue, sentence, session, widgets
 from inspector.wording.english import lab as words
 from models import failures
 from models.training.experiments import Experiment
@@ -61,7 +61,7 @@ def train(attempt: Attempt) -> None:
             table = lab.curves(attempt.courses.values())
             with figure:
                 widgets.chart(
-                    draw.curves(table, steps=experiment.steps, mode=session.mode()),
+                    draw.curves(table, steps=experiment.steps, unit=words.unit(experiment.task), mode=session.mode()),
                     alt=CURVES,
                     key=f"lab-curves-live-{pictures}",
                 )
@@ -111,7 +111,7 @@ def learned(attempt: Attempt, *, chosen: Experiment | None) -> None:
         st.caption(words.differences(attempt.experiment))
     found = read.verdict(attempt.experiment, attempt.results)
     if found is not None:
-        st.header(words.verdict(found), anchor=False)
+        sentence.show(words.verdict(found), words.terms(found))
     for end in read.diverged(attempt.results):
         st.info(words.diverged(end))
     left = read.unfinished(attempt.experiment, attempt.results)
@@ -119,18 +119,14 @@ def learned(attempt: Attempt, *, chosen: Experiment | None) -> None:
         st.info(words.unfinished(left))
     table = lab.curves(attempt.results)
     chart.show(
-        partial(draw.curves, table, steps=attempt.experiment.steps),
+        partial(draw.curves, table, steps=attempt.experiment.steps, unit=words.unit(attempt.experiment.task)),
         alt=CURVES,
         key="lab-curves",
         name=f"lab-{attempt.experiment.task}",
         python=results.python(attempt.experiment, "table = inspector.lab.curves(courses.values())"),
         table=table,
     )
-    st.caption(
-        f"{words.behind(lab.seeds(attempt.results))} Loss: cross-entropy, mean over the 10 steps before, in nats per "
-        "digit; naming digits at random gives ln 10 = 2.30. Every text is new, so accuracy is on texts that were "
-        "never seen."
-    )
+    st.caption(f"{words.behind(lab.seeds(attempt.results))} {words.measured(attempt.experiment.task)}")
 
 
 def waiting(experiment: Experiment | None) -> None:
@@ -173,7 +169,4 @@ with picture:
 if attempt is not None and attempt.results:
     results.example(attempt.experiment, attempt.results)
     results.accuracy(attempt.experiment, attempt.results)
-st.caption(
-    "Two very small Transformers learn the same task from the same random digits, each step on 32 new texts. They are "
-    "encoders that name all digits of the answer at once. The sidebar's model and text play no part here."
-)
+st.caption(words.ABOUT)

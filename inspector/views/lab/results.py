@@ -17,9 +17,10 @@ from inspector.plots.theme import Mode
 from inspector.views.figures import matrix, menu
 from inspector.views.shell import downloads, link, session, widgets
 from inspector.wording.english import lab as words
-from models.training.experiments import TIMES, Experiment, Side
+from models.training.experiments import SYMBOLS, TIMES, Experiment, Side, Switches
 
 if TYPE_CHECKING:
+    from models.attention import Stream
     from models.training.lab import Result, Trial
 
 PYTHON = """import inspector
@@ -29,24 +30,36 @@ from models.training.lab import result, train_both
 experiment = {experiment}
 courses = {{(course.side, course.run.seed): course for course in train_both(experiment)}}
 """
+STREAMS: tuple[Stream, ...] = ("cross", "decoder", "encoder")  # that which shows most first
 NAMES = {times: "trained length" if times == 1 else f"{times} times as long" for times in TIMES}
 
 
 def python(experiment: Experiment, *lines: str) -> str:
     """Write Python lines that train as the page did, to the end, and then `lines`."""
-    return PYTHON.format(experiment=experiment) + "\n".join(lines)
+    return PYTHON.format(experiment=_written(experiment)) + "\n".join(lines)
+
+
+def _written(record: Experiment | Switches) -> str:
+    """Write a record as Python, without what it has anyway."""
+    usual = vars(type(record)())
+    parts = [
+        f"{name}={_written(value) if isinstance(value, Switches) else repr(value)}"
+        for name, value in vars(record).items()
+        if value != usual[name]
+    ]
+    return f"{type(record).__name__}({', '.join(parts)})"
 
 
 def accuracy(experiment: Experiment, results: Sequence[Result]) -> None:
     """The table of accuracy by length, and what a longer text means to each side."""
     st.subheader("Texts longer than the trained ones", anchor=False)
-    table = lab.accuracies(results)
+    table, unit = lab.accuracies(results), words.unit(experiment.task)
     st.dataframe(
         pd.DataFrame(
             {
                 "side": table["side"],
-                "digits": list(map(_length, table["times"], table["digits"])),
-                "digits right": _shares(table, "token"),
+                f"{unit}s": list(map(_length, table["times"], table["digits"])),
+                f"{unit}s right": _shares(table, "token"),
                 "texts right": _shares(table, "exact"),
             }
         ),
@@ -56,8 +69,8 @@ def accuracy(experiment: Experiment, results: Sequence[Result]) -> None:
     seeds = lab.seeds(results)
     count = "one seed" if seeds == 1 else f"{seeds} seeds: the mean, with smallest and largest"
     st.caption(
-        f"256 fresh texts of each length, the same for A and B; {count}. Digits named at random are right in 10% "
-        "of the places; a text is right when no digit is wrong."
+        f"256 fresh texts of each length, the same for A and B; {count}. {unit.capitalize()}s named at random are "
+        f"right in {100 / SYMBOLS[experiment.task]:.3g} % of the places; a text is right when no {unit} is wrong."
     )
     for side in get_args(Side):
         st.caption(f"{side}: {words.beyond(experiment.run(side, seed=0))}")
@@ -83,11 +96,14 @@ def example(experiment: Experiment, results: Sequence[Result]) -> None:
     )
     trials = {side: one.trials[names.index(length)] for side, one in tried.items()}
     some = next(iter(trials.values()))
-    rows: dict[str, Sequence[int]] = {"read": some.digits, experiment.task: some.wanted}
+    rows: dict[str, Sequence[int]] = {"text": some.digits}
+    if experiment.task != "repeats":
+        rows = {"read": some.digits, experiment.task: some.wanted}
     rows |= {side: trial.answer for side, trial in trials.items()}
-    st.code(lab.spelled(rows, wanted=some.wanted), language=None)
-    wrong = [f"{side} {_wrong(trial)} of {len(trial.wanted)}" for side, trial in trials.items()]
-    st.caption(f"^ marks a wrong digit. Wrong here: {', '.join(wrong)}.")
+    st.code(lab.spelled(rows, wanted=some.wanted, asked=some.asked), language=None)
+    wrong = [f"{side} {_wrong(trial)} of {sum(trial.asked)}" for side, trial in trials.items()]
+    dots = f" The block has {some.period} symbols; a dot stands where nothing is asked." if some.period else ""
+    st.caption(f"^ marks a wrong {words.unit(experiment.task)}. Wrong here: {', '.join(wrong)}.{dots}")
     place, sides = names.index(length), "".join(trials)
     chosen = f"{{side: result(courses[side, 0]).trials[{place}] for side in {sides!r}}}"
     _attention(trials, lines=python(experiment, f"trials = {chosen}"))
@@ -98,27 +114,27 @@ def _attention(trials: dict[Side, Trial], *, lines: str) -> None:
 
     lines: of Python, which give the trials.
     """
-    shapes = {side: (len(trial.attention), len(trial.attention[0])) for side, trial in trials.items()}
-    layers, heads = (max(sizes) for sizes in zip(*shapes.values(), strict=True))
-    with st.container(horizontal=True):
-        # The last layer of the shallower side: what a network looks at is clearest where it has to answer.
-        last = min(sizes[0] for sizes in shapes.values()) - 1
-        layer = widgets.number("Layer", "lab_layer", default=last, last=layers - 1)
-        head = widgets.number("Head", "lab_head", default=0, last=heads - 1)
+    heads = _heads(trials)
     st.caption(
-        "Row: the place of the answer that looks (query). Column: the token it looks at (key), ⊢ and ⊣ are the marks "
-        "around the digits. Each row sums to 1, no unit; both sides share the colours."
+        "Row: the token that looks (query). Column: the token it looks at (key); ⊢ and ⊣ are the marks around a text. "
+        "Each row sums to 1, no unit; both sides share the colours."
     )
-    shown = {
-        side: trial.attention[layer][head]
-        for side, trial in trials.items()
-        if layer < shapes[side][0] and head < shapes[side][1]
-    }
-    tokens = ("⊢", *map(str, next(iter(trials.values())).digits), "⊣")
-    panels = [
-        matrix.Panel(weights, rows=tokens, columns=tokens, title=f"{side}: layer {layer}, head {head}")
-        for side, weights in shown.items()
-    ]
+    panels, chosen = [], []
+    for side, (stream, layer, head) in heads.items():
+        trial = trials[side]
+        if layer >= len(trial.attention[stream]) or head >= len(trial.attention[stream][layer]):
+            continue
+        queries, keys = trial.tokens[stream], trial.tokens["encoder" if stream == "cross" else stream]
+        several = f"{stream}, " if len(trial.attention) > 1 else ""
+        panels.append(
+            matrix.Panel(
+                trial.attention[stream][layer][head],
+                rows=queries,
+                columns=keys,
+                title=f"{side}: {several}layer {layer}, head {head}",
+            )
+        )
+        chosen.append(f"{side!r}: trials[{side!r}].attention[{stream!r}][{layer}][{head}]")
     if panels:
         matrix.show(
             *panels,
@@ -126,51 +142,97 @@ def _attention(trials: dict[Side, Trial], *, lines: str) -> None:
             column_title="key",
             name="lab-attention",
             key="lab-attention",
-            python=f"{lines}\nmaps = {{side: trials[side].attention[{layer}][{head}] for side in {''.join(shown)!r}}}",
+            python=f"{lines}\nmaps = {{{', '.join(chosen)}}}",
         )
-    for side in trials.keys() - shown.keys():
-        last_layer, last_head = shapes[side][0] - 1, shapes[side][1] - 1
-        st.caption(f"{side} has layers 0 to {last_layer} and heads 0 to {last_head}.")
+    for side, (stream, layer, head) in heads.items():
+        maps = trials[side].attention[stream]
+        if layer >= len(maps) or head >= len(maps[layer]):
+            st.caption(f"{side} has layers 0 to {len(maps) - 1} and heads 0 to {len(maps[0]) - 1}.")
     for column, (side, trial) in zip(st.columns(2, gap="medium"), trials.items(), strict=False):
         with column:
-            for number, maps in enumerate(trial.attention):
-                names = [f"{side} {number}.{index}" for index in range(len(maps))]
-                st.image(raster.strip(list(maps), labels=names, mode=session.mode()), width="stretch")
+            for stream, every in trial.attention.items():
+                several = f"{stream} " if len(trial.attention) > 1 else ""
+                for number, weights in enumerate(every):
+                    names = [f"{side} {several}{number}.{index}" for index in range(len(weights))]
+                    st.image(raster.strip(list(weights), labels=names, mode=session.mode()), width="stretch")
     st.caption(
         "Above are all heads of each side, named by layer and head. Each small picture is one map; its colours go "
         "from 0 to 1 by square root."
     )
-    _every_head(trials, tokens, layers=layers, heads=heads, lines=lines)
+    _every_head(trials, lines=lines)
 
 
-def _every_head(trials: dict[Side, Trial], tokens: Sequence[str], *, layers: int, heads: int, lines: str) -> None:
-    """Draw Save and Slide of the small pictures; layers, heads: the most that a side has."""
+def _heads(trials: dict[Side, Trial]) -> dict[Side, tuple[Stream, int, int]]:
+    """Ask for a head: each side's best induction head, or the same stream, layer and head of both."""
+    scored = {side: trial.induction for side, trial in trials.items() if trial.induction is not None}
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        if scored and st.toggle(
+            "Best induction head of each",
+            True,
+            key="lab_best",
+            bind=link.bind_switch("lab_best", default=True),
+            persist_state="session",
+        ):
+            from models.training.lab import best_head  # with torch, which the training has loaded
+
+            return {side: ("decoder", *best_head(score)[1]) for side, score in scored.items()}
+        streams = [name for name in STREAMS if any(name in trial.attention for trial in trials.values())]
+        stream: Stream = streams[0]
+        if any(len(trial.attention) > 1 for trial in trials.values()):
+            stream = st.selectbox(
+                "Stream",
+                streams,
+                key="lab_stream",
+                bind=link.bind_choice("lab_stream", default=streams[0], options=streams),
+                persist_state="session",
+                width=128,
+            )
+        shown = {
+            side: stream if stream in trial.attention else next(iter(trial.attention)) for side, trial in trials.items()
+        }
+        layers = [len(trial.attention[shown[side]]) for side, trial in trials.items()]
+        heads = [len(maps) for side, trial in trials.items() for maps in trial.attention[shown[side]]]
+        # The last layer of the shallower side: what a network looks at is clearest where it has to answer.
+        layer = widgets.number("Layer", "lab_layer", default=min(layers) - 1, last=max(layers) - 1)
+        head = widgets.number("Head", "lab_head", default=0, last=max(heads) - 1)
+    return {side: (shown[side], layer, head) for side in trials}
+
+
+def _every_head(trials: dict[Side, Trial], *, lines: str) -> None:
+    """Draw Save and Slide of the small pictures."""
+    rows = [
+        (side, stream, layer, weights)
+        for side, trial in trials.items()
+        for stream, layers in trial.attention.items()
+        for layer, weights in enumerate(layers)
+    ]
 
     def picture(mode: Mode) -> Scene:
-        maps = np.full((len(trials), layers, heads, len(tokens), len(tokens)), np.nan, np.float32)
-        for place, trial in enumerate(trials.values()):
-            for layer, weights in enumerate(trial.attention):
-                maps[place, layer, : len(weights)] = weights
-        named = [
-            (f"{side}, layer {layer}", maps[place, layer])
-            for place, (side, trial) in enumerate(trials.items())
-            for layer in range(len(trial.attention))
-        ]
+        sizes = [max(weights.shape[axis] for *_, weights in rows) for axis in range(3)]
+        maps = np.full((len(rows), *sizes), np.nan, np.float32)
+        for place, (*_, weights) in enumerate(rows):
+            heads, queries, keys = weights.shape
+            maps[place, :heads, :queries, :keys] = weights
         return matrices.grid(
-            np.stack([one for _, one in named]),
-            rows=[name for name, _ in named],
+            maps,
+            rows=[
+                f"{side}, {f'{stream} ' if len(trials[side].attention) > 1 else ''}layer {layer}"
+                for side, stream, layer, _ in rows
+            ],
             title=f"Every head of {' and '.join(trials)}, colours from 0 to 1 by square root",
             mode=mode,
         )
 
     def csv() -> bytes:
-        cells = (
-            [side, layer, head, f"{query} {tokens[query]}", f"{key} {tokens[key]}", float(f"{weight:.9g}")]
-            for side, trial in trials.items()
-            for layer, weights in enumerate(trial.attention)
-            for (head, query, key), weight in np.ndenumerate(weights)
-        )
-        return spreadsheet.rows(["side", "layer", "head", "query", "key", "weight"], cells).encode()
+        cells = []
+        for side, stream, layer, weights in rows:
+            queries = trials[side].tokens[stream]
+            keys = trials[side].tokens["encoder" if stream == "cross" else stream]
+            cells += [
+                [side, stream, layer, head, f"{query} {queries[query]}", f"{key} {keys[key]}", float(f"{weight:.9g}")]
+                for (head, query, key), weight in np.ndenumerate(weights)
+            ]
+        return spreadsheet.rows(["side", "stream", "layer", "head", "query", "key", "weight"], cells).encode()
 
     name = "lab-all-heads"
     menu.draw(
@@ -197,4 +259,5 @@ def _shares(table: pd.DataFrame, name: str) -> list[str]:
 
 
 def _wrong(trial: Trial) -> int:
-    return sum(said != right for said, right in zip(trial.answer, trial.wanted, strict=True))
+    places = zip(trial.answer, trial.wanted, trial.asked, strict=True)
+    return sum(asked and said != right for said, right, asked in places)

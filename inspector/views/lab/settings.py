@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast, get_args
+from math import inf
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 import streamlit as st
 
 from inspector.views.lab.presets import PRESETS, Preset
 from inspector.views.shell import link, session, widgets
 from inspector.wording.english import lab as words
+from models.loaded import Shape
 from models.training.experiments import (
     HEADS,
     LAYERS,
@@ -19,17 +21,61 @@ from models.training.experiments import (
     SEEDS,
     STEPS,
     Experiment,
+    Optimizer,
     Side,
     Switches,
     Task,
 )
+from models.transformer.config import (
+    Activation,
+    Initialisation,
+    Merge,
+    Norm,
+    NormPlacement,
+    Positions,
+    Scale,
+    TiedEmbeddings,
+)
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
-from models.transformer.config import NormPlacement, Positions, Scale, Score
 
 START = Experiment()  # what the page opens with
-SCORES = ("dot", "additive", "cosine", "general")  # additive_naive is additive, only slower
+FIRST = ("positions", "score", "scale", "norm_placement", "layers", "heads", "shared_query_key", "residual")
+OPTIONS: dict[str, tuple[Any, ...]] = {
+    "shape": (None, *get_args(Shape)),
+    "decoder_layers": (None, 1, 2, 3, 4, 6),
+    "width": (8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512),
+    "ffn_width": (8, 16, 32, 48, 96, 192, 256, 384, 512, 768, 1024, 2048),
+    "tied_embeddings": get_args(TiedEmbeddings),
+    "positions": get_args(Positions),
+    "rope_base": (10000.0, 10.0, 100.0, 1000.0, 500000.0),
+    "relative_buckets": (32, 4, 8, 16, 64),
+    "relative_distance": (None, 2, 4, 8, 16, 32, 64, 128),
+    "embedding_width": (None, 4, 8, 16, 24, 32, 48, 64, 128, 256),
+    "score": ("dot", "additive", "cosine", "general", "additive_naive"),
+    "scale": get_args(Scale),
+    "kv_heads": (None, 1, 2, 4),
+    "head_size": ("split", "full", 1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 128),
+    "merge": get_args(Merge),
+    "causal": (None, True, False),
+    "window": (None, 1, 2, 3, 4, 6, 8, 16),
+    "mask_fill": (-inf, -10000.0, -100.0, -10.0, -1.0, "zero"),
+    "norm": get_args(Norm),
+    "norm_placement": get_args(NormPlacement),
+    "final_norm": (None, True, False),
+    "norm_epsilon": (1e-5, 1e-12, 1e-8, 1e-3, 0.1),
+    "activation": get_args(Activation),
+    "learning_rate": (None, *LEARNING_RATES),
+    "warmup": (None, 0, 10, 20, 50, 100, 200, 500),
+    "optimizer": get_args(Optimizer),
+    "weight_decay": (0.0, 0.001, 0.01, 0.03, 0.1, 0.3, 1.0),
+    "clip": (None, 0.1, 0.5, 1.0, 5.0),
+    "dropout": (0.0, 0.05, 0.1, 0.2, 0.3, 0.5),
+    "attention_dropout": (0.0, 0.05, 0.1, 0.2, 0.3, 0.5),
+    "initialisation": get_args(Initialisation),
+}
+"""What each switch can be set to; switches that are not here are numbers, or on and off."""
 WIDTH = 128  # pixels of a widget: two stand side by side
 RATES = tuple(str(rate) for rate in LEARNING_RATES)
 
@@ -38,11 +84,13 @@ def draw(presets: DeltaGenerator) -> Experiment | None:
     """Widgets, and in `presets` the ready experiments; None, with the reason, where the switches do not fit."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
         task = _choice("Task", "task", get_args(Task), default=START.task)
-        length = _number("Digits in a text", "length", default=START.length, span=LENGTHS)
+        length = _number(
+            "Longest block" if task == "repeats" else "Digits in a text", "length", default=START.length, span=LENGTHS
+        )
         steps = _number("Steps", "steps", default=START.steps, span=STEPS, step=50)
         rate = _choice("Learning rate", "rate", RATES, default=str(START.learning_rate))
         seeds = _number("Seeds", "seeds", default=START.seeds, span=SEEDS)
-    sides = {}
+    sides: dict[Side, Switches] = {}
     for side, default in zip(get_args(Side), (START.a, START.b), strict=True):
         with st.container(border=True, gap="small"):
             sides[side] = _switches(side, default)
@@ -100,33 +148,39 @@ def _take(preset: Preset) -> None:
         "rate": str(experiment.learning_rate),
     }
     for side, switches in (("a", experiment.a), ("b", experiment.b)):
-        values |= {f"{side}_{name}": value for name, value in vars(switches).items()}
+        for name, value in vars(switches).items():
+            values[f"{side}_{name}"] = words.value(name, value) if name in OPTIONS else value
     for name, value in values.items():
         st.session_state[f"lab_{name}"] = value
 
 
 def _switches(side: Side, default: Switches) -> Switches:
-    """The widgets of one side."""
-    key = side.lower()
-    title = st.empty()
+    """The widgets of one side: the first eight switches, and all others folded away."""
+    title, values = st.empty(), {}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
-        switches = Switches(
-            positions=cast(
-                "Positions", _choice("Positions", f"{key}_positions", get_args(Positions), default=default.positions)
-            ),
-            score=cast("Score", _choice("Score", f"{key}_score", SCORES, default=default.score)),
-            scale=cast("Scale", _choice("Scale", f"{key}_scale", get_args(Scale), default=default.scale)),
-            norm_placement=cast(
-                "NormPlacement",
-                _choice("Norm", f"{key}_norm_placement", get_args(NormPlacement), default=default.norm_placement),
-            ),
-            layers=_number("Layers", f"{key}_layers", default=default.layers, span=(1, LAYERS)),
-            heads=_number("Heads", f"{key}_heads", default=default.heads, span=(1, HEADS)),
-            shared_query_key=_switch("Tied Q and K", f"{key}_shared_query_key", default=default.shared_query_key),
-            residual=_switch("Residual", f"{key}_residual", default=default.residual),
-        )
-    title.markdown(f"**{side}**{', as in the paper' if switches == Switches() else ''}")
+        for name in FIRST:
+            values[name] = _switch_of(side, name, default)
+    with st.expander("More switches", key=f"lab_{side.lower()}_more"):
+        for group, names in words.GROUPS.items():
+            st.caption(group)
+            with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
+                for name in names:
+                    values[name] = _switch_of(side, name, default)
+    switches = Switches(**values)
+    title.markdown(f"**{side}**, {words.changed(switches) or 'as in the paper'}")
     return switches
+
+
+def _switch_of(side: Side, name: str, default: Switches) -> Any:
+    """One switch's widget: a choice, a number, or on and off."""
+    key, usual = f"{side.lower()}_{name}", getattr(default, name)
+    label = f"{words.NAMES[name][0].upper()}{words.NAMES[name][1:]}"
+    if name in OPTIONS:
+        options = {words.value(name, value): value for value in OPTIONS[name]}
+        return options[_choice(label, key, tuple(options), default=words.value(name, usual))]
+    if isinstance(usual, bool):
+        return _switch(label, key, default=usual)
+    return _number(label, key, default=usual, span=(1, LAYERS if name == "layers" else HEADS))
 
 
 def _choice(label: str, name: str, options: Sequence[str], *, default: str) -> str:

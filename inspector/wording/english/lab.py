@@ -3,22 +3,101 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import log
 
 from inspector.readings.lab import Ended, Progress, Unfinished, Verdict
 from inspector.wording.english.phrases import listed, percent
-from models.training.experiments import TIMES, Experiment, LabRun, Side
+from models.training.experiments import SYMBOLS, TIMES, Experiment, LabRun, Side, Switches, Task
 
 NAMES = {
+    "shape": "shape",
+    "layers": "layers",
+    "decoder_layers": "decoder layers",
+    "width": "width",
+    "ffn_width": "FFN width",
+    "shared_layers": "shared layers",
+    "tied_embeddings": "tied embeddings",
     "positions": "positions",
+    "rope_base": "RoPE base",
+    "relative_buckets": "T5 buckets",
+    "relative_distance": "farthest distance",
+    "embedding_scale": "embedding times sqrt(D)",
+    "embedding_norm": "norm on the embedding",
+    "embedding_width": "embedding width",
     "score": "score",
     "scale": "scale",
-    "norm_placement": "norm placement",
-    "layers": "layers",
     "heads": "heads",
+    "kv_heads": "KV heads",
+    "head_size": "head width",
+    "projections": "W_Q, W_K and W_V",
     "shared_query_key": "tied Q and K",
+    "shared_key_value": "K = V",
+    "merge": "merge",
+    "causal": "causal",
+    "window": "window",
+    "mask_fill": "mask fill",
+    "mask_before_scale": "mask before the scale",
+    "norm": "norm",
+    "norm_placement": "norm placement",
+    "final_norm": "final norm",
+    "norm_epsilon": "norm epsilon",
     "residual": "residual",
+    "activation": "activation",
+    "bias": "bias",
+    "learning_rate": "learning rate",
+    "warmup": "warm-up",
+    "optimizer": "optimizer",
+    "weight_decay": "weight decay",
+    "clip": "gradient clip",
+    "dropout": "dropout",
+    "attention_dropout": "dropout on attention",
+    "initialisation": "initialisation",
 }
 """The name of each switch in a sentence."""
+GROUPS = {
+    "Shape and size": ("shape", "decoder_layers", "width", "ffn_width", "shared_layers", "tied_embeddings"),
+    "Positions and embedding": (
+        *("rope_base", "relative_buckets", "relative_distance"),
+        *("embedding_width", "embedding_scale", "embedding_norm"),
+    ),
+    "Attention": ("kv_heads", "head_size", "merge", "projections", "shared_key_value"),
+    "Mask": ("causal", "window", "mask_fill", "mask_before_scale"),
+    "Block": ("norm", "final_norm", "norm_epsilon", "activation", "bias"),
+    "Training": (
+        *("learning_rate", "warmup", "optimizer", "weight_decay", "clip"),
+        *("dropout", "attention_dropout", "initialisation"),
+    ),
+}
+"""The switches beyond the first eight, in the groups of the paper's sections."""
+LEFT_OUT = {
+    "shape": "by the task",
+    "decoder_layers": "as the encoder",
+    "embedding_width": "as the width",
+    "relative_distance": "by the length",
+    "kv_heads": "as the heads",
+    "causal": "by the shape",
+    "window": "none",
+    "final_norm": "with pre-norm",
+    "learning_rate": "as above",
+    "warmup": "a tenth",
+    "clip": "none",
+}
+"""What a switch without a value means."""
+
+
+def value(name: str, of: object) -> str:
+    """Write a switch's value as the page shows it and the link holds it: "none", "0.001", "a tenth"."""
+    if of is None:
+        return LEFT_OUT[name]
+    return str(of).lower() if isinstance(of, bool) else str(of)
+
+
+ABOUT = (
+    "Two very small Transformers learn the same task from the same random texts, each step on 32 new ones. An encoder "
+    "names all digits of the answer at once; a decoder, alone or with an encoder, is trained on the right answer and "
+    "tested on what it writes, token by token. The sidebar's model and text play no part here."
+)
+"""What is trained on the page."""
 _LONGER = {2: "twice", 4: "four times"}
 
 
@@ -43,21 +122,64 @@ def verdict(found: Verdict) -> str:
     sentences = [f"After {steps} {'step' if found.steps == 1 else 'steps'} {', '.join(said)}{_seeds(found)}."]
     if any(its.texts < 1 for its in found.sides.values()):
         digits = {side: its.digits for side, its in found.sides.items()}
-        sentences.append(f"Counted by single digits, {_each(digits)} are right.")
+        sentences.append(f"Counted by single {unit(found.task)}s, {_each(digits)} are right.")
     for times, words in _LONGER.items():
         shares = {side: its.longer[times] for side, its in found.sides.items() if times in its.longer}
         if shares:
             sentences.append(f"At {words} the length, {_each(shares)} texts are right.")
             break
+    scores = {side: its.induction for side, its in sorted(found.sides.items()) if its.induction is not None}
+    if scores:
+        said = [f"{side}'s {percent(score)}" for side, score in scores.items()]
+        sentences.append(
+            f"{listed(said)} of the attention of its best head goes to the token after the earlier place of the symbol "
+            "at hand."
+        )
     return " ".join(sentences)
+
+
+def terms(found: Verdict) -> tuple[str, ...]:
+    """Name the terms of a verdict that the glossary explains."""
+    return ("induction head",) if found.task == "repeats" else ()
+
+
+def measured(task: Task) -> str:
+    """Say what the curves are, and what guessing gives."""
+    what, count = unit(task), SYMBOLS[task]
+    said = (
+        f"Loss: cross-entropy, mean over the 10 steps before, in nats per {what}; naming {what}s at random gives "
+        f"ln {count} = {log(count):.2f}. Every text is new, so accuracy is on texts that were never seen."
+    )
+    if task != "repeats":
+        return said
+    return (
+        f"{said} A text is a block of different symbols and the same block again; how long the block is is drawn anew "
+        "for each text. Only the second time counts, from its second symbol on. The induction score is the mean weight "
+        "on the token after the earlier place of the symbol at hand (Olsson et al. 2022), that of the head with the "
+        "largest, on 32 fresh texts."
+    )
+
+
+def unit(task: Task) -> str:
+    """Name what a text of a task is made of, in the singular."""
+    return "symbol" if task == "repeats" else "digit"
 
 
 def differences(experiment: Experiment) -> str:
     """Name the difference of the two sides in one line: "B differs from A: positions none instead of sinusoidal."."""
-    parts = [f"{NAMES[name]} {_shown(b)} instead of {_shown(a)}" for name, (a, b) in experiment.differences.items()]
+    parts = [
+        f"{NAMES[name]} {_shown(name, b)} instead of {_shown(name, a)}"
+        for name, (a, b) in experiment.differences.items()
+    ]
     if not parts:
         return "B does not differ from A: the two curves will be the same, number for number."
     return f"B differs from A: {', '.join(parts)}."
+
+
+def changed(switches: Switches) -> str:
+    """Name what differs from the paper's choices, "" where nothing does: "positions rope, dropout 0.1"."""
+    usual = vars(Switches())
+    return ", ".join(f"{NAMES[name]} {_shown(name, of)}" for name, of in vars(switches).items() if of != usual[name])
 
 
 def behind(seeds: int) -> str:
@@ -84,17 +206,18 @@ def unfinished(found: Unfinished) -> str:
 
 def beyond(run: LabRun) -> str:
     """Say what the switches mean for texts longer than those of the training."""
-    longest = max(TIMES) * run.length
+    longest, what = max(TIMES) * run.length, f"{unit(run.task)}s"
+    clipped = run.config.relative_distance
     return {
-        "learned": f"Rows of the position table beyond {run.length} digits were never trained: they are as random as "
+        "learned": f"Rows of the position table beyond {run.length} {what} were never trained: they are as random as "
         "at the start.",
-        "sinusoidal": f"The table goes on beyond {run.length} digits, but these positions were never met in training.",
+        "sinusoidal": f"The table goes on beyond {run.length} {what}, but these positions were never met in training.",
         "none": "There are no positions, so no length is new in itself.",
         "rope": "Each angle between neighbours is known; larger distances were never met in training.",
         "alibi": "The farther the fainter: the rule goes on by itself at any distance.",
         "t5": "Distances share buckets, farther ones with farther ones; some buckets were never trained.",
-        "shaw": f"Distances are clipped at {run.length + 1}: beyond it, near and far look the same.",
-    }[run.switches.positions] + f" It can read up to {longest} digits here."
+        "shaw": f"Distances are clipped at {clipped}: beyond it, near and far look the same.",
+    }[run.switches.positions] + f" It can read up to {longest} {what} here."
 
 
 def _seeds(found: Verdict) -> str:
@@ -113,9 +236,10 @@ def _each(shares: Mapping[Side, float]) -> str:
 def _named(side: str, found: Verdict) -> str:
     """A side with what sets it apart: "A (positions sinusoidal)"."""
     which = 0 if side == "A" else 1
-    parts = [f"{NAMES[name]} {_shown(pair[which])}" for name, pair in found.values.items()]
+    parts = [f"{NAMES[name]} {_shown(name, pair[which])}" for name, pair in found.values.items()]
     return f"{side} ({listed(parts)})" if parts else side
 
 
-def _shown(value: object) -> str:
-    return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)
+def _shown(name: str, of: object) -> str:
+    """A switch's value in a sentence: "on", "none", "a tenth"."""
+    return {True: "on", False: "off"}[of] if isinstance(of, bool) else value(name, of)

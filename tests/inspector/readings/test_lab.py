@@ -25,7 +25,7 @@ def report(step: int, exact: float) -> SimpleNamespace:
 
 def result(side: str, seed: int, exact: tuple[float, ...], digits: tuple[float, ...], *, step: int = 300):
     trials = [
-        SimpleNamespace(times=times, exact_accuracy=texts, token_accuracy=places)
+        SimpleNamespace(times=times, exact_accuracy=texts, token_accuracy=places, induction=None)
         for times, texts, places in zip((1, 2, 4), exact, digits, strict=True)
     ]
     run = SimpleNamespace(seed=seed, steps=300)

@@ -61,8 +61,8 @@ def test_start_trains_and_shows_all() -> None:
         given: dict[str, Any] = {}
         exec(lines, given)
         for result in results:  # of the one layer, all heads or the open one
-            maps, seen = np.asarray(given["maps"][result.side]), result.trials[0].attention[0]
-            np.testing.assert_array_equal(maps if maps.ndim == 2 else maps[0], seen[0] if maps.ndim == 2 else seen)
+            maps, seen = given["maps"][result.side], result.trials[0].attention["encoder"][0]
+            np.testing.assert_array_equal(*(maps["encoder"][0], seen) if isinstance(maps, dict) else (maps, seen[0]))
 
 
 def test_a_longer_text_of_the_link_is_shown_and_an_unknown_one_is_said() -> None:
@@ -75,6 +75,31 @@ def test_a_longer_text_of_the_link_is_shown_and_an_unknown_one_is_said() -> None
     pressed(app, "Start")
     assert not app.exception
     assert 'The link asks for lab_times "9 times"' in said(app)
+
+
+def test_repeats_show_the_best_head_of_each_side_and_its_score() -> None:
+    """A decoder on either side, from a link; the maps are those of the heads with the largest scores."""
+    app = opened("Lab", **TINY, lab_task="repeats", lab_b_positions="rope", lab_a_width="24", lab_a_dropout="0.1")
+    assert "width 24, dropout 0.1" in said(app)
+    pressed(app, "Start")
+    assert not app.exception
+    trials = {one.side: one.trials[0] for one in app.session_state["lab"].results}
+    best = {side: divmod(int(trial.induction.argmax()), trial.induction.shape[1]) for side, trial in trials.items()}
+    assert [panel["title"] for panel in message(app, "matrix")[0]["panels"]] == [
+        f"{side}: layer {layer}, head {head}" for side, (layer, head) in best.items()
+    ]
+    assert f"A's {100 * trials['A'].induction.max():.0f} %" in said(app)
+    assert "induction score" in app.get("plotly_chart")[0].proto.spec
+    app.selectbox(key="lab_a_shape").set_value("encoder").run()
+    assert "the task repeats asks for the next symbol of one text" in said(app)
+
+
+def test_a_decoder_beside_an_encoder_decoder() -> None:
+    app = opened("Lab", **TINY, lab_a_shape="decoder", lab_b_shape="encoder-decoder", lab_stream="cross")
+    pressed(app, "Start")
+    assert not app.exception
+    panels = message(app, "matrix")[0]["panels"]
+    assert [panel["title"] for panel in panels] == ["A: layer 0, head 0", "B: cross, layer 0, head 0"]
 
 
 def test_more_seeds_are_counted() -> None:
@@ -165,7 +190,7 @@ def test_a_link_out_of_range_is_a_sentence() -> None:
         'lab_steps "99999"; they go from 10 to 2000. You see 300',
         'lab_length "1"; they go from 2 to 16. You see 8',
         'lab_seeds "x"; they go from 1 to 5. You see 1',
-        'lab_task "fly"; it can be copy, reverse, sort. You see reverse',
+        'lab_task "fly"; it can be copy, reverse, sort, repeats. You see reverse',
         'lab_b_score "??x??"; it can be dot, additive',
     ):
         assert f"The link asks for {fact}" in said(app)

@@ -1,0 +1,82 @@
+"""The layers of a network under training: gradients, sizes and means by depth, on the same texts each time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from models.attention import Stream
+from models.training.puzzles import Texts
+from models.training.solvers import Solver, layers
+from models.transformer.feedforward import GatedFeedForward
+
+
+@dataclass(frozen=True)
+class LayerState:
+    """A layer at one moment of the training.
+
+    mean and deviation are those of the FFN's inner units before the activation, over all tokens and units: the inputs
+    whose drift was named internal covariate shift (Ioffe & Szegedy 2015).
+    """
+
+    stream: Stream
+    layer: int
+    gradient: float  # length of the loss's gradient in all weights of the layer
+    size: float  # root mean square of the residual stream after the layer
+    mean: float
+    deviation: float
+    off: float  # share of the FFN's inner units that are below 0 for every token: with ReLU they give and learn nothing
+
+
+def measure(network: Solver, texts: Texts) -> tuple[LayerState, ...]:
+    """Measure every layer on these texts, without dropout; the network and its gradients stay as they are."""
+    after: list[Tensor] = []
+    inner: list[Tensor] = []
+    training = network.training
+    network.eval()
+    with ExitStack() as hooks:
+        for layer in dict.fromkeys(layer for _, layer in layers(network)):  # a shared layer stands in many places
+            hooks.callback(layer.register_forward_hook(_keep(after)).remove)
+            up = layer.ffn.gate if isinstance(layer.ffn, GatedFeedForward) else layer.ffn.up
+            hooks.callback(up.register_forward_hook(_keep(inner)).remove)
+        loss = cross_entropy(network(texts), texts)
+    parameters = [list(layer.parameters()) for _, layer in layers(network)]
+    flat = list(dict.fromkeys(one for some in parameters for one in some))
+    found = torch.autograd.grad(loss, flat, allow_unused=True)
+    network.train(training)
+    squares = {
+        one: 0.0 if gradient is None else float(gradient.square().sum())
+        for one, gradient in zip(flat, found, strict=True)
+    }
+    states, places = [], {"encoder": 0, "decoder": 0, "cross": 0}
+    for (stream, _), x, units, own in zip(layers(network), after, inner, parameters, strict=True):
+        states.append(
+            LayerState(
+                stream,
+                places[stream],
+                gradient=sum(squares[one] for one in own) ** 0.5,
+                size=float(x.square().mean().sqrt()),
+                mean=float(units.mean()),
+                deviation=float(units.std()),
+                off=float((units.flatten(0, 1) <= 0).all(dim=0).float().mean()),
+            )
+        )
+        places[stream] += 1
+    return tuple(states)
+
+
+def cross_entropy(scores: Tensor, texts: Texts) -> Tensor:
+    """Return the mean loss of the places that are asked for, in nats: scores [B, m, symbols] -> a number."""
+    return nn.functional.cross_entropy(scores[texts.asked], texts.wanted[texts.asked])
+
+
+def _keep(kept: list[Tensor]) -> Callable[[nn.Module, Any, Tensor], None]:
+    def hook(module: nn.Module, given: Any, made: Tensor) -> None:
+        kept.append(made.detach())
+
+    return hook

@@ -1,0 +1,60 @@
+"""The lab's tasks: random symbols, the right answers, and the places at which an answer is asked for.
+
+copy, reverse and sort turn n digits into n digits. repeats is what an induction head is born on (Olsson et al. 2022): a
+block of random symbols, then the block again; from the second time on each symbol follows from the text, and only from
+the text. How long the block is is drawn anew for every text: were it fixed, one layer would solve the task by looking
+back a fixed number of tokens.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import torch
+from torch import Tensor
+
+from models.training.experiments import SYMBOLS, Task
+
+
+class Texts(NamedTuple):
+    """Texts of one task with their answers, B of them.
+
+    read [B, n]: the symbols of each text; wanted [B, m]: the right answers; asked [B, m]: True where the answer counts;
+    period [B, 1]: of repeats, how long the block is, else 0.
+    """
+
+    read: Tensor
+    wanted: Tensor
+    asked: Tensor
+    period: Tensor
+
+
+def draw(task: Task, *, length: int, count: int, generator: torch.Generator) -> Texts:
+    """Draw random texts of `length` digits, or for repeats blocks of length / 2 to `length` symbols in 2 `length`."""
+    if task == "repeats":
+        return _repeats(length=length, count=count, generator=generator)
+    digits = torch.randint(SYMBOLS[task], (count, length), generator=generator)
+    return Texts(digits, answers(task, digits), torch.ones_like(digits, dtype=torch.bool), torch.zeros(count, 1).long())
+
+
+def answers(task: Literal["copy", "reverse", "sort"], digits: Tensor) -> Tensor:
+    """Solve the task: digits [B, n] -> [B, n] in the same order, from last to first, or from smallest to largest."""
+    match task:
+        case "copy":
+            return digits
+        case "reverse":
+            return digits.flip(1)
+        case "sort":
+            return digits.sort(dim=1).values
+
+
+def _repeats(*, length: int, count: int, generator: torch.Generator) -> Texts:
+    """Draw blocks whose symbols all differ, so that a symbol has one earlier place, and write each again and again.
+
+    Asked for are the second to the last symbol of the second time: what comes after the block's end is new to the text.
+    """
+    period = torch.randint(max(2, length // 2), length + 1, (count, 1), generator=generator)
+    blocks = torch.rand(count, SYMBOLS["repeats"], generator=generator).argsort(dim=1)
+    place = torch.arange(2 * length)
+    symbols = blocks.gather(1, place % period)
+    return Texts(symbols, symbols, (place > period) & (place < 2 * period), period)

@@ -1,0 +1,129 @@
+"""The lab's networks: an encoder that names a whole answer at once, or a decoder that names the next symbol."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock
+from typing import TypeAlias
+
+import torch
+from torch import Tensor, nn
+
+from models.attention import Stream
+from models.training.experiments import ALPHABET, END, START, SYMBOLS, LabRun
+from models.training.puzzles import Texts
+from models.transformer import Decoder, Encoder, EncoderDecoder, shift_right
+from models.transformer.blocks import EncoderBlock
+from models.transformer.generation import NextToken, greedy
+
+_drawing = Lock()  # torch has one generator for all threads: two visitors must not draw from it at once
+
+
+class Reader(nn.Module):
+    """An encoder with a linear layer that scores the digits for each place of the answer."""
+
+    def __init__(self, run: LabRun) -> None:
+        super().__init__()
+        self.encoder = Encoder(run.config)
+        self.head = nn.Linear(run.config.width, SYMBOLS[run.task])
+
+    def forward(self, texts: Texts) -> Tensor:
+        """Score all ten digits for each place of the answer -> [B, n, 10]."""
+        scores: Tensor = self.head(self.encoder(marked(texts.read))[:, 1:-1])
+        return scores
+
+    def answer(self, texts: Texts) -> Tensor:
+        """Name the likeliest digit at each place of the answer -> [B, n]."""
+        return self.forward(texts).argmax(dim=-1)
+
+    def tokens(self, texts: Texts) -> dict[Stream, Tensor]:
+        """Return what each stream reads of the texts: stream -> ids [B, T]."""
+        return {"encoder": marked(texts.read)}
+
+
+class Writer(nn.Module):
+    """A decoder, alone or with an encoder, that scores the next symbol: of the answer, or of a text that repeats."""
+
+    def __init__(self, run: LabRun) -> None:
+        super().__init__()
+        self.stack: Decoder | EncoderDecoder
+        self.stack = EncoderDecoder(run.config) if run.config.shape == "encoder-decoder" else Decoder(run.config)
+        self.symbols = SYMBOLS[run.task]
+        self.continues = run.task == "repeats"
+
+    def forward(self, texts: Texts) -> Tensor:
+        """Score all symbols for each place of the answer, on the right answer up to that place -> [B, m, symbols]."""
+        read = self.tokens(texts)
+        if isinstance(self.stack, EncoderDecoder):
+            hidden = self.stack(read["encoder"], read["decoder"])
+        else:
+            hidden = self.stack(read["decoder"])
+        return self.stack.logits(hidden[:, -texts.wanted.shape[1] :])[..., : self.symbols]
+
+    def answer(self, texts: Texts) -> Tensor:
+        """Write the likeliest symbol each time -> [B, m]; in a text that repeats each one after the true text."""
+        if self.continues:
+            return self.forward(texts).argmax(dim=-1)
+        prompt = marked(texts.read)
+        reads_source = isinstance(self.stack, EncoderDecoder)
+        next_token = NextToken(self.stack, source=prompt if reads_source else None)
+        if reads_source:
+            prompt = prompt[:, :1]
+
+        def ask(ids: Tensor, rows: Tensor | None = None) -> Tensor:
+            return next_token(ids, rows)[:, : self.symbols]
+
+        return greedy(ask, prompt, new_tokens=texts.wanted.shape[1])[:, prompt.shape[1] :]
+
+    def tokens(self, texts: Texts) -> dict[Stream, Tensor]:
+        """Return what each stream reads of the texts: stream -> ids [B, T].
+
+        A decoder alone reads the digits between their marks, then the answer but for its last digit.
+        """
+        before = shift_right(texts.wanted, start=self.symbols)
+        if isinstance(self.stack, EncoderDecoder):
+            return {"encoder": marked(texts.read), "decoder": before}
+        return {"decoder": before if self.continues else torch.cat([marked(texts.read), before[:, 1:]], dim=1)}
+
+
+Solver: TypeAlias = Reader | Writer
+
+
+def solver(run: LabRun) -> Solver:
+    """Build a network with random weights, the same for the same seed; torch's global generator is left as it was.
+
+    Raises ValueError where the switches do not fit each other.
+    """
+    with seeded(run.seed):
+        return Reader(run) if run.config.shape == "encoder" else Writer(run)
+
+
+def layers(network: Solver) -> list[tuple[Stream, EncoderBlock]]:
+    """List the network's layers, those of the encoder first."""
+    stacks: list[tuple[Stream, Encoder | Decoder]]
+    if isinstance(network, Reader):
+        stacks = [("encoder", network.encoder)]
+    elif isinstance(network.stack, Decoder):
+        stacks = [("decoder", network.stack)]
+    else:
+        stacks = [("encoder", network.stack.encoder), ("decoder", network.stack.decoder)]
+    return [(stream, layer) for stream, stack in stacks for layer in stack.layers if isinstance(layer, EncoderBlock)]
+
+
+def marked(digits: Tensor) -> Tensor:
+    """Put the two marks around digits: [B, n] -> [B, n + 2]."""
+    return nn.functional.pad(nn.functional.pad(digits, (1, 0), value=START), (0, 1), value=END)
+
+
+def characters(ids: list[int], *, symbols: int) -> tuple[str, ...]:
+    """Write each token as one character: a symbol, or ⊢ before and ⊣ after a text."""
+    return tuple((ALPHABET[:symbols] + "⊢⊣")[id] for id in ids)
+
+
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Draw torch's random numbers from a seed, one thread at a time; afterwards its generator is as it was."""
+    with _drawing, torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        yield
