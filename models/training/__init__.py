@@ -9,5 +9,6 @@ From a recipe to a model (`python -m models.train NAME`): recipes, corpus, tasks
 state (what a resumed training needs), finish, evaluation, card; reference.py has the yardsticks.
 Beside a training, readable without torch: metrics (a CSV row at a time), replay and replay_file (attention at 12
 moments), history (all of these, read from a checkpoint).
-The lab: experiments (the choices, without torch), lab (two tiny encoders, trained side by side in seconds).
+The lab: experiments (the choices, without torch), puzzles (the tasks), solvers (the tiny networks), lab (two of them
+trained side by side in seconds), depth (their layers while they learn).
 """

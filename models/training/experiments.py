@@ -22,6 +22,7 @@ from models.transformer.config import (
     Score,
     TiedEmbeddings,
     TransformerConfig,
+    Weighting,
 )
 
 Task = Literal["copy", "reverse", "sort", "repeats"]
@@ -82,6 +83,7 @@ class Switches:
     shared_key_value: bool = False
     score: Score = "dot"
     scale: Scale = "1/sqrt(d_k)"
+    weighting: Weighting = "softmax"
     causal: bool | None = None
     window: int | None = None
     mask_fill: float | Literal["zero"] = -inf

@@ -23,12 +23,12 @@ _REPEATS = Switches(positions="rope", norm_placement="pre")
 INDUCTION = Preset(
     "An induction head is born: one layer or two",
     "A block of random symbols is followed by itself. Can one layer find out how it goes on, or does it take two?",
-    "It takes two, as Olsson et al. (2022) found: one head tells each token what stood before it, and a head in a later "
-    "layer looks for the symbol at hand there. With two layers 99% of the symbols of the second time are right after 500 "
-    "steps, and the best head of the second layer gives 82% to 87% of its attention to the token after the symbol's "
-    "earlier place. It comes late and fast: half of the symbols are right only at step 250 to 260. With one layer 22% "
-    "to 23% are right, and no head gives that token more than 17%. Four times as long, two layers fail as well (9% to "
-    "10%): such distances were never met.",
+    "It takes two, as Olsson et al. (2022) found: one head tells each token what stood before it, and a head in a "
+    "later layer looks for the symbol at hand there. With two layers 99% of the symbols of the second time are right "
+    "after 500 steps, and the best head of the second layer gives 82% to 87% of its attention to the token after the "
+    "symbol's earlier place. It comes late and fast: half of the symbols are right only at step 250 to 260. With one "
+    "layer 22% to 23% are right, and no head gives that token more than 17%. Four times as long, two layers fail as "
+    "well (9% to 10%): such distances were never met.",
     Experiment(
         task="repeats",
         length=16,

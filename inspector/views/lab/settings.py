@@ -35,6 +35,7 @@ from models.transformer.config import (
     Positions,
     Scale,
     TiedEmbeddings,
+    Weighting,
 )
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ OPTIONS: dict[str, tuple[Any, ...]] = {
     "embedding_width": (None, 4, 8, 16, 24, 32, 48, 64, 128, 256),
     "score": ("dot", "additive", "cosine", "general", "additive_naive"),
     "scale": get_args(Scale),
+    "weighting": get_args(Weighting),
     "kv_heads": (None, 1, 2, 4),
     "head_size": ("split", "full", 1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 128),
     "merge": get_args(Merge),

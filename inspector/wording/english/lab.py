@@ -26,6 +26,7 @@ NAMES = {
     "embedding_width": "embedding width",
     "score": "score",
     "scale": "scale",
+    "weighting": "weighting",
     "heads": "heads",
     "kv_heads": "KV heads",
     "head_size": "head width",
@@ -60,7 +61,7 @@ GROUPS = {
         *("rope_base", "relative_buckets", "relative_distance"),
         *("embedding_width", "embedding_scale", "embedding_norm"),
     ),
-    "Attention": ("kv_heads", "head_size", "merge", "projections", "shared_key_value"),
+    "Attention": ("weighting", "kv_heads", "head_size", "merge", "projections", "shared_key_value"),
     "Mask": ("causal", "window", "mask_fill", "mask_before_scale"),
     "Block": ("norm", "final_norm", "norm_epsilon", "activation", "bias"),
     "Training": (
