@@ -77,7 +77,7 @@ OPTIONS: dict[str, tuple[Any, ...]] = {
     "attention_dropout": (0.0, 0.05, 0.1, 0.2, 0.3, 0.5),
     "initialisation": get_args(Initialisation),
 }
-"""What each switch can be set to; switches that are not here are numbers, or on and off."""
+"""Values that each switch can take; switches that are not here are numbers, or on and off."""
 WIDTH = 128  # pixels of a widget: two stand side by side
 RATES = tuple(str(rate) for rate in LEARNING_RATES)
 
@@ -157,7 +157,7 @@ def _take(preset: Preset) -> None:
 
 
 def _switches(side: Side, default: Switches) -> Switches:
-    """The widgets of one side: the first eight switches, and all others folded away."""
+    """Draw the widgets of one side: the first eight switches, and all others folded away."""
     title, values = st.empty(), {}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
         for name in FIRST:
@@ -174,7 +174,7 @@ def _switches(side: Side, default: Switches) -> Switches:
 
 
 def _switch_of(side: Side, name: str, default: Switches) -> Any:
-    """One switch's widget: a choice, a number, or on and off."""
+    """Draw one switch: a choice, a number, or on and off."""
     key, usual = f"{side.lower()}_{name}", getattr(default, name)
     label = f"{words.NAMES[name][0].upper()}{words.NAMES[name][1:]}"
     if name in OPTIONS:

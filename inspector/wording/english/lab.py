@@ -69,7 +69,7 @@ GROUPS = {
         *("dropout", "attention_dropout", "initialisation"),
     ),
 }
-"""The switches beyond the first eight, in the groups of the paper's sections."""
+"""Switches beyond the first eight, in the groups of the paper's sections."""
 LEFT_OUT = {
     "shape": "by the task",
     "decoder_layers": "as the encoder",
@@ -83,7 +83,7 @@ LEFT_OUT = {
     "warmup": "a tenth",
     "clip": "none",
 }
-"""What a switch without a value means."""
+"""Words for a switch that is left to the rest."""
 
 
 def value(name: str, of: object) -> str:
@@ -98,7 +98,7 @@ ABOUT = (
     "names all digits of the answer at once; a decoder, alone or with an encoder, is trained on the right answer and "
     "tested on what it writes, token by token. The sidebar's model and text play no part here."
 )
-"""What is trained on the page."""
+"""A line on the page: who learns, and from what."""
 _LONGER = {2: "twice", 4: "four times"}
 
 
