@@ -1,0 +1,61 @@
+"""The page Batch: its layouts, what leaks, what it refuses, and a reader's texts that stay."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.inspector.views.page import message, messages, numbers, opened, pressed, said
+
+FILLED = "mini-bert?mask_fill=-5.0"
+
+
+def test_the_maps_of_each_layout_and_the_sections() -> None:
+    app = opened("Batch", model="mini-bert")
+    assert "18 of 60 cells hold no text" in app.header[0].value
+    (mask, seen), (weights, shares) = messages(app, "matrix")
+    labels = mask["panels"][0]["columns"]
+    assert labels == weights["panels"][0]["columns"]
+    assert labels.count("padding") == 11
+    assert set(seen) == {0, 1}
+    assert seen.reshape(15, 15)[:, 4:].sum() == 0 == shares.reshape(15, 15)[:, 4:].sum()
+    assert numbers(app)["padding"] == "30%"
+    app.segmented_control(key="layout").set_value("packed").run()
+    (mask, seen), _ = messages(app, "matrix")
+    assert seen.sum() == sum(length**2 for length in (15, 4, 9, 14))
+    assert "(0)" in mask["panels"][0]["columns"][0]
+    for section, words in {
+        "fills": "−10 leaves",
+        "packed": "equal the texts read alone",
+        "change": "no causal mask",
+        "cost": "times the FLOPs of the texts one by one",
+    }.items():
+        app.segmented_control(key="section").set_value(section).run()
+        assert words in app.header[0].value
+        assert not app.exception
+    pressed(app, "measure-layouts")
+    assert "Medians of 7 runs that take turns" in said(app)
+
+
+def test_a_leaking_fill_is_said_on_the_page() -> None:
+    app = opened("Batch", model=FILLED)
+    assert "of its weight to padding: the mask leaks" in app.header[0].value
+    _, (_, shares) = messages(app, "matrix")
+    assert float(numbers(app)["to padding"]) == pytest.approx(
+        float(shares.reshape(15, 15)[:4, 4:].sum(axis=1).mean()), rel=0.01
+    )
+
+
+def test_what_cannot_be_is_said_and_the_texts_stay() -> None:
+    app = opened("Batch", model="translator", section="Packed texts")
+    assert "An encoder-decoder reads a source and a target, and packs neither; pad its texts." in said(app)
+    app.text_area(key="texts").set_value("\n".join(["Yes."] * 9)).run()
+    assert "9 lines: the first 7 are read." in said(app)
+    many = "\n".join(["好 " * 70] * 4)
+    app = opened("Batch", model="mini-bert", texts=many)
+    assert "cells, and 384 are read at most: write fewer or shorter ones." in said(app)
+    assert app.text_area(key="texts").value == many
+    app.text_area(key="texts").set_value("好。\n狗叫了。").run()
+    header, values = message(app, "matrix")
+    assert "好" in header["panels"][0]["columns"] or "[UNK]" in header["panels"][0]["columns"]
+    assert np.isfinite(values).all()
