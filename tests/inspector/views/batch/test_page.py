@@ -22,7 +22,7 @@ def test_the_maps_of_each_layout_and_the_sections() -> None:
     assert numbers(app)["padding"] == "30%"
     app.segmented_control(key="layout").set_value("packed").run()
     (mask, seen), _ = messages(app, "matrix")
-    assert seen.sum() == sum(length**2 for length in (15, 4, 9, 14))
+    assert seen.sum() == sum(length**2 for length in (15, 4, 10, 13))
     assert "(0)" in mask["panels"][0]["columns"][0]
     for section, words in {
         "fills": "−10 leaves",
@@ -57,5 +57,5 @@ def test_what_cannot_be_is_said_and_the_texts_stay() -> None:
     assert app.text_area(key="texts").value == many
     app.text_area(key="texts").set_value("好。\n狗叫了。").run()
     header, values = message(app, "matrix")
-    assert "好" in header["panels"][0]["columns"] or "[UNK]" in header["panels"][0]["columns"]
+    assert header["panels"][0]["columns"][:3] == ["[CLS]", "▁", "<0xE5>"]  # a tokenizer with bytes knows every letter
     assert np.isfinite(values).all()
