@@ -21,7 +21,8 @@ PARAMETERS = {
     "LayerNorm": "statistic norm_sqrt token norm norm_stream",
     "Positions": "dimensions",
     "Costs": "counted stream kernel component section of shape length card batch bits",
-    "Batch": "section texts layout row batch_stream batch_layer batch_head padded mask_order mask_way changed_text changed",
+    "Batch": "section texts layout row batch_stream batch_layer batch_head padded mask_order mask_way changed_text "
+    "changed",
     "Lab": "lab_task lab_length lab_steps lab_rate lab_seeds lab_a_positions lab_a_score lab_b_layers lab_b_residual",
     "Training": "run moment sentence replay_stream replay_measure log_steps replay_layer replay_head",
 }
