@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inspector.views.scores import angles, every, keys, one, theory
+from inspector.views.scores import angles, every, keys, one, race, theory, weightings
 from inspector.views.scores.subject import chosen
 from inspector.views.shell import link, widgets
 
@@ -12,6 +12,8 @@ SECTIONS = {
     "keys": "Queries and keys",
     "angles": "Dot, cosine, distance",
     "theory": "Theory",
+    "race": "Dot, general or additive",
+    "weightings": "Other weightings",
 }
 
 link.parameters("layer", "call", "head", "query")
@@ -25,6 +27,10 @@ match widgets.bar("What to see of the scores", list(SECTIONS), "section", words=
         angles.show(subject)
     case "theory":
         theory.show(subject)
+    case "race":
+        race.show(subject)
+    case "weightings":
+        weightings.show(subject)
     case _:
         every.show(subject)
 link.publish()

@@ -80,6 +80,15 @@ MEANINGS = {
     "weights of a row's scores.",
     "activation function": "A function of one number that bends a line: ReLU sets what is below 0 to 0, GELU and SiLU "
     "do so softly. Without it the two matrices of an FFN would be one.",
+    "score function": "The rule that makes one number, the score, of a query and a key: their dot product, a product "
+    "with a matrix between them, or a small network that reads both.",
+    "additive scores": "A small network for each pair: v · tanh(W q + U k + b), with matrices W and U and a vector v "
+    "that are learned (Bahdanau et al. 2015).",
+    "linear attention": "Attention whose similarity is a product φ(q) · φ(k) of positive numbers. So the keys can be "
+    "summed up once for all queries, and the work grows with the text, not with its square (Katharopoulos et al. "
+    "2020).",
+    "sigmoid attention": "Each score becomes a weight from 0 to 1 by itself, without a look at the other keys. A row "
+    "need not sum to 1 (Ramapuram et al. 2024).",
     "q · k": "The dot product of a query and a key: the products of their numbers, dimension by dimension, added up. "
     "It is the score of the pair before the scale and the softmax.",
     "d_k": "The width of a head: how many numbers a query and a key have. The sum q · k has so many terms.",

@@ -8,6 +8,7 @@ from tests.inspector.views.page import message, messages, opened, said, turned
 
 SECTIONS = {  # maps and charts of each
     **{"Every head": (1, 0), "One head": (0, 2), "Queries and keys": (3, 1), "Dot, cosine, distance": (1, 1)},
+    **{"Dot, general or additive": (0, 2), "Other weightings": (2, 0)},
     "Theory": None,
 }
 
@@ -42,6 +43,22 @@ def test_two_texts_have_no_mirror_image() -> None:
     assert "two texts" in said(app)
     app = opened("Scores", model="translator", stream="cross", section="Dot, cosine, distance")
     assert "attention of a text to itself" in said(app)
+
+
+def test_score_functions_are_compared_at_the_readers_sizes_and_timed_when_asked() -> None:
+    app = opened("Scores", section="Dot, general or additive")
+    assert "in 12 heads of d_k = 32, additive scores for every pair take 33.0 times" in app.header[0].value
+    app.number_input(key="race_tokens").set_value(1000).run()
+    app.number_input(key="race_width").set_value(1024).run()
+    app.number_input(key="race_heads").set_value(1).run()
+    assert "4.10 GB in one tensor" in said(app)
+    assert "Additive, naive would be left out: 4,198,400,000,000 FLOPs" in said(app)
+    assert app.dataframe[0].value["scores_times_dot"].round(2).tolist() == [1.0, 2.02, 3.05, 2049.0, 0.0]
+    app.number_input(key="race_tokens").set_value(4).run()
+    app.number_input(key="race_width").set_value(8).run()
+    app.button(key="measure-scores").click().run()
+    assert not app.exception
+    assert "medians of 7 runs that take turns" in said(app)
 
 
 def test_theory_draws_again_for_other_keys_and_fills_in_the_example() -> None:
