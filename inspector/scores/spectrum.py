@@ -159,10 +159,7 @@ def _split(
 
 
 def _ways(outputs: int, heads: int, width: int) -> Iterator[Columns]:
-    """Yield the columns [heads, E] that may make the vectors: side by side from some place, or a group for each head.
-
-    Groups: [q, k, v] of each head (GPT-NeoX, BLOOM), or the queries of a kv head and then its key and value (Falcon).
-    """
+    """Yield the columns [heads, E] that may make the vectors: all heads side by side, or [q, k, v] of each head."""
     inside = np.arange(width)
     for start in range(0, outputs - heads * width + 1, width):
         yield start + np.arange(heads)[:, None] * width + inside
@@ -170,9 +167,3 @@ def _ways(outputs: int, heads: int, width: int) -> Iterator[Columns]:
         each = outputs // heads
         for start in range(0, each - width + 1, width):
             yield start + np.arange(heads)[:, None] * each + inside
-    slots = outputs // width
-    for groups in range(1, heads):
-        if heads % groups == 0 and slots % groups == 0 and slots // groups == heads // groups + 2:
-            head = np.arange(heads)
-            place = head // (heads // groups) * (slots // groups) + head % (heads // groups)
-            yield place[:, None] * width + inside
