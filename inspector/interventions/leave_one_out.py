@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Literal
 
 import numpy as np
@@ -29,6 +30,7 @@ from torch import Tensor
 from inspector.heads import with_call
 from inspector.interventions.change import hidden_in, recorded
 from inspector.interventions.masking import maskable
+from inspector.scores.ranks import spearman
 from inspector.trace import AttentionSite, Trace, recompute
 from models import LoadedModel
 
@@ -157,20 +159,13 @@ def correlations(left: LeftOut) -> pd.DataFrame:
     tables = []
     sites = [site for site in left.trace.sites if site.stream in left.streams]
     for site in sites:
-        rhos = [spearman(row, left.changes) for row in received(left, site)]
+        attention = received(left, site)
+        rhos = spearman(attention, np.broadcast_to(np.array(left.changes), attention.shape))
         table = pd.DataFrame(
             {"stream": site.stream, "layer": site.layer, "head": range(site.heads), "rho": rhos},
         )
         tables.append(with_call(table, site, sites))
     return pd.concat(tables, ignore_index=True)
-
-
-def spearman(x: Sequence[float] | Float64Array, y: Sequence[float] | Float64Array) -> float:
-    """Spearman's rho of two rows of numbers: Pearson's correlation of their ranks; NaN where one row is constant."""
-    a, b = (pd.Series(np.asarray(values, np.float64)).rank().to_numpy() for values in (x, y))
-    a, b = a - a.mean(), b - b.mean()
-    size = float(np.sqrt((a @ a) * (b @ b)))
-    return float(a @ b) / size if size else float("nan")
 
 
 def chance(count: int, *, heads: int) -> tuple[float, float]:
@@ -181,6 +176,13 @@ def chance(count: int, *, heads: int) -> tuple[float, float]:
     orders = generator.permuted(np.tile(order, (20_000, 1)), axis=1)
     rhos = 1 - 6 * np.square(orders - order).sum(axis=1) / (count * (count**2 - 1))
     return float(np.quantile(np.abs(rhos), 0.95)), float(np.quantile(rhos, 0.5 ** (1 / heads)))
+
+
+def seconds(loaded: LoadedModel, trace: Trace) -> float:
+    """Time one run of the model on the text."""
+    began = perf_counter()
+    _without(loaded, trace, [len(trace.encoding) - 1])
+    return perf_counter() - began
 
 
 # --- running without a token -------------------------------------------------------------------------------------

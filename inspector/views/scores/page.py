@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inspector.views.scores import angles, every, keys, one, race, theory, weightings
+from inspector.views.scores import angles, every, importance, keys, one, race, theory, weightings
 from inspector.views.scores.subject import chosen
 from inspector.views.shell import link, widgets
 
@@ -12,11 +12,12 @@ SECTIONS = {
     "keys": "Queries and keys",
     "angles": "Dot, cosine, distance",
     "theory": "Theory",
+    "importance": "Is weight importance?",
     "race": "Dot, general or additive",
     "weightings": "Other weightings",
 }
 
-link.parameters("layer", "call", "head", "query")
+link.parameters("layer", "call", "head", "query", "left_at")
 subject = chosen()
 match widgets.bar("What to see of the scores", list(SECTIONS), "section", words=SECTIONS.__getitem__):
     case "one":
@@ -27,6 +28,8 @@ match widgets.bar("What to see of the scores", list(SECTIONS), "section", words=
         angles.show(subject)
     case "theory":
         theory.show(subject)
+    case "importance":
+        importance.show(subject)
     case "race":
         race.show(subject)
     case "weightings":

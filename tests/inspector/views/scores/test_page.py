@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from tests.inspector.views.page import message, messages, opened, said, turned
+from tests.inspector.views.page import message, messages, opened, pressed, said, turned
 
 SECTIONS = {  # maps and charts of each
     **{"Every head": (1, 0), "One head": (0, 2), "Queries and keys": (3, 1), "Dot, cosine, distance": (1, 1)},
     **{"Dot, general or additive": (0, 2), "Other weightings": (2, 0)},
-    "Theory": None,
+    "Theory": (0, 4),
+    "Is weight importance?": (1, 2),
 }
 
 
@@ -22,8 +23,8 @@ def test_every_section_shows_its_pictures(model: str) -> None:
         assert "Cannot be shown" not in said(app)
         assert app.header, section
         drawn = len(messages(app, "matrix")), len(app.get("plotly_chart"))
-        assert sum(drawn) if pictures is None else drawn == pictures, section
-        if section not in ("Every head", "Theory"):
+        assert drawn == pictures, section
+        if section not in ("Every head", "Theory", "Is weight importance?"):
             assert "Layer 1, head 3" in said(app)
 
 
@@ -70,3 +71,17 @@ def test_theory_draws_again_for_other_keys_and_fills_in_the_example() -> None:
     app.number_input(key="example_width").set_value(100).run()
     assert not app.exception
     assert "±10.0 is 1.00 σ" in said(app)
+
+
+def test_a_long_text_is_left_out_at_a_button_and_a_head_is_opened_beside() -> None:
+    app = opened("Scores", section="Is weight importance?", model="mini-gpt", text="a cat sat and " * 20)
+    assert "a run of the model each: about" in said(app)
+    assert not app.get("plotly_chart")
+    app = pressed(app, "left-out-start")
+    assert not app.exception
+    assert "changes what is expected after" in app.header[0].value
+    assert len(app.get("plotly_chart")) == 2
+    app.run()
+    assert len(app.get("plotly_chart")) == 2  # what was measured stays
+    app = opened("Scores", section="Is weight importance?", text="A cat.")
+    assert "ranks need 4 or more" in said(app)
