@@ -69,3 +69,81 @@ def curves(table: pd.DataFrame, *, steps: int, unit: str = "digit", mode: Mode =
         margin={"t": 76},
         height=520 if len(panels) == 3 else 640,
     )
+
+
+def depth(table: pd.DataFrame, *, mode: Mode = "light") -> go.Figure:
+    """Length of the gradient in each layer and size of the residual stream after it, before training and at the end.
+
+    table: of `lab.layers`, means over seeds; A indigo, B amber; before the first step dotted, at the last measured step
+    in the side's own line style.
+    """
+    panels = {"gradient": "length of the gradient in the layer", "size": "size of the residual stream after it"}
+    figure = make_subplots(cols=2, horizontal_spacing=0.12)
+    for side, (part, dash) in _STYLES.items():
+        rows = table[table["side"] == side]
+        moments = sorted({rows["step"].min(), rows["step"].max()}) if len(rows) else []
+        for step in moments:
+            means = rows[rows["step"] == step].groupby("place")[[*panels]].mean()
+            for column, value in enumerate(panels, start=1):
+                figure.add_scatter(
+                    x=means.index,
+                    y=means[value],
+                    row=1,
+                    col=column,
+                    name=f"{side}, before training" if step == 0 else f"{side}, step {step}",
+                    legendgroup=f"{side} {step}",
+                    showlegend=column == 1,
+                    mode="lines+markers",
+                    opacity=0.7 if step == 0 else 1,
+                    line={"color": theme.PART[mode][part], "dash": "dot" if step == 0 else dash},
+                    hovertemplate=f"{side}, step {step}, layer %{{x}}: %{{y:.3g}}<extra></extra>",
+                )
+    for column, title in enumerate(panels.values(), start=1):
+        figure.update_yaxes(title_text=title, type="log", exponentformat="power", row=1, col=column)
+        figure.update_xaxes(title_text="layer", row=1, col=column, tickformat="d")
+    return figure.update_layout(
+        template=theme.template(mode),
+        title_text="Gradient and residual stream by depth",
+        legend=theme.LEGEND_ABOVE,
+        margin={"t": 76},
+        height=380,
+    )
+
+
+def drift(table: pd.DataFrame, *, steps: int, mode: Mode = "light") -> go.Figure:
+    """Mean and deviation of the FFN's inner units by step, and the share of units that are off for every token.
+
+    table: of `lab.layers`, means over seeds, of the first layer (thin) and the last (thick).
+    """
+    panels = {"mean": "mean", "deviation": "deviation", "off": "units off for every token"}
+    figure = make_subplots(cols=3, horizontal_spacing=0.08)
+    for side, (part, dash) in _STYLES.items():
+        rows = table[table["side"] == side]
+        for place in sorted({rows["place"].min(), rows["place"].max()}) if len(rows) else ():
+            of_layer = rows[rows["place"] == place]
+            means = of_layer.groupby("step")[[*panels]].mean()
+            name = f"{side}, {of_layer['layer'].iloc[0]}"
+            for column, value in enumerate(panels, start=1):
+                figure.add_scatter(
+                    x=means.index,
+                    y=means[value],
+                    row=1,
+                    col=column,
+                    name=name,
+                    legendgroup=name,
+                    showlegend=column == 1,
+                    mode="lines",
+                    line={"color": theme.PART[mode][part], "dash": dash, "width": 1.2 if place == 0 else 2.5},
+                    hovertemplate=f"{name}, step %{{x}}: %{{y:.3g}}<extra></extra>",
+                )
+    for column, title in enumerate(panels.values(), start=1):
+        figure.update_yaxes(title_text=title, row=1, col=column)
+        figure.update_xaxes(title_text="step", range=[0, steps], row=1, col=column)
+    figure.update_yaxes(range=[-0.03, 1.03], tickformat=".0%", row=1, col=3)
+    return figure.update_layout(
+        template=theme.template(mode),
+        title_text="Inner units of the FFN, before the activation",
+        legend=theme.LEGEND_ABOVE,
+        margin={"t": 76},
+        height=340,
+    )

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import isfinite
-from statistics import fmean
+from math import inf, isfinite
+from statistics import fmean, median
 from typing import TYPE_CHECKING, get_args
 
 from models.training.experiments import Experiment, Side, Task
 
 if TYPE_CHECKING:
     from inspector.lab import Trained
+    from models.training.depth import LayerState
     from models.training.lab import Result, Trial
 
 
@@ -58,6 +59,21 @@ class Verdict:
     tried: int
     values: dict[str, tuple[object, object]]
     task: Task = "reverse"
+
+
+@dataclass(frozen=True)
+class Depth:
+    """The layers of one side before training and at its last measurement, medians over seeds.
+
+    first_gradient: how many times as long the gradient is in the first layer as in the last, (before, at the end); None
+    of one layer. deviation: of the last layer's inner units, (before, at the end); off: share of all inner units that
+    are off for every token at the end.
+    """
+
+    step: int
+    first_gradient: tuple[float, float] | None
+    deviation: tuple[float, float]
+    off: float
 
 
 @dataclass(frozen=True)
@@ -125,6 +141,32 @@ def verdict(experiment: Experiment, results: Sequence[Result]) -> Verdict | None
         values=experiment.differences,
         task=experiment.task,
     )
+
+
+def depth(results: Iterable[Result]) -> dict[Side, Depth]:
+    """Compare the layers before training with those at the end, by side, where they were measured."""
+    found: dict[Side, Depth] = {}
+    for side in get_args(Side):
+        pairs = []
+        for one in results:
+            measured = [at for at in one.curve if at.layers]
+            if one.side == side and one.start and measured:
+                pairs.append((measured[-1].step, one.start, measured[-1].layers))
+        if not pairs:
+            continue
+        steps, before, after = zip(*pairs, strict=True)
+        found[side] = Depth(
+            step=max(steps),
+            first_gradient=(median(map(_ratio, before)), median(map(_ratio, after))) if len(before[0]) > 1 else None,
+            deviation=(median(one[-1].deviation for one in before), median(one[-1].deviation for one in after)),
+            off=median(fmean(layer.off for layer in one) for one in after),
+        )
+    return found
+
+
+def _ratio(layers: Sequence[LayerState]) -> float:
+    """The gradient in the first layer over that in the last; infinite where the last has none."""
+    return layers[0].gradient / layers[-1].gradient if layers[-1].gradient else inf
 
 
 def diverged(trained: Iterable[Trained]) -> tuple[Ended, ...]:

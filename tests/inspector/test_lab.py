@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from inspector import lab
+from inspector.plots import lab as draw
+from inspector.readings import lab as read
+from inspector.wording.english import lab as words
+from models.training.depth import LayerState
 from models.training.experiments import Experiment
 from models.training.lab import LabReport, Result, Trial
 
@@ -68,3 +74,36 @@ def test_wrong_digits_are_marked_under_the_answer() -> None:
         "A     ···c",
         "         ^",
     ]
+
+
+def test_layers_have_a_row_for_each_measurement() -> None:
+    """Step 0 is before training; the sentence has the medians over seeds, and the figures a line for each moment."""
+    state = LayerState("encoder", 0, gradient=0.5, size=1.0, mean=0.1, deviation=0.5, off=0.0)
+    top = replace(state, layer=1, gradient=2.0)
+    results = [
+        Result(
+            side,
+            TWO_SEEDS.run(side, seed=seed),
+            (
+                LabReport(10, 1.0, 0.5, 0.25, 0.1),
+                LabReport(20, 1.0, 0.5, 0.25, 0.1, (replace(state, gradient=1e-9), replace(top, off=0.5))),
+            ),
+            (),
+            (state, top),
+        )
+        for side in ("A", "B")
+        for seed in (0, 1)
+    ]
+    table = lab.layers(results)
+    assert table["step"].tolist() == [0, 0, 20, 20] * 4
+    assert table["layer"].tolist()[:2] == ["encoder 0", "encoder 1"]
+    found = read.depth(results)
+    assert found["A"] == read.Depth(step=20, first_gradient=(0.25, 5e-10), deviation=(0.5, 0.5), off=0.25)
+    assert words.depth(found).startswith(
+        "The gradient in the first layer, beside that in the last: A's 0.25 times and B's 0.25 times as long before "
+        "training, A's 5e-10 times at step 20"
+    )
+    assert "25 % of A's" in words.depth(found)
+    assert [line.name for line in draw.depth(table).data][:4:2] == ["A, before training", "A, step 20"]
+    assert len(draw.drift(table, steps=20).data) == 2 * 2 * 3
+    assert draw.depth(table[:0]).data == ()

@@ -169,4 +169,5 @@ with picture:
 if attempt is not None and attempt.results:
     results.example(attempt.experiment, attempt.results)
     results.accuracy(attempt.experiment, attempt.results)
+    results.layers(attempt.experiment, attempt.results)
 st.caption(words.ABOUT)

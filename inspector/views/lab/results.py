@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, get_args
 
 import numpy as np
@@ -11,10 +12,12 @@ import streamlit as st
 
 from inspector import lab
 from inspector.export import spreadsheet
+from inspector.plots import lab as draw
 from inspector.plots import matrices, raster
 from inspector.plots.scene import Scene
 from inspector.plots.theme import Mode
-from inspector.views.figures import matrix, menu
+from inspector.readings import lab as read
+from inspector.views.figures import chart, matrix, menu
 from inspector.views.shell import downloads, link, session, widgets
 from inspector.wording.english import lab as words
 from models.training.experiments import SYMBOLS, TIMES, Experiment, Side, Switches
@@ -31,6 +34,10 @@ experiment = {experiment}
 courses = {{(course.side, course.run.seed): course for course in train_both(experiment)}}
 """
 STREAMS: tuple[Stream, ...] = ("cross", "decoder", "encoder")  # that which shows most first
+ALT = {
+    "lab-depth": "Gradient and residual stream by depth, before and after training",
+    "lab-drift": "Mean and deviation of the FFN's inner units by step, and units that are off",
+}
 NAMES = {times: "trained length" if times == 1 else f"{times} times as long" for times in TIMES}
 
 
@@ -74,6 +81,30 @@ def accuracy(experiment: Experiment, results: Sequence[Result]) -> None:
     )
     for side in get_args(Side):
         st.caption(f"{side}: {words.beyond(experiment.run(side, seed=0))}")
+
+
+def layers(experiment: Experiment, results: Sequence[Result]) -> None:
+    """Draw gradient and residual stream by depth, and the FFN's inner units by step."""
+    found = read.depth(results)
+    if not found:
+        return
+    st.subheader("Layer by layer", anchor=False)
+    st.markdown(words.depth(found))
+    table = lab.layers(results)
+    lines = "table = inspector.lab.layers(map(result, courses.values()))"
+    for picture, name in (
+        (draw.depth, "lab-depth"),
+        (partial(draw.drift, steps=experiment.steps), "lab-drift"),
+    ):
+        chart.show(
+            partial(picture, table),
+            alt=ALT[name],
+            key=name,
+            name=name,
+            python=python(experiment, lines),
+            table=table,
+        )
+    st.caption(words.LAYERS)
 
 
 def example(experiment: Experiment, results: Sequence[Result]) -> None:
