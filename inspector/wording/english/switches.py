@@ -30,6 +30,7 @@ GROUPS: Mapping[str, Mapping[str, Switch]] = {
     },
     "Attention": {
         "score": Switch("Score", "How alike a query and a key are."),
+        "weighting": Switch("Weighting", "How scores become weights; linear has a score of its own, without a scale."),
         "scale": Switch("Scale", "Divides the scores, to keep their variance near 1 whatever the head width."),
         "heads": Switch("Heads", "H: how many maps each layer has. Another number draws W_Q, W_K, W_V and W_O anew."),
         "kv_heads": Switch("KV heads", "K: 1 is MQA, between 1 and H is GQA; empty for one for each head."),
