@@ -8,13 +8,15 @@ residual stream, which are computed from the trace, are held to these.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import sqrt
+from math import inf, sqrt
 
 import numpy as np
 import torch
 
 from inspector.trace import HALF, AttentionSite, NormRecord, StateRecord, Trace, WeightBlock
 from inspector.trace.norm_formula import rounding
+from models.attention.functions import AttentionFunction, ComposedAttention
+from models.attention.scores import FillWith
 from models.placement import dtype_name
 
 ROW_SUM_TOLERANCE = 1e-5
@@ -53,7 +55,8 @@ class Exactness:
     row_sum_error: largest distance of a row's sum from 1; with sinks, to which a part of each row goes, by how much the
     largest is over 1; of a sigmoid, whose rows sum to anything, by how much a weight is over 1. sigmoid: whether one
     makes the weights. finite: no map holds NaN or infinity. future: the largest weight on a token that is still to
-    come, in a decoder's own attention; None where there is none.
+    come, in a decoder's own attention; None where there is none. lets_through: whether the model fills masked scores
+    with a finite number, or multiplies them, so that such a weight is the model's own.
     hidden_difference: largest difference of the last hidden state from a run in torch's fused attention kernel, which
     shares no code with the recorded path; None where that could not be run, and `unchecked` says why.
     norms, states: norms and the residual stream, held to what the model's own modules gave; stream_unknown: why the
@@ -68,6 +71,7 @@ class Exactness:
     finite: bool
     hidden_difference: float | None
     future: float | None = None
+    lets_through: bool = False
     sinks: bool = False
     sigmoid: bool = False
     unchecked: str = "the model was not at hand"
@@ -92,7 +96,7 @@ class Exactness:
             and self.finite
             and self.row_sum_error <= self.row_sum_tolerance
             and not self.leaks
-            and not self.future
+            and (self.lets_through or not self.future)
             and (self.hidden_difference is None or self.hidden_difference <= self.hidden_tolerance)
             and all(held.holds for held in (self.norms, self.states) if held is not None)
         )
@@ -113,7 +117,12 @@ class Exactness:
         if self.leaks:
             sentences.append(leak_in_words(self.to_padding))
         if self.future is not None:
-            sentences.append(f"the largest weight on a token to come is {self.future:.3g}")
+            own = (
+                ", which the model's own fill of masked scores lets through"
+                if self.future and self.lets_through
+                else ""
+            )
+            sentences.append(f"the largest weight on a token to come is {self.future:.3g}{own}")
         if self.hidden_difference is None:
             sentences.append(f"not run a second time in torch's fused attention: {self.unchecked}")
         else:
@@ -159,6 +168,7 @@ class WeightChecks:
 
     def __init__(self, trace: Trace) -> None:
         self._to_sinks = {_place(record.site): record.function.sinks for record in trace.attentions}
+        self._lets_through = any(_lets_through(record.function) for record in trace.attentions)
         self._error, self._finite, self._sigmoid = 0.0, True, False
         self._dtype, self._row_sum_tolerance = dtype_name(trace.hidden.dtype), row_sum_tolerance(trace)
         self._hidden_tolerance = hidden_tolerance(trace)
@@ -192,6 +202,7 @@ class WeightChecks:
             self._finite,
             hidden_difference,
             self._future,
+            self._lets_through,
             any(self._to_sinks.values()),
             self._sigmoid,
             unchecked,
@@ -217,6 +228,10 @@ def check(
         for block in trace.bands(layer=site.layer, stream=site.stream, call=site.call):
             checks.see(site, block)
     return checks.result(expected_layers=expected_layers, hidden_difference=hidden_difference, unchecked=unchecked)
+
+
+def _lets_through(function: AttentionFunction) -> bool:
+    return isinstance(function, ComposedAttention) and function.fill != FillWith(-inf)
 
 
 def _place(site: AttentionSite) -> tuple[str, int, int]:

@@ -39,6 +39,7 @@ class Guess:
     rank: int
     top: tuple[tuple[str, float], ...]
     vocabulary: int
+    surprise: float  # -log2 p in bits, known where p is too small for a float64
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class Prediction:
     @property
     def surprise(self) -> float:
         """The bits by which the token surprises more after the change: log2(p / p')."""
-        return float(np.log2(self.before.probability) - np.log2(self.after.probability))
+        return self.after.surprise - self.before.surprise
 
 
 def predict(loaded: LoadedModel, change: Change, *, position: int | None = None, top: int = TOP) -> Prediction:
@@ -162,6 +163,7 @@ def _guess(loaded: LoadedModel, position: int, asked: int, logs: Float64Array, *
         rank=1 + int((logs > logs[asked]).sum()),
         top=tuple(zip(names[1:], np.exp(logs[likeliest]).tolist(), strict=True)),
         vocabulary=len(logs),
+        surprise=float(-logs[asked] / np.log(2)),
     )
 
 

@@ -11,14 +11,18 @@ from models.transformer.stacks import Encoder
 
 
 class MaskedLanguageModel(nn.Module):
-    """BERT's head on an encoder: logits = W norm(gelu(W_h x + b_h)) + b, W the token embedding (Press & Wolf 2017)."""
+    """BERT's head on an encoder: logits = W norm(gelu(W_h x + b_h)) + b, W the token embedding (Press & Wolf 2017).
+
+    W_h goes down to the embedding's width where that is narrower (Lan et al. 2020, ALBERT).
+    """
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
         self.config = config
         self.encoder = Encoder(config)
-        self.transform = nn.Linear(config.width, config.width)
-        self.norm = LayerNorm(config.width, config.norm_epsilon)
+        embedded = config.embedding_width or config.width
+        self.transform = nn.Linear(config.width, embedded)
+        self.norm = LayerNorm(embedded, config.norm_epsilon)
         self.bias = nn.Parameter(torch.zeros(config.vocabulary))
         nn.init.normal_(self.transform.weight, std=0.02)
         nn.init.zeros_(self.transform.bias)

@@ -322,6 +322,13 @@ def test_a_text_read_both_ways_and_shown_as_a_decoders_is_seen(minilm: LoadedMod
     assert made.future > 0.01
 
 
+def test_what_a_models_own_fill_lets_through_is_no_error_of_the_recording() -> None:
+    made = badge(record(models.load("own-decoder?mask_fill=-10.0"), "The cat sat."))
+    assert made.holds
+    assert made.future > 1e-6
+    assert "which the model's own fill of masked scores lets through" in str(made)
+
+
 def test_a_module_that_does_something_else_is_refused(minilm: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
     """The module breaks its formula on this text alone: no trial could have told."""
     norm = minilm.network.encoder.layer[3].output.LayerNorm

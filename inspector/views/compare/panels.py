@@ -39,8 +39,9 @@ LONG = (
     f"A text of more than {maps.WHOLE} tokens is compared by its first {maps.WINDOW} queries and keys; the numbers are "
     "theirs. The small pictures further down show the whole."
 )
-Preset = Literal["layers", "heads", "models", "texts"]
+Preset = Literal["A and B", "layers", "heads", "models", "texts"]
 PRESETS: dict[Preset, str] = {
+    "A and B": "One head under the switches of both sides, A and B of the sidebar",
     "layers": "One head position, layer after layer",
     "heads": "Heads beside each other in one layer",
     "models": "Several models on one text, the mean over the heads of a layer",
@@ -162,9 +163,12 @@ def names() -> tuple[str, ...]:
 def presets(inspected: Inspected, names: Sequence[str], *, opened: tuple[int, int, int]) -> None:
     """Buttons that fill all panels at once, and one for another panel."""
     st.caption("Fill the panels with", width="content")
+    sides = available_models.side_b() is not None
     for preset, meaning in PRESETS.items():
-        fill = partial(_fill, preset, inspected, names, opened)
-        st.button(preset.capitalize(), key=f"fill-{preset}", on_click=fill, help=meaning)
+        if sides or preset != "A and B":  # without another side both were one model
+            fill = partial(_fill, preset, inspected, names, opened)
+            label = preset[:1].upper() + preset[1:]
+            st.button(label, key=f"fill-{preset}", on_click=fill, help=meaning)
     if len(names) < len(NAMES):
         more = partial(link.assign, "panels", len(names) + 1)
         st.button("Add a panel", icon=":material/add:", key="add-panel", on_click=more)
@@ -228,11 +232,13 @@ def _fill(preset: Preset, inspected: Inspected, names: Sequence[str], opened: tu
     row = open_site.at(sites, layer=layer, call=call)
     known = available_models.ids()
     model = trace.model if trace.model in known else known[0]
-    models = [model, *_others(model)]
+    beside = available_models.side_b()
+    sides = [model, model if beside is None else beside]
+    models = sides * 2 if preset == "A and B" else [model, *_others(model)]
     texts = ["", *(text for text in EXAMPLES.values() if text != trace.text)]
     for place, name in enumerate(names):
         settings: dict[str, str | int | bool] = {
-            "model": models[place] if preset == "models" else model,
+            "model": models[place] if preset in ("models", "A and B") else model,
             "text": texts[place] if preset == "texts" else "",
             "layer": sites[(row + place) % len(sites) if preset == "layers" else row].layer,
             "call": sites[(row + place) % len(sites) if preset == "layers" else row].call,

@@ -149,7 +149,7 @@ def _vectors(subject: Subject, vectors: positional.DistanceVectors, at: int) -> 
         numbered="neither",
         top=draw.reach(vectors.values),
         diverging=True,
-        name=f"{subject.name}-distance-vectors",
+        name=f"{subject.name}-distance-vectors-{at}",
         key=f"vectors-{at}",
         python=f"{subject.python}found = inspector.positional.vectors(loaded, reach={-vectors.distances[0]})[{at}]\n"
         "found.values",

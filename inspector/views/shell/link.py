@@ -284,6 +284,12 @@ def assign(name: str, value: Value | None) -> None:
         state["link.held"][name] = value
 
 
+def follow(old: str, new: str) -> None:
+    """Assign `new` to every parameter that was assigned `old`, as where a model's id changes with its switches."""
+    for name in [name for name, value in st.session_state["link.held"].items() if value == old]:
+        assign(name, new)
+
+
 def remembered(name: str, default: int) -> int:
     """Return what was assigned for another page's parameter, else `default`."""
     value: int = st.session_state["link.held"].get(name, default)

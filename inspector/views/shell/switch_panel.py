@@ -292,4 +292,7 @@ def _take(side: Side, base: str, changed: Mapping[str, Any], seed: int) -> None:
         state[_WISHES][side] = _Wish(base, changed, seed, _cut(str(error)))
         return
     state[_WISHES].pop(side, None)
+    old, other = _id(side), _id("B" if side == "A" else "A")
     state[STATE[side]] = id
+    if old != other:  # else it is the other side that a page keeps
+        link.follow(old, id)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from math import log2
+
 import numpy as np
 import pytest
 
@@ -11,7 +13,7 @@ TOP = (("mat", 0.5), ('"', 0.2), ("<b>$x$", 0.1))
 
 
 def guess(token: str, probability: float, rank: int) -> Guess:
-    return Guess(4, token, probability, rank, TOP, vocabulary=100)
+    return Guess(4, token, probability, rank, TOP, vocabulary=100, surprise=-log2(probability))
 
 
 def test_the_bars_are_the_probabilities_with_the_true_token_among_them() -> None:

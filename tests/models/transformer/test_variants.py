@@ -121,6 +121,14 @@ def test_an_untied_output_starts_as_the_embedding_and_changes_nothing() -> None:
     assert torch.equal(untied.predict(hidden(untied)), loaded.predict(hidden(loaded)))
 
 
+def test_a_narrow_embedding_of_a_masked_language_model_is_its_output_too(mini_bert: LoadedModel) -> None:
+    narrow = models.variant(mini_bert, embedding_width=32)
+    assert narrow.predict is not None
+    logits = narrow.predict(hidden(narrow))
+    assert logits.shape[-1] == mini_bert.config.vocabulary
+    assert torch.isfinite(logits).all()
+
+
 def test_batch_norm_takes_its_statistics_from_the_batch_in_one_pass(mini_bert: LoadedModel) -> None:
     """The first norm's are those of its input over all tokens; a text alone then gets another token's numbers."""
     texts = [TEXT, "It was raining."]

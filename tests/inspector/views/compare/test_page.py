@@ -15,7 +15,7 @@ from inspector.head_distances import between, matches, measure
 from inspector.views.compare import panels as compare_panels
 from models import LoadedModel, load
 from tests.inspector.probe.families import CAPTURED, save
-from tests.inspector.views.page import EXAMPLE, messages, numbers, opened, said, turned
+from tests.inspector.views.page import EXAMPLE, messages, numbers, opened, pressed, said, turned
 
 
 def test_it_begins_with_the_open_head_and_the_next_layer(minilm: LoadedModel) -> None:
@@ -310,3 +310,21 @@ def test_it_subtracts_where_tokens_agree() -> None:
 
 def test_it_says_what_it_cannot_compare() -> None:
     assert "no visible character" in said(opened("Compare", a_text=" ", b_text="\u200b"))
+
+
+def test_sides_a_and_b_stand_beside_each_other_and_follow_their_switches() -> None:
+    state = {"switches.open": True, "switches.group": "Attention"}
+    ids = ["mini-bert?shared_query_key=true", "mini-bert?scale=none"]
+    app = pressed(opened("Compare", state=state, model=ids[0], text="A cat."), "fill-A and B")
+    assert ["".join(app.query_params[f"{name}_model"]) for name in "ab"] == [ids[0], "mini-bert"]
+    app.selectbox(key="switches.B.scale").select("none").run()
+    assert not app.exception
+    assert ["".join(app.query_params[f"{name}_model"]) for name in "ab"] == ids
+    assert "The link asks" not in said(app)
+    (_, weights), (_, others), *_ = messages(app, "head")
+    place = {"layer": app.number_input(key="a_layer").value, "head": app.number_input(key="a_head").value}
+    for id, drawn in zip(ids, (weights, others), strict=True):
+        wanted = record(load(id), "A cat.").attention(**place)
+        np.testing.assert_array_equal(drawn[: wanted.size].reshape(wanted.shape), wanted)
+    assert "(mini&#45;BERT with W&#95;Q &#61; W&#95;K on, layer" in said(app)
+    assert said(app).count("Trained&#58; ") == 2
