@@ -8,6 +8,7 @@ Shapes: H heads, K kv heads, T positions, E head width.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,13 +92,13 @@ def diagonal(trace: Trace, *, layer: int, stream: str, call: int = 0) -> Diagona
     return Diagonal(own / queries, peaks / queries, even / queries)
 
 
-def measure(trace: Trace, *, stream: str) -> pd.DataFrame:
+def measure(trace: Trace, *, stream: str, on_layer: Callable[[float, int], None] | None = None) -> pd.DataFrame:
     """Measure the symmetry of every head of a stream that attends to itself, a row per head.
 
     scores: asymmetry of Q K^T without mask, NaN where queries and keys were not seen. weights: asymmetry of A, as it is
     (a causal mask alone makes it one-sided); NaN in a text of more than 768 tokens, for A is then not held as a whole.
     diagonal: mean weight on the token itself; peak: share of queries whose largest weight is their own; even: the share
-    that even attention would give.
+    that even attention would give. on_layer: called with the layers that are done, and how many there are.
 
     Raises ValueError for cross-attention, whose queries and keys are two texts.
     """
@@ -105,8 +106,10 @@ def measure(trace: Trace, *, stream: str) -> pd.DataFrame:
         raise ValueError(
             "queries and keys of cross-attention are two texts, so neither matrix has a transpose of its kind"
         )
-    tables = []
-    for site in trace.sites_of(stream):
+    tables, sites = [], trace.sites_of(stream)
+    for done, site in enumerate(sites):
+        if on_layer is not None:
+            on_layer(done, len(sites))
         record = trace.record_of(site.layer, stream, call=site.call)
         nothing = np.full(site.heads, np.nan)
         seen = bool(record.query.shape[-1])

@@ -11,6 +11,7 @@ from inspector import scores
 from inspector.plots import scores as draw
 from inspector.readings import scores as read
 from inspector.views.figures import chart
+from inspector.views.scores import beside
 from inspector.views.scores.subject import Subject, choose_head
 from inspector.views.shell import progress, sentence, session, widgets
 from inspector.wording.english import scores as words
@@ -30,20 +31,19 @@ LONGEST = 512  # keys whose lengths are drawn
 
 def show(subject: Subject) -> None:
     """Draw the rank correlations of all heads, the open head's key lengths, and what another text changes."""
-    trace, stream = subject.trace, subject.stream
-
-    def make() -> pd.DataFrame:
-        with progress.layers("Ranking the keys") as on_progress:
-            return scores.ranks.measure(trace, stream=stream, on_layer=on_progress)
-
-    table = session.cached((trace.key, "ranks", stream), make)
+    table = _table(subject)
     found = read.angles(table, subject.row_of(table))
     sentence.show(words.angles(found), ["q · k", "cosine", "rank correlation"])
     if found is None:
         return
+    other = beside.side_b(subject)
+    against = None if other is None else (other, _table(other))
+    if against is not None and (second := read.angles(against[1], against[0].row_of(against[1]))) is not None:
+        st.markdown(f"Side B: {words.angles(second)}")
     name = widgets.bar("Number of each head", list(MEASURES), "ranks", words=MEASURES.__getitem__)
     quantity = MEASURES[name] if name == "key_spread" else f"rank correlation {MEASURES[name].lower()}"
-    subject.heads_map(table, name, quantity=quantity, top=None if name == "key_spread" else 1.0, python=PYTHON)
+    top = None if name == "key_spread" else 1.0
+    subject.heads_map(table, name, quantity=quantity, top=top, python=PYTHON, beside=against)
     st.caption(
         f"Spearman's rank correlation of q · k with the cosine, and with −|q − k|, in a row over the keys that it "
         f"sees; mean over at most {scores.ranks.ROWS} queries, evenly over the text. |q − k|² = |q|² + |k|² − 2 q · k: "
@@ -62,6 +62,16 @@ def show(subject: Subject) -> None:
     with st.expander("All numbers of every head"):
         widgets.table(table, name="scores-ranks", height=420)
     _fixed(subject)
+
+
+def _table(subject: Subject) -> pd.DataFrame:
+    trace, stream = subject.trace, subject.stream
+
+    def make() -> pd.DataFrame:
+        with progress.layers("Ranking the keys") as on_progress:
+            return scores.ranks.measure(trace, stream=stream, on_layer=on_progress)
+
+    return session.cached((trace.key, "ranks", stream), make)
 
 
 def _fixed(subject: Subject) -> None:

@@ -15,7 +15,7 @@ def side_b(subject: Subject) -> Subject | None:
 
     Where the text cannot be read there, the page says why and goes on without.
     """
-    chosen = getattr(available_models, "side_b", lambda: None)()
+    chosen = available_models.side_b()
     trace = subject.trace
     if chosen is None or chosen == trace.model:
         return None

@@ -15,7 +15,7 @@ from inspector.scores import Projections, Spectrum
 from inspector.views.figures import chart, matrix
 from inspector.views.scores import beside
 from inspector.views.scores.subject import Subject, choose_head
-from inspector.views.shell import sentence, session, widgets
+from inspector.views.shell import progress, sentence, session, widgets
 from inspector.wording.english import scores as words
 
 SHOWN = 512  # tokens of a longer text whose maps are drawn
@@ -44,13 +44,17 @@ def show(subject: Subject) -> None:
             st.markdown(f"Side B: {words.sides(_sides(other))}")
     _maps(subject, other)
     _spectrum(subject, other)
-    _every(subject)
+    _every(subject, other)
 
 
 def _table(subject: Subject) -> pd.DataFrame:
     trace, stream = subject.trace, subject.stream
-    with st.spinner("Comparing both directions"):
-        return session.cached((trace.key, "symmetry", stream), lambda: scores.symmetry.measure(trace, stream=stream))
+
+    def make() -> pd.DataFrame:
+        with progress.layers("Comparing both directions") as on_progress:
+            return scores.symmetry.measure(trace, stream=stream, on_layer=on_progress)
+
+    return session.cached((trace.key, "symmetry", stream), make)
 
 
 def _sides(subject: Subject) -> read.Sides:
@@ -155,13 +159,15 @@ def _projected(subject: Subject) -> tuple[Projections, Spectrum]:
     return session.cached((trace.key, "W_Q W_K", subject.stream, subject.row, subject.head), made)
 
 
-def _every(subject: Subject) -> None:
+def _every(subject: Subject, other: Subject | None) -> None:
     """Draw the asymmetry of all heads, and the table."""
     table = _table(subject)
     st.subheader("All heads", anchor=False)
     shown = [("scores", "Asymmetry of S"), ("weights", "Asymmetry of A"), ("diagonal", "Weight on the diagonal")]
     known = dict(one for one in shown if not table[one[0]].isna().all())
     name = widgets.bar("Number of each head", list(known), "symmetry", words=known.__getitem__)
-    subject.heads_map(table, name, quantity=known[name], top=1.0 if name == "diagonal" else None, python=PYTHON)
+    against = None if other is None else (other, _table(other))
+    top = 1.0 if name == "diagonal" else 2.0
+    subject.heads_map(table, name, quantity=known[name], top=top, python=PYTHON, beside=against)
     with st.expander("All numbers of every head"):
         widgets.table(table, name="scores-symmetry", height=420)

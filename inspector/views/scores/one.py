@@ -11,6 +11,7 @@ from inspector.plots import scores as draw
 from inspector.plots.theme import number, signed
 from inspector.readings import scores as read
 from inspector.views.figures import chart
+from inspector.views.scores import beside
 from inspector.views.scores.subject import Subject, choose_head
 from inspector.views.shell import sentence, session, widgets
 from inspector.wording.english import scores as words
@@ -30,7 +31,7 @@ def show(subject: Subject) -> None:
         with place:
             session.show_problem(f"{error}.")
         return
-    told = read.one(row, found)
+    told, other = read.one(row, found), beside.side_b(subject)
     with place:
         sentence.show(words.one(told), ["q · k", "d_k", "excess kurtosis"])
     site = subject.site
@@ -55,6 +56,10 @@ def show(subject: Subject) -> None:
     read_of = "" if found.rows == found.of else f", of {found.rows:,} of the {found.of:,} queries, evenly over the text"
     st.caption(f"{found.pairs:,} pairs that no mask hides{read_of}. {words.far(told)}")
     widgets.numbers(words.numbers(row))
+    if other is not None:
+        second = other.row_of(other.measured())
+        st.markdown(f"Side B, {words.head(read.place(second))}: {words.varies(second)}")
+        widgets.numbers(words.numbers(second), of=" (side B)")
     st.markdown(_formula(subject, told))
     alone = session.cached((*key, "alone"), lambda: scores.alone(subject.trace, subject.record, head=subject.head))
     st.caption(words.alone(alone, heads=site.heads))

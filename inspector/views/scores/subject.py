@@ -15,6 +15,7 @@ from inspector.views.shell import link, open_site, progress, session, site_words
 
 if TYPE_CHECKING:
     import pandas as pd
+    from numpy.typing import NDArray
 
     import models
     from inspector.trace import AttentionRecord, AttentionSite, Trace
@@ -99,37 +100,45 @@ class Subject:
         quantity: str,
         python: str,
         top: float | None = None,
+        beside: tuple[Subject, pd.DataFrame] | None = None,
     ) -> None:
         """Draw a number of each head by layer and head; a click opens the head.
 
         name: the table's column. top: the end of the colour scale, which is signed where any number is below 0.
-        python: the line that makes the table.
+        python: the line that makes the table. beside: side B and its table, which stand at the right.
         """
-        counts = [site.heads for site in self.sites]
-        values = np.full((len(counts), max(counts)), np.nan)
-        values[np.arange(max(counts)) < np.array(counts)[:, None]] = table[name]
+        sides = [(self, table)] if beside is None else [(self, table), beside]
+        titles = [""] if beside is None else ["Side A", "Side B"]
+        panels = [
+            one._panel(numbers[name].to_numpy(), title=title)
+            for (one, numbers), title in zip(sides, titles, strict=True)
+        ]
         matrix.show(
-            matrix.Panel(
-                values,
-                rows=[one.capitalize() for one in site_words.layer_names(self.sites)],
-                columns=[f"head {head}" for head in range(values.shape[1])],
-                marked=(self.row,),
-            ),
+            *panels,
             row_title="layer",
             column_title="head",
             quantity=quantity,
             numbered="neither",
             top=top,
-            diverging=bool(np.nanmin(values) < 0),
+            diverging=any(bool((panel.values < 0).any()) for panel in panels),
             name=f"scores-{name}",
             key=f"scores-{name}",
             python=f"{self.python}{python.format(stream=self.stream)}\ntable[{name!r}]",
             on_pick=lambda pick: self.open(row=pick.row, head=pick.column),
         )
 
+    def _panel(self, numbers: NDArray[np.float64], *, title: str) -> matrix.Panel:
+        """Lay out a number of each head by layer and head; NaN where a layer has fewer heads than another."""
+        counts = [site.heads for site in self.sites]
+        values = np.full((len(counts), max(counts)), np.nan)
+        values[np.arange(max(counts)) < np.array(counts)[:, None]] = numbers
+        names = [one.capitalize() for one in site_words.layer_names(self.sites)]
+        heads = [f"head {head}" for head in range(max(counts))]
+        return matrix.Panel(values, rows=names, columns=heads, title=title, marked=(self.row,))
+
     def open(self, *, row: int, head: int) -> None:
         """Open another head in the run that follows."""
-        if head < self.sites[row].heads:
+        if row < len(self.sites) and head < self.sites[row].heads:
             open_site.choose(self.sites[row])
             link.assign("head", head)
 

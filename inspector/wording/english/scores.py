@@ -157,6 +157,14 @@ def numbers(row: pd.Series) -> list[tuple[str, str, str]]:
     return [(name, f"{number(value)}{unit}", meaning) for name, value, unit, meaning in lines if not math.isnan(value)]
 
 
+def varies(row: pd.Series) -> str:
+    """Say in short how a head's q . k varies; row: of `scores.measure`."""
+    if math.isnan(row["ratio"]):
+        return "queries and keys were not seen."
+    after = "" if math.isnan(row["scaled"]) else f", after the scale {number(row['scaled'])}"
+    return f"Var(q · k) is {number(row['ratio'])} times d_k = {row['d_k']}{after}."
+
+
 def alone(difference: float, *, heads: int) -> str:
     """Say how far a head computed alone is from the same head computed with all others."""
     return (

@@ -85,3 +85,22 @@ def test_a_long_text_is_left_out_at_a_button_and_a_head_is_opened_beside() -> No
     assert len(app.get("plotly_chart")) == 2  # what was measured stays
     app = opened("Scores", section="Is weight importance?", text="A cat.")
     assert "ranks need 4 or more" in said(app)
+
+
+def test_tied_on_side_a_and_untied_on_side_b_is_read_off_the_page() -> None:
+    """W_Q = W_K: the scores are symmetric on side A alone, the weights on neither side."""
+    tied = "mini-bert?shared_query_key=true"
+    app = opened("Scores", model=tied, section="Queries and keys", layer="1", head="3")
+    assert not app.exception
+    assert "Layer 1, head 3 has symmetric scores: the asymmetry of S is 0, but that of A is" in app.header[0].value
+    assert "Side B: Layer 1, head 3 scores a pair differently in its two directions" in said(app)
+    assert len(messages(app, "matrix")) == 5  # S and A of both sides, and all heads
+    (a, b) = messages(app, "matrix")[-1][0]["panels"]
+    assert (a["title"], b["title"]) == ("Side A", "Side B")
+    _, numbers = messages(app, "matrix")[-1]
+    assert abs(numbers[:24]).max() < 1e-5
+    assert numbers[24:].min() > 0.5
+    for section in ("Every head", "One head", "Dot, cosine, distance"):
+        app = opened("Scores", model=tied, section=section)
+        assert not app.exception
+        assert "Side B" in said(app)
