@@ -2,8 +2,8 @@
 
 ```python
 prepared = prepare(loaded, trace)
-table = measure(prepared, factor=prepared.scale)  # a row for each matrix of each head, and for each whole matrix
-table = sweep(prepared, factors=(prepared.scale, 1.0))  # the same at several factors
+table = measure(prepared, factor=prepared.about.scale)  # a row for each matrix of each head, and for each whole matrix
+table = sweep(prepared, factors=(prepared.about.scale, 1.0))  # the same at several factors
 ```
 
 Autograd runs a copy of the network in float64: the loaded model, which others share, is never touched. Only the factor
@@ -38,30 +38,40 @@ Scalar = Literal["next token", "hidden tokens", "direction"]
 MOST_TOKENS = 512
 MOST_PARAMETERS = 150_000_000  # the copy takes 8 bytes of each
 HIDDEN_EVERY = 7  # tokens: one in seven is hidden from a masked language model, near the 15 % of its training
+TIMES = (1 / 16, 1 / 4, 4, 16, 64, 256)  # the model's own factor, for a look at a softmax that saturates
 _MATRICES = {"q": "query", "k": "key", "v": "value"}
 
 
-@dataclass(frozen=True, eq=False)
-class Prepared:
-    """A model's copy and a text, ready for gradients.
+@dataclass(frozen=True)
+class About:
+    """The scalar that is differentiated, and the model's scale.
 
-    scalar: what is differentiated. "next token": the mean -ln p of the tokens that the text has next; "hidden tokens":
-    that of one token in HIDDEN_EVERY, which are hidden; "direction": for a model without a head, the mean over the
-    tokens of u . h, h the last state and u drawn from N(0, 1 / D). truths: position -> id of the true token.
-    scale: the model's factor on its scores. width: E.
+    scalar: "next token", the mean -ln p of the tokens that the text has next; "hidden tokens", that of one token in
+    HIDDEN_EVERY, which are hidden; "direction", for a model without a head, the mean over the tokens of u . h, h the
+    last state and u drawn from N(0, 1 / D). count: how many tokens are predicted. scale: the model's factor on its
+    scores. width: E.
     """
 
-    runner: OwnRunner
-    inputs: ModelInputs
     scalar: Scalar
-    truths: Mapping[int, int]
+    count: int
     scale: float
     width: int
 
     @property
-    def unscaled(self) -> tuple[float, ...]:
-        """The factors to compare: the model's own, then those of 1 / sqrt(d_k), none and 1 / d_k, each once."""
-        return tuple(dict.fromkeys((self.scale, self.width**-0.5, 1.0, 1 / self.width)))
+    def factors(self) -> tuple[float, ...]:
+        """The factors to compare: the model's own, then 1, 1 / sqrt(d_k) and 1 / d_k, and TIMES its own; each once."""
+        named = (self.scale, 1.0, self.width**-0.5, 1 / self.width)
+        return tuple(dict.fromkeys((*named, *(self.scale * times for times in TIMES))))
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A model's copy and a text, ready for gradients; truths: position -> id of the true token."""
+
+    runner: OwnRunner
+    inputs: ModelInputs
+    truths: Mapping[int, int]
+    about: About
 
 
 def prepare(
@@ -97,7 +107,7 @@ def prepare(
     truths = {place: id for place, id in truths_of(loaded, trace, hidden=places).items() if id is not None}
     if scalar != "direction" and not truths:
         raise ValueError("the text has no token that could be predicted; write a few words more")
-    return Prepared(runner, inputs, scalar, truths, config.scale_factor, config.head_width)
+    return Prepared(runner, inputs, truths, About(scalar, len(truths), config.scale_factor, config.head_width))
 
 
 def measure(prepared: Prepared, *, factor: float) -> pd.DataFrame:
@@ -195,7 +205,7 @@ def _forward(prepared: Prepared) -> Tensor:
 
 def _scalar(prepared: Prepared) -> Tensor:
     hidden = _forward(prepared)[0]  # [Q, D]
-    if prepared.scalar == "direction":
+    if prepared.about.scalar == "direction":
         generator = torch.Generator().manual_seed(0)
         width = hidden.shape[-1]
         direction = torch.randn(width, generator=generator, dtype=hidden.dtype) / width**0.5

@@ -129,7 +129,7 @@ def _left_out(subject: Subject, loaded: LoadedModel, query: int | None) -> LeftO
     place = st.empty()
 
     def make() -> LeftOut:
-        bar = progress.Bar(place, at_once=count > AT_ONCE, stop="left-out-stop", holds=False)
+        bar = progress.Bar(place, at_once=count > AT_ONCE, stop="left-out-stop", holds=count <= AT_ONCE)
         with queue.turn("Leaving tokens out"):
             return leave_one_out.leave_out(
                 loaded,

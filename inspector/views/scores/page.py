@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inspector.views.scores import angles, every, importance, keys, one, race, theory, weightings
+from inspector.views.scores import angles, every, gradients, importance, keys, one, race, theory, weightings
 from inspector.views.scores.subject import chosen
 from inspector.views.shell import link, widgets
 
@@ -12,6 +12,7 @@ SECTIONS = {
     "keys": "Queries and keys",
     "angles": "Dot, cosine, distance",
     "theory": "Theory",
+    "gradients": "Gradients",
     "importance": "Is weight importance?",
     "race": "Dot, general or additive",
     "weightings": "Other weightings",
@@ -28,6 +29,8 @@ match widgets.bar("What to see of the scores", list(SECTIONS), "section", words=
         angles.show(subject)
     case "theory":
         theory.show(subject)
+    case "gradients":
+        gradients.show(subject)
     case "importance":
         importance.show(subject)
     case "race":

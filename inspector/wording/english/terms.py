@@ -100,4 +100,6 @@ MEANINGS = {
     "directions of each pair agree.",
     "rank correlation": "Spearman's: do two lists put the same things in the same order? 1 where they do, 0 where the "
     "orders have nothing in common, −1 where one is the other backwards.",
+    "gradient": "How much a loss changes when a number of a matrix changes a little. Training moves each number "
+    "against its gradient; where that is 0 nothing is learned.",
 }

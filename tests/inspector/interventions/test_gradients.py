@@ -70,10 +70,12 @@ def test_a_saturated_softmax_starves_w_q_and_not_w_v() -> None:
     """Claim 24, on two untrained causal layers, d_k = 16: factors 1/4 and 10,000, medians over a matrix's entries."""
     loaded = own("decoder", initialisation="torch")
     prepared = gradients.prepare(loaded, EXAMPLE)
-    assert prepared.scalar == "next token"
-    table = gradients.sweep(prepared, (prepared.scale, 1e4))
+    assert prepared.about.scalar == "next token"
+    table = gradients.sweep(prepared, (prepared.about.scale, 1e4))
     whole = table[table["head"].isna()]
-    usual, steep = (whole[whole["factor"] == factor].set_index(["layer", "matrix"]) for factor in (prepared.scale, 1e4))
+    usual, steep = (
+        whole[whole["factor"] == factor].set_index(["layer", "matrix"]) for factor in (prepared.about.scale, 1e4)
+    )
     assert (steep["largest"].dropna() > 0.99).all()
     for layer in (0, 1):
         assert steep.loc[(layer, "q"), "median"] < 1e-3 * usual.loc[(layer, "q"), "median"]
@@ -82,9 +84,9 @@ def test_a_saturated_softmax_starves_w_q_and_not_w_v() -> None:
 
 def test_each_kind_of_model_has_its_scalar(minilm: LoadedModel) -> None:
     pair = gradients.prepare(own("encoder-decoder"), EXAMPLE, target="A cat.")
-    table = gradients.measure(pair, factor=pair.scale)
+    table = gradients.measure(pair, factor=pair.about.scale)
     assert set(table["stream"]) == {"encoder", "decoder", "cross"}
-    assert pair.scalar == "next token"
+    assert pair.about.scalar == "next token"
     shared = gradients.prepare(own("decoder", kv_heads=2, shared_query_key=False), EXAMPLE)
     counts = (
         gradients.measure(shared, factor=1.0).query("layer == 0 and head.notna()").groupby("matrix")["head"].count()

@@ -10,6 +10,7 @@ SECTIONS = {  # maps and charts of each
     **{"Every head": (1, 0), "One head": (0, 2), "Queries and keys": (3, 1), "Dot, cosine, distance": (1, 1)},
     **{"Dot, general or additive": (0, 2), "Other weightings": (2, 0)},
     "Theory": (0, 4),
+    "Gradients": (0, 2),
     "Is weight importance?": (1, 2),
 }
 
@@ -24,7 +25,7 @@ def test_every_section_shows_its_pictures(model: str) -> None:
         assert app.header, section
         drawn = len(messages(app, "matrix")), len(app.get("plotly_chart"))
         assert drawn == pictures, section
-        if section not in ("Every head", "Theory", "Is weight importance?"):
+        if section not in ("Every head", "Theory", "Gradients", "Is weight importance?"):
             assert "Layer 1, head 3" in said(app)
 
 
