@@ -85,8 +85,8 @@ def leaks(
     else. before_scale: the mask comes before the factor and the bias, softmax((QK^T + M) / sqrt(d_k)). added: the
     number is added to the score in place of it, cast from float32.
 
-    Raises ValueError where scores are more than a scaled product with a bias (soft-cap, sinks), and for a layer,
-    head or stream that there is not.
+    Raises ValueError where weights are more than the softmax of a scaled product with a bias (soft-cap, sinks), and
+    for a layer, head or stream that there is not.
     """
     records = [
         (row, row.trace.record_of_head(layer, head, stream, call=call), _rows_of(row, stream)) for row in batch.rows
@@ -193,8 +193,8 @@ def _refilled(function: AttentionFunction, fill: Fill, *, before_scale: bool) ->
         return replace(function, fill=fill, fill_first=before_scale)
     if function.scale is None or function.sinks:
         raise ValueError(
-            "its scores are more than a scaled product with a bias (a soft-cap, a sink), so they are not made again "
-            "under another mask"
+            "this model's weights are more than the softmax of a scaled product with a bias (a soft-cap, a sink), so "
+            "they are not made again under another mask"
         )
     return ComposedAttention(DotScore(), function.scale, _Added(function), fill, before_scale, WeightedSum())
 

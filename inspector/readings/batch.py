@@ -54,13 +54,19 @@ class Filling:
 
 @dataclass(frozen=True)
 class Drifting:
-    """The whole model under other fills: the largest move of a real token's state with the model's own mask and with
-    padding that is not masked, the worst other fill, and the mean size of a number in padding's last hidden states."""
+    """The whole model under other fills.
+
+    own, unmasked: the largest move of a real token's state with the model's own mask, and with padding that is not
+    masked; worst: the fill that moves it most, and how far. padding_states: the mean size of a number in padding's last
+    hidden states. to_padding: the weight on padding with the model's own mask; left: whether padding stands first.
+    """
 
     own: float
     unmasked: float
     worst: tuple[str, float] | None
     padding_states: float
+    to_padding: float
+    left: bool
 
 
 @dataclass(frozen=True)
@@ -144,7 +150,7 @@ def filling(table: pd.DataFrame, *, batch: Batch, before_scale: bool, added: boo
     )
 
 
-def drifting(table: pd.DataFrame) -> Drifting:
+def drifting(table: pd.DataFrame, *, layout: Layout) -> Drifting:
     """Read the moves; table: of `batches.drift`, whose first row is the model's own mask."""
     by_fill = table.set_index("fill")["drift"]
     between = by_fill.drop([OWN_MASK, UNTOLD])
@@ -154,6 +160,8 @@ def drifting(table: pd.DataFrame) -> Drifting:
         unmasked=float(by_fill[UNTOLD]),
         worst=worst,
         padding_states=float(table["padding_states"].iloc[0]),
+        to_padding=float(table["to_padding"].iloc[0]),
+        left=layout == "left",
     )
 
 

@@ -122,7 +122,7 @@ def _model(subject: Subject, layout: Layout) -> None:
             (layout, "drift", small),
             lambda: batches.drift(subject.loaded, subject.texts, layout=layout, refilled=small),
         )
-    st.markdown(words.drifting(read.drifting(table)))
+    st.markdown(words.drifting(read.drifting(table, layout=layout)))
     widgets.table(
         table.assign(fill=[words.FILLS.get(fill, fill) for fill in table["fill"]]),
         name="drift",

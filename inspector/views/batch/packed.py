@@ -60,8 +60,8 @@ def show(subject: Subject, *, said: DeltaGenerator, left: DeltaGenerator, right:
         )
         st.caption(
             "|packed − alone| / |alone| of a token's last hidden state, mean over tokens and texts. The mask is "
-            "block-diagonal: query i sees key j where both are of one text. Rotary and relative positions know "
-            "distances alone, so it does not matter to them where a text begins."
+            "block-diagonal: query i sees key j where both are of one text. To a dot product with rotary or relative "
+            "positions it does not matter where a text begins, for they know distances alone."
         )
     widgets.table(
         every[["row", "text", "states", "relative", "weights", "to_others"]],

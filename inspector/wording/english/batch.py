@@ -81,7 +81,7 @@ def filling(found: Filling) -> str:
 
 
 def _share(leak: float) -> str:
-    return percent(leak) if leak >= 0.01 else number(leak)
+    return percent(leak) if 0.01 <= leak <= 1 else number(leak)  # a sigmoid's weights have no whole
 
 
 def drifting(found: Drifting) -> str:
@@ -91,6 +91,13 @@ def drifting(found: Drifting) -> str:
         "from the text alone"
     )
     said = f"{own}; where padding is not masked {number(found.unmasked)} is."
+    if found.own > _STATES and found.to_padding > ROUNDING:
+        said += f" The model's own mask leaks: padding gets {_share(found.to_padding)} of the weight."
+    elif found.own > _STATES and found.left:
+        said += (
+            " Its mask leaks nothing: padding stands before the text, and this model counts positions by column, so "
+            "that a text's tokens stand at other positions than alone."
+        )
     if found.worst is not None and found.worst[1] > 0:
         said += f" Of the fills {FILLS[found.worst[0]]} moves them most, by up to {number(found.worst[1])}."
     if found.padding_states == found.padding_states:  # NaN without padding

@@ -76,9 +76,15 @@ def test_a_packed_row_leaks_onto_other_texts(minilm: LoadedModel) -> None:
     assert at(batches.leaks(running, layer=0, head=5), "no mask")["leak"] == pytest.approx(mean, abs=1e-6)
 
 
-def test_another_score_leaks_too_and_a_soft_cap_is_refused() -> None:
-    """Cosine scores and T5's bias are made again; a fill of the model's own is replaced."""
-    for switches in ({"score": "cosine"}, {"positions": "t5"}, {"positions": "shaw"}, {"mask_fill": -20.0}):
+def test_another_score_leaks_too() -> None:
+    """Cosine and linear scores and T5's bias are made again; a fill of the model's own is replaced."""
+    for switches in (
+        {"score": "cosine"},
+        {"weighting": "linear"},
+        {"positions": "t5"},
+        {"positions": "shaw"},
+        {"mask_fill": -20.0},
+    ):
         batch = batches.read(own("encoder", **switches), TEXTS, layout="right")
         table = batches.leaks(batch, layer=1, head=1)
         assert at(table, "-inf")["leak"] == 0 < at(table, "-10")["leak"] < 1e-3 < 0.1 < at(table, "no mask")["leak"]

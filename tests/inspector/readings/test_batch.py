@@ -76,11 +76,16 @@ def test_fills_packing_change_and_cost_are_told_with_their_numbers() -> None:
     assert "equal the texts read alone" in said
     assert f"they would make {words.number(tables[1]['states'].max())}." in said
     drift = batches.drift(loaded, TEXTS, layout="right")
-    said = words.drifting(read.drifting(drift))
+    said = words.drifting(read.drifting(drift, layout="right"))
     moves = drift.set_index("fill")["drift"]
     assert f"where padding is not masked {words.number(moves[batches.UNTOLD])} is." in said
     assert "Of the fills × 0 moves them most" in said
     assert moves["x 0"] == moves.drop(batches.UNTOLD).max()
+    left = words.drifting(read.drifting(batches.drift(loaded, TEXTS, layout="left", refilled=False), layout="left"))
+    assert "Its mask leaks nothing: padding stands before the text" in left  # its positions are sinusoidal
+    turned = own("encoder", positions="rope")
+    left = words.drifting(read.drifting(batches.drift(turned, TEXTS, layout="left", refilled=False), layout="left"))
+    assert "padding stands before" not in left
     for shape, claim in (("encoder", "tokens before it move too, by"), ("decoder", "no token before it moves at all")):
         spread, put = batches.spread(own(shape), TEXTS[0], token=4)
         assert claim in words.spreading(read.spreading(spread, token=4, put=put))
