@@ -105,7 +105,7 @@ def layouts(values: Mapping[str, float], *, quantity: str, title: str, mode: Mod
     layout = {
         "template": theme.template(mode),
         "title": {"text": title},
-        "xaxis": {"title": {"text": quantity}, "rangemode": "tozero", "nticks": 5, "tickformat": ".3~g"},
+        "xaxis": {"title": {"text": quantity}, "rangemode": "tozero", "nticks": 5, "tickformat": ",.6~g"},
         "yaxis": {"autorange": "reversed", "showgrid": False, "ticks": "", "tickfont": {"size": 13}},
         "margin": {"r": 84},
         "bargap": 0.35,

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from inspector.views.batch.subject import Subject
 
 
+_WIDTH = 104  # pixels: two of them stand side by side
+
+
 @dataclass(frozen=True)
 class Head:
     """One head: of a stream, a layer, and which of the layer's attentions."""
@@ -45,5 +48,5 @@ def head(subject: Subject) -> Head:
     """Let the reader choose a stream, a layer and a head."""
     stream = widgets.stream((site.stream for site in subject.sites), key="batch_stream")
     sites = [site for site in subject.sites if site.stream == stream]
-    site = widgets.layer(sites, "batch_layer", call="batch_call", default=sites[0])
-    return Head(site, widgets.number("Head", "batch_head", default=0, last=site.heads - 1, width=110))
+    site = widgets.layer(sites, "batch_layer", call="batch_call", default=sites[0], width=_WIDTH)
+    return Head(site, widgets.number("Head", "batch_head", default=0, last=site.heads - 1, width=_WIDTH))

@@ -13,6 +13,7 @@ from inspector.views.batch import choices
 from inspector.views.figures import matrix
 from inspector.views.shell import recording_notes, sentence, widgets
 from inspector.wording.english import batch as words
+from inspector.wording.english.phrases import percent
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -27,8 +28,9 @@ def show(subject: Subject, *, said: DeltaGenerator, left: DeltaGenerator, right:
 
     with left:
         layout = choices.layout(LAYOUTS, name="layout")
+        last = len(subject.texts) - 1
+        text = widgets.number("Text", "row", default=min(1, last), last=last, width=104)
         with st.container(horizontal=True, gap="small"):
-            text = widgets.number("Text", "row", default=min(1, len(subject.texts) - 1), last=len(subject.texts) - 1)
             head = choices.head(subject)
     batch = subject.read(layout)
     site = head.site
@@ -82,7 +84,7 @@ def _numbers(batch: Batch, seen: Seen) -> None:
     widgets.numbers(
         [
             ("Cells", f"{batch.cells:,}", "Tokens that the batch computes, padding included."),
-            ("Padding", f"{batch.padding / batch.cells:.0%}", "Share of the cells that hold no text."),
+            ("Padding", percent(batch.padding / batch.cells), "Share of the cells that hold no text."),
             ("Keys seen", f"{fewest}" if fewest == most else f"{fewest} to {most}", "By a query of the text."),
             ("To its own text", number(float(own.sum(axis=1).mean())), "Weight, mean over the text's queries."),
             ("To padding", number(seen.to_padding), "Weight, mean over the text's queries."),

@@ -91,12 +91,13 @@ def _field() -> list[str]:
         st.session_state["texts"] = text
 
     typed = st.text_area(
-        "Text 0 is the sidebar's. The others, one a line:",
+        "More texts, one a line",
         FIRST,
         max_chars=LONGEST,
         key="texts",
         bind=link.bind_words("texts", default=FIRST, most=LONGEST),
         persist_state="session",
+        help=f"Text 0 is the sidebar's. {MOST_TEXTS} lines and {LONGEST} characters at most.",
         height=140,
     )
     with st.container(horizontal=True, gap="small"):

@@ -26,6 +26,7 @@ FILLS = {
 TERMS = {"seen": ("padding", "mask", "query", "key"), "fills": ("mask", "padding", "scores")}
 TERMS |= {"packed": ("packed row", "mask"), "change": ("causal mask",), "cost": ("padding", "packed row", "FLOPs")}
 """The terms that each section's sentence uses, by the section."""
+_LITTLE = 1e-6  # of the weight: told without its number
 _STATES = 1e-4  # of a number of a hidden state: what rounding explains through a whole model
 
 
@@ -68,11 +69,13 @@ def filling(found: Filling) -> str:
     where = "other texts" if found.other_texts else "padding"
     order = "Before the scale" if found.before_scale else "After the scale"
     kept = [FILLS[fill] for fill in found.kept]
-    left = [f"{FILLS[fill]} leaves {_share(leak)}" for fill, leak in found.left]
+    little = [FILLS[fill] for fill, leak in found.left if leak < _LITTLE]
+    much = [(FILLS[fill], _share(leak)) for fill, leak in found.left if leak >= _LITTLE]
+    left = [f"{fill} {'' if at else 'leaves '}{share}" for at, (fill, share) in enumerate(much)]
     verb = "leaves" if len(kept) == 1 else "leave"
-    said = f"{order}, in float32: " + "; ".join(
-        [*([f"{listed(kept)} {verb} no weight on {where}"] if kept else []), *([listed(left)] if left else [])]
-    )
+    parts = [f"{listed(kept)} {verb} no weight on {where}"] if kept else []
+    parts += [f"{listed(little)} next to none"] if little else []
+    said = f"{order}, in float32: " + "; ".join([", ".join(parts), *([listed(left)] if left else [])])
     raising = [f"{FILLS[fill]} in {dtype}" for fill, dtype, problem in found.problems if "raises" in problem]
     none = [f"{FILLS[fill]} in {dtype}" for fill, dtype, problem in found.problems if "raises" not in problem]
     more = f" {listed(raising)} raises an error." if len(raising) == 1 else ""

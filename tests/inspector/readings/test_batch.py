@@ -59,10 +59,12 @@ def test_fills_packing_change_and_cost_are_told_with_their_numbers() -> None:
     batch, alone = (batches.read(loaded, TEXTS, layout=layout) for layout in ("right", "alone"))
     table = batches.leaks(batch, layer=0, head=0)
     said = words.filling(read.filling(table, batch=batch, before_scale=False, added=False))
-    assert said.startswith("After the scale, in float32: −∞, −1e9 and −1e4 leave no weight on padding; −20 leaves ")
+    assert said.startswith(
+        "After the scale, in float32: −∞, −1e9 and −1e4 leave no weight on padding, −20 next to none; "
+    )
     assert said.endswith("−1e9 in float16 raises an error.")
     leak = table.set_index(["fill", "dtype"])["leak"]
-    told = re.search(rf"−10 leaves {NUMBER}, × 0 leaves {PERCENT} and no mask leaves {PERCENT}\.", said)
+    told = re.search(rf"−10 leaves {NUMBER}, × 0 {PERCENT} and no mask {PERCENT}\.", said)
     assert told
     assert is_number(told[1], leak["-10", "float32"])
     assert is_percent(told[2], leak["x 0", "float32"])

@@ -19,7 +19,7 @@ def test_the_maps_of_each_layout_and_the_sections() -> None:
     assert labels.count("padding") == 11
     assert set(seen) == {0, 1}
     assert seen.reshape(15, 15)[:, 4:].sum() == 0 == shares.reshape(15, 15)[:, 4:].sum()
-    assert numbers(app)["padding"] == "30%"
+    assert numbers(app)["padding"] == "30 %"
     app.segmented_control(key="layout").set_value("packed").run()
     (mask, seen), _ = messages(app, "matrix")
     assert seen.sum() == sum(length**2 for length in (15, 4, 10, 13))
