@@ -11,6 +11,7 @@ from math import inf
 from typing import Literal
 
 from models.loaded import Shape
+from models.training.words import KINDS, SOURCE_WIDTH, WORDS
 from models.transformer.config import (
     Activation,
     Initialisation,
@@ -25,13 +26,14 @@ from models.transformer.config import (
     Weighting,
 )
 
-Task = Literal["copy", "reverse", "sort", "repeats"]
+Task = Literal["copy", "reverse", "sort", "repeats", "kinds"]
 Side = Literal["A", "B"]
 Optimizer = Literal["adam", "adamw", "sgd"]
+Embeddings = Literal["random", "taken", "frozen"]
 
-SYMBOLS: dict[Task, int] = {"copy": 10, "reverse": 10, "sort": 10, "repeats": 64}  # that a text is made of
+SYMBOLS: dict[Task, int] = {"copy": 10, "reverse": 10, "sort": 10, "repeats": 64, "kinds": len(KINDS)}  # of an answer
+READ: dict[Task, int] = {**SYMBOLS, "kinds": len(WORDS)}  # symbols or words that a text is made of; then two marks
 ALPHABET = string.digits + string.ascii_letters + "+/"  # a character for each symbol
-START, END = 10, 11  # tokens around the digits: by them a model that counts distances finds the borders
 TIMES = (1, 2, 4)  # the lengths of the test's texts, in trained lengths
 BATCH = 32  # texts in a step
 
@@ -99,6 +101,7 @@ class Switches:
     dropout: float = 0.0
     attention_dropout: float = 0.0
     initialisation: Initialisation = "torch"
+    embeddings: Embeddings = "random"  # of kinds: taken from mini-bert, and trained on or frozen
 
     learning_rate: float | None = None  # the highest; None for the experiment's
     warmup: int | None = None  # steps up to it; None for a tenth of all, 0 for none
@@ -137,6 +140,18 @@ class Switches:
                 f"the task repeats asks for the next symbol of one text, which a decoder gives, not shape {shape!r}; "
                 "choose decoder, or leave the shape to the task"
             )
+        if task == "kinds" and shape != "encoder":
+            raise ValueError(f"the task kinds names each word's kind, which an encoder does, not shape {shape!r}")
+        if task != "kinds" and self.embeddings != "random":
+            raise ValueError(
+                f"embeddings {self.embeddings!r} with the task {task}: its symbols have no trained embeddings; choose "
+                "random, or the task kinds"
+            )
+        if task == "kinds" and self.embedding_width not in (None, SOURCE_WIDTH):
+            raise ValueError(
+                f"embedding_width is {self.embedding_width}, and embeddings of the task kinds have {SOURCE_WIDTH} "
+                "features, as many as the trained ones; leave embedding_width out"
+            )
         chosen = {
             field.name: getattr(self, field.name)
             for field in fields(TransformerConfig)
@@ -144,11 +159,13 @@ class Switches:
         }
         if self.relative_distance is None:
             chosen["relative_distance"] = length + 1 if self.positions == "shaw" else 128
+        if task == "kinds":
+            chosen["embedding_width"] = SOURCE_WIDTH
         if self.final_norm is None:
             chosen["final_norm"] = self.norm_placement == "pre" and self.norm != "none"
         return TransformerConfig(
             shape=shape,
-            vocabulary=SYMBOLS[task] + 2,
+            vocabulary=READ[task] + 2,
             max_positions=tokens(task, shape, length=max(TIMES) * length),
             **chosen,
         )
@@ -166,7 +183,7 @@ class LabRun:
     """The training of one network from one seed; every random choice follows from the seed."""
 
     task: Task
-    length: int  # digits of a text; of repeats, symbols of the longest block
+    length: int  # digits or words of a text; of repeats, symbols of the longest block
     steps: int
     learning_rate: float
     switches: Switches

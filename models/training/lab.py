@@ -27,11 +27,11 @@ from torch import Tensor, nn
 from models.attention import AttentionCall, Stream, watch
 from models.training import depth
 from models.training.depth import LayerState
-from models.training.experiments import BATCH, SYMBOLS, TIMES, Experiment, LabRun, Side
+from models.training.experiments import BATCH, TIMES, Experiment, LabRun, Side
 from models.training.puzzles import Texts, draw
 from models.training.replay import weights
 from models.training.schedules import learning_rate
-from models.training.solvers import Solver, characters, seeded, solver
+from models.training.solvers import Solver, labels, seeded, solver
 
 EVERY = 10  # steps from one report to the next
 MEASURED = 20  # times in a training that its layers are measured
@@ -45,7 +45,8 @@ _FRESH = 10_000  # seeds of texts that no training draws
 
 @dataclass(frozen=True)
 class LabReport:
-    """Means over the steps since the last report. Every text is new, so the accuracy is that on unseen texts.
+    """Means over the steps since the last report. Every text is new, so the accuracy is that on unseen texts, of
+    seen words.
 
     layers: each layer as it is now, in about 20 reports of a training; induction, head: of repeats, the best head's
     induction score as it is now, and its layer and number.
@@ -110,7 +111,7 @@ def train(network: Solver, run: LabRun) -> Iterator[LabReport]:
 
 def optimizer_of(network: Solver, run: LabRun) -> torch.optim.Optimizer:
     """Make the optimizer that the run's switches name."""
-    decay, weights_ = run.switches.weight_decay, network.parameters()
+    decay, weights_ = run.switches.weight_decay, [one for one in network.parameters() if one.requires_grad]
     match run.switches.optimizer:
         case "adam":
             return torch.optim.Adam(weights_, weight_decay=decay, foreach=True)
@@ -126,9 +127,12 @@ def at_start(run: LabRun) -> tuple[LayerState, ...]:
 
 
 def fresh(run: LabRun, *, times: int = 1, count: int) -> Texts:
-    """Draw texts of `times` the trained length that no training sees: the same ones for all runs of a task."""
+    """Draw texts of `times` the trained length that no training sees: the same ones for all runs of a task.
+
+    Those of kinds are made of words that no training sees either.
+    """
     generator = torch.Generator().manual_seed(_FRESH + times)
-    return draw(run.task, length=times * run.length, count=count, generator=generator)
+    return draw(run.task, length=times * run.length, count=count, generator=generator, test=True)
 
 
 @dataclass(frozen=True)
@@ -222,10 +226,9 @@ def trial(network: Solver, run: LabRun, *, times: int) -> Trial:
     token, exact = _shares(answer, texts)
     written = texts if run.task == "repeats" else texts._replace(wanted=answer)  # a decoder reads what it wrote
     first = Texts(*(part[:1] for part in written))
-    symbols = SYMBOLS[run.task]
-    labels = {stream: characters(ids[0].tolist(), symbols=symbols) for stream, ids in network.tokens(first).items()}
+    read = {stream: labels(ids[0].tolist(), task=run.task) for stream, ids in network.tokens(first).items()}
     if run.config.shape == "encoder-decoder":
-        labels["cross"] = labels["decoder"]
+        read["cross"] = read["decoder"]
     return Trial(
         times,
         token_accuracy=token,
@@ -236,7 +239,7 @@ def trial(network: Solver, run: LabRun, *, times: int) -> Trial:
         attention={
             stream: tuple(map_[0].numpy() for map_ in maps) for stream, maps in attention(network, first).items()
         },
-        tokens=labels,
+        tokens=read,
         asked=tuple(texts.asked[0].tolist()),
         period=int(texts.period[0]),
         induction=induction(network, run, times=times) if run.task == "repeats" else None,

@@ -4,6 +4,8 @@ copy, reverse and sort turn n digits into n digits. repeats is what an induction
 block of random symbols, then the block again; from the second time on each symbol follows from the text, and only from
 the text. How long the block is is drawn anew for every text: were it fixed, one layer would solve the task by looking
 back a fixed number of tokens.
+
+kinds asks for the kind of each of n words (words.py); a test is made of words that no training saw.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import torch
 from torch import Tensor
 
 from models.training.experiments import SYMBOLS, Task
+from models.training.words import HELD_OUT, KIND_OF, LEARNED
 
 
 class Texts(NamedTuple):
@@ -29,12 +32,22 @@ class Texts(NamedTuple):
     period: Tensor
 
 
-def draw(task: Task, *, length: int, count: int, generator: torch.Generator) -> Texts:
-    """Draw random texts of `length` digits, or for repeats blocks of length / 2 to `length` symbols in 2 `length`."""
+def draw(task: Task, *, length: int, count: int, generator: torch.Generator, test: bool = False) -> Texts:
+    """Draw random texts of `length` digits or words, or for repeats blocks of length / 2 to `length` symbols in twice
+    that; test: of kinds, the words that are held out from training, not the others.
+    """
+    if task == "kinds":
+        known = torch.tensor(HELD_OUT if test else LEARNED)
+        words = known[torch.randint(len(known), (count, length), generator=generator)]
+        return _all_asked(words, torch.tensor(KIND_OF)[words])
     if task == "repeats":
         return _repeats(length=length, count=count, generator=generator)
     digits = torch.randint(SYMBOLS[task], (count, length), generator=generator)
-    return Texts(digits, answers(task, digits), torch.ones_like(digits, dtype=torch.bool), torch.zeros(count, 1).long())
+    return _all_asked(digits, answers(task, digits))
+
+
+def _all_asked(read: Tensor, wanted: Tensor) -> Texts:
+    return Texts(read, wanted, torch.ones_like(wanted, dtype=torch.bool), torch.zeros(len(read), 1, dtype=torch.long))
 
 
 def answers(task: Literal["copy", "reverse", "sort"], digits: Tensor) -> Tensor:

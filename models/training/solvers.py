@@ -11,8 +11,9 @@ import torch
 from torch import Tensor, nn
 
 from models.attention import Stream
-from models.training.experiments import ALPHABET, END, START, SYMBOLS, LabRun
+from models.training.experiments import ALPHABET, READ, SYMBOLS, LabRun, Task
 from models.training.puzzles import Texts
+from models.training.words import SOURCE, WORDS
 from models.transformer import Decoder, Encoder, EncoderDecoder, shift_right
 from models.transformer.blocks import EncoderBlock
 from models.transformer.generation import NextToken, greedy
@@ -21,16 +22,22 @@ _drawing = Lock()  # torch has one generator for all threads: two visitors must 
 
 
 class Reader(nn.Module):
-    """An encoder with a linear layer that scores the digits for each place of the answer."""
+    """An encoder with a linear layer that scores the digits, or kinds, for each place of the answer."""
 
     def __init__(self, run: LabRun) -> None:
         super().__init__()
+        self.start = READ[run.task]
         self.encoder = Encoder(run.config)
         self.head = nn.Linear(run.config.width, SYMBOLS[run.task])
+        if run.switches.embeddings != "random":
+            table = self.encoder.embedding.token.weight
+            with torch.no_grad():
+                table[: len(WORDS)] = trained_embeddings()
+            table.requires_grad_(run.switches.embeddings == "taken")
 
     def forward(self, texts: Texts) -> Tensor:
-        """Score all ten digits for each place of the answer -> [B, n, 10]."""
-        scores: Tensor = self.head(self.encoder(marked(texts.read))[:, 1:-1])
+        """Score all ten digits or kinds for each place of the answer -> [B, n, 10]."""
+        scores: Tensor = self.head(self.encoder(marked(texts.read, start=self.start))[:, 1:-1])
         return scores
 
     def answer(self, texts: Texts) -> Tensor:
@@ -39,7 +46,7 @@ class Reader(nn.Module):
 
     def tokens(self, texts: Texts) -> dict[Stream, Tensor]:
         """Return what each stream reads of the texts: stream -> ids [B, T]."""
-        return {"encoder": marked(texts.read)}
+        return {"encoder": marked(texts.read, start=self.start)}
 
 
 class Writer(nn.Module):
@@ -65,7 +72,7 @@ class Writer(nn.Module):
         """Write the likeliest symbol each time -> [B, m]; in a text that repeats each one after the true text."""
         if self.continues:
             return self.forward(texts).argmax(dim=-1)
-        prompt = marked(texts.read)
+        prompt = marked(texts.read, start=self.symbols)
         reads_source = isinstance(self.stack, EncoderDecoder)
         next_token = NextToken(self.stack, source=prompt if reads_source else None)
         if reads_source:
@@ -83,8 +90,10 @@ class Writer(nn.Module):
         """
         before = shift_right(texts.wanted, start=self.symbols)
         if isinstance(self.stack, EncoderDecoder):
-            return {"encoder": marked(texts.read), "decoder": before}
-        return {"decoder": before if self.continues else torch.cat([marked(texts.read), before[:, 1:]], dim=1)}
+            return {"encoder": marked(texts.read, start=self.symbols), "decoder": before}
+        if not self.continues:
+            before = torch.cat([marked(texts.read, start=self.symbols), before[:, 1:]], dim=1)
+        return {"decoder": before}
 
 
 Solver: TypeAlias = Reader | Writer
@@ -111,14 +120,32 @@ def layers(network: Solver) -> list[tuple[Stream, EncoderBlock]]:
     return [(stream, layer) for stream, stack in stacks for layer in stack.layers if isinstance(layer, EncoderBlock)]
 
 
-def marked(digits: Tensor) -> Tensor:
-    """Put the two marks around digits: [B, n] -> [B, n + 2]."""
-    return nn.functional.pad(nn.functional.pad(digits, (1, 0), value=START), (0, 1), value=END)
+def trained_embeddings() -> Tensor:
+    """Read mini-bert's embeddings of the words of the task kinds, scaled to the size of random ones -> [words, 192].
+
+    Random embeddings are drawn with variance 1; mini-bert's are smaller, for its layers begin with a norm.
+    """
+    from models.checkpoints import FOLDER
+    from models.checkpoints.store import read_checkpoint
+
+    source = read_checkpoint(FOLDER / SOURCE)
+    rows = source.network.get_parameter("encoder.embedding.token.weight")
+    taken = rows[[source.tokenizer.encode(word, add_special_tokens=False)[0] for word in WORDS]]
+    return taken / taken.square().mean().sqrt()
 
 
-def characters(ids: list[int], *, symbols: int) -> tuple[str, ...]:
-    """Write each token as one character: a symbol, or ⊢ before and ⊣ after a text."""
-    return tuple((ALPHABET[:symbols] + "⊢⊣")[id] for id in ids)
+def marked(read: Tensor, *, start: int) -> Tensor:
+    """Put the two marks, tokens `start` and the next, around texts: [B, n] -> [B, n + 2].
+
+    By them a model that counts distances finds the borders.
+    """
+    return nn.functional.pad(nn.functional.pad(read, (1, 0), value=start), (0, 1), value=start + 1)
+
+
+def labels(ids: list[int], *, task: Task) -> tuple[str, ...]:
+    """Write each token: a word, or one character for a symbol; ⊢ before and ⊣ after a text."""
+    names = WORDS if task == "kinds" else ALPHABET[: READ[task]]
+    return tuple((*names, "⊢", "⊣")[id] for id in ids)
 
 
 @contextmanager

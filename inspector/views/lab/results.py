@@ -20,7 +20,8 @@ from inspector.readings import lab as read
 from inspector.views.figures import chart, matrix, menu
 from inspector.views.shell import downloads, link, session, widgets
 from inspector.wording.english import lab as words
-from models.training.experiments import SYMBOLS, TIMES, Experiment, Side, Switches
+from models.training.experiments import TIMES, Experiment, Side, Switches
+from models.training.words import KINDS, WORDS
 
 if TYPE_CHECKING:
     from models.attention import Stream
@@ -75,10 +76,7 @@ def accuracy(experiment: Experiment, results: Sequence[Result]) -> None:
     downloads.button(f"lab-{experiment.task}-accuracy.csv", lambda: spreadsheet.csv(table), label="Table as CSV")
     seeds = lab.seeds(results)
     count = "one seed" if seeds == 1 else f"{seeds} seeds: the mean, with smallest and largest"
-    st.caption(
-        f"256 fresh texts of each length, the same for A and B; {count}. {unit.capitalize()}s named at random are "
-        f"right in {100 / SYMBOLS[experiment.task]:.3g} % of the places; a text is right when no {unit} is wrong."
-    )
+    st.caption(f"{words.tried(experiment.task)} {count.capitalize()}.")
     for side in get_args(Side):
         st.caption(f"{side}: {words.beyond(experiment.run(side, seed=0))}")
 
@@ -126,6 +124,17 @@ def example(experiment: Experiment, results: Sequence[Result]) -> None:
         required=True,
     )
     trials = {side: one.trials[names.index(length)] for side, one in tried.items()}
+    if experiment.task == "kinds":
+        _kinds(trials)
+    else:
+        _symbols(experiment, trials)
+    place, sides = names.index(length), "".join(trials)
+    chosen = f"{{side: result(courses[side, 0]).trials[{place}] for side in {sides!r}}}"
+    _attention(trials, lines=python(experiment, f"trials = {chosen}"))
+
+
+def _symbols(experiment: Experiment, trials: dict[Side, Trial]) -> None:
+    """Write the text, the answer and what each side says, symbol under symbol."""
     some = next(iter(trials.values()))
     rows: dict[str, Sequence[int]] = {"text": some.digits}
     if experiment.task != "repeats":
@@ -135,9 +144,17 @@ def example(experiment: Experiment, results: Sequence[Result]) -> None:
     wrong = [f"{side} {_wrong(trial)} of {sum(trial.asked)}" for side, trial in trials.items()]
     dots = f" The block has {some.period} symbols; a dot stands where nothing is asked." if some.period else ""
     st.caption(f"^ marks a wrong {words.unit(experiment.task)}. Wrong here: {', '.join(wrong)}.{dots}")
-    place, sides = names.index(length), "".join(trials)
-    chosen = f"{{side: result(courses[side, 0]).trials[{place}] for side in {sides!r}}}"
-    _attention(trials, lines=python(experiment, f"trials = {chosen}"))
+
+
+def _kinds(trials: dict[Side, Trial]) -> None:
+    """Draw a table of the text's words, which no training saw, with their kinds and what each side says."""
+    some, kinds = next(iter(trials.values())), list(KINDS)
+    said: dict[str, list[str]] = {side: [kinds[kind] for kind in trial.answer] for side, trial in trials.items()}
+    table: dict[str, list[str]] = {"word": [WORDS[word] for word in some.digits]}
+    table |= {"kind": [kinds[kind] for kind in some.wanted], **said}
+    st.dataframe(pd.DataFrame(table), hide_index=True)
+    wrong = [f"{side} {_wrong(trial)} of {len(trial.wanted)}" for side, trial in trials.items()]
+    st.caption(f"No training saw these words. Wrong here: {', '.join(wrong)}.")
 
 
 def _attention(trials: dict[Side, Trial], *, lines: str) -> None:

@@ -20,6 +20,7 @@ from models.training.experiments import (
     LENGTHS,
     SEEDS,
     STEPS,
+    Embeddings,
     Experiment,
     Optimizer,
     Side,
@@ -76,8 +77,10 @@ OPTIONS: dict[str, tuple[Any, ...]] = {
     "dropout": (0.0, 0.05, 0.1, 0.2, 0.3, 0.5),
     "attention_dropout": (0.0, 0.05, 0.1, 0.2, 0.3, 0.5),
     "initialisation": get_args(Initialisation),
+    "embeddings": get_args(Embeddings),
 }
 """Values that each switch can take; switches that are not here are numbers, or on and off."""
+LENGTH = {"repeats": "Longest block", "kinds": "Words in a text"}
 WIDTH = 128  # pixels of a widget: two stand side by side
 RATES = tuple(str(rate) for rate in LEARNING_RATES)
 

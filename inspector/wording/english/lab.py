@@ -8,6 +8,7 @@ from math import log
 from inspector.readings.lab import Depth, Ended, Progress, Unfinished, Verdict
 from inspector.wording.english.phrases import listed, percent
 from models.training.experiments import SYMBOLS, TIMES, Experiment, LabRun, Side, Switches, Task
+from models.training.words import HELD_OUT, LEARNED
 
 NAMES = {
     "shape": "shape",
@@ -53,6 +54,7 @@ NAMES = {
     "dropout": "dropout",
     "attention_dropout": "dropout on attention",
     "initialisation": "initialisation",
+    "embeddings": "embeddings",
 }
 """The name of each switch in a sentence."""
 GROUPS = {
@@ -66,7 +68,7 @@ GROUPS = {
     "Block": ("norm", "final_norm", "norm_epsilon", "activation", "bias"),
     "Training": (
         *("learning_rate", "warmup", "optimizer", "weight_decay", "clip"),
-        *("dropout", "attention_dropout", "initialisation"),
+        *("dropout", "attention_dropout", "initialisation", "embeddings"),
     ),
 }
 """Switches beyond the first eight, in the groups of the paper's sections."""
@@ -126,7 +128,8 @@ def verdict(found: Verdict) -> str:
     reached = f"{fewest}" if fewest == most else f"{fewest} to {most}"
     steps = reached if fewest == found.steps else f"{reached} of {found.steps}"
     (side, tested), *others = sorted(found.sides.items())
-    said = [f"{_named(side, found)} has {percent(tested.texts)} of {found.tried} new texts right"]
+    unseen = " of unseen words" if found.task == "kinds" else ""
+    said = [f"{_named(side, found)} has {percent(tested.texts)} of {found.tried} new texts{unseen} right"]
     said += [f"{_named(other, found)} {percent(its.texts)}" for other, its in others]
     sentences = [f"After {steps} {'step' if found.steps == 1 else 'steps'} {', '.join(said)}{_seeds(found)}."]
     if any(its.texts < 1 for its in found.sides.values()):
@@ -177,11 +180,17 @@ def terms(found: Verdict) -> tuple[str, ...]:
 
 def measured(task: Task) -> str:
     """Say what the curves are, and what guessing gives."""
-    what, count = unit(task), SYMBOLS[task]
+    what, count = "kind" if task == "kinds" else unit(task), SYMBOLS[task]
     said = (
-        f"Loss: cross-entropy, mean over the 10 steps before, in nats per {what}; naming {what}s at random gives "
+        f"Loss: cross-entropy, mean over the 10 steps before, in nats per {unit(task)}; naming {what}s at random gives "
         f"ln {count} = {log(count):.2f}. Every text is new, so accuracy is on texts that were never seen."
     )
+    if task == "kinds":
+        return (
+            f"{said} Their words were seen, {len(LEARNED)} of ten kinds; the sentence above and the tests below are of "
+            f"{len(HELD_OUT)} words that were not. Embeddings are random, or taken from mini-bert's table, scaled to "
+            "the size of random ones, and then trained on (taken) or left as they are (frozen)."
+        )
     if task != "repeats":
         return said
     return (
@@ -192,9 +201,18 @@ def measured(task: Task) -> str:
     )
 
 
+def tried(task: Task) -> str:
+    """Say what the tests of each length are, and what guessing gives."""
+    what = "kind" if task == "kinds" else unit(task)
+    return (
+        f"256 fresh texts of each length, the same for A and B. {what.capitalize()}s named at random are right in "
+        f"{100 / SYMBOLS[task]:.3g} % of the places; a text is right when no {what} is wrong."
+    )
+
+
 def unit(task: Task) -> str:
     """Name what a text of a task is made of, in the singular."""
-    return "symbol" if task == "repeats" else "digit"
+    return {"repeats": "symbol", "kinds": "word"}.get(task, "digit")
 
 
 def differences(experiment: Experiment) -> str:

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 import torch
 
-from models.training import lab
-from models.training.experiments import END, FIXED, START, Experiment, LabRun, Switches
+from models.checkpoints import FOLDER
+from models.checkpoints.store import read_checkpoint
+from models.training import lab, words
+from models.training.experiments import FIXED, Experiment, LabRun, Switches
 from models.training.puzzles import Texts, draw
 from models.training.solvers import marked, solver
 from models.transformer.config import TransformerConfig
@@ -26,6 +28,9 @@ INDUCTION = Experiment(
     a=Switches(positions="rope", norm_placement="pre"),
     b=Switches(positions="rope", norm_placement="pre", layers=1),
 )
+
+
+START, END = 10, 11  # the marks around digits
 
 
 def trained(run: LabRun) -> lab.Course:
@@ -179,7 +184,7 @@ def test_every_switch_of_a_transformer_is_one_of_the_lab_or_says_why_not() -> No
     switches = {field.name for field in fields(Switches)}
     assert network - FIXED.keys() - switches == set()
     assert FIXED.keys() < network
-    assert switches - network == {"learning_rate", "warmup", "optimizer", "weight_decay", "clip"}
+    assert switches - network == {"learning_rate", "warmup", "optimizer", "weight_decay", "clip", "embeddings"}
     changed = Switches(norm="rms", width=32, kv_heads=2, dropout=0.1, window=3, causal=True).config(
         task="copy", length=4
     )
@@ -280,7 +285,7 @@ def test_layers_are_measured_as_autograd_and_numpy_do() -> None:
     network, texts = solver(run), lab.fresh(run, count=32)
     states = lab.at_start(run)
     torch.nn.functional.cross_entropy(network(texts).flatten(0, 1), texts.wanted.flatten()).backward()
-    x = network.encoder.embedding(marked(texts.read))
+    x = network.encoder.embedding(marked(texts.read, start=START))
     for state, layer in zip(states, network.encoder.layers, strict=True):
         gradient = torch.cat([one.grad.flatten() for one in layer.parameters()]).norm()
         x = layer.attention_norm(x + layer.attention(x))
@@ -290,3 +295,27 @@ def test_layers_are_measured_as_autograd_and_numpy_do() -> None:
         assert state.size == pytest.approx(float((x**2).mean() ** 0.5), rel=1e-4)
         assert (state.mean, state.deviation) == pytest.approx((inner.mean(), inner.std()), rel=1e-3)
         assert state.off == pytest.approx((inner.reshape(-1, 96).max(0) <= 0).mean())
+
+
+def test_words_are_pieces_of_the_model_that_embeddings_are_taken_from() -> None:
+    loaded = read_checkpoint(FOLDER / words.SOURCE)
+    pieces = [loaded.tokenizer.encode(word, add_special_tokens=False) for word in words.WORDS]
+    assert {len(piece) for piece in pieces} == {1}
+    assert len(set(words.WORDS)) == len(words.WORDS) == len(words.LEARNED) + len(words.HELD_OUT)
+    table = loaded.network.encoder.embedding.token.weight[[piece[0] for piece in pieces]].numpy()
+    run = replace(Experiment(), task="kinds", b=Switches(embeddings="frozen")).run("B", seed=0)
+    network = solver(run)
+    given = network.encoder.embedding.token.weight.detach().numpy()[: len(words.WORDS)].copy()
+    np.testing.assert_allclose(given, table / np.sqrt((table.astype(float) ** 2).mean()), rtol=1e-5)
+    list(lab.train(network, replace(run, steps=10)))
+    np.testing.assert_array_equal(network.encoder.embedding.token.weight.detach().numpy()[: len(words.WORDS)], given)
+
+
+def test_trained_embeddings_name_words_that_no_training_saw() -> None:
+    """Random ones cannot: one word in ten right by chance (claim 113, Qi et al. 2018)."""
+    experiment = Experiment(task="kinds", steps=80, learning_rate=0.005, b=Switches(embeddings="frozen"))
+    random, frozen = (trained(experiment.run(side, seed=0)) for side in ("A", "B"))
+    assert lab.trial(random.network, random.run, times=1).token_accuracy < 0.35
+    assert lab.trial(frozen.network, frozen.run, times=1).token_accuracy > 0.5
+    seen = draw("kinds", length=4, count=50, generator=torch.Generator().manual_seed(0)).read.unique().tolist()
+    assert not set(seen) & set(lab.fresh(random.run, count=50).read.unique().tolist())

@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from inspector.views.lab.presets import PRESETS
-from models.training import lab
+from models.training import lab, words
 from models.training.experiments import Experiment
 from tests.inspector.views.page import message, opened, pressed, said, turned
 
@@ -47,7 +47,7 @@ def test_start_trains_and_shows_all() -> None:
     assert table["digits"].tolist()[:3] == ["2", "4 (2x)", "8 (4x)"]
     results = app.session_state["lab"].results
     assert table["digits right"][0] == f"{results[0].trials[0].token_accuracy:.0%}"
-    assert len(app.get("plotly_chart")) == 1
+    assert len(app.get("plotly_chart")) == 3  # the curves, and the layers by depth and by step
     assert [panel["title"] for panel in message(app, "matrix")[0]["panels"]] == [
         "A: layer 0, head 0",
         "B: layer 0, head 0",
@@ -92,6 +92,20 @@ def test_repeats_show_the_best_head_of_each_side_and_its_score() -> None:
     assert "induction score" in app.get("plotly_chart")[0].proto.spec
     app.selectbox(key="lab_a_shape").set_value("encoder").run()
     assert "the task repeats asks for the next symbol of one text" in said(app)
+
+
+def test_kinds_are_tested_on_words_that_no_training_saw() -> None:
+    app = opened("Lab", **TINY, lab_task="kinds", lab_b_embeddings="frozen", lab_b_positions="sinusoidal")
+    pressed(app, "Start")
+    assert not app.exception
+    assert "B (embeddings frozen)" in said(app)
+    table = next(one.value for one in app.dataframe if "word" in one.value)
+    held_out = {words.WORDS[place] for place in words.HELD_OUT}
+    assert set(table["word"]) <= held_out
+    trial = app.session_state["lab"].results[1].trials[0]
+    assert table["B"].tolist() == [list(words.KINDS)[kind] for kind in trial.answer]
+    app.selectbox(key="lab_task").set_value("copy").run()
+    assert "its symbols have no trained embeddings" in said(app)
 
 
 def test_a_decoder_beside_an_encoder_decoder() -> None:
@@ -190,7 +204,7 @@ def test_a_link_out_of_range_is_a_sentence() -> None:
         'lab_steps "99999"; they go from 10 to 2000. You see 300',
         'lab_length "1"; they go from 2 to 16. You see 8',
         'lab_seeds "x"; they go from 1 to 5. You see 1',
-        'lab_task "fly"; it can be copy, reverse, sort, repeats. You see reverse',
+        'lab_task "fly"; it can be copy, reverse, sort, repeats, kinds. You see reverse',
         'lab_b_score "??x??"; it can be dot, additive',
     ):
         assert f"The link asks for {fact}" in said(app)
