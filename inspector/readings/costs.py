@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -368,6 +368,33 @@ def terms(model: Count, *, stream: str) -> pd.DataFrame:
     table = pd.DataFrame(rows, columns=["component", *model.terms])
     kept = [name for name in table.columns if name == "component" or table[name].any()]
     return table[kept]
+
+
+@dataclass(frozen=True)
+class Linear:
+    """FLOPs of a model's linear attention: scores and mix pair by pair, as they are computed, and without pairs."""
+
+    pairs: int
+    without: int
+
+
+def linear(config: Any, table: pd.DataFrame, *, tokens: int, target_tokens: int | None) -> Linear | None:
+    """Count linear attention without pairs, phi(Q) (phi(K)^T V); None for a model with another weighting.
+
+    In each head 2 d_k^2 for each key, and 2 d_k^2 + 2 d_k for each query. table: of `costs.breakdown`.
+    """
+    if not isinstance(config, TransformerConfig) or config.weighting != "linear":
+        return None
+    target = tokens if target_tokens is None else target_tokens
+    sites = [(config.layers, tokens, tokens)]
+    if config.shape == "encoder-decoder":
+        sites += [(config.decoder_depth, target, target), (config.decoder_depth, target, tokens)]
+    width = config.head_width
+    without = sum(
+        layers * config.heads * (2 * keys * width**2 + queries * (2 * width**2 + 2 * width))
+        for layers, queries, keys in sites
+    )
+    return Linear(int(table[table["component"].isin(PAIRS)]["flops"].sum()), without)
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,8 @@ QUANTITIES = {
 
 
 OF_A_SIGMOID = {
-    "weights": "How open a key is to a query, from 0 to 1: a sigmoid of its score alone; a row need not sum to 1.",
+    "weights": "How open a key is to a query, from 0 to 1: a sigmoid of its score alone; a row need not sum to 1. What "
+    "is said of shares of attention, and of entropy, is of each row divided by its sum.",
     "scores": "What goes into the sigmoid: its log-odds. Each weight follows from its own score, so scores compare "
     "across rows too. Masked cells have none.",
 }

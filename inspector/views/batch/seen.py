@@ -99,10 +99,13 @@ def _about(batch: Batch, seen: Seen, subject: Subject) -> str:
     if batch.layout in ("right", "left"):
         keys = f"Queries of padding compute weights too; nobody reads them. n = {len(seen.keys)} columns"
         pads = int((seen.key_owner < 0).sum())
-        return (
-            f"{first}{keys}, of which {pads} are padding here: A = softmax(S + M) with M = −∞ on padding, so each row "
-            f"sums to 1 over {len(seen.keys) - pads} keys."
+        real = len(seen.keys) - pads
+        made = (
+            f"A = softmax(S + M) with M = −∞ on padding, so each row sums to 1 over {real} keys"
+            if batch.rows[0].trace.attentions[0].function.normalised
+            else f"A = σ(S + M − ln n) with M = −∞ on padding, and n counts {real} keys at most"
         )
+        return f"{first}{keys}, of which {pads} are padding here: {made}."
     if batch.layout == "packed":
         lengths = " + ".join(map(str, batch.lengths))
         who = "" if batch.model == subject.name else f" It is read by the same weights as {batch.model}."

@@ -187,6 +187,9 @@ def show(subject: Subject) -> None:
             f"{equals[0]}{crossovers.core:,.0f} tokens; attention {sublayer}."
         )
 
+    if found is not None and (linear := read.linear(subject.config, table, tokens=tokens, target_tokens=target_tokens)):
+        st.caption(words.linear(linear))
+
     match widgets.bar("More about these costs", list(SECTIONS), "section", words=SECTIONS.__getitem__):
         case "layers" | "whole" if amounts is None:
             st.text("Press Measure above: the bars are drawn when the clock has run.")

@@ -15,7 +15,7 @@ from inspector.export import spreadsheet
 from inspector.plots import lab as draw
 from inspector.plots import matrices, raster
 from inspector.plots.scene import Scene
-from inspector.plots.theme import Mode
+from inspector.plots.theme import Mode, number
 from inspector.readings import lab as read
 from inspector.views.figures import chart, matrix, menu
 from inspector.views.shell import downloads, link, session, widgets
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from models.attention import Stream
     from models.training.lab import Result, Trial
 
+_ROUNDING = 1e-3  # what a softmax's row may miss of 1
 PYTHON = """import inspector
 from models.training.experiments import Experiment, Switches
 from models.training.lab import result, train_both
@@ -157,6 +158,26 @@ def _kinds(trials: dict[Side, Trial]) -> None:
     st.caption(f"No training saw these words. Wrong here: {', '.join(wrong)}.")
 
 
+def _sums(trials: dict[Side, Trial]) -> str:
+    """Say what rows sum to: 1, or on a side whose weights a sigmoid makes, anything."""
+    totals = {
+        side: [maps.sum(axis=-1) for layers in trial.attention.values() for maps in layers]
+        for side, trial in trials.items()
+    }
+    ranges = {
+        side: (min(float(sums.min()) for sums in rows), max(float(sums.max()) for sums in rows))
+        for side, rows in totals.items()
+    }
+    others = [
+        f"{side}'s to {number(low)} to {number(high)}"
+        for side, (low, high) in ranges.items()
+        if max(1 - low, high - 1) > _ROUNDING
+    ]
+    if not others:
+        return "Each row sums to 1"
+    return f"A sigmoid's rows need not sum to 1: {' and '.join(others)}"
+
+
 def _attention(trials: dict[Side, Trial], *, lines: str) -> None:
     """The chosen head of both sides on one colour scale, and under it every head of every layer.
 
@@ -165,7 +186,7 @@ def _attention(trials: dict[Side, Trial], *, lines: str) -> None:
     heads = _heads(trials)
     st.caption(
         "Row: the token that looks (query). Column: the token it looks at (key); ⊢ and ⊣ are the marks around a text. "
-        "Each row sums to 1, no unit; both sides share the colours."
+        f"{_sums(trials)}, no unit; both sides share the colours."
     )
     panels, chosen = [], []
     for side, (stream, layer, head) in heads.items():
@@ -200,8 +221,8 @@ def _attention(trials: dict[Side, Trial], *, lines: str) -> None:
         with column:
             for stream, every in trial.attention.items():
                 several = f"{stream} " if len(trial.attention) > 1 else ""
-                for number, weights in enumerate(every):
-                    names = [f"{side} {several}{number}.{index}" for index in range(len(weights))]
+                for layer, weights in enumerate(every):
+                    names = [f"{side} {several}{layer}.{index}" for index in range(len(weights))]
                     st.image(raster.strip(list(weights), labels=names, mode=session.mode()), width="stretch")
     st.caption(
         "Above are all heads of each side, named by layer and head. Each small picture is one map; its colours go "

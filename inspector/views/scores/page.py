@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import streamlit as st
+
 from inspector.views.scores import angles, every, gradients, importance, keys, one, race, theory, weightings
 from inspector.views.scores.subject import chosen
 from inspector.views.shell import link, widgets
+from inspector.wording.english.score_functions import SIGMOID
 
 SECTIONS = {
     "every": "Every head",
@@ -39,4 +42,6 @@ match widgets.bar("What to see of the scores", list(SECTIONS), "section", words=
         weightings.show(subject)
     case _:
         every.show(subject)
+if not subject.record.function.normalised:
+    st.caption(SIGMOID)
 link.publish()

@@ -9,7 +9,7 @@ from inspector.costs.card import OnCard
 from inspector.costs.clock import Kernel, Measured
 from inspector.costs.derivation import Amount
 from inspector.plots.theme import number, quantity
-from inspector.readings.costs import AttentionLayer, Counted, Derived, Needed, Shares, Timed, Whole
+from inspector.readings.costs import AttentionLayer, Counted, Derived, Linear, Needed, Shares, Timed, Whole
 from inspector.wording.english.phrases import percent
 
 
@@ -47,6 +47,15 @@ def needed(found: Needed) -> str:
     return (
         f"The code computes {quantity(found.known, 'FLOP')} of scores and mix; the pairs that no mask hides need "
         f"{quantity(found.needed, 'FLOP')}, {percent(found.needed / found.known)}.{beside}"
+    )
+
+
+def linear(found: Linear) -> str:
+    """Say what linear attention takes pair by pair, and what it would take without pairs."""
+    return (
+        f"This model's linear attention is computed pair by pair here, so that its maps can be shown: scores and mix "
+        f"take {quantity(found.pairs, 'FLOP')}. Without pairs, φ(Q)(φ(K)ᵀV), it would take "
+        f"{quantity(found.without, 'FLOP')}: in each head 2 d_k² for each key and 2 d_k² + 2 d_k for each query."
     )
 
 

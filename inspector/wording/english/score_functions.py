@@ -30,6 +30,10 @@ WRITTEN: dict[Function, str] = {
 }
 TERMS = ("score function", "additive scores", "linear attention")
 WEIGHTING_TERMS = ("sigmoid attention", "linear attention")
+SIGMOID = (
+    "A sigmoid makes this head's weights, each of its score alone. What is said of a row's weights is of the row "
+    "divided by its sum; where a softmax is named for this model's own weights, the sigmoid takes the scores."
+)
 WAYS = {
     "softmax": "softmax",
     "sigmoid": "sigmoid",

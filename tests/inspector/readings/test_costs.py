@@ -8,6 +8,8 @@ from random import Random
 import numpy as np
 import pandas as pd
 import pytest
+import torch
+from torch.utils.flop_counter import FlopCounterMode
 from transformers import BertConfig, GPT2Config, LlamaConfig, MistralConfig
 
 from inspector import costs
@@ -16,6 +18,7 @@ from inspector.plots import costs as draw
 from inspector.readings import costs as read
 from inspector.wording.english import costs as words
 from models import LoadedModel
+from models.attention.scores import linear_attention
 from models.transformer.config import TransformerConfig
 from tests.inspector.readings.said import COUNT, NUMBER, PERCENT, claim, count, is_number, is_percent
 
@@ -257,3 +260,19 @@ def test_computed_and_needed_are_the_cells_of_real_masks() -> None:
         assert expected in words.needed(found)
     assert "no rule" in words.needed(read.Needed(computed=10, known=0, needed=0))
     assert "Of 4.00 FLOP more" in words.needed(read.Needed(computed=10, known=6, needed=6))
+
+
+def test_linear_attention_without_pairs_takes_what_torch_counts() -> None:
+    size = {"vocabulary": 9, "layers": 2, "decoder_layers": 1, "width": 12, "heads": 3, "ffn_width": 8}
+    config = TransformerConfig(**size, max_positions=9, shape="encoder-decoder", weighting="linear")
+    table = costs.breakdown(config, tokens=7, target_tokens=5)
+    found = read.linear(config, table, tokens=7, target_tokens=5)
+    assert found is not None
+    with FlopCounterMode(display=False) as counter:
+        for queries, keys in ((7, 7), (7, 7), (5, 5), (5, 7)):
+            query, key = (torch.empty(1, 3, count, 4, device="meta") for count in (queries, keys))
+            linear_attention(query, key, key)
+    assert found.without == counter.get_total_flops()
+    assert found.pairs == 3 * 4 * 4 * (7 * 7 + 7 * 7 + 5 * 5 + 5 * 7)
+    assert "pair by pair" in words.linear(found)
+    assert read.linear(BertConfig(), table, tokens=7, target_tokens=None) is None
