@@ -40,7 +40,6 @@ def under(network: Network, config: TransformerConfig, *, seed: int) -> tuple[Ne
     Returns the new network in eval mode, and the share of its parameters that was drawn, from 0 to 1.
     """
     own = MaskedLanguageModel(config) if isinstance(network, MaskedLanguageModel) else build(config)
-    initialise(own, config, generator=Generator().manual_seed(seed))
     old, parameters = network.state_dict(), dict(own.named_parameters())  # of a shared tensor the first name alone
     kept = {}
     for name, tensor in (parameters | dict(own.named_buffers())).items():
@@ -48,6 +47,8 @@ def under(network: Network, config: TransformerConfig, *, seed: int) -> tuple[Ne
         fits = source in old and old[source].shape == tensor.shape
         if fits and _means_the_same(name, network.config, config):
             kept[name] = old[source]
+    if not parameters.keys() <= kept.keys():
+        initialise(own, config, generator=Generator().manual_seed(seed))
     own.load_state_dict(kept, strict=False)
     like = next(network.parameters())
     drawn = sum(tensor.numel() for name, tensor in parameters.items() if name not in kept)

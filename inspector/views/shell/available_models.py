@@ -126,9 +126,8 @@ def card(id: str) -> models.Card:
     own = {card.id: card for card in models.catalogue()}
     if not is_variant(id):
         return own[id] if id in own else _shelf().facts[id].card
-    known, (_, changed, drawn) = card(base(id)), switches.parse(id)
-    summary = f"In the own Transformer, with {words.changes(changed, seed=drawn)}."
-    return replace(known, id=id, title=f"{name(base(id))}: {words.changes(changed)}", summary=summary)
+    summary = f"The weights of {name(base(id))} in the own Transformer, under other switches."
+    return replace(card(base(id)), id=id, title=f"{name(base(id))}: {words.changes(changes(id))}", summary=summary)
 
 
 def title(id: str) -> str:

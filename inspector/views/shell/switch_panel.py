@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Side = Literal["A", "B"]
 SIDES: tuple[Side, Side] = ("A", "B")
 STATE: Mapping[Side, str] = {"A": "model", "B": link.BESIDE}  # where the session has the id of a side
-NAME, FIELD = 250, 148  # pixels of a switch's name and of each of its two fields
+NAME, FIELD = 344, 140  # pixels of a switch's name and of each of its two fields
 TYPED = {"head_size": ("split", "full"), "mask_fill": ("-inf", "-10000.0", "-100.0", "-10.0", "zero")}
 LONGEST = 400  # characters of a sentence about a stranger's values
 _WISHES = "switches.wishes"  # in the session: wishes by side
@@ -113,7 +113,7 @@ def _panel(base: str) -> None:
         if (wish := _wish(side)) is not None:
             session.show_problem(wish.problem, what=f"Side {side} stays as it was")
     with _row():
-        st.caption("A is the model of this page, B stands beside it. Changed switches are bold.", width=_name_width())
+        st.caption("A is this page's model, B stands beside it. What was changed is bold.", width=_name_width())
         for side in SIDES:
             changed = _changed(side)[0] or _wish(side) is not None
             with st.container(horizontal=True, vertical_alignment="center", gap="small", width=FIELD):

@@ -19,58 +19,58 @@ class Switch(NamedTuple):
 
 GROUPS: Mapping[str, Mapping[str, Switch]] = {
     "Positions": {
-        "positions": Switch("Positions", "Added to the embedding, to the scores, or turned into queries and keys."),
-        "rope_base": Switch("RoPE base", "RoPE: the wavelength of the slowest pair of features, over 2 pi."),
-        "relative_buckets": Switch("T5 buckets", "T5: how many distances are told apart."),
+        "positions": Switch("Positions", "In the embedding, in the scores, or turned into q and k."),
+        "rope_base": Switch("RoPE base", "Wavelength of RoPE's slowest pair of features, over 2 pi."),
+        "relative_buckets": Switch("T5 buckets", "How many distances T5 tells apart."),
         "relative_distance": Switch("Farthest distance", "T5 and Shaw: from here on all distances are one."),
         "max_positions": Switch("Longest text", "In tokens; the rows of a learned table."),
         "embedding_scale": Switch("Embedding times sqrt(D)", "So that the token outweighs its position."),
-        "embedding_norm": Switch("Norm on the embedding", "Between embedding and first layer, as in BERT and BLOOM."),
-        "embedding_width": Switch("Embedding width", "Narrower than D and projected up (ALBERT); empty for D itself."),
+        "embedding_norm": Switch("Norm on the embedding", "Before the first layer, as in BERT and BLOOM."),
+        "embedding_width": Switch("Embedding width", "Narrower than D, and projected up (ALBERT); empty for D."),
     },
     "Attention": {
         "score": Switch("Score", "How alike a query and a key are."),
-        "weighting": Switch("Weighting", "How scores become weights; linear has a score of its own, without a scale."),
-        "scale": Switch("Scale", "Divides the scores, to keep their variance near 1 whatever the head width."),
-        "heads": Switch("Heads", "H: how many maps each layer has. Another number draws W_Q, W_K, W_V and W_O anew."),
-        "kv_heads": Switch("KV heads", "K: 1 is MQA, between 1 and H is GQA; empty for one for each head."),
-        "head_size": Switch("Head width", "E: D / H (split), D in every head (full), or a number that you type."),
-        "projections": Switch("W_Q, W_K and W_V", "Off: queries, keys and values are the text itself, softmax(xx^T)x."),
-        "shared_query_key": Switch("W_Q = W_K", "Symmetric scores, so each token sees itself most (Reformer)."),
+        "weighting": Switch("Weighting", "How scores become weights; linear has its own score."),
+        "scale": Switch("Scale", "Keeps the scores' variance near 1 whatever the head width."),
+        "heads": Switch("Heads", "H. Another number draws W_Q, W_K, W_V and W_O anew."),
+        "kv_heads": Switch("KV heads", "K: 1 is MQA, between 1 and H is GQA; empty for H."),
+        "head_size": Switch("Head width", "E: D / H, D in every head, or a number that you type."),
+        "projections": Switch("W_Q, W_K and W_V", "Off: q, k and v are the text itself, softmax(x x^T) x."),
+        "shared_query_key": Switch("W_Q = W_K", "Scores are symmetric: i sees j as j sees i (Reformer)."),
         "shared_key_value": Switch("K = V", "What is matched is what is delivered."),
-        "merge": Switch("Merge", "Heads side by side through W_O, or added up, which forgets which head spoke."),
+        "merge": Switch("Merge", "Side by side through W_O, or added up: who spoke is lost."),
     },
     "Mask": {
         "causal": Switch("Causal", "No token sees a later one."),
-        "window": Switch("Window", "A query sees only keys less than this many tokens away; empty for all."),
-        "mask_fill": Switch("Fill", "The score of a masked key. A finite number, or zeroed scores, leak; type any."),
-        "mask_before_scale": Switch("Mask before the scale", "The same for -inf, a weaker mask for a finite fill."),
+        "window": Switch("Window", "Only keys less than so many tokens away; empty for all."),
+        "mask_fill": Switch("Fill", "A masked key's score. Finite ones and 0 leak; type any."),
+        "mask_before_scale": Switch("Mask before the scale", "The same for −∞, a weaker mask for a finite fill."),
     },
     "Block": {
-        "norm": Switch("Norm", "Each token by itself, or BatchNorm: each feature over the tokens of your text."),
-        "norm_placement": Switch("Placement", "norm(x + f(x)), or x + f(norm(x)) for pre-norm."),
+        "norm": Switch("Norm", "BatchNorm: each feature over all tokens of your text."),
+        "norm_placement": Switch("Placement", "post: norm(x + f(x)); pre: x + f(norm(x))."),
         "final_norm": Switch("Final norm", "One more norm after the last layer; goes with pre-norm."),
-        "norm_epsilon": Switch("Epsilon", "Added to the variance before its root, against a division by 0."),
-        "residual": Switch("Residual", "x + f(x); off shows why: without it rank and gradients collapse with depth."),
-        "activation": Switch("Activation", "Of the FFN; SwiGLU and GeGLU are gated: three matrices instead of two."),
+        "norm_epsilon": Switch("Epsilon", "Added to the variance, against a division by 0."),
+        "residual": Switch("Residual", "x + f(x). Without it rank and gradients collapse by depth."),
+        "activation": Switch("Activation", "Of the FFN; SwiGLU and GeGLU are gated: three matrices."),
         "ffn_width": Switch("FFN width", "F: how many units the FFN has."),
         "bias": Switch("Bias", "b in every x W + b; a norm's beta is always there."),
     },
     "Sharing": {
-        "shared_layers": Switch("Shared layers", "One layer, run L times: fewer parameters, the same work (ALBERT)."),
-        "tied_embeddings": Switch("Tied embeddings", "The output matrix is the embedding, or all three are one."),
+        "shared_layers": Switch("Shared layers", "One layer, run L times: the same work (ALBERT)."),
+        "tied_embeddings": Switch("Tied embeddings", "The output matrix is the embedding, or all three are."),
         "output_head": Switch("Output head", "A decoder predicts tokens; off for a bare decoder."),
     },
     "Size": {
-        "layers": Switch("Layers", "L, of the encoder where there are two stacks; fewer are the first ones."),
-        "decoder_layers": Switch("Decoder layers", "Of an encoder-decoder; empty for as many as the encoder has."),
+        "layers": Switch("Layers", "L, of the encoder where there are two; fewer: the first."),
+        "decoder_layers": Switch("Decoder layers", "Of an encoder-decoder; empty for as many as L."),
         "width": Switch("Width", "D: how many features a token has."),
-        "initialisation": Switch("Initialisation", "What draws new weights: torch's own, N(0, 0.02), or Glorot's."),
+        "initialisation": Switch("Initialisation", "How new weights are drawn."),
     },
 }
 """Group -> field of TransformerConfig -> its words."""
 
-SEED = Switch("Seed", "Draws the weights that no trained weight fits.")
+SEED = Switch("Seed", "Draws what no trained weight fits.")
 
 _WORDS: Mapping[str, Mapping[Any, str]] = {
     "positions": {
@@ -103,10 +103,10 @@ _WORDS: Mapping[str, Mapping[Any, str]] = {
 }
 """Values whose name in the page is not the one of Python."""
 _WITHOUT = {
-    "kv_heads": "one for each head",
+    "kv_heads": "as H",
     "window": "none",
-    "decoder_layers": "as the encoder",
-    "embedding_width": "D",
+    "decoder_layers": "as L",
+    "embedding_width": "as D",
 }
 """Names of numbers that are left out."""
 
@@ -115,7 +115,7 @@ WORDS = {field: words for group in GROUPS.values() for field, words in group.ite
 
 
 def value(field: str, of: Any) -> str:
-    """Name a value of a switch: "1/√d_k", "off", "one for each head"."""
+    """Name a value of a switch: "1/√d_k", "off", "as H"."""
     if not isinstance(of, bool) and of in (known := _WORDS.get(field, {})):
         return known[of]
     if of is None:
