@@ -85,8 +85,8 @@ def leaks(
     else. before_scale: the mask comes before the factor and the bias, softmax((QK^T + M) / sqrt(d_k)). added: the
     number is added to the score in place of it, cast from float32.
 
-    Raises ValueError where weights are more than the softmax of a scaled product with a bias (soft-cap, sinks), and
-    for a layer, head or stream that there is not.
+    Raises ValueError where weights are more than the softmax of a scaled product with a bias (soft-cap, sinks) or
+    no softmax's, and for a layer, head or stream that there is not.
     """
     records = [
         (row, row.trace.record_of_head(layer, head, stream, call=call), _rows_of(row, stream)) for row in batch.rows
@@ -188,7 +188,9 @@ def _weights(record: AttentionRecord, fill: Fill, dtype: torch.dtype, *, before_
 
 
 def _refilled(function: AttentionFunction, fill: Fill, *, before_scale: bool) -> ComposedAttention:
-    """Put another fill into an attention function; ValueError where its scores are no scaled product with a bias."""
+    """Put another fill into an attention function; ValueError where its weights cannot be made again."""
+    if not function.normalised:
+        raise ValueError("its weights are no softmax's, so there is no row of which a fill could take a share")
     if isinstance(function, ComposedAttention):
         return replace(function, fill=fill, fill_first=before_scale)
     if function.scale is None or function.sinks:

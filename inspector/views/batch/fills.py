@@ -151,7 +151,12 @@ def _nothing(batch: Batch, head: choices.Head) -> None:
     queries, _ = row.owners(site.stream)
     first = scores[queries >= 0][-1]
     found = batches.nothing_to_see(first[first > -1e30])
-    widgets.table(found, name="nothing", words={"weight": "weight of the first key", "sum": "sum of the row"})
+    named = {f"filled with {fill}": f"filled with {said}" for fill, said in words.FILLS.items()} | words.FILLS
+    widgets.table(
+        found.assign(mask=[named.get(mask, mask) for mask in found["mask"]]),
+        name="nothing",
+        words={"weight": "weight of the first key", "sum": "sum of the row"},
+    )
     st.caption(
         "Every key of one of text 0's queries masked, as in a text of nothing but padding. −∞ gives 0/0, which is NaN; "
         "a finite fill makes all scores alike, so that the row is spread evenly over what must not be seen; torch's "

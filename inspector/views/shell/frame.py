@@ -54,6 +54,8 @@ pages = {
 page = st.navigation(pages, position="top")
 st.set_page_config(page_title=f"{page.title} · Headlight")
 st.logo(str(WORDMARK))
+if any("?" in st.query_params.get(side, "") for side in ("model", "b")):
+    ahead.wait()  # switches are read with the model, and two threads that import transformers at once break each other
 sidebar.begin(page.url_path)
 reads = page.url_path not in OWN_MODELS
 header.draw(page, PURPOSES[page.url_path], with_model=reads, pages=pages if width.is_narrow() else {})

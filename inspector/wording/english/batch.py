@@ -84,7 +84,7 @@ def filling(found: Filling) -> str:
 
 
 def _share(leak: float) -> str:
-    return percent(leak) if 0.01 <= leak <= 1 else number(leak)  # a sigmoid's weights have no whole
+    return percent(leak) if leak >= 0.01 else number(leak)
 
 
 def drifting(found: Drifting) -> str:

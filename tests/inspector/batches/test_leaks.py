@@ -89,6 +89,8 @@ def test_another_score_leaks_too() -> None:
         table = batches.leaks(batch, layer=1, head=1)
         assert at(table, "-inf")["leak"] == 0 < at(table, "-10")["leak"] < 1e-3 < 0.1 < at(table, "no mask")["leak"]
         assert at(table, "-1e9", "bfloat16")["leak"] == 0
+    with pytest.raises(ValueError, match="its weights are no softmax's"):
+        batches.leaks(batches.read(own("encoder", weighting="sigmoid"), TEXTS, layout="right"), layer=0, head=0)
     seen = batch.seen(1, layer=1, head=1)
     assert at(table, "-20")["leak"] == pytest.approx(seen.to_padding, rel=1e-4)
 
