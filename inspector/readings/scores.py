@@ -33,7 +33,7 @@ class Every:
     """All heads of a stream. d_k: the width of a head, 0 where queries and keys were not seen.
 
     low, median, high: of Var(q . k) / d_k over the heads. scaled: the range of the variance after the scale, None
-    where the heads are not compared by a scaled dot product. root: True where the scale is 1 / sqrt(d_k).
+    where the heads are not compared by a scaled dot product. root: True where the scale is 1 / sqrt(d_k); unscaled: 1.
     fullest: the first head with the largest share of rows in which one key has over 0.9 of the weight; fullest_heads:
     how many heads have that share; share: NaN where no query has a choice.
     """
@@ -45,6 +45,7 @@ class Every:
     high: float
     scaled: tuple[float, float] | None
     root: bool
+    unscaled: bool
     fullest_heads: int
     fullest: Place
     share: float
@@ -156,6 +157,7 @@ def every(table: pd.DataFrame) -> Every:
         *((float(ratio.min()), float(np.median(ratio)), float(ratio.max())) if seen else (math.nan,) * 3),
         (float(scaled.min()), float(scaled.max())) if np.isfinite(scaled).all() else None,
         root,
+        bool((table["scale"] == 1).all()),
         int((shares == shares[most]).sum()),
         place(table.iloc[most]),
         float(shares[most]),

@@ -77,10 +77,13 @@ def every(found: Every) -> str:
 
 
 def _after(found: Every) -> str:
-    if found.scaled is None or found.root:
-        return ", and so is the variance after the scale 1/√d_k, where 1 was meant" if found.root else ""
+    if found.scaled is None:
+        return ""
+    if found.unscaled:
+        return ", and nothing scales it"
     low, high = found.scaled
-    return f"; after the scale it is {number(low)}" + ("" if found.heads == 1 else f" to {number(high)}")
+    scale = "the scale 1/√d_k" if found.root else "the scale"
+    return f"; after {scale} it is {number(low)}" + ("" if found.heads == 1 else f" to {number(high)}")
 
 
 def _full(found: Every) -> str:
