@@ -43,14 +43,17 @@ def show(subject: Subject) -> None:
     name = widgets.bar("Number of each head", list(MEASURES), "ranks", words=MEASURES.__getitem__)
     quantity = MEASURES[name] if name == "key_spread" else f"rank correlation {MEASURES[name].lower()}"
     top = None if name == "key_spread" else 1.0
-    subject.heads_map(table, name, quantity=quantity, top=top, python=PYTHON, beside=against)
-    st.caption(
-        f"Spearman's rank correlation of q · k with the cosine, and with −|q − k|, in a row over the keys that it "
-        f"sees; mean over at most {scores.ranks.ROWS} queries, evenly over the text. |q − k|² = |q|² + |k|² − 2 q · k: "
-        "where all keys have one length, near and alike are the same order."
-    )
-    choose_head(subject)
-    st.markdown(words.own_angles(found))
+    left, right = (st.container(), st.container()) if against else st.columns([5, 4], gap="medium")
+    with left:
+        subject.heads_map(table, name, quantity=quantity, top=top, python=PYTHON, beside=against)
+    with right:
+        choose_head(subject)
+        st.markdown(words.own_angles(found))
+        st.caption(
+            f"Spearman's rank correlation of q · k with the cosine, and with −|q − k|, in a row over the keys that it "
+            f"sees; mean over at most {scores.ranks.ROWS} queries, evenly over the text. With |q − k|² = |q|² + |k|² − "
+            "2 q · k all three orders are one where all keys have one length."
+        )
     keys = subject.record.key[0, :LONGEST].double().norm(dim=-1).cpu().numpy()
     st.subheader("How long each token's key is", anchor=False)
     chart.show(

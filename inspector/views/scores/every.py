@@ -6,7 +6,7 @@ import streamlit as st
 
 from inspector.readings import scores as read
 from inspector.views.scores import beside
-from inspector.views.scores.subject import Subject
+from inspector.views.scores.subject import Subject, choose_head
 from inspector.views.shell import sentence, widgets
 from inspector.wording.english import scores as words
 
@@ -25,9 +25,16 @@ def show(subject: Subject) -> None:
     seen = [name for name in words.MEASURES if not table[name].isna().all()]
     name = widgets.bar("Number of each head", seen, "measure", words=lambda one: words.MEASURES[one].name)
     measure = words.MEASURES[name]
-    subject.heads_map(table, name, quantity=measure.name, top=measure.top, python=PYTHON, beside=against)
-    st.caption(measure.meaning)
-    st.caption(words.COUNTED)
+    left, right = (st.container(), st.container()) if against else st.columns([5, 4], gap="medium")
+    with left:
+        subject.heads_map(
+            table, name, quantity=measure.name, top=measure.top, scale=measure.scale, python=PYTHON, beside=against
+        )
+    with right:
+        choose_head(subject)
+        st.markdown(words.of_head(name, subject.row_of(table)))
+        st.caption(measure.meaning)
+        st.caption(words.COUNTED)
     with st.expander("All numbers of every head"):
         widgets.table(table, name="scores", height=420)
         if against is not None:

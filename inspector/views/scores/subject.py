@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     import models
+    from inspector.plots.theme import Scale
     from inspector.trace import AttentionRecord, AttentionSite, Trace
 
 
@@ -100,12 +101,13 @@ class Subject:
         quantity: str,
         python: str,
         top: float | None = None,
+        scale: Scale = "linear",
         beside: tuple[Subject, pd.DataFrame] | None = None,
     ) -> None:
         """Draw a number of each head by layer and head; a click opens the head.
 
-        name: the table's column. top: the end of the colour scale, which is signed where any number is below 0.
-        python: the line that makes the table. beside: side B and its table, which stand at the right.
+        name: the table's column. top, scale: of the colours, which are signed where any number is below 0. python: the
+        line that makes the table. beside: side B and its table, which stand at the right.
         """
         sides = [(self, table)] if beside is None else [(self, table), beside]
         titles = [""] if beside is None else ["Side A", "Side B"]
@@ -121,6 +123,7 @@ class Subject:
             numbered="neither",
             top=top,
             diverging=any(bool((panel.values < 0).any()) for panel in panels),
+            scale=scale,
             name=f"scores-{name}",
             key=f"scores-{name}",
             python=f"{self.python}{python.format(stream=self.stream)}\ntable[{name!r}]",
@@ -177,6 +180,7 @@ def choose_head(subject: Subject) -> None:
             range(len(sites)),
             format_func=names.__getitem__,
             key="scores.row",
+            label_visibility="collapsed",
             on_change=lambda: open_site.choose(sites[state["scores.row"]]),
             width=150,
         )
@@ -185,6 +189,7 @@ def choose_head(subject: Subject) -> None:
             range(subject.site.heads),
             format_func="Head {}".format,
             key="scores.head",
+            label_visibility="collapsed",
             on_change=lambda: link.assign("head", state["scores.head"]),
             width=130,
         )

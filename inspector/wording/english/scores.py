@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from inspector.plots.theme import number, signed
+from inspector.plots.theme import Scale, number, signed
 from inspector.readings.scores import NORMAL, SYMMETRIC, Angles, Every, Fixed, One, Place, Product, Sides
 from inspector.wording.english.phrases import percent
 from models.formatting import layer_name
@@ -19,11 +19,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Measure:
-    """A number of each head: its name, what it means, and where its colour scale ends (None: at the largest)."""
+    """A number of each head: its name, what it means, and its colours: where their scale ends (None: at the largest).
+
+    scale: "sqrt" for a number that has no upper end, so that one large head does not pale the others.
+    """
 
     name: str
     meaning: str
     top: float | None = None
+    scale: Scale = "linear"
 
 
 MEASURES: Mapping[str, Measure] = MappingProxyType(
@@ -32,8 +36,11 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
             "Var(q · k) / d_k",
             "The variance of q · k over all pairs, before the scale, divided by d_k. It is 1 for independent entries "
             "of mean 0 and variance 1, which is what the paper's footnote assumes (Vaswani et al. 2017, footnote 4).",
+            scale="sqrt",
         ),
-        "scaled": Measure("After the scale", "The variance of q · k times the model's scale, over all pairs."),
+        "scaled": Measure(
+            "After the scale", "The variance of q · k times the model's scale, over all pairs.", scale="sqrt"
+        ),
         "kurtosis": Measure(
             "Excess kurtosis",
             "Of q · k over all pairs: 0 for a normal distribution, above it where few pairs stand far out, below it "
@@ -130,34 +137,45 @@ def _shape(found: One) -> str:
 def far(found: One) -> str:
     """Say how many pairs are far out, and the range of the scores."""
     return (
-        f"{percent(found.far)} of the pairs lie more than 2 standard deviations from the mean, of a normal "
+        f"{number(100 * found.far)} % of the pairs lie more than 2 standard deviations from the mean, of a normal "
         f"distribution 4.55 %. The softmax gets scores from {signed(found.low)} to {signed(found.high)}."
     )
 
 
 def numbers(row: pd.Series) -> list[tuple[str, str, str]]:
     """Write the line of a head's numbers; row: of `scores.measure`."""
-    lines = [
-        ("Entropy", row["entropy"], " nats", "−Σ A ln A, mean over the queries."),
+
+    def told(*names: str) -> list[str]:
+        return [number(row[name]) for name in names]
+
+    if math.isnan(row["entropy"]):
+        return []
+    entropy, share = told("entropy", "relative_entropy")
+    largest, largest_median, saturated = told("largest", "largest_median", "saturated")
+    jacobian, jacobian_median = told("jacobian", "jacobian_median")
+    found = [
         (
-            "Of ln n",
-            row["relative_entropy"],
-            "",
-            "The entropy over ln of the keys that a query sees, 0 to 1.",
+            "Entropy",
+            f"{entropy} nats, {share} of ln n",
+            "−Σ A ln A, mean over the queries; n: the keys that each sees.",
         ),
-        ("Largest weight", row["largest"], "", "Of each row, mean over the queries."),
-        ("Its median", row["largest_median"], "", "The median over the queries."),
-        ("Saturated rows", row["saturated"], "", "The share of queries that give one key over 0.9."),
-        ("‖J‖", row["jacobian"], "", "Of the softmax, mean over the queries: how far weights move with scores."),
-        ("Its median ‖J‖", row["jacobian_median"], "", "The median over the queries."),
+        ("Largest weight", f"{largest}, median {largest_median}", "Of each row: mean and median over the queries."),
+        ("Saturated rows", saturated, "The share of queries that give one key over 0.9."),
         (
-            "Variance in a row",
-            row["within"],
-            "",
-            "Of the softmax's input, mean over the rows.",
+            "‖J‖",
+            f"{jacobian}, median {jacobian_median}",
+            "Of the softmax of each row: how far weights move with scores.",
         ),
     ]
-    return [(name, f"{number(value)}{unit}", meaning) for name, value, unit, meaning in lines if not math.isnan(value)]
+    if not math.isnan(row["within"]):
+        found.append(("Variance in a row", number(row["within"]), "Of the softmax's input, mean over the rows."))
+    return found
+
+
+def of_head(name: str, row: pd.Series) -> str:
+    """Write one number of the open head: "Layer 1, head 7: **2.77**"."""
+    place = Place(int(row["layer"]), int(row.get("call", 0)), int(row["head"]))
+    return f"{head(place)}: {MEASURES[name].name} **{signed(row[name])}**"
 
 
 def varies(row: pd.Series) -> str:

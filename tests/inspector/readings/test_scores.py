@@ -32,7 +32,7 @@ ONE = (
     r"(?:: its tails are (heavier|lighter))?\."
 )
 FAR = (
-    rf"{PERCENT} of the pairs lie more than 2 standard deviations from the mean, of a normal distribution 4\.55 %\. "
+    rf"{NUMBER} % of the pairs lie more than 2 standard deviations from the mean, of a normal distribution 4\.55 %\. "
     rf"The softmax gets scores from {NUMBER} to {NUMBER}\."
 )
 SIDES = (
@@ -139,7 +139,7 @@ def check_one(said: str, far: str, heads: dict[tuple[int, int], Head]) -> None:
     assert tails == {"near": "", "above": "heavier", "below": "lighter"}[near]
     share, low, high = claim(FAR, far)
     values = head.dots[head.seen]
-    assert is_percent(share, float((abs(values - values.mean()) > 2 * values.std()).mean()))
+    assert is_number(share, 100 * float((abs(values - values.mean()) > 2 * values.std()).mean()))
     finite = head.scores[head.seen]
     assert is_number(low, finite.min(), rough=1e-5)
     assert is_number(high, finite.max(), rough=1e-5)
