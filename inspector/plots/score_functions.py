@@ -48,7 +48,7 @@ def bars(table: pd.DataFrame, amount: Amount, *, names: Mapping[Function, str], 
             "title": {"text": title},
             "height": 320,
             "bargap": 0.3,
-            "xaxis": {"title": {"text": axis}, "type": "log", "tickformat": "~s", "dtick": 1},
+            "xaxis": {"title": {"text": f"{axis}, logarithmic"}, "type": "log", "tickformat": "~s", "dtick": 1},
             "yaxis": {"autorange": "reversed", "ticks": "", "tickfont": {"size": 13}},
         },
     )

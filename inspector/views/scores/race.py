@@ -95,24 +95,22 @@ def _table(sizes: Sizes, timed: Timed | None) -> None:
     table = score_functions.table(sizes)
     letters, filled = zip(*read.formulas(sizes), strict=True)
     shown = table.assign(function=[words.NAMES[one] for one in FUNCTIONS])
-    shown.insert(1, "score", [words.WRITTEN[one] for one in FUNCTIONS])
-    shown.insert(2, "formula", letters)
-    shown.insert(3, "with numbers", filled)
+    shown["score"] = [words.WRITTEN[one] for one in FUNCTIONS]
+    shown["formula"], shown["with numbers"] = letters, filled
     shown["scores_times_dot"] = table["scores_flops"] / table["scores_flops"].iloc[0]
     if timed is not None:
         shown["milliseconds"] = [1000 * timed.seconds.get(one, np.nan) for one in FUNCTIONS]
     heads = {
         "function": "Function",
-        "score": "Score",
         "formula": "FLOPs of scores and mix",
         "with numbers": "With numbers",
         "flops": "FLOPs",
         "times_dot": "× dot",
-        "scores_flops": "FLOPs of the scores",
-        "scores_times_dot": "Scores alone, × dot",
-        "largest_bytes": "Largest tensor, bytes",
-        "parameters": "Learned numbers",
         "milliseconds": "Milliseconds",
+        "largest_bytes": "Largest tensor, bytes",
+        "parameters": "Learned",
+        "scores_times_dot": "Scores alone, × dot",
+        "score": "Score",
     }
     widgets.table(shown[[name for name in heads if name in shown]], name="score-functions", words=heads)
     st.caption(
@@ -124,7 +122,7 @@ def _table(sizes: Sizes, timed: Timed | None) -> None:
 def _properties(subject: Subject) -> None:
     """Say what kind of functions these are, on the open head and before training."""
     st.subheader("What kind of functions they are", anchor=False)
-    record = subject.record
+    record, lines = subject.record, list[str]()
     try:
         found = session.cached(
             (subject.trace.key, "score functions", subject.of_head), lambda: functions.on_head(record)
@@ -132,10 +130,10 @@ def _properties(subject: Subject) -> None:
     except ValueError as error:
         session.show_problem(str(error), what="Cannot be tried on this head")
     else:
-        lines = words.properties(found, width=record.query.shape[-1])
-        st.markdown("\n".join(f"- {line}" for line in lines))
+        lines += words.properties(found, width=record.query.shape[-1])
     spread = session.cached(("score functions before training", WIDTHS), lambda: functions.variances(WIDTHS))
-    st.markdown(f"- {words.spread(spread)}")
+    lines.append(words.spread(spread))
+    st.markdown("\n".join(f"- {line}" for line in lines))
     st.caption(
         f"{subject.name}. No model here has learned a general or an additive score: their matrices are drawn, from "
         f"seed 0. Before training: 256 queries and {functions.KEYS} keys with entries of variance 1, means of five "

@@ -41,7 +41,6 @@ def show(subject: Subject) -> None:
     by_name = {one.name: one for one in found}
     sentence.show(words.weightings(Weightings(subject.name, by_name)), words.WEIGHTING_TERMS)
     choose_head(subject)
-    top = max(float(one.map.max()) for one in found)
     site = subject.site
     python = subject.python + PYTHON.format(layer=site.layer, head=subject.head, stream=subject.stream, call=site.call)
     shown = weightings.SHOWN
@@ -56,7 +55,6 @@ def show(subject: Subject) -> None:
             *panels,
             row_title="query",
             column_title="key",
-            top=top,
             name=f"weightings-{'-'.join(pair)}",
             key=f"weightings-{'-'.join(pair)}",
             python=python,
@@ -84,6 +82,6 @@ def show(subject: Subject) -> None:
     st.caption(
         "Entropy and largest weight are means over the queries that see more than one key; the entropy is of each row "
         "divided by its sum. q and k are those that this model learned for its own weighting: another weighting would "
-        "have learned others. A bias on the scores, a soft-cap or sinks of the model are left out. All maps share one "
-        "colour scale."
+        "have learned others. A bias on the scores, a soft-cap or sinks of the model are left out. The two "
+        "maps of a row share a colour scale."
     )

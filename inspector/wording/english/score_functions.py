@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from inspector.plots.theme import number, quantity
 from inspector.readings.score_functions import Race, Weightings
 from inspector.scores.functions import KEYS, SHIFT
+from inspector.wording.english.phrases import percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,7 +64,8 @@ def largest(found: Race) -> str:
     additive, dot = (quantity(bytes_, "B") for bytes_ in found.largest)
     return (
         f"Factorised additive scores still make n² d numbers, one tanh for each pair and feature: {additive} in one "
-        f"tensor, where dot products need {dot}. Both are what a GPU would have to write and read again."
+        f"tensor, where dot products make one of {dot}. It is written and read again, unless a fused kernel makes it "
+        "piece by piece."
     )
 
 
@@ -85,13 +88,18 @@ def properties(found: OnHead, *, width: int) -> list[str]:
         f"head no weight differs by more than {number(found.naive)}, which is rounding in float32.",
         f"A bias behind v moves all scores of a row alike: {SHIFT:+.0f} changes no weight by more than "
         f"{number(found.shifted)}. It learns nothing.",
-        f"Dot and general scores are bilinear: twice the query is twice the score, off by {number(off['dot'])} and "
-        f"{number(off['general'])} of the largest. Additive scores are off by {number(off['additive'])}, linear "
-        f"attention's ln(φ(q) · φ(k)) by {number(off['linear'])}. The softmax is not linear: twice the scores move a "
-        f"weight of this head by up to {number(found.weights)}.",
+        f"Dot and general scores are bilinear: twice the query is twice the score{_rounding(off)}. Additive scores "
+        f"miss that by up to {percent(off['additive'])} of the largest, linear attention's ln(φ(q) · φ(k)) by up to "
+        f"{percent(off['linear'])}. The softmax is not linear: twice the scores move a weight of this head by up to "
+        f"{number(found.weights)}.",
         f"Dot products learn nothing themselves; a general score d² = {width * width:,} numbers in each head, an "
         f"additive one 2 d² + 2 d = {learns:,}, and {learns + 1:,} with that bias of v.",
     ]
+
+
+def _rounding(off: Mapping[str, float]) -> str:
+    most = max(off["dot"], off["general"])
+    return f", but for {number(most)} of the largest" if most else ", to the last digit"
 
 
 def spread(found: pd.DataFrame) -> str:
