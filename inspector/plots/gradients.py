@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import log10
 
 import pandas as pd
 import plotly.graph_objects as go
 
+from inspector.interventions.gradients import TIMES
 from inspector.plots import theme
 from inspector.plots.theme import Mode
 
 _NAMES = {"q": "W_Q", "k": "W_K", "v": "W_V"}
 _MARKS = {"q": "circle", "k": "diamond", "v": "square"}
 _DASHES = {"q": "solid", "k": "dot", "v": "dash"}
-_LEAST = 1e-15  # where a logarithmic axis ends at the latest
+_LEAST = 1e-15  # where a logarithmic axis ends at the latest: below is the rounding of weights near 1
 
 
 def by_layer(table: pd.DataFrame, *, scale: float, size: str, mode: Mode = "light") -> go.Figure:
@@ -43,21 +45,25 @@ def by_factor(table: pd.DataFrame, *, scale: float, size: str, mode: Mode = "lig
         if matrix in mean.index.get_level_values(0):
             rows = mean.loc[matrix].sort_index()
             _line(figure, [factor / scale for factor in rows.index], rows, matrix, name, colours[matrix])
-    for factor, words in ((scale, "the model's"), (1.0, "no scale")):
-        if factor != 1 or scale != 1:
-            figure.add_vline(
-                x=factor / scale,
-                line={"color": theme.MUTED[mode], "dash": "dot", "width": 1.5},
-                annotation={"text": words, "font": {"size": 12, "color": theme.MUTED[mode]}, "textangle": -90},
-                annotation_position="bottom left",
-            )
-    figure.update_xaxes(type="log", title_text="scores, times the model's", tickvals=_powers(table, scale))
+    lines = {scale: "the model's", 1.0: "no scale"} if scale != 1 else {1.0: "no scale, the model's"}
+    for factor, words in lines.items():
+        figure.add_vline(x=factor / scale, line={"color": theme.MUTED[mode], "dash": "dot", "width": 1.5})
+        figure.add_annotation(
+            x=log10(factor / scale),
+            y=0,
+            yref="paper",
+            text=words,
+            textangle=-90,
+            showarrow=False,
+            xanchor="left",
+            yanchor="bottom",
+            font={"size": 12, "color": theme.MUTED[mode]},
+        )
+    times = {one: f"{one:g}" if one >= 1 else f"1/{1 / one:g}" for one in (*TIMES, 1)}
+    figure.update_xaxes(
+        type="log", title_text="scores, times the model's", tickvals=list(times), ticktext=list(times.values())
+    )
     return _finished(figure, f"{size} size of an entry", "Gradients as the softmax saturates", mode)
-
-
-def _powers(table: pd.DataFrame, scale: float) -> list[float]:
-    times = sorted({round(factor / scale, 4) for factor in table["factor"]})
-    return [one for one in times if (one >= 1 and one == round(one)) or one in (0.0625, 0.25)]
 
 
 def _line(figure: go.Figure, x: Sequence[float], y: pd.Series, matrix: str, name: str, colour: str) -> None:
@@ -73,5 +79,9 @@ def _line(figure: go.Figure, x: Sequence[float], y: pd.Series, matrix: str, name
 
 
 def _finished(figure: go.Figure, axis: str, title: str, mode: Mode) -> go.Figure:
-    figure.update_yaxes(type="log", exponentformat="power", title_text=axis)
-    return figure.update_layout(template=theme.template(mode), title_text=title, legend=theme.LEGEND_BELOW, height=380)
+    drawn = [value for line in figure.data for value in line.y if value is not None]
+    wide = bool(drawn) and max(drawn) > 100 * min(drawn)
+    figure.update_yaxes(type="log", exponentformat="power", dtick=None if wide else "D2", title_text=axis)
+    return figure.update_layout(
+        template=theme.template(mode), title_text=title, legend={**theme.LEGEND_BELOW, "y": -0.28}, height=400
+    )

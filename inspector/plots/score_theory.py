@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from inspector.plots import theme
 from inspector.plots.theme import Mode
-from inspector.scores.theory import Entries, excess
+from inspector.scores.theory import WIDTHS, Entries, excess
 
 Quantity = Literal["jacobian", "gradient", "variance", "excess"]
 _TITLES: dict[Quantity, tuple[str, str]] = {
@@ -20,7 +20,7 @@ _TITLES: dict[Quantity, tuple[str, str]] = {
     "variance": ("Variance of the scores", "variance"),
     "excess": ("Tails of q · k", "excess kurtosis"),
 }
-_SIDES = (("without the scale", "", "ffn"), ("with it", "scaled_", "attention"))
+_SIDES = (("no scale", "", "ffn"), ("scaled", "scaled_", "attention"))
 _LEAST = 1e-12  # where a logarithmic axis ends at the latest: rounding is below
 
 
@@ -43,24 +43,25 @@ def curves(
             for kind, dash in (("median", "solid"), ("mean", "dash")) if quantity != "variance" else (("", "solid"),):
                 column = f"{begin}{quantity}" + (f"_{kind}" if kind else "")
                 values = table[column].where(table[column] > _LEAST)
-                name = f"{kind} {words}".strip()
+                name = f"{words}, {kind}" if kind else words
                 _line(figure, table["width"], values, name=name, colour=theme.PART[mode][part], dash=dash)
         figure.update_yaxes(type="log", exponentformat="power", dtick=1 if quantity == "variance" else None)
     figure.update_xaxes(
-        type="log", tickvals=table["width"], ticktext=[f"{width:,}" for width in table["width"]], title_text="d_k"
+        type="log", tickvals=WIDTHS[::2], ticktext=[f"{width:,}" for width in WIDTHS[::2]], title_text="d_k"
     )
     for width in own:
         figure.add_vline(x=width, line={"color": theme.MUTED[mode], "dash": "dot", "width": 1.5})
     if own:
+        low = 0 if quantity in ("jacobian", "gradient") else 1  # where no line runs
         said = "your heads" if len(own) == 1 else "your widest heads"
         figure.add_annotation(
             x=log10(max(own)),
-            y=1,
+            y=low,
             yref="paper",
             text=f" {said}: {max(own):,}",
             showarrow=False,
             xanchor="left",
-            yanchor="top",
+            yanchor="bottom" if low == 0 else "top",
             font={"size": 12, "color": theme.MUTED[mode]},
         )
     title, axis = _TITLES[quantity]
@@ -68,8 +69,8 @@ def curves(
         template=theme.template(mode),
         title_text=title,
         yaxis_title_text=axis,
-        legend=theme.LEGEND_BELOW,
-        height=360,
+        legend={**theme.LEGEND_BELOW, "y": -0.28},
+        height=380,
     )
 
 

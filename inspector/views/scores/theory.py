@@ -89,11 +89,12 @@ def _example() -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         st.markdown(words.example(found))
-        for scale, score, weight in (("", found.score, found.weight), (" / \\sqrt{d_k}", sigmas, found.scaled_weight)):
+        scaled = (rf" / \sqrt{{{width}}}", sigmas, found.scaled_weight)
+        for divided, score, weight in (("", found.score, found.weight), scaled):
+            s = f"{score:.4g}"
             st.latex(
-                rf"\frac{{e^{{s}}}}{{e^{{s}} + n - 1}}, \quad s = {number(sigmas)} \sqrt{{{width}}}{scale}"
-                rf" = {number(score)}: \quad \frac{{e^{{{number(score)}}}}}{{e^{{{number(score)}}} + {keys - 1}}}"
-                rf" = {number(weight)}"
+                rf"s = {sigmas:.4g} \sqrt{{{width}}}{divided} = {s}: \quad "
+                rf"\frac{{e^{{{s}}}}}{{e^{{{s}}} + {keys - 1}}} = {number(weight)}"
             )
     with right:
         widgets.table(
@@ -108,6 +109,8 @@ def _example() -> None:
             name="score-example",
         )
     st.markdown("\n".join(f"- {line}" for line in words.settled(found)))
-    st.caption("Drawn rows: 512 or more from seed 0, mean over them.")
+    st.caption(
+        r"The weight of the key is $e^s / (e^s + n - 1)$ where the others are 0. Drawn rows: 512 or more, their mean."
+    )
     with st.expander("Python"):
         widgets.python(EXAMPLE.format(keys=keys, width=width, sigmas=sigmas))

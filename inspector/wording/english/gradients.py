@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from inspector.interventions.gradients import HIDDEN_EVERY, About
 from inspector.plots.theme import number
-from inspector.readings.gradients import Gradients
+from inspector.readings.gradients import Gradients, Starved
 
+LEAST = 1e-12
 _EQUAL = 0.005  # a ratio this near 1 is told as no change
 
 
@@ -27,7 +28,19 @@ def gradients(found: Gradients) -> str:
 
 
 def verdict(found: Gradients) -> str:
-    """Say whether the softmax starves W_Q and not W_V here, and that both are needed to learn."""
+    """Say whether the softmax starves W_Q and not W_V here, as scores grow and at the model's own scale."""
+    return " ".join([_as_scores_grow(found), *map(_starved, found.starved[:1])])
+
+
+def _starved(layer: Starved) -> str:
+    return (
+        f"In layer {layer.layer} the softmax is saturated at the model's own scale: a row's largest weight is "
+        f"{number(layer.largest)} on average, and W_Q's entry is {_small(layer.queries)} where W_V's is "
+        f"{number(layer.values)}."
+    )
+
+
+def _as_scores_grow(found: Gradients) -> str:
     queries, values = (_ratio(*pair) for pair in ((found.own, found.end), (found.own_value, found.end_value)))
     if queries < 0.1 <= values:
         return (
@@ -69,7 +82,12 @@ def _becomes(before: float, after: float) -> str:
     if abs(ratio - 1) < _EQUAL:
         return f"stays at {number(before)}"
     verb = "grows" if ratio > 1 else "shrinks"
-    return f"{verb} from {number(before)} to {number(after)}"
+    return f"{verb} from {_small(before)} to {_small(after)}"
+
+
+def _small(value: float) -> str:
+    """Write a size; what is below LEAST is the rounding of weights that are 1 but for their last digit."""
+    return "less than 1e-12" if value < LEAST else number(value)
 
 
 def _ratio(before: float, after: float) -> float:

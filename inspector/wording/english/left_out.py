@@ -40,9 +40,10 @@ def chance(found: Heads, *, count: int) -> str:
     alike = "1 head attends" if found.level == 1 else f"{found.level} heads attend"
     level = f" {alike} to all of these tokens alike, which gives no ρ." if found.level else ""
     return (
-        f"With {count} tokens, 5 % of heads that have nothing to do with it would lie beyond ±{number(found.single)}: "
-        f"here {found.beyond} of {found.heads} do. The best of {found.heads} such heads, were they independent, would "
-        f"reach {number(found.by_chance)} in half of all texts; the best here {clears} that.{level}"
+        f"With {count} tokens, 5 % of heads that have nothing to do with the change would lie beyond "
+        f"±{number(found.single)}: here {found.beyond} of {found.heads} do. The best of {found.heads} such heads, were "
+        f"they independent, would reach {number(found.by_chance)} in half of all texts; the best here {clears} that."
+        f"{level}"
     )
 
 

@@ -21,7 +21,7 @@ def drawn(found: Drawn) -> str:
         moves = (
             f"Among {found.keys} random keys a typical row of the softmax moves more without the scale up to d_k near "
             f"{round(found.crossover):,}, and less beyond: ‖J‖ at {small.width:,} is {_against(small.jacobian)} with "
-            f"the scale, at {large.width:,} {_against(large.jacobian)}."
+            f"the scale, and at {large.width:,} it is {_against(large.jacobian)}."
         )
     return " ".join([moves, *(_own(width) for width in found.own[:1])])
 
@@ -78,7 +78,7 @@ def settled(found: Example) -> Iterator[str]:
     few, many = (number(weight(keys=keys, score=found.score)) for keys in (10, 512))
     yield (
         f"The key competes with the other keys of the text, not with d_k − 1 of anything: at the same score "
-        f"{number(found.score)}, among 10 keys it gets {few}, among 512 {many}."
+        f"{number(found.score)}, among 10 keys it gets {few}, and among 512 keys {many}."
     )
     yield (
         f"In a text the others are not 0 but spread as widely. With the {found.keys - 1} others drawn from N(0, d_k) "

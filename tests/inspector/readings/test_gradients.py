@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -65,3 +66,6 @@ def test_a_model_without_scale_is_said_to_have_none() -> None:
 def test_the_verdict_follows_the_numbers(queries: float, values: float, verdict: str) -> None:
     found = read.Gradients("direction", "mean", True, 1.0, 2.0, 1.0, 2.0, 256.0, queries, values, 0.4, 0.99)
     assert verdict in words.verdict(found)
+    full = replace(found, starved=(read.Starved(0, 4e-16, 0.006, 1.0),))
+    assert "In layer 0 the softmax is saturated at the model's own scale" in words.verdict(full)
+    assert "W_Q's entry is less than 1e-12 where W_V's is 0.00600." in words.verdict(full)

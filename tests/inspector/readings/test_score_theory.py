@@ -26,7 +26,8 @@ def test_the_sentence_says_the_table(table: pd.DataFrame) -> None:
     said = words.drawn(found)
     pattern = (
         rf"Among 64 random keys a typical row of the softmax moves more without the scale up to d_k near (\d+), and "
-        rf"less beyond: ‖J‖ at 16 is {NUMBER} against {NUMBER} with the scale, at 1,024 {NUMBER} against {NUMBER}\. "
+        rf"less beyond: ‖J‖ at 16 is {NUMBER} against {NUMBER} with the scale, and at 1,024 it is {NUMBER} against "
+        rf"{NUMBER}\. "
         rf"Your heads have d_k = 32: there it moves more, {NUMBER} against {NUMBER}\."
     )
     told = re.fullmatch(pattern, said)
