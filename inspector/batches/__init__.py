@@ -18,7 +18,7 @@ changes one token, `work` counts what a layout costs, and `measure` times it.
 from inspector.batches.cost import Timed, measure, work
 from inspector.batches.differences import OWN_MASK, UNTOLD, compare, drift, spread
 from inspector.batches.layouts import LAYOUTS, Batch, Layout, Row, Seen, packer, read
-from inspector.batches.leaks import DTYPES, FILLS, leaks, nothing_to_see
+from inspector.batches.leaks import DTYPES, FILLS, leaks, nothing_to_see, own_fill
 
 __all__ = [
     "DTYPES",
@@ -36,6 +36,7 @@ __all__ = [
     "leaks",
     "measure",
     "nothing_to_see",
+    "own_fill",
     "packer",
     "read",
     "spread",

@@ -20,7 +20,7 @@ from torch import Tensor
 from inspector.batches.layouts import Batch, Row
 from inspector.trace import Array, AttentionRecord
 from models.attention import AttentionFunction, row_blocks
-from models.attention.functions import ComposedAttention, WeightedSum
+from models.attention.functions import ComposedAttention, DotProductAttention, WeightedSum
 from models.attention.scores import DotScore, Fill, FillWith, MultiplyByZero
 
 FILLS: dict[str, float | None] = {"-inf": -inf, "-1e9": -1e9, "-1e4": -1e4, "-20": -20.0, "-10": -10.0}
@@ -146,6 +146,16 @@ def nothing_to_see(scores: Array) -> pd.DataFrame:
     return pd.DataFrame(
         [(name, float(weights[0]), float(weights.sum())) for name, weights in rows], columns=["mask", "weight", "sum"]
     )
+
+
+def own_fill(function: AttentionFunction) -> float | None:
+    """The number that a model's own function sets a masked score to; 0 where it multiplies it by 0.
+
+    None where the function is a transformers model's, which adds the smallest number of its dtype.
+    """
+    if isinstance(function, ComposedAttention):
+        return function.fill.value if isinstance(function.fill, FillWith) else 0.0
+    return -inf if isinstance(function, DotProductAttention) else None
 
 
 def _softmax(scores: Tensor) -> Tensor:

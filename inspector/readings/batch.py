@@ -18,7 +18,7 @@ class Seeing:
 
     rows, cells, padding: of the batch. text: the number of the text, tokens: its queries; keys: its own keys. fewest,
     most: keys that one of its queries sees. to_padding, to_others: the weight that its queries give to padding and to
-    other texts, mean.
+    other texts, mean. sources: whether the cells are those of an encoder-decoder's sources.
     """
 
     layout: Layout
@@ -32,6 +32,7 @@ class Seeing:
     most: int
     to_padding: float
     to_others: float
+    sources: bool
 
 
 @dataclass(frozen=True)
@@ -131,6 +132,7 @@ def seeing(batch: Batch, seen: Seen) -> Seeing:
         most=most,
         to_padding=seen.to_padding,
         to_others=seen.to_others,
+        sources="cross" in batch.rows[0].trace.streams,
     )
 
 

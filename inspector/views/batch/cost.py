@@ -110,5 +110,6 @@ def _clock(subject: Subject) -> None:
     )
     st.caption(
         f"Medians of {timed.repeats} runs that take turns, {timed.clock}. A busy machine moves these numbers."
+        + ("" if subject.own or timed.problems else " All run the same weights in this project's own Transformer.")
         + "".join(f" {words.LAYOUTS[name]} is not timed: {why}." for name, why in timed.problems.items())
     )

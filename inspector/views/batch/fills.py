@@ -111,12 +111,10 @@ def _formula(batch: Batch, found: read.Filling, head: choices.Head) -> str:
 def _model(subject: Subject, layout: Layout) -> None:
     """Draw what other fills do to the whole model."""
     from inspector import batches
-    from models.transformer.runner import OwnRunner
 
     st.subheader("Through the whole model", anchor=False)
-    own = isinstance(subject.loaded.runner, OwnRunner)
     size = sum(tensor.numel() for tensor in subject.loaded.network.parameters())
-    small = own and size <= MOST_PARAMETERS
+    small = subject.own and size <= MOST_PARAMETERS
     with st.spinner("Reading the batch under other masks"):
         table = subject.cached(
             (layout, "drift", small),
@@ -134,7 +132,7 @@ def _model(subject: Subject, layout: Layout) -> None:
         },
     )
     if not small:
-        why = f"it has {size:,} parameters" if own else "a model of transformers has its own mask"
+        why = f"it has {size:,} parameters" if subject.own else "a model of transformers has its own mask"
         st.caption(
             f"Other fills are read through models of this project of up to {MOST_PARAMETERS:,} parameters; {why}."
         )

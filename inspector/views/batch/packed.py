@@ -74,7 +74,7 @@ def show(subject: Subject, *, said: DeltaGenerator, left: DeltaGenerator, right:
             "to_others": "weight on other texts",
         },
     )
-    if alone.model != subject.name or batches.packer(subject.loaded) is not subject.loaded:
+    if not subject.own:
         st.caption(
             "Packed rows are read by the same weights in this project's own Transformer, and so are the texts alone."
         )

@@ -32,7 +32,7 @@ except ValueError as error:
         session.show_problem(f"{said[0].upper()}{said[1:]}")
 st.page_link(
     Path(__file__).parents[1] / "layernorm" / "page.py",
-    label="What padding does to BatchNorm, and not to LayerNorm: see LayerNorm, Another norm",
+    label="What padding does to a BatchNorm: see LayerNorm",
     icon=":material/equalizer:",
     query_params={"section": "Another norm"},
 )

@@ -42,7 +42,7 @@ def show(subject: Subject, *, said: DeltaGenerator, left: DeltaGenerator, right:
         _numbers(batch, seen)
     if unknown := sum(row.trace.unknown for row in batch.rows):
         st.caption(recording_notes.unknown_in_words(unknown, of=sum(batch.lengths)))
-    st.caption(_about(batch, seen, subject))
+    st.caption(_about(batch, seen, subject, head))
 
 
 def _maps(subject: Subject, batch: Batch, seen: Seen, head: choices.Head) -> None:
@@ -94,23 +94,24 @@ def _numbers(batch: Batch, seen: Seen) -> None:
     )
 
 
-def _about(batch: Batch, seen: Seen, subject: Subject) -> str:
-    own, first = len(subject.texts), "Row = query, column = key; 1: the query sees the key, 0: it is masked. "
+def _about(batch: Batch, seen: Seen, subject: Subject, head: choices.Head) -> str:
+    from inspector.batches import own_fill
+
+    site = head.site
+    function = batch.row_of(seen.text).trace.record_of(site.layer, site.stream, call=site.call).function
+    masked = words.masking(own_fill(function), causal=site.stream == "decoder", softmax=function.normalised)
+    first = "Row = query, column = key; 1: the query sees the key, 0: it is masked."
     if batch.layout in ("right", "left"):
-        keys = f"Queries of padding compute weights too; nobody reads them. n = {len(seen.keys)} columns"
         pads = int((seen.key_owner < 0).sum())
-        real = len(seen.keys) - pads
-        made = (
-            f"A = softmax(S + M) with M = −∞ on padding, so each row sums to 1 over {real} keys"
-            if batch.rows[0].trace.attentions[0].function.normalised
-            else f"A = σ(S + M − ln n) with M = −∞ on padding, and n counts {real} keys at most"
+        counted = (
+            f"{len(seen.keys)} columns, {pads} of padding: {len(seen.keys)} − {pads} = {len(seen.keys) - pads} keys."
         )
-        return f"{first}{keys}, of which {pads} are padding here: {made}."
+        return f"{first} {counted} {masked} Queries of padding compute weights too; nobody reads them."
     if batch.layout == "packed":
         lengths = " + ".join(map(str, batch.lengths))
-        who = "" if batch.model == subject.name else f" It is read by the same weights as {batch.model}."
+        who = "" if subject.own else " It is read by the same weights in this project's own Transformer."
         return (
-            f"{first}The number after a token is its text's. {own} texts, {lengths} = {batch.cells} columns; the mask "
-            f"is a block for each text.{who}"
+            f"{first} The number after a token is its text's: {lengths} = {batch.cells} columns, and the mask is a "
+            f"block for each text. {masked}{who}"
         )
-    return f"{first}Each text is a batch of its own: nothing has to be masked."
+    return f"{first} Each text is a batch of its own: no padding has to be masked."

@@ -44,6 +44,13 @@ class Subject:
         return self.loaded.card.id
 
     @property
+    def own(self) -> bool:
+        """True for a model in this project's own Transformer, which reads packed rows itself."""
+        from models.transformer.runner import OwnRunner
+
+        return isinstance(self.loaded.runner, OwnRunner)
+
+    @property
     def python(self) -> str:
         """Lines after which `loaded`, `texts` and `batches` are there."""
         return (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inspector.batches import Layout
-from inspector.plots.theme import number
+from inspector.plots.theme import number, signed
 from inspector.readings.batch import ROUNDING, Costing, Drifting, Filling, Packing, Seeing, Spreading
 from inspector.wording import token
 from inspector.wording.english.phrases import listed, named, percent
@@ -44,10 +44,22 @@ def seeing(found: Seeing, *, head: str) -> str:
     else:
         side = "right" if found.layout == "right" else "left"
         share = percent(found.padding / found.cells)
-        said = f"Padded on the {side}, {found.padding} of {found.cells} cells hold no text ({share})."
+        cells = f"the sources' {found.cells} cells" if found.sources else f"{found.cells} cells"
+        said = f"Padded on the {side}, {found.padding} of {cells} hold no text ({share})."
     counts = f"{found.most}" if found.fewest == found.most else f"{found.fewest} to {found.most}"
     sees = f"{name}: each token sees {counts} key{'' if counts == '1' else 's'}"
     return f"{said} {sees}, and {head} {_given(found)}."
+
+
+def masking(fill: float | None, *, causal: bool, softmax: bool) -> str:
+    """Say what becomes of a masked score; fill: of `batches.own_fill`."""
+    where = f"before the {'softmax' if softmax else 'sigmoid'}"
+    if fill is None:
+        how = f"has the smallest number of its dtype added {where}"
+    else:
+        how = f"is multiplied by 0 {where}" if fill == 0 else f"is set to {signed(fill)} {where}"
+    both = " A key is seen where the causal mask and the mask of padding both show it." if causal else ""
+    return f"A masked score {how}.{both}"
 
 
 def _given(found: Seeing) -> str:

@@ -40,6 +40,7 @@ def test_the_maps_of_each_layout_and_the_sections() -> None:
 def test_a_leaking_fill_is_said_on_the_page() -> None:
     app = opened("Batch", model=FILLED)
     assert "of its weight to padding: the mask leaks" in app.header[0].value
+    assert "A masked score is set to −5.00 before the softmax." in said(app)
     _, (_, shares) = messages(app, "matrix")
     assert float(numbers(app)["to padding"]) == pytest.approx(
         float(shares.reshape(15, 15)[:4, 4:].sum(axis=1).mean()), rel=0.01
@@ -47,6 +48,8 @@ def test_a_leaking_fill_is_said_on_the_page() -> None:
 
 
 def test_what_cannot_be_is_said_and_the_texts_stay() -> None:
+    app = opened("Batch")  # a model of transformers
+    assert "A masked score has the smallest number of its dtype added before the softmax." in said(app)
     app = opened("Batch", model="translator", section="Packed texts")
     assert "An encoder-decoder reads a source and a target, and packs neither; pad its texts." in said(app)
     app.text_area(key="texts").set_value("\n".join(["Yes."] * 9)).run()
