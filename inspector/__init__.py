@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from inspector.costs import decoding as decoding_costs
     from inspector.export import show
     from inspector.generating import beams
-    from inspector.interventions import importance
+    from inspector.interventions import gradients, importance, leave_one_out
     from inspector.probe import record, record_batch, record_blocks
     from inspector.trace import AttentionSite, PaddedBatch, Trace
     from inspector.trace.file import open
@@ -76,7 +76,9 @@ _MODULES = {
     **{module.name: module.name for module in pkgutil.iter_modules(__path__) if module.name not in _PAGES},
     "beams": "generating.beams",
     "decoding_costs": "costs.decoding",
+    "gradients": "interventions.gradients",
     "importance": "interventions.importance",
+    "leave_one_out": "interventions.leave_one_out",
 }
 
 __all__ = sorted([*_NAMES, *_MODULES])

@@ -97,6 +97,11 @@ def prepare(
     config = runner.network.config
     if not config.projections:
         raise ValueError(f"{loaded.card.id} compares the text with itself: there is no W_Q, W_K or W_V")
+    if config.weighting != "softmax":
+        raise ValueError(
+            f"{loaded.card.id} weighs by a {config.weighting} function and not by a softmax, whose saturation is "
+            "looked at here; choose softmax weights"
+        )
     inputs = inputs_of(trace)
     places: tuple[int, ...] = ()
     scalar: Scalar = "next token" if loaded.predict is not None else "direction"

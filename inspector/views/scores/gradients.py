@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from models import LoadedModel
 
 SIZES: dict[read.Size, str] = {"median": "Median entry", "mean": "Mean entry"}
-PYTHON = """prepared = inspector.interventions.gradients.prepare(loaded, trace)
-table = inspector.interventions.gradients.sweep(prepared, prepared.about.factors)"""
+PYTHON = """prepared = inspector.gradients.prepare(loaded, trace)
+table = inspector.gradients.sweep(prepared, prepared.about.factors)"""
 
 
 def show(subject: Subject) -> None:

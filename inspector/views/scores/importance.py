@@ -29,8 +29,8 @@ AT_ONCE = 64  # tokens: as many are left out without being asked for
 MOST = 600
 BEST, MIDDLE, OPEN = "Best head", "Median head", "Open head"
 AXES = {"divergence": "KL(p ‖ p′), bits", "turned": "1 − cosine"}
-PYTHON = "left = inspector.interventions.leave_one_out.leave_out(loaded, trace, query={query})\n"
-TABLE = "table = inspector.interventions.leave_one_out.correlations(left)"
+PYTHON = "left = inspector.leave_one_out.leave_out(loaded, trace, query={query})\n"
+TABLE = "table = inspector.leave_one_out.correlations(left)"
 
 
 def show(subject: Subject) -> None:

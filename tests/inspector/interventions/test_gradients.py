@@ -102,6 +102,8 @@ def test_each_kind_of_model_has_its_scalar(minilm: LoadedModel) -> None:
 def test_what_has_no_gradients_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValueError, match="no W_Q, W_K or W_V"):
         gradients.prepare(own("encoder", projections=False), EXAMPLE)
+    with pytest.raises(ValueError, match="by a sigmoid function and not by a softmax"):
+        gradients.prepare(own("encoder", weighting="sigmoid"), EXAMPLE)
     monkeypatch.setattr(gradients, "MOST_TOKENS", 8)
     with pytest.raises(ValueError, match="has 13 tokens; gradients are taken of up to 8: shorten it"):
         gradients.prepare(own("encoder"), EXAMPLE)
