@@ -47,6 +47,7 @@ def show(subject: Subject, *, said: DeltaGenerator, left: DeltaGenerator, right:
             table=table,
         )
         st.caption(
-            "Both texts are read in one batch, so that nothing else differs. A causal mask hides what comes after a "
+            f"|after − before| of a number of the state, mean over its {row.trace.hidden.shape[1]}. Both texts are "
+            "read in one batch, so that nothing else differs. A causal mask hides what comes after a "
             "token: then nothing before the changed one can move, not even by rounding."
         )

@@ -16,9 +16,11 @@ from inspector.wording.english import batch as words
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import pandas as pd
     from streamlit.delta_generator import DeltaGenerator
 
     from inspector.batches import Timed
+    from inspector.costs.clock import LayerShape
     from inspector.views.batch.subject import Subject
 
 
@@ -56,12 +58,7 @@ def show(subject: Subject, *, said: DeltaGenerator, left: DeltaGenerator, right:
             table=table,
         )
         part = " of the encoder" if "cross" in streams else ""
-        st.caption(
-            f"A row of n tokens costs 4 n d (H + K) E for its projections, 4 n² H E for scores and mix, and 2 n times "
-            f"the FFN's matrices; here {layers} layers{part}, d = {shape.width}, H = {shape.heads}, K = "
-            f"{shape.kv_heads}, E = {shape.head_width}. Padding costs as much as text. A kernel that knows the blocks "
-            "of a packed row (FlashAttention's for lengths that differ) computes the needed scores alone."
-        )
+        st.caption(_formula(shape, table, layers=layers, part=part))
     widgets.table(
         table.assign(layout=names, padding=100 * table["padding"]),
         name="layouts",
@@ -74,6 +71,19 @@ def show(subject: Subject, *, said: DeltaGenerator, left: DeltaGenerator, right:
         },
     )
     _clock(subject)
+
+
+def _formula(shape: LayerShape, table: pd.DataFrame, *, layers: int, part: str) -> str:
+    row = table.iloc[0]
+    rows, tokens, wide = int(row["rows"]), int(row["columns"]), shape.heads * shape.head_width
+    return (
+        rf"$L\,B\,(2nP + 4n^2HE + 2nF)$ for B rows of n tokens: P = {shape.projection_parameters:,} numbers in the "
+        f"matrices of attention, F = {shape.ffn_parameters:,} in the FFN's, H E = {wide}. Padded, the {layers} layers"
+        f"{part} take {layers} · {rows} · (2 · {tokens} · P + 4 · {tokens}² · {wide} + 2 · {tokens} · F) = "
+        f"{int(row['flops']):,}. "
+        "Padding costs as much as text. A kernel that knows the blocks of a packed row (FlashAttention's for lengths "
+        "that differ) computes the needed scores alone."
+    )
 
 
 def _clock(subject: Subject) -> None:

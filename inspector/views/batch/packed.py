@@ -38,6 +38,7 @@ def show(subject: Subject, *, said: DeltaGenerator, left: DeltaGenerator, right:
     found = read.packing(*tables.values())
     with said:
         sentence.show(words.packing(found), words.TERMS["packed"])
+    total, inside = sum(alone.lengths), sum(length**2 for length in alone.lengths)
     python = (
         f"{subject.python}alone = batches.read(batches.packer(loaded), texts, layout='alone')\n"
         "table = batches.compare(batches.read(loaded, texts, layout='packed'), alone)"
@@ -60,8 +61,9 @@ def show(subject: Subject, *, said: DeltaGenerator, left: DeltaGenerator, right:
         )
         st.caption(
             "|packed − alone| / |alone| of a token's last hidden state, mean over tokens and texts. The mask is "
-            "block-diagonal: query i sees key j where both are of one text. To a dot product with rotary or relative "
-            "positions it does not matter where a text begins, for they know distances alone."
+            f"block-diagonal: of {total} · {total} = {total**2:,} pairs those of one text are seen, {inside:,} at "
+            "most. To a dot product with rotary or relative positions it does not matter where a text begins, for they "
+            "know distances alone."
         )
     widgets.table(
         every[["row", "text", "states", "relative", "weights", "to_others"]],

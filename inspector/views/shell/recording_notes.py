@@ -48,9 +48,14 @@ def warn(trace: Trace, *, weights: bool) -> None:
 
     weights: False where the page says at each map what its model's weights are.
     """
+    from inspector import exactness  # with torch, which is there by now
+
     sentences = [] if trace.cut is None else [str(trace.cut)]
     if trace.unknown:
         sentences.append(unknown_in_words(trace.unknown, of=len(trace.tokens)))
+    if trace.to_padding > exactness.row_sum_tolerance(trace):
+        said = exactness.leak_in_words(trace.to_padding)
+        sentences.append(f"{said[0].upper()}{said[1:]}.")
     changed = available_models.is_variant(trace.model)
     if weights and not changed and not available_models.trained(trace.model):
         sentences.append("Untrained: this model's weights are random, so what it shows means nothing.")

@@ -16,6 +16,7 @@ from models.registry import LoadedModel, own_model
 from models.transformer import Encoder
 from models.transformer.config import TransformerConfig
 from tests.inspector.probe.families import CAPTURED, Family, save
+from tests.models.own_models import own
 
 NAMES = ("bert", "roberta", "modernbert", "gpt2", "llama", "opt", "bloom", "gpt_neo", "mistral", "falcon", "xlnet")
 TEXTS = ["the cat sat on the log because it was tired", "the dog", "it was the mat"]
@@ -63,9 +64,9 @@ def test_a_mask_that_leaks_onto_padding_is_seen(fill: str, padding: str, minilm:
     config = TransformerConfig(
         vocabulary=30522, layers=2, width=24, heads=2, ffn_width=32, max_positions=40, mask_fill=FILLS[fill]
     )
-    own = own_model(minilm.card, Encoder(config).eval().requires_grad_(False), minilm.tokenizer, max_tokens=40)
+    leaking = own_model(minilm.card, Encoder(config).eval().requires_grad_(False), minilm.tokenizer, max_tokens=40)
     texts = ["the cat sat on the mat because it was tired", "a dog"]
-    traces = record_batch(own, texts, padding=padding)
+    traces = record_batch(leaking, texts, padding=padding)
     whole, short = traces
     ids = torch.zeros(2, len(whole.tokens), dtype=torch.long)
     for row, trace in enumerate(traces):
@@ -73,7 +74,7 @@ def test_a_mask_that_leaks_onto_padding_is_seen(fill: str, padding: str, minilm:
         ids[row, slice(0, length) if padding == "right" else slice(-length, None)] = torch.tensor(trace.encoding.ids)
     calls: list[AttentionCall] = []
     with torch.inference_mode(), watch(calls.append):
-        own.run(ids, ids != 0, torch.zeros_like(ids))
+        leaking.run(ids, ids != 0, torch.zeros_like(ids))
     assert len(calls) == 2
     columns = slice(0, 4) if padding == "right" else slice(len(whole.tokens) - 4, None)
     padded = [place for place in range(len(whole.tokens)) if place not in range(*columns.indices(len(whole.tokens)))]
@@ -97,6 +98,17 @@ def test_a_mask_that_leaks_onto_padding_is_seen(fill: str, padding: str, minilm:
     short.save(tmp_path / "t.npz")
     again = inspector.open(tmp_path / "t.npz")
     np.testing.assert_array_equal(again.attention(layer=1), short.attention(layer=1))
+
+
+@pytest.mark.parametrize("before", [False, True])
+def test_a_leak_is_told_above_rounding_alone(before: bool) -> None:
+    """-20 leaves e^-20 of a weight where it is filled in after the scale, and e^(-20 / sqrt(16)) before it."""
+    leaking = own("encoder", mask_fill=-20.0, mask_before_scale=before)
+    _, short = record_batch(leaking, ["the cat sat on the mat because it was tired", "a dog"])
+    checked = exactness.check(short, expected_layers=2, hidden_difference=None)
+    assert short.to_padding > 0
+    assert (short.to_padding > 1e-5) == checked.leaks == ("the mask leaks: up to" in str(checked)) == before
+    assert checked.holds != before
 
 
 @pytest.mark.parametrize("padding", ["right", "left"])

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from tests.inspector.views.page import message, messages, numbers, opened, pressed, said
+from inspector import record_batch
+from tests.inspector.views.page import message, messages, numbers, opened, pressed, said, turned, uploaded
+from tests.models.own_models import own
 
 FILLED = "mini-bert?mask_fill=-5.0"
 
@@ -47,6 +51,14 @@ def test_a_leaking_fill_is_said_on_the_page() -> None:
     )
 
 
+def test_a_saved_text_of_a_leaking_batch_is_told(tmp_path: Path) -> None:
+    loaded = own("encoder", mask_fill=-3.0)
+    _, short = record_batch(loaded, ["the cat sat on the mat because it was tired", "a dog"])
+    short.save(tmp_path / "t.npz")
+    app = uploaded(opened(), (tmp_path / "t.npz").read_bytes())
+    assert f"The mask leaks: up to {short.to_padding:.3g} of a token's weight went to the padding" in said(app)
+
+
 def test_what_cannot_be_is_said_and_the_texts_stay() -> None:
     app = opened("Batch")  # a model of transformers
     assert "A masked score has the smallest number of its dtype added before the softmax." in said(app)
@@ -59,6 +71,8 @@ def test_what_cannot_be_is_said_and_the_texts_stay() -> None:
     assert "cells, and 384 are read at most: write fewer or shorter ones." in said(app)
     assert app.text_area(key="texts").value == many
     app.text_area(key="texts").set_value("好。\n狗叫了。").run()
+    turned(turned(app, "Lab"), "Batch")
+    assert app.text_area(key="texts").value == "好。\n狗叫了。"
     header, values = message(app, "matrix")
     assert header["panels"][0]["columns"][:3] == ["[CLS]", "▁", "<0xE5>"]  # a tokenizer with bytes knows every letter
     assert np.isfinite(values).all()
