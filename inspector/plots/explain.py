@@ -20,7 +20,7 @@ def formula(cell: Explanation, step: Step) -> str:
     by = "" if step.operand is None else theme.signed(step.operand)
     match step.name:
         case "dot product":
-            return "q · k"
+            return "φ(q) · φ(k)" if any(one.name == "logarithm" for one in cell.steps) else "q · k"
         case "score":
             return "score s"
         case "scale" if cell.divides:
