@@ -21,9 +21,12 @@ SECTIONS = {
     "weightings": "Other weightings",
 }
 
+OF_THE_MODEL = ("every", "one", "keys", "angles")  # sections that speak of the weights as the model makes them
+
 link.parameters("layer", "call", "head", "query", "left_at")
 subject = chosen()
-match widgets.bar("What to see of the scores", list(SECTIONS), "section", words=SECTIONS.__getitem__):
+section = widgets.bar("What to see of the scores", list(SECTIONS), "section", words=SECTIONS.__getitem__)
+match section:
     case "one":
         one.show(subject)
     case "keys":
@@ -42,6 +45,6 @@ match widgets.bar("What to see of the scores", list(SECTIONS), "section", words=
         weightings.show(subject)
     case _:
         every.show(subject)
-if not subject.record.function.normalised:
+if section in OF_THE_MODEL and not subject.record.function.normalised:
     st.caption(SIGMOID)
 link.publish()

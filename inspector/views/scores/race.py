@@ -97,7 +97,8 @@ def _table(sizes: Sizes, timed: Timed | None) -> None:
     shown = table.assign(function=[words.NAMES[one] for one in FUNCTIONS])
     shown["score"] = [words.WRITTEN[one] for one in FUNCTIONS]
     shown["formula"], shown["with numbers"] = letters, filled
-    shown["scores_times_dot"] = table["scores_flops"] / table["scores_flops"].iloc[0]
+    alone = table["scores_flops"] / table["scores_flops"].iloc[0]
+    shown["scores_times_dot"] = alone.where(alone > 0)  # linear attention makes no scores
     if timed is not None:
         shown["milliseconds"] = [1000 * timed.seconds.get(one, np.nan) for one in FUNCTIONS]
     heads = {
