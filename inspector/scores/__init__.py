@@ -11,7 +11,7 @@ of_product(found.query[7], found.key[7])  # the spectrum of W_Q W_K^T of a head
 ```
 """
 
-from inspector.scores import ranks, symmetry, theory
+from inspector.scores import functions, ranks, symmetry, theory, weightings
 from inspector.scores.distribution import Distribution, distribution
 from inspector.scores.logits import LayerScores, Moments, alone, layer_scores, measure
 from inspector.scores.saturation import SATURATED, Rows, jacobian_norm
@@ -27,6 +27,7 @@ __all__ = [
     "Spectrum",
     "alone",
     "distribution",
+    "functions",
     "jacobian_norm",
     "layer_scores",
     "measure",
@@ -35,4 +36,5 @@ __all__ = [
     "ranks",
     "symmetry",
     "theory",
+    "weightings",
 ]

@@ -81,6 +81,6 @@ def show(subject: Subject) -> None:
     st.caption(FORMULAS)
     st.caption(
         "Entropy and largest weight are means over the queries that see more than one key; the entropy is of each row "
-        "divided by its sum. q and k are this model's: trained with another weighting, they would be others. A bias on the scores, a soft-cap or sinks of the model are left out. The two "
-        "maps of a row share a colour scale."
+        "divided by its sum. q and k are this model's: trained with another weighting, they would be others. A bias on "
+        "the scores, a soft-cap or sinks of the model are left out. The two maps of a row share a colour scale."
     )
