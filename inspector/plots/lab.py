@@ -100,7 +100,7 @@ def depth(table: pd.DataFrame, *, mode: Mode = "light") -> go.Figure:
                 )
     for column, title in enumerate(panels.values(), start=1):
         figure.update_yaxes(title_text=title, type="log", exponentformat="power", row=1, col=column)
-        figure.update_xaxes(title_text="layer", row=1, col=column, tickformat="d")
+        figure.update_xaxes(title_text="layer", row=1, col=column, tick0=0, dtick=1 + table["place"].nunique() // 10)
     return figure.update_layout(
         template=theme.template(mode),
         title_text="Gradient and residual stream by depth",

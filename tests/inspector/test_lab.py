@@ -100,8 +100,8 @@ def test_layers_have_a_row_for_each_measurement() -> None:
     found = read.depth(results)
     assert found["A"] == read.Depth(step=20, first_gradient=(0.25, 5e-10), deviation=(0.5, 0.5), off=0.25)
     assert words.depth(found).startswith(
-        "The gradient in the first layer, beside that in the last: A's 0.25 times and B's 0.25 times as long before "
-        "training, A's 5e-10 times at step 20"
+        "In A the gradient in the first layer is 0.25 times as long as in the last before training, 5e-10 times at "
+        "step 20. In B "
     )
     assert "25 % of A's" in words.depth(found)
     assert [line.name for line in draw.depth(table).data][:4:2] == ["A, before training", "A, step 20"]

@@ -16,7 +16,7 @@ from inspector.plots import lab as draw
 from inspector.readings import lab as read
 from inspector.views.figures import chart
 from inspector.views.lab import results, settings
-from inspector.views.shell import process_settings, progress, queue, sentence, session, widgets
+from inspector.views.shell import process_settings, progress, queue, session, widgets
 from inspector.wording.english import lab as words
 from models import failures
 from models.training.experiments import Experiment
@@ -111,7 +111,7 @@ def learned(attempt: Attempt, *, chosen: Experiment | None) -> None:
         st.caption(words.differences(attempt.experiment))
     found = read.verdict(attempt.experiment, attempt.results)
     if found is not None:
-        sentence.show(words.verdict(found), words.terms(found))
+        st.header(words.verdict(found), anchor=False)
     for end in read.diverged(attempt.results):
         st.info(words.diverged(end))
     left = read.unfinished(attempt.experiment, attempt.results)

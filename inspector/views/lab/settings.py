@@ -121,20 +121,32 @@ def draw(presets: DeltaGenerator) -> Experiment | None:
 
 
 def _presets(experiment: Experiment | None) -> None:
-    """A button for each preset; the question of the one that is set, and what it answered here."""
-    chosen = None
+    """A button for each preset of a topic; the question of the one that is set, and what it answered here."""
+    chosen = next(
+        (one for one in PRESETS if experiment is not None and replace(experiment, seeds=1) == one.experiment), None
+    )
+    topics = list(dict.fromkeys(preset.topic for preset in PRESETS))
+    first = topics[0] if chosen is None else chosen.topic
+    topic = st.segmented_control(
+        "Ready experiments on",
+        topics,
+        default=first,
+        key="lab_topic",
+        bind=link.bind_choice("lab_topic", default=topics[0], options=topics),
+        persist_state="session",
+        required=True,
+    )
     with st.container(horizontal=True, gap="small"):
         for preset in PRESETS:
-            current = experiment is not None and replace(experiment, seeds=1) == preset.experiment
-            chosen = preset if current else chosen
-            st.button(
-                preset.name,
-                key=f"preset {preset.name}",
-                type=widgets.main_button() if current else "secondary",
-                icon=":material/check:" if current else None,
-                on_click=_take,
-                args=(preset,),
-            )
+            if preset.topic == topic:
+                st.button(
+                    preset.name,
+                    key=f"preset {preset.name}",
+                    type=widgets.main_button() if preset is chosen else "secondary",
+                    icon=":material/check:" if preset is chosen else None,
+                    on_click=_take,
+                    args=(preset,),
+                )
     if chosen is None:
         st.caption("Take an experiment above, or set your own.")
         return

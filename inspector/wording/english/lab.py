@@ -142,10 +142,11 @@ def verdict(found: Verdict) -> str:
             break
     scores = {side: its.induction for side, its in sorted(found.sides.items()) if its.induction is not None}
     if scores:
-        said = [f"{side}'s {percent(score)}" for side, score in scores.items()]
+        (best, score), *rest = scores.items()
+        beside = "".join(f", that of {other} {percent(its)}," for other, its in rest)
         sentences.append(
-            f"{listed(said)} of the attention of its best head goes to the token after the earlier place of the symbol "
-            "at hand."
+            f"The best head of {best} gives {percent(score)} of its attention{beside} to the token after the earlier "
+            "place of the symbol at hand."
         )
     return " ".join(sentences)
 
@@ -153,14 +154,12 @@ def verdict(found: Verdict) -> str:
 def depth(found: Mapping[Side, Depth]) -> str:
     """Say how the gradient's length goes with depth, how far the inner units drifted and how many are off."""
     sides = sorted(found.items())
-    sentences = []
-    deep = [(side, one.first_gradient, one.step) for side, one in sides if one.first_gradient is not None]
-    if deep:
-        before = listed([f"{side}'s {times(ratio[0])}" for side, ratio, _ in deep])
-        after = listed([f"{side}'s {times(ratio[1])} at step {step}" for side, ratio, step in deep])
-        sentences.append(
-            f"The gradient in the first layer, beside that in the last: {before} as long before training, {after}."
-        )
+    sentences = [
+        f"In {side} the gradient in the first layer is {times(one.first_gradient[0])} as long as in the last before "
+        f"training, {times(one.first_gradient[1])} at step {one.step}."
+        for side, one in sides
+        if one.first_gradient is not None
+    ]
     drifts = [f"{one.deviation[0]:.3g} to {one.deviation[1]:.3g} in {side}" for side, one in sides]
     sentences.append(f"The deviation of the last layer's inner units went from {listed(drifts)}.")
     off = [f"{percent(one.off)} of {side}'s" for side, one in sides]
@@ -171,11 +170,6 @@ def depth(found: Mapping[Side, Depth]) -> str:
 def times(ratio: float) -> str:
     """Write a ratio of three digits, or as a power of ten: "0.35 times", "2e-15 times"."""
     return f"{ratio:.3g} times" if 1e-3 <= ratio < 1e4 else f"{ratio:.0e} times"
-
-
-def terms(found: Verdict) -> tuple[str, ...]:
-    """Name the terms of a verdict that the glossary explains."""
-    return ("induction head",) if found.task == "repeats" else ()
 
 
 def measured(task: Task) -> str:

@@ -88,7 +88,7 @@ def test_repeats_show_the_best_head_of_each_side_and_its_score() -> None:
     assert [panel["title"] for panel in message(app, "matrix")[0]["panels"]] == [
         f"{side}: layer {layer}, head {head}" for side, (layer, head) in best.items()
     ]
-    assert f"A's {100 * trials['A'].induction.max():.0f} %" in said(app)
+    assert f"The best head of A gives {100 * trials['A'].induction.max():.0f} % of its attention" in said(app)
     assert "induction score" in app.get("plotly_chart")[0].proto.spec
     app.selectbox(key="lab_a_shape").set_value("encoder").run()
     assert "the task repeats asks for the next symbol of one text" in said(app)
@@ -212,7 +212,7 @@ def test_a_link_out_of_range_is_a_sentence() -> None:
 
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.name)
 def test_a_preset_sets_all_it_names(preset) -> None:
-    app = opened("Lab", lab_length="3", lab_a_heads="8", lab_b_residual="false")
+    app = opened("Lab", lab_length="3", lab_a_heads="8", lab_b_residual="false", lab_topic=preset.topic)
     pressed(app, preset.name)
     assert not app.exception
     assert preset.question in said(app)
