@@ -24,13 +24,13 @@ def by_layer(table: pd.DataFrame, *, scale: float, size: str, mode: Mode = "ligh
     table: of `gradients.sweep`, of one stream; size: a column of it, "median" or "mean".
     """
     whole = table[table["head"].isna()]
-    sides: list[tuple[float, str, str]] = [(scale, "with the scale", "attention")]
-    sides += [(1.0, "without", "ffn")] if scale != 1 else []
+    sides: list[tuple[float, str, str]] = [(scale, " with the scale" if scale != 1 else "", "attention")]
+    sides += [(1.0, " without", "ffn")] if scale != 1 else []
     figure = go.Figure()
     for factor, words, part in sides:
         for matrix in ("q", "v"):
             rows = whole[(whole["factor"] == factor) & (whole["matrix"] == matrix)]
-            _line(figure, rows["layer"], rows[size], matrix, f"{_NAMES[matrix]} {words}", theme.PART[mode][part])
+            _line(figure, rows["layer"], rows[size], matrix, f"{_NAMES[matrix]}{words}", theme.PART[mode][part])
     figure.update_xaxes(title_text="layer", dtick=1)
     return _finished(figure, f"{size} size of an entry", "Gradients by layer", mode)
 

@@ -47,7 +47,7 @@ def show(subject: Subject) -> None:
     python = subject.python + PYTHON
     left, right = st.columns(2, gap="medium")
     with left:
-        st.subheader("By layer, with the scale and without", anchor=False)
+        st.subheader("By layer, with the scale and without" if about.scale != 1 else "By layer", anchor=False)
         chart.show(
             partial(draw.by_layer, table, scale=about.scale, size=size),
             alt="Size of the gradients into W_Q and W_V by layer, with the model's scale and without",

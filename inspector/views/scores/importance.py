@@ -102,7 +102,7 @@ def _looked_at(subject: Subject, loaded: LoadedModel) -> int | None:
         }[loaded.shape]
         chosen = session.cached((trace.key, "left out first"), telling)
         default = 1 + enough.index(chosen) if chosen in enough else 1
-    label = "Output at" if loaded.predict is None else "Prediction at"
+    label = "Output at" if loaded.predict is None else "Guess at" if loaded.fills_masks else "Prediction after"
     chosen = by_name.one(label, names, name="left_at", default=default)
     return None if chosen == 0 else enough[chosen - 1]
 
@@ -118,15 +118,16 @@ def _left_out(subject: Subject, loaded: LoadedModel, query: int | None) -> LeftO
             f"the text has {count:,} tokens to leave out, a run of the model each, and this page makes up to {MOST}; "
             "from Python there is no limit"
         )
+    asked, place = st.empty(), st.empty()
     if count > AT_ONCE and key not in done:
         seconds = session.cached((trace.key, "seconds a run"), lambda: leave_one_out.seconds(loaded, trace))
-        st.caption(
-            f"Each of {count:,} tokens is left out once, a run of the model each: about "
-            f"{max(1, round(count * seconds))} s here."
-        )
-        if not st.button("Leave out each token", icon=":material/play_arrow:", key="left-out-start"):
-            return None
-    place = st.empty()
+        with asked.container():
+            st.caption(
+                f"Each of {count:,} tokens is left out once, a run of the model each: about "
+                f"{max(1, round(count * seconds))} s here."
+            )
+            if not st.button("Leave out each token", icon=":material/play_arrow:", key="left-out-start"):
+                return None
 
     def make() -> LeftOut:
         bar = progress.Bar(place, at_once=count > AT_ONCE, stop="left-out-stop", holds=count <= AT_ONCE)
@@ -139,6 +140,7 @@ def _left_out(subject: Subject, loaded: LoadedModel, query: int | None) -> LeftO
             )
 
     left = session.cached(key, make)
+    asked.empty()
     place.empty()
     done.add(key)
     return left

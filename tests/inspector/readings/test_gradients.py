@@ -53,7 +53,7 @@ def test_a_model_without_scale_is_said_to_have_none() -> None:
     found = read.gradients(every, about, size="median")
     assert found is not None
     assert words.gradients(found).startswith("This model has no scale: the median entry of the gradient into W_Q is ")
-    assert len(draw.by_layer(every, scale=about.scale, size="median").data) == 2
+    assert [line.name for line in draw.by_layer(every, scale=about.scale, size="median").data] == ["W_Q", "W_V"]
     assert "the next token, over the 12 that are known" in words.scalar(about)
     shared = every[every["matrix"] != "v"]
     assert read.gradients(shared, about, size="mean") is None

@@ -81,6 +81,7 @@ def test_a_long_text_is_left_out_at_a_button_and_a_head_is_opened_beside() -> No
     app = pressed(app, "left-out-start")
     assert not app.exception
     assert "changes what is expected after" in app.header[0].value
+    assert "a run of the model each" not in said(app)
     assert len(app.get("plotly_chart")) == 2
     app.run()
     assert len(app.get("plotly_chart")) == 2  # what was measured stays
