@@ -15,7 +15,7 @@ from inspector.scores import Projections, Spectrum
 from inspector.views.figures import chart, matrix
 from inspector.views.scores import beside
 from inspector.views.scores.subject import Subject, choose_head
-from inspector.views.shell import progress, sentence, session, widgets
+from inspector.views.shell import available_models, progress, sentence, session, widgets
 from inspector.wording.english import scores as words
 
 SHOWN = 512  # tokens of a longer text whose maps are drawn
@@ -72,7 +72,12 @@ def _maps(subject: Subject, other: Subject | None) -> None:
         left, right = st.columns(2, gap="medium")
         if record.query.shape[-1]:
             with left:
-                st.subheader(f"{side}S = Q Kᵀ, before scale and mask", anchor=False)
+                st.subheader(
+                    f"{side}Scores S = Q Kᵀ, before scale and mask"
+                    if not side
+                    else f"{side}scores S, before scale and mask",
+                    anchor=False,
+                )
                 matrix.show(
                     matrix.Panel(scores.symmetry.product(record, most=count), rows=tokens, columns=tokens),
                     row_title="query",
@@ -84,7 +89,7 @@ def _maps(subject: Subject, other: Subject | None) -> None:
                     python=f"{one.python}inspector.scores.symmetry.product(trace.record_of_head({one.of_record}))",
                 )
         with right:
-            st.subheader(f"{side}A, the weights", anchor=False)
+            st.subheader(f"{side}weights A" if side else "Weights A", anchor=False)
             matrix.show(
                 matrix.Panel(_weights(one, count), rows=tokens, columns=tokens),
                 row_title="query",
@@ -112,14 +117,15 @@ def _spectrum(subject: Subject, other: Subject | None) -> None:
     """Draw the singular values of W_Q W_K^T, and say what they mean."""
     st.subheader("W_Q W_Kᵀ, the matrix that compares two tokens", anchor=False)
     spectra, told = {}, {}
-    for one, side in ((subject, "side A"), (other, "side B")):
+    for one, side in ((subject, "Side A"), (other, "Side B")):
         if one is None:
             continue
         try:
             found, spectrum = _projected(one)
         except ValueError as error:
-            prefix = "" if other is None else f"{side.capitalize()}: "
-            st.caption(widgets.plain(f"{prefix}{error}.".replace("..", ".")))
+            prefix = "" if other is None else f"{side}: "
+            said = str(error).replace(one.trace.model, available_models.title(one.trace.model))
+            st.caption(widgets.plain(f"{prefix}{said}.".replace("..", ".")))
             continue
         spectra[side] = spectrum.values
         record = one.record
@@ -137,7 +143,7 @@ def _spectrum(subject: Subject, other: Subject | None) -> None:
         )
     with right:
         for side, one_side in told.items():
-            st.markdown((f"{side.capitalize()}: " if other is not None else "") + words.product(one_side))
+            st.markdown((f"{side}: " if other is not None else "") + words.product(one_side))
 
 
 def _projected(subject: Subject) -> tuple[Projections, Spectrum]:

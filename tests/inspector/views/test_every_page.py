@@ -14,7 +14,7 @@ PARAMETERS = {
     "renormalise words sqrt linear why why_sorted row column apart model pair target",
     "Compare": "panels a_model a_text a_stream a_layer a_head a_mean b_model b_layer b_head hide words sqrt own_scale "
     "difference heads_of",
-    "Scores": "section measure layer call head stream",
+    "Scores": "section measure symmetry ranks layer call head stream",
     "What if": "part token word ask drop mask_layer mask_head whole several by hide words sqrt stream",
     "Generate": "step decoding temperature top_k top_p seed new_tokens flops_of cache_counted beams "
     "gen_layer gen_head gen_mean",

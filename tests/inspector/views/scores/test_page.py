@@ -36,8 +36,8 @@ def test_the_measure_of_the_link_is_drawn_for_every_head() -> None:
     assert values.shape == (72,)
     assert values[2] == 1  # layer 0, head 2 gives one key over 0.9 in every row
     assert "Layer 0, head 2 is the fullest: 100 % of its rows" in app.header[0].value
-    app = turned(app, "Attention")
-    assert not app.exception
+    app = turned(opened("Scores", layer="2", head="5"), "Attention")
+    assert message(app, "head")[0]["title"] == "Layer 2, head 5"
 
 
 def test_two_texts_have_no_mirror_image() -> None:
