@@ -33,7 +33,7 @@ ALONE = 2048  # and of a single head
 class Diagonal:
     """Weights of a layer on the diagonal, [H] each, over the queries that see more than one key.
 
-    share: the mean weight of a token on itself. peak: the share of queries whose largest weight is their own. even: the
+    share: the mean share of its row's weight that a token gives itself. peak: the share of queries whose largest weight is their own. even: the
     share that even attention would give, mean of 1 / keys seen.
     """
 
@@ -82,7 +82,7 @@ def diagonal(trace: Trace, *, layer: int, stream: str, call: int = 0) -> Diagona
         seen = np.full(len(rows), block.weights.shape[-1]) if visible is None else visible.any(axis=0).sum(axis=-1)
         chosen = np.flatnonzero(seen > 1)
         at = rows[chosen] - block.keys.start
-        own += block.weights[:, chosen, at].sum(axis=1, dtype=np.float64)
+        own += block.shares[:, chosen, at].sum(axis=1, dtype=np.float64)
         peaks += (block.weights[:, chosen].argmax(axis=-1) == at).sum(axis=1)
         even += float((1 / seen[chosen]).sum())
         queries += len(chosen)
