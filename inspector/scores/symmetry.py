@@ -33,8 +33,8 @@ ALONE = 2048  # and of a single head
 class Diagonal:
     """Weights of a layer on the diagonal, [H] each, over the queries that see more than one key.
 
-    share: the mean share of its row's weight that a token gives itself. peak: the share of queries whose largest weight is their own. even: the
-    share that even attention would give, mean of 1 / keys seen.
+    share: the mean share of its row's weight that a token gives itself. peak: the share of queries whose largest
+    weight is their own. even: the share that even attention would give, mean of 1 / keys seen.
     """
 
     share: Floats

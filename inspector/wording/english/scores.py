@@ -161,12 +161,10 @@ def numbers(row: pd.Series) -> list[tuple[str, str, str]]:
         ),
         ("Largest weight", f"{largest}, median {largest_median}", "Of each row: mean and median over the queries."),
         ("Saturated rows", saturated, "The share of queries that give one key over 0.9."),
-        (
-            "‖J‖",
-            f"{jacobian}, median {jacobian_median}",
-            "Of the softmax of each row: how far weights move with scores.",
-        ),
     ]
+    if not math.isnan(row["jacobian"]):
+        spread = f"{jacobian}, median {jacobian_median}"
+        found.append(("‖J‖", spread, "Of the softmax of each row: how far weights move with scores."))
     if not math.isnan(row["within"]):
         found.append(("Variance in a row", number(row["within"]), "Of the softmax's input, mean over the rows."))
     return found
