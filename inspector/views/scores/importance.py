@@ -1,4 +1,4 @@
-"""The section Is weight importance?: each token left out in turn, and which heads attend accordingly."""
+"""The section Importance: each token left out in turn, and which heads attend accordingly."""
 
 from __future__ import annotations
 

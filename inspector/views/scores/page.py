@@ -16,9 +16,9 @@ SECTIONS = {
     "angles": "Dot, cosine, distance",
     "theory": "Theory",
     "gradients": "Gradients",
-    "importance": "Is weight importance?",
-    "race": "Dot, general or additive",
-    "weightings": "Other weightings",
+    "importance": "Importance",
+    "race": "Score functions",
+    "weightings": "Weightings",
 }
 
 OF_THE_MODEL = ("every", "one", "keys", "angles")  # sections that speak of the weights as the model makes them

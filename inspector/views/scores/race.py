@@ -1,4 +1,4 @@
-"""The section Dot, general or additive: what each score function costs at the reader's sizes, and what kind it is."""
+"""The section Score functions: what each score function costs at the reader's sizes, and what kind it is."""
 
 from __future__ import annotations
 

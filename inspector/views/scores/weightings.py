@@ -1,4 +1,4 @@
-"""The section Other weightings: the open head's queries and keys under softmax, sigmoid, linear and cosine."""
+"""The section Weightings: the open head's queries and keys under softmax, sigmoid, linear and cosine."""
 
 from __future__ import annotations
 

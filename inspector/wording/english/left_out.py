@@ -1,4 +1,4 @@
-"""Sentences of the section Is weight importance? of the page Scores."""
+"""Sentences of the section Importance of the page Scores."""
 
 from __future__ import annotations
 

@@ -100,10 +100,13 @@ def _full(found: Every) -> str:
         return "In no head does a query give one key over 0.9 of its weight."
     if found.fullest_heads > 1:
         return (
-            f"{found.fullest_heads} heads are the fullest, {_within(found.fullest)} the first of them: "
-            f"{percent(found.share)} of their rows give one key over 0.9."
+            f"{found.fullest_heads} heads are the most saturated, {_within(found.fullest)} the first of them: in "
+            f"{percent(found.share)} of their rows one key has over 0.9 of the weight."
         )
-    return f"{head(found.fullest)} is the fullest: {percent(found.share)} of its rows give one key over 0.9."
+    return (
+        f"{head(found.fullest)} is the most saturated: in {percent(found.share)} of its rows one key has over 0.9 of "
+        "the weight."
+    )
 
 
 def head(place: Place) -> str:

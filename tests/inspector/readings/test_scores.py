@@ -23,8 +23,9 @@ EVERY = (
     rf"Var\(q · k\) is {NUMBER} to {NUMBER} times d_k = {COUNT} over the {COUNT} heads, in the middle {NUMBER} times"
     rf"; after the scale 1/√d_k it is {NUMBER} to {NUMBER}\. "
     r"(?:In no head does a query give one key over 0\.9 of its weight"
-    rf"|{HEAD} is the fullest: {PERCENT} of its rows give one key over 0\.9"
-    rf"|{COUNT} heads are the fullest, {HEAD} the first of them: {PERCENT} of their rows give one key over 0\.9)\."
+    rf"|{HEAD} is the most saturated: in {PERCENT} of its rows one key has over 0\.9 of the weight"
+    rf"|{COUNT} heads are the most saturated, {HEAD} the first of them: in {PERCENT} of their rows one key has over "
+    r"0\.9 of the weight)\."
 )
 ONE = (
     rf"{HEAD}: Var\(q · k\) is {NUMBER} times d_k = {COUNT}, and times (1/√\d+|the scale [\d.]+) q · k has variance "

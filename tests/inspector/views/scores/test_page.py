@@ -8,10 +8,10 @@ from tests.inspector.views.page import message, messages, opened, pressed, said,
 
 SECTIONS = {  # maps and charts of each
     **{"Every head": (1, 0), "One head": (0, 2), "Queries and keys": (3, 1), "Dot, cosine, distance": (1, 1)},
-    **{"Dot, general or additive": (0, 2), "Other weightings": (2, 0)},
+    **{"Score functions": (0, 2), "Weightings": (2, 0)},
     "Theory": (0, 4),
     "Gradients": (0, 2),
-    "Is weight importance?": (1, 2),
+    "Importance": (1, 2),
 }
 
 
@@ -25,7 +25,7 @@ def test_every_section_shows_its_pictures(model: str) -> None:
         assert app.header, section
         drawn = len(messages(app, "matrix")), len(app.get("plotly_chart"))
         assert drawn == pictures, section
-        if section not in ("Every head", "Theory", "Gradients", "Is weight importance?"):
+        if section not in ("Every head", "Theory", "Gradients", "Importance"):
             assert "Layer 1, head 3" in said(app)
 
 
@@ -35,7 +35,7 @@ def test_the_measure_of_the_link_is_drawn_for_every_head() -> None:
     assert header["quantity"] == "Saturated rows"
     assert values.shape == (72,)
     assert values[2] == 1  # layer 0, head 2 gives one key over 0.9 in every row
-    assert "Layer 0, head 2 is the fullest: 100 % of its rows" in app.header[0].value
+    assert "Layer 0, head 2 is the most saturated: in 100 % of its rows" in app.header[0].value
     app = turned(opened("Scores", layer="2", head="5"), "Attention")
     assert message(app, "head")[0]["title"] == "Layer 2, head 5"
 
@@ -48,7 +48,7 @@ def test_two_texts_have_no_mirror_image() -> None:
 
 
 def test_score_functions_are_compared_at_the_readers_sizes_and_timed_when_asked() -> None:
-    app = opened("Scores", section="Dot, general or additive")
+    app = opened("Scores", section="Score functions")
     assert "in 12 heads of d_k = 32, additive scores for every pair take 33.0 times" in app.header[0].value
     app.number_input(key="race_tokens").set_value(1000).run()
     app.number_input(key="race_width").set_value(1024).run()
@@ -75,7 +75,7 @@ def test_theory_draws_again_for_other_keys_and_fills_in_the_example() -> None:
 
 
 def test_a_long_text_is_left_out_at_a_button_and_a_head_is_opened_beside() -> None:
-    app = opened("Scores", section="Is weight importance?", model="mini-gpt", text="a cat sat and " * 20)
+    app = opened("Scores", section="Importance", model="mini-gpt", text="a cat sat and " * 20)
     assert "a run of the model each: about" in said(app)
     assert not app.get("plotly_chart")
     app = pressed(app, "left-out-start")
@@ -85,7 +85,7 @@ def test_a_long_text_is_left_out_at_a_button_and_a_head_is_opened_beside() -> No
     assert len(app.get("plotly_chart")) == 2
     app.run()
     assert len(app.get("plotly_chart")) == 2  # what was measured stays
-    app = opened("Scores", section="Is weight importance?", text="A cat.")
+    app = opened("Scores", section="Importance", text="A cat.")
     assert "ranks need 4 or more" in said(app)
 
 
