@@ -40,6 +40,7 @@ VIEWS = {
     "positions": ("/positions", "dark", 1440, 1150),
     "costs": ("/costs", "light", 1440, 1500),
     "batch": ("/batch", "light", 1440, 1000),
+    "leaks": ("/batch?section=Where+a+mask+leaks", "dark", 1440, 1000),
     "phone": ("/", "light", 390, 1250),
 }
 
