@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import streamlit as st
 
 from inspector.views.components import width
-from inspector.views.shell import available_models, link, session, widgets
+from inspector.views.shell import ahead, available_models, link, session, widgets
 from inspector.wording.english import switches as words
 from models import failures
 from models.transformer import switches
@@ -60,6 +60,7 @@ def take() -> None:
         try:
             if available_models.base(asked) != base:
                 raise ValueError("side B has the weights of side A under other switches, and this is another model")
+            ahead.wait()
             with failures.told("Reading the switches", instead="You see the model as it is."), st.spinner("Loading"):
                 state[STATE[side]] = available_models.canonical(asked)
         except ValueError as error:
@@ -93,6 +94,7 @@ def draw(*, disabled: bool) -> None:
 
 def _panel(base: str) -> None:
     """Draw the switches of one group, a row each, with a field for either side."""
+    ahead.wait()
     try:
         with failures.told("Reading the switches", instead="Choose another model."), st.spinner("Loading the model"):
             config = available_models.own_config(base)
@@ -113,7 +115,7 @@ def _panel(base: str) -> None:
         if (wish := _wish(side)) is not None:
             session.show_problem(wish.problem, what=f"Side {side} stays as it was")
     with _row():
-        st.caption("A is this page's model, B stands beside it. What was changed is bold.", width=_name_width())
+        st.caption("A: this page's model. B: beside it. Bold: changed.", width=_name_width())
         for side in SIDES:
             changed = _changed(side)[0] or _wish(side) is not None
             with st.container(horizontal=True, vertical_alignment="center", gap="small", width=FIELD):
@@ -224,6 +226,7 @@ def _field(side: Side, field: str, value: Any) -> None:
             key=key,
             on_change=_change,
             args=(side, field),
+            placeholder=words.value(field, None),
             width=FIELD,
             label_visibility="collapsed",
         )

@@ -99,7 +99,7 @@ _WORDS: Mapping[str, Mapping[Any, str]] = {
     "mask_fill": {"zero": "0 × score"},
     "tied_embeddings": {"output": "input and output", "three-way": "all three"},
     "initialisation": {"torch": "torch's", "normal": "N(0, 0.02)", "xavier": "Glorot"},
-    "causal": {None: "as the shape asks"},
+    "causal": {None: "by shape"},
 }
 """Values whose name in the page is not the one of Python."""
 _WITHOUT = {
