@@ -221,12 +221,12 @@ def _field(side: Side, field: str, value: Any) -> None:
         state[key] = value
         st.selectbox(
             label,
-            [None, *options] if NoneType in kinds else options,
+            [None, *options] if (empty := NoneType in kinds) else options,
             format_func=lambda option: words.value(field, option),
             key=key,
             on_change=_change,
             args=(side, field),
-            placeholder=words.value(field, None),
+            placeholder=words.value(field, None) if empty else None,
             width=FIELD,
             label_visibility="collapsed",
         )
