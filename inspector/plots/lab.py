@@ -9,6 +9,7 @@ from plotly.subplots import make_subplots
 from inspector.plots import theme
 from inspector.plots.theme import Mode
 
+_LOG = 20  # times the smallest value that the largest must be for an axis of powers of ten
 _STYLES = {"A": ("attention", "solid"), "B": ("ffn", "dash")}  # indigo and amber, as in every comparison
 
 
@@ -77,36 +78,43 @@ def depth(table: pd.DataFrame, *, mode: Mode = "light") -> go.Figure:
     table: of `lab.layers`, means over seeds; A indigo, B amber; before the first step dotted, at the last measured step
     in the side's own line style.
     """
-    panels = {"gradient": "length of the gradient in the layer", "size": "size of the residual stream after it"}
-    figure = make_subplots(cols=2, horizontal_spacing=0.12)
+    panels = {"gradient": "gradient of the layer", "size": "residual stream after it"}
+    figure = make_subplots(rows=len(panels), shared_xaxes=True, vertical_spacing=0.08)
     for side, (part, dash) in _STYLES.items():
         rows = table[table["side"] == side]
         moments = sorted({rows["step"].min(), rows["step"].max()}) if len(rows) else []
         for step in moments:
             means = rows[rows["step"] == step].groupby("place")[[*panels]].mean()
-            for column, value in enumerate(panels, start=1):
+            for row, value in enumerate(panels, start=1):
                 figure.add_scatter(
                     x=means.index,
                     y=means[value],
-                    row=1,
-                    col=column,
+                    row=row,
+                    col=1,
                     name=f"{side}, before training" if step == 0 else f"{side}, step {step}",
                     legendgroup=f"{side} {step}",
-                    showlegend=column == 1,
+                    showlegend=row == 1,
                     mode="lines+markers",
                     opacity=0.7 if step == 0 else 1,
                     line={"color": theme.PART[mode][part], "dash": "dot" if step == 0 else dash},
                     hovertemplate=f"{side}, step {step}, layer %{{x}}: %{{y:.3g}}<extra></extra>",
                 )
-    for column, title in enumerate(panels.values(), start=1):
-        figure.update_yaxes(title_text=title, type="log", exponentformat="power", row=1, col=column)
-        figure.update_xaxes(title_text="layer", row=1, col=column, tick0=0, dtick=1 + table["place"].nunique() // 10)
+    for row, (value, title) in enumerate(panels.items(), start=1):
+        positive = table[value][table[value] > 0]
+        wide = len(positive) > 0 and positive.max() > _LOG * positive.min()
+        figure.update_yaxes(title_text=title, row=row, col=1)
+        if wide:
+            figure.update_yaxes(type="log", exponentformat="power", row=row, col=1)
+        else:
+            figure.update_yaxes(rangemode="tozero", row=row, col=1)
+    figure.update_xaxes(tick0=0, dtick=1 + table["place"].nunique() // 10)
+    figure.update_xaxes(title_text="layer", row=len(panels), col=1)
     return figure.update_layout(
         template=theme.template(mode),
         title_text="Gradient and residual stream by depth",
         legend=theme.LEGEND_ABOVE,
         margin={"t": 76},
-        height=380,
+        height=520,
     )
 
 
@@ -115,35 +123,36 @@ def drift(table: pd.DataFrame, *, steps: int, mode: Mode = "light") -> go.Figure
 
     table: of `lab.layers`, means over seeds, of the first layer (thin) and the last (thick).
     """
-    panels = {"mean": "mean", "deviation": "deviation", "off": "units off for every token"}
-    figure = make_subplots(cols=3, horizontal_spacing=0.08)
+    panels = {"mean": "mean", "deviation": "deviation", "off": "units that are off"}
+    figure = make_subplots(rows=len(panels), shared_xaxes=True, vertical_spacing=0.08)
     for side, (part, dash) in _STYLES.items():
         rows = table[table["side"] == side]
         for place in sorted({rows["place"].min(), rows["place"].max()}) if len(rows) else ():
             of_layer = rows[rows["place"] == place]
             means = of_layer.groupby("step")[[*panels]].mean()
             name = f"{side}, {of_layer['layer'].iloc[0]}"
-            for column, value in enumerate(panels, start=1):
+            for row, value in enumerate(panels, start=1):
                 figure.add_scatter(
                     x=means.index,
                     y=means[value],
-                    row=1,
-                    col=column,
+                    row=row,
+                    col=1,
                     name=name,
                     legendgroup=name,
-                    showlegend=column == 1,
+                    showlegend=row == 1,
                     mode="lines",
                     line={"color": theme.PART[mode][part], "dash": dash, "width": 1.2 if place == 0 else 2.5},
                     hovertemplate=f"{name}, step %{{x}}: %{{y:.3g}}<extra></extra>",
                 )
-    for column, title in enumerate(panels.values(), start=1):
-        figure.update_yaxes(title_text=title, row=1, col=column)
-        figure.update_xaxes(title_text="step", range=[0, steps], row=1, col=column)
-    figure.update_yaxes(range=[-0.03, 1.03], tickformat=".0%", row=1, col=3)
+    for row, title in enumerate(panels.values(), start=1):
+        figure.update_yaxes(title_text=title, row=row, col=1)
+    figure.update_yaxes(range=[-0.03, 1.03], tickformat=".0%", row=len(panels), col=1)
+    figure.update_xaxes(range=[0, steps])
+    figure.update_xaxes(title_text="step", row=len(panels), col=1)
     return figure.update_layout(
         template=theme.template(mode),
         title_text="Inner units of the FFN, before the activation",
         legend=theme.LEGEND_ABOVE,
         margin={"t": 76},
-        height=340,
+        height=520,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, get_args
 
@@ -24,6 +24,8 @@ from models.training.experiments import TIMES, Experiment, Side, Switches
 from models.training.words import KINDS, WORDS
 
 if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
     from models.attention import Stream
     from models.training.lab import Result, Trial
 
@@ -91,18 +93,20 @@ def layers(experiment: Experiment, results: Sequence[Result]) -> None:
     st.markdown(words.depth(found))
     table = lab.layers(results)
     lines = "table = inspector.lab.layers(map(result, courses.values()))"
-    for picture, name in (
-        (draw.depth, "lab-depth"),
-        (partial(draw.drift, steps=experiment.steps), "lab-drift"),
-    ):
-        chart.show(
-            partial(picture, table),
-            alt=ALT[name],
-            key=name,
-            name=name,
-            python=python(experiment, lines),
-            table=table,
-        )
+    pictures: dict[str, Callable[..., go.Figure]] = {
+        "lab-depth": draw.depth,
+        "lab-drift": partial(draw.drift, steps=experiment.steps),
+    }
+    for column, (name, picture) in zip(st.columns(2, gap="medium"), pictures.items(), strict=True):
+        with column:
+            chart.show(
+                partial(picture, table),
+                alt=ALT[name],
+                key=name,
+                name=name,
+                python=python(experiment, lines),
+                table=table,
+            )
     st.caption(words.LAYERS)
 
 

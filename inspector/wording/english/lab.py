@@ -52,7 +52,7 @@ NAMES = {
     "weight_decay": "weight decay",
     "clip": "gradient clip",
     "dropout": "dropout",
-    "attention_dropout": "dropout on attention",
+    "attention_dropout": "attention dropout",
     "initialisation": "initialisation",
     "embeddings": "embeddings",
 }
@@ -73,14 +73,14 @@ GROUPS = {
 }
 """Switches beyond the first eight, in the groups of the paper's sections."""
 LEFT_OUT = {
-    "shape": "by the task",
-    "decoder_layers": "as the encoder",
-    "embedding_width": "as the width",
-    "relative_distance": "by the length",
-    "kv_heads": "as the heads",
-    "causal": "by the shape",
+    "shape": "by task",
+    "decoder_layers": "as encoder",
+    "embedding_width": "as width",
+    "relative_distance": "by length",
+    "kv_heads": "as heads",
+    "causal": "by shape",
     "window": "none",
-    "final_norm": "with pre-norm",
+    "final_norm": "with pre",
     "learning_rate": "as above",
     "warmup": "a tenth",
     "clip": "none",
