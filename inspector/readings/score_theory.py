@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -38,7 +38,8 @@ class Drawn:
 
     crossover: the d_k from which the median row moves less without the scale; None where it does not change within
     the table, and then below: whether it moves less without the scale at every width. small, large: two examples.
-    ratios: the smallest and the largest variance over d_k.
+    ratios: the smallest and the largest variance over d_k. itself: d_k -> the weight of a token on itself without
+    projections.
     """
 
     keys: int
@@ -50,10 +51,13 @@ class Drawn:
     least: Width
     own: tuple[Width, ...]
     ratios: tuple[float, float]
+    itself: Mapping[int, float]
 
 
-def drawn(table: pd.DataFrame, *, keys: int, entries: theory.Entries, own: Sequence[int]) -> Drawn:
-    """Read the table of `theory.drawn`, which has the widths SHOWN, theory.WIDTHS and `own`."""
+def drawn(
+    table: pd.DataFrame, *, keys: int, entries: theory.Entries, own: Sequence[int], itself: Mapping[int, float]
+) -> Drawn:
+    """Read the table of `theory.drawn`, which has the widths SHOWN, theory.WIDTHS and `own`, and `theory.itself`."""
     ratios = table["scaled_variance"]
     last = table.iloc[-1]
     small, large, least = (_width(table, width, entries) for width in (*SHOWN, min(table["width"])))
@@ -67,6 +71,7 @@ def drawn(table: pd.DataFrame, *, keys: int, entries: theory.Entries, own: Seque
         least,
         tuple(_width(table, width, entries) for width in own),
         (float(ratios.min()), float(ratios.max())),
+        itself,
     )
 
 

@@ -100,6 +100,15 @@ def excess(width: int, entries: Entries) -> float:
     return _EXCESS[entries] / width
 
 
+def itself(*, keys: int, width: int, seed: int = 0) -> float:
+    """The mean weight of a token on itself where it is its own query and key: softmax(x x^T / sqrt(d)), x ~ N(0, 1).
+
+    x . x is about d, a product with another token N(0, d); so the own score stands sqrt(d) deviations above the others.
+    """
+    x = np.random.default_rng([seed, keys, width]).standard_normal((4, keys, width))
+    return float(np.diagonal(softmax(x @ x.mT * width**-0.5), axis1=-2, axis2=-1).mean())
+
+
 def crossover(table: pd.DataFrame) -> float | None:
     """Find the d_k where the median Jacobian without the scale falls below that with it; None where it does not.
 

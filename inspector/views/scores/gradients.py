@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from models import LoadedModel
 
 SIZES: dict[read.Size, str] = {"median": "Median entry", "mean": "Mean entry"}
+AT_ONCE = 128  # tokens: of as many gradients are taken without being asked for
 PYTHON = """prepared = inspector.gradients.prepare(loaded, trace)
 table = inspector.gradients.sweep(prepared, prepared.about.factors)"""
 
@@ -29,6 +30,8 @@ table = inspector.gradients.sweep(prepared, prepared.about.factors)"""
 def show(subject: Subject) -> None:
     """Draw the gradients of a stream's layers, with the scale and without, and as scores grow."""
     loaded = session.at_hand(subject.inspected, so="no gradients can be taken")
+    if not _asked(subject):
+        return
     try:
         with failures.told("Taking gradients", instead="Choose another text or model."):
             about, every = session.cached((subject.trace.key, "gradients"), lambda: _taken(subject, loaded))
@@ -67,6 +70,22 @@ def show(subject: Subject) -> None:
     st.caption(words.scalar(about))
     with st.expander("All numbers of every head"):
         widgets.table(_named(table, about), name="gradients", height=420)
+
+
+def _asked(subject: Subject) -> bool:
+    """Return True for a short text, and for a long one once the button was pressed, which is drawn until then."""
+    tokens, key = len(subject.trace.hidden), subject.trace.key
+    asked: set[str] = st.session_state.setdefault("gradients.asked", set())
+    if tokens > AT_ONCE and key not in asked:
+        st.caption(
+            f"{tokens:,} tokens go forward and back through a copy of the model in float64, ten times, which can take "
+            "a minute."
+        )
+        st.button(
+            "Take the gradients", icon=":material/play_arrow:", key="gradients-start", on_click=asked.add, args=(key,)
+        )
+        return False
+    return True
 
 
 def _taken(subject: Subject, loaded: LoadedModel) -> tuple[gradients.About, pd.DataFrame]:

@@ -39,7 +39,11 @@ def show(subject: Subject) -> None:
         ("score theory", keys, entries, seed, widths),
         lambda: theory.drawn(keys=keys, entries=entries, seed=seed, widths=widths),
     )
-    found = read.drawn(table, keys=keys, entries=entries, own=own)
+    itself = session.cached(
+        ("score theory itself", keys, seed),
+        lambda: {width: theory.itself(keys=keys, width=width, seed=seed) for width in (16, 512)},
+    )
+    found = read.drawn(table, keys=keys, entries=entries, own=own, itself=itself)
     with said:
         sentence.show(words.drawn(found), ["d_k", "softmax Jacobian"])
     python = PYTHON.format(keys=keys, entries=entries, seed=seed, widths=widths)

@@ -57,6 +57,13 @@ def claims(found: Drawn) -> Iterator[str]:
         "from the text, as a norm does. Vaswani et al. (2017) train no model without it and write “we suspect”; the "
         "Lab trains both."
     )
+    if found.itself:
+        weights = " and ".join(f"{weight:.4f} of the weight at d = {width}" for width, weight in found.itself.items())
+        yield (
+            "**Without projections** a token is its own query and key, and sees itself most: softmax(x xᵀ / √d) leaves "
+            f"it {weights}, for x · x is about d and a product with another token N(0, d). What is all on the diagonal "
+            "mixes nothing: softmax(x xᵀ / √d) x is x again."
+        )
 
 
 def example(found: Example) -> str:

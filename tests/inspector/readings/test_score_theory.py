@@ -22,7 +22,7 @@ def table() -> pd.DataFrame:
 
 def test_the_sentence_says_the_table(table: pd.DataFrame) -> None:
     rows = table.set_index("width")
-    found = read.drawn(table, keys=64, entries="normal", own=(32,))
+    found = read.drawn(table, keys=64, entries="normal", own=(32,), itself={})
     said = words.drawn(found)
     pattern = (
         rf"Among 64 random keys a typical row of the softmax moves more without the scale up to d_k near (\d+), and "
@@ -41,18 +41,18 @@ def test_the_sentence_says_the_table(table: pd.DataFrame) -> None:
 def test_no_crossover_is_said_as_such(table: pd.DataFrame) -> None:
     few = theory.drawn(keys=2, widths=(16, 1024))
     assert "moves less without the scale at every width drawn" in words.drawn(
-        read.drawn(few, keys=2, entries="normal", own=())
+        read.drawn(few, keys=2, entries="normal", own=(), itself={16: 0.25, 512: 0.99999})
     )
     other = table.assign(scaled_jacobian_median=1e-12)
     assert "moves more without the scale at every width" in words.drawn(
-        read.drawn(other, keys=64, entries="normal", own=())
+        read.drawn(other, keys=64, entries="normal", own=(), itself={16: 0.25, 512: 0.99999})
     )
 
 
 def test_the_claims_say_the_table(table: pd.DataFrame) -> None:
-    found = read.drawn(table, keys=64, entries="normal", own=())
+    found = read.drawn(table, keys=64, entries="normal", own=(), itself={16: 0.25, 512: 0.99999})
     row = table.set_index("width").loc[1024]
-    variance, normal, explosion, outputs, constant = words.claims(found)
+    variance, normal, explosion, outputs, constant, alone = words.claims(found)
     assert all(is_number(one, value) for one, value in zip(re.findall(NUMBER, variance)[:2], found.ratios, strict=True))
     assert "(in theory 1.50)" in normal
     assert re.search(
@@ -61,6 +61,7 @@ def test_the_claims_say_the_table(table: pd.DataFrame) -> None:
     assert "A few rows spike, and the typical one moves less." in explosion
     assert is_number(re.findall(NUMBER, outputs)[1], row["variance"] ** 0.5)
     assert "“we suspect”" in constant
+    assert "leaves it 0.2500 of the weight at d = 16 and 1.0000 of the weight at d = 512" in alone
 
 
 def test_the_example_says_what_is_more_and_what_is_less() -> None:

@@ -128,6 +128,15 @@ def test_the_example_of_the_notes() -> None:
     assert found.scaled_weight == pytest.approx(np.e / (np.e + 63), rel=1e-12)
 
 
+def test_without_projections_a_token_sees_itself() -> None:
+    """Claim 31: the mean diagonal of softmax(x x^T / sqrt(d)), d = 512, normal entries; 32 and 64 tokens."""
+    for keys in (32, 64):
+        assert theory.itself(keys=keys, width=512) == pytest.approx(1.0, abs=5e-5)
+    x = np.random.default_rng([0, 8, 4]).standard_normal((4, 8, 4))
+    by_torch = torch.softmax(torch.tensor(x @ x.transpose(0, 2, 1)) / 2, dim=-1).diagonal(dim1=-2, dim2=-1).mean()
+    assert theory.itself(keys=8, width=4) == pytest.approx(float(by_torch), rel=1e-12)
+
+
 def test_ten_is_one_deviation_at_a_width_of_100() -> None:
     assert theory.example(width=100).sigma == 10
     assert theory.outside(1) == pytest.approx(2 * ndtr(-1), rel=1e-12)

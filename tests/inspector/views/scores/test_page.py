@@ -85,6 +85,9 @@ def test_a_long_text_is_left_out_at_a_button_and_a_head_is_opened_beside() -> No
     assert len(app.get("plotly_chart")) == 2
     app.run()
     assert len(app.get("plotly_chart")) == 2  # what was measured stays
+    app = opened("Scores", section="Gradients", model="mini-gpt", text="a cat sat and " * 40)
+    assert "tokens go forward and back" in said(app)
+    assert not app.get("plotly_chart")
     app = opened("Scores", section="Importance", text="A cat.")
     assert "ranks need 4 or more" in said(app)
 
