@@ -18,7 +18,7 @@ changes one token, `work` counts what a layout costs, and `measure` times it.
 from inspector.batches.cost import Timed, measure, work
 from inspector.batches.differences import OWN_MASK, UNTOLD, compare, drift, spread
 from inspector.batches.layouts import LAYOUTS, Batch, Layout, Row, Seen, packer, read
-from inspector.batches.leaks import DTYPES, FILLS, leaks, nothing_to_see, own_fill
+from inspector.batches.leaks import DTYPES, FILLS, leaks, nothing_to_see, own_fill, own_score
 
 __all__ = [
     "DTYPES",
@@ -37,6 +37,7 @@ __all__ = [
     "measure",
     "nothing_to_see",
     "own_fill",
+    "own_score",
     "packer",
     "read",
     "spread",

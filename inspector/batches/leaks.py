@@ -158,6 +158,12 @@ def own_fill(function: AttentionFunction) -> float | None:
     return -inf if isinstance(function, DotProductAttention) else None
 
 
+def own_score(function: AttentionFunction) -> tuple[bool, float]:
+    """Tell whether a function's scores are dot products, and the factor on them; ValueError as `leaks`."""
+    composed = _refilled(function, LeaveAll(), before_scale=False)
+    return composed.score == DotScore(), composed.factor
+
+
 def _softmax(scores: Tensor) -> Tensor:
     return torch.softmax(scores, dim=-1)
 

@@ -90,22 +90,27 @@ def show(subject: Subject, *, said: DeltaGenerator, left: DeltaGenerator, right:
 
 
 def _formula(batch: Batch, found: read.Filling, head: choices.Head) -> str:
+    from inspector import batches
+
     row = min(batch.rows, key=lambda one: int((one.owner >= 0).sum()))
     real = int((row.owner >= 0).sum())
     pads = len(row.owner) - real
-    width = row.trace.record_of(head.site.layer, head.site.stream, call=head.site.call).query.shape[-1]
-    inside = r"(QK^T + M) / \sqrt{d_k}" if found.before_scale else r"QK^T / \sqrt{d_k} + M"
+    function = row.trace.record_of(head.site.layer, head.site.stream, call=head.site.call).function
+    dot, factor = batches.own_score(function)
+    score = "QK^T" if dot else "S"
+    masked = "{} + M" if found.added else r"\mathrm{{fill}}_M({})"
+    inside = f"f\\,({masked.format(score)})" if found.before_scale else masked.format(f"f\\,{score}")
     causal = " What comes later is masked with the same M." if head.site.stream == "decoder" else ""
     tiny = math.exp(-10)
-    how = "M is added to the score" if found.added else "M takes the score's place"
+    how = "M is added to a masked score" if found.added else "M takes a masked score's place"
     counted = (
         f" With scores of 0 the shortest text's {real} keys and {pads} of padding would leave "
-        rf"$\frac{{{pads} e^M}}{{{pads} e^M + {real}}}$: for M = −10 "
-        f"{number(pads * tiny / (pads * tiny + real))}, for × 0 {number(pads / (pads + real))}."
-        if batch.layout != "packed" and not found.before_scale
+        rf"$\frac{{{pads} e^M}}{{{pads} e^M + {real}}}$: {number(pads * tiny / (pads * tiny + real))} for M = −10, "
+        f"{number(pads / (pads + real))} for × 0."
+        if pads and not found.before_scale
         else ""
     )
-    return rf"$A = \mathrm{{softmax}}({inside})$ with $d_k$ = {width}; {how} where it is masked.{counted}{causal}"
+    return rf"$A = \mathrm{{softmax}}({inside})$ with the factor f = {number(factor)}; {how}.{counted}{causal}"
 
 
 def _model(subject: Subject, layout: Layout) -> None:
