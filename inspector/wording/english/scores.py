@@ -55,7 +55,7 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
         "largest": Measure("Largest weight", "The largest weight of each row, mean over the queries.", 1.0),
         "saturated": Measure("Saturated rows", "The share of queries that give one key over 0.9 of their weight.", 1.0),
         "jacobian": Measure(
-            "Softmax still moves",
+            "‖J‖ of the softmax",
             "‖J‖ of the softmax of each row, mean over the queries, with J = diag(p) − p pᵀ and "
             "‖J‖² = Σ p² − 2 Σ p³ + (Σ p²)²: how far the weights move with the scores. Near 0 the row is one key "
             "alone.",
@@ -141,7 +141,7 @@ def far(found: One) -> str:
     """Say how many pairs are far out, and the range of the scores."""
     return (
         f"{number(100 * found.far)} % of the pairs lie more than 2 standard deviations from the mean, of a normal "
-        f"distribution 4.55 %. The softmax gets scores from {signed(found.low)} to {signed(found.high)}."
+        f"distribution 4.55 %. Scores go from {signed(found.low)} to {signed(found.high)}."
     )
 
 

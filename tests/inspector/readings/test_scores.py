@@ -34,7 +34,7 @@ ONE = (
 )
 FAR = (
     rf"{NUMBER} % of the pairs lie more than 2 standard deviations from the mean, of a normal distribution 4\.55 %\. "
-    rf"The softmax gets scores from {NUMBER} to {NUMBER}\."
+    rf"Scores go from {NUMBER} to {NUMBER}\."
 )
 SIDES = (
     r"{HEAD} (?:scores a pair differently in its two directions|has symmetric scores): the asymmetry of S is {NUMBER}"
