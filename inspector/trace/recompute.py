@@ -218,11 +218,19 @@ class _WeightsInput(TorchFunctionMode):
         super().__init__()
         softmax = (torch.softmax, torch.nn.functional.softmax, Tensor.softmax)
         self.makers: tuple[Any, ...] = softmax if function.normalised else (torch.sigmoid,)
-        self.scores: Tensor | None = None
+        self._by_head = not function.normalised  # a sigmoid comes head by head
+        self._seen: list[Tensor] = []
+
+    @property
+    def scores(self) -> Tensor | None:
+        """Return the scores that were caught, [1, H, queries, keys]; None where nothing was."""
+        if not self._seen:
+            return None
+        return torch.stack(self._seen, dim=1) if self._by_head else self._seen[-1]
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if func in self.makers:
-            self.scores = args[0]
+            self._seen = [*(self._seen if self._by_head else ()), args[0]]
         return func(*args, **(kwargs or {}))
 
 
@@ -234,12 +242,13 @@ def _block(record: AttentionRecord, key: Tensor, value: Tensor, rows: slice) -> 
     weights = attended.weights
     if record.to_padding is not None:
         weights = weights * (1 - record.to_padding[None, :, rows, None])
-    scores = partial(_scores, record, seen.scores, attended.allowed, keys=weights.shape[-1])
+    scores = partial(_scores, record, seen, attended.allowed, keys=weights.shape[-1])
     return WeightBlock(rows, attended.band, _float32(weights), record.function.normalised, scores)
 
 
 @torch.no_grad()
-def _scores(record: AttentionRecord, made_of: Tensor | None, allowed: Tensor | None, *, keys: int) -> Array:
+def _scores(record: AttentionRecord, seen: _WeightsInput, allowed: Tensor | None, *, keys: int) -> Array:
+    made_of = seen.scores
     if made_of is None:
         raise ValueError(f"{record.function} calls neither softmax nor sigmoid, so there are no scores to show")
     scores = made_of[..., :keys]  # behind them may come a sink's column, which is no key's

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import dropout
 
-from models.attention.scores import DotScore, Fill, FillWith, ScoreFunction
+from models.attention.scores import DotScore, Fill, FillWith, ScoreFunction, by_head
 
 
 class SideKeys(NamedTuple):
@@ -164,7 +164,7 @@ class ComposedAttention:
     """mix(softmax(fill(score(Q, K) * factor + bias)), V): every part a choice.
 
     fill_first: mask before the scale and the bias, not after. sigmoid: each score becomes a weight by itself, see
-    `sigmoid_input`, and rows need not sum to 1.
+    `sigmoid_weights`, and rows need not sum to 1.
     """
 
     score: ScoreFunction
@@ -228,21 +228,21 @@ class ComposedAttention:
             scores = scores + self.bias(rows, key.shape[2]).to(scores)
         if mask is not None and not self.fill_first:
             scores = self.fill(scores, mask)
-        weights = torch.sigmoid(sigmoid_input(scores, mask)) if self.sigmoid else torch.softmax(scores, dim=-1)
+        weights = sigmoid_weights(scores, mask) if self.sigmoid else torch.softmax(scores, dim=-1)
         return self.mix(dropout(weights, self.dropout), value, rows), weights
 
 
-def sigmoid_input(scores: Tensor, mask: Tensor | None) -> Tensor:
-    """s_ij - ln n_i, n_i the keys that query i sees: weight_ij = sigmoid of it (Ramapuram et al. 2024, eq. 4).
+def sigmoid_weights(scores: Tensor, mask: Tensor | None) -> Tensor:
+    """Weigh each key by itself: sigmoid(s_ij - ln n_i), n_i the keys that query i sees (Ramapuram et al. 2024, eq. 4).
 
     With scores around 0 each weight is then about 1 / n_i and a row sums to about 1, as a softmax's does. The paper
     takes the text's length for n; here n_i leaves out what the mask hides. So padding and later tokens change no row,
     and a query weighs alike in a batch, in a cache and alone. scores [B, H, Q, T], mask boolean, broadcastable.
     """
     if mask is None:
-        return scores - log(scores.shape[-1])
+        return by_head(torch.sigmoid, scores - log(scores.shape[-1]))
     seen = mask.expand_as(scores).sum(dim=-1, keepdim=True).clamp(min=1)  # 0 where a query sees nothing
-    return scores - seen.to(scores.dtype).log()
+    return by_head(torch.sigmoid, scores - by_head(torch.log, seen.to(scores.dtype)))
 
 
 def for_each_head(x: Tensor, heads: int) -> Tensor:

@@ -8,6 +8,7 @@ Shapes: B batch, H heads, Q query positions, T key positions, E head width.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Protocol, Self
 
@@ -66,12 +67,23 @@ class LinearScore:
 
     def __call__(self, query: Tensor, key: Tensor, rows: slice) -> Tensor:
         """[B, H, Q, E], [B, H, T, E] -> [B, H, Q, T]."""
-        alike = positive_features(query) @ positive_features(key).transpose(-2, -1)
-        return alike.clamp(min=torch.finfo(alike.dtype).tiny).log()  # 0 by underflow alone; -inf is for masked keys
+        query, key = by_head(positive_features, query), by_head(positive_features, key)
+        alike = query @ key.transpose(-2, -1)
+        alike = alike.clamp(min=torch.finfo(alike.dtype).tiny)  # 0 by underflow alone; ln 0 = -inf is for masked keys
+        return by_head(torch.log, alike)
 
     def of_head(self, head: int) -> LinearScore:
         """Return the same function: nothing in it belongs to one head."""
         return self
+
+
+def by_head(function: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
+    """Apply an element-wise function to one head after the other: [B, H, ...] -> [B, H, ...].
+
+    torch rounds the last elements of a tensor otherwise than those before. So one head alone gets the bits that it has
+    among all.
+    """
+    return torch.stack([function(one) for one in x.unbind(dim=1)], dim=1)
 
 
 def positive_features(x: Tensor) -> Tensor:
