@@ -93,8 +93,8 @@ def table(sizes: Sizes) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "function": [one.function for one in costs],
-            "scores_flops": [one.scores for one in costs],
-            "flops": [one.flops for one in costs],
+            "scores_flops": [float(one.scores) for one in costs],  # may go over the whole numbers of a table
+            "flops": [float(one.flops) for one in costs],
             "times_dot": [one.flops / dot for one in costs],
             "largest_bytes": [BYTES * one.largest for one in costs],
             "parameters": [one.parameters for one in costs],
@@ -105,7 +105,7 @@ def table(sizes: Sizes) -> pd.DataFrame:
 def by_length(sizes: Sizes, lengths: Sequence[int]) -> pd.DataFrame:
     """Count every function at several lengths: columns function, tokens, flops, largest_bytes."""
     rows = [
-        (function, int(n), found.flops, BYTES * found.largest)
+        (function, int(n), float(found.flops), BYTES * found.largest)
         for function in FUNCTIONS
         for n in lengths
         for found in [cost(function, Sizes(int(n), sizes.width, sizes.heads, sizes.batch))]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from math import inf, isfinite, isnan
-from typing import TYPE_CHECKING, Any, get_args, get_type_hints
+from math import inf, isfinite
+from numbers import Real
+from types import NoneType
+from typing import TYPE_CHECKING, Any, TypeGuard, get_args, get_type_hints
 
 if TYPE_CHECKING:
     from models.transformer.config import TransformerConfig
@@ -12,6 +14,10 @@ if TYPE_CHECKING:
 SIZES = ("vocabulary", "layers", "width", "heads", "ffn_width", "max_positions")
 OPTIONAL_SIZES = ("decoder_layers", "target_vocabulary", "embedding_width", "kv_heads", "window")
 MORE_SIZES = ("relative_buckets", "relative_distance")
+NUMBERS = ("rope_base", "norm_epsilon", "dropout", "attention_dropout")
+LARGEST_SIZE = 10**9 - 1
+LOWEST_FILL = -3.4e38  # float32, in which scores are filled, holds no lower number
+_SHOWN = 60  # characters of a value that a sentence quotes, at most
 DISTANCE_SCORES = {"rope": ("dot", "cosine"), "shaw": ("dot",)}  # the scores that these positions act on
 
 
@@ -25,17 +31,23 @@ def check_types(config: TransformerConfig) -> None:
     """Check the types: whole numbers for sizes, True or False for switches, a known name for every choice."""
     for name in SIZES + MORE_SIZES + OPTIONAL_SIZES:
         size = getattr(config, name)
-        if (size is not None or name not in OPTIONAL_SIZES) and (not _is_whole(size) or size < 1):
-            raise ValueError(f"{name} is {size!r}; it must be a whole number, at least 1")
-    if not _is_whole(config.segments) or config.segments < 0:
-        raise ValueError(f"segments is {config.segments!r}; it must be a whole number, 0 for no segment embeddings")
+        if (size is not None or name not in OPTIONAL_SIZES) and not _is_size(size):
+            raise ValueError(f"{name} is {_shown(size)}; it must be a whole number, at least 1, below a billion")
+    if not _is_whole(config.segments) or not 0 <= config.segments <= LARGEST_SIZE:
+        raise ValueError(
+            f"segments is {_shown(config.segments)}; it must be a whole number, 0 for no segment embeddings"
+        )
+    for name in NUMBERS:
+        if not _is_number(getattr(config, name)):
+            raise ValueError(f"{name} is {_shown(getattr(config, name))}; it must be a number")
     for name, kind in _kinds(type(config)).items():
         value = getattr(config, name)
         choices = tuple(choice for choice in get_args(kind) if isinstance(choice, str))
         if choices and value not in choices:
-            raise ValueError(f"{name} {value!r} is unknown; choose one of {', '.join(choices)}")
-        if kind is bool and not isinstance(value, bool):
-            raise ValueError(f"{name} is {value!r}; it is a switch, True or False")
+            raise ValueError(f"{name} {_shown(value)} is unknown; choose one of {', '.join(choices)}")
+        unset = value is None and NoneType in get_args(kind)
+        if bool in (kind, *get_args(kind)) and not (unset or isinstance(value, bool)):
+            raise ValueError(f"{name} is {_shown(value)}; it is a switch, True or False")
 
 
 def check_shape(config: TransformerConfig) -> None:
@@ -117,9 +129,9 @@ def check_heads(config: TransformerConfig) -> None:
             f"width {config.width} does not divide into {config.heads} heads; "
             f"choose a width that is a multiple of {config.heads}, such as {fitting}"
         )
-    if config.head_size not in ("split", "full") and (not _is_whole(config.head_size) or config.head_width < 1):
+    if config.head_size not in ("split", "full") and not _is_size(config.head_size):
         raise ValueError(
-            f"head_size is {config.head_size!r}; choose 'split' (D / H), 'full' (D) or a whole number of features"
+            f"head_size is {_shown(config.head_size)}; choose 'split' (D / H), 'full' (D) or a whole number of features"
         )
     if config.heads % config.key_heads:
         raise ValueError(
@@ -149,8 +161,11 @@ def check_heads(config: TransformerConfig) -> None:
 def check_scores(config: TransformerConfig) -> None:
     """Check the fill of masked scores, and what goes with another weighting than the softmax."""
     fill = config.mask_fill
-    if fill != "zero" and (isinstance(fill, str | bool) or isnan(fill) or fill > 0):
-        raise ValueError(f"mask_fill is {fill!r}; choose a number below 0, -inf for a true mask, or 'zero'")
+    if fill != "zero" and not (_is_number(fill) and (fill == -inf or LOWEST_FILL <= fill <= 0)):
+        raise ValueError(
+            f"mask_fill is {_shown(fill)}; choose a number below 0, -inf for a true mask, or 'zero'; the lowest number "
+            f"is {LOWEST_FILL:g}"
+        )
     for name in ("dropout", "attention_dropout"):
         share = getattr(config, name)
         if not 0 <= share < 1:
@@ -190,8 +205,27 @@ def check_sublayer(config: TransformerConfig) -> None:
         )
 
 
-def _is_whole(size: object) -> bool:
+def _is_whole(size: object) -> TypeGuard[int]:
     return isinstance(size, int) and not isinstance(size, bool)
+
+
+def _is_size(value: object) -> bool:
+    return _is_whole(value) and 1 <= value <= LARGEST_SIZE
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    """Return True for a number of one part that a float can hold, NaN and infinity among them."""
+    if isinstance(value, int):
+        return not isinstance(value, bool) and abs(value) <= LARGEST_SIZE**2
+    return isinstance(value, Real)
+
+
+def _shown(value: object) -> str:
+    """Quote a value, cut where it is long: it may be a stranger's."""
+    if isinstance(value, int) and abs(value) > LARGEST_SIZE**2:  # Python writes no whole number of thousands of digits
+        return "a whole number of more than 18 digits"
+    written = ascii(value[: _SHOWN + 1] if isinstance(value, str) else value)
+    return written if len(written) <= _SHOWN else f"{written[:_SHOWN]}..."
 
 
 def _kinds(config: type[TransformerConfig]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha256
+from math import isqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +51,7 @@ _REMEMBERED = 100  # models that were looked at and perhaps never loaded, and va
 MOST_HEADS, MOST_MAPS = 128, 2_000  # of a layer, and of all, that switches make: each is a picture of the grid
 FEWEST = 128  # tokens that a variant has room for
 MOST_PAIRED = 64  # tokens of a score that is computed pair by pair in Python
+MOST_HIDDEN = 10**9  # hidden units of additive scores, of all pairs, heads and layers: some seconds of a core
 
 
 @dataclass(frozen=True)
@@ -274,8 +276,10 @@ def _variant(id: str) -> models.LoadedModel:
     texts = batch() if takes_statistics(id) else ()
 
     def make() -> models.LoadedModel:
-        loaded = models.variant(own, seed=drawn, batch=texts, **asked)
-        return replace(loaded, card=replace(loaded.card, id=id, title=card(id).title))
+        read = replace(own, max_tokens=min(own.max_tokens, _tokens_of_variant(made)))  # of the statistics' texts
+        loaded = models.variant(read, seed=drawn, batch=texts, **asked)
+        longest = min(own.max_tokens, made.max_positions)
+        return replace(loaded, max_tokens=longest, card=replace(loaded.card, id=id, title=card(id).title))
 
     weights = _shelf().weights
     with nullcontext() if weights.holds(key) else queue.turn("Changing the switches"):
@@ -298,7 +302,7 @@ def version(id: str) -> str:
     A variant has its base's, and where its BatchNorm has the statistics of the sidebar's text, the text's hash.
     """
     found = _shelf().found.get(base(id))
-    of_text = sha256("\0".join(batch()).encode("utf-8", "replace")).hexdigest() if takes_statistics(id) else ""
+    of_text = sha256(ascii(batch()).encode()).hexdigest() if takes_statistics(id) else ""
     return ("" if found is None else found.version) + of_text
 
 
@@ -347,9 +351,18 @@ def tokens_allowed(id: str) -> int:
     allowed = here.tokens if found is None else tokens_that_fit(found.candidate, here, maps=not seen.linear)
     if is_variant(id):
         config, _ = switches.under_switches(own_config(base(id)), changes(id))
-        fits = here.capture_bytes // (4 * sizes.numbers_at_most(config))
-        allowed = min(here.tokens, fits, MOST_PAIRED if config.score == "additive_naive" else fits)
+        allowed = _tokens_of_variant(config)
     return min(seen.max_tokens, allowed)
+
+
+def _tokens_of_variant(config: TransformerConfig) -> int:
+    """Return how many tokens the page reads in a variant, whatever its longest text: memory and time are limited."""
+    here = limits()
+    allowed = min(here.tokens, here.capture_bytes // (4 * sizes.numbers_at_most(config)))
+    if config.score.startswith("additive"):
+        of_pair = sizes.blocks(config) * config.heads * config.head_width
+        allowed = min(allowed, max(2, isqrt(MOST_HIDDEN // of_pair)))
+    return min(allowed, MOST_PAIRED) if config.score == "additive_naive" else allowed
 
 
 def _load(id: str, found: Found) -> models.LoadedModel:

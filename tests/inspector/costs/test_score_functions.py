@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -80,3 +81,10 @@ def test_naive_is_the_same_function_and_is_left_out_where_it_takes_too_long() ->
         score_functions.measure(Sizes(1_000_000, 64, heads=12))
     with pytest.raises(ValueError, match="stopped"):
         score_functions.measure(Sizes(4, 8), stop=lambda: True)
+
+
+def test_a_table_of_the_largest_sizes_can_be_sent_to_a_page() -> None:
+    largest = Sizes(100_000, 8192, heads=512)
+    for table in (score_functions.table(largest), score_functions.by_length(largest, [100_000])):
+        assert pa.Table.from_pandas(table).num_rows == len(FUNCTIONS)
+        assert table["flops"].max() == 512 * (4 * 10**10 * 8192**2 + 4 * 10**10 * 8192)

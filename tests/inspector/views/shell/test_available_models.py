@@ -1,9 +1,14 @@
-"""HEADLIGHT_DTYPE and HEADLIGHT_DEVICE choose for the page, and the page says what its model is."""
+"""The page's models: their dtype and device, and what a BatchNorm of the sidebar's text is made from."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
+import models
+from inspector.views.shell import available_models
+from models import registry
 from tests.inspector.views.page import opened, said
 
 
@@ -33,3 +38,30 @@ def test_what_is_not_there_is_a_sentence(
     assert not app.exception
     assert sentence in said(app)
     assert app.text_area(key="text").value == f"Three cats and {value}."
+
+
+def test_a_batch_norm_takes_its_statistics_from_as_many_tokens_as_the_page_reads(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read: list[int] = []
+    usual = registry._read_batch
+
+    def counted(loaded: models.LoadedModel, batch: Sequence[str], *, written_by: models.LoadedModel) -> None:
+        read.append(max(len(loaded.encode(text)) for text in batch))
+        usual(loaded, batch, written_by=written_by)
+
+    monkeypatch.setattr(registry, "_read_batch", counted)
+    monkeypatch.setattr(available_models, "MOST_PAIRED", 5)
+    link = "mini-bert?layers=1&positions=learned&score=additive_naive&norm=batch"
+    app = opened(model=link, text="One two three four five six seven eight nine.")
+    assert "Only the first 5 of 12 tokens" in said(app)
+    assert read == [5]
+
+
+def test_no_two_texts_share_the_statistics_of_a_batch_norm(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(available_models, "takes_statistics", lambda id: True)
+    found = []
+    for texts in (("a\0b",), ("a", "b"), ("\ud800",), ("?",)):
+        monkeypatch.setattr(available_models, "batch", lambda texts=texts: texts)
+        found.append(available_models.version("mini-bert"))
+    assert len(set(found)) == 4
