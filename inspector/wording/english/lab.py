@@ -109,6 +109,7 @@ LAYERS = (
     "without lessening it. A ReLU unit that is below 0 for every token gives nothing and learns nothing from it."
 )
 """A caption of the layers' charts."""
+_AS_SAID = {"shape": "as the task asks", "learning_rate": "of the experiment", "warmup": "of a tenth of the steps"}
 _LONGER = {2: "twice", 4: "four times"}
 
 
@@ -286,4 +287,6 @@ def _named(side: str, found: Verdict) -> str:
 
 def _shown(name: str, of: object) -> str:
     """A switch's value in a sentence: "on", "none", "a tenth"."""
+    if of is None and name in _AS_SAID:
+        return _AS_SAID[name]
     return {True: "on", False: "off"}[of] if isinstance(of, bool) else value(name, of)
