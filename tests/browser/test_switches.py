@@ -57,7 +57,7 @@ def test_tied_queries_and_keys_make_scores_symmetric_and_weights_not(page: Page,
     assert scores < 1e-4 < 0.05 < weights
     assert others > 0.05
     assert their_weights > 0.05
-    expect(page.get_by_text("Trained: W_Q = W_K on").first).to_be_visible()
+    expect(page.get_by_text("Trained, then changed: W_Q = W_K on").first).to_be_visible()
     page.goto(page.url)  # the link, in a session of its own
     expect(page.get_by_text(re.compile("^Side B: Layer"))).to_be_visible()
     rests(page)

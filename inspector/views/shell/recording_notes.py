@@ -72,7 +72,9 @@ def badge(id: str) -> None:
             widgets.untrained()
         return
     changes, trained, redrawn = available_models.changes(id), available_models.trained(id), _redrawn(id)
-    named = f"{words.weights(trained=trained, redrawn=redrawn).capitalize()}: {words.changes(changes, most=4)}"
+    kept = words.weights(trained=trained, redrawn=redrawn).capitalize()
+    then = ", then changed" if trained and not redrawn else ""  # else it would read as learned with the change
+    named = f"{kept}{then}: {words.changes(changes, most=4)}"
     about = words.variant(changes, seed=available_models.seed(id), trained=trained, redrawn=redrawn)
     if available_models.takes_statistics(id):
         named += ", with your text's statistics"

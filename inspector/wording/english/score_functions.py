@@ -126,9 +126,9 @@ def weightings(found: Weightings) -> str:
         return f"{found.place} has no choice: each query sees one key."
     one = found.found
     largest = {name: number(way.largest) for name, way in one.items()}
-    low, high = (number(total) for total in one["sigmoid"].sums)
+    ends = dict.fromkeys(number(total) for total in one["sigmoid"].sums)  # once where both are written alike
     return (
         f"{found.place}: the largest weight of a query is {largest['softmax']} on average with a softmax, "
         f"{largest['linear']} with linear attention and {largest['cosine']} with cosines; a sigmoid's rows sum to "
-        f"{low} to {high}."
+        f"{' to '.join(ends)}."
     )
