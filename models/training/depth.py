@@ -50,7 +50,7 @@ def measure(network: Solver, texts: Texts) -> tuple[LayerState, ...]:
     found = torch.autograd.grad(loss, flat, allow_unused=True)
     network.train(training)
     squares = {
-        one: 0.0 if gradient is None else float(gradient.square().sum())
+        one: 0.0 if gradient is None else float(gradient.double().square().sum())
         for one, gradient in zip(flat, found, strict=True)
     }
     states, places = [], {"encoder": 0, "decoder": 0, "cross": 0}

@@ -170,7 +170,7 @@ def depth(found: Mapping[Side, Depth]) -> str:
 
 def times(ratio: float) -> str:
     """Write a ratio of three digits, or as a power of ten: "0.35 times", "2e-15 times"."""
-    return f"{ratio:.3g} times" if 1e-3 <= ratio < 1e4 else f"{ratio:.0e} times"
+    return f"{ratio:.3g} times" if ratio == 0 or 1e-3 <= ratio < 1e4 else f"{ratio:.0e} times"
 
 
 def measured(task: Task) -> str:
