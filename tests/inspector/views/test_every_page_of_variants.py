@@ -37,4 +37,4 @@ def test_every_page_shows_a_variant_or_says_why_not(id: str) -> None:
         assert "Headlight does not know" not in words, page
         assert "Not exact" not in words, page
         another = "you see **" in words  # a model that can, in place of one that cannot
-        assert another or "redrawn&#58; " in words or "Trained&#58; " in words or "Untrained&#58; " in words, page
+        assert another or "redrawn&#58; " in words or "then changed&#58; " in words or "Untrained&#58; " in words, page

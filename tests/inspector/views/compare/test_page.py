@@ -327,4 +327,4 @@ def test_sides_a_and_b_stand_beside_each_other_and_follow_their_switches() -> No
         wanted = record(load(id), "A cat.").attention(**place)
         np.testing.assert_array_equal(drawn[: wanted.size].reshape(wanted.shape), wanted)
     assert "(mini&#45;BERT with W&#95;Q &#61; W&#95;K on, layer" in said(app)
-    assert said(app).count("Trained&#58; ") == 2
+    assert said(app).count("Trained&#44; then changed&#58; ") == 2
