@@ -206,8 +206,8 @@ PRESETS = (
         "Norm and residual",
         "24 layers without both",
         "What reaches the first of 24 layers when there is neither norm nor residual?",
-        "Nothing to learn from: before the first step the gradient in the first layer is under 0.000001, in the last "
-        "0.06 (seed 2), and after 60 steps 10% of the digits are copied right, which is guessing. With residual and "
+        "Nothing to learn from: before the first step the gradient in the first layer is 3e-28 to 7e-27 by seed, in "
+        "the last 0.03 to 0.06, and after 60 steps 10% of the digits are copied right: guessing. With residual and "
         "pre-norm all texts are right by then, more than half of them after 20 steps.",
         Experiment(
             task="copy",
@@ -237,9 +237,10 @@ PRESETS = (
         "Warm-up",
         "Is warm-up a matter of taste, or can a training fail without it?",
         "It can fail: with 8 post-norm layers and a high learning rate, 20 steps of warm-up are enough for 100% of the "
-        "texts; without them 10% of the digits are right after 200 steps from all three seeds: guessing. With 6 "
-        "layers and half the rate both learn everything, half of the texts after 87 steps with warm-up and 100 "
-        "without. Nothing here is overfitting: every text is new (Liu et al. 2020; Xiong et al. 2020).",
+        "texts; without them 10% of the digits are right after 200 steps from all three seeds: guessing. With pre-norm "
+        "all texts are right without warm-up too (Xiong et al. 2020). With 6 post-norm layers and half the rate both "
+        "learn everything, half of the texts after 87 steps with warm-up and 100 without. Overfitting has no part in "
+        "it: every text is new.",
         Experiment(steps=200, learning_rate=0.01, a=Switches(layers=8), b=Switches(layers=8, warmup=0)),
     ),
     Preset(
