@@ -23,7 +23,7 @@ from inspector.components.pack import quantise
 from inspector.plots import theme
 from inspector.views.components.grid import grid
 from inspector.views.components.head import head
-from inspector.views.shell import process_settings
+from inspector.views.server import process_settings
 
 st.set_page_config(layout="wide")
 process_settings.use_threads()

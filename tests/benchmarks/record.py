@@ -126,7 +126,7 @@ def measure(case: Case, loaded: models.LoadedModel, sides: Mapping[str, Side], r
 
 
 KEPT_MEMORY = {"MALLOC_MMAP_THRESHOLD_": str(32 * 2**20), "MALLOC_TRIM_THRESHOLD_": str(256 * 2**20)}
-"""The numbers of inspector/views/shell/process_settings.py, which another checkout may have elsewhere."""
+"""The numbers of inspector/views/server/process_settings.py, which another checkout may have elsewhere."""
 WORKER = """
 import sys, time
 sys.path.insert(0, sys.argv[1])

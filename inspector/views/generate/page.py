@@ -16,7 +16,8 @@ from inspector.views.generate.asking import waits
 from inspector.views.generate.cache import cache
 from inspector.views.generate.derived import derived
 from inspector.views.generate.steps import steps
-from inspector.views.shell import available_models, link, progress, queue, session, stand_in, widgets
+from inspector.views.server import queue
+from inspector.views.shell import available_models, link, progress, session, stand_in, widgets
 from models import failures
 
 GREEDY, SAMPLE = "greedy", "sample"

@@ -16,7 +16,8 @@ from inspector.plots import lab as draw
 from inspector.readings import lab as read
 from inspector.views.figures import chart
 from inspector.views.lab import results, settings
-from inspector.views.shell import process_settings, progress, queue, session, widgets
+from inspector.views.server import process_settings, queue
+from inspector.views.shell import progress, session, widgets
 from inspector.wording.english import lab as words
 from models import failures
 from models.training.experiments import Experiment

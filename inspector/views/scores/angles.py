@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from inspector import scores
-from inspector.plots import scores as draw
+from inspector.plots.scores import heads as draw
 from inspector.readings import scores as read
 from inspector.views.figures import chart
 from inspector.views.scores import beside

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from inspector.interventions import gradients
-from inspector.plots import gradients as draw
+from inspector.plots.scores import gradients as draw
 from inspector.readings import gradients as read
 from inspector.views.figures import chart
 from inspector.views.scores.subject import Subject
-from inspector.views.shell import progress, queue, sentence, session, widgets
+from inspector.views.server import queue
+from inspector.views.shell import progress, sentence, session, widgets
 from inspector.wording.english import gradients as words
 from models import failures
 

@@ -11,12 +11,13 @@ import pandas as pd
 import streamlit as st
 
 from inspector.interventions import leave_one_out, maskable, most_telling
-from inspector.plots import left_out as draw
+from inspector.plots.scores import left_out as draw
 from inspector.readings import left_out as read
 from inspector.readings.scores import place
 from inspector.views.figures import chart, matrix
 from inspector.views.scores.subject import Subject
-from inspector.views.shell import by_name, progress, queue, sentence, session, site_words, widgets
+from inspector.views.server import queue
+from inspector.views.shell import by_name, progress, sentence, session, site_words, widgets
 from inspector.wording.english import left_out as words
 from inspector.wording.english.scores import head as named_head
 from models import failures

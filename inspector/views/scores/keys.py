@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from inspector import scores
-from inspector.plots import scores as draw
+from inspector.plots.scores import heads as draw
 from inspector.readings import scores as read
 from inspector.scores import Projections, Spectrum
 from inspector.views.figures import chart, matrix

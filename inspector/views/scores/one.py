@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from inspector import explain, scores
-from inspector.plots import scores as draw
+from inspector.plots.scores import heads as draw
 from inspector.plots.theme import number, signed
 from inspector.readings import scores as read
 from inspector.views.figures import chart

@@ -9,7 +9,7 @@ import streamlit as st
 
 from inspector.costs import score_functions
 from inspector.costs.score_functions import FUNCTIONS, Sizes, Timed
-from inspector.plots import score_functions as draw
+from inspector.plots.scores import functions as draw
 from inspector.readings import score_functions as read
 from inspector.scores import functions
 from inspector.views.figures import chart

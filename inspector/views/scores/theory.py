@@ -7,7 +7,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from inspector.plots import score_theory as draw
+from inspector.plots.scores import theory as draw
 from inspector.plots.theme import number
 from inspector.readings import score_theory as read
 from inspector.scores import theory

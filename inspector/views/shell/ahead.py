@@ -12,7 +12,8 @@ from threading import Thread
 import streamlit as st
 
 import models
-from inspector.views.shell import examples, process_settings, session
+from inspector.views.server import process_settings
+from inspector.views.shell import examples, session
 
 PULSE = 0.1  # seconds between two looks at what the visitor pressed
 

@@ -22,7 +22,8 @@ import streamlit as st
 
 import models
 from inspector.memory.cache import SharedModels, weight_bytes
-from inspector.views.shell import link, queue
+from inspector.views.server import queue
+from inspector.views.shell import link
 from inspector.wording.english import switches as words
 from models.formatting import format_bytes
 from models.limits import Limits, variable

@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from inspector.views.shell import process_settings, progress, queue, session
+from inspector.views.server import process_settings, queue
+from inspector.views.shell import progress, session
 from inspector.wording.english import costs as words
 from models import failures
 

@@ -17,7 +17,8 @@ import streamlit as st
 import models
 from inspector.memory.cache import ByteBudgetCache
 from inspector.memory.held import held_bytes
-from inspector.views.shell import available_models, process_settings, progress, recording_notes
+from inspector.views.server import process_settings
+from inspector.views.shell import available_models, progress, recording_notes
 from models import failures, formatting
 
 # torch comes with the first model: the sidebar and the page's frame are drawn before.

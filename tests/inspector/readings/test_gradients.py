@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from inspector.interventions import gradients as take
-from inspector.plots import gradients as draw
+from inspector.plots.scores import gradients as draw
 from inspector.readings import gradients as read
 from inspector.wording.english import gradients as words
 from tests.inspector.readings.said import NUMBER, is_number

@@ -10,7 +10,7 @@ import pytest
 
 import inspector
 from inspector.interventions import leave_one_out as loo
-from inspector.plots import left_out as draw
+from inspector.plots.scores import left_out as draw
 from inspector.readings import left_out as read
 from inspector.wording.english import left_out as words
 from models import LoadedModel

@@ -9,7 +9,7 @@ from time import sleep
 
 import pytest
 
-from inspector.views.shell.turns import Turns
+from inspector.views.server.turns import Turns
 from tests.inspector.views.page import until
 
 

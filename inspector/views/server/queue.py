@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from inspector.views.shell import process_settings
-from inspector.views.shell.turns import Turns
+from inspector.views.server import process_settings
+from inspector.views.server.turns import Turns
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator

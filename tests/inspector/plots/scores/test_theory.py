@@ -6,8 +6,8 @@ from typing import get_args
 
 import pytest
 
-from inspector.plots import score_theory as draw
 from inspector.plots import theme
+from inspector.plots.scores import theory as draw
 from inspector.scores import theory
 
 TABLE = theory.drawn(keys=8, widths=(4, 16))

@@ -9,14 +9,14 @@ import pytest
 from streamlit.runtime.scriptrunner import StopException
 from streamlit.testing.v1 import AppTest
 
-from inspector.views.shell import queue
-from inspector.views.shell.turns import Turns
+from inspector.views.server import queue
+from inspector.views.server.turns import Turns
 
 
 def page() -> None:
     import streamlit as st
 
-    from inspector.views.shell import queue
+    from inspector.views.server import queue
 
     with queue.turn("The training"):
         st.text("trained")

@@ -11,7 +11,7 @@ import pytest
 FAULTS = """
 import resource
 import torch
-from inspector.views.shell import process_settings
+from inspector.views.server import process_settings
 
 process_settings.tune_memory()
 
@@ -28,7 +28,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 GARBAGE = """
 import gc
 import torch, transformers.models.bert.modeling_bert
-from inspector.views.shell import process_settings
+from inspector.views.server import process_settings
 
 process_settings.use_threads()
 process_settings.tune_memory()
@@ -37,7 +37,7 @@ print(torch.get_num_threads(), gc.get_freeze_count(), len(gc.get_objects()))
 
 IMPORTED = """
 import gc
-from inspector.views.shell import process_settings
+from inspector.views.server import process_settings
 
 collections = []
 gc.callbacks.append(lambda phase, info: collections.append(phase))
