@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol, get_args
 
 import pandas as pd
 
-from models.training.experiments import ALPHABET, LabRun, Side
+from models.training.tiny.experiments import ALPHABET, LabRun, Side
 
 if TYPE_CHECKING:  # torch comes with the first training
     from models.training.lab import LabReport, Result
@@ -55,7 +55,7 @@ def curves(trained: Iterable[Trained]) -> pd.DataFrame:
 def layers(results: Iterable[Result]) -> pd.DataFrame:
     """A row per side, seed, measured step (0 before the first) and layer: gradient, size, mean, deviation, off.
 
-    The columns are those of `models.training.depth.LayerState`; place counts the layers, an encoder's first.
+    The columns are those of `models.training.tiny.depth.LayerState`; place counts the layers, an encoder's first.
     """
     return pd.DataFrame(
         [

@@ -21,6 +21,7 @@ FLOORS = (
     ("models/attention", "models/untrusted"),
     ("models/transformer", "models/huggingface"),
     ("models/convert", "models/checkpoints"),
+    ("models/training/tiny",),
     ("models/training",),
     ("models",),
     ("inspector/memory",),

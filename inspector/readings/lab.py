@@ -8,12 +8,12 @@ from math import inf, isfinite
 from statistics import fmean, median
 from typing import TYPE_CHECKING, get_args
 
-from models.training.experiments import Experiment, Side, Task
+from models.training.tiny.experiments import Experiment, Side, Task
 
 if TYPE_CHECKING:
     from inspector.lab import Trained
-    from models.training.depth import LayerState
     from models.training.lab import Result, Trial
+    from models.training.tiny.depth import LayerState
 
 
 @dataclass(frozen=True)

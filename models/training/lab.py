@@ -25,13 +25,13 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from models.attention import AttentionCall, Stream, watch
-from models.training import depth
-from models.training.depth import LayerState
-from models.training.experiments import BATCH, TIMES, Experiment, LabRun, Side
-from models.training.puzzles import Texts, draw
 from models.training.replay import weights
 from models.training.schedules import learning_rate
-from models.training.solvers import Solver, labels, seeded, solver
+from models.training.tiny import depth
+from models.training.tiny.depth import LayerState
+from models.training.tiny.experiments import BATCH, TIMES, Experiment, LabRun, Side
+from models.training.tiny.puzzles import Texts, draw
+from models.training.tiny.solvers import Solver, labels, seeded, solver
 
 EVERY = 10  # steps from one report to the next
 MEASURED = 20  # times in a training that its layers are measured

@@ -13,8 +13,8 @@ import torch
 
 from inspector.views.lab.presets import INDUCTION
 from models.training import lab
-from models.training.experiments import Side
-from models.training.solvers import solver
+from models.training.tiny.experiments import Side
+from models.training.tiny.solvers import solver
 
 SEEDS = 3
 

@@ -11,9 +11,9 @@ from inspector import lab
 from inspector.plots import lab as draw
 from inspector.readings import lab as read
 from inspector.wording.english import lab as words
-from models.training.depth import LayerState
-from models.training.experiments import Experiment
 from models.training.lab import LabReport, Result, Trial
+from models.training.tiny.depth import LayerState
+from models.training.tiny.experiments import Experiment
 
 TWO_SEEDS = Experiment(seeds=2, steps=20)
 NO_MAPS = {"encoder": (np.zeros((1, 10, 10), np.float32),)}

@@ -20,7 +20,7 @@ from inspector.views.server import process_settings, queue
 from inspector.views.shell import progress, session, widgets
 from inspector.wording.english import lab as words
 from models import failures
-from models.training.experiments import Experiment
+from models.training.tiny.experiments import Experiment
 
 if TYPE_CHECKING:
     from models.training.lab import Course, Result

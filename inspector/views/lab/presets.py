@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from models.training.experiments import Experiment, Switches
+from models.training.tiny.experiments import Experiment, Switches
 
 PAPER = Switches()
 

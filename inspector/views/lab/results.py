@@ -20,8 +20,8 @@ from inspector.readings import lab as read
 from inspector.views.figures import chart, matrix, menu
 from inspector.views.shell import downloads, link, session, widgets
 from inspector.wording.english import lab as words
-from models.training.experiments import TIMES, Experiment, Side, Switches
-from models.training.words import KINDS, WORDS
+from models.training.tiny.experiments import TIMES, Experiment, Side, Switches
+from models.training.tiny.words import KINDS, WORDS
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _ROUNDING = 1e-3  # what a softmax's row may miss of 1
 PYTHON = """import inspector
-from models.training.experiments import Experiment, Switches
+from models.training.tiny.experiments import Experiment, Switches
 from models.training.lab import result, train_both
 
 experiment = {experiment}

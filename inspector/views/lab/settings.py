@@ -13,7 +13,7 @@ from inspector.views.lab.presets import PRESETS, Preset
 from inspector.views.shell import link, session, widgets
 from inspector.wording.english import lab as words
 from models.loaded import Shape
-from models.training.experiments import (
+from models.training.tiny.experiments import (
     HEADS,
     LAYERS,
     LEARNING_RATES,

@@ -7,8 +7,8 @@ from math import log
 
 from inspector.readings.lab import Depth, Ended, Progress, Unfinished, Verdict
 from inspector.wording.english.phrases import listed, percent
-from models.training.experiments import SYMBOLS, TIMES, Experiment, LabRun, Side, Switches, Task
-from models.training.words import HELD_OUT, LEARNED
+from models.training.tiny.experiments import SYMBOLS, TIMES, Experiment, LabRun, Side, Switches, Task
+from models.training.tiny.words import HELD_OUT, LEARNED
 
 NAMES = {
     "shape": "shape",

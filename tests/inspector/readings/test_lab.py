@@ -12,8 +12,8 @@ import pytest
 
 from inspector.readings import lab as read
 from inspector.wording.english import lab as words
-from models.training.experiments import Experiment, Switches
 from models.training.lab import TRIED
+from models.training.tiny.experiments import Experiment, Switches
 from tests.inspector.readings.said import PERCENT, claim, is_percent
 
 NOPE = Switches(positions="none")

@@ -11,10 +11,11 @@ import torch
 
 from models.checkpoints import FOLDER
 from models.checkpoints.store import read_checkpoint
-from models.training import lab, words
-from models.training.experiments import FIXED, Experiment, LabRun, Switches
-from models.training.puzzles import Texts, draw
-from models.training.solvers import marked, solver
+from models.training import lab
+from models.training.tiny import words
+from models.training.tiny.experiments import FIXED, Experiment, LabRun, Switches
+from models.training.tiny.puzzles import Texts, draw
+from models.training.tiny.solvers import marked, solver
 from models.transformer.config import TransformerConfig
 
 SHORT = Experiment(task="copy", length=3, steps=20, seeds=2, a=Switches(layers=1, heads=2), b=Switches(layers=1))

@@ -10,8 +10,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from inspector.views.lab.presets import PRESETS
-from models.training import lab, words
-from models.training.experiments import Experiment
+from models.training import lab
+from models.training.tiny import words
+from models.training.tiny.experiments import Experiment
 from tests.inspector.views.page import message, opened, pressed, said, turned
 
 TINY = {"lab_length": "2", "lab_steps": "20", "lab_a_layers": "1", "lab_b_layers": "1"}

@@ -11,8 +11,8 @@ import torch
 from torch import Tensor, nn
 
 from models.attention import Stream
-from models.training.puzzles import Texts
-from models.training.solvers import Solver, layers
+from models.training.tiny.puzzles import Texts
+from models.training.tiny.solvers import Solver, layers
 from models.transformer.feedforward import GatedFeedForward
 
 

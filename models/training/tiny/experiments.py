@@ -11,7 +11,7 @@ from math import inf
 from typing import Literal
 
 from models.loaded import Shape
-from models.training.words import KINDS, SOURCE_WIDTH, WORDS
+from models.training.tiny.words import KINDS, SOURCE_WIDTH, WORDS
 from models.transformer.config import (
     Activation,
     Initialisation,

@@ -15,8 +15,8 @@ from typing import Literal, NamedTuple
 import torch
 from torch import Tensor
 
-from models.training.experiments import SYMBOLS, Task
-from models.training.words import HELD_OUT, KIND_OF, LEARNED
+from models.training.tiny.experiments import SYMBOLS, Task
+from models.training.tiny.words import HELD_OUT, KIND_OF, LEARNED
 
 
 class Texts(NamedTuple):

@@ -11,9 +11,9 @@ import torch
 from torch import Tensor, nn
 
 from models.attention import Stream
-from models.training.experiments import ALPHABET, READ, SYMBOLS, LabRun, Task
-from models.training.puzzles import Texts
-from models.training.words import SOURCE, WORDS
+from models.training.tiny.experiments import ALPHABET, READ, SYMBOLS, LabRun, Task
+from models.training.tiny.puzzles import Texts
+from models.training.tiny.words import SOURCE, WORDS
 from models.transformer import Decoder, Encoder, EncoderDecoder, shift_right
 from models.transformer.blocks import EncoderBlock
 from models.transformer.generation import NextToken, greedy
