@@ -26,7 +26,6 @@ from models.attention import row_blocks
 from models.attention.functions import for_each_head
 
 WHOLE = 768  # tokens, up to which A of all heads is held beside its transpose, a head at a time
-ALONE = 2048  # and of a single head
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The section Dot, cosine, distance: which keys a query ranks first, and what changes with the text."""
+"""The section Dot or cosine: which keys a query ranks first, and what changes with the text."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ SECTIONS = {
     "every": "Every head",
     "one": "One head",
     "keys": "Queries and keys",
-    "angles": "Dot, cosine, distance",
+    "angles": "Dot or cosine",
     "theory": "Theory",
     "gradients": "Gradients",
     "importance": "Importance",

@@ -59,7 +59,7 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
             "‖J‖ of the softmax of each row, mean over the queries, with J = diag(p) − p pᵀ and "
             "‖J‖² = Σ p² − 2 Σ p³ + (Σ p²)²: how far the weights move with the scores. Near 0 the row is one key "
             "alone.",
-            math.sqrt(0.5),
+            0.5,
         ),
     }
 )

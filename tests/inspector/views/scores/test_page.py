@@ -7,7 +7,7 @@ import pytest
 from tests.inspector.views.page import message, messages, opened, pressed, said, turned
 
 SECTIONS = {  # maps and charts of each
-    **{"Every head": (1, 0), "One head": (0, 2), "Queries and keys": (3, 1), "Dot, cosine, distance": (1, 1)},
+    **{"Every head": (1, 0), "One head": (0, 2), "Queries and keys": (3, 1), "Dot or cosine": (1, 1)},
     **{"Score functions": (0, 2), "Weightings": (2, 0)},
     "Theory": (0, 4),
     "Gradients": (0, 2),
@@ -43,7 +43,7 @@ def test_the_measure_of_the_link_is_drawn_for_every_head() -> None:
 def test_two_texts_have_no_mirror_image() -> None:
     app = opened("Scores", model="translator", stream="cross", section="Queries and keys")
     assert "two texts" in said(app)
-    app = opened("Scores", model="translator", stream="cross", section="Dot, cosine, distance")
+    app = opened("Scores", model="translator", stream="cross", section="Dot or cosine")
     assert "attention of a text to itself" in said(app)
 
 
@@ -105,7 +105,7 @@ def test_tied_on_side_a_and_untied_on_side_b_is_read_off_the_page() -> None:
     _, numbers = messages(app, "matrix")[-1]
     assert abs(numbers[:24]).max() < 1e-5
     assert numbers[24:].min() > 0.5
-    for section in ("Every head", "One head", "Dot, cosine, distance"):
+    for section in ("Every head", "One head", "Dot or cosine"):
         app = opened("Scores", model=tied, section=section)
         assert not app.exception
         assert "Side B" in said(app)
