@@ -43,6 +43,7 @@ def draw(*, text_in_page: bool) -> ExpanderContainer:
             key="model",
             on_change=_take_models_example,
             disabled=opened,
+            persist_state="session",  # a click may end a run before this is drawn, and the choice outlives that
         )
         card = available_models.card(st.session_state["model"])
         _summary(card)
