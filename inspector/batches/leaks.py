@@ -79,14 +79,13 @@ def leaks(
     """Measure where a head's weight would go, a row per fill and dtype.
 
     leak: the weight on padding and on other texts, mean over the queries of the texts that have any in their row;
-    largest: of one query;
-    hidden: the mean weight on all that the mask hides, later tokens included; change: the largest difference of a real
-    query's weight from -inf in float32. problem: RAISES where torch refuses the number, NAN where weights are none, ""
-    else. before_scale: the mask comes before the factor and the bias, softmax((QK^T + M) / sqrt(d_k)). added: the
-    number is added to the score in place of it, cast from float32.
+    largest: of one query; hidden: the mean weight on all that the mask hides, later tokens included; change: the
+    largest difference of a real query's weight from -inf in float32. problem: RAISES where torch refuses the number,
+    NAN where weights are none, "" else. before_scale: the mask comes before the factor and the bias, softmax((QK^T +
+    M) / sqrt(d_k)). added: the number is added to the score in place of it, cast from float32.
 
-    Raises ValueError where weights are more than the softmax of a scaled product with a bias (soft-cap, sinks) or
-    no softmax's, and for a layer, head or stream that there is not.
+    Raises ValueError where weights are more than the softmax of a scaled product with a bias (soft-cap, sinks) or no
+    softmax's, and for a layer, head or stream that there is not.
     """
     records = [
         (row, row.trace.record_of_head(layer, head, stream, call=call), _rows_of(row, stream)) for row in batch.rows

@@ -8,6 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from inspector.plots import theme
+from inspector.plots.interventions import moved
 from inspector.plots.theme import Mode
 
 _PATTERNS = {"float32": "", "bfloat16": "/", "float16": "x"}
@@ -61,32 +62,14 @@ def leaks(table: pd.DataFrame, *, names: Mapping[str, str], where: str, mode: Mo
 
 def spread(table: pd.DataFrame, *, changed: int, mode: Mode = "light") -> go.Figure:
     """Draw how far each token's state moves, the changed token in rose; table: of `batches.spread`."""
-    tokens, part = list(table["token"]), theme.PART[mode]
-    names, figure = theme.token_names(tokens), go.Figure()
-    groups = (("other tokens", "residual", ""), ("the changed token", "prediction", "/"))
-    for name, colour, pattern in groups:
-        chosen = table[(table["position"] == changed) == bool(pattern)]
-        figure.add_bar(
-            x=[names[position] for position in chosen["position"]],
-            y=chosen["change"],
-            name=name,
-            marker={"color": part[colour], "pattern": {"shape": pattern}},
-            hovertemplate="%{x}<br>mean |change| %{y:.3g}<extra></extra>",
-        )
-    return figure.update_layout(
-        template=theme.template(mode),
-        title_text="One token changed",
-        xaxis={
-            **theme.token_axis(tokens, title="token"),
-            "tickangle": -45,
-            "categoryorder": "array",
-            "categoryarray": names,
-        },
-        yaxis={"title": {"text": "mean |change| of a number"}, "rangemode": "tozero", "tickformat": ".3~g"},
-        legend=theme.LEGEND_ABOVE,
-        margin={"t": 76},
-        bargap=0.2,
-        height=380,
+    return moved(
+        table["change"].to_numpy(),
+        tokens=list(table["token"]),
+        masked={changed},
+        names=("other tokens", "the changed token"),
+        title="One token changed",
+        quantity="mean |change| of a number",
+        mode=mode,
     )
 
 

@@ -112,11 +112,13 @@ def moved(
     tokens: Sequence[str],
     masked: Collection[int],
     names: tuple[str, str] = ("seen", "masked"),
+    title: str = "How far each hidden state turned",
+    quantity: str = "1 − cosine",
     mode: Mode = "light",
 ) -> go.Figure:
     """Draw how far each token's last hidden state turned, 1 - cosine [T], as bars; the masked tokens stand out in rose.
 
-    names: of the other tokens, and of the masked tokens.
+    names: of the other tokens, and of the masked tokens. title, quantity: where another quantity [T] is drawn.
 
     Raises ValueError where there are not as many values as tokens.
     """
@@ -132,18 +134,18 @@ def moved(
             y=turned[chosen],
             name=name,
             marker={"color": colour, "pattern": {"shape": "/" if hidden else ""}},
-            hovertemplate="%{x}<br>1 − cosine %{y:.3g}<extra></extra>",
+            hovertemplate=f"%{{x}}<br>{quantity} %{{y:.3g}}<extra></extra>",
         )
     return figure.update_layout(
         template=theme.template(mode),
-        title_text="How far each hidden state turned",
+        title_text=title,
         xaxis={
             **theme.token_axis(tokens, title="token"),
             "tickangle": -45,
             "categoryorder": "array",
             "categoryarray": theme.token_names(tokens),
         },
-        yaxis={"title": {"text": "1 − cosine"}, "rangemode": "tozero", "tickformat": ".3~g"},
+        yaxis={"title": {"text": quantity}, "rangemode": "tozero", "tickformat": ".3~g"},
         legend=theme.LEGEND_ABOVE,
         showlegend=len(masked) > 0,
         margin={"t": 76},

@@ -14,6 +14,7 @@ from inspector.views.shell import link, session, widgets
 from inspector.wording.english import lab as words
 from models.loaded import Shape
 from models.training.tiny.experiments import (
+    FIXED,
     HEADS,
     LAYERS,
     LEARNING_RATES,
@@ -117,6 +118,8 @@ def draw(presets: DeltaGenerator) -> Experiment | None:
     with presets:
         _presets(experiment)
     st.caption(words.differences(experiment))
+    fixed = "; ".join(f"{widgets.plain(field)} ({why})" for field, why in FIXED.items())
+    st.caption(f"Not to be switched here: {fixed}.")
     return experiment
 
 

@@ -76,7 +76,7 @@ class Subject:
 
     @property
     def of_record(self) -> str:
-        """The same as arguments of `trace.record_of_head`."""
+        """The arguments of `trace.record_of_head` that name the open head in Python lines."""
         call = f", call={self.site.call}" if self.site.call else ""
         return f"{self.site.layer}, {self.head}, {self.stream!r}{call}"
 

@@ -35,7 +35,7 @@ from inspector.wording.english import norms as norm_words
 from models.attention.functions import ComposedAttention, WeightedSum
 from models.attention.pairs import Whole
 from models.attention.relative import AlibiBias, T5Bias
-from models.attention.scores import FillWith, GeneralScore
+from models.attention.scores import DotScore, FillWith, GeneralScore
 from models.huggingface.eager_attention import EagerAttention
 from models.huggingface.eager_output import GivenScores, RecomputedScores
 from models.huggingface.score_program import Cellwise, Given, Product
@@ -74,7 +74,8 @@ def trace() -> Trace:
     last = attentions[4]
     query, key = (Given(Whole(tensor[None].clone())) for tensor in (last.query, last.key.mT))
     program = Cellwise("mul", (Product(query, key), 0.25), (1, heads, last.query.shape[1], last.key.shape[1]))
-    for at, function in enumerate((*functions, RecomputedScores(program))):
+    by_itself = ComposedAttention(DotScore(), 0.5, None, FillWith(-inf), False, WeightedSum(), sigmoid=True)
+    for at, function in enumerate((*functions, RecomputedScores(program), by_itself)):
         attentions[at] = replace(attentions[at], function=function)
     return replace(recorded, attentions=tuple(attentions))
 
