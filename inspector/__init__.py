@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         compare,
         components,
         costs,
+        distance,
         exactness,
         explain,
         export,

@@ -40,6 +40,8 @@ PAGES = {
     "/layernorm": ".js-plotly-plot",
     "/positions": ".js-plotly-plot",
     "/costs": ".js-plotly-plot",
+    "/time": ".js-plotly-plot",
+    "/tokens": "canvas, .js-plotly-plot",
     "/batch": "canvas",
     "/lab": "text=Nothing is trained yet",
     "/training": ".js-plotly-plot",
@@ -47,8 +49,8 @@ PAGES = {
 GROUPS = {
     "Read": ("Attention", "Compare", "Scores", "What if"),
     "Inside": ("Block", "LayerNorm", "Positions", "Costs"),
-    "Write": ("Generate",),
-    "Learn": ("Batch", "Lab", "Training"),
+    "Write": ("Generate", "Time"),
+    "Learn": ("Tokens", "Batch", "Lab", "Training"),
 }
 # Notes on the document that something was sent to the server; it asks for a run of the page, and for nothing else.
 NOTE = """() => {

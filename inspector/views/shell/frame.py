@@ -32,8 +32,18 @@ GROUPS = {
         ("positions/page", "positions", "Positions", "waves", "See how the model knows the order of the tokens."),
         ("costs/page", "costs", "Costs", "calculate", "Count what attention costs, and what the FFN costs."),
     ),
-    "Write": (("generate/page", "generate", "Generate", "edit_note", "Watch a model write, token by token."),),
+    "Write": (
+        ("generate/page", "generate", "Generate", "edit_note", "Watch a model write, token by token."),
+        ("time/page", "time", "Time", "schedule", "See how far a gradient reaches, and what must wait for what."),
+    ),
     "Learn": (
+        (
+            "tokens/page",
+            "tokens",
+            "Tokens",
+            "text_fields",
+            "See how a text becomes tokens, and what BERT makes of them.",
+        ),
         ("batch/page", "batch", "Batch", "view_list", "See what a batch shows each token, and what padding costs."),
         ("lab/page", "lab", "Lab", "science", "Train two tiny Transformers, and see what a switch changes."),
         ("training/page", "training", "Training", "timeline", "See how the shipped models learned."),

@@ -1,0 +1,1 @@
+"""Gradients over distance: how much an early token still moves the last state."""

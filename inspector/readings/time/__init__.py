@@ -1,0 +1,1 @@
+"""Readings of the page Time: what its pictures show, as numbers."""

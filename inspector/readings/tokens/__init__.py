@@ -1,0 +1,1 @@
+"""Readings of the page Tokens: what its pictures show, as numbers."""
