@@ -18,7 +18,7 @@ Shapes: T steps, D width; G gates: 1 of a tanh-RNN, 3 of a GRU, 4 of an LSTM.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -36,7 +36,7 @@ MOST_WIDTH = 128
 SEEDS = 5  # networks and inputs that a median is of
 MOST_SEED = 9_999
 _APART = 1_000_000  # between the seeds of weights and of inputs: one seed would draw both from the same numbers
-_CLASSES: Mapping[Kind, type[nn.RNNBase]] = {
+_CLASSES: Mapping[Kind, Callable[..., nn.RNNBase]] = {
     "tanh-RNN": nn.RNN,
     "GRU": nn.GRU,
     "LSTM": nn.LSTM,
@@ -100,7 +100,10 @@ def curves(setting: Setting) -> pd.DataFrame:
 
 def radius(setting: Setting) -> float:
     """Measure the spectral radius of the tanh-RNN's W_hh, the largest size of its eigenvalues; median of the seeds."""
-    found = [torch.linalg.eigvals(_recurrent("tanh-RNN", setting, seed).weight_hh_l0).abs() for seed in setting.seeds]
+    found = [
+        torch.linalg.eigvals(_recurrent("tanh-RNN", setting, seed).state_dict()["weight_hh_l0"]).abs()
+        for seed in setting.seeds
+    ]
     return float(torch.stack([sizes.max() for sizes in found]).median())
 
 
@@ -142,13 +145,14 @@ def _recurrent(kind: Kind, setting: Setting, seed: int) -> nn.RNNBase:
     Drawn here, for torch.nn draws from the generator that all threads share.
     """
     width, generator = setting.width, Generator().manual_seed(seed)
-    made: nn.RNNBase = _CLASSES[kind](width, width, batch_first=True, dtype=torch.float64)
+    made = _CLASSES[kind](width, width, batch_first=True, dtype=torch.float64)
     for parameter in made.parameters():
         parameter.uniform_(-1 / math.sqrt(width), 1 / math.sqrt(width), generator=generator)
-    made.weight_hh_l0 *= setting.scale
+    weights = made.state_dict()
+    weights["weight_hh_l0"].mul_(setting.scale)
     if kind == "open LSTM":
         forget = slice(width, 2 * width)  # torch's gates: input, forget, cell, output
-        made.bias_ih_l0[forget], made.bias_hh_l0[forget] = setting.forget_bias, 0.0
+        weights["bias_ih_l0"][forget], weights["bias_hh_l0"][forget] = setting.forget_bias, 0.0
     return made.requires_grad_(False)
 
 

@@ -57,7 +57,7 @@ def _parts(kind: Kind, setting: Setting, seed: int) -> tuple[np.ndarray, float, 
             out, state = functional_call(made, used, given)
         leaves = [used[name] for used in steps for name in _WEIGHTS]
         gradients = torch.autograd.grad(out[0, -1].sum(), leaves, allow_unused=True, materialize_grads=True)
-    by_step = torch.stack(gradients).unflatten(0, (setting.steps, len(_WEIGHTS)))  # [T, 2, G D, D]
+    by_step = torch.stack(gradients).view(setting.steps, len(_WEIGHTS), *gradients[0].shape)  # [T, 2, G D, D]
     total = by_step.sum(dim=0)
     off = float((total - whole).abs().max() / whole.abs().max().clamp_min(torch.finfo(whole.dtype).tiny))
     return by_step.flatten(1).norm(dim=1).numpy(), float(total.norm()), off
