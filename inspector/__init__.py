@@ -52,6 +52,7 @@ if TYPE_CHECKING:
         sharing,
         trace,
         training,
+        vocabularies,
         wording,
     )
     from inspector.costs import decoding as decoding_costs

@@ -1,0 +1,59 @@
+"""One text in one vocabulary: its tokens, and where in the text each stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tokenizers import Tokenizer
+
+from inspector.vocabularies.trained import UNKNOWN
+from models.tokenizers import encode
+
+
+@dataclass(frozen=True)
+class Way:
+    """A text as one vocabulary cuts it, without special tokens.
+
+    text: as it was cut. tokens; spans: the characters first, last + 1 of each. known: False for a token that stands for
+    what the vocabulary does not hold. vocabulary: how many tokens it has, special ones included.
+    """
+
+    text: str
+    tokens: tuple[str, ...]
+    spans: tuple[tuple[int, int], ...]
+    known: tuple[bool, ...]
+    vocabulary: int
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    @property
+    def unknown(self) -> int:
+        """Count the tokens that stand for what the vocabulary does not hold."""
+        return len(self) - sum(self.known)
+
+
+def by_library(tokenizer: Tokenizer, text: str) -> Way:
+    """Cut a text with a tokenizer of `train`."""
+    found = tokenizer.encode(text, add_special_tokens=False)
+    unknown = tokenizer.token_to_id(UNKNOWN)
+    known = tuple(id != unknown for id in found.ids)
+    return Way(text, tuple(found.tokens), tuple(found.offsets), known, tokenizer.get_vocab_size())
+
+
+def by_model(tokenizer: Any, text: str) -> Way:
+    """Cut a text with a model's tokenizer, whole, however little of it the model reads.
+
+    tokenizer: a fast one of transformers. Raises ValueError where there is nothing to read.
+    """
+    found = encode(tokenizer, text, max_tokens=len(text.encode()) * 4 + 64)
+    assert found.spans is not None
+    kept = [at for at, special in enumerate(found.special) if not special]
+    return Way(
+        text,
+        tuple(found.tokens[at] for at in kept),
+        tuple(found.spans[at] for at in kept),
+        tuple(found.known[at] for at in kept),
+        len(tokenizer),
+    )
