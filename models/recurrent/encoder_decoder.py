@@ -22,7 +22,7 @@ State: TypeAlias = tuple[Tensor, ...]  # of the decoder: (s,), or of an LSTM (s,
 
 
 class Source(NamedTuple):
-    """What the decoder is given of a text: every state with its key, and the last state of each direction, joined."""
+    """A text as the decoder gets it: every state with its key, and the last state of each direction, joined."""
 
     states: Tensor  # h_j [B, T, D]
     keys: Tensor  # U h_j [B, T, D]; of a network without attention empty
