@@ -24,7 +24,7 @@ from torch import Tensor
 
 from inspector.trace import AttentionRecord, AttentionSite, Trace
 from models.attention.functions import AttentionFunction, ComposedAttention, DotProductAttention
-from models.attention.relative import AlibiBias, ShawScore, T5Bias, clipped
+from models.attention.relative import AlibiBias, ShawScore, T5Bias, XlScore, clipped
 from models.attention.scores import (
     AdditiveScore,
     CosineScore,
@@ -275,6 +275,14 @@ def query_key_terms(record: AttentionRecord, query: int) -> QueryKeyTerms:
             apart = clipped(slice(query, query + 1), len(k), offset=score.offset, table=score.table)[0]
             k = k + _numbers(score.table[apart])
             return QueryKeyTerms(q, k, q * k, "Here k has the vector of its distance added (Shaw et al. 2018).")
+        case XlScore():
+            u, v, far = (_numbers(tensor[0]) for tensor in (score.content, score.place, score.far))
+            behind = np.clip(score.offset + query - np.arange(len(k)) - score.first, 0, None)
+            note = (
+                "Here each product is (q + u) k + (q + v) r: u and v are vectors of the head, r is the vector of the "
+                "distance, its sines and cosines through W_R (Dai et al. 2019)."
+            )
+            return QueryKeyTerms(q, k, (q + u) * k + (q + v) * far[behind], note)
     return QueryKeyTerms(q, k, q * k)
 
 
@@ -349,6 +357,7 @@ def formula(record: AttentionRecord) -> str:
         AdditiveScore: r"v^\top\tanh(QW_q + KW_k + b)",
         NaiveAdditiveScore: r"v^\top\tanh(QW_q + KW_k + b)",
         ShawScore: r"Q(K + a)^\top",
+        XlScore: r"\left((Q + u)K^\top + (Q + v)R^\top\right)",
     }.get(type(score), r"QK^\top")
     factor = _scale(function, width=width)
     if math.isclose(factor, width**-0.5, rel_tol=1e-6):

@@ -141,6 +141,10 @@ def _scores(
         case "dot" if positions == "shaw":
             vectors = 2 * config.relative_distance + 1
             yield Cost("attention", "scores", vectors * e, dot + 2 * rows * vectors * e, pairs)
+        case "dot" if positions == "xl":  # W_R, u and v; each query meets the vector of each distance
+            distances = keys if stream == "decoder" or is_causal_encoder(config) else keys + queries
+            flops = dot + 2 * rows * distances * e + 2 * distances * config.width * heads * e
+            yield Cost("attention", "scores", (config.width + 2) * heads * e, flops, pairs)
         case "dot" | "cosine":
             yield Cost("attention", "scores", 0, dot, pairs)
         case "general":
@@ -159,8 +163,15 @@ def _scores(
     if positions == "rope":  # two products and a sum for each feature of a query and a key
         turned = rows * e + batch * config.key_heads * new_keys * e
         yield Cost("attention", "positions", 0, 3 * turned, turned)
+    elif positions == "xl":  # q + u, q + v, and the sum of the two products
+        yield Cost("attention", "positions", 0, 2 * rows * e + pairs, 2 * rows * e + pairs)
     elif positions in ("t5", "alibi"):
         yield Cost("attention", "positions", 0, pairs, pairs)
+
+
+def is_causal_encoder(config: TransformerConfig) -> bool:
+    """Tell whether an encoder of this config hides later tokens; of an encoder-decoder none does."""
+    return config.shape != "encoder-decoder" and config.is_causal
 
 
 def stack_positions(config: TransformerConfig) -> Iterator[Cost]:

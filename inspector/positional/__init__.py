@@ -5,7 +5,7 @@ loaded = models.load("minilm")
 inspector.positional.tables(loaded)  # what is added to a token by its position, [T, D]
 inspector.positional.rotations(models.load("mini-gpt"), positions=512)  # RoPE: cosines and sines, [T, P]
 inspector.positional.biases(loaded, reach=64)  # T5, ALiBi: what is added to a score by the distance
-inspector.positional.vectors(loaded, reach=64)  # Shaw, DeBERTa, XLNet, Inkling: the vector of each distance
+inspector.positional.vectors(loaded, reach=64)  # Shaw, Transformer-XL, DeBERTa, XLNet, Inkling: a vector by distance
 inspector.positional.side_by_side()  # what each kind makes of one query and one key, wherever the two stand
 inspector.positional.longer(models.load("mini-gpt"))  # bits a token, beyond the longest text and in windows that fit
 ```

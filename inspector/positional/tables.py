@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from models import LoadedModel
 
 Measure = Literal["cosine", "dot"]
-Way = Literal["learned", "sinusoidal", "rope", "t5", "alibi", "shaw", "disentangled", "xlnet", "profiles"]
+Way = Literal["learned", "sinusoidal", "rope", "t5", "alibi", "shaw", "xl", "disentangled", "xlnet", "profiles"]
 
 
 def sinusoidal(positions: int, width: int) -> NDArray[np.float64]:
@@ -106,7 +106,7 @@ def ways(config: Any, tables: Sequence[PositionTable]) -> tuple[Way, ...]:
     config: the model's; tables: those of `tables`. "learned" and "sinusoidal": a table that is added to the tokens;
     "rope": queries and keys are turned; "t5", "alibi": a bias for the distance is added to the scores (Raffel et al.
     2020; Press et al. 2022); "shaw": a vector for the distance is added to keys and values (Shaw et al. 2018);
-    "disentangled", "xlnet", "profiles": see `DistanceVectors`.
+    "xl", "disentangled", "xlnet", "profiles": see `DistanceVectors`.
     """
     if not isinstance(config, PreTrainedConfig):
         return () if config.positions == "none" else (config.positions,)

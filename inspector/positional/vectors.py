@@ -1,4 +1,5 @@
-"""Positions as vectors by distance, with a model's own numbers: Shaw's, DeBERTa's, XLNet's and Inkling's.
+"""Positions as vectors by distance, with a model's own numbers: Shaw's, Transformer-XL's, DeBERTa's, XLNet's and
+Inkling's.
 
 A token at a distance has a vector there, and a query, a key or a value meets it: so what it adds to a score depends on
 the token too, unlike a bias.
@@ -16,19 +17,20 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from models.transformer.learned_attention import ShawAttention
+from models.transformer.learned_attention import ShawAttention, XlAttention
 
 if TYPE_CHECKING:
     from models import LoadedModel
 
-VectorKind = Literal["shaw", "disentangled", "xlnet", "profiles"]
+VectorKind = Literal["shaw", "xl", "disentangled", "xlnet", "profiles"]
 
 
 @dataclass(frozen=True, eq=False)
 class DistanceVectors:
     """The vector of each distance of key and query, as one layer or all of them use it.
 
-    kind: "shaw" (learned, as wide as a head; Shaw et al. 2018), "disentangled" (learned, through a matrix of each
+    kind: "shaw" (learned, as wide as a head; Shaw et al. 2018), "xl" (sines and cosines, multiplied by a matrix of the
+    layer, the heads side by side; Dai et al. 2019), "disentangled" (learned, through a matrix of each
     layer; DeBERTa, He et al. 2021), "xlnet" (sines and cosines, through a matrix of each layer; Yang et al. 2019),
     "profiles" (learned; each number of a vector is a point of a curve over the distance, and a matrix of the layer
     mixes the curves for each query; Inkling). meets: what the vector is multiplied with or added to. layers: how many
@@ -75,6 +77,9 @@ def _asked(module: Any, reach: int) -> Iterator[DistanceVectors]:
         for meets, table in (("queries", module.key_distances), ("values", module.value_distances)):
             farthest = len(table) // 2
             yield _made("shaw", meets, apart, table[apart.clamp(-farthest, farthest).to(table.device) + farthest])
+    elif isinstance(module, XlAttention):
+        apart = torch.arange(-reach, 1) if module.causal else apart
+        yield _made("xl", "queries", apart, module.vectors(-apart).movedim(0, 1).flatten(start_dim=1))
     elif hasattr(module, "get_rel_embedding") and getattr(module, "relative_attention", False):
         yield from _disentangled(module, apart)
     elif hasattr(module, "relative_positional_encoding"):

@@ -37,6 +37,7 @@ PARTS: dict[str, type[Any]] = {
         scores.MultiplyByZero,
         relative.ShawScore,
         relative.ShawMix,
+        relative.XlScore,
         relative.T5Bias,
         relative.AlibiBias,
         *score_program.PARTS,

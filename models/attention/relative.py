@@ -1,4 +1,5 @@
-"""Positions as distances, inside attention: a bias on the scores (T5, ALiBi), or vectors beside the keys (Shaw).
+"""Positions as distances, inside attention: a bias on the scores (T5, ALiBi), or vectors that queries meet
+beside the keys (Shaw, Transformer-XL).
 
 Each encoding is a rule, a small table and the way to read it, so that no T x T tensor stays in memory. `offset` is the
 position of the first query: in decoding with a cache the queries begin where the cached keys end.
@@ -146,3 +147,34 @@ def clipped(rows: slice, keys: int, *, offset: int, table: Tensor) -> Tensor:
     """The row of the table [2k + 1, E] for each pair: min(max(j - i, -k), k) + k, integers [rows, keys]."""
     farthest = len(table) // 2
     return distances(rows, keys, offset=offset).clamp(-farthest, farthest).to(table.device) + farthest
+
+
+# --- Transformer-XL ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class XlScore:
+    """score(q_i, k_j) = (q_i + u) . k_j + (q_i + v) . r_(i - j), r_d = W_R R_d (Dai et al. 2019, section 3.3).
+
+    R_d are sines and cosines of the distance d, how far the key stands behind the query. u says which keys a head
+    looks at whatever the query is, v which distances. content (u) and place (v): [H, E]; far: r of the N distances
+    `first`, first + 1, .., [H, N, E]. A key before the first of these gets the first: a causal mask hides it.
+    """
+
+    content: Tensor
+    place: Tensor
+    far: Tensor
+    first: int
+    offset: int
+
+    def __call__(self, query: Tensor, key: Tensor, rows: slice) -> Tensor:
+        """[B, H, Q, E], [B, H, T, E] -> [B, H, Q, T]; each query meets each r once, not once for each key."""
+        apart = -distances(rows, key.shape[2], offset=self.offset) - self.first
+        to_distance = (query + self.place[:, None]) @ self.far.mT  # [B, H, Q, N]
+        index = apart.clamp(min=0).to(query.device).expand(*to_distance.shape[:3], -1)
+        return (query + self.content[:, None]) @ key.mT + to_distance.gather(-1, index)
+
+    def of_head(self, head: int) -> XlScore:
+        """Keep the head's u, v and r."""
+        alone = slice(head, head + 1)
+        return replace(self, content=self.content[alone], place=self.place[alone], far=self.far[alone])

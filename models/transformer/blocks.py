@@ -15,6 +15,7 @@ from models.transformer.feedforward import make_ffn
 from models.transformer.kv_cache import LayerCache
 from models.transformer.multi_head import MultiHeadAttention
 from models.transformer.norms import make_norm
+from models.transformer.segment_memory import LayerMemory
 
 Map = Callable[[Tensor], Tensor]  # [B, T, D] -> [B, T, D]
 
@@ -72,13 +73,15 @@ class EncoderBlock(nn.Module):
         bias: Bias | None = None,
         keep: Tensor | None = None,
         past: LayerCache | None = None,
+        memory: LayerMemory | None = None,
     ) -> Tensor:
         """x [B, T, D] -> [B, T, D].
 
         mask: the keys that each query sees, None for all; bias: numbers that the positions add to the scores;
-        keep [B, T]: False on padding, for norms that look at other tokens; past: keys and values of earlier tokens.
+        keep [B, T]: False on padding, for norms that look at other tokens; past: keys and values of earlier tokens;
+        memory: what this layer's attention read of earlier segments.
         """
-        attention = partial(self.attention, mask=mask, bias=bias, past=past and past.text)
+        attention = partial(self.attention, mask=mask, bias=bias, past=past and past.text, memory=memory)
         x = self.connect(x, self._dropped(attention), partial(self.attention_norm, keep=keep))
         x = self.connect(x, self._dropped(self.ffn), partial(self.ffn_norm, keep=keep))
         return x
@@ -106,11 +109,12 @@ class DecoderBlock(EncoderBlock):
         bias: Bias | None = None,
         keep: Tensor | None = None,
         past: LayerCache | None = None,
+        memory: LayerMemory | None = None,
         source: Tensor | None = None,
         source_mask: Mask | None = None,
     ) -> Tensor:
         """x [B, Q, D], source [B, T, D], the encoder's last hidden state -> [B, Q, D]; the rest as in EncoderBlock."""
-        attention = partial(self.attention, mask=mask, bias=bias, past=past and past.text)
+        attention = partial(self.attention, mask=mask, bias=bias, past=past and past.text, memory=memory)
         cross = partial(self.cross_attention, context=source, mask=source_mask, past=past and past.source)
         x = self.connect(x, self._dropped(attention), partial(self.attention_norm, keep=keep))
         x = self.connect(x, self._dropped(cross), partial(self.cross_norm, keep=keep))

@@ -17,7 +17,7 @@ from models.transformer.config_checks import check
 NormPlacement = Literal["pre", "post"]
 Norm = Literal["layer", "rms", "batch", "masked_batch", "none"]
 Activation = Literal["relu", "gelu", "gelu_tanh", "swiglu", "geglu_tanh"]
-Positions = Literal["sinusoidal", "learned", "none", "t5", "shaw", "rope", "alibi"]
+Positions = Literal["sinusoidal", "learned", "none", "t5", "shaw", "xl", "rope", "alibi"]
 Score = Literal["dot", "general", "cosine", "additive", "additive_naive"]
 Scale = Literal["1/sqrt(d_k)", "1/d_k", "none"]
 Weighting = Literal["softmax", "sigmoid", "linear"]

@@ -18,7 +18,12 @@ NUMBERS = ("rope_base", "norm_epsilon", "dropout", "attention_dropout")
 LARGEST_SIZE = 10**9 - 1
 LOWEST_FILL = -3.4e38  # float32, in which scores are filled, holds no lower number
 _SHOWN = 60  # characters of a value that a sentence quotes, at most
-DISTANCE_SCORES = {"rope": ("dot", "cosine"), "shaw": ("dot",)}  # the scores that these positions act on
+DISTANCE_SCORES = {
+    "rope": ("dot", "cosine"),
+    "shaw": ("dot",),
+    "xl": ("dot",),
+}  # scores they act on
+OF_PAIRS = ("t5", "alibi", "shaw", "xl")  # positions that give each pair of tokens a number
 
 
 def check(config: TransformerConfig) -> None:
@@ -180,7 +185,7 @@ def check_scores(config: TransformerConfig) -> None:
             f"weighting 'linear' with score {config.score!r}: linear attention has a score of its own, "
             "ln(phi(q) . phi(k)); leave score out"
         )
-    if config.weighting == "linear" and config.positions in ("t5", "alibi", "shaw"):  # RoPE turns q and k before phi
+    if config.weighting == "linear" and config.positions in OF_PAIRS:  # RoPE turns q and k before phi
         raise ValueError(
             f"weighting 'linear' with positions {config.positions!r}, which give each pair of tokens a number: linear "
             "attention sums over the keys once for all queries; choose 'rope', 'learned', 'sinusoidal' or 'none'"

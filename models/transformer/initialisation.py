@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Generator, nn
 
 from models.transformer.config import TransformerConfig
-from models.transformer.learned_attention import LearnedScore, ShawAttention, T5Positions
+from models.transformer.learned_attention import LearnedScore, ShawAttention, T5Positions, XlAttention
 from models.transformer.positions import LearnedPositions
 
 STANDARD_DEVIATION = 0.02  # BERT (Devlin et al. 2019), GPT-2
@@ -39,7 +39,7 @@ def initialise(network: nn.Module, config: TransformerConfig, *, generator: Gene
             nn.init.normal_(embedding.weight, generator=generator)
     if generator is not None:
         for module in network.modules():
-            if isinstance(module, LearnedScore | T5Positions | ShawAttention):
+            if isinstance(module, LearnedScore | T5Positions | ShawAttention | XlAttention):
                 module.draw(generator)
             elif isinstance(module, LearnedPositions) and config.initialisation != "normal":
                 nn.init.normal_(module.table, generator=generator)

@@ -17,7 +17,7 @@ from torch import Generator, Tensor, nn
 
 from models.attention import DotProductAttention, Stream
 from models.attention.functions import Bias, ComposedAttention, WeightedSum
-from models.attention.relative import AlibiBias, ShawMix, ShawScore, T5Bias, alibi_slopes
+from models.attention.relative import AlibiBias, ShawMix, ShawScore, T5Bias, XlScore, alibi_slopes
 from models.attention.scores import (
     AdditiveScore,
     CosineScore,
@@ -31,8 +31,10 @@ from models.attention.scores import (
     ScoreFunction,
 )
 from models.transformer.config import Score, TransformerConfig
+from models.transformer.positions import waves
 
 Tensors = dict[str, Tensor]
+BIAS_DEVIATION = 0.02  # of u and v of Transformer-XL at the start, as its authors draw them
 
 
 @torch.no_grad()
@@ -153,7 +155,7 @@ class PlainAttention(nn.Module):
         super().__init__()
         self.scale, self.dropout = scale, dropout
 
-    def forward(self, *, bias: Bias | None, offset: int) -> DotProductAttention:
+    def forward(self, *, bias: Bias | None, offset: int, keys: int) -> DotProductAttention:
         """Return the function; in training it drops weights."""
         return DotProductAttention(self.scale, self.dropout if self.training else 0.0)
 
@@ -174,7 +176,7 @@ class ChosenAttention(nn.Module):
         self.fill: Fill = MultiplyByZero() if config.mask_fill == "zero" else FillWith(config.mask_fill)
         self.fill_first = config.mask_before_scale
 
-    def forward(self, *, bias: Bias | None, offset: int) -> ComposedAttention:
+    def forward(self, *, bias: Bias | None, offset: int, keys: int) -> ComposedAttention:
         """The function, with its learned tensors as they are now."""
         share = self.dropout if self.training else 0.0
         return ComposedAttention(
@@ -197,17 +199,53 @@ class ShawAttention(ChosenAttention):
         names = ("key_distances", "value_distances")
         put(self, {name: torch.randn(rows, width, generator=generator) / sqrt(width) for name in names})
 
-    def forward(self, *, bias: Bias | None, offset: int) -> ComposedAttention:
+    def forward(self, *, bias: Bias | None, offset: int, keys: int) -> ComposedAttention:
         """The function for queries that begin at position `offset`."""
         share = self.dropout if self.training else 0.0
         score, mix = ShawScore(self.key_distances, offset), ShawMix(self.value_distances, offset)
         return ComposedAttention(score, self.scale, bias, self.fill, self.fill_first, mix, share, self.sigmoid)
 
 
+class XlAttention(ChosenAttention):
+    """Dot products that know the distance by its sines and cosines, through a matrix W_R (Dai et al. 2019).
+
+    W_R and the head's vectors u and v are each layer's own, as with the authors' option --untie_r.
+    """
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__(config)
+        self.heads, self.causal = config.heads, config.is_causal
+        self.distance = nn.Linear(config.width, config.heads * config.head_width, bias=False)  # W_R
+        self.content = nn.Parameter(torch.randn(config.heads, config.head_width) * BIAS_DEVIATION)  # u
+        self.place = nn.Parameter(torch.randn(config.heads, config.head_width) * BIAS_DEVIATION)  # v
+
+    def draw(self, generator: Generator) -> None:
+        """Draw u and v anew; W_R is drawn with the other matrices."""
+        shape = self.content.shape
+        put(self, {name: torch.randn(shape, generator=generator) * BIAS_DEVIATION for name in ("content", "place")})
+
+    def forward(self, *, bias: Bias | None, offset: int, keys: int) -> ComposedAttention:
+        """The function for queries from position `offset` up to the last of the keys."""
+        first = 0 if self.causal else offset - keys  # one more than there are ahead, as XLNet has it: 2n of n tokens
+        score = XlScore(self.content, self.place, self.vectors(torch.arange(first, keys)), first, offset)
+        share = self.dropout if self.training else 0.0
+        return ComposedAttention(
+            score, self.scale, bias, self.fill, self.fill_first, WeightedSum(), share, self.sigmoid
+        )
+
+    def vectors(self, distances: Tensor) -> Tensor:
+        """W_R R_d of whole distances d [N], how far a key stands behind its query -> [H, N, E]."""
+        weight = self.distance.weight
+        made: Tensor = self.distance(waves(distances, weight.shape[1]).to(weight))  # [N, H E]
+        return made.reshape(len(distances), self.heads, -1).movedim(1, 0)
+
+
 def make_function(config: TransformerConfig, *, stream: Stream) -> PlainAttention | ChosenAttention:
     """Build the attention function of one layer; positions act within one text, so not in cross-attention."""
     if config.positions == "shaw" and stream != "cross":
         return ShawAttention(config)
+    if config.positions == "xl" and stream != "cross":
+        return XlAttention(config)
     if is_plain(config, stream=stream):
         return PlainAttention(config.scale_factor, dropout=config.attention_dropout)
     return ChosenAttention(config)
@@ -215,6 +253,6 @@ def make_function(config: TransformerConfig, *, stream: Stream) -> PlainAttentio
 
 def is_plain(config: TransformerConfig, *, stream: Stream) -> bool:
     """Return True for the paper's attention: a scaled dot product, masked with -inf, nothing added."""
-    relative = config.positions in ("t5", "alibi", "shaw") and stream != "cross"
+    relative = config.positions in ("t5", "alibi", "shaw", "xl") and stream != "cross"
     usual = config.score == "dot" and config.weighting == "softmax" and config.mask_fill == -inf
     return usual and not config.mask_before_scale and not relative

@@ -16,6 +16,7 @@ from models.transformer.config import Merge, TransformerConfig
 from models.transformer.kv_cache import KeyValue
 from models.transformer.learned_attention import PlainAttention, make_function
 from models.transformer.positions import Rotary, unturned
+from models.transformer.segment_memory import LayerMemory
 
 
 class MultiHeadAttention(nn.Module):
@@ -88,19 +89,23 @@ class MultiHeadAttention(nn.Module):
         mask: Mask | None = None,
         bias: Bias | None = None,
         past: KeyValue | None = None,
+        memory: LayerMemory | None = None,
     ) -> Tensor:
         """x [B, Q, D], context [B, T, D] (x itself in self-attention) -> [B, Q, D].
 
         past: keys and values of earlier calls, to which the new tokens' are added; a context's are kept as they are.
+        memory: what was read of earlier segments, [B, M, D]: more keys and values, before those of x.
         """
         start = 0 if past is None or context is not None else past.length
-        query = self.turn(self.split_heads(self.query(x)), start)  # [B, H, Q, E]
+        known = x if memory is None else memory.join(x)  # [B, M + Q, D]
+        offset = start + known.shape[1] - x.shape[1]  # the position of the first query
+        query = self.turn(self.split_heads(self.query(x)), offset)  # [B, H, Q, E]
         if context is None:
-            key, value = self.keys_and_values(x, start)
+            key, value = self.keys_and_values(known, start)
             key, value = (key, value) if past is None else past.append(key, value)
         else:
             key, value = past.once(lambda: self.keys_and_values(context)) if past else self.keys_and_values(context)
-        function = self.function(bias=bias, offset=start)
+        function = self.function(bias=bias, offset=offset, keys=key.shape[2])
         heads = attend(function, query, key, value, mask=mask, stream=self.stream)  # [B, H, Q, E]
         out: Tensor = self.out(self.merge(heads))  # [B, Q, D]
         return out

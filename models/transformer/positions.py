@@ -18,10 +18,14 @@ def sinusoidal(positions: int, width: int) -> Tensor:
     """
     if positions < 1 or width < 1:
         raise ValueError(f"a table of {positions} positions and width {width}; both must be at least 1")
-    position = torch.arange(positions, dtype=torch.float64)
+    return waves(torch.arange(positions), width)
+
+
+def waves(places: Tensor, width: int) -> Tensor:
+    """The rows of `sinusoidal` at any whole numbers [N], below 0 too: float64 [N, D]."""
     frequency = 10000.0 ** -(torch.arange(0, width, 2, dtype=torch.float64) / width)  # [ceil(D / 2)]
-    angle = torch.outer(position, frequency)  # [positions, ceil(D / 2)]
-    table = torch.empty(positions, width, dtype=torch.float64)
+    angle = torch.outer(places.double(), frequency)  # [N, ceil(D / 2)]
+    table = torch.empty(len(places), width, dtype=torch.float64)
     table[:, 0::2] = angle.sin()
     table[:, 1::2] = angle[:, : width // 2].cos()
     return table

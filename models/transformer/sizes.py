@@ -25,6 +25,8 @@ def parameters_at_most(config: TransformerConfig) -> int:
         attention += 2 * widest * config.head_width
     if config.positions == "shaw":
         attention += 2 * (2 * config.relative_distance + 1) * config.head_width
+    if config.positions == "xl":
+        attention += (config.width + 2) * widest
     tables = (config.vocabulary + config.decoder_vocabulary + config.max_positions + config.width) * embedded
     tables += config.relative_buckets * config.heads
     return blocks(config) * (attention + 3 * config.width * config.ffn_width) + tables
@@ -36,6 +38,8 @@ def numbers_at_most(config: TransformerConfig) -> int:
     Beside it are the FFN's units of one layer and, for additive scores, the hidden units of a block of 128 queries.
     """
     heads = 2 * (config.heads + config.key_heads) * config.head_width
+    if config.positions == "xl":  # the vector of each distance, on both sides
+        heads += 2 * config.heads * config.head_width
     beside = 3 * config.ffn_width + (
         128 * config.heads * config.head_width if config.score.startswith("additive") else 0
     )

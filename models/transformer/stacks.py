@@ -17,6 +17,7 @@ from models.transformer.initialisation import initialise
 from models.transformer.kv_cache import KVCache
 from models.transformer.learned_attention import stack_positions
 from models.transformer.norms import make_norm
+from models.transformer.segment_memory import SegmentMemory
 
 
 class Encoder(nn.Module):
@@ -96,6 +97,7 @@ class Decoder(nn.Module):
         source: Tensor | None = None,
         source_keep: Tensor | None = None,
         cache: KVCache | None = None,
+        memory: SegmentMemory | None = None,
         texts: Tensor | None = None,
         restart: bool = True,
     ) -> Tensor:
@@ -103,21 +105,26 @@ class Decoder(nn.Module):
 
         ids [B, Q], what the decoder reads: in training the whole target, shifted (teacher forcing, `shift_right`);
         keep [B, Q] boolean, True on real tokens; source [B, T, D], the encoder's last hidden state, source_keep [B, T];
-        cache: the tokens before `ids`, to which these are added; texts [B, Q] and restart as in Encoder, for a packed
-        row -> [B, Q, D].
+        cache: the tokens before `ids`, to which these are added; memory: what each layer read of earlier segments, of
+        which ids are the next, see segment_memory.py: positions of a table begin anew; texts [B, Q] and restart as in
+        Encoder, for a packed row -> [B, Q, D].
 
         Raises ValueError for ids out of range, shapes that differ, a source too many or too few.
         """
         self._check(ids, keep=keep, source=source, cache=cache)
+        if memory is not None:
+            self._check_memory(memory, alone=cache is None and keep is None and texts is None)
         start = 0 if cache is None else cache.length
         counted = texts if restart else None
         x: Tensor = self.embedding(ids, keep=keep, start=start, texts=counted)  # [B, Q, D]
+        start = start if memory is None else memory.length
         mask = self_attention_mask(self.config, ids, keep=keep, causal=True, start=start, texts=texts)
         bias = None if self.position_bias is None else self.position_bias(offset=start)
         across = {} if source is None else {"source": source, "source_mask": source_mask(source_keep, source)}
         for index, layer in enumerate(self.layers):
             past = None if cache is None else cache.layers[index]
-            x = layer(x, mask=mask, bias=bias, keep=keep, past=past, **across)
+            kept = None if memory is None else memory.layers[index]
+            x = layer(x, mask=mask, bias=bias, keep=keep, past=past, memory=kept, **across)
         if self.final_norm is not None:
             x = self.final_norm(x, keep=keep)
         return x
@@ -135,6 +142,17 @@ class Decoder(nn.Module):
             raise ValueError(f"the cache has {len(cache.layers)} layers, the decoder {len(self.layers)}; make it anew")
         if cache is not None and keep is not None:
             raise ValueError("a cache keeps real tokens alone: decode texts of equal length together, without `keep`")
+
+    def _check_memory(self, memory: SegmentMemory, *, alone: bool) -> None:
+        if len(memory.layers) != len(self.layers):
+            raise ValueError(
+                f"the memory has {len(memory.layers)} layers, the decoder {len(self.layers)}; make it anew"
+            )
+        if not alone:
+            raise ValueError(
+                "a memory over segments keeps real tokens of one text a row: read texts of equal length together, "
+                "without `cache`, `keep` and `texts`"
+            )
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Scores of every token of the vocabulary to come next: hidden [B, Q, D] -> [B, Q, V]."""

@@ -24,6 +24,7 @@ Network = Encoder | Decoder | EncoderDecoder | MaskedLanguageModel
 MEANINGS: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
     (re.compile(r"attention\.(query|key|value|out)\."), ("heads", "head_width", "key_heads", "merge")),
     (re.compile(r"\.ffn\."), ("gated",)),
+    (re.compile(r"\.function\.(distance\.|content$|place$)"), ("heads", "head_width")),
     (re.compile(r"position_bias\.table$"), ("relative_distance", "is_causal")),
 )
 """Names of tensors, and the switches on which their meaning depends beside their shape: a matrix of four heads is none

@@ -89,6 +89,7 @@ SWITCHES: tuple[dict[str, Any], ...] = (
     {"positions": "alibi"},
     {"positions": "t5"},
     {"positions": "shaw", "relative_distance": 3},
+    {"positions": "xl"},
     {"score": "cosine"},
     {"score": "general"},
     {"score": "additive"},

@@ -59,6 +59,7 @@ OURS: dict[str, dict[str, Any]] = {
     "encoder-decoder": {"bias": False},
     "encoder, heads added up": {"merge": "sum"},
     "decoder, heads as wide as the model": {"head_size": "full", "merge": "sum", "score": "general"},
+    "decoder, xl": {"positions": "xl"},
     "decoder, shaw": {"positions": "shaw", "relative_distance": 3},
     "encoder, one layer many times": {"shared_layers": True, "norm_placement": "pre"},
 }

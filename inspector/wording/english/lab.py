@@ -261,6 +261,7 @@ def beyond(run: LabRun) -> str:
         "rope": "Each angle between neighbours is known; larger distances were never met in training.",
         "alibi": "The farther the fainter: the rule goes on by itself at any distance.",
         "t5": "Distances share buckets, farther ones with farther ones; some buckets were never trained.",
+        "xl": "Sines and cosines of the distance have a value at any distance, but it was not met in training.",
         "shaw": f"Distances are clipped at {clipped}: beyond it, near and far look the same.",
     }[run.switches.positions] + f" It can read up to {longest} {what} here."
 

@@ -27,6 +27,8 @@ _WAYS: dict[Way, str] = {
     "t5": "adds to each score a learned number for the distance of query and key (as T5 does)",
     "alibi": "takes off each score a multiple of the distance of query and key (ALiBi)",
     "shaw": "adds a learned vector for the distance to every key and value (Shaw et al.)",
+    "xl": "compares each query with sines and cosines of the distance to the key too, through a learned matrix "
+    "(Transformer-XL)",
     "disentangled": "compares queries and keys with learned vectors for their distance too (DeBERTa)",
     "xlnet": "compares each query with sines and cosines of the distance to the key too (XLNet)",
     "profiles": "adds to each score a number for the distance that the query chooses from learned curves (Inkling)",
@@ -188,7 +190,7 @@ def beyond(found: Beyond) -> list[str]:
             f"ALiBi goes on as it began: {found.tokens:,} tokens back, {number(found.taken[0])} is taken off a score "
             f"in the flattest head and {number(found.taken[1])} in the steepest, and twice that at twice the distance."
         )
-    if "xlnet" in found.ways:
+    if {"xl", "xlnet"} & set(found.ways):
         said.append("Its sines and cosines of the distance have a value at any distance.")
     if "profiles" in found.ways and found.shared is not None:
         said.append(f"Nothing is added to the score of a key {_tokens(found.shared)} back or more.")
@@ -203,6 +205,8 @@ def met(kind: str, *, layers: int) -> str:
     said = {
         "shaw": "Queries are multiplied with the key and the first of these vectors, and the second is added to the "
         "value (Shaw et al. 2018). Distances beyond the last share its vector.",
+        "xl": "Sines and cosines of the distance, multiplied by the layer's matrix W_R, the heads side by side: each "
+        "query, with a learned vector v added, is multiplied with them (Dai et al. 2019).",
         "disentangled": "Each layer multiplies them by a matrix of its own before queries and keys meet them (He et "
         "al. 2021). Far distances share a vector.",
         "xlnet": "Sines and cosines of the distance, as of a position in Vaswani et al. 2017; each layer multiplies "

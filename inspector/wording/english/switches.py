@@ -76,6 +76,7 @@ _WORDS: Mapping[str, Mapping[Any, str]] = {
     "positions": {
         "t5": "T5 buckets",
         "shaw": "Shaw vectors",
+        "xl": "Transformer-XL",
         "rope": "RoPE",
         "alibi": "ALiBi",
     },

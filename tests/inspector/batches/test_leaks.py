@@ -83,6 +83,7 @@ def test_another_score_leaks_too() -> None:
         {"weighting": "linear"},
         {"positions": "t5"},
         {"positions": "shaw"},
+        {"positions": "xl"},
         {"mask_fill": -20.0},
     ):
         batch = batches.read(own("encoder", **switches), TEXTS, layout="right")

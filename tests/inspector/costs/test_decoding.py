@@ -28,6 +28,7 @@ CHANGES: list[dict[str, Any]] = [
     {"positions": "alibi"},
     {"positions": "t5", "relative_buckets": 8, "relative_distance": 20},
     {"positions": "shaw", "relative_distance": 3},
+    {"positions": "xl"},
     {"score": "general"},
     {"score": "cosine", "scale": "none"},
     {"score": "additive", "kv_heads": 2},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -161,7 +162,7 @@ def test_vectors_of_distances_are_those_that_transformers_own_modules_multiply_w
     np.testing.assert_allclose(made, expected, rtol=0, atol=1e-5 * np.abs(expected).max())
 
 
-@pytest.mark.parametrize("positions", ["rope", "alibi", "t5", "shaw", "none"])
+@pytest.mark.parametrize("positions", ["rope", "alibi", "t5", "shaw", "xl", "none"])
 def test_the_own_transformer_tells_its_values(positions: str, minilm: models.LoadedModel) -> None:
     torch.manual_seed(0)
     sizes = {"vocabulary": 30522, "layers": 1, "width": 24, "heads": 2, "ffn_width": 32, "max_positions": 40}
@@ -174,8 +175,17 @@ def test_the_own_transformer_tells_its_values(positions: str, minilm: models.Loa
         np.testing.assert_allclose(turned[0].wavelengths, 2 * np.pi / expected, rtol=1e-5)
     assert len(turned) == (positions == "rope")
     vectors = positional.vectors(loaded, reach=200)
-    assert [one.meets for one in vectors] == (["queries", "values"] if positions == "shaw" else [])
+    assert [one.meets for one in vectors] == ({"shaw": ["queries", "values"], "xl": ["queries"]}.get(positions, []))
     for one in vectors:
+        if one.kind == "xl":  # a query's own way to the distances, without its key and its vector u
+            function = network.layers[0].attention.function(bias=None, offset=0, keys=201).score
+            alone = replace(function, content=torch.zeros(2, 12), place=torch.zeros(2, 12))
+            query = torch.randn(1, 2, 201, 12)
+            met = alone(query, torch.zeros_like(query), slice(0, 201))[0]
+            far = torch.from_numpy(one.values[200 - 7]).view(2, 12)  # 7 back
+            torch.testing.assert_close(met[:, 50, 43], (query[0, :, 50] * far).sum(dim=-1), rtol=0, atol=1e-5)
+            assert one.farthest is None
+            continue
         module = next(module for module in network.modules() if hasattr(module, "key_distances"))
         table = module.key_distances if one.meets == "queries" else module.value_distances
         farthest = len(table) // 2

@@ -25,6 +25,7 @@ SWITCHES = [
     {"positions": "t5"},
     {"positions": "alibi", "norm_placement": "pre", "final_norm": True},
     {"positions": "shaw", "relative_distance": 3},
+    {"positions": "xl"},
     {"positions": "rope", "kv_heads": 2},
     {"score": "additive"},
     {"score": "general", "mask_fill": -20.0, "mask_before_scale": True},

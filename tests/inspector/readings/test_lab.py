@@ -215,7 +215,7 @@ def test_what_was_stopped_is_said() -> None:
     assert words.unfinished(begun) == "Stopped before the end of 20 steps. 1 of 4 trainings were not begun."
 
 
-@pytest.mark.parametrize("positions", ["sinusoidal", "learned", "none", "rope", "alibi", "t5", "shaw"])
+@pytest.mark.parametrize("positions", ["sinusoidal", "learned", "none", "rope", "alibi", "t5", "shaw", "xl"])
 def test_every_kind_of_positions_says_what_longer_texts_are_to_it(positions: str) -> None:
     run = Experiment(a=Switches(positions=positions)).run("A", seed=0)
     assert words.beyond(run).endswith("It can read up to 32 digits here.")

@@ -93,6 +93,7 @@ OWN: list[dict[str, Any]] = [
     {"positions": "alibi"},
     {"positions": "t5"},
     {"positions": "shaw"},
+    {"positions": "xl"},
     {"score": "general"},
     {"score": "additive", "width": 16},
     {"score": "cosine", "kv_heads": 2},

@@ -151,7 +151,7 @@ def test_a_diverged_training_ends_and_is_not_tested() -> None:
     assert lab.result(course).trials == ()
 
 
-@pytest.mark.parametrize("positions", ["sinusoidal", "learned", "none", "rope", "alibi", "t5", "shaw"])
+@pytest.mark.parametrize("positions", ["sinusoidal", "learned", "none", "rope", "alibi", "t5", "shaw", "xl"])
 def test_every_kind_of_positions_reads_four_times_the_length(positions: str) -> None:
     run = replace(SHORT, a=Switches(positions=positions)).run("A", seed=0)
     assert [len(trial.answer) for trial in lab.result(lab.Course("A", run, solver(run))).trials] == [3, 6, 12]

@@ -24,6 +24,7 @@ KINDS = {
     "sinusoidal": {},
     "rope, grouped, window": {"positions": "rope", "kv_heads": 2, "window": 5, "norm": "rms", "activation": "swiglu"},
     "t5, shared layers": {"positions": "t5", "relative_distance": 20, "scale": "none", "shared_layers": True},
+    "xl": {"positions": "xl"},
     "shaw": {"positions": "shaw", "relative_distance": 4},
     "sigmoid, window": {"weighting": "sigmoid", "window": 5},
     "alibi, additive": {"positions": "alibi", "score": "additive"},

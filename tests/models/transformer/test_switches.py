@@ -45,11 +45,12 @@ def weights_of(call):
 # --- every combination runs ------------------------------------------------------------------------------------------
 
 SCORES = ("dot", "general", "cosine", "additive", "additive_naive")
-POSITIONS = ("none", "sinusoidal", "learned", "t5", "shaw", "rope", "alibi")
+POSITIONS = ("none", "sinusoidal", "learned", "t5", "shaw", "xl", "rope", "alibi")
 POSSIBLE = [
     (score, positions)
     for score, positions in product(SCORES, POSITIONS)
-    if not (positions == "shaw" and score != "dot") and not (positions == "rope" and score not in ("dot", "cosine"))
+    if not (positions in ("shaw", "xl") and score != "dot")
+    and not (positions == "rope" and score not in ("dot", "cosine"))
 ]
 
 
@@ -190,7 +191,7 @@ def test_shared_matrices_are_one_parameter():
 @pytest.mark.parametrize(("scale", "factor"), [("none", 1.0), ("1/sqrt(d_k)", 6**-0.5), ("1/d_k", 1 / 6)])
 def test_the_scale_is_the_factor_of_the_function(scale, factor):
     attention = MultiHeadAttention.of(replace(CONFIG, scale=scale), stream="encoder")
-    assert attention.function(bias=None, offset=0) == DotProductAttention(pytest.approx(factor))
+    assert attention.function(bias=None, offset=0, keys=1) == DotProductAttention(pytest.approx(factor))
 
 
 # --- masks -----------------------------------------------------------------------------------------------------------
@@ -251,7 +252,7 @@ def test_without_positions_an_encoder_does_not_know_the_order():
 def test_relative_positions_see_distances_alone():
     """Two tokens more before the text: with distances alone, a window's maps move along unchanged."""
     ids = torch.full((1, 30), 7)  # equal tokens, so that positions alone tell them apart
-    for positions in ("t5", "shaw", "rope", "alibi"):
+    for positions in ("t5", "shaw", "xl", "rope", "alibi"):
         weights = maps(model_of(positions=positions, shape="decoder", window=6), ids)[0]
         torch.testing.assert_close(weights[..., 10:20, 5:20], weights[..., 12:22, 7:22], rtol=0, atol=1e-12)
     for positions in ("sinusoidal", "learned"):

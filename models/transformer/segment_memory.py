@@ -1,0 +1,91 @@
+"""Memory over segments: a text is read piece by piece, and each layer keeps what it read before (Dai et al. 2019).
+
+```python
+hidden = read_segments(decoder, ids, segment=16, memory=16)  # as decoder(ids), for relative positions
+```
+
+A layer's queries are the segment's tokens alone; its keys and values are made of the memory and of the segment. The
+memory is what the layer's attention read of earlier segments, cut off from their gradients. With a memory as long as
+the text a relative decoder gives what it gives in one pass. With L layers and a memory of M tokens, as long as a
+segment, a token depends on tokens up to L M before its segment: what the memory holds has read the segment before.
+
+Positions must be distances (XL, T5, ALiBi, Shaw, RoPE) or none: a table of absolute positions begins anew with each
+segment, so that a token of the memory and a token of the segment share a place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+if TYPE_CHECKING:
+    from models.transformer.stacks import Decoder
+
+
+@dataclass(eq=False)
+class LayerMemory:
+    """What one layer's attention read before this segment, [B, M, D]; None before the first.
+
+    longest: M at most.
+    """
+
+    longest: int
+    read: Tensor | None = None
+
+    @property
+    def length(self) -> int:
+        """M as it is now."""
+        return 0 if self.read is None else self.read.shape[1]
+
+    def join(self, x: Tensor) -> Tensor:
+        """Put the memory before the segment x [B, Q, D] -> [B, M + Q, D], and keep the last tokens of both."""
+        known = x if self.read is None else torch.cat([self.read, x], dim=1)
+        self.read = known[:, known.shape[1] - min(self.longest, known.shape[1]) :].detach()
+        return known
+
+
+class SegmentMemory:
+    """The memory of a decoder with L layers, up to `tokens` tokens in each; its forward reads and renews it."""
+
+    def __init__(self, layers: int, *, tokens: int) -> None:
+        if tokens < 0:
+            raise ValueError(f"a memory of {tokens} tokens; choose 0 for none, or more")
+        self.layers = [LayerMemory(tokens) for _ in range(layers)]
+
+    @property
+    def length(self) -> int:
+        """How many tokens each layer has in its memory now."""
+        return self.layers[0].length
+
+    def copy(self) -> SegmentMemory:
+        """Return a memory of its own with the same tokens."""
+        copied = SegmentMemory(len(self.layers), tokens=self.layers[0].longest)
+        copied.layers = [LayerMemory(layer.longest, layer.read) for layer in self.layers]
+        return copied
+
+
+def read_segments(decoder: Decoder, ids: Tensor, *, segment: int, memory: int) -> Tensor:
+    """Read ids [B, T] in segments of so many tokens with a memory of so many -> last hidden states [B, T, D].
+
+    memory 0: each segment is read alone. Gradients stay within a segment (section 3.2 of the paper).
+    Raises ValueError for a segment below 1 or a memory below 0.
+    """
+    if segment < 1:
+        raise ValueError(f"segments of {segment} tokens; choose 1 or more")
+    carried = SegmentMemory(len(decoder.layers), tokens=memory)
+    return torch.cat([decoder(part, memory=carried) for part in torch.split(ids, segment, dim=1)], dim=1)
+
+
+def reach(*, layers: int, segment: int, memory: int, place: int) -> int:
+    """Count the tokens before `place` (from 0) that its last hidden state can depend on.
+
+    Of its own segment all before it; M before the segment's start in the last layer; and for each layer below, the
+    whole segments that those M tokens stand in, for what they wrote there they wrote with a memory of their own. So it
+    is L M before the segment where M is as long as a segment or some segments, and nothing where M = 0.
+    """
+    start = place // segment * segment
+    further = (layers - 1) * -(-memory // segment) * segment + memory
+    return place - max(start - further, 0)
