@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class LayerMemory:
-    """What one layer's attention read before this segment, [B, M, D]; None before the first.
+    """The memory of one layer: `read` [B, M, D], what its attention read of earlier segments; None before the first.
 
     longest: M at most.
     """
@@ -37,7 +37,7 @@ class LayerMemory:
 
     @property
     def length(self) -> int:
-        """M as it is now."""
+        """The tokens in memory now, M."""
         return 0 if self.read is None else self.read.shape[1]
 
     def join(self, x: Tensor) -> Tensor:
