@@ -57,7 +57,7 @@ class SegmentMemory:
 
     @property
     def length(self) -> int:
-        """How many tokens each layer has in its memory now."""
+        """The tokens in each layer's memory now."""
         return self.layers[0].length
 
     def copy(self) -> SegmentMemory:
