@@ -6,9 +6,15 @@ from inspector import distance
 table = distance.curves(distance.Setting(steps=100, width=32))  # RNN, GRU, LSTM, attention on random input
 distance.parts(distance.Setting())  # each step's part in the gradient of the shared weights
 distance.shuffled(distance.Setting())  # what the order of the inputs changes in the last output
+
+loaded = models.load("minilm")
+trace = inspector.record(loaded, "The cat sat on the mat because it was tired.")
+distance.reach.measure(distance.reach.copy_of(loaded, trace), position=10)  # the loaded model, by layer and token
+distance.residual.measure(distance.residual.copied_own(loaded, trace), position=10)  # with the residual cut
 ```
 """
 
+from inspector.distance import reach, residual
 from inspector.distance.order import WITH_POSITIONS, shuffled
 from inspector.distance.recurrent import (
     KINDS,
@@ -37,5 +43,7 @@ __all__ = [
     "curves",
     "parts",
     "radius",
+    "reach",
+    "residual",
     "shuffled",
 ]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -129,7 +129,7 @@ def install(network: nn.Module) -> None:
     with _hooking:
         if network in _hooked:
             return
-        held = {path: layers for path, layers in _layers(network).items() if _holds_attention(layers)}
+        held = stacks_of_attention(network)
         members = {id(layer) for layers in held.values() for layer in layers}
         for path, layers in held.items():
             for layer in layers:
@@ -155,13 +155,20 @@ def _kind(module: nn.Module) -> str:
     return "mixer" if _MIXER.search(name) else "attention" if _ATTENTION.search(name) else ""
 
 
-def _layers(network: nn.Module) -> dict[str, list[nn.Module]]:
-    """The layers of each stack, by its path, each module once."""
-    return {path: list(dict.fromkeys(layers_of(stack))) for path, stack in stacks(network).items()}
+def stacks_of_attention(network: nn.Module) -> dict[str, list[nn.Module]]:
+    """The layers of each stack in which something attends, by its path, each module once."""
+    every = {path: list(dict.fromkeys(layers_of(stack))) for path, stack in stacks(network).items()}
+    return {path: layers for path, layers in every.items() if _holds_attention(layers)}
 
 
 def _holds_attention(layers: list[nn.Module]) -> bool:
     return any(_kind(part) == "attention" for layer in layers for part in layer.modules())
+
+
+def entering(inputs: tuple[Any, ...], named: Mapping[str, Any]) -> Tensor | None:
+    """Find the state that enters a layer among its arguments; None where there is no tensor."""
+    given = (*inputs[:1], named.get("hidden_states"), *named.values())
+    return next((value for value in given if isinstance(value, Tensor)), None)
 
 
 @dataclass(frozen=True)
@@ -172,9 +179,7 @@ class _LayerHook:
     whole: bool
 
     def enters(self, module: nn.Module, inputs: tuple[Any, ...], named: dict[str, Any]) -> None:
-        seen = _seen.get()
-        given = (*inputs[:1], named.get("hidden_states"), *named.values())
-        x = next((value for value in given if isinstance(value, Tensor)), None)
+        seen, x = _seen.get(), entering(inputs, named)
         if seen is None or x is None:
             return
         before = [call for call in seen.layers if call.path == self.path]
