@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         interventions,
         lab,
         lens,
+        long_texts,
         maps,
         masked_lm,
         memory,

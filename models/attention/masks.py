@@ -173,6 +173,32 @@ class AllOf:
         return seen | ~seen.any(dim=-1, keepdim=True)
 
 
+@dataclass(frozen=True)
+class AnyOf:
+    """A key is seen where one of the masks shows it, as in patterns that are put together (Zaheer et al. 2020)."""
+
+    masks: tuple[Mask, ...]
+
+    def rows(self, start: int, stop: int) -> Tensor:
+        """Boolean, broadcastable to [B, H, stop - start, T]."""
+        return reduce(torch.logical_or, (mask.rows(start, stop) for mask in self.masks))
+
+
+@dataclass(frozen=True)
+class GlobalMask:
+    """The first `count` tokens see every key and are seen by every query (Beltagy et al. 2020, "global attention").
+
+    keys: T. Nothing else is seen, so another mask stands beside this one in AnyOf.
+    """
+
+    keys: int
+    count: int
+
+    def rows(self, start: int, stop: int) -> Tensor:
+        """[1, 1, stop - start, T]."""
+        return ((torch.arange(start, stop)[:, None] < self.count) | (torch.arange(self.keys) < self.count))[None, None]
+
+
 def all_of(*masks: Mask | None) -> Mask | None:
     """Join the masks that are not None; None where all are None."""
     present = tuple(mask for mask in masks if mask is not None)

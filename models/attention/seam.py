@@ -17,6 +17,7 @@ from torch import Tensor
 from models.attention.dropping import without_dropped
 from models.attention.functions import AttentionFunction, DotProductAttention
 from models.attention.fused_kernel import attend_fused
+from models.attention.imposing import with_imposed
 from models.attention.masks import Mask, band
 from models.attention.running_layer import Stream, following, running_layer
 
@@ -99,8 +100,9 @@ def attend(
 
     Dropped heads (dropping.py) give 0; their attention is reported all the same. Where a gradient is wanted and
     nothing is watched, plain attention runs in torch's fused kernel: the same function, whose backward pass needs no
-    map.
+    map. An imposed rule (imposing.py) hides keys beside the mask, and is reported with it.
     """
+    mask = with_imposed(mask, stream, queries=query.shape[2], keys=key.shape[2])
     report(AttentionCall(function, query, key, value, mask, stream))
     return without_dropped(_mixed(function, query, key, value, mask), stream)
 
