@@ -128,7 +128,7 @@ def compare(
 
 @dataclass(frozen=True)
 class Padded:
-    """A text's first tokens alone, and padded to `columns`: the FLOPs of each, and the largest move of a state's number."""
+    """A text's first tokens alone, and padded to `columns`: FLOPs of each, and the largest move of a number of a state."""
 
     tokens: int
     columns: int
