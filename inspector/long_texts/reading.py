@@ -128,7 +128,7 @@ def compare(
 
 @dataclass(frozen=True)
 class Padded:
-    """A text's first tokens alone, and padded to `columns`: FLOPs of each, and the largest move of a number of a state."""
+    """A text's first tokens alone, and padded to `columns`: FLOPs of both, and the largest move of a number."""
 
     tokens: int
     columns: int
