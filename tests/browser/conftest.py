@@ -63,6 +63,12 @@ NOTE = """() => {
     return send.apply(this, data);
   };
 }"""
+# Our components draw into shadow roots, the watch of the window too, which is the only one on every page.
+MOUNTED = """() => {
+  const components = [...document.querySelectorAll("[data-testid=stBidiComponentIsolated]")];
+  return components.some((one) => one.closest(".st-key-width"))
+    && components.every((one) => one.shadowRoot?.childElementCount);
+}"""
 # Runs inside the server before anything else: writes down every address that it resolves or connects to.
 WATCHER = """
 import os, sys
@@ -92,9 +98,14 @@ def turn_to(page: Page, name: str) -> None:
 
 
 def rests(page: Page) -> None:
-    """Wait until no script of the app runs and nothing is announced as under way."""
+    """Wait until no script of the app runs, nothing is announced as under way, and the page's components are there.
+
+    Streamlit fetches the code of its components last. On a busy machine they come seconds after the script has ended:
+    the one that watches the window hears of no change before, and what they add takes the focus away.
+    """
     page.locator(".stApp[data-test-script-state='notRunning']").wait_for(state="attached", timeout=SLOW)
     expect(page.get_by_test_id("stSpinner")).to_have_count(0)
+    page.wait_for_function(MOUNTED, timeout=SLOW)
 
 
 @contextmanager
