@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from xml.sax.saxutils import escape
@@ -44,8 +45,9 @@ def shortest(arrows: Iterable[Arrow]) -> list[Arrow]:
     for start, end in arrows:
         below[start].add(end)
 
-    def reached(room: str) -> set[str]:
-        return {far for near in set(below[room]) for far in {near, *reached(near)}}
+    @cache
+    def reached(room: str) -> frozenset[str]:
+        return frozenset(far for near in set(below[room]) for far in {near, *reached(near)})
 
     return sorted((a, b) for a in list(below) for b in below[a] if not any(b in reached(c) for c in below[a] - {b}))
 

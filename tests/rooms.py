@@ -12,6 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -91,10 +92,18 @@ def floor(room: str) -> int:
     raise ValueError(f"{room} is a new room: give it a floor in tests/rooms.py")
 
 
+@cache
+def nodes(source: str) -> list[ast.AST]:
+    """List the imports and the constants of a source file."""
+    return [
+        node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Import | ast.ImportFrom | ast.Constant)
+    ]
+
+
 def imports(path: Path, root: Path = ROOT) -> set[str]:
     """Collect every module that a Python file imports, inside functions too."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(path.read_text(encoding="utf-8")):
         if isinstance(node, ast.Import):
             found |= {name.name for name in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -112,8 +121,8 @@ def source(module: str, root: Path = ROOT) -> Path | None:
 
 def read(path: Path, root: Path = ROOT) -> set[Path]:
     """Collect the JavaScript and CSS files that the strings of a file may mean: `"index.js"` means each index.js."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    strings = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    found = nodes(path.read_text(encoding="utf-8"))
+    strings = {node.value for node in found if isinstance(node, ast.Constant) and isinstance(node.value, str)}
     if not (names := {string.lstrip("./") for string in strings if re.fullmatch(r"[\w./-]+\.(js|css)", string)}):
         return set()
     return {
