@@ -44,8 +44,8 @@ def through_depth(*, initialisation: Initialisation = "xavier", seed: int = SEED
     """Measure activation and gradient by depth in each of STACKS, a row per stack and layer.
 
     The own Transformer's encoder with 24 layers of width 32, 4 heads and FFN width 128, as initialised, untrained,
-    reads 8 texts of 16 random tokens in float64 and is asked to name each (cross-entropy of a linear head). Columns: stack,
-    layer (-1: what goes into layer 0), activation: the root mean square of what the layer gives; gradient: the
+    reads 8 texts of 16 random tokens and is asked to name each (cross-entropy of a linear head), in float64. Columns:
+    stack, layer (-1: what goes into layer 0), activation: the root mean square of what the layer gives; gradient: the
     Euclidean norm of the loss's gradient with respect to it; cosine: the mean cosine of two tokens of a text.
     initialisation: "xavier" (Glorot, as in nn.Transformer), "torch" (nn.Linear's own) or "normal" (0.02, as in BERT).
     """
@@ -111,7 +111,7 @@ def _network(stack: Stack, initialisation: Initialisation, *, seed: int) -> tupl
         torch.manual_seed(seed)
         network = Encoder(config)
         ids = torch.randint(VOCABULARY, (BATCH, TOKENS))
-    return network.double().eval(), ids  # without norms the scores reach 1e9, where float32 loses the softmax's gradient
+    return network.double().eval(), ids  # without norms scores reach 1e9, where float32 loses the softmax's gradient
 
 
 def _states(network: Encoder, ids: Tensor, *, seed: int) -> tuple[list[Tensor], Tensor]:
