@@ -26,13 +26,17 @@ _CELL = 96  # pixels of a cell, at most
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Plot:
-    """A matrix [R, C] with a label for each row and column; title: over its plot where there are two."""
+    """A matrix [R, C] with a label for each row and column; title: over its plot where there are two.
+
+    marked: rows that are framed; borders: columns before which a line stands.
+    """
 
     values: NDArray[np.floating[Any]]
     rows: Sequence[str]
     columns: Sequence[str]
     title: str = ""
     marked: Sequence[int] = ()
+    borders: Sequence[int] = ()
 
 
 @dataclass(frozen=True)
@@ -169,6 +173,8 @@ def _plot(
     yield Box(x, y, across, down, stroke=theme.MUTED[mode])
     for row in plot.marked:
         yield Box(x, y + row * high, across, high, stroke=theme.PRIMARY[mode], weight=2.5)
+    for column in plot.borders:
+        yield Box(x + column * wide - 1, y, 2, down, fill=theme.PRIMARY[mode])
     size = frame.label
     step = _round_step(1.15 * size / high)
     for row in range(0, len(plot.rows), step):

@@ -31,7 +31,8 @@ from models.training.tiny import depth
 from models.training.tiny.depth import LayerState
 from models.training.tiny.experiments import BATCH, TIMES, Experiment, LabRun, Side
 from models.training.tiny.puzzles import Texts, draw
-from models.training.tiny.solvers import Solver, labels, seeded, solver
+from models.training.tiny.solvers import Solver, labels, layers, seeded, solver
+from models.transformer.segment_memory import joined
 
 EVERY = 10  # steps from one report to the next
 MEASURED = 20  # times in a training that its layers are measured
@@ -255,6 +256,10 @@ def attention(network: Solver, texts: Texts) -> dict[Stream, list[Tensor]]:
     maps: dict[Stream, list[Tensor]] = defaultdict(list)
     for call in calls:
         maps[call.stream].append(weights(call))
+    for stream, every in maps.items():
+        depth_of = sum(one == stream for one, _ in layers(network)) or len(every)
+        if len(every) > depth_of:  # a text in segments: each layer's call of one segment after the other
+            maps[stream] = [joined(every[layer::depth_of]) for layer in range(depth_of)]
     return dict(maps)
 
 

@@ -14,6 +14,7 @@ from torch import Tensor
 from models.decoding import BeamStep, Decoding
 from models.placement import input_device
 from models.transformer.kv_cache import KVCache
+from models.transformer.segment_memory import SegmentMemory
 from models.transformer.stacks import Decoder, EncoderDecoder
 
 Ask = Callable[[Tensor, Tensor | None], Tensor]  # ids [B, T], the rows they go on from -> logits [B, V]
@@ -64,6 +65,27 @@ class NextToken:
             self.source = self.source[rows]
         if self.source_keep is not None:
             self.source_keep = self.source_keep[rows]
+
+
+class NextInSegments:
+    """The logits of the token after `ids`, read in segments with a memory (segment_memory.py); serves one decoding.
+
+    What stands in earlier segments is read once; the segment at hand is read anew for each token.
+    """
+
+    def __init__(self, decoder: Decoder, *, segment: int, memory: int) -> None:
+        self.decoder, self.segment, self.read = decoder, segment, 0
+        self.memory = SegmentMemory(len(decoder.layers), tokens=memory)
+
+    def __call__(self, ids: Tensor, rows: Tensor | None = None) -> Tensor:
+        """ids [B, T] -> [B, V]. Raises ValueError for rows: texts go on as they began, in their order."""
+        if rows is not None:
+            raise ValueError("a memory over segments follows its texts alone; decode without a beam")
+        while ids.shape[1] - self.read > self.segment:
+            self.decoder(ids[:, self.read : self.read + self.segment], memory=self.memory)
+            self.read += self.segment
+        hidden = self.decoder(ids[:, self.read :], memory=self.memory.copy())
+        return self.decoder.logits(hidden[:, -1:])[:, 0]
 
 
 @torch.inference_mode()

@@ -15,6 +15,7 @@ segment, so that a token of the memory and a token of the segment share a place.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -77,6 +78,20 @@ def read_segments(decoder: Decoder, ids: Tensor, *, segment: int, memory: int) -
         raise ValueError(f"segments of {segment} tokens; choose 1 or more")
     carried = SegmentMemory(len(decoder.layers), tokens=memory)
     return torch.cat([decoder(part, memory=carried) for part in torch.split(ids, segment, dim=1)], dim=1)
+
+
+def joined(maps: Sequence[Tensor]) -> Tensor:
+    """Lay the maps of a text's segments, [B, H, Q, M + Q] each, into one map of the text: [B, H, T, T].
+
+    A key that a query's segment does not hold in its memory has the weight 0.
+    """
+    tokens = sum(one.shape[2] for one in maps)
+    whole = maps[0].new_zeros(*maps[0].shape[:2], tokens, tokens)
+    end = 0
+    for one in maps:
+        start, end = end, end + one.shape[2]
+        whole[:, :, start:end, end - one.shape[3] : end] = one
+    return whole
 
 
 def reach(*, layers: int, segment: int, memory: int, place: int) -> int:

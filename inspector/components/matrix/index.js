@@ -75,6 +75,11 @@ class Plot {
         place(mark, { left: 0, top: row * cell[1], width, height: Math.max(cell[1], 2) });
         return mark;
       }),
+      ...(this.panel.borders ?? []).map((column) => {
+        const border = element("div", "border");
+        place(border, { left: column * cell[0] - 1, top: 0, width: 2, height });
+        return border;
+      }),
     );
   }
 

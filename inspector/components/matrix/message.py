@@ -21,8 +21,8 @@ Numbered = Literal["both", "rows", "columns", "neither"]
 class Panel:
     """A matrix [R, C] with a label for each row and column; a range counts them.
 
-    NaN and -inf are cells without a number (masked). title: over the plot. marked: rows that are framed. Raises
-    ValueError for labels that do not fit.
+    NaN and -inf are cells without a number (masked). title: over the plot. marked: rows that are framed. borders:
+    columns before which a line stands. Raises ValueError for labels that do not fit.
     """
 
     values: NDArray[np.floating[Any]] = field(kw_only=False)
@@ -30,6 +30,7 @@ class Panel:
     columns: Sequence[str] | range
     title: str = ""
     marked: Sequence[int] = ()
+    borders: Sequence[int] = ()
 
     def __post_init__(self) -> None:
         shape, labels = self.values.shape, (len(self.rows), len(self.columns))
@@ -105,6 +106,7 @@ def _header(panel: Panel) -> dict[str, object]:
         "rows": _labels(panel.rows),
         "columns": _labels(panel.columns),
         "marked": list(panel.marked),
+        "borders": list(panel.borders),
     }
 
 

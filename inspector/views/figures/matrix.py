@@ -84,6 +84,7 @@ def _slide(message: MatrixMessage, *, title: str, mode: Mode) -> Scene:
             columns=[str(label) for label in panel.columns],
             title=panel.title,
             marked=panel.marked,
+            borders=panel.borders,
         )
         for panel in message.panels
     ]

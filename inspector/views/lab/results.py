@@ -135,7 +135,8 @@ def example(experiment: Experiment, results: Sequence[Result]) -> None:
         _symbols(experiment, trials)
     place, sides = names.index(length), "".join(trials)
     chosen = f"{{side: result(courses[side, 0]).trials[{place}] for side in {sides!r}}}"
-    _attention(trials, lines=python(experiment, f"trials = {chosen}"))
+    pieces = {side: one.run.switches.segment for side, one in tried.items()}
+    _attention(trials, lines=python(experiment, f"trials = {chosen}"), pieces=pieces)
 
 
 def _symbols(experiment: Experiment, trials: dict[Side, Trial]) -> None:
@@ -182,15 +183,15 @@ def _sums(trials: dict[Side, Trial]) -> str:
     return f"A sigmoid's rows need not sum to 1: {' and '.join(others)}"
 
 
-def _attention(trials: dict[Side, Trial], *, lines: str) -> None:
+def _attention(trials: dict[Side, Trial], *, lines: str, pieces: dict[Side, int | None]) -> None:
     """The chosen head of both sides on one colour scale, and under it every head of every layer.
 
-    lines: of Python, which give the trials.
+    lines: of Python, which give the trials. pieces: how many tokens the segments of a side have, None without.
     """
     heads = _heads(trials)
     st.caption(
         "Row: the token that looks (query). Column: the token it looks at (key); ⊢ and ⊣ are the marks around a text. "
-        f"{_sums(trials)}, no unit; both sides share the colours."
+        f"{_sums(trials)}, no unit; both sides share the colours.{words.SEGMENTS if any(pieces.values()) else ''}"
     )
     panels, chosen = [], []
     for side, (stream, layer, head) in heads.items():
@@ -199,12 +200,14 @@ def _attention(trials: dict[Side, Trial], *, lines: str) -> None:
             continue
         queries, keys = trial.tokens[stream], trial.tokens["encoder" if stream == "cross" else stream]
         several = f"{stream}, " if len(trial.attention) > 1 else ""
+        piece = pieces[side]
         panels.append(
             matrix.Panel(
                 trial.attention[stream][layer][head],
                 rows=queries,
                 columns=keys,
                 title=f"{side}: {several}layer {layer}, head {head}",
+                borders=() if piece is None else range(piece, len(keys), piece),
             )
         )
         chosen.append(f"{side!r}: trials[{side!r}].attention[{stream!r}][{layer}][{head}]")

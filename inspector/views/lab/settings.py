@@ -64,6 +64,8 @@ OPTIONS: dict[str, tuple[Any, ...]] = {
     "merge": get_args(Merge),
     "causal": (None, True, False),
     "window": (None, 1, 2, 3, 4, 6, 8, 16),
+    "segment": (None, 2, 3, 4, 5, 6, 8, 9, 12, 16, 17, 32, 64),
+    "memory": (0, 1, 2, 3, 4, 5, 6, 8, 9, 12, 16, 18, 32, 64),
     "mask_fill": (-inf, -10000.0, -100.0, -10.0, -1.0, "zero"),
     "norm": get_args(Norm),
     "norm_placement": get_args(NormPlacement),

@@ -39,6 +39,8 @@ NAMES = {
     "window": "window",
     "mask_fill": "mask fill",
     "mask_before_scale": "mask before the scale",
+    "segment": "segment",
+    "memory": "memory",
     "norm": "norm",
     "norm_placement": "norm placement",
     "final_norm": "final norm",
@@ -65,6 +67,7 @@ GROUPS = {
     ),
     "Attention": ("weighting", "kv_heads", "head_size", "merge", "projections", "shared_key_value"),
     "Mask": ("causal", "window", "mask_fill", "mask_before_scale"),
+    "Segments of a decoder": ("segment", "memory"),
     "Block": ("norm", "final_norm", "norm_epsilon", "activation", "bias"),
     "Training": (
         *("learning_rate", "warmup", "optimizer", "weight_decay", "clip"),
@@ -80,6 +83,7 @@ LEFT_OUT = {
     "kv_heads": "as heads",
     "causal": "by shape",
     "window": "none",
+    "segment": "whole text",
     "final_norm": "with pre",
     "learning_rate": "as above",
     "warmup": "a tenth",
@@ -101,6 +105,11 @@ ABOUT = (
     "tested on what it writes, token by token. The sidebar's model and text play no part here."
 )
 """A line on the page: who learns, and from what."""
+SEGMENTS = (
+    " A line stands where a segment begins: keys left of a query's own segment are memory, and what is older than the "
+    "memory has no weight at all."
+)
+"""The end of the caption over the maps of a text that is read in segments."""
 LAYERS = (
     "Measured on the same 32 fresh texts each time, without dropout; means over seeds. Gradient: the length of the "
     "loss's gradient in all weights of a layer. Size: the root mean square of the residual stream after the layer. "

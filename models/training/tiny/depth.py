@@ -45,6 +45,8 @@ def measure(network: Solver, texts: Texts) -> tuple[LayerState, ...]:
             up = layer.ffn.gate if isinstance(layer.ffn, GatedFeedForward) else layer.ffn.up
             hooks.callback(up.register_forward_hook(_keep(inner)).remove)
         loss = cross_entropy(network(texts), texts)
+    count = len(layers(network))  # a text in segments goes through each layer once a segment
+    after, inner = ([torch.cat(made[place::count], dim=1) for place in range(count)] for made in (after, inner))
     parameters = [list(layer.parameters()) for _, layer in layers(network)]
     flat = list(dict.fromkeys(one for some in parameters for one in some))
     found = torch.autograd.grad(loss, flat, allow_unused=True)

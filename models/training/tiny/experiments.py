@@ -38,6 +38,7 @@ TIMES = (1, 2, 4)  # the lengths of the test's texts, in trained lengths
 BATCH = 32  # texts in a step
 
 LENGTHS, STEPS, SEEDS = (2, 16), (10, 2000), (1, 5)  # smallest and largest
+MEMORY = 65  # tokens of a segment or a memory, at most: of the longest text that a decoder reads
 LAYERS, HEADS, WIDTHS, FFN_WIDTHS = 24, 8, (8, 512), (8, 2048)  # the largest, or smallest and largest
 SECONDS = 900  # that all trainings of an experiment may take by the estimate
 LEARNING_RATES = (0.0001, 0.0003, 0.001, 0.002, 0.003, 0.005, 0.01, 0.02, 0.05, 0.1, 0.3)
@@ -90,6 +91,8 @@ class Switches:
     window: int | None = None
     mask_fill: float | Literal["zero"] = -inf
     mask_before_scale: bool = False
+    segment: int | None = None  # a decoder's: tokens read at a time, None for the whole text
+    memory: int = 0  # tokens that each layer keeps of earlier segments (Dai et al. 2019)
 
     norm: Norm = "layer"
     norm_placement: NormPlacement = "post"
@@ -116,6 +119,8 @@ class Switches:
             "width": WIDTHS,
             "ffn_width": FFN_WIDTHS,
             "heads": (1, HEADS),
+            "segment": (1, MEMORY),
+            "memory": (0, MEMORY),
             "warmup": (0, STEPS[1]),
             "weight_decay": (0, 10),
         }.items():
@@ -126,6 +131,10 @@ class Switches:
             value = getattr(self, name)
             if value is not None and not 0 < value <= (1 if name == "learning_rate" else inf):
                 raise ValueError(f"{name} is {value}; choose a number above 0" + ", at most 1" * (name != "clip"))
+        if self.memory and self.segment is None:
+            raise ValueError(
+                f"memory is {self.memory} without segments: a text that is read whole needs none; choose a segment too"
+            )
         if isinstance(self.head_size, int) and self.head_size > WIDTHS[1]:
             raise ValueError(f"head_size is {self.head_size}; choose at most {WIDTHS[1]} features")
 
@@ -142,6 +151,11 @@ class Switches:
             )
         if task == "kinds" and shape != "encoder":
             raise ValueError(f"the task kinds names each word's kind, which an encoder does, not shape {shape!r}")
+        if self.segment is not None and shape != "decoder":
+            raise ValueError(
+                f"segment is {self.segment} with shape {shape!r}: a text is read in segments from left to right, which "
+                "a decoder does; choose shape decoder"
+            )
         if task != "kinds" and self.embeddings != "random":
             raise ValueError(
                 f"embeddings {self.embeddings!r} with the task {task}: its symbols have no trained embeddings; choose "
@@ -215,13 +229,14 @@ class LabRun:
         length = tokens(self.task, config.shape, length=self.length)
         stacks = config.layers + (1.7 * config.decoder_depth if config.shape == "encoder-decoder" else 0)
         layer = 1.2 if config.score == "dot" else 2.4  # ms, forward, backward and update
-        layer += {"rope": 0.6, "shaw": 2.0}.get(config.positions, 0.0)
+        layer += {"rope": 0.6, "shaw": 2.0, "xl": 1.0}.get(config.positions, 0.0)
         mixed = 2 * config.heads * config.head_width * length  # multiplications of a token with all others
         parameters = config.width * (
             4 * config.heads * config.head_width + (3 if config.gated else 2) * config.ffn_width
         )
         products = 6 * BATCH * length * stacks * (parameters + mixed) / 50e6  # ms
-        return 1.4 * self.steps * (1.2 + layer * stacks * (0.6 + 0.005 * length) + products) / 1000
+        pieces = 1 if self.switches.segment is None else -(-length // self.switches.segment)
+        return 1.4 * self.steps * (1.2 + layer * stacks * (0.6 * pieces + 0.005 * length) + products) / 1000
 
 
 @dataclass(frozen=True, kw_only=True)

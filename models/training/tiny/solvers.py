@@ -16,7 +16,8 @@ from models.training.tiny.puzzles import Texts
 from models.training.tiny.words import SOURCE, WORDS
 from models.transformer import Decoder, Encoder, EncoderDecoder, shift_right
 from models.transformer.blocks import EncoderBlock
-from models.transformer.generation import NextToken, greedy
+from models.transformer.generation import Ask, NextInSegments, NextToken, greedy
+from models.transformer.segment_memory import read_segments
 
 _drawing = Lock()  # torch has one generator for all threads: two visitors must not draw from it at once
 
@@ -58,6 +59,7 @@ class Writer(nn.Module):
         self.stack = EncoderDecoder(run.config) if run.config.shape == "encoder-decoder" else Decoder(run.config)
         self.symbols = SYMBOLS[run.task]
         self.continues = run.task == "repeats"
+        self.segment, self.memory = run.switches.segment, run.switches.memory
 
     def forward(self, texts: Texts) -> Tensor:
         """Score all symbols for each place of the answer, on the right answer up to that place -> [B, m, symbols]."""
@@ -65,7 +67,7 @@ class Writer(nn.Module):
         if isinstance(self.stack, EncoderDecoder):
             hidden = self.stack(read["encoder"], read["decoder"])
         else:
-            hidden = self.stack(read["decoder"])
+            hidden = self._read(self.stack, read["decoder"])
         return self.stack.logits(hidden[:, -texts.wanted.shape[1] :])[..., : self.symbols]
 
     def answer(self, texts: Texts) -> Tensor:
@@ -74,7 +76,9 @@ class Writer(nn.Module):
             return self.forward(texts).argmax(dim=-1)
         prompt = marked(texts.read, start=self.symbols)
         reads_source = isinstance(self.stack, EncoderDecoder)
-        next_token = NextToken(self.stack, source=prompt if reads_source else None)
+        next_token: Ask = NextToken(self.stack, source=prompt if reads_source else None)
+        if isinstance(self.stack, Decoder) and self.segment is not None:
+            next_token = NextInSegments(self.stack, segment=self.segment, memory=self.memory)
         if reads_source:
             prompt = prompt[:, :1]
 
@@ -82,6 +86,13 @@ class Writer(nn.Module):
             return next_token(ids, rows)[:, : self.symbols]
 
         return greedy(ask, prompt, new_tokens=texts.wanted.shape[1])[:, prompt.shape[1] :]
+
+    def _read(self, stack: Decoder, ids: Tensor) -> Tensor:
+        """Read the text whole, or segment by segment -> hidden states [B, T, D]."""
+        if self.segment is None:
+            hidden: Tensor = stack(ids)
+            return hidden
+        return read_segments(stack, ids, segment=self.segment, memory=self.memory)
 
     def tokens(self, texts: Texts) -> dict[Stream, Tensor]:
         """Return what each stream reads of the texts: stream -> ids [B, T].
