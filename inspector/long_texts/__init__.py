@@ -21,6 +21,7 @@ from inspector.long_texts.patterns import (
     Pattern,
     RandomBlocks,
     Window,
+    reasons,
     seen,
 )
 from inspector.long_texts.reach import layers_to_reach
@@ -49,6 +50,7 @@ __all__ = [
     "layers_to_reach",
     "padded",
     "pays_off",
+    "reasons",
     "saving",
     "seen",
     "ways_for",

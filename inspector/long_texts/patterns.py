@@ -21,6 +21,8 @@ from models.attention.masks import AnyOf, CausalMask, GlobalMask, Mask, PackedTe
 from models.huggingface.block_sparse import BlockSparseMask
 
 Bools = NDArray[np.bool_]
+NEAR, GLOBAL, RANDOM = 3, 2, 1
+"""Reasons why a query sees a key: its window, block or chunk; a token that sees all or stands for others; a draw."""
 
 
 class Pattern(Protocol):
@@ -37,6 +39,21 @@ def seen(pattern: Pattern, tokens: int) -> Bools:
     """Draw the mask of n tokens as booleans [n, n], True where the query (row) sees the key (column)."""
     rows: Bools = pattern.mask(tokens).rows(0, tokens)[0, 0].expand(tokens, tokens).numpy()
     return rows
+
+
+def reasons(pattern: Pattern, tokens: int) -> NDArray[np.int8]:
+    """Tell for each pair why the query sees the key: NEAR, else GLOBAL, else RANDOM, 0 where it does not, [n, n]."""
+    shown, places = seen(pattern, tokens), np.arange(tokens)
+    near = other = shown
+    match pattern:
+        case Longformer():
+            near = seen(Window(pattern.side), tokens)
+        case BigBird():
+            blocks = places // pattern.size
+            near, other = np.abs(blocks[:, None] - blocks) <= 1, seen(BigBird(pattern.size, 0), tokens)
+        case Chunks():
+            near = places[:, None] // pattern.size == places // pattern.size
+    return np.where(shown & near, NEAR, np.where(shown & other, GLOBAL, RANDOM * shown)).astype(np.int8)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,144 @@
+"""Sentences of the section Sparse masks."""
+
+from __future__ import annotations
+
+from inspector.costs.clock import LayerShape
+from inspector.long_texts import BigBird, Causal, Chunks, Dilated, Full, Longformer, Pattern, Window, layer_flops
+from inspector.plots.theme import quantity
+from inspector.readings.tokens.sparse import Masked, Worth
+from inspector.wording.english.phrases import percent
+
+RULES = {
+    "full": "Full",
+    "causal": "Causal",
+    "window": "Sliding window",
+    "dilated": "Dilated window",
+    "longformer": "Longformer",
+    "bigbird": "BigBird",
+    "chunks": "Hierarchy",
+}
+TERMS = ("mask", "query", "key", "FLOPs")
+
+
+def shown(found: Masked, worth: Worth | None, *, rule: str, model: str, layers: int) -> str:
+    """Say how many cells a rule leaves, how many layers it takes to reach everything, and when it pays off.
+
+    rule: of RULES. layers: of the model.
+    """
+    said = (
+        f"{RULES[rule]}: of {found.tokens:,} × {found.tokens:,} cells {found.cells:,} are seen "
+        f"({percent(found.share)}), and {_reach(found.layers, layers=layers, model=model)}."
+    )
+    return said if worth is None else f"{said} {_worth(worth, model=model)}"
+
+
+def _reach(needed: int | None, *, layers: int, model: str) -> str:
+    if needed is None:
+        return "some tokens never hear of others, whatever the number of layers"
+    if needed == 1:
+        return "one layer lets every token reach every other"
+    enough = "has" if needed <= layers else "has only"
+    return f"it takes {needed} layers until every token can reach every other; {model} {enough} {layers}"
+
+
+def _worth(worth: Worth, *, model: str) -> str:
+    if worth.tenth is None:
+        return f"It saves {model}'s layers nothing." if worth.saved == 0 else "It never saves a tenth of a layer."
+    half = "never half" if worth.half is None else f"half from {worth.half:,}"
+    return f"It saves a tenth of a layer's FLOPs from {worth.tenth:,} tokens on, {half}."
+
+
+def numbers(
+    found: Masked, worth: Worth | None, *, pattern: Pattern, shape: LayerShape | None
+) -> list[tuple[str, str, str]]:
+    """List the rule's numbers: name, number, meaning."""
+    keys = f"{found.fewest}" if found.fewest == found.most else f"{found.fewest} to {found.most}"
+    listed = [
+        ("Cells", f"{found.cells:,}", "Pairs of query and key that the rule shows, counted and by formula."),
+        ("nnz / n²", f"{100 * found.share:.3g} %", "Share of all pairs that is seen."),
+        ("Keys", keys, "Keys that a query sees."),
+        ("Layers to reach all", "never" if found.layers is None else f"{found.layers}", "Smallest k with no 0 in A^k."),
+        ("With a causal mask", f"{found.causal:,}", "Cells that are left in a model that writes."),
+    ]
+    if worth is not None and shape is not None:
+        sparse, full = (layer_flops(shape, one, found.tokens) for one in (pattern, Full()))
+        listed += [
+            (
+                "A layer",
+                quantity(sparse, "FLOP"),
+                "2nP + 2nF + 4HE · cells: a layer that computes the seen cells alone.",
+            ),
+            ("In full", quantity(full, "FLOP"), "The same layer with all n² cells."),
+            ("Saved", f"{100 * worth.saved:.3g} %", "Share of the full layer's FLOPs at this length."),
+        ]
+    return listed
+
+
+def formula(pattern: Pattern, tokens: int) -> str:
+    """Write the closed count of a rule's cells with its numbers filled in, as LaTeX."""
+    n, cells = tokens, f"{pattern.cells(tokens):,}".replace(",", r"{,}")
+    match pattern:
+        case Causal():
+            return rf"$\frac{{n(n+1)}}{{2}} = \frac{{{n} \cdot {n + 1}}}{{2}} = {cells}$ cells"
+        case Window():
+            s = min(pattern.side, n - 1)
+            return rf"$n(2s+1) - s(s+1) = {n} \cdot {2 * s + 1} - {s} \cdot {s + 1} = {cells}$ cells"
+        case Dilated():
+            k = min(pattern.side, (n - 1) // pattern.step)
+            d = pattern.step
+            return (
+                rf"$n(2k+1) - d\,k(k+1) = {n} \cdot {2 * k + 1} - {d} \cdot {k} \cdot {k + 1} = {cells}$ cells, "
+                rf"$k = \min(s, \lfloor (n-1)/d \rfloor) = {k}$"
+            )
+        case Longformer():
+            g = min(pattern.globals, n)
+            s = min(pattern.side, max(n - g - 1, 0))
+            return (
+                rf"$2gn - g^2 + (n-g)(2s+1) - s(s+1) = 2 \cdot {g} \cdot {n} - {g}^2 + {n - g} \cdot {2 * s + 1} - "
+                rf"{s} \cdot {s + 1} = {cells}$ cells"
+            )
+        case BigBird():
+            b, blocks = pattern.size, -(-n // pattern.size)
+            if blocks <= 2:
+                return rf"two blocks are the first and the last, which see everything: $n^2 = {n}^2 = {cells}$ cells"
+            g = b + n - (blocks - 1) * b
+            return (
+                rf"$2gn - g^2 + b^2(3m - 2 + R) = 2 \cdot {g} \cdot {n} - {g}^2 + {b}^2 \cdot ({pattern.near(n)} + "
+                rf"{pattern.drawn(n)}) = {cells}$ cells: $g = {g}$ tokens in the first and the last block, "
+                rf"$m = {blocks - 2}$ blocks between them, $R = {pattern.drawn(n)}$ random blocks in all"
+            )
+        case Chunks():
+            c, (whole, rest) = pattern.size, divmod(n, pattern.size)
+            count = whole + bool(rest)
+            return (
+                rf"$wc^2 + m^2 + C^2 - C = {whole} \cdot {c}^2 + {rest}^2 + {count}^2 - {count} = {cells}$ "
+                rf"cells, $C = \lceil n/c \rceil = {count}$ chunks, $w = {whole}$ whole, a rest of $m = {rest}$ tokens"
+            )
+    return rf"$n^2 = {n}^2 = {cells}$ cells"
+
+
+def about(rule: str) -> str:
+    """Say what a rule is and whose it is."""
+    return {
+        "full": "Every query sees every key (Vaswani et al. 2017).",
+        "causal": "A query sees itself and what stands before it, as in every model that writes. It is half of full "
+        "attention, and still quadratic.",
+        "window": "A query sees s tokens to either side: the sliding window of Longformer and Mistral (Beltagy et al. "
+        "2020 call 2s the window). News travels s tokens a layer.",
+        "dilated": "A query sees every d-th token: s tokens of attention reach s · d tokens far (Beltagy et al. 2020). "
+        "With one d for all heads, tokens whose distance is no multiple of d never meet; Longformer gives heads "
+        "different ones.",
+        "longformer": "A window, and a few tokens that see everything and are seen by all (Beltagy et al. 2020): "
+        "[CLS], or the words of a question. Two layers are enough through them.",
+        "bigbird": "Blocks: a query sees its block and its neighbours, the first and the last block, and a few random "
+        "blocks (Zaheer et al. 2020). transformers' BigBird draws in training alone; outside it draws none.",
+        "chunks": "Two levels in one mask: chunks are blind to each other, and their first tokens, which stand for "
+        "them, see one another (Yang et al. 2016, Pappagari et al. 2019). Down, across and up again: three layers. "
+        "The second level still grows as (n/c)².",
+    }[rule]
+
+
+COUNTED = (
+    "FLOPs are those of a computation that multiplies the seen cells and no others, 4HE for each. A plain kernel fills "
+    "the masked scores of a full map and saves nothing; a kernel in blocks saves about what is drawn here."
+)
