@@ -9,6 +9,7 @@ Shapes: H heads, K kv heads, T tokens, D width, E head width.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -85,7 +86,7 @@ def cls_parts(loaded: LoadedModel, trace: Trace) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["layer", "own", "others", "mixing"])
 
 
-def nearest_average(states: Float64Array, *, token: int = 0) -> Nearest:
+def nearest_average(states: NDArray[np.floating[Any]], *, token: int = 0) -> Nearest:
     """Find the weighted average of the other tokens' states that is nearest to a token's.
 
     It minimises |x - sum_j w_j x_j| over w >= 0 of sum 1, by projected gradients with momentum (Beck & Teboulle 2009),

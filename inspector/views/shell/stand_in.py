@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from inspector.views.shell import available_models, examples, session, widgets
+from inspector.views.shell import available_models, examples, recording_notes, session, widgets
 
 if TYPE_CHECKING:
     import models
@@ -57,10 +57,33 @@ def inspected(cannot: str, *, can: Callable[[models.LoadedModel], bool], instead
     return Shown(seen.trace, loaded, stands_in)
 
 
+def beside(
+    seen: session.Inspected, cannot: str, *, can: Callable[[models.LoadedModel], bool], instead: Sequence[str]
+) -> Shown:
+    """Do the same in one section of a page that has recorded the reader's choice as `seen` and shows it in others."""
+    if seen.model is not None and can(session.load(seen.model)):
+        return Shown(seen.trace, session.load(seen.model), False)
+    try:
+        with st.spinner("Reading the text with a model that can"):
+            read = _read_instead(instead)
+    except ValueError as error:
+        session.show_problem(str(error))
+        st.stop()
+    loaded = session.at_hand(read, so="it cannot be run again")
+    _tell(cannot, loaded)
+    recording_notes.warn(read.trace, weights=True)
+    return Shown(read.trace, loaded, True)
+
+
 def _chosen_or_stand_in(can: Callable[[models.LoadedModel], bool], instead: Sequence[str]) -> session.Inspected:
     model = session.chosen_model()
     if model is not None and can(session.load(model)):
         return session.chosen()
+    return _read_instead(instead)
+
+
+def _read_instead(instead: Sequence[str]) -> session.Inspected:
+    """Record the reader's text, or its own example, in the first stand-in that reads the text's script."""
     text = session.chosen_text()
     stand_in = next((id for id in instead if reads(id, text)), instead[0])
     keep = reads(stand_in, text) and not examples.untouched(text)

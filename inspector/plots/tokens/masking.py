@@ -1,0 +1,161 @@
+"""BERT's masking: one draw on a text, token by token, and what a model guesses at each rate."""
+
+from __future__ import annotations
+
+from math import ceil
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from inspector.masked_lm import Chosen, Drawn
+from inspector.plots import theme
+from inspector.plots.theme import Mode
+
+MOST = 60  # tokens that are drawn
+_LINES = ("text", "reads", "guesses", "")
+_BAND, _LINE = 4.8, 22  # lines of a row of tokens with the gap under it, and pixels of a line
+_LONGEST = 10  # characters of a token in its cell
+_FATES = {"masked": ("solid", 0.16), "random": ("dash", 0.0), "kept": ("solid", 0.0)}  # of the frame; its fill
+
+
+def draw(drawn: Drawn, *, across: int, mode: Mode = "light") -> go.Figure:
+    """Draw the text in rows of at most `across` tokens.
+
+    Under each chosen token stand what is read there, the first guess and its probability. What is read as [MASK] has a
+    filled frame, another token a dashed frame, a token that stays a plain frame. Of a longer text the first 60 tokens
+    are drawn.
+    """
+    figure, chosen = go.Figure(), {one.position: one for one in drawn.chosen}
+    part, text, muted = theme.PART[mode], theme.TEXT[mode], theme.MUTED[mode]
+    shown = range(min(len(drawn.tokens), MOST))
+    rows = ceil(len(shown) / across)
+    across = ceil(len(shown) / rows)
+    places = [(at % across, -_BAND * (at // across)) for at in shown]
+    figure.add_scatter(
+        x=[x for x, _ in places],
+        y=[y for _, y in places],
+        mode="text",
+        text=[_cut(drawn.tokens[at]) for at in shown],
+        textfont={"family": theme.TOKEN_FONT, "size": 13, "color": [text if at in chosen else muted for at in shown]},
+        customdata=[_told(drawn.tokens[at], chosen.get(at)) for at in shown],
+        hovertemplate="%{customdata}<extra></extra>",
+    )
+    for at in shown:
+        if at in chosen:
+            _cell(figure, chosen[at], *places[at], colour=part["prediction"], text=text)
+    for row in range(rows):
+        for line, name in enumerate(_LINES):
+            figure.add_annotation(
+                x=-0.62, y=-_BAND * row - line, text=name, showarrow=False, xanchor="right", font={"size": 12}
+            ).update_annotations(font_color=muted)
+    axis = {"visible": False, "fixedrange": True}
+    return figure.update_layout(
+        template=theme.template(mode),
+        title_text="One draw of BERT's masking",
+        xaxis={**axis, "range": [-1.35, across - 0.45]},
+        yaxis={**axis, "range": [-_BAND * (rows - 1) - 3.7, 0.7]},
+        showlegend=False,
+        margin={"l": 4, "r": 4, "b": 4},
+        height=60 + round(_LINE * (_BAND * (rows - 1) + 4.4)),
+    )
+
+
+def _cell(figure: go.Figure, one: Chosen, x: float, y: float, *, colour: str, text: str) -> None:
+    """Add what is read in a chosen token's place, the first guess and its probability."""
+    dash, fill = _FATES[one.fate]
+    figure.add_shape(
+        type="rect",
+        x0=x - 0.46,
+        x1=x + 0.46,
+        y0=y - 0.55,
+        y1=y - 1.45,
+        line={"color": colour, "width": 1.5, "dash": dash},
+        fillcolor=_faded(colour, fill),
+        layer="below",
+    )
+    guessed, p = one.guess.top[0]
+    right = one.guess.rank == 1
+    lines = (_cut(one.read), _cut(guessed), f"{'✓' if right else '✗'} {theme.number(p)}")
+    figure.add_scatter(
+        x=[x] * 3,
+        y=[y - 1, y - 2, y - 3],
+        mode="text",
+        text=lines,
+        textfont={"family": theme.TOKEN_FONT, "size": 13, "color": [text, colour, colour]},
+        customdata=[_told(one.token, one)] * 3,
+        hovertemplate="%{customdata}<extra></extra>",
+    )
+
+
+def _faded(colour: str, share: float) -> str:
+    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{share})"
+
+
+def _cut(token: str) -> str:
+    shown = theme.visible(token)
+    return theme.literal(shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}…")
+
+
+def _told(token: str, one: Chosen | None) -> str:
+    """Write what hovering over a token tells."""
+    if one is None:
+        return f"{theme.literal(token)}<br>not chosen: nothing is predicted here"
+    guesses = "".join(f"<br>{theme.literal(name)} {theme.number(p)}" for name, p in one.guess.top)
+    return (
+        f"{theme.literal(token)}, read as {theme.literal(one.read)}<br>the true token has rank {one.guess.rank:,}, "
+        f"p {theme.number(one.guess.probability)}<br>likeliest:{guesses}"
+    )
+
+
+def accuracy(table: pd.DataFrame, *, trained: float | None, mode: Mode = "light") -> go.Figure:
+    """Draw the share of chosen tokens guessed right, at the first try and within five; table: of `masked_lm.by_rate`.
+
+    trained: the rate at which the model was trained, a dotted line; the bars are two standard errors either way.
+    """
+    figure = _by_rate(table, {"top1": "first guess", "top5": "within five"}, trained=trained, mode=mode)
+    return figure.update_layout(
+        title_text="Guessed right by rate",
+        yaxis={"title": {"text": "share guessed right"}, "range": [0, 1.03], "tickformat": ".0%"},
+    )
+
+
+def loss(table: pd.DataFrame, *, trained: float | None, mode: Mode = "light") -> go.Figure:
+    """Draw the loss of the chosen tokens in nats by rate, as `accuracy` does."""
+    figure = _by_rate(table, {"loss": "loss"}, trained=trained, mode=mode)
+    return figure.update_layout(
+        title_text="Loss by rate",
+        yaxis={"title": {"text": "loss, nats per chosen token"}, "rangemode": "tozero", "tickformat": ".3~g"},
+        showlegend=True,  # so that both plots begin at one height
+    )
+
+
+def _by_rate(table: pd.DataFrame, names: dict[str, str], *, trained: float | None, mode: Mode) -> go.Figure:
+    figure, rows = go.Figure(), table[table["fate"] == "all"]
+    for (column, name), dash, symbol in zip(names.items(), ("solid", "dash"), ("circle", "diamond"), strict=False):
+        figure.add_scatter(
+            x=rows["rate"],
+            y=rows[column],
+            error_y={"array": 2 * rows[f"{column}_error"], "thickness": 1, "width": 3},
+            name=name,
+            mode="lines+markers",
+            line={"color": theme.PART[mode]["prediction"], "dash": dash, "width": 2},
+            marker={"symbol": symbol, "size": 8},
+            customdata=rows[["count", f"{column}_error"]],
+            hovertemplate=f"{name} at %{{x:.0%}}: %{{y:.3~g}} ± %{{customdata[1]:.2~g}}<br>"
+            "%{customdata[0]:,} tokens guessed<extra></extra>",
+        )
+    if trained is not None:
+        figure.add_vline(
+            x=trained,
+            line={"color": theme.MUTED[mode], "dash": "dot", "width": 1},
+            annotation={"text": "trained at", "font": {"size": 12, "color": theme.MUTED[mode]}, "yanchor": "bottom"},
+            annotation_position="bottom right",
+        )
+    return figure.update_layout(
+        template=theme.template(mode),
+        xaxis={"title": {"text": "share of the tokens that is chosen"}, "tickformat": ".0%", "range": [0, 0.53]},
+        legend=theme.LEGEND_ABOVE,
+        margin={"t": 76},
+        height=340,
+    )
