@@ -10,17 +10,18 @@ from dataclasses import dataclass
 import torch
 
 from models import LoadedModel
+from models.tokenizers import token_names
 
 
 @dataclass(frozen=True)
 class Filled:
     """A text that was written mask by mask.
 
-    text: what was written; forwards: how often the whole text was read for it; ids: the new tokens'.
+    text: what was written; tokens, ids: token by token, each of which took a forward of the whole text.
     """
 
     text: str
-    forwards: int
+    tokens: tuple[str, ...]
     ids: tuple[int, ...]
 
 
@@ -45,4 +46,4 @@ def write(loaded: LoadedModel, text: str, *, new_tokens: int = 12) -> Filled:
         logits[torch.tensor(loaded.tokenizer.all_special_ids)] = -torch.inf  # a text holds none
         written.append(int(logits.argmax()))
     said: str = loaded.tokenizer.decode(written, skip_special_tokens=True)
-    return Filled(said, new_tokens, tuple(written))
+    return Filled(said, token_names(loaded.tokenizer, written), tuple(written))

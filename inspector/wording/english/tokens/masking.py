@@ -90,7 +90,13 @@ def _fates(found: Masking) -> str:
             f"{counts['a random token']} as a random token, {counts['stays']} as "
             f"{'it is' if counts['stays'] == 1 else 'they are'}"
         )
-    each = {"masked": "{} is read as [MASK]", "random": "{} as {}", "kept": "{} stays"}
-    ordered = sorted(found.fates, key=lambda one: list(FATES).index(one[1]))
-    named = listed([each[fate].format(token(true), token(read)) for true, fate, read in ordered])
-    return named if ordered[0][1] == "masked" else named.replace(" as ", " is read as ", 1)
+    masked, random, kept = (
+        [(token(true), token(read)) for true, fate, read in found.fates if fate == one] for one in FATES
+    )
+    parts = []
+    if masked:
+        parts.append(f"{listed([true for true, _ in masked])} {'is' if len(masked) == 1 else 'are'} read as [MASK]")
+    parts += [f"{true} {'' if masked or at else 'is read '}as {read}" for at, (true, read) in enumerate(random)]
+    if kept:
+        parts.append(f"{listed([true for true, _ in kept])} {'stays' if len(kept) == 1 else 'stay'}")
+    return listed(parts)

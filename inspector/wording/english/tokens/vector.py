@@ -52,8 +52,9 @@ def training(model: str) -> str:
     }
     base = model.partition("?")[0].removesuffix("-own")
     return (
-        f"{known.get(base, '')} Without training for it [CLS] of BERT does worse than the mean: 29.2 against 54.8 "
-        "in Spearman's ρ · 100 over seven tests of similarity (Reimers & Gurevych 2019, table 1); with it [CLS] can be as good."
+        f"{known.get(base, '')} Without training for it [CLS] of BERT does worse than the mean: 29.2 against 54.8 in "
+        "Spearman's ρ · 100 over seven tests of similarity (Reimers & Gurevych 2019, table 1); with it [CLS] can be as "
+        "good."
     ).strip()
 
 

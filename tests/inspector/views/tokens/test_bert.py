@@ -1,0 +1,71 @@
+"""The page Tokens, what BERT makes of a text: its masking, its sentence vectors, and what only a decoder can do."""
+
+from __future__ import annotations
+
+from html import unescape
+
+from streamlit.testing.v1 import AppTest
+
+from inspector import masked_lm, record, sentence_vectors
+from tests.inspector.views.page import message, numbers, opened, pressed
+from tests.inspector.views.page import said as escaped
+
+
+def said(app: AppTest) -> str:
+    """All words of the page as the reader sees them: the names of models have their hyphens."""
+    return unescape(escaped(app))
+
+
+def test_masking_says_what_was_drawn_and_draws_again(shipped) -> None:
+    app = opened("Tokens", model="mini-bert", section="Masking", text="He shook his head.", mask_rate="40")
+    loaded = shipped("mini-bert")
+    trace = record(loaded, "He shook his head.")
+    drawn = masked_lm.draw(loaded, trace, rate=0.4, seed=0)
+    assert f"At 40 % this draw chose {len(drawn.chosen)} of 5 tokens" in app.header[0].value
+    counted = masked_lm.shares(loaded, trace.encoding, rate=0.4, seed=0)
+    assert f"**{100 * counted['share'][0]:.1f} %** became [MASK]" in said(app)
+    assert "mini-BERT was trained at 15 %, and this curve tests it at others" in said(app)
+    assert "(Wettig et al. 2023)" in said(app)
+    before = app.header[0].value
+    pressed(app, "mask-again")
+    assert not app.exception
+    assert app.number_input(key="mask_seed").value == 1
+    assert app.header[0].value != before
+    assert app.query_params["mask_seed"] == "1"
+
+
+def test_masking_of_a_model_that_guesses_nothing_and_of_a_long_text() -> None:
+    app = opened("Tokens", model="mini-gpt", section="Masking", text="我昨天买了一本新书。" * 12)
+    assert "guesses no hidden words, so you see **mini-BERT for Chinese**" in said(app)
+    assert "The text is read 600 times with other tokens hidden" in said(app)
+    assert any(button.key == "mask-rates" for button in app.button)
+    assert "60 of 122 tokens are drawn" in said(app)
+
+
+def test_sentences_as_vectors_and_cls_taken_apart(shipped) -> None:
+    texts = "The dog barked.\nA hound bayed.\nIt rained."
+    app = opened("Tokens", model="mini-bert", section="A sentence as a vector", sentences=texts)
+    found = sentence_vectors.read(shipped("mini-bert"), texts.splitlines())
+    header, values = message(app, "matrix")
+    assert [panel["title"] for panel in header["panels"]] == ["[CLS]", "Mean of all tokens"]
+    assert abs(values.reshape(2, 3, 3) - [found.cosines("cls"), found.cosines("mean")]).max() < 1e-6
+    assert "of 2 sentences (mean rank" in app.header[0].value
+    assert numbers(app)["by chance"] == "1.50"
+    assert "[CLS] is more than a weighted average of the others" in said(app)
+    assert "29.2 against 54.8" in said(app)
+    app.text_area(key="sentences").set_value("One. " * 80).run()
+    assert "and 64 are read at most: shorten it" in said(app)
+    app.text_area(key="sentences").set_value("").run()
+    assert "There is no sentence" in said(app) or "there is no sentence" in said(app)
+
+
+def test_a_text_is_understood_and_continued() -> None:
+    app = opened("Tokens", model="mini-gpt", section="Understand and continue", text="He shook his head.")
+    assert "One architecture, two tasks: MiniLM understands the text" in app.header[0].value
+    assert "mini-GPT's by 0: only mini-GPT can write token by token." in said(app)
+    assert "the states before it stay **exactly as they were: 0**" in said(app)
+    assert "The text's last mark is left off" in said(app)
+    app = opened("Tokens", model="mini-bert-zh", section="Understand and continue", text="我昨天买了一本新书。")
+    assert "mini-gpt has learned English alone" in said(app)
+    assert "mini-BERT for Chinese understands the text" in said(app)
+    assert not app.exception
