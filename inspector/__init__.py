@@ -53,6 +53,7 @@ if TYPE_CHECKING:
         scores,
         sentence_vectors,
         sharing,
+        stepwise,
         trace,
         training,
         vocabularies,

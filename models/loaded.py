@@ -82,6 +82,13 @@ class Runner(Protocol):
         cache, or all tokens again at every step. Raises ValueError for a way to draw that cannot draw.
         """
 
+    def follow(self, ids: Tensor, *, source: Tensor | None = None, watch: Watch, cached: bool = True) -> None:
+        """Read given ids [1, T] one after the other, as if they had been written, and report each to `watch`.
+
+        The first step reads the first id; the token of a step is the likeliest, whatever id is given next. source: the
+        ids of an encoder-decoder's source, None for a decoder. cached: as in `decode`.
+        """
+
     def search(
         self,
         ids: Tensor,

@@ -124,6 +124,12 @@ class PretrainedRunner:
         with turn(self.network), _known_ids({"input_ids": ids}):
             return writing.decode(self.network, ids, how, new_tokens=new_tokens, cached=cached, watch=watch).cpu()
 
+    def follow(self, ids: Tensor, *, source: Tensor | None = None, watch: Watch, cached: bool = True) -> None:
+        """Read given ids [1, T] one after the other; see `models.loaded.Runner.follow`."""
+        ids, source = ids.to(self.device), None if source is None else source.to(self.device)
+        with turn(self.network), _known_ids({"input_ids": ids}):
+            writing.follow(self.network, ids, source=source, cached=cached, watch=watch)
+
     def search(
         self,
         ids: Tensor,

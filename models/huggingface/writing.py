@@ -71,23 +71,12 @@ def decode(network: Any, ids: Tensor, how: Decoding, *, new_tokens: int, cached:
     ) -> Tensor:
         first = True
         while True:
-            only_the_newest = 1 if state["use_cache"] and not first else None
-            inputs = network.prepare_inputs_for_generation(
-                ids, next_sequence_length=only_the_newest, is_first_iteration=first, **state
-            )
-            with MatrixProducts() as counted:
-                out = network(**inputs, return_dict=True)
-            state = network._update_model_kwargs_for_generation(
-                out, state, is_encoder_decoder=network.config.is_encoder_decoder
-            )
-            logits = out.logits[:, -1].to(ids.device, torch.float32, copy=True)
+            logits, flops, state = _forward(network, ids, state, first=first)
             scores = logits_processor(ids, logits.clone())
             token = choose(scores)
             ids, first = torch.cat([ids, token[:, None]], dim=-1), False
-            kept = next((cache for name in CACHES if (cache := state.get(name)) is not None), None)
-            bytes_kept = cache_bytes(kept) if cached else 0
             own, ruled = logits[0].cpu(), scores[0].cpu()
-            watch(DecodedStep(own, ruled, int(token), counted.flops, bytes_kept))
+            watch(DecodedStep(own, ruled, int(token), flops, _kept(state) if cached else 0))
             if bool(stopping_criteria(ids, None).all()):
                 return ids
 
@@ -102,6 +91,55 @@ def decode(network: Any, ids: Tensor, how: Decoding, *, new_tokens: int, cached:
             **drawn,
         )
     return written
+
+
+def follow(network: Any, ids: Tensor, *, source: Tensor | None, cached: bool, watch: Watch) -> None:
+    """Read given ids [1, T] one after the other, each step prepared as `network.generate` prepares it, and report it.
+
+    source: the ids of what an encoder-decoder translates. No rule of the generation_config changes what is read.
+    """
+
+    def loop(
+        network: Any,
+        begun: Tensor,
+        logits_processor: LogitsProcessorList,
+        stopping_criteria: StoppingCriteriaList,
+        generation_config: Any,
+        **state: Any,
+    ) -> Tensor:
+        for read in range(1, ids.shape[1] + 1):
+            logits, flops, state = _forward(network, ids[:, :read], state, first=read == 1)
+            own = logits[0].cpu()
+            watch(DecodedStep(own, own, int(own.argmax()), flops, _kept(state) if cached else 0))
+        return ids
+
+    first = ids[:, :1]
+    begin = _source(network, first) if source is None else {**_source(network, source), "decoder_input_ids": first}
+    with torch.inference_mode():
+        network.generate(
+            **begin, max_new_tokens=ids.shape[1], num_beams=1, do_sample=False, use_cache=cached, custom_generate=loop
+        )
+
+
+def _forward(network: Any, ids: Tensor, state: dict[str, Any], *, first: bool) -> tuple[Tensor, int, dict[str, Any]]:
+    """Run one step of `generate`: ids so far [1, T] and its state -> logits [1, V], FLOPs, the state after it."""
+    inputs = network.prepare_inputs_for_generation(
+        ids,
+        next_sequence_length=1 if state["use_cache"] and not first else None,  # the newest token alone
+        is_first_iteration=first,
+        **state,
+    )
+    with MatrixProducts() as counted:
+        out = network(**inputs, return_dict=True)
+    after = network._update_model_kwargs_for_generation(
+        out, state, is_encoder_decoder=network.config.is_encoder_decoder
+    )
+    return out.logits[:, -1].to(ids.device, torch.float32, copy=True), counted.flops, after
+
+
+def _kept(state: dict[str, Any]) -> int:
+    """Count the bytes of the cache in the state of `generate`."""
+    return cache_bytes(next((cache for name in CACHES if (cache := state.get(name)) is not None), None))
 
 
 def _chooser(how: Decoding) -> Callable[[Tensor], Tensor]:

@@ -156,6 +156,18 @@ class OwnRunner:
         return extend(asked, begun, seen, new_tokens=new_tokens, end=self.end)
 
     @torch.inference_mode()
+    def follow(self, ids: Tensor, *, source: Tensor | None = None, watch: Watch, cached: bool = True) -> None:
+        """Read given ids [1, T] one after the other; see `models.loaded.Runner.follow`."""
+        if isinstance(self.network, Encoder):
+            raise ValueError("an encoder reads a text at once, not step by step; choose a decoder")
+        ask = NextToken(self.network, source=source, cached=cached)
+        for read in range(1, ids.shape[1] + 1):
+            with MatrixProducts() as counted:
+                logits = ask(ids[:, :read])
+            kept = 0 if ask.cache is None else ask.cache.nbytes
+            watch(DecodedStep(logits[0], logits[0], int(logits[0].argmax()), counted.flops, kept))
+
+    @torch.inference_mode()
     def search(
         self,
         ids: Tensor,
