@@ -15,7 +15,7 @@ CONTINUES = "##"  # how WordPiece writes that a piece continues a word
 MARKED = pre_tokenizers.Sequence([pre_tokenizers.Metaspace(SPACE), pre_tokenizers.Punctuation()])
 SPLIT = pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Punctuation()])
 WHOLE = pre_tokenizers.WhitespaceSplit()
-_NO_TEXT = ("Cc", "Cs", "Cn", "Co")  # control characters, halves of surrogate pairs, and what Unicode gives no meaning
+_NO_TEXT = ("Cc", "Cs")  # control characters, and halves of surrogate pairs
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Corpus:
 def checked(text: str, *, what: str) -> str:
     """Return the text with a space for each blank character; ValueError for a character that is no text.
 
-    what: "corpus" or "text", for the sentence.
+    what: "corpus", "text" or "word", for the sentence.
     """
     for position, letter in enumerate(text):
         if unicodedata.category(letter) in _NO_TEXT and not letter.isspace():

@@ -24,7 +24,7 @@ SHOW = {
     "long": long.show,
 }
 
-link.parameters()
+link.parameters("merge")
 inspected = session.inspected()
 section = widgets.bar("What to see of tokens", list(SECTIONS), "section", words=SECTIONS.__getitem__)
 SHOW[section](inspected)

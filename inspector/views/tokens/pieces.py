@@ -2,11 +2,174 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pandas as pd
 import streamlit as st
 
-from inspector.views.shell.session import Inspected
+from inspector.plots.tokens import chips
+from inspector.readings.tokens import pieces as read
+from inspector.views.components.width import is_narrow
+from inspector.views.figures import chart
+from inspector.views.shell import available_models, sentence, session, widgets
+from inspector.views.tokens import corpus as corpora
+from inspector.wording.english.tokens import pieces as words
+from models import failures
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
+    import models
+    from inspector.costs.clock import LayerShape
+    from inspector.vocabularies import Corpus, Way
+
+OTHERS = ("minilm", "mini-bert", "mini-gpt", "translator", "mini-bert-zh")
+"""The models whose vocabularies stand beside the sidebar's; those that share a tokenizer share a row."""
 
 
-def show(inspected: Inspected) -> None:
+def show(inspected: session.Inspected) -> None:
     """Draw the section."""
-    st.info("Not built yet.")
+    loaded = session.at_hand(inspected, so="its vocabulary is not either")
+    said = st.container()
+    left, right = st.columns([1, 3], gap="medium")
+    try:
+        with left:
+            corpus, pieces = corpora.chosen(inspected.trace.text)
+        _draw(loaded, inspected.trace.text, corpus, pieces=pieces, said=said, right=right)
+    except ValueError as error:
+        with right:
+            session.show_problem(str(error))
+
+
+def _draw(
+    loaded: models.LoadedModel,
+    text: str,
+    corpus: Corpus,
+    *,
+    pieces: int,
+    said: DeltaGenerator,
+    right: DeltaGenerator,
+) -> None:
+    from inspector import vocabularies
+
+    read_text = vocabularies.checked(text[: vocabularies.MOST_READ], what="text")
+    with failures.told("Cutting the text", instead="Choose another text or another corpus."):
+        mine, ways = _ways(loaded, read_text, corpus, pieces=pieces)
+    found = read.cutting(ways, model=mine)
+    named = {words.KINDS.get(name, name): way for name, way in ways.items()}
+    table = _table(loaded, named)
+    with said:
+        sentence.show(words.cutting(found, model=mine), words.TERMS)
+    with right:
+        width = chips.NARROW if is_narrow() else chips.WIDE
+        chart.show(
+            partial(chips.ways, {f"{name} · {len(way)}": way for name, way in named.items()}, width=width),
+            alt="the text cut by each vocabulary, a row of tokens each",
+            key="ways",
+            name="vocabularies",
+            python=_python(loaded, read_text, corpus, pieces=pieces),
+            table=_rows(named),
+        )
+        if len(text) > len(read_text):
+            st.caption(f"The first {len(read_text):,} of {len(text):,} characters are cut and counted.")
+        if (shown := chips.drawn(read_text, width=width)) < len(read_text):
+            st.caption(f"The first {shown:,} of {len(read_text):,} characters are drawn; the table counts all.")
+        st.caption(words.explained(model=mine, pieces=pieces, blanks=found.blanks))
+    shown_table = table.assign(unknown_share=100 * table["unknown_share"]).drop(columns="unknown")
+    widgets.table(shown_table, name="tokens-by-vocabulary", words=words.COLUMNS, height=35 * (len(table) + 1) + 3)
+    own = table.set_index("way").loc[mine]
+    st.caption(
+        words.trade_off(
+            model=mine,
+            width=_width(loaded),
+            tokens=found.pieces,
+            shortest=int(table["tokens"].min()),
+            vocabulary=found.vocabulary,
+            flops=int(own["flops"]) if "flops" in table else None,
+        )
+    )
+
+
+def _ways(loaded: models.LoadedModel, text: str, corpus: Corpus, *, pieces: int) -> tuple[str, dict[str, Way]]:
+    """Cut the text in every vocabulary, once, and give the name of the sidebar's model's among them."""
+    from inspector import vocabularies
+
+    def learned() -> dict[str, Way]:
+        return {
+            kind: vocabularies.by_library(
+                vocabularies.train(kind, corpus, pieces=pieces, least=corpora.LEAST),
+                text,
+            )
+            for kind in vocabularies.KINDS
+        }
+
+    ways = dict(session.cached(("vocabularies", text, corpus.text, pieces), learned))
+    id = loaded.card.id
+    sharing = {id: [id]}
+    tokenizers = {id: loaded.tokenizer}
+    for other in (one for one in OTHERS if one != id and one in available_models.ids()):
+        tokenizer = session.load(other).tokenizer
+        same = next((one for one, known in tokenizers.items() if known.get_vocab() == tokenizer.get_vocab()), None)
+        if same is None:
+            tokenizers[other] = tokenizer
+        sharing.setdefault(same or other, []).append(other)
+    for one, tokenizer in tokenizers.items():
+        key = ("vocabulary", one, available_models.version(one), text)
+        ways[_name(sharing[one])] = session.cached(key, partial(vocabularies.by_model, tokenizer, text))
+    return _name(sharing[id]), ways
+
+
+def _name(ids: list[str]) -> str:
+    """Name a row by its models: the ids without their switches and folders, two at most."""
+    short = list(dict.fromkeys(id.partition("?")[0].rstrip("/").rpartition("/")[2][:24] for id in ids))
+    return short[0]
+
+
+def _width(loaded: models.LoadedModel) -> int:
+    from models.config_facts import first_number, text_config
+    from models.transformer.config import TransformerConfig
+
+    if isinstance(loaded.config, TransformerConfig):
+        return loaded.config.width
+    return first_number(text_config(loaded.config), "hidden_size", "d_model", "n_embd")
+
+
+def _table(loaded: models.LoadedModel, ways: dict[str, Way]) -> pd.DataFrame:
+    from inspector import vocabularies
+
+    return vocabularies.costs(ways, width=_width(loaded), layer=_layer(loaded), layers=loaded.layers)
+
+
+def _layer(loaded: models.LoadedModel) -> LayerShape | None:
+    """Return the shape of the model's layers; None where they have other parts than scores and mix to count."""
+    from inspector.costs import clock
+
+    def make() -> LayerShape | None:
+        try:
+            return clock.layer_shape(loaded.config)
+        except ValueError:  # the table is drawn without the column then
+            return None
+
+    id = loaded.card.id
+    return session.cached(("layer shape", id, available_models.version(id)), make)
+
+
+def _rows(ways: dict[str, Way]) -> pd.DataFrame:
+    rows = [
+        (name, at, token, *span, known)
+        for name, way in ways.items()
+        for at, (token, span, known) in enumerate(zip(way.tokens, way.spans, way.known, strict=True))
+    ]
+    return pd.DataFrame(rows, columns=["vocabulary", "position", "token", "first", "end", "known"])
+
+
+def _python(loaded: models.LoadedModel, text: str, corpus: Corpus, *, pieces: int) -> str:
+    return (
+        "import models\nfrom inspector import vocabularies\n\n"
+        f"text = {text!r}\ncorpus = vocabularies.Corpus.of({corpus.text!r})\n"
+        "for kind in vocabularies.KINDS:\n"
+        f"    trained = vocabularies.train(kind, corpus, pieces={pieces}, least={corpora.LEAST})\n"
+        "    print(kind, vocabularies.by_library(trained, text).tokens)\n"
+        f"print(vocabularies.by_model(models.load({loaded.card.id!r}).tokenizer, text).tokens)"
+    )

@@ -72,3 +72,13 @@ def test_losses_are_what_the_corpus_loses() -> None:
     assert table.loc["ab", ["used", "loss", "instead"]].tolist() == [4, 3 * 1.5 + 1.5, "a b"]
     assert table.loc["ba", ["used", "loss"]].tolist() == [0, 0.0]
     assert list(table.index) == ["ba", "ab"]
+
+
+@pytest.mark.parametrize(("letters", "seed"), [(letters, seed) for letters, seed in SEEDS if letters != "two"])
+def test_the_librarys_unigram_has_no_piece_that_only_ends_words(letters: str, seed: int) -> None:
+    # The page says so; each piece's next letters in the words, where "" is a word's end.
+    corpus = vocabularies.Corpus.of(random_corpus(letters, seed))
+    for piece in vocabularies.scores(vocabularies.train("unigram", corpus, pieces=40)):
+        places = [(word, at) for word in corpus.marked for at in range(len(word)) if word.startswith(piece, at)]
+        following = {word[at + len(piece) : at + len(piece) + 1] for word, at in places}
+        assert len(piece) == 1 or piece == "[UNK]" or following != {""}

@@ -1,0 +1,105 @@
+"""Sentences of the section How pieces are learned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from inspector.plots.theme import number, signed
+from inspector.readings.tokens.merges import Merging
+from inspector.vocabularies import Rule, Segmentation
+from inspector.wording import token
+
+RULES: dict[Rule, str] = {
+    "count": "BPE: count(ab)",
+    "ratio": "ratio: count(ab) / (count(a) count(b))",
+    "gain": "WordPiece: likelihood gain",
+}
+HEADS: dict[Rule, str] = {"count": "by count (BPE)", "gain": "by gain (WordPiece)", "ratio": "by ratio"}
+TERMS = ("token",)
+LIBRARY = (
+    "BPE joins the most frequent pair (Sennrich et al. 2016); of pairs with one count it takes the pair whose symbols "
+    "are older, as the tokenizers library does, and these are its merges in its order. WordPiece joins the pair that "
+    "raises the likelihood most (Schuster & Nakajima 2012). Its trainer was never published; count(ab) / (count(a) "
+    "count(b)) is what is usually taught for it, the gain for each joined pair and without the rest. It prefers rare "
+    "symbols that stand together. The gain here is exact: by how many nats Σ c ln(c / N) rises. The tokenizers "
+    "library's WordPieceTrainer uses neither: it is its BpeTrainer with ## before symbols that continue a word, and only "
+    "encoding differs, by the longest match."
+)
+
+
+def merging(found: Merging, *, merges: int) -> str:
+    """Say what this merge joins, how short the corpus is, and what the other rules would join."""
+    one, two = map(_piece, found.pair)
+    others = found.tied - 1
+    as_often = {0: "", 1: " (1 other stands as often)"}.get(others, f" ({others} others stand as often)")
+    said = (
+        f"Merge {found.step} of {merges} joins {one} and {two}: no pair stands more often than their {found.count} "
+        f"times{as_often}. The corpus has {found.symbols:,} symbols then, of {found.first:,} characters."
+    )
+    by_ratio, by_gain = found.others["ratio"], found.others["gain"]
+    if by_ratio == by_gain == found.piece:
+        return f"{said} Both rules for WordPiece would make the same piece."
+    if by_ratio == by_gain:
+        return f"{said} Both rules for WordPiece would make {_piece(by_ratio)}."
+    return f"{said} WordPiece would make {_piece(by_gain)} by likelihood gain, {_piece(by_ratio)} by its ratio."
+
+
+def no_merges(*, least: int, pieces: int) -> str:
+    """Say why there is nothing to step through."""
+    if not pieces:
+        return "With 0 pieces beyond the characters there is no merge to see: choose more."
+    return f"No pair of characters stands {least} times in this corpus, so nothing is joined: write a longer one."
+
+
+def matched(word: str, *, pieces: Sequence[str], bpe: Sequence[str], model: str, by_model: Sequence[str]) -> str:
+    """Say how a word is cut by WordPiece, by BPE's merges and by a model's vocabulary; "" for no model."""
+    said = f"WordPiece takes, from the left, the longest piece that fits: {token(word)} becomes {_listed(pieces)}."
+    if tuple(pieces) == ("[UNK]",):
+        said = f"A part of {token(word)} fits no piece of this corpus, so WordPiece calls the whole word unknown."
+    said += f" BPE joins its merges in the order in which they were learned: {_listed(bpe)}."
+    return f"{said} In {model}'s vocabulary: {_listed(by_model)}." if model else said
+
+
+def likeliest(word: str, found: Sequence[Segmentation], scores: dict[str, float]) -> str:
+    """Say which cut of a word is the likeliest, with its sum, and how far behind the next is."""
+    best = found[0]
+    parts = [scores.get(piece) for piece in best.pieces]
+    said = f"Unigram cuts {token(word)} into {_listed(best.pieces)}"
+    if None not in parts and len(parts) > 1:
+        terms = " ".join(f"{'−' if part < 0 else '+'} {number(abs(part))}" for part in parts if part is not None)
+        said += f": log P = {terms.removeprefix('− ').join(['−', '']) if terms.startswith('− ') else terms}"
+        said += f" = {signed(best.log_probability)} nats"
+    else:
+        said += f": log P = {signed(best.log_probability)} nats"
+    if len(found) > 1:
+        said += f". The next best, {_listed(found[1].pieces)}, is {number(best.log_probability - found[1].log_probability)} behind"
+    return f"{said}."
+
+
+def pruned(*, next_to_go: Sequence[str], last_to_go: Sequence[str], pieces: int) -> str:
+    """Say which pieces a smaller unigram vocabulary would lose first."""
+    if not pieces:
+        return "This vocabulary has single characters only, which always stay: nothing can be pruned."
+    return (
+        f"Unigram begins with very many pieces and drops those that the corpus misses least. Of the {pieces} left, the "
+        f"next to go are {_listed(next_to_go)}; without {_listed(last_to_go)} the corpus would lose most."
+    )
+
+
+UNIGRAM = (
+    "A word's likelihood is the product of its pieces' probabilities, each independent of its neighbours; Viterbi finds "
+    "the best cut (Kudo 2018). The loss is how far the corpus's log-likelihood falls when a piece is taken away and each "
+    "word takes its next best cut; the trainer estimates it from each piece's own second best cut. Pieces and probabilities are those of the tokenizers library's UnigramTrainer (EM, "
+    "then pruning, again and again). It begins with strings that different letters follow, so it has no piece that stands "
+    "at ends of words alone. It reads words in the order of a hash table, so that another run may find slightly other "
+    "pieces."
+)
+
+
+def _piece(piece: str) -> str:
+    """Write a piece with its mark of a space, which tells the beginning of a word."""
+    return f"`{piece}`" if piece.startswith("▁") and "`" not in piece else token(piece)
+
+
+def _listed(pieces: Sequence[str]) -> str:
+    return " ".join(map(_piece, pieces))
