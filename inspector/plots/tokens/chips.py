@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Literal
+from typing import Any, Literal
 
 import plotly.graph_objects as go
 
@@ -64,7 +64,9 @@ def drawn(text: str, *, width: int) -> int:
     return _lines(text, width)[-1][1]
 
 
-def words(spelled: Sequence[tuple[str, Sequence[str], int]], *, newest: str, width: int, mode: Mode = "light") -> go.Figure:
+def words(
+    spelled: Sequence[tuple[str, Sequence[str], int]], *, newest: str, width: int, mode: Mode = "light"
+) -> go.Figure:
     """Draw words as their pieces, one after another, with how often each stands in the corpus.
 
     spelled: word, pieces and count. newest: the piece that the last merge made, "" for none.
@@ -134,13 +136,11 @@ def _of_line(way: Way, row: float, first: int, last: int) -> list[Box]:
     return boxes
 
 
-def _figure(
-    boxes: Sequence[Box], ticks: Mapping[float, str], *, width: float, title: str, mode: Mode
-) -> go.Figure:
+def _figure(boxes: Sequence[Box], ticks: Mapping[float, str], *, width: float, title: str, mode: Mode) -> go.Figure:
     figure = go.Figure()
     fill = {"even": theme.SEQUENTIAL[mode][1], "odd": theme.SEQUENTIAL[mode][3]}
     rose = theme.PART[mode]["prediction"]
-    looks = {
+    looks: dict[Kind, dict[str, Any]] = {
         "even": {"fillcolor": fill["even"], "line": {"color": theme.MUTED[mode], "width": 0.6}},
         "odd": {"fillcolor": fill["odd"], "line": {"color": theme.MUTED[mode], "width": 0.6}},
         "unknown": {"fillcolor": "rgba(0,0,0,0)", "line": {"color": rose, "width": 1.4, "dash": "dot"}},

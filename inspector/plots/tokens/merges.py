@@ -9,12 +9,17 @@ import plotly.graph_objects as go
 
 from inspector.plots import theme
 from inspector.plots.theme import Mode
+from inspector.vocabularies import Rule
 
-_LINES = {"count": ("solid", "prediction"), "ratio": ("dot", "positions"), "gain": ("dash", "norm")}
+_LINES: dict[Rule, tuple[str, str]] = {
+    "count": ("solid", "prediction"),
+    "ratio": ("dot", "positions"),
+    "gain": ("dash", "norm"),
+}
 
 
 def pairs(table: pd.DataFrame, *, top: int, mode: Mode = "light") -> go.Figure:
-    """Draw the counts of the `top` first pairs as bars, the chosen one, the first, in full colour; table: of readings."""
+    """Draw the counts of the `top` first pairs as bars, the chosen one in full colour; table: of readings."""
     shown = table.head(top)
     return _bars(
         [f"{first} + {second}" for first, second in zip(shown["first"], shown["second"], strict=True)],
@@ -77,7 +82,7 @@ def _bars(
 
 
 def lengths(
-    lengths: Mapping[str, Sequence[int]], *, names: Mapping[str, str], step: int, mode: Mode = "light"
+    lengths: Mapping[Rule, Sequence[int]], *, names: Mapping[Rule, str], step: int, mode: Mode = "light"
 ) -> go.Figure:
     """Draw the symbols of the corpus after each merge, a line per rule, and where the reader is; lengths: by rule."""
     figure, part = go.Figure(), theme.PART[mode]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import zip_longest
 
 import pandas as pd
 
@@ -64,10 +65,9 @@ def telling(learned: Learned) -> int:
 def first_merges(learned: dict[Rule, Learned], *, most: int) -> pd.DataFrame:
     """List the pieces that each rule makes first, a row per merge; columns merge, count, gain, ratio."""
     rules: tuple[Rule, ...] = ("count", "gain", "ratio")
-    made = {rule: [merge.piece for merge in learned[rule].merges[:most]] for rule in rules}
-    rows = max(map(len, made.values()))
-    columns = {rule: [*pieces, *[""] * (rows - len(pieces))] for rule, pieces in made.items()}
-    return pd.DataFrame({"merge": range(1, rows + 1), **columns})
+    made = [[merge.piece for merge in learned[rule].merges[:most]] for rule in rules]
+    rows = [(at, *pieces) for at, pieces in enumerate(zip_longest(*made, fillvalue=""), start=1)]
+    return pd.DataFrame(rows, columns=["merge", *rules])
 
 
 def matching(word: str, pieces: tuple[str, ...], *, prefix: str) -> pd.DataFrame:

@@ -18,8 +18,8 @@ EXAMPLES = {
     "English": (
         "The old teacher was teaching a new class. She taught slowly, and the slower she taught, the better they "
         "listened. The newest pupil listened best: he had listened to the wind, the water and the birds long before he "
-        "ever listened to a teacher. A low wind is a slow wind; a lower wind is a slower wind. The widest river has the "
-        "slowest water, and the lowest water is the warmest.\n"
+        "ever listened to a teacher. A low wind is a slow wind; a lower wind is a slower wind. The widest river has "
+        "the slowest water, and the lowest water is the warmest.\n"
         "A cat sat by the door and was tired. Another cat sat near it. The tired cat was watching the other cat, and "
         "the other cat was watching the birds. Watching birds is tiring, and a tired cat is a sleeping cat. "
         "When the teacher came home, the cats were sleeping on the table. She was tired too: teaching is tiring. She "

@@ -15,8 +15,8 @@ from inspector.views.components.width import is_narrow
 from inspector.views.figures import chart
 from inspector.views.shell import link, sentence, session, widgets
 from inspector.views.shell.player import Player
-from inspector.views.tokens import cutting
 from inspector.views.tokens import corpus as corpora
+from inspector.views.tokens import cutting
 from inspector.wording.english.tokens import merges as words
 from models import failures
 
@@ -124,9 +124,7 @@ def _rules(learned: dict[Rule, Learned], *, step: int, python: str) -> None:
         )
     with right:
         st.subheader("What each rule joins first", anchor=False)
-        widgets.table(
-            read.first_merges(learned, most=FIRST_MERGES), name="first-merges", words=words.HEADS, height=320
-        )
+        widgets.table(read.first_merges(learned, most=FIRST_MERGES), name="first-merges", words=words.HEADS, height=320)
     st.caption(words.LIBRARY)
 
 

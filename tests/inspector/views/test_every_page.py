@@ -21,6 +21,7 @@ PARAMETERS = {
     "LayerNorm": "statistic norm_sqrt token norm norm_stream",
     "Positions": "dimensions",
     "Costs": "counted stream kernel component section of shape length card batch bits",
+    "Tokens": "section corpus pieces merge word",
     "Batch": "section texts layout row batch_stream batch_layer batch_head padded mask_order mask_way changed_text "
     "changed",
     "Lab": "lab_task lab_length lab_steps lab_rate lab_seeds lab_a_positions lab_a_score lab_b_layers lab_b_residual",

@@ -14,7 +14,7 @@ RULES: dict[Rule, str] = {
     "ratio": "ratio: count(ab) / (count(a) count(b))",
     "gain": "WordPiece: likelihood gain",
 }
-HEADS: dict[Rule, str] = {"count": "by count (BPE)", "gain": "by gain (WordPiece)", "ratio": "by ratio"}
+HEADS = {"count": "by count (BPE)", "gain": "by gain (WordPiece)", "ratio": "by ratio"}
 TERMS = ("token",)
 LIBRARY = (
     "BPE joins the most frequent pair (Sennrich et al. 2016); of pairs with one count it takes the pair whose symbols "
@@ -22,8 +22,8 @@ LIBRARY = (
     "raises the likelihood most (Schuster & Nakajima 2012). Its trainer was never published; count(ab) / (count(a) "
     "count(b)) is what is usually taught for it, the gain for each joined pair and without the rest. It prefers rare "
     "symbols that stand together. The gain here is exact: by how many nats Σ c ln(c / N) rises. The tokenizers "
-    "library's WordPieceTrainer uses neither: it is its BpeTrainer with ## before symbols that continue a word, and only "
-    "encoding differs, by the longest match."
+    "library's WordPieceTrainer uses neither: it is its BpeTrainer with ## before symbols that continue a word, and "
+    "only encoding differs, by the longest match."
 )
 
 
@@ -63,16 +63,14 @@ def matched(word: str, *, pieces: Sequence[str], bpe: Sequence[str], model: str,
 def likeliest(word: str, found: Sequence[Segmentation], scores: dict[str, float]) -> str:
     """Say which cut of a word is the likeliest, with its sum, and how far behind the next is."""
     best = found[0]
-    parts = [scores.get(piece) for piece in best.pieces]
+    parts = [scores[piece] for piece in best.pieces if piece in scores]
     said = f"Unigram cuts {token(word)} into {_listed(best.pieces)}"
-    if None not in parts and len(parts) > 1:
-        terms = " ".join(f"{'−' if part < 0 else '+'} {number(abs(part))}" for part in parts if part is not None)
-        said += f": log P = {terms.removeprefix('− ').join(['−', '']) if terms.startswith('− ') else terms}"
-        said += f" = {signed(best.log_probability)} nats"
-    else:
-        said += f": log P = {signed(best.log_probability)} nats"
+    terms = "".join(f" − {number(-part)}" for part in parts).replace(" − ", "−", 1)
+    filled = f"{terms} = " if 1 < len(parts) == len(best.pieces) else ""
+    said += f": log P = {filled}{signed(best.log_probability)} nats"
     if len(found) > 1:
-        said += f". The next best, {_listed(found[1].pieces)}, is {number(best.log_probability - found[1].log_probability)} behind"
+        behind = number(best.log_probability - found[1].log_probability)
+        said += f". The next best, {_listed(found[1].pieces)}, is {behind} behind"
     return f"{said}."
 
 
@@ -87,12 +85,12 @@ def pruned(*, next_to_go: Sequence[str], last_to_go: Sequence[str], pieces: int)
 
 
 UNIGRAM = (
-    "A word's likelihood is the product of its pieces' probabilities, each independent of its neighbours; Viterbi finds "
-    "the best cut (Kudo 2018). The loss is how far the corpus's log-likelihood falls when a piece is taken away and each "
-    "word takes its next best cut; the trainer estimates it from each piece's own second best cut. Pieces and probabilities are those of the tokenizers library's UnigramTrainer (EM, "
-    "then pruning, again and again). It begins with strings that different letters follow, so it has no piece that stands "
-    "at ends of words alone. It reads words in the order of a hash table, so that another run may find slightly other "
-    "pieces."
+    "A word's likelihood is the product of its pieces' probabilities, each independent of its neighbours; Viterbi "
+    "finds the best cut (Kudo 2018). The loss is how far the corpus's log-likelihood falls when a piece is taken away "
+    "and each word takes its next best cut; the trainer estimates it from each piece's own second best cut. Pieces and "
+    "probabilities are those of the tokenizers library's UnigramTrainer (EM, then pruning, again and again). It begins "
+    "with strings that different letters follow, so it has no piece that stands at ends of words alone. It reads words "
+    "in the order of a hash table, so that another run may find slightly other pieces."
 )
 
 

@@ -30,8 +30,8 @@ TERMS = ("token", "FLOPs")
 def cutting(found: Cutting, *, model: str) -> str:
     """Say how long the text is in each vocabulary, what it costs, and what is unknown."""
     counts = (
-        f"This text is {_tokens(found.characters)} as characters, {_words(found)} and {found.pieces:,} in {model}'s vocabulary of "
-        f"{found.vocabulary:,}."
+        f"This text is {_tokens(found.characters)} as characters, {_words(found)} and {found.pieces:,} in {model}'s "
+        f"vocabulary of {found.vocabulary:,}."
     )
     cost = f" The longest of the three has {number(found.times)} times the attention cells of the shortest."
     return (
@@ -45,10 +45,10 @@ def explained(*, model: str, pieces: int, blanks: bool) -> str:
     """Say which vocabularies stand in the picture, and what cuts a word."""
     chinese = "" if blanks else " Chinese is written without blanks, so a whole sentence counts as one word."
     return (
-        "The first five are learned here from the corpus, by the trainers of the tokenizers library; WordPiece, BPE and "
-        f"unigram have {pieces} pieces beyond its characters. The others belong to models; {model} is the sidebar's. "
-        f"Words are cut at blanks alone.{chinese} Pieces of a word touch. A question mark in a dashed box is a token for "
-        "anything unknown. A box without letters is a byte of a character. [CLS] and [SEP] are left out."
+        "The first five are learned here from the corpus, by the trainers of the tokenizers library; WordPiece, BPE "
+        f"and unigram have {pieces} pieces beyond its characters. The others belong to models; {model} is the "
+        f"sidebar's. Words are cut at blanks alone.{chinese} Pieces of a word touch. A question mark in a dashed box "
+        "is a token for anything unknown. A box without letters is a byte of a character. [CLS] and [SEP] are left out."
     )
 
 
@@ -56,15 +56,15 @@ def trade_off(*, model: str, width: int, tokens: int, shortest: int, vocabulary:
     """Fill the numbers into n² and V D, and say what BERT does; tokens: of the sidebar's model."""
     said = (
         f"{model}: n² = {tokens:,}² = {tokens**2:,} cells of a map, against {shortest:,}² = {shortest**2:,} for the "
-        f"shortest way; V · D = {vocabulary:,} · {width:,} = {vocabulary * width:,} numbers in the embedding. The table counts what "
-        f"{model}'s sizes would cost with each vocabulary."
+        f"shortest way; V · D = {vocabulary:,} · {width:,} = {vocabulary * width:,} numbers in the embedding. The "
+        f"table counts what {model}'s sizes would cost with each vocabulary."
     )
     if flops is not None:
         said += f" Scores and mix, the part that grows with n², take 4 n² H E FLOPs a layer, {flops:,} in all."
     return (
-        f"{said} Small units know every text and make it long; words keep it short and know little. Pieces lie between: "
-        "BERT reads WordPiece with 30,522 pieces, Chinese BERT single characters (Devlin et al. 2019). BPE: Sennrich et "
-        "al. 2016; WordPiece: Schuster & Nakajima 2012; unigram: Kudo 2018."
+        f"{said} Small units know every text and make it long; words keep it short and know little. Pieces lie "
+        "between: BERT reads WordPiece with 30,522 pieces, Chinese BERT single characters (Devlin et al. 2019). BPE: "
+        "Sennrich et al. 2016; WordPiece: Schuster & Nakajima 2012; unigram: Kudo 2018."
     )
 
 

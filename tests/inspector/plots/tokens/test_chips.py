@@ -1,0 +1,83 @@
+"""Boxes of tokens: each stands under the characters that it holds, and every box that is unknown is no colour alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import plotly.graph_objects as go
+import pytest
+
+from inspector import vocabularies
+from inspector.plots.tokens import chips, merges
+
+
+def written(figure: go.Figure) -> list[tuple[float, float, str]]:
+    """Read the letters of the boxes: row, middle, text."""
+    (letters,) = (trace for trace in figure.data if trace.mode == "text")
+    return sorted(zip(letters.y, letters.x, letters.text, strict=True))
+
+
+def outlines(figure: go.Figure, name: str) -> Any:
+    return next(trace for trace in figure.data if trace.name == name)
+
+
+def test_tokens_stand_under_their_characters() -> None:
+    text = "ab 书🙂"
+    way = vocabularies.Way(
+        text, ("ab", "▁", "书", "<0xF0>", "<0x9F>"), ((0, 2), (2, 3), (3, 4), (4, 5), (4, 5)), (True,) * 5, 9
+    )
+    unknown = vocabularies.Way(text, ("[UNK]", "▁书🙂"), ((0, 2), (2, 5)), (False, True), 9)
+    figure = chips.ways({"one": way, "two": unknown})
+    assert written(figure) == [
+        (0, 1, "ab"),
+        (0, 2.5, "·"),
+        (0, 4, "书"),
+        (0, 5.5, ""),  # two bytes share the place of one character
+        (0, 6.5, ""),
+        (1, 1, "?"),
+        (1, 5, "书🙂"),  # the space before a word is a gap
+    ]
+    assert outlines(figure, "unknown").line.dash == "dot"
+    assert list(figure.layout.yaxis.ticktext) == ["one", "two"]
+
+
+def test_the_mark_that_a_tokenizer_puts_before_a_text_stands_before_it() -> None:
+    way = vocabularies.Way("我们", ("▁", "我们"), ((0, 1), (0, 2)), (True, True), 9)
+    bytes_too = vocabularies.Way("我们", ("▁", "<0xE6>", "们"), ((0, 1), (0, 1), (1, 2)), (True,) * 3, 9)
+    figure = chips.ways({"one": way, "two": bytes_too})
+    assert [(row, x > 0, text) for row, x, text in written(figure)] == [
+        (0, False, "▁"),
+        (0, True, "我们"),
+        (1, False, "▁"),
+        (1, True, "我"),
+        (1, True, "们"),
+    ]
+
+
+@pytest.mark.parametrize("text", ["word " * 40, "我们都" * 60])
+def test_long_texts_are_drawn_in_lines(text: str) -> None:
+    drawn = chips.drawn(text, width=26)
+    assert drawn < len(text)
+    assert chips.units(text[:drawn]) <= chips.MOST_LINES * 26
+    spans = tuple((at, at + 1) for at in range(len(text)))
+    way = vocabularies.Way(text, tuple(text), spans, (True,) * len(text), 9)
+    letters = written(chips.ways({"characters": way}, width=26))
+    assert "".join(letter for *_, letter in letters).replace("·", " ") == text[:drawn]
+
+
+def test_html_in_a_text_stays_text() -> None:
+    figure = chips.words([("<b>$x$", ("<b>", "$x$"), 2)], newest="<b>", width=40)
+    assert [text for *_, text in written(figure)] == ["&lt;b&gt;", "&#36;x&#36;", "×2"]
+    assert outlines(figure, "made by this merge").line.width > 2
+
+
+def test_figures_of_merges() -> None:
+    learned = vocabularies.learn({"low": 3, "lower": 2}, merges=3)
+    bars = merges.pairs(learned.pairs(0), top=2).data[0]
+    assert list(bars.x) == [5, 5]
+    assert list(bars.y) == ["l + o", "o + w"]
+    lines = merges.lengths({"count": learned.lengths()}, names={"count": "BPE"}, step=1)
+    assert list(lines.data[0].y) == [19, 14, 9, 7]
+    assert (lines.data[1].x[0], lines.data[1].y[0]) == (1, 14)
+    losses = vocabularies.losses({"ab": 1}, {"a": -1.0, "b": -2.0, "ab": -1.5})
+    assert list(merges.losses(losses, top=5).data[0].x) == [1.5]

@@ -1,0 +1,73 @@
+"""A merge read and said: what is joined, what other rules would join, and how a word is matched."""
+
+from __future__ import annotations
+
+import pytest
+
+from inspector import vocabularies
+from inspector.readings.tokens import merges as read
+from inspector.readings.tokens import pieces
+from inspector.wording.english.tokens import merges as words
+from inspector.wording.english.tokens import pieces as piece_words
+
+WORDS = {"she": 2, "he": 10, "hen": 6, "zq": 2, "the": 3, "ab": 7, "cab": 1}
+
+
+def test_a_merge_and_what_other_rules_would_join() -> None:
+    learned = vocabularies.learn(WORDS, merges=20, least=2)
+    table = read.pairs(learned, 1)
+    found = read.merging(learned, 1, table=table)
+    assert (found.pair, found.count, found.tied, found.first) == (("h", "e"), 21, 1, 74)
+    assert found.symbols == 74 - 21
+    assert found.others["ratio"] == "zq"
+    assert table["count"].min() >= 2
+    said = words.merging(found, merges=20)
+    assert "Merge 1 of 20 joins `h` and `e`: no pair stands more often than their 21 times. " in said
+    assert "The corpus has 53 symbols then, of 74 characters." in said
+    assert "`zq`" in said
+    step = read.telling(learned)
+    at = read.merging(learned, step, table=read.pairs(learned, step))
+    assert step >= 1
+    assert at.step == step
+
+
+def test_tied_pairs_are_said() -> None:
+    learned = vocabularies.learn({"ab": 2, "cd": 2}, merges=2, least=2)
+    found = read.merging(learned, 1, table=read.pairs(learned, 1))
+    assert found.tied == 2
+    assert "their 2 times (1 other stands as often)" in words.merging(found, merges=2)
+    assert "would make the same piece" in words.merging(found, merges=2)
+
+
+def test_the_rules_side_by_side() -> None:
+    learned = {rule: vocabularies.learn(WORDS, merges=4, rule=rule, least=2) for rule in vocabularies.RULES}
+    table = read.first_merges(learned, most=3)
+    assert table["merge"].tolist() == [1, 2, 3]
+    assert table["count"].tolist() == [merge.piece for merge in learned["count"].merges[:3]]
+
+
+def test_a_longest_match_step_by_step() -> None:
+    table = read.matching("abcd", ("ab", "##c", "##d"), prefix="##")
+    assert table["rest"].tolist() == ["abcd", "cd", "d"]
+    assert table["tried"].tolist() == ["abcd, abc", "##cd", "–"]
+    long = read.matching("abcdefgh", ("a", "##bcdefgh"), prefix="##")
+    assert long["tried"][0] == "abcdefgh, abcdefg, abcdef, abcde … 3 more"
+
+
+def test_unigrams_sum_is_filled_in() -> None:
+    scores = {"a": -1.0, "b": -2.5, "ab": -2.0}
+    found = vocabularies.segmentations("aba", scores, most=2)
+    assert words.likeliest("aba", found, scores) == (
+        "Unigram cuts `aba` into `ab` `a`: log P = −2.00 − 1.00 = −3.00 nats. "
+        "The next best, `a` `b` `a`, is 1.50 behind."
+    )
+    assert "= " not in words.likeliest("é", vocabularies.segmentations("é", scores), scores).replace("log P = ", "")
+
+
+@pytest.mark.parametrize(("text", "blanks"), [("a b", True), ("ab", False)])
+def test_a_text_in_three_vocabularies(text: str, blanks: bool) -> None:
+    corpus = vocabularies.Corpus.of("a a b b ab")
+    ways = {kind: vocabularies.by_library(vocabularies.train(kind, corpus), text) for kind in vocabularies.KINDS}
+    found = pieces.cutting(ways | {"model": ways["bpe"]}, model="model")
+    assert (found.characters, found.words, found.blanks) == (len(text), len(text.split()), blanks)
+    assert ("no blanks" in piece_words.cutting(found, model="model")) is not blanks
