@@ -37,11 +37,8 @@ PATHS = {  # by the page's title; seen from the frame, which lies in shell/
     "Batch": "../batch/page.py",
     "Lab": "../lab/page.py",
     "Training": "../training/page.py",
-    "Tokens": "../tokens/page.py",
 }
-READING = tuple(
-    page for page in PATHS if page not in ("Lab", "Training", "Tokens")
-)  # the pages that read the sidebar's text
+READING = tuple(page for page in PATHS if page not in ("Lab", "Training"))  # the pages that read the sidebar's text
 EXAMPLE = "The cat sat on the mat because it was tired."  # the text that the page starts with
 HOSTILE = "<img src=x onerror=alert(1)> **bold** $x$ [a](javascript:alert(1))"
 NOTHING: Mapping[str, object] = MappingProxyType({})
