@@ -10,6 +10,8 @@ Shapes: T steps, D width, G gates.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
 import torch
@@ -21,16 +23,21 @@ from inspector.distance.recurrent import RECURRENT, Kind, Setting, inputs, netwo
 _WEIGHTS = ("weight_ih_l0", "weight_hh_l0")  # [G D, D] each
 
 
-def parts(setting: Setting) -> pd.DataFrame:
+def parts(setting: Setting, *, on_progress: Callable[[int, int], object] | None = None) -> pd.DataFrame:
     """Measure each step's part in ds / d(W_ih, W_hh), s = sum(out_T), a row for each recurrent network and step.
 
     Columns: network, step (from 1), norm (of the step's part, both matrices together), total (the norm of the sum of
     all parts), off (the largest difference of that sum from autograd's own gradient, of its largest entry). norm and
-    total are medians of the seeds, off is the largest of them.
+    total are medians of the seeds, off is the largest of them. on_progress: told the runs that are done, and all.
     """
-    tables = []
+    tables: list[pd.DataFrame] = []
+    runs = len(RECURRENT) * len(setting.seeds)
     for kind in RECURRENT:
-        found = [_parts(kind, setting, seed) for seed in setting.seeds]
+        found: list[tuple[np.ndarray, float, float]] = []
+        for seed in setting.seeds:
+            if on_progress is not None:
+                on_progress(len(tables) * len(setting.seeds) + len(found), runs)
+            found.append(_parts(kind, setting, seed))
         norms = np.median([norms for norms, _, _ in found], axis=0)
         columns = {
             "network": kind,

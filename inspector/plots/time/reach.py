@@ -1,0 +1,89 @@
+"""Gradients of a loaded model by distance, and by the ways on which they come back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import floor, log10
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from inspector.plots import theme
+from inspector.plots.theme import Mode
+
+_SHADES = (4, 7, 11)  # of theme.SEQUENTIAL, from the first layer shown to the last
+_DASHES = ("solid", "dash", "dot")
+
+
+def by_distance(table: pd.DataFrame, *, layers: Sequence[int], mode: Mode = "light") -> go.Figure:
+    """Draw ||ds / dx_t|| by distance on a logarithmic scale, a line for each of up to three layers.
+
+    table: one scalar's rows of a stream, of `reach.measure`. Where distance is not known, in a source, the axis is the
+    position. A gradient of 0, of what a causal mask hides, has no point.
+    """
+    figure = go.Figure()
+    source = bool(table["distance"].isna().all())
+    shades, seen = _SHADES[-len(layers) :], table[table["norm"] > 0]
+    for layer, shade, dash in zip(layers, shades, _DASHES, strict=False):
+        rows = seen[seen["layer"] == layer].sort_values("position", ascending=source)
+        at = rows["position"] if source else rows["distance"].astype(int)
+        figure.add_scatter(
+            x=at,
+            y=rows["norm"],
+            mode="lines+markers",
+            name=f"x entering layer {layer}",
+            line={"color": theme.SEQUENTIAL[mode][shade], "dash": dash, "width": 2.5},
+            marker={"size": 6 if len(rows) < theme.MOST_TICKS else 3},
+            customdata=list(zip(rows["position"], map(theme.literal, rows["token"]), strict=True)),
+            text=[theme.number(value) for value in rows["norm"]],
+            hovertemplate=f"%{{customdata[0]}} %{{customdata[1]}}<br>distance %{{x}}, layer {layer}<br>%{{text}}"
+            "<extra></extra>",
+        )
+    return figure.update_layout(
+        template=theme.template(mode),
+        title_text="Gradient by distance",
+        xaxis={"title": {"text": "position in the source" if source else "distance T − t, in tokens"}},
+        yaxis=_logarithmic(seen["norm"], "‖∂s / ∂x_t‖"),
+        legend={**theme.LEGEND_BELOW, "y": -0.24},
+        showlegend=True,
+        height=380,
+    )
+
+
+def by_way(table: pd.DataFrame, names: Mapping[str, str], *, mode: Mode = "light") -> go.Figure:
+    """Draw the norm of the whole gradient by layer, a line for each way back: all, through sublayers alone, the skip.
+
+    table: way, layer, norm. names: of the ways, in the legend.
+    """
+    figure = go.Figure()
+    part = theme.PART[mode]
+    colours = {"all": part["attention"], "sublayers": part["ffn"], "skip": part["residual"]}
+    seen = table[table["norm"] > 0]
+    for (way, rows), dash in zip(seen.groupby("way", sort=False), _DASHES, strict=False):
+        figure.add_scatter(
+            x=rows["layer"],
+            y=rows["norm"],
+            mode="lines+markers",
+            name=names[str(way)],
+            line={"color": colours[str(way)], "dash": dash, "width": 2.5},
+            marker={"size": 7},
+            text=[theme.number(value) for value in rows["norm"]],
+            hovertemplate=f"x entering layer %{{x}}<br>{names[str(way)]} %{{text}}<extra></extra>",
+        )
+    return figure.update_layout(
+        template=theme.template(mode),
+        title_text="What the residual carries",
+        xaxis={"title": {"text": "x entering layer"}, "dtick": 1 if table["layer"].max() < 12 else None},
+        yaxis=_logarithmic(seen["norm"], "‖∂s / ∂x‖ over all tokens"),
+        legend={**theme.LEGEND_BELOW, "y": -0.26},
+        showlegend=True,
+        height=360,
+    )
+
+
+def _logarithmic(values: pd.Series, title: str) -> dict[str, object]:
+    axis: dict[str, object] = {"title": {"text": title}, "type": "log", "exponentformat": "power", "nticks": 6}
+    if values.empty:
+        return axis
+    low, high = log10(float(values.min())), log10(float(values.max()))
+    return axis | {"range": [min(floor(low * 2) / 2, high - 1), high + 0.15]}
