@@ -54,7 +54,7 @@ class Shared:
 
 @dataclass(frozen=True)
 class Ordered:
-    """How far out_T moves, of its length, when the inputs before it are shuffled."""
+    """The moves of out_T, of its length, when the inputs before it are shuffled."""
 
     recurrent: tuple[float, float]
     attention: float

@@ -111,7 +111,7 @@ def paths(setting: Setting) -> pd.DataFrame:
 
 
 def methods() -> pd.DataFrame:
-    """What is often listed as attention methods, what each is, and the page that shows it."""
+    """List the attention methods that are often named together, what each is, and the page that shows it."""
     rows = [
         ("Scaled dot product", "a score function", "Scores; Why this weight, on Attention"),
         ("Additive, general", "score functions", "Scores, One head; Switches"),
