@@ -54,7 +54,7 @@ def take(browser: Browser, address: str, name: str) -> None:
     page.get_by_text(ready).first.wait_for(state="attached", timeout=60_000)
     if name == "lab":
         page.get_by_role("button", name="Start").click()
-        page.get_by_text("One text, and where the heads look").first.wait_for(state="attached", timeout=120_000)
+        page.get_by_text("One text, and where each side looks").first.wait_for(state="attached", timeout=120_000)
     page.get_by_test_id("stSkeleton").first.wait_for(state="hidden", timeout=120_000)  # all that is drawn has come
     page.wait_for_timeout(6000)  # charts fade in
     page.screenshot(path=FOLDER / f"{name}.png")

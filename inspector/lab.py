@@ -1,4 +1,4 @@
-"""The lab's runs as tables: curves, layers, accuracy by length, and answers under each other, symbol for symbol."""
+"""The lab's runs as tables: curves, layers, accuracy by length and by place; and answers under each other."""
 
 from __future__ import annotations
 
@@ -93,6 +93,22 @@ def accuracies(results: Iterable[Result]) -> pd.DataFrame:
         exact_smallest=("exact", "min"),
         exact_largest=("exact", "max"),
     ).reset_index()
+
+
+def places(results: Iterable[Result]) -> pd.DataFrame:
+    """A row per side, seed, tested length and place of the answer: times, place (from 1), right (a share of the texts).
+
+    Empty for tasks whose answers are not all of one length.
+    """
+    return pd.DataFrame(
+        [
+            (one.side, one.run.seed, trial.times, place, right)
+            for one in results
+            for trial in one.trials
+            for place, right in enumerate(trial.places, start=1)
+        ],
+        columns=["side", "seed", "times", "place", "right"],
+    )
 
 
 def seeds(trained: Sequence[Trained]) -> int:

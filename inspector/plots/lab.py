@@ -72,6 +72,34 @@ def curves(table: pd.DataFrame, *, steps: int, unit: str = "digit", mode: Mode =
     )
 
 
+def places(table: pd.DataFrame, *, unit: str = "digit", guessed: float, mode: Mode = "light") -> go.Figure:
+    """Share of texts in which each place of the answer is right, A solid and B dashed, means over seeds.
+
+    table: of `lab.places`, of one tested length; guessed: the share that naming symbols at random gets right, dotted.
+    """
+    figure = go.Figure()
+    for side, (part, dash) in _STYLES.items():
+        means = table[table["side"] == side].groupby("place")["right"].mean()
+        figure.add_scatter(
+            x=means.index,
+            y=means,
+            name=side,
+            mode="lines+markers",
+            line={"color": theme.PART[mode][part], "dash": dash, "width": 2.5},
+            hovertemplate=f"{side}, place %{{x}} of the answer: %{{y:.1%}}<extra></extra>",
+        )
+    figure.add_hline(y=guessed, line={"dash": "dot", "width": 1}, annotation_text="named at random")
+    figure.update_yaxes(title_text=f"{unit} right", range=[-0.03, 1.03], tickformat=".0%")
+    figure.update_xaxes(title_text="place in the answer", tick0=1, dtick=1 + table["place"].nunique() // 17)
+    return figure.update_layout(
+        template=theme.template(mode),
+        title_text=f"Each {unit} of the answer by its place",
+        legend=theme.LEGEND_ABOVE,
+        margin={"t": 76},
+        height=320,
+    )
+
+
 def depth(table: pd.DataFrame, *, mode: Mode = "light") -> go.Figure:
     """Length of the gradient in each layer and size of the residual stream after it, before training and at the end.
 

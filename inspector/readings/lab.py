@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, get_args
 from models.training.tiny.experiments import Experiment, Side, Task
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from inspector.lab import Trained
     from models.training.lab import Result, Trial
     from models.training.tiny.depth import LayerState
@@ -74,6 +76,18 @@ class Depth:
     first_gradient: tuple[float, float] | None
     deviation: tuple[float, float]
     off: float
+
+
+@dataclass(frozen=True)
+class Places:
+    """The places of one side's answer, counted from 1, with the share of texts that are right there: means over seeds.
+
+    worst: the first of those with the smallest share.
+    """
+
+    of: int
+    first: float
+    worst: tuple[int, float]
 
 
 @dataclass(frozen=True)
@@ -161,6 +175,29 @@ def depth(results: Iterable[Result]) -> dict[Side, Depth]:
             deviation=(median(one[-1].deviation for one in before), median(one[-1].deviation for one in after)),
             off=median(fmean(layer.off for layer in one) for one in after),
         )
+    return found
+
+
+def aligned(trial: Trial, task: Task) -> tuple[int, int, int] | None:
+    """Count the steps of an RNN whose largest weight lies on the digit to be written, those on or beside it, and all.
+
+    None where the digit's place in the text is not known: in sort equal digits stand in many places.
+    """
+    if task not in ("copy", "reverse"):
+        return None
+    steps = len(trial.wanted)
+    wanted = range(1, steps + 1) if task == "copy" else range(steps, 0, -1)  # a mark stands before the text
+    away = [abs(int(row.argmax()) - place) for row, place in zip(trial.attention["cross"][0][0], wanted, strict=True)]
+    return sum(one == 0 for one in away), sum(one <= 1 for one in away), steps
+
+
+def places(table: pd.DataFrame) -> dict[Side, Places]:
+    """Find the first and the worst place of each side in a table of `inspector.lab.places` of one tested length."""
+    found: dict[Side, Places] = {}
+    for side in get_args(Side):
+        means = table[table["side"] == side].groupby("place")["right"].mean()
+        if len(means):
+            found[side] = Places(of=len(means), first=means[1], worst=(int(means.idxmin()), float(means.min())))
     return found
 
 

@@ -1,4 +1,4 @@
-"""The lab: a very small Transformer learns a task in seconds, and is then tested.
+"""The lab: a very small network learns a task in seconds, and is then tested.
 
 Copy, reverse and sort are learned by the shape that the run asks for. An encoder names every digit of the answer at its
 place, all at once. It is the fastest shape, because a step is one forward pass over n + 2 tokens, and it shows most
@@ -6,6 +6,8 @@ about positions: a causal mask would reveal them (Haviv et al. 2022), while an e
 order, whatever it learns. A decoder reads the digits and then writes the answer, token by token; an encoder-decoder
 reads with one stack and writes with the other. These two are trained on the right answer (teacher forcing) and tested
 on what they write, so that one mistake can bring the next.
+
+An RNN, with attention or without, reads and writes as an encoder-decoder does: models/recurrent.
 
 Repeats is learned by a decoder, which names the next symbol of a text; the induction score shows a head being born.
 """
@@ -31,13 +33,14 @@ from models.training.tiny import depth
 from models.training.tiny.depth import LayerState
 from models.training.tiny.experiments import BATCH, TIMES, Experiment, LabRun, Side
 from models.training.tiny.puzzles import Texts, draw
-from models.training.tiny.solvers import Solver, labels, layers, seeded, solver
+from models.training.tiny.solvers import RecurrentWriter, Solver, labels, layers, seeded, solver
 from models.transformer.segment_memory import joined
 
 EVERY = 10  # steps from one report to the next
 MEASURED = 20  # times in a training that its layers are measured
 TRIED = 256  # texts of a trial
 SCORED = 32  # texts of an induction score
+ORDERED = ("copy", "reverse", "sort")  # tasks whose answer is written place by place
 _FRESH = 10_000  # seeds of texts that no training draws
 
 
@@ -182,7 +185,8 @@ class Trial:
 
     A decoder writes its answer token by token, and goes on from its own mistakes; in repeats it goes on from the true
     text. attention: the weights [H, Q, T] of the one text in each layer of a stream; tokens: the characters that each
-    stream reads, those of "cross" its queries, with the encoder's as keys.
+    stream reads, those of "cross" its queries, with the encoder's as keys. An RNN has one map, [1, Q, T] of "cross", or
+    without attention none. places: the share of texts in which each place of the answer is right.
     """
 
     times: int  # trained lengths
@@ -196,6 +200,7 @@ class Trial:
     asked: tuple[bool, ...]  # the places of the answer that count
     period: int = 0  # of repeats, how many symbols the block has
     induction: NDArray[np.float32] | None = None  # of repeats, the score [L, H] of every head
+    places: tuple[float, ...] = ()  # of copy, reverse and sort, whose answers all have one length
 
 
 @dataclass(frozen=True)
@@ -228,7 +233,7 @@ def trial(network: Solver, run: LabRun, *, times: int) -> Trial:
     written = texts if run.task == "repeats" else texts._replace(wanted=answer)  # a decoder reads what it wrote
     first = Texts(*(part[:1] for part in written))
     read = {stream: labels(ids[0].tolist(), task=run.task) for stream, ids in network.tokens(first).items()}
-    if run.config.shape == "encoder-decoder":
+    if run.shape == "encoder-decoder":
         read["cross"] = read["decoder"]
     return Trial(
         times,
@@ -244,12 +249,16 @@ def trial(network: Solver, run: LabRun, *, times: int) -> Trial:
         asked=tuple(texts.asked[0].tolist()),
         period=int(texts.period[0]),
         induction=induction(network, run, times=times) if run.task == "repeats" else None,
+        places=tuple((answer == texts.wanted).float().mean(dim=0).tolist()) if run.task in ORDERED else (),
     )
 
 
 @torch.inference_mode()
 def attention(network: Solver, texts: Texts) -> dict[Stream, list[Tensor]]:
     """Read texts and return the attention weights [B, H, Q, T] of every layer, by stream."""
+    if isinstance(network, RecurrentWriter):
+        alignment = network.alignment(texts)
+        return {} if alignment is None else {"cross": [alignment[:, None]]}
     calls: list[AttentionCall] = []
     with watch(calls.append):
         network(texts)

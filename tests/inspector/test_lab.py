@@ -44,6 +44,39 @@ def test_accuracies_are_mean_and_range_over_seeds() -> None:
     assert row["exact"] == pytest.approx(0.4)
 
 
+def test_places_have_a_row_each_and_their_worst_is_told() -> None:
+    both = [
+        replace(one, trials=(replace(one.trials[0], places=places),))
+        for one, places in zip(BOTH, ((1.0, 0.5, 0.75), (0.5, 0.25, 0.25), (1.0,) * 3, (1.0,) * 3), strict=True)
+    ]
+    table = lab.places(both)
+    assert len(table) == 4 * 3
+    row = table[(table["side"] == "A") & (table["seed"] == 1) & (table["place"] == 2)].iloc[0]
+    assert (row["times"], row["right"]) == (1, 0.25)
+    found = read.places(table)
+    assert found["A"] == read.Places(of=3, first=0.75, worst=(2, 0.375))
+    assert words.places(found, task="reverse") == (
+        "A has the first of 3 digits right in 75 % of the texts; the 2nd is its worst, right in 38 %. "
+        "B has every one of the 3 digits right."
+    )
+    drawn = draw.places(table, guessed=0.1).data
+    assert [line.name for line in drawn] == ["A", "B"]
+    assert list(drawn[0].y) == [0.75, 0.375, 0.5]
+
+
+def test_steps_are_counted_that_look_at_their_digit() -> None:
+    """Reverse of three digits: the first step looks at place 3, the second beside its own, the third two away."""
+    weights = np.zeros((1, 3, 5), np.float32)
+    weights[0, [0, 1, 2], [3, 1, 3]] = 1
+    trial = replace(BOTH[0].trials[0], wanted=(7, 8, 9), attention={"cross": (weights,)})
+    assert read.aligned(trial, "reverse") == (1, 2, 3)
+    assert read.aligned(trial, "copy") == (1, 2, 3)
+    assert read.aligned(trial, "sort") is None
+    assert words.aligned("A", (1, 2, 3), task="reverse").startswith(
+        "In 1 of 3 steps A looks most at the digit that it has to write, in 2 at that digit or one beside it."
+    )
+
+
 def test_the_seeds_that_are_claimed_were_trained() -> None:
     assert lab.seeds(BOTH) == 2
     assert lab.seeds(BOTH[:3]) == 1  # A from two seeds, B from one

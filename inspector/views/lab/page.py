@@ -1,4 +1,4 @@
-"""Lab: two very small Transformers, one switch apart, learn the same task before your eyes."""
+"""Lab: two very small networks, one switch apart, learn the same task before your eyes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import streamlit as st
 
@@ -20,7 +20,8 @@ from inspector.views.server import process_settings, queue
 from inspector.views.shell import progress, session, widgets
 from inspector.wording.english import lab as words
 from models import failures
-from models.training.tiny.experiments import Experiment
+from models.training.tiny.experiments import Experiment, buildable
+from models.transformer.config import Positions, Score
 
 if TYPE_CHECKING:
     from models.training.lab import Course, Result
@@ -170,5 +171,9 @@ with picture:
 if attempt is not None and attempt.results:
     results.example(attempt.experiment, attempt.results)
     results.accuracy(attempt.experiment, attempt.results)
+    results.places(attempt.experiment, attempt.results)
     results.layers(attempt.experiment, attempt.results)
 st.caption(words.ABOUT)
+scores = [score for score in get_args(Score) if score != "additive_naive"]  # additive, written otherwise
+kinds = get_args(Positions)
+st.caption(words.methods(buildable(scores, kinds), (len(scores), len(kinds))))

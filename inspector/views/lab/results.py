@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from functools import partial
 from typing import TYPE_CHECKING, get_args
 
@@ -20,7 +20,8 @@ from inspector.readings import lab as read
 from inspector.views.figures import chart, matrix, menu
 from inspector.views.shell import downloads, link, session, widgets
 from inspector.wording.english import lab as words
-from models.training.tiny.experiments import TIMES, Experiment, Side, Switches
+from inspector.wording.english.phrases import listed
+from models.training.tiny.experiments import SYMBOLS, TIMES, Experiment, LabRun, Side, Switches
 from models.training.tiny.words import KINDS, WORDS
 
 if TYPE_CHECKING:
@@ -84,6 +85,30 @@ def accuracy(experiment: Experiment, results: Sequence[Result]) -> None:
         st.caption(f"{side}: {words.beyond(experiment.run(side, seed=0))}")
 
 
+def places(experiment: Experiment, results: Sequence[Result]) -> None:
+    """Draw which places of the answer are right, at the length that was chosen for the one text."""
+    times = TIMES[list(NAMES.values()).index(st.session_state.get("lab_times", NAMES[1]))]
+    table = lab.places(results).query("times == @times")
+    if table.empty:
+        return
+    st.subheader("The answer, place by place", anchor=False)
+    st.markdown(words.places(read.places(table), task=experiment.task))
+    chart.show(
+        partial(draw.places, table, guessed=1 / SYMBOLS[experiment.task]),
+        alt="Share of texts in which each place of the answer is right",
+        key="lab-places",
+        name=f"lab-{experiment.task}-places",
+        python=python(
+            experiment, f"table = inspector.lab.places(map(result, courses.values())).query('times == {times}')"
+        ),
+        table=table,
+    )
+    st.caption(
+        f"256 fresh texts, {NAMES[times]} as chosen above; means over seeds. A network that writes token by token goes "
+        "on from its own mistakes."
+    )
+
+
 def layers(experiment: Experiment, results: Sequence[Result]) -> None:
     """Draw gradient and residual stream by depth, and the FFN's inner units by step."""
     found = read.depth(results)
@@ -91,6 +116,9 @@ def layers(experiment: Experiment, results: Sequence[Result]) -> None:
         return
     st.subheader("Layer by layer", anchor=False)
     st.markdown(words.depth(found))
+    recurrent = [side for side in get_args(Side) if experiment.run(side, seed=0).switches.is_recurrent]
+    if recurrent:
+        st.caption(words.NO_BLOCKS.format(listed(recurrent)))
     table = lab.layers(results)
     lines = "table = inspector.lab.layers(map(result, courses.values()))"
     pictures: dict[str, Callable[..., go.Figure]] = {
@@ -112,7 +140,7 @@ def layers(experiment: Experiment, results: Sequence[Result]) -> None:
 
 def example(experiment: Experiment, results: Sequence[Result]) -> None:
     """Draw one text that both sides read, trained from seed 0: their answers and their attention."""
-    st.subheader("One text, and where the heads look", anchor=False)
+    st.subheader("One text, and where each side looks", anchor=False)
     first = {side: one for side in get_args(Side) for one in results if (one.side, one.run.seed) == (side, 0)}
     tried = {side: one for side, one in first.items() if one.trials}
     if not tried:
@@ -135,8 +163,15 @@ def example(experiment: Experiment, results: Sequence[Result]) -> None:
         _symbols(experiment, trials)
     place, sides = names.index(length), "".join(trials)
     chosen = f"{{side: result(courses[side, 0]).trials[{place}] for side in {sides!r}}}"
-    pieces = {side: one.run.switches.segment for side, one in tried.items()}
-    _attention(trials, lines=python(experiment, f"trials = {chosen}"), pieces=pieces)
+    runs = {side: experiment.run(side, seed=0) for side in trials}
+    for side, trial in trials.items():
+        if not trial.attention:
+            st.markdown(words.without_a_map(side, runs[side]))
+        elif runs[side].switches.is_recurrent and (found := read.aligned(trial, experiment.task)):
+            st.markdown(words.aligned(side, found, task=experiment.task))
+    looking = {side: trial for side, trial in trials.items() if trial.attention}
+    if looking:
+        _attention(looking, runs=runs, lines=python(experiment, f"trials = {chosen}"))
 
 
 def _symbols(experiment: Experiment, trials: dict[Side, Trial]) -> None:
@@ -183,12 +218,14 @@ def _sums(trials: dict[Side, Trial]) -> str:
     return f"A sigmoid's rows need not sum to 1: {' and '.join(others)}"
 
 
-def _attention(trials: dict[Side, Trial], *, lines: str, pieces: dict[Side, int | None]) -> None:
+def _attention(trials: dict[Side, Trial], *, runs: dict[Side, LabRun], lines: str) -> None:
     """The chosen head of both sides on one colour scale, and under it every head of every layer.
 
-    lines: of Python, which give the trials. pieces: how many tokens the segments of a side have, None without.
+    runs: what was trained, an RNN with one map, or in segments; lines: of Python, which give the trials.
     """
-    heads = _heads(trials)
+    recurrent = frozenset(side for side in trials if runs[side].switches.is_recurrent)
+    pieces = {side: runs[side].switches.segment for side in trials}
+    heads = _heads(trials, recurrent=recurrent)
     st.caption(
         "Row: the token that looks (query). Column: the token it looks at (key); ⊢ and ⊣ are the marks around a text. "
         f"{_sums(trials)}, no unit; both sides share the colours.{words.SEGMENTS if any(pieces.values()) else ''}"
@@ -206,7 +243,7 @@ def _attention(trials: dict[Side, Trial], *, lines: str, pieces: dict[Side, int 
                 trial.attention[stream][layer][head],
                 rows=queries,
                 columns=keys,
-                title=f"{side}: {several}layer {layer}, head {head}",
+                title=f"{side}: alignment" if side in recurrent else f"{side}: {several}layer {layer}, head {head}",
                 borders=() if piece is None else range(piece, len(keys), piece),
             )
         )
@@ -224,6 +261,11 @@ def _attention(trials: dict[Side, Trial], *, lines: str, pieces: dict[Side, int 
         maps = trials[side].attention[stream]
         if layer >= len(maps) or head >= len(maps[layer]):
             st.caption(f"{side} has layers 0 to {len(maps) - 1} and heads 0 to {len(maps[0]) - 1}.")
+    if recurrent:
+        st.caption(words.ALIGNMENT)
+    if recurrent == trials.keys():
+        return
+    trials = {side: trial for side, trial in trials.items() if side not in recurrent}
     for column, (side, trial) in zip(st.columns(2, gap="medium"), trials.items(), strict=False):
         with column:
             for stream, every in trial.attention.items():
@@ -232,14 +274,23 @@ def _attention(trials: dict[Side, Trial], *, lines: str, pieces: dict[Side, int 
                     names = [f"{side} {several}{layer}.{index}" for index in range(len(weights))]
                     st.image(raster.strip(list(weights), labels=names, mode=session.mode()), width="stretch")
     st.caption(
-        "Above are all heads of each side, named by layer and head. Each small picture is one map; its colours go "
-        "from 0 to 1 by square root."
+        f"Above are all heads of {listed(list(trials))}, named by layer and head. Each small picture is one map; its "
+        "colours go from 0 to 1 by square root."
     )
     _every_head(trials, lines=lines)
 
 
-def _heads(trials: dict[Side, Trial]) -> dict[Side, tuple[Stream, int, int]]:
-    """Ask for a head: each side's best induction head, or the same stream, layer and head of both."""
+def _heads(trials: dict[Side, Trial], *, recurrent: Set[Side]) -> dict[Side, tuple[Stream, int, int]]:
+    """Ask for a head: each side's best induction head, or the same stream, layer and head of both; an RNN has one."""
+    alone: dict[Side, tuple[Stream, int, int]] = {side: ("cross", 0, 0) for side in trials if side in recurrent}
+    if alone.keys() == trials.keys():
+        return alone
+    asked = {side: trial for side, trial in trials.items() if side not in alone}
+    chosen = _asked_heads(asked)
+    return {side: alone[side] if side in alone else chosen[side] for side in trials}
+
+
+def _asked_heads(trials: dict[Side, Trial]) -> dict[Side, tuple[Stream, int, int]]:
     scored = {side: trial.induction for side, trial in trials.items() if trial.induction is not None}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if scored and st.toggle(

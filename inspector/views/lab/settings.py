@@ -13,6 +13,7 @@ from inspector.views.lab.presets import PRESETS, Preset
 from inspector.views.shell import link, session, widgets
 from inspector.wording.english import lab as words
 from models.loaded import Shape
+from models.recurrent.config import Cell
 from models.training.tiny.experiments import (
     FIXED,
     HEADS,
@@ -23,10 +24,12 @@ from models.training.tiny.experiments import (
     STEPS,
     Embeddings,
     Experiment,
+    Network,
     Optimizer,
     Side,
     Switches,
     Task,
+    idle,
 )
 from models.transformer.config import (
     Activation,
@@ -44,8 +47,10 @@ if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
 START = Experiment()  # what the page opens with
-FIRST = ("positions", "score", "scale", "norm_placement", "layers", "heads", "shared_query_key", "residual")
+FIRST = ("network", "positions", "score", "scale", "norm_placement", "layers", "heads", "shared_query_key", "residual")
 OPTIONS: dict[str, tuple[Any, ...]] = {
+    "network": get_args(Network),
+    "cell": get_args(Cell),
     "shape": (None, *get_args(Shape)),
     "decoder_layers": (None, 1, 2, 3, 4, 6),
     "width": (8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512),
@@ -177,35 +182,51 @@ def _take(preset: Preset) -> None:
 
 
 def _switches(side: Side, default: Switches) -> Switches:
-    """Draw the widgets of one side: the first eight switches, and all others folded away."""
+    """Draw the widgets of one side: the first switches, and all others folded away.
+
+    Those that do not act in the chosen network are grey, and have no say.
+    """
     title, values = st.empty(), {}
+    waiting: frozenset[str] = frozenset()
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
         for name in FIRST:
-            values[name] = _switch_of(side, name, default)
+            values[name] = _switch_of(side, name, default, waits=name in waiting)
+            if name == "network":
+                waiting = idle(values[name])
+    if said := words.waits(values["network"]):
+        st.caption(said)
     with st.expander("More switches", key=f"lab_{side.lower()}_more"):
         for group, names in words.GROUPS.items():
             st.caption(group)
             with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
                 for name in names:
-                    values[name] = _switch_of(side, name, default)
+                    values[name] = _switch_of(side, name, default, waits=name in waiting)
     switches = Switches(**values)
     title.markdown(f"**{side}**, {words.changed(switches) or 'as in the paper'}")
     return switches
 
 
-def _switch_of(side: Side, name: str, default: Switches) -> Any:
-    """Draw one switch: a choice, a number, or on and off."""
+def _switch_of(side: Side, name: str, default: Switches, *, waits: bool) -> Any:
+    """Draw one switch: a choice, a number, or on and off; of a grey switch return what it is without a choice."""
+    chosen = _widget_of(side, name, default, waits=waits)
+    return getattr(Switches(), name) if waits else chosen
+
+
+def _widget_of(side: Side, name: str, default: Switches, *, waits: bool) -> Any:
     key, usual = f"{side.lower()}_{name}", getattr(default, name)
     label = f"{words.NAMES[name][0].upper()}{words.NAMES[name][1:]}"
     if name in OPTIONS:
         options = {words.value(name, value): value for value in OPTIONS[name]}
-        return options[_choice(label, key, tuple(options), default=words.value(name, usual))]
+        width = 2 * WIDTH if name == "network" else WIDTH
+        return options[_choice(label, key, tuple(options), default=words.value(name, usual), grey=waits, width=width)]
     if isinstance(usual, bool):
-        return _switch(label, key, default=usual)
-    return _number(label, key, default=usual, span=(1, LAYERS if name == "layers" else HEADS))
+        return _switch(label, key, default=usual, grey=waits)
+    return _number(label, key, default=usual, span=(1, LAYERS if name == "layers" else HEADS), grey=waits)
 
 
-def _choice(label: str, name: str, options: Sequence[str], *, default: str) -> str:
+def _choice(
+    label: str, name: str, options: Sequence[str], *, default: str, grey: bool = False, width: int = WIDTH
+) -> str:
     key = f"lab_{name}"
     return st.selectbox(
         label,
@@ -214,11 +235,12 @@ def _choice(label: str, name: str, options: Sequence[str], *, default: str) -> s
         key=key,
         bind=link.bind_choice(key, default=default, options=options),
         persist_state="session",
-        width=WIDTH,
+        width=width,
+        disabled=grey,
     )
 
 
-def _number(label: str, name: str, *, default: int, span: tuple[int, int], step: int = 1) -> int:
+def _number(label: str, name: str, *, default: int, span: tuple[int, int], step: int = 1, grey: bool = False) -> int:
     key = f"lab_{name}"
     return st.number_input(
         label,
@@ -229,9 +251,12 @@ def _number(label: str, name: str, *, default: int, span: tuple[int, int], step:
         bind=link.bind_number(key, default=default, first=span[0], last=span[1]),
         persist_state="session",
         width=WIDTH,
+        disabled=grey,
     )
 
 
-def _switch(label: str, name: str, *, default: bool) -> bool:
+def _switch(label: str, name: str, *, default: bool, grey: bool) -> bool:
     key = f"lab_{name}"
-    return st.toggle(label, default, key=key, bind=link.bind_switch(key, default=default), persist_state="session")
+    return st.toggle(
+        label, default, key=key, bind=link.bind_switch(key, default=default), persist_state="session", disabled=grey
+    )

@@ -45,7 +45,7 @@ GROUPS = {
             "See how a text becomes tokens, and what BERT makes of them.",
         ),
         ("batch/page", "batch", "Batch", "view_list", "See what a batch shows each token, and what padding costs."),
-        ("lab/page", "lab", "Lab", "science", "Train two tiny Transformers, and see what a switch changes."),
+        ("lab/page", "lab", "Lab", "science", "Train two tiny networks, and see what a switch changes."),
         ("training/page", "training", "Training", "timeline", "See how the shipped models learned."),
     ),
 }

@@ -4,13 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import log
+from typing import cast
 
-from inspector.readings.lab import Depth, Ended, Progress, Unfinished, Verdict
-from inspector.wording.english.phrases import listed, percent
-from models.training.tiny.experiments import SYMBOLS, TIMES, Experiment, LabRun, Side, Switches, Task
+from inspector.readings.lab import Depth, Ended, Places, Progress, Unfinished, Verdict
+from inspector.wording.english.phrases import listed, ordinal, percent
+from models.training.tiny.experiments import (
+    RECURRENT,
+    SYMBOLS,
+    TIMES,
+    Experiment,
+    LabRun,
+    Network,
+    Side,
+    Switches,
+    Task,
+    idle,
+)
 from models.training.tiny.words import HELD_OUT, LEARNED
 
 NAMES = {
+    "network": "network",
+    "cell": "cell",
     "shape": "shape",
     "layers": "layers",
     "decoder_layers": "decoder layers",
@@ -60,6 +74,7 @@ NAMES = {
 }
 """The name of each switch in a sentence."""
 GROUPS = {
+    "RNN": ("cell",),
     "Shape and size": ("shape", "decoder_layers", "width", "ffn_width", "shared_layers", "tied_embeddings"),
     "Positions and embedding": (
         *("rope_base", "relative_buckets", "relative_distance"),
@@ -75,6 +90,12 @@ GROUPS = {
     ),
 }
 """Switches beyond the first eight, in the groups of the paper's sections."""
+NETWORKS: dict[Network, str] = {
+    "transformer": "Transformer",
+    "rnn": "RNN",
+    "rnn with attention": "RNN with attention",
+}
+"""The name of each network."""
 LEFT_OUT = {
     "shape": "by task",
     "decoder_layers": "as encoder",
@@ -96,13 +117,16 @@ def value(name: str, of: object) -> str:
     """Write a switch's value as the page shows it and the link holds it: "none", "0.001", "a tenth"."""
     if of is None:
         return LEFT_OUT[name]
+    if name == "network":
+        return NETWORKS[cast("Network", of)]
     return str(of).lower() if isinstance(of, bool) else str(of)
 
 
 ABOUT = (
-    "Two very small Transformers learn the same task from the same random texts, each step on 32 new ones. An encoder "
-    "names all digits of the answer at once; a decoder, alone or with an encoder, is trained on the right answer and "
-    "tested on what it writes, token by token. The sidebar's model and text play no part here."
+    "Two very small networks learn the same task from the same random texts, each step on 32 new ones. A Transformer's "
+    "encoder names all digits of the answer at once; a decoder, alone or with an encoder, is trained on the right "
+    "answer and tested on what it writes, token by token, and so is an RNN. The sidebar's model and text play no part "
+    "here."
 )
 """A line on the page: who learns, and from what."""
 SEGMENTS = (
@@ -118,6 +142,16 @@ LAYERS = (
     "without lessening it. A ReLU unit that is below 0 for every token gives nothing and learns nothing from it."
 )
 """A caption of the layers' charts."""
+ALIGNMENT = (
+    "In the map of an RNN a row is a step of the decoder. Its query is the decoder's previous state, the state before "
+    "it reads the row's token: each step asks with a new query, not with the last output. Keys and values are the same "
+    "encoder states: weight of token j at step i = softmax over j of vᵀ tanh(W s(i−1) + U h(j)) (Bahdanau et al. "
+    "2015). A state h(j) has read the whole text in both directions, so the weight may lie beside the token that is "
+    "copied."
+)
+"""A caption of the map of an RNN with attention."""
+NO_BLOCKS = "An RNN has no blocks with a residual stream and an FFN, so nothing is measured of {}."
+"""A line at the layers' charts, where a side is an RNN."""
 _AS_SAID = {"shape": "as the task asks", "learning_rate": "of the experiment", "warmup": "of a tenth of the steps"}
 _LONGER = {2: "twice", 4: "four times"}
 
@@ -177,6 +211,53 @@ def depth(found: Mapping[Side, Depth]) -> str:
     return " ".join(sentences)
 
 
+def places(found: Mapping[Side, Places], *, task: Task) -> str:
+    """Say where in the answer each side is right: "A has the first of 8 digits right in 97 % of the texts, ..."."""
+    sentences = []
+    for side, one in sorted(found.items()):
+        place, share = one.worst
+        if share == 1:
+            sentences.append(f"{side} has every one of the {one.of} {unit(task)}s right.")
+            continue
+        first = f"the first of {one.of} {unit(task)}s right in {percent(one.first)} of the texts"
+        worst = (
+            f"; the {ordinal(place)} is its worst, right in {percent(share)}" if place > 1 else ", and no other less"
+        )
+        sentences.append(f"{side} has {first}{worst}.")
+    return " ".join(sentences)
+
+
+def methods(built: int, tried: tuple[int, int]) -> str:
+    """Tell score functions from positions and recurrence, which lists of attention methods mix."""
+    scores, positions = tried
+    return (
+        "Lists of attention methods often name scaled dot product, multi-head, relative positions and Transformer-XL "
+        "side by side. Only the first is a score: how a query is compared with a key. Heads say how many comparisons "
+        "run side by side; positions say what is known of where a token stands, some as a term added to the score; "
+        "recurrence says what is passed on, from step to step (an RNN) or from segment to segment (Transformer-XL). "
+        f"They are switches of their own here: {scores} scores with {positions} kinds of positions make "
+        f"{scores * positions} pairs, of which {built} can be built. Nor does a Transformer ignore places: the paper's "
+        "has sinusoidal positions, and the experiment Reverse without positions shows what is lost without them."
+    )
+
+
+def aligned(side: Side, found: tuple[int, int, int], *, task: Task) -> str:
+    """Say where the steps of an RNN look: "In 7 of 8 steps A looks most at the digit that it has to write"."""
+    exact, near, steps = found
+    diagonal = "diagonal" if task == "copy" else "anti-diagonal"
+    said = f"In {exact} of {steps} steps {side} looks most at the digit that it has to write"
+    return f"{said}, in {near} at that digit or one beside it. All steps at their digit would be the {diagonal}."
+
+
+def without_a_map(side: Side, run: LabRun) -> str:
+    """Say why an RNN without attention has no map."""
+    return (
+        f"{side} has no attention, so there is no map: one vector of {run.switches.width} numbers, the last state of "
+        f"each of the encoder's two directions, carries all {run.length} digits of a trained text, and every step is "
+        "given this same vector, as in Cho et al. (2014); Sutskever et al. (2014) give it to the first step alone."
+    )
+
+
 def times(ratio: float) -> str:
     """Write a ratio of three digits, or as a power of ten: "0.35 times", "2e-15 times"."""
     return f"{ratio:.3g} times" if ratio == 0 or 1e-3 <= ratio < 1e4 else f"{ratio:.0e} times"
@@ -221,9 +302,12 @@ def unit(task: Task) -> str:
 
 def differences(experiment: Experiment) -> str:
     """Name the difference of the two sides in one line: "B differs from A: positions none instead of sinusoidal."."""
+    pairs = experiment.differences
+    waiting_a, waiting_b = (_waiting(pairs, which) for which in (0, 1))
     parts = [
-        f"{NAMES[name]} {_shown(name, b)} instead of {_shown(name, a)}"
-        for name, (a, b) in experiment.differences.items()
+        f"{NAMES[name]} {_shown(name, b)}" + ("" if name in waiting_a else f" instead of {_shown(name, a)}")
+        for name, (a, b) in pairs.items()
+        if name not in waiting_b
     ]
     if not parts:
         return "B does not differ from A: the two curves will be the same, number for number."
@@ -234,6 +318,14 @@ def changed(switches: Switches) -> str:
     """Name what differs from the paper's choices, "" where nothing does: "positions rope, dropout 0.1"."""
     usual = vars(Switches())
     return ", ".join(f"{NAMES[name]} {_shown(name, of)}" for name, of in vars(switches).items() if of != usual[name])
+
+
+def waits(network: Network) -> str:
+    """Say which switches act in an RNN and which wait; "" for a Transformer, in which all but the cell act."""
+    if network == "transformer":
+        return ""
+    acting = [NAMES[name] for name in RECURRENT[1:]]
+    return f"In an RNN act: {listed(acting)}. The grey switches are the Transformer's and wait."
 
 
 def behind(seeds: int) -> str:
@@ -261,6 +353,11 @@ def unfinished(found: Unfinished) -> str:
 def beyond(run: LabRun) -> str:
     """Say what the switches mean for texts longer than those of the training."""
     longest, what = max(TIMES) * run.length, f"{unit(run.task)}s"
+    if run.switches.is_recurrent:
+        return (
+            f"An RNN has no table of places and can read any length, here up to {longest} {what}; but it was trained "
+            f"on {run.length} {what} alone."
+        )
     clipped = run.config.relative_distance
     return {
         "learned": f"Rows of the position table beyond {run.length} {what} were never trained: they are as random as "
@@ -291,8 +388,14 @@ def _each(shares: Mapping[Side, float]) -> str:
 def _named(side: str, found: Verdict) -> str:
     """A side with what sets it apart: "A (positions sinusoidal)"."""
     which = 0 if side == "A" else 1
-    parts = [f"{NAMES[name]} {_shown(name, pair[which])}" for name, pair in found.values.items()]
+    waiting = _waiting(found.values, which)
+    parts = [f"{NAMES[name]} {_shown(name, pair[which])}" for name, pair in found.values.items() if name not in waiting]
     return f"{side} ({listed(parts)})" if parts else side
+
+
+def _waiting(pairs: Mapping[str, tuple[object, object]], which: int) -> frozenset[str]:
+    """The switches that do not act on a side, 0 for A and 1 for B, where the two are of different networks."""
+    return idle(cast("Network", pairs["network"][which])) if "network" in pairs else frozenset()
 
 
 def _shown(name: str, of: object) -> str:

@@ -34,7 +34,12 @@ class LayerState:
 
 
 def measure(network: Solver, texts: Texts) -> tuple[LayerState, ...]:
-    """Measure every layer on these texts, without dropout; the network and its gradients stay as they are."""
+    """Measure every layer on these texts, without dropout; the network and its gradients stay as they are.
+
+    An RNN has no such layers, so nothing is measured.
+    """
+    if not layers(network):
+        return ()
     after: list[Tensor] = []
     inner: list[Tensor] = []
     training = network.training

@@ -1,4 +1,4 @@
-"""The experiments of the lab: a task for a Transformer so small that it learns in seconds, and its switches.
+"""The experiments of the lab: a task for a network so small that it learns in seconds, and its switches.
 
 Plain data without torch, so that a page can show the choices before torch is imported; `models.training.lab` trains.
 """
@@ -6,11 +6,13 @@ Plain data without torch, so that a page can show the choices before torch is im
 from __future__ import annotations
 
 import string
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from math import inf
 from typing import Literal
 
 from models.loaded import Shape
+from models.recurrent.config import Cell, RecurrentConfig
 from models.training.tiny.words import KINDS, SOURCE_WIDTH, WORDS
 from models.transformer.config import (
     Activation,
@@ -28,6 +30,7 @@ from models.transformer.config import (
 
 Task = Literal["copy", "reverse", "sort", "repeats", "kinds"]
 Side = Literal["A", "B"]
+Network = Literal["transformer", "rnn", "rnn with attention"]
 Optimizer = Literal["adam", "adamw", "sgd"]
 Embeddings = Literal["random", "taken", "frozen"]
 
@@ -51,14 +54,19 @@ FIXED = {
     "output_head": "an answer needs it",
 }
 """Fields of TransformerConfig that are no switch of the lab, and why."""
+RECURRENT = ("network", "cell", "width", "learning_rate", "warmup", "optimizer", "weight_decay", "clip")
+"""Switches that act in an RNN; of the others, those of the Transformer, none does."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Switches:
-    """The choices in which A and B can differ: fields of TransformerConfig, and how the network is trained.
+    """The choices in which A and B can differ: Transformer or RNN, fields of TransformerConfig, and the training.
 
     Defaults are those of Vaswani et al. (2017), at a size that learns each task in a few hundred steps of 5 ms.
     """
+
+    network: Network = "transformer"
+    cell: Cell = "gru"  # of an RNN
 
     shape: Shape | None = None  # None for an encoder, which answers all at once; of repeats for a decoder
     layers: int = 2
@@ -137,6 +145,43 @@ class Switches:
             )
         if isinstance(self.head_size, int) and self.head_size > WIDTHS[1]:
             raise ValueError(f"head_size is {self.head_size}; choose at most {WIDTHS[1]} features")
+        idle = [field.name for field in fields(self) if field.name in self.idle]
+        changed = [name for name in idle if getattr(self, name) != getattr(Switches, name)]
+        if changed:
+            raise ValueError(
+                f"{', '.join(changed)} does not act with network {self.network!r}; leave it out, or choose network "
+                + ("'transformer'" if self.is_recurrent else "'rnn' or 'rnn with attention'")
+            )
+
+    @property
+    def is_recurrent(self) -> bool:
+        """True for an RNN, with attention or without."""
+        return self.network != "transformer"
+
+    @property
+    def idle(self) -> frozenset[str]:
+        """The switches that do not act in this network."""
+        return idle(self.network)
+
+    def check(self, *, task: Task, length: int) -> None:
+        """Raise ValueError where the switches do not fit each other or the task."""
+        if self.is_recurrent:
+            self.recurrent(task=task)
+        else:
+            self.config(task=task, length=length)
+
+    def recurrent(self, *, task: Task) -> RecurrentConfig:
+        """Configure an RNN that reads a text and writes an answer.
+
+        Raises ValueError where the task asks for no answer of its own, or the width is odd.
+        """
+        if task in ("repeats", "kinds"):
+            raise ValueError(
+                f"the task {task} is for a Transformer, and network {self.network!r} reads a text and writes another; "
+                "choose copy, reverse or sort"
+            )
+        attention = self.network == "rnn with attention"
+        return RecurrentConfig(vocabulary=READ[task] + 2, width=self.width, cell=self.cell, attention=attention)
 
     def config(self, *, task: Task, length: int) -> TransformerConfig:
         """Configure a Transformer for up to four times `length` symbols and the tokens around them.
@@ -185,6 +230,26 @@ class Switches:
         )
 
 
+def idle(network: Network) -> frozenset[str]:
+    """List the switches that do not act: of an RNN those of a Transformer alone, of a Transformer the cell."""
+    if network == "transformer":
+        return frozenset({"cell"})
+    return frozenset(field.name for field in fields(Switches)) - frozenset(RECURRENT)
+
+
+def buildable(scores: Sequence[Score], positions: Sequence[Positions]) -> int:
+    """Count the pairs of a score and positions with which a Transformer can be built for the first experiment."""
+    count = 0
+    for score in scores:
+        for kind in positions:
+            try:
+                Switches(score=score, positions=kind).config(task="reverse", length=8)
+            except ValueError:
+                continue
+            count += 1
+    return count
+
+
 def tokens(task: Task, shape: Shape, *, length: int) -> int:
     """Count the tokens that the network reads of a text of `length`: in the longer of its two stacks if it has two."""
     if task == "repeats":
@@ -205,8 +270,13 @@ class LabRun:
 
     @property
     def config(self) -> TransformerConfig:
-        """The configuration of the network."""
+        """The configuration of the network, of a Transformer."""
         return self.switches.config(task=self.task, length=self.length)
+
+    @property
+    def shape(self) -> Shape:
+        """The shape of the network; an RNN here reads with an encoder and writes with a decoder."""
+        return "encoder-decoder" if self.switches.is_recurrent else self.config.shape
 
     @property
     def highest_rate(self) -> float:
@@ -224,7 +294,13 @@ class LabRun:
 
         A layer takes a while whatever its size, by score and positions as measured; on top of that come the products of
         a step, 6 FLOPs for each parameter and token, at 50 GFLOP/s, and two fifths of all for what is measured beside.
+        An RNN takes a while for each symbol, more with attention.
         """
+        if self.switches.is_recurrent:
+            attends, width = self.switches.network == "rnn with attention", self.switches.width
+            symbol = 0.9 if attends else 0.3  # ms, forward and backward, as measured
+            products = 6 * BATCH * self.length * 16 * width**2 / 50e6  # ms
+            return self.steps * (2.8 + symbol * self.length + products) / 1000
         config = self.config
         length = tokens(self.task, config.shape, length=self.length)
         stacks = config.layers + (1.7 * config.decoder_depth if config.shape == "encoder-decoder" else 0)
@@ -263,7 +339,7 @@ class Experiment:
             raise ValueError(f"learning_rate is {self.learning_rate}; choose a number above 0, at most 1")
         for side, switches in (("A", self.a), ("B", self.b)):
             try:
-                switches.config(task=self.task, length=self.length)
+                switches.check(task=self.task, length=self.length)
             except ValueError as error:
                 raise ValueError(f"{side} cannot be built: {error}") from error
         if self.expected_seconds > SECONDS:

@@ -1,4 +1,5 @@
-"""The lab's networks: an encoder that names a whole answer at once, or a decoder that names the next symbol."""
+"""The lab's networks: an encoder that names a whole answer at once, or a decoder that names the next symbol, of a
+Transformer or of an RNN."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from models.attention import Stream
+from models.recurrent.encoder_decoder import RecurrentEncoderDecoder
 from models.training.tiny.experiments import ALPHABET, READ, SYMBOLS, LabRun, Task
 from models.training.tiny.puzzles import Texts
 from models.training.tiny.words import SOURCE, WORDS
@@ -107,7 +109,40 @@ class Writer(nn.Module):
         return {"decoder": before}
 
 
-Solver: TypeAlias = Reader | Writer
+class RecurrentWriter(nn.Module):
+    """An RNN that reads the text and writes the answer, with attention or without."""
+
+    def __init__(self, run: LabRun) -> None:
+        super().__init__()
+        self.stack = RecurrentEncoderDecoder(run.switches.recurrent(task=run.task))
+        self.symbols = SYMBOLS[run.task]
+
+    def forward(self, texts: Texts) -> Tensor:
+        """Score all digits for each place of the answer, on the right answer up to that place -> [B, n, 10]."""
+        read = self.tokens(texts)
+        logits: Tensor = self.stack(read["encoder"], read["decoder"])[0]
+        return logits[..., : self.symbols]
+
+    def answer(self, texts: Texts) -> Tensor:
+        """Write the likeliest digit each time -> [B, n]."""
+        source = self.tokens(texts)["encoder"]
+        return self.stack.write(source, start=self.symbols, steps=texts.wanted.shape[1], symbols=self.symbols)
+
+    def tokens(self, texts: Texts) -> dict[Stream, Tensor]:
+        """Return what encoder and decoder read of the texts: stream -> ids [B, T]."""
+        return {
+            "encoder": marked(texts.read, start=self.symbols),
+            "decoder": shift_right(texts.wanted, start=self.symbols),
+        }
+
+    def alignment(self, texts: Texts) -> Tensor | None:
+        """Return the weights [B, n, T] of each step on the tokens of the text; None without attention."""
+        read = self.tokens(texts)
+        weights: Tensor | None = self.stack(read["encoder"], read["decoder"])[1]
+        return weights
+
+
+Solver: TypeAlias = Reader | Writer | RecurrentWriter
 
 
 def solver(run: LabRun) -> Solver:
@@ -116,11 +151,15 @@ def solver(run: LabRun) -> Solver:
     Raises ValueError where the switches do not fit each other.
     """
     with seeded(run.seed):
+        if run.switches.is_recurrent:
+            return RecurrentWriter(run)
         return Reader(run) if run.config.shape == "encoder" else Writer(run)
 
 
 def layers(network: Solver) -> list[tuple[Stream, EncoderBlock]]:
-    """List the network's layers, those of the encoder first."""
+    """List the network's layers, those of the encoder first; an RNN has no blocks like a Transformer's."""
+    if isinstance(network, RecurrentWriter):
+        return []
     stacks: list[tuple[Stream, Encoder | Decoder]]
     if isinstance(network, Reader):
         stacks = [("encoder", network.encoder)]

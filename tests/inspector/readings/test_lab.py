@@ -75,6 +75,23 @@ def test_a_verdict_has_the_means_over_seeds(results: list, sentence: str) -> Non
     assert words.verdict(found) == sentence
 
 
+def test_a_side_is_told_by_switches_that_act_in_it() -> None:
+    """An RNN has no shape to name, and a Transformer no cell."""
+    both = Experiment(
+        a=Switches(network="rnn with attention", cell="lstm"), b=Switches(shape="encoder-decoder", layers=1)
+    )
+    found = read.verdict(both, [result(side, 0, (1, 1, 1), (1, 1, 1)) for side in ("A", "B")])
+    assert found is not None
+    assert words.verdict(found).startswith(
+        f"After 300 steps A (network RNN with attention and cell lstm) has 100 % of {TRIED} new texts right, B "
+        "(network Transformer, shape encoder-decoder and layers 1) 100 %."
+    )
+    assert words.differences(both) == (
+        "B differs from A: network Transformer instead of RNN with attention, shape encoder-decoder, layers 1."
+    )
+    assert words.changed(both.a) == "network RNN with attention, cell lstm"
+
+
 def test_a_side_that_diverged_is_left_out() -> None:
     broken = SimpleNamespace(side="B", run=SimpleNamespace(seed=0, steps=300), curve=(report(7, 0.0),), trials=())
     found = read.verdict(Experiment(b=NOPE), [result("A", 0, (1, 1, 1), (1, 1, 1)), broken])

@@ -13,7 +13,7 @@ from models.checkpoints import FOLDER
 from models.checkpoints.store import read_checkpoint
 from models.training import lab
 from models.training.tiny import words
-from models.training.tiny.experiments import FIXED, Experiment, LabRun, Switches
+from models.training.tiny.experiments import FIXED, Experiment, LabRun, Switches, buildable
 from models.training.tiny.puzzles import Texts, draw
 from models.training.tiny.solvers import marked, solver
 from models.transformer.config import TransformerConfig
@@ -167,11 +167,23 @@ def test_every_kind_of_positions_reads_four_times_the_length(positions: str) -> 
         ({"length": 99}, "length is 99; choose a number from 2 to 16"),
         ({"seeds": 0}, "seeds is 0; choose a number from 1 to 5"),
         ({"learning_rate": 0.0}, "learning_rate is 0.0"),
+        ({"b": {"network": "rnn", "heads": 2, "norm": "rms"}}, "heads, norm does not act with network 'rnn'; leave"),
+        (
+            {"a": {"cell": "lstm"}},
+            "cell does not act with network 'transformer'; leave it out, or choose network 'rnn'",
+        ),
+        ({"task": "repeats", "a": {"network": "rnn"}}, "A cannot be built: the task repeats is for a Transformer"),
+        ({"a": {"network": "rnn", "width": 9}}, "A cannot be built: width is 9, half of it for each reading direction"),
     ],
 )
 def test_what_does_not_fit_is_a_sentence(changed: dict[str, object], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         Experiment(**{name: Switches(**value) if isinstance(value, dict) else value for name, value in changed.items()})
+
+
+def test_pairs_of_score_and_positions_are_counted() -> None:
+    """A dot product goes with all three; the additive score not with RoPE, which turns queries and keys."""
+    assert buildable(["dot", "additive"], ["none", "sinusoidal", "rope"]) == 5
 
 
 def test_differences_name_the_switches() -> None:
@@ -186,7 +198,7 @@ def test_every_switch_of_a_transformer_is_one_of_the_lab_or_says_why_not() -> No
     assert network - FIXED.keys() - switches == set()
     assert FIXED.keys() < network
     training = {"learning_rate", "warmup", "optimizer", "weight_decay", "clip", "embeddings"}
-    assert switches - network == training | {"segment", "memory"}
+    assert switches - network == training | {"segment", "memory", "network", "cell"}
     changed = Switches(norm="rms", width=32, kv_heads=2, dropout=0.1, window=3, causal=True).config(
         task="copy", length=4
     )
@@ -255,6 +267,45 @@ def test_a_decoder_is_tested_on_what_it_writes(shape: str) -> None:
         for stream in sides
     }
     assert course.curve[-1].loss < course.curve[0].loss
+
+
+def test_an_rnn_with_attention_turns_a_text_around_along_the_anti_diagonal() -> None:
+    """Answer place i looks at place n - 1 - i of the text; without attention there is no map."""
+    both = Experiment(
+        length=4,
+        steps=150,
+        learning_rate=0.01,
+        a=Switches(network="rnn with attention", width=32),
+        b=Switches(network="rnn", width=32),
+    )
+    runs = both.run("A", seed=0), both.run("B", seed=0)
+    attends, not_ = lab.result(trained(runs[0])), lab.result(lab.Course("B", runs[1], solver(runs[1])))
+    trial = attends.trials[0]
+    assert trial.token_accuracy > 0.9
+    (maps,) = trial.attention["cross"]
+    assert maps.shape == (1, 4, 6)
+    np.testing.assert_allclose(maps.sum(-1), 1, atol=1e-6)
+    assert trial.tokens["cross"] == trial.tokens["decoder"]
+    assert trial.tokens["encoder"] == ("⊢", *map(str, trial.digits), "⊣")
+    # ⊢ stands before the text, so that its last digit has place 4. A state also knows its neighbours: near is enough.
+    assert np.abs(maps[0].argmax(-1) - [4, 3, 2, 1]).max() <= 1
+    assert not_.trials[0].attention == {}
+    assert attends.start == not_.start == ()
+    for one in (attends, not_):
+        assert [len(trial.places) for trial in one.trials] == [4, 8, 16]
+        assert np.mean(one.trials[0].places) == pytest.approx(one.trials[0].token_accuracy)
+
+
+@pytest.mark.parametrize("cell", ["lstm", "tanh"])
+@pytest.mark.parametrize("network", ["rnn", "rnn with attention"])
+def test_an_rnn_of_each_cell_is_tested_on_what_it_writes(network: str, cell: str) -> None:
+    run = replace(SHORT, a=Switches(network=network, cell=cell, width=16)).run("A", seed=0)
+    trial = lab.trial(solver(run), run, times=2)
+    stack, source = solver(run).stack, torch.tensor([[START, *trial.digits, END]])
+    written = [START]
+    for _ in trial.wanted:
+        written.append(int(stack(source, torch.tensor([written]))[0][0, -1, :10].argmax()))
+    assert trial.answer == tuple(written[1:])
 
 
 def test_dropout_is_drawn_from_the_seed() -> None:

@@ -48,7 +48,7 @@ def test_start_trains_and_shows_all() -> None:
     assert table["digits"].tolist()[:3] == ["2", "4 (2x)", "8 (4x)"]
     results = app.session_state["lab"].results
     assert table["digits right"][0] == f"{results[0].trials[0].token_accuracy:.0%}"
-    assert len(app.get("plotly_chart")) == 3  # the curves, and the layers by depth and by step
+    assert len(app.get("plotly_chart")) == 4  # the curves, the answer by place, the layers by depth and by step
     assert [panel["title"] for panel in message(app, "matrix")[0]["panels"]] == [
         "A: layer 0, head 0",
         "B: layer 0, head 0",
@@ -115,6 +115,44 @@ def test_a_decoder_beside_an_encoder_decoder() -> None:
     assert not app.exception
     panels = message(app, "matrix")[0]["panels"]
     assert [panel["title"] for panel in panels] == ["A: layer 0, head 0", "B: cross, layer 0, head 0"]
+
+
+def test_an_rnn_with_attention_has_one_map_and_without_none() -> None:
+    """The switches of a Transformer are grey, and wait: B keeps "positions none" of the opened page unheard."""
+    app = opened("Lab", **TINY, lab_a_network="RNN with attention", lab_b_network="RNN")
+    assert "B differs from A: network RNN instead of RNN with attention." in said(app)
+    assert "In an RNN act: cell, width, learning rate," in said(app)
+    assert app.selectbox(key="lab_b_positions").disabled
+    assert not app.selectbox(key="lab_b_cell").disabled
+    pressed(app, "Start")
+    assert not app.exception
+    trials = {one.side: one.trials[0] for one in app.session_state["lab"].results}
+    assert [panel["title"] for panel in message(app, "matrix")[0]["panels"]] == ["A: alignment"]
+    assert "B has no attention, so there is no map: one vector of 48 numbers" in said(app)
+    assert "Its query is the decoder's previous state" in said(app)
+    looks = (trials["A"].attention["cross"][0][0].argmax(-1) == [2, 1]).sum()
+    assert f"In {looks} of 2 steps A looks most at the digit that it has to write" in said(app)
+    assert len(app.get("plotly_chart")) == 2  # the curves, and the answer by place; an RNN has no layers to measure
+    assert "Layer by layer" not in said(app)
+    (lines,) = (code.value for code in app.code if "maps = " in code.value)
+    given: dict[str, Any] = {}
+    exec(lines, given)
+    np.testing.assert_array_equal(given["maps"]["A"], trials["A"].attention["cross"][0][0])
+    app.selectbox(key="lab_task").set_value("repeats").run()
+    assert "A cannot be built: the task repeats is for a Transformer" in said(app)
+
+
+def test_an_rnn_beside_a_transformer() -> None:
+    link = {**TINY, "lab_b_layers": "2"}
+    app = opened("Lab", **link, lab_a_network="RNN with attention", lab_b_shape="encoder-decoder")
+    assert "B differs from A: network Transformer instead of RNN with attention, shape encoder-decoder" in said(app)
+    pressed(app, "Start")
+    assert not app.exception
+    assert [panel["title"] for panel in message(app, "matrix")[0]["panels"]] == [
+        "A: alignment",
+        "B: cross, layer 1, head 0",
+    ]
+    assert "nothing is measured of A" in said(app)
 
 
 def test_more_seeds_are_counted() -> None:
