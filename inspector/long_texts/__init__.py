@@ -11,6 +11,7 @@ compare(loaded, inspector.record(loaded, "A long text. " * 30), budget=32).table
 """
 
 from inspector.long_texts.costs import growth, layer_flops, pays_off, saving
+from inspector.long_texts.pages import PAGES, BookPage, Page
 from inspector.long_texts.patterns import (
     BigBird,
     Causal,
@@ -25,12 +26,15 @@ from inspector.long_texts.patterns import (
     seen,
 )
 from inspector.long_texts.reach import layers_to_reach
-from inspector.long_texts.reading import Compared, Padded, compare, padded
+from inspector.long_texts.reading import MOST, Compared, Padded, compare, padded
 from inspector.long_texts.ways import NAMES, Name, Piece, Way, ways_for
 
 __all__ = [
+    "MOST",
     "NAMES",
+    "PAGES",
     "BigBird",
+    "BookPage",
     "Causal",
     "Chunks",
     "Compared",
@@ -39,6 +43,7 @@ __all__ = [
     "Longformer",
     "Name",
     "Padded",
+    "Page",
     "Pattern",
     "Piece",
     "RandomBlocks",
