@@ -36,7 +36,6 @@ PATHS = {  # by the page's title; seen from the frame, which lies in shell/
     "Tokens": "../tokens/page.py",
     "Batch": "../batch/page.py",
     "Lab": "../lab/page.py",
-    "Tokens": "../tokens/page.py",
     "Training": "../training/page.py",
 }
 READING = tuple(page for page in PATHS if page not in ("Lab", "Training"))  # the pages that read the sidebar's text
