@@ -1,4 +1,4 @@
-"""What ways to read a long text keep of full attention, by the position of the token."""
+"""Cosines with full attention of each way to read a long text, by the position of the token."""
 
 from __future__ import annotations
 

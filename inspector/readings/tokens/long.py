@@ -15,7 +15,7 @@ WHOLE: tuple[Name, ...] = ("windows", "chunks")  # ways that read a text of any 
 
 @dataclass(frozen=True)
 class Kept:
-    """What a way keeps: the mean cosine of its tokens' states, the text's vector's, and the share that it drops.
+    """A way's results: the mean cosine of its tokens' states, the text's vector's, and the share that it drops.
 
     times: its FLOPs divided by full attention's, NaN where they are not counted. cut: share of full attention's weight.
     loss: on what the model guesses, and full attention's on the same tokens, NaN where it guesses nothing.
