@@ -14,7 +14,7 @@ from inspector.plots.theme import Mode
 MOST = 60  # tokens that are drawn
 _LINES = ("text", "reads", "guesses", "")
 _BAND, _LINE = 4.8, 22  # lines of a row of tokens with the gap under it, and pixels of a line
-_LONGEST = 10  # characters of a token in its cell
+_LONGEST = 8  # characters of a token in its cell
 _FATES = {"masked": ("solid", 0.16), "random": ("dash", 0.0), "kept": ("solid", 0.0)}  # of the frame; its fill
 
 
@@ -36,7 +36,7 @@ def draw(drawn: Drawn, *, across: int, mode: Mode = "light") -> go.Figure:
         y=[y for _, y in places],
         mode="text",
         text=[_cut(drawn.tokens[at]) for at in shown],
-        textfont={"family": theme.TOKEN_FONT, "size": 13, "color": [text if at in chosen else muted for at in shown]},
+        textfont={"family": theme.TOKEN_FONT, "size": 12, "color": [text if at in chosen else muted for at in shown]},
         customdata=[_told(drawn.tokens[at], chosen.get(at)) for at in shown],
         hovertemplate="%{customdata}<extra></extra>",
     )
@@ -81,7 +81,7 @@ def _cell(figure: go.Figure, one: Chosen, x: float, y: float, *, colour: str, te
         y=[y - 1, y - 2, y - 3],
         mode="text",
         text=lines,
-        textfont={"family": theme.TOKEN_FONT, "size": 13, "color": [text, colour, colour]},
+        textfont={"family": theme.TOKEN_FONT, "size": 12, "color": [text, colour, colour]},
         customdata=[_told(one.token, one)] * 3,
         hovertemplate="%{customdata}<extra></extra>",
     )

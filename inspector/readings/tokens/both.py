@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 class Both:
     """One text understood and continued.
 
-    nearest: the sentence that the encoder finds most alike, with the cosine; continued: what the decoder writes on, the
-    likeliest token each time. encoder, decoder: what a late token that is changed does to the states before it.
+    nearest: the sentence that the encoder finds most alike, with the cosine; same: whether the decoder reads the same
+    text. encoder, decoder: what a late token that is changed does to the states before it.
     """
 
     nearest: tuple[str, float]
-    continued: str
+    same: bool
     encoder: Spreading
     decoder: Spreading
 
@@ -33,13 +33,13 @@ def both(
     sentences: Sequence[str],
     cosines: NDArray[np.float64],
     *,
-    continued: str,
+    same: bool,
     encoder: Spreading,
     decoder: Spreading,
 ) -> Both:
     """Read what both models make of a text; cosines: of the text with each sentence."""
     at = int(cosines.argmax())
-    return Both((sentences[at], float(cosines[at])), continued, encoder, decoder)
+    return Both((sentences[at], float(cosines[at])), same, encoder, decoder)
 
 
 def late_token(tokens: Sequence[str], special: Sequence[bool]) -> int:

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 
 ENCODER, ENCODER_ZH, DECODER = "minilm", "mini-bert-zh", "mini-gpt"
 LONGEST, MOST = 400, 6  # characters and lines of the field
-MOST_TOKENS = 128  # of the text, and of a sentence
+BEGINNING = 500  # characters of the text that are read
+MOST_TOKENS = 256  # of the text, and of a sentence
 MOST_PARAMETERS = 300_000_000  # of a model that is run here without being asked
 NEW, FILLED = 24, 12  # tokens that are written
 ENDS = ".。!！?？…"
@@ -46,7 +47,6 @@ EXAMPLES = {
     "The bank raised its interest rates.",
     "Chinese": "小猫累了，躺在地毯上。\n我刚买来一本小说。\n狗在门口叫。\n今天天气很冷。",
 }
-FIRST = EXAMPLES["English"]
 _INSTEAD = "Your text is kept: change it, or choose another model."
 
 
@@ -80,16 +80,17 @@ def show(inspected: Inspected) -> None:
             with left:
                 st.subheader(f"Understood by {encoder.name}", anchor=False)
                 place = st.container()
-                sentences = _field()
+                sentences = _field(english=stand_in.reads(DECODER, encoder.text))
                 found = _vectors(encoder, sentences)
                 cosines = found.cosines("mean")[0, 1:]
                 with place:
                     _similarities(encoder, found)
             with right:
                 st.subheader(f"Continued by {decoder.name}", anchor=False)
-                greedy = _continued(decoder)
+                _continued(decoder)
             moved = [_spread(one) for one in (encoder, decoder)]
-            seen = read.both(sentences, cosines, continued=greedy.texts[-1], encoder=moved[0][0], decoder=moved[1][0])
+            same = encoder.text == decoder.text
+            seen = read.both(sentences, cosines, same=same, encoder=moved[0][0], decoder=moved[1][0])
             with said:
                 sentence.show(words.both(seen, encoder=encoder.name, decoder=decoder.name), words.TERMS)
             st.markdown(words.why(seen, encoder=encoder.name, decoder=decoder.name))
@@ -112,6 +113,10 @@ def _models(inspected: Inspected, place: st.delta_generator.DeltaGenerator) -> t
     from inspector import sentence_vectors
 
     text = inspected.trace.text
+    if len(text) > BEGINNING:
+        text = text[:BEGINNING].rpartition(" ")[0] or text[:BEGINNING]
+        with place:
+            st.caption(f"The first {len(text)} characters of your text are read here.")
     english = stand_in.reads(DECODER, text)
     chosen = None if inspected.model is None else session.load(inspected.model)
     small = chosen is not None and sum(one.numel() for one in chosen.network.parameters()) <= MOST_PARAMETERS
@@ -133,22 +138,27 @@ def _models(inspected: Inspected, place: st.delta_generator.DeltaGenerator) -> t
                 "mini-gpt has learned English alone, and the translator goes from English to Chinese: no model of "
                 "Headlight continues this text. mini-gpt continues its own example."
             )
+        if encoder is not None and not english and (unknown := encoder.encode(text).unknown):
+            title = widgets.plain(available_models.name(encoder.card.id))
+            st.caption(f"{title} does not know {unknown} tokens of this text, so mini-BERT for Chinese reads it.")
+            encoder = None
     encoder = session.load(ENCODER if english else ENCODER_ZH) if encoder is None else encoder
     return _Read(encoder, text), _Read(session.load(DECODER) if decoder is None else decoder, written)
 
 
-def _field() -> tuple[str, ...]:
-    """Take the sentences that the text is compared with, a line each."""
+def _field(*, english: bool) -> tuple[str, ...]:
+    """Take the sentences that the text is compared with, a line each; a Chinese text has a field of its own."""
+    key, first = ("alike", EXAMPLES["English"]) if english else ("alike_zh", EXAMPLES["Chinese"])
 
     def take(text: str) -> None:
-        st.session_state["alike"] = text
+        st.session_state[key] = text
 
     typed = st.text_area(
         "Sentences to compare, one a line",
-        FIRST,
+        first,
         max_chars=LONGEST,
-        key="alike",
-        bind=link.bind_words("alike", default=FIRST, most=LONGEST),
+        key=key,
+        bind=link.bind_words(key, default=first, most=LONGEST),
         persist_state="session",
         help=f"{MOST} lines and {LONGEST} characters at most.",
         height=130,
@@ -198,18 +208,17 @@ def _similarities(one: _Read, found: Vectors) -> None:
     st.caption("Cosine of the means of all last hidden states, as sentence-transformers pools.")
 
 
-def _continued(one: _Read) -> Written:
-    """Continue the text, likeliest first and drawn; the former."""
+def _continued(one: _Read) -> None:
+    """Continue the text, with the likeliest token each time, and drawn."""
     from inspector.generating import Decoding
 
     _check(one.loaded, one.text)
     begun = one.text.rstrip().rstrip(ENDS) or one.text
     seed = widgets.number("Seed", "both_seed", default=0, last=9999, width=120)
     ways = {"Likeliest": Decoding(), f"Drawn, seed {seed}": Decoding(True, 0.8, None, 0.95, seed)}
-    made = {}
     for name, how in ways.items():
-        made[name] = session.cached(("continued", *one.key, how), partial(_write, one.loaded, begun, how))
-        written = " ".join(made[name].texts[-1].split())
+        made = session.cached(("continued", *one.key, how), partial(_write, one.loaded, begun, how))
+        written = " ".join(made.texts[-1].split())
         st.markdown(f"{name}  \n:gray[{widgets.plain(' '.join(begun.split()))}] **{widgets.plain(written)}**")
     left = " The text's last mark is left off, for after it the model may end." if begun != one.text.rstrip() else ""
     untrained = "" if one.loaded.card.trained else " Untrained: its weights are random."
@@ -222,7 +231,6 @@ def _continued(one: _Read) -> Written:
             f"import models\nfrom inspector import generating\n\nloaded = models.load({one.loaded.card.id!r})\n"
             f"made = generating.write(loaded, {begun!r}, new_tokens={NEW})\nmade.texts[-1]"
         )
-    return made["Likeliest"]
 
 
 def _write(loaded: models.LoadedModel, text: str, how: object) -> Written:

@@ -93,7 +93,8 @@ def _draw(shown: Shown, *, said: st.delta_generator.DeltaGenerator, rate: float,
         f"as [MASK], 10 % as a random token, 10 % as they are: 0.8 · {100 * rate:g} = {80 * rate:.3g} %, 0.1 · "
         f"{100 * rate:g} = {10 * rate:.3g} % and {10 * rate:.3g} % of all tokens. The text's own tokens are drawn over "
         f"and over, {masked_lm.DRAWS:,} of them with seed {seed}, by the function that masked the texts when mini-bert "
-        "was trained. Filled: read as [MASK]; dashed: as a random token; plain frame: as it is."
+        "was trained; where chance chooses no token of a text, it takes the first. Filled: read as "
+        "[MASK]; dashed: as a random token; plain frame: as it is."
     )
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import models
     from inspector.sentence_vectors import Vectors
 
-STAND_IN = "minilm"
+STAND_IN, CHINESE = "minilm", "mini-bert-zh"
 LONGEST, MOST = 700, 12  # characters and lines of the field
 MOST_TOKENS = 64  # of a sentence
 EXAMPLES = {
@@ -31,7 +31,6 @@ EXAMPLES = {
     "Chinese": "医生让他休息一个星期。\n大夫叫他在家躺七天。\n今天天气很冷。\n外面冷得让人发抖。\n"
     "她很喜欢喝茶。\n她最爱的就是茶水。\n他买了一本新书。\n他在书店花钱买了书。",
 }
-FIRST = EXAMPLES["English"]
 
 
 def show(inspected: Inspected) -> None:
@@ -39,10 +38,10 @@ def show(inspected: Inspected) -> None:
     said = st.container()
     left, right = st.columns([1, 3], gap="medium")
     with left:
-        texts = _field()
+        loaded = _model(inspected, right)
+        texts = _field(chinese=loaded.card.id.partition("?")[0] == CHINESE)
     try:
         with failures.told("Reading the sentences", instead="They are kept: change them, or choose another model."):
-            loaded = _model(inspected, right)
             found = _read(loaded, texts)
             name = widgets.plain(available_models.name(loaded.card.id))
             with said:
@@ -56,18 +55,19 @@ def show(inspected: Inspected) -> None:
             session.show_problem(f"{error}.".replace("..", "."))
 
 
-def _field() -> tuple[str, ...]:
-    """Take the reader's sentences, a line each."""
+def _field(*, chinese: bool) -> tuple[str, ...]:
+    """Take the reader's sentences, a line each; the model that reads Chinese has a field of its own."""
+    key, first = ("sentences_zh", EXAMPLES["Chinese"]) if chinese else ("sentences", EXAMPLES["English"])
 
     def take(text: str) -> None:
-        st.session_state["sentences"] = text
+        st.session_state[key] = text
 
     typed = st.text_area(
         "Sentences, one a line",
-        FIRST,
+        first,
         max_chars=LONGEST,
-        key="sentences",
-        bind=link.bind_words("sentences", default=FIRST, most=LONGEST),
+        key=key,
+        bind=link.bind_words(key, default=first, most=LONGEST),
         persist_state="session",
         help="Lines 0 and 1 say the same thing, 2 and 3, and so on: each is searched among all others. "
         f"{MOST} lines and {LONGEST} characters at most.",
@@ -125,15 +125,16 @@ def _maps(loaded: models.LoadedModel, found: Vectors) -> None:
     """Draw both tables of cosines side by side."""
     from inspector import sentence_vectors
 
-    names = [cut(trace.text) for trace in found.traces]
+    names = [f"{at} {cut(trace.text)}" for at, trace in enumerate(found.traces)]
     matrix.show(
         *(
-            matrix.Panel(found.cosines(pooling), rows=names, columns=names, title=words.POOLINGS[pooling])
+            matrix.Panel(found.cosines(pooling), rows=names, columns=range(len(names)), title=words.POOLINGS[pooling])
             for pooling in sentence_vectors.POOLINGS
         ),
         row_title="sentence",
         column_title="sentence",
         quantity="cosine",
+        numbered="columns",
         top=1.0,
         diverging=True,
         name=f"sentences-{loaded.card.id}",

@@ -21,7 +21,7 @@ GOOD, POOR = Ranked(1.0, 4, 0.2, 0.9), Ranked(2.0, 1, 0.5, 0.6)
 def test_a_draw_is_told_in_words() -> None:
     assert masking.masking(DRAWN).endswith("tokens: `a` stays. The model's first guess is right.")
     random = replace(DRAWN, fates=(("a", "random", "b"), ("c", "kept", "c")), right=0)
-    assert "`a` is read as `b` and `c` stays. The model's first guess is right for 0 of them." in masking.masking(
+    assert "`a` is read as `b` and `c` stays. The model's first guess is right for none of them." in masking.masking(
         random
     )
     many = replace(DRAWN, fates=(("a", "masked", "[MASK]"),) * 5, right=5)
@@ -58,7 +58,7 @@ def test_one_sentence_has_no_pair() -> None:
 def test_only_a_state_that_stays_is_told_as_one() -> None:
     moves = Spreading(Named("tired", 1, 1), "was", 0.1, 0.4, 0.2, 0.5)
     stays = replace(moves, before=0.0, before_largest=0.0)
-    found = Both(("x", 0.5), "y", moves, stays)
+    found = Both(("x", 0.5), True, moves, stays)
     assert "E's earlier states move by 0.100, D's by 0" in both.both(found, encoder="E", decoder="D")
     assert "by 0" not in both.both(replace(found, decoder=moves), encoder="E", decoder="D")
     assert "no token stands before" in both.why(

@@ -18,7 +18,7 @@ def both(found: Both, *, encoder: str, decoder: str) -> str:
     _, cosine = found.nearest
     said = (
         f"One architecture, two tasks: {encoder} understands the text (the sentence most like it has cosine "
-        f"{number(cosine)}), {decoder} writes it on."
+        f"{number(cosine)}), {decoder} writes {'it' if found.same else 'another'} on."
     )
     before, none = found.encoder.before, found.decoder.before_largest == 0
     if before is None or not none:

@@ -21,7 +21,7 @@ def masking(found: Masking) -> str:
     guess = guess or (
         f"The model's first guess is {'right' if found.right else 'wrong'}."
         if chosen == 1
-        else f"The model's first guess is right for {found.right} of them."
+        else f"The model's first guess is right for {found.right or 'none'} of them."
     )
     return f"{said} {guess}"
 
@@ -53,7 +53,7 @@ def rated(found: Rated, *, model: str) -> str:
     else:
         said = (
             f"With {percent(low)} of the tokens chosen the first guess is right for {percent(good)}, with "
-            f"{percent(high)} for {percent(poor)}: on this text that is no more than chance."
+            f"{percent(high)} for {percent(poor)}: on this text that difference is no more than chance."
         )
     return f"{said} **That does not say which rate is best.** {_trained(found.trained, model=model)}"
 
@@ -66,8 +66,8 @@ def _trained(rate: float | None, *, model: str) -> str:
     )
     return (
         f"{where}, and this curve tests it at others. The rate of training is a choice found by trying: BERT's 15 % "
-        "(Devlin et al. 2019) is no law, and large models trained at 40 % came out better (Wettig et al. 2023), for a "
-        "higher rate is harder and teaches more in each step."
+        "(Devlin et al. 2019) is no law, and large models trained at 40 % came out better (Wettig et al. 2023): a "
+        "higher rate leaves less to guess from, but gives more guesses to learn from in each step."
     )
 
 
