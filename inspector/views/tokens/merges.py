@@ -42,9 +42,11 @@ def show(inspected: session.Inspected) -> None:
     if not learned["count"].merges:
         session.show_problem(words.no_merges(least=corpora.LEAST, pieces=pieces), what="Nothing to show")
         return
+    first = session.cached(("telling merge", corpus.text, pieces), partial(read.telling, learned["count"]))
     if PLAYER.load((corpus.text, pieces)):
         link.assign("merge", None)
-    first = session.cached(("telling merge", corpus.text, pieces), partial(read.telling, learned["count"]))
+    if PLAYER.playing:
+        link.assign("merge", _at(first))  # the link waits until it stops
     PLAYER.panel(_panel)(learned, corpus, pieces, first)
     cutting.show(corpus, pieces=pieces)
 
@@ -145,8 +147,12 @@ def _stop_at(last: int, step: int) -> None:
     link.publish()  # at once, so that a run of the whole page finds it there
 
 
-def _moved(last: int) -> None:
-    _stop_at(last, st.session_state["merge_slider"])
+def _moved(slider: int, last: int) -> None:
+    """Go where the reader moved the slider; a slow browser may still tell of a slider that is gone."""
+    state = st.session_state
+    if slider == state["merges.slider"]:
+        state["merges.slider_at"] = state[f"merges.slider {slider}"]
+        _stop_at(last, state["merges.slider_at"])
 
 
 def _controls(step: int, last: int, *, at: Callable[[], int]) -> None:
@@ -155,14 +161,20 @@ def _controls(step: int, last: int, *, at: Callable[[], int]) -> None:
         PLAYER.button(last, at=at, go=go, key="play-merges", pause=lambda: _stop_at(last, at()))
         st.button("Back", icon=":material/skip_previous:", on_click=_stop_at, args=(last, step - 1), shortcut="B")
         st.button("Next", icon=":material/skip_next:", on_click=_stop_at, args=(last, step + 1), shortcut="N")
-        if last > 1:
-            st.session_state["merge_slider"] = step
-            st.slider(
-                "Merge",
-                1,
-                last,
-                key="merge_slider",
-                on_change=_moved,
-                args=(last,),
-                label_visibility="collapsed",
-            )
+        if last == 1:
+            return
+        # A slider that something else has moved is a new one: what the browser still sends of the old one counts no
+        # more.
+        state = st.session_state
+        slider: int = state.get("merges.slider", 0) + (state.get("merges.slider_at", step) != step)
+        state["merges.slider"], state["merges.slider_at"] = slider, step
+        st.slider(
+            "Merge",
+            1,
+            last,
+            step,
+            key=f"merges.slider {slider}",
+            on_change=_moved,
+            args=(slider, last),
+            label_visibility="collapsed",
+        )

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from inspector.vocabularies import Corpus, Way
 
 OTHERS = ("minilm", "mini-bert", "mini-gpt", "translator", "mini-bert-zh")
-"""The models whose vocabularies stand beside the sidebar's; those that share a tokenizer share a row."""
+"""The models whose vocabularies stand beside the sidebar's, but for those that share its vocabulary."""
 
 
 def show(inspected: session.Inspected) -> None:
@@ -55,7 +55,8 @@ def _draw(
 
     read_text = vocabularies.checked(text[: vocabularies.MOST_READ], what="text")
     with failures.told("Cutting the text", instead="Choose another text or another corpus."):
-        mine, ways = _ways(loaded, read_text, corpus, pieces=pieces)
+        ways = _ways(loaded, read_text, corpus, pieces=pieces)
+    mine = _short(loaded.card.id)
     found = read.cutting(ways, model=mine)
     named = {words.KINDS.get(name, name): way for name, way in ways.items()}
     table = _table(loaded, named)
@@ -91,8 +92,8 @@ def _draw(
     )
 
 
-def _ways(loaded: models.LoadedModel, text: str, corpus: Corpus, *, pieces: int) -> tuple[str, dict[str, Way]]:
-    """Cut the text in every vocabulary, once, and give the name of the sidebar's model's among them."""
+def _ways(loaded: models.LoadedModel, text: str, corpus: Corpus, *, pieces: int) -> dict[str, Way]:
+    """Cut the text in every vocabulary, once: those of the corpus, then the sidebar's model's, then the others'."""
     from inspector import vocabularies
 
     def learned() -> dict[str, Way]:
@@ -105,25 +106,28 @@ def _ways(loaded: models.LoadedModel, text: str, corpus: Corpus, *, pieces: int)
         }
 
     ways = dict(session.cached(("vocabularies", text, corpus.text, pieces), learned))
+    for id in (loaded.card.id, *_others(loaded)):
+        tokenizer = loaded.tokenizer if id == loaded.card.id else session.load(id).tokenizer
+        key = ("vocabulary", id, available_models.version(id), text)
+        ways[_short(id)] = session.cached(key, partial(vocabularies.by_model, tokenizer, text))
+    return ways
+
+
+def _others(loaded: models.LoadedModel) -> list[str]:
+    """List the models that read with another vocabulary than the sidebar's."""
     id = loaded.card.id
-    sharing = {id: [id]}
-    tokenizers = {id: loaded.tokenizer}
-    for other in (one for one in OTHERS if one != id and one in available_models.ids()):
-        tokenizer = session.load(other).tokenizer
-        same = next((one for one, known in tokenizers.items() if known.get_vocab() == tokenizer.get_vocab()), None)
-        if same is None:
-            tokenizers[other] = tokenizer
-        sharing.setdefault(same or other, []).append(other)
-    for one, tokenizer in tokenizers.items():
-        key = ("vocabulary", one, available_models.version(one), text)
-        ways[_name(sharing[one])] = session.cached(key, partial(vocabularies.by_model, tokenizer, text))
-    return _name(sharing[id]), ways
+    listed = [other for other in OTHERS if other in available_models.ids()]
+
+    def make() -> list[str]:
+        own = loaded.tokenizer.get_vocab()
+        return [other for other in listed if session.load(other).tokenizer.get_vocab() != own]
+
+    return session.cached(("other vocabularies", id, available_models.version(id), *listed), make)
 
 
-def _name(ids: list[str]) -> str:
-    """Name a row by its models: the ids without their switches and folders, two at most."""
-    short = list(dict.fromkeys(id.partition("?")[0].rstrip("/").rpartition("/")[2][:24] for id in ids))
-    return short[0]
+def _short(id: str) -> str:
+    """Name a model in a row: its id without switches and folders."""
+    return id.partition("?")[0].rstrip("/").rpartition("/")[2][:24]
 
 
 def _width(loaded: models.LoadedModel) -> int:

@@ -17,7 +17,7 @@ COLUMNS = {
     "way": "vocabulary",
     "tokens": "tokens n",
     "unknown_share": "unknown (%)",
-    "characters_per_token": "letters a token",
+    "characters_per_token": "characters / token",
     "vocabulary": "size V",
     "cells": "cells n²",
     "times": "n² / least n²",
@@ -35,9 +35,8 @@ def cutting(found: Cutting, *, model: str) -> str:
     )
     cost = f" The longest of the three has {number(found.times)} times the attention cells of the shortest."
     return (
-        f"{counts}{cost} The corpus lacks {percent(found.unknown_words)} of the words and "
-        f"{percent(found.unknown_characters)} of the characters; {model} lacks {percent(found.unknown_pieces)} of its "
-        "pieces."
+        f"{counts}{cost} Unknown are {_share(found.unknown_words)} of the words, {_share(found.unknown_characters)} of "
+        f"the characters and {_share(found.unknown_pieces)} of {model}'s pieces."
     )
 
 
@@ -66,6 +65,10 @@ def trade_off(*, model: str, width: int, tokens: int, shortest: int, vocabulary:
         "between: BERT reads WordPiece with 30,522 pieces, Chinese BERT single characters (Devlin et al. 2019). BPE: "
         "Sennrich et al. 2016; WordPiece: Schuster & Nakajima 2012; unigram: Kudo 2018."
     )
+
+
+def _share(share: float) -> str:
+    return {0.0: "none", 1.0: "all"}.get(share) or percent(share)
 
 
 def _words(found: Cutting) -> str:

@@ -13,14 +13,16 @@ def test_one_text_in_many_vocabularies() -> None:
     app = opened("Tokens", model="mini-bert", text="The cat sat on the mat because it was tired.")
     assert "This text is 44 tokens as characters, 10 as words and 11 in mini-bert's vocabulary" in app.header[0].value
     assert "19.4 times the attention cells" in app.header[0].value
-    assert "The corpus lacks 30 % of the words and 0 % of the characters" in app.header[0].value
+    assert (
+        "Unknown are 30 % of the words, none of the characters and none of mini-bert's pieces." in app.header[0].value
+    )
     table = app.dataframe[0].value.set_index("way")
     ways = ["characters", "words", "minilm", "mini-bert", "mini-bert-zh"]
     assert table["tokens"][ways].tolist() == [44, 10, 11, 11, 44]
     assert table["parameters"]["minilm"] == 30_522 * 192  # what mini-bert's width would make of it
     assert table["flops"]["characters"] == 4 * 4 * 44**2 * 192
     app.text_area(key="corpus").set_value(CORPUS).run()
-    assert "The corpus lacks 100 % of the words" in app.header[0].value
+    assert "Unknown are all of the words" in app.header[0].value
     pressed(app, "corpus-Chinese")
     assert "我" in app.text_area(key="corpus").value
     for corpus, told in {" ": "The corpus is empty", "x" * 300: "The corpus has a word of 301 characters"}.items():
