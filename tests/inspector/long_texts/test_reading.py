@@ -8,7 +8,7 @@ import torch
 
 import inspector
 import models
-from inspector.long_texts import Full, Window, compare, layer_flops, padded, seen, ways_for
+from inspector.long_texts import Full, Longformer, Window, compare, layer_flops, padded, seen, ways_for
 from inspector.long_texts.ways import windows
 from models.attention import watch
 from models.attention.imposing import imposing
@@ -76,6 +76,17 @@ def test_a_pattern_is_imposed_on_every_layer_of_every_kind_of_model() -> None:
             assert (moved[0, -1] - changed[0, -1]).abs().max() > 0
     with pytest.raises(ValueError, match="run without cache"), imposing(Window(2).mask):
         models.load("mini-gpt").generate("The cat", new_tokens=2)
+
+
+def test_an_imposed_pattern_is_a_mask_given_to_transformers() -> None:
+    loaded = models.load("minilm")
+    ids = torch.randint(1000, 20000, (1, 40), generator=torch.Generator().manual_seed(0))
+    shown = torch.from_numpy(seen(Longformer(4, 1), 40))[None, None]
+    with torch.inference_mode():
+        theirs = loaded.network(input_ids=ids, attention_mask=shown).last_hidden_state
+        with imposing(Longformer(4, 1).mask):
+            ours = loaded.run(ids, torch.ones_like(ids, dtype=torch.bool), torch.zeros_like(ids))
+    torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=1e-4)
 
 
 def test_chunks_are_texts_read_alone() -> None:
