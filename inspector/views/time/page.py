@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from inspector.views.shell import link, session, widgets
-from inspector.views.time import clock, forcing, past, reach, recurrent
+from inspector.views.shell import link, session, stand_in, widgets
+from inspector.views.time import clock, forcing, past, reach, recurrent, steps
 
 SECTIONS = {
     "reach": "Gradient by distance",
@@ -16,12 +16,13 @@ SHOW = {
     "reach": reach.show,
     "recurrent": recurrent.show,
     "clock": clock.show,
-    "forcing": forcing.show,
     "past": past.show,
 }
 
 link.parameters()
-inspected = session.inspected()
 section = widgets.bar("What to see of time", list(SECTIONS), "section", words=SECTIONS.__getitem__)
-SHOW[section](inspected)
+if section == "forcing":  # which needs a model that writes
+    forcing.show(stand_in.inspected(steps.CANNOT, can=lambda loaded: loaded.write is not None, instead=steps.WRITERS))
+else:
+    SHOW[section](session.inspected())
 link.publish()

@@ -29,6 +29,7 @@ PATHS = {  # by the page's title; seen from the frame, which lies in shell/
     "Scores": "../scores/page.py",
     "What if": "../what_if/page.py",
     "Generate": "../generate/page.py",
+    "Time": "../time/page.py",
     "Block": "../block/page.py",
     "LayerNorm": "../layernorm/page.py",
     "Positions": "../positions/page.py",

@@ -18,6 +18,7 @@ PARAMETERS = {
     "What if": "part token word ask drop mask_layer mask_head whole several by hide words sqrt stream",
     "Generate": "step decoding temperature top_k top_p seed new_tokens flops_of cache_counted beams "
     "gen_layer gen_head gen_mean",
+    "Time": "section serial_width serial_tokens forced_tokens later_tokens",
     "LayerNorm": "statistic norm_sqrt token norm norm_stream",
     "Positions": "dimensions",
     "Costs": "counted stream kernel component section of shape length card batch bits",

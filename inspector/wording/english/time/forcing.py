@@ -1,0 +1,63 @@
+"""Sentences of the section Teacher forcing."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from inspector.plots.theme import number
+from inspector.stepwise import Forced
+
+COLUMNS = {
+    "cached": "with the cache",
+    "uncached": "without",
+    "exact": "float64, with the cache",
+    "same_cached": "same likeliest, cached",
+    "same_uncached": "same, without",
+    "flops_cached": "FLOPs, cached",
+    "flops_uncached": "FLOPs, without",
+}
+WAITS = "Steps that wait, a layer"
+TERMS = ("KV cache", "causal mask")
+
+
+def comparing(found: Forced, *, model: str) -> str:
+    """Say how far step by step is from the one pass."""
+    count = len(found.table)
+    alike = "at all" if found.agreeing == count else f"at {found.agreeing} of"
+    same = f"the likeliest next token is the same {alike} {count} positions"
+    return (
+        f"{model} reads {count} given tokens in one pass, or in {count} steps as if it wrote them: the logits "
+        f"differ by {number(found.largest)} at most, and {same}."
+    )
+
+
+def about(found: Forced) -> str:
+    """Say what the difference is, and what it means for training."""
+    exact = (
+        f" In float64 the same weights leave {number(found.exact)}: it is rounding."
+        if found.exact is not None
+        else " What is left is rounding: products of other shapes are added in another order."
+    )
+    return (
+        rf"Largest $|z^{{\text{{pass}}}}_{{t,v}} - z^{{\text{{step}}}}_{{t,v}}|$ of a logit, beside logits of up to "
+        f"{number(found.size)} in {found.dtype}.{exact} In training the true text is there, so every position reads "
+        "the true tokens before it, in one pass (teacher forcing, Williams & Zipser 1989; Vaswani et al. 2017). In "
+        "writing token t + 1 is not there before step t has ended."
+    )
+
+
+def waiting(count: int) -> pd.DataFrame:
+    """Table the steps that must wait for each other, in training and in writing."""
+    return pd.DataFrame(
+        {
+            WAITS: ["Transformer decoder", "RNN, LSTM, GRU"],
+            "training, the text is given": ["1", f"{count:,}"],
+            "writing": [f"{count:,}", f"{count:,}"],
+        }
+    )
+
+
+RNN = (
+    "An RNN is trained with teacher forcing too: its inputs are the true tokens. Its state still waits for the state "
+    "before it, so teacher forcing makes the training of a Transformer's decoder parallel, and an RNN's not."
+)

@@ -1,0 +1,104 @@
+"""Sentences of the section Old keys and queries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from inspector.plots.theme import number, quantity
+from inspector.readings.time.past import Moving
+from inspector.stepwise import Reads
+from inspector.wording.english.phrases import percent
+
+TERMS = ("KV cache", "key", "causal mask")
+
+
+def moving(found: Moving, beside: Moving | None, *, new: int) -> str:
+    """Say how far old keys move, and whether they could be cached."""
+    comes = "one more token comes" if new == 1 else f"{new} more tokens come"
+    ones = "the old one" if found.old == 1 else f"the {found.old} old ones"
+    if found.stays:
+        said = (
+            f"When {comes}, no old key of {found.name} moves (by {_tiny(found.largest)}): the mask is causal, so keys "
+            "can be cached."
+        )
+        if beside is None or beside.stays:
+            return said
+        return f"{said} In {beside.name}, which reads both ways, they move by {_range(beside)}: nothing to cache there."
+    said = (
+        f"When {comes}, the keys that {found.name} made of {ones} move by {_range(found)} "
+        "above layer 0: every token sees every token, so a cache would hold wrong keys."
+    )
+    if beside is None or not beside.stays:
+        return said
+    return f"{said} In {beside.name} none moves (by {_tiny(beside.largest)})."
+
+
+def about(found: Moving) -> str:
+    """Write what is drawn, with its formula."""
+    return (
+        r"Mean over the old tokens of $\lVert k' - k \rVert / \lVert k \rVert$, over all heads of a layer; $k$ read "
+        f"without the new tokens, $k'$ with them. Layer 0's keys are made of the embeddings, before any token was "
+        f"attended to: {'0' if found.first == 0 else number(100 * found.first) + ' %'}. A special token at the end is "
+        "left out, for a text that goes on has none yet."
+    )
+
+
+def an_encoder(name: str) -> str:
+    """Say what stands beside a decoder."""
+    return f"{name} stands beside: an encoder that reads the same text both ways."
+
+
+def same_weights(name: str, *, causal: bool) -> str:
+    """Say what stands beside an encoder."""
+    trained = ", which they were not trained for" if causal else ""
+    return f"{name} stands beside: the same weights under the other mask{trained}."
+
+
+def stands_in(model: str, problem: str, writer: str, *, on_text: bool) -> str:
+    """Say that another model writes, and why; problem: of `stepwise.why_not`."""
+    whose = "on your text" if on_text else "on its own example"
+    return f"**{model}** {problem}, so the steps are **{writer}**'s, {whose}."
+
+
+def reading(found: Reads, *, model: str, layers: int, alike: bool) -> str:
+    """Say what the steps of a cached run read."""
+    queries, keys = found.counts
+    count = len(found.tokens)
+    every = f"all {layers} layers alike" if alike and layers > 1 else f"layer {found.layer}"
+    same = "to the last bit" if found.moved == 0 else f"within {number(found.moved)}"
+    return (
+        f"**Why no cache of queries?** In {count} steps of {model} ({every}) queries are read {queries:,} times, each "
+        f"once, at its own step, and keys with their values {keys:,} times, as they were computed, {same}. A "
+        "past query is never asked for again."
+    )
+
+
+COMPUTED = (
+    "$o_t = \\mathrm{softmax}(q_t K^\\top / \\sqrt{d_k}) V$: token t's key and value are read at the n − t steps from "
+    "t on (t from 0), its query at step t alone. “Only Q is computed” holds for the past: each step computes "
+    "$q_t$, and $k_t$ and $v_t$ too, which join the cache."
+)
+
+
+def training(totals: Mapping[str, int], *, model: str, tokens: int) -> str:
+    """Say whether a cache would help in training."""
+    ratio = totals["pass"] / totals["cached"]
+    return (
+        f"**A cache in training?** Of {tokens} given tokens one parallel pass of {model} takes "
+        f"{quantity(totals['pass'], 'FLOPs')}, {tokens} steps with a cache {quantity(totals['cached'], 'FLOPs')}, "
+        f"without {quantity(totals['uncached'], 'FLOPs')} (matrix products, counted as they ran). The pass costs "
+        f"{number(ratio)} times the cached run, waits for nothing, and the weights change after each update, with them "
+        "every cached key: there is nothing to save."
+    )
+
+
+def _range(found: Moving) -> str:
+    least, most = (
+        percent(value) if value >= 0.01 else f"{number(100 * value)} %" for value in (found.least, found.most)
+    )
+    said = least if least == most else f"{least.removesuffix(' %')} to {most}"
+    return said.replace(" %", "\u00a0%")  # no line ends between the number and its sign
+
+
+def _tiny(largest: float) -> str:
+    return "exactly 0" if largest == 0 else f"{number(largest)} at most, rounding"
