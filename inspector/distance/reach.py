@@ -187,7 +187,12 @@ def states(copied: Copied) -> Iterator[list[tuple[str, int, Tensor]]]:
 
 
 def _in_float64(network: nn.Module) -> nn.Module:
-    return copy.deepcopy(network).to("cpu", torch.float64).eval().requires_grad_(False)
+    copied = copy.deepcopy(network).to("cpu", torch.float64).eval().requires_grad_(False)
+    for module in copied.modules():
+        config = getattr(module, "config", None)
+        if hasattr(config, "_experts_implementation"):
+            config._experts_implementation = "eager"  # torch's grouped product of experts has no float64
+    return copied
 
 
 def _forward(copied: Copied) -> Tensor:

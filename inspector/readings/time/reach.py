@@ -12,16 +12,18 @@ from inspector.heads import is_punctuation
 from inspector.readings.links import Named, named
 from inspector.trace import Trace
 
+LEAST = 1e-6  # of a layer's largest gradient: less reaches a token in name only
+
 
 @dataclass(frozen=True)
 class Reached:
     """||ds / dx_t|| at the input of layer 0, s made of out_T.
 
-    token, position: T. tokens: of the stream. reached: how many of them have a gradient above 0, T with them; by_last:
-    through the last layer alone. itself: the norm at T. split: the largest distance of a near token. near, far: the
-    mean norm of the other tokens up to `split` and beyond; None where there is no such token. top, top_norm: the token
-    that gets most, T left out; None where T is alone. source: whether the tokens are those of the source, which has
-    positions of its own: then itself is 0, and near is the mean of all.
+    token, position: T. tokens: of the stream. reached: how many of them have a gradient above LEAST, T with them;
+    by_last: through the last layer alone. itself: the norm at T. split: the largest distance of a near token. near,
+    far: the mean norm of the other tokens up to `split` and beyond, but for those that a mask hides; None where there
+    is no such token. top, top_norm: the token that gets most, T left out; None where T is alone. source: whether the
+    tokens are those of the source, which has positions of its own: then itself is 0, and near is the mean of all.
     """
 
     token: Named
@@ -44,7 +46,7 @@ class Carried:
     """The gradient of all tokens but T at the input of layer 0, by its ways back.
 
     whole: all ways. sublayers: through every sublayer, without a skip. itself, skip: at T, by all ways and by the skip
-    alone.
+    alone. layers, parts: of the stream, and all sublayers of these layers.
     """
 
     whole: float
@@ -52,6 +54,7 @@ class Carried:
     itself: float
     skip: float
     layers: int
+    parts: int
 
 
 def last_of_text(trace: Trace) -> int:
@@ -88,8 +91,8 @@ def reached(table: pd.DataFrame, *, tokens: Sequence[str], position: int, scalar
         position,
         scalar,
         len(rows),
-        int((norms > 0).sum()),
-        int((last["norm"] > 0).sum()),
+        _above(norms),
+        _above(last["norm"]),
         0.0 if source else float(norms[position]),
         split,
         None if near.empty else float(near["norm"].mean()),
@@ -103,6 +106,7 @@ def reached(table: pd.DataFrame, *, tokens: Sequence[str], position: int, scalar
 def carried(table: pd.DataFrame, *, scalar: Scalar, stream: str) -> Carried:
     """Read the rows of a stream in the table of `residual.measure`."""
     rows = _rows(table, scalar, stream)
+    layers, crosses = int(rows["layer"].max()) + 1, stream == "decoder" and table["stream"].nunique() > 1
     first = rows[rows["layer"] == 0]
     own = first["distance"] == 0
     others = first[~own.fillna(False)].groupby("way")["norm"].apply(lambda norms: float((norms**2).sum() ** 0.5))
@@ -112,7 +116,8 @@ def carried(table: pd.DataFrame, *, scalar: Scalar, stream: str) -> Carried:
         float(others.get("sublayers", 0.0)),
         float(itself.get("all", 0.0)),
         float(itself.get("skip", 0.0)),
-        int(rows["layer"].max()) + 1,
+        layers,
+        layers * (3 if crosses else 2),
     )
 
 
@@ -127,6 +132,11 @@ def shares(table: pd.DataFrame, *, scalar: Scalar, stream: str) -> pd.DataFrame:
     """Each token's share of its layer's norms, [layer, position]; 0 where a layer has no gradient."""
     norms = _rows(table, scalar, stream).pivot_table(index="layer", columns="position", values="norm")
     return norms.div(norms.sum(axis=1), axis=0).fillna(0.0)
+
+
+def _above(norms: pd.Series) -> int:
+    largest = norms.max()
+    return int(((norms > 0) & (norms >= LEAST * largest)).sum())
 
 
 def _rows(table: pd.DataFrame, scalar: Scalar, stream: str) -> pd.DataFrame:

@@ -184,10 +184,10 @@ def _residual(ways: pd.DataFrame, found: read.Reached, scalar: reach.Scalar, str
         )
     with right:
         st.markdown(words.carried(carried, found))
-        sublayers = 2 * carried.layers
-        st.latex(
-            rf"\frac{{\partial s}}{{\partial x}} = (I + J_1)^\top \cdots (I + J_{{{sublayers}}})^\top "
-            r"\frac{\partial s}{\partial\, out}"
-        )
-        st.latex(rf"\text{{sublayers alone: }} J_1^\top \cdots J_{{{sublayers}}}^\top")
+        if not found.source:
+            st.latex(
+                rf"\frac{{\partial s}}{{\partial x}} = (I + J_1)^\top \cdots (I + J_{{{carried.parts}}})^\top "
+                r"\frac{\partial s}{\partial\, out}"
+            )
+            st.latex(rf"\text{{sublayers alone: }} J_1^\top \cdots J_{{{carried.parts}}}^\top")
         st.caption(words.WAYS_BACK)

@@ -44,7 +44,6 @@ def reached(found: Reached) -> str:
 
 def carried(found: Carried, reached: Reached) -> str:
     """Say what the residual does to the gradient of the other tokens."""
-    sublayers = 2 * found.layers
     if found.whole == 0 or found.sublayers == 0:
         times = ""
     else:
@@ -54,13 +53,13 @@ def carried(found: Carried, reached: Reached) -> str:
     said = (
         f"**What the residual does.** Going back, every sublayer gives I + J: the skip, and its own Jacobian. All ways "
         f"together bring {number(found.whole)} {where}, down to the input of layer 0. The ways that take no skip, "
-        f"through all sublayers one after another, bring {number(found.sublayers)}{times}."
+        f"from sublayer to sublayer, bring {number(found.sublayers)}{times}."
     )
     if reached.source:
         return f"{said} The skip alone brings nothing: it stays in the decoder."
     return (
         f"{said} The skip alone stays at its token, {number(found.skip)} of {number(found.itself)}, and brings 0 to "
-        f"all others: across {sublayers} sublayers of {found.layers} layers the residual carries the gradient down, "
+        f"all others: across {found.parts} sublayers of {found.layers} layers the residual carries the gradient down, "
         "and attention carries it sideways."
     )
 
