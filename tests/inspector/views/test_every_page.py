@@ -22,6 +22,8 @@ PARAMETERS = {
     "LayerNorm": "statistic norm_sqrt token norm norm_stream",
     "Positions": "dimensions",
     "Costs": "counted stream kernel component section of shape length card batch bits",
+    "Time": "section reach_token reach_scalar reach_stream recurrent_steps recurrent_width recurrent_bias "
+    "recurrent_scale recurrent_seed",
     "Tokens": "section corpus pieces merge word",
     "Batch": "section texts layout row batch_stream batch_layer batch_head padded mask_order mask_way changed_text "
     "changed",

@@ -1,0 +1,61 @@
+"""The sections Gradient by distance and RNN, LSTM, GRU of the page Time, and what they refuse."""
+
+from __future__ import annotations
+
+import pytest
+
+from inspector.distance import reach
+from tests.inspector.views.page import messages, opened, pressed, said
+
+OWN = "own-encoder"
+
+
+def test_gradients_of_the_reader_s_text() -> None:
+    app = opened("Time", model="mini-bert-zh", text="我喜欢猫。")
+    assert "From `猫` the gradient reaches all 7 tokens, through the last layer alone as many" in app.header[0].value
+    assert "s = Σ_d out_T[d], the sum of the 192 numbers of out_T" in said(app)
+    assert "What the residual does" in said(app)
+    ((header, shares),) = messages(app, "matrix")
+    assert header["panels"][0]["columns"] == ["[CLS]", "我", "喜", "欢", "猫", "。", "[SEP]"]
+    assert shares.reshape(4, 7).sum(axis=1) == pytest.approx(1, abs=1e-6)
+    app.number_input(key="reach_token").set_value(1).run()
+    assert "From `我` the gradient reaches" in app.header[0].value
+    app.segmented_control(key="reach_scalar").set_value("prediction").run()
+    assert "s = ln p of the token that the model finds likeliest at T" in said(app)
+    app.segmented_control(key="section").set_value("recurrent").run()
+    assert "After 100 steps the gradient at the first input, x₁, is 2.07e-33 in a tanh-RNN" in app.header[0].value
+    assert "0.00137 in an LSTM with forget bias 2; in attention it is 0.0188" in app.header[0].value
+    assert "The weights of early steps are updated" in said(app)
+    app.number_input(key="recurrent_scale").set_value(4.0).run()
+    assert "It explodes in the tanh-RNN." in app.header[0].value
+    app.number_input(key="recurrent_width").set_value(4).run()
+    app.number_input(key="recurrent_steps").set_value(151).run()
+    assert "151 steps, each with weights of its own" in said(app)
+    pressed(app, "recurrent-parts-start")
+    assert "The weights of early steps are updated" in said(app)
+    assert not app.exception
+
+
+def test_a_source_and_a_target() -> None:
+    app = opened("Time", model="translator", text="I love cats.", target="我爱猫。")
+    assert "From `猫` the gradient reaches" in app.header[0].value
+    assert "across 9 sublayers of 3 layers" in said(app)
+    app.segmented_control(key="reach_stream").set_value("encoder").run()
+    assert "reaches back to all" in app.header[0].value
+    assert "The skip alone brings nothing: it stays in the decoder." in said(app)
+
+
+def test_what_does_not_move_or_cannot_be_taken_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = opened("Time", model=OWN, text="A cat.")
+    assert app.segmented_control(key="reach_scalar").value == "direction"
+    assert "Sum of out_T does not move: the last LayerNorm has equal gammas" in said(app)
+    app = opened("Time", model=f"{OWN}?residual=false", text="A cat.")
+    assert "has no residual: every gradient goes back through its sublayers alone" in said(app)
+    app = opened("Time", model=OWN, text="cat " * 150)
+    assert "152 tokens go forward and back" in said(app)
+    pressed(app, "reach-start")
+    assert "From the 150th `cat` the gradient reaches all 152 tokens" in app.header[0].value
+    monkeypatch.setattr(reach, "MOST_TOKENS", 100)
+    app.run()
+    assert "the text has 152 tokens; gradients are taken of up to 100: shorten it" in said(app)
+    assert not app.exception
