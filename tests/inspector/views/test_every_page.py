@@ -18,12 +18,11 @@ PARAMETERS = {
     "What if": "part token word ask drop mask_layer mask_head whole several by hide words sqrt stream",
     "Generate": "step decoding temperature top_k top_p seed new_tokens flops_of cache_counted beams "
     "gen_layer gen_head gen_mean",
-    "Time": "section serial_width serial_tokens forced_tokens later_tokens",
+    "Time": "section serial_width serial_tokens forced_tokens later_tokens reach_token reach_scalar reach_stream "
+    "recurrent_steps recurrent_width recurrent_bias recurrent_scale recurrent_seed",
     "LayerNorm": "statistic norm_sqrt token norm norm_stream",
     "Positions": "dimensions",
     "Costs": "counted stream kernel component section of shape length card batch bits",
-    "Time": "section reach_token reach_scalar reach_stream recurrent_steps recurrent_width recurrent_bias "
-    "recurrent_scale recurrent_seed",
     "Tokens": "section corpus pieces merge word",
     "Batch": "section texts layout row batch_stream batch_layer batch_head padded mask_order mask_way changed_text "
     "changed",
