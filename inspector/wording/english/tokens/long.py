@@ -71,14 +71,15 @@ def windows(found: Losing, *, room: int, overlap: int, tokens: int) -> str:
 def ways(found: Losing, *, hidden: int | None) -> str:
     """Say how each way is read, and that nothing was trained for it; hidden: tokens guessed, None for none."""
     said = (
+        "Measured are the tokens that full attention reads; windows and hierarchy would go on to the end of any text. "
         "Cosine: of a token's last hidden state with full attention's. Windows and chunks run alone, each with its own "
         "special tokens and positions from 0 (the masks keep the text's positions); a token is taken from the window "
         "where it stands most central (in a model that writes, from the one that shows it most tokens before it). Head "
-        "and tail: Sun et al. 2019. Hierarchy: the vector of a chunk is the mean of its tokens, and the second level "
-        f"is untrained, softmax(cos(cᵢ, cⱼ)) over {found.chunks} chunk vectors; without it the text's vector has a "
-        f"cosine of {number(found.plain)} (Yang et al. 2016, Pappagari et al. 2019, who train it). Longformer's and "
-        "BigBird's masks are imposed on weights that were trained with full attention, with about as many keys for a "
-        "query as a piece has tokens: a model trained with them would lose less."
+        "and tail: Sun et al. 2019.\n\nHierarchy (Yang et al. 2016, Pappagari et al. 2019, who train it): the vector "
+        "of a chunk is the mean of its tokens, and the second level is untrained, softmax(cos(cᵢ, cⱼ)) over "
+        f"{found.chunks} chunk vectors; without it the text's vector has a cosine of {number(found.plain)}. "
+        "Longformer's and BigBird's masks are imposed on weights that were trained with full attention, with about as "
+        "many keys for a query as a piece has tokens: how a model trained with them would do, this does not say."
     )
     return said if hidden is None else f"{said} {_guessed(hidden)}"
 
@@ -96,7 +97,11 @@ def numbers(kept: Kept) -> list[tuple[str, str, str]]:
         ("Cosine", number(kept.cosine), "Of a token's last state with full attention's, mean over the way's tokens."),
         ("Vector", number(kept.vector), "Cosine of the mean of the tokens' states, special tokens left out."),
         ("Weight cut off", percent(kept.cut), "Share of full attention's weight on keys that the way does not show."),
-        ("FLOPs", f"{number(kept.times)} × full", "Matrix products of all layers, the seen cells alone counted."),
+        (
+            "FLOPs",
+            f"{number(kept.times)} × full",
+            "Matrix products of all layers; a mask's seen cells alone are counted, a causal mask's nowhere.",
+        ),
     ]
     if kept.loss == kept.loss:
         meaning = "-ln p of the true token, mean over those that the way has and guesses, in nats."
