@@ -67,17 +67,18 @@ class Learned:
     def pairs(self, step: int) -> pd.DataFrame:
         """Weigh all pairs after `step` merges, those that the rule prefers first.
 
-        Columns: first, second, piece (what they would make), count, ratio (count(ab) / (count(a) count(b))), gain (nats
-        by which the merge raises the corpus's likelihood under a unigram model of its symbols).
+        Columns: first, second, piece (what they would make), first_count, second_count, count, ratio (count(ab) /
+        (count(a) count(b))), gain (nats by which the merge raises the corpus's likelihood under a unigram model of its
+        symbols).
         """
         order = {symbol: at for at, symbol in enumerate(self.pieces)}
         spelled = self.spelled(step)
         found = _weighed(spelled, self.words)
         rows = [
-            (*pair, _joined(pair, self.prefix), *(found[pair][rule] for rule in RULES))
+            (*pair, _joined(pair, self.prefix), *found[pair].values())
             for pair in sorted(found, key=lambda pair: _place(found[pair], pair, order, self.rule, self.least))
         ]
-        return pd.DataFrame(rows, columns=["first", "second", "piece", *RULES])
+        return pd.DataFrame(rows, columns=["first", "second", "piece", "first_count", "second_count", *RULES])
 
 
 def learn(
@@ -148,7 +149,7 @@ def _place(
 
 
 def _weighed(spelled: Mapping[str, Symbols], words: Mapping[str, int]) -> dict[Pair, dict[str, float]]:
-    """Weigh every pair of neighbours by each rule."""
+    """Weigh every pair of neighbours: the counts of its symbols, then what each of RULES looks at."""
     pairs: Counter[Pair] = Counter()
     single: Counter[str] = Counter()
     twins: Counter[str] = Counter()  # how often a symbol can be joined with its like: aaa holds aa twice and once
@@ -163,6 +164,8 @@ def _weighed(spelled: Mapping[str, Symbols], words: Mapping[str, int]) -> dict[P
     total = sum(single.values())
     return {
         (first, second): {
+            "first_count": single[first],
+            "second_count": single[second],
             "count": count,
             "ratio": count / (single[first] * single[second]),
             "gain": _gain(

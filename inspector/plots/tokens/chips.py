@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ Kind = Literal["even", "odd", "unknown", "new"]
 WIDE, NARROW = 60, 26  # units of a line, a unit the width of a Latin letter: in a wide window and on a phone
 MOST_LINES = 3
 _ROW = 25  # pixels
+_ROOM = 6  # units beyond the mean that a line may take, for a word that ends there
 _HALF = 0.42  # of a row: half a box's height
 _BEFORE = 1.2  # units before the text, where the mark of a space stands that a tokenizer puts before it
 _WORDS: dict[Kind, str] = {"unknown": "unknown", "new": "made by this merge"}
@@ -90,7 +92,9 @@ def words(
 
 
 def _lines(text: str, width: int) -> list[tuple[int, int]]:
-    """Break a text into lines of at most `width` units, behind a blank where there is one."""
+    """Break a text into lines of at most `width` units and about one length, behind a blank where there is one."""
+    needed = units(text)
+    width = min(width, math.ceil(needed / math.ceil(needed / width)) + _ROOM)
     lines: list[tuple[int, int]] = []
     first = 0
     while first < len(text) and len(lines) < MOST_LINES:

@@ -105,6 +105,7 @@ def _panel(learned: dict[Rule, Learned], corpus: Corpus, pieces: int, first: int
             python=f"{python}table = learned.pairs({step - 1})",
             table=table,
         )
+        st.caption(words.weighed(table))
     _rules(learned, step=step, python=python)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     import models
     from inspector.costs.clock import LayerShape
+    from inspector.trace import AttentionSite, Trace
     from inspector.vocabularies import Corpus, Way
 
 OTHERS = ("minilm", "mini-bert", "mini-gpt", "translator", "mini-bert-zh")
@@ -36,7 +38,7 @@ def show(inspected: session.Inspected) -> None:
     try:
         with left:
             corpus, pieces = corpora.chosen(inspected.trace.text)
-        _draw(loaded, inspected.trace.text, corpus, pieces=pieces, said=said, right=right)
+        _draw(loaded, inspected.trace, corpus, pieces=pieces, said=said, right=right)
     except ValueError as error:
         with right:
             session.show_problem(str(error))
@@ -44,7 +46,7 @@ def show(inspected: session.Inspected) -> None:
 
 def _draw(
     loaded: models.LoadedModel,
-    text: str,
+    trace: Trace,
     corpus: Corpus,
     *,
     pieces: int,
@@ -53,13 +55,14 @@ def _draw(
 ) -> None:
     from inspector import vocabularies
 
+    text = trace.text
     read_text = vocabularies.checked(text[: vocabularies.MOST_READ], what="text")
     with failures.told("Cutting the text", instead="Choose another text or another corpus."):
         ways = _ways(loaded, read_text, corpus, pieces=pieces)
     mine = _short(loaded.card.id)
     found = read.cutting(ways, model=mine)
     named = {words.KINDS.get(name, name): way for name, way in ways.items()}
-    table = _table(loaded, named)
+    table = _table(loaded, named, trace.sites)
     with said:
         sentence.show(words.cutting(found, model=mine), words.TERMS)
     with right:
@@ -88,6 +91,7 @@ def _draw(
             shortest=int(table["tokens"].min()),
             vocabulary=found.vocabulary,
             flops=int(own["flops"]) if "flops" in table else None,
+            encoder=loaded.shape == "encoder-decoder",
         )
     )
 
@@ -131,18 +135,22 @@ def _short(id: str) -> str:
 
 
 def _width(loaded: models.LoadedModel) -> int:
+    """Return the width of the model's embedding."""
     from models.config_facts import first_number, text_config
     from models.transformer.config import TransformerConfig
 
     if isinstance(loaded.config, TransformerConfig):
         return loaded.config.width
-    return first_number(text_config(loaded.config), "hidden_size", "d_model", "n_embd")
+    names = ("embedding_size", "word_embed_proj_dim", "hidden_size", "d_model", "n_embd")
+    return first_number(text_config(loaded.config), *names)
 
 
-def _table(loaded: models.LoadedModel, ways: dict[str, Way]) -> pd.DataFrame:
+def _table(loaded: models.LoadedModel, ways: dict[str, Way], sites: Sequence[AttentionSite]) -> pd.DataFrame:
+    """Count the costs; of an encoder-decoder, those of the encoder, which reads the text."""
     from inspector import vocabularies
 
-    return vocabularies.costs(ways, width=_width(loaded), layer=_layer(loaded), layers=loaded.layers)
+    layers = len([site for site in sites if site.stream == sites[0].stream])
+    return vocabularies.costs(ways, width=_width(loaded), layer=_layer(loaded), layers=layers)
 
 
 def _layer(loaded: models.LoadedModel) -> LayerShape | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pandas as pd
+
 from inspector.plots.theme import number, signed
 from inspector.readings.tokens.merges import Merging
 from inspector.vocabularies import Rule, Segmentation
@@ -19,9 +21,9 @@ TERMS = ("token",)
 LIBRARY = (
     "BPE joins the most frequent pair (Sennrich et al. 2016); of pairs with one count it takes the pair whose symbols "
     "are older, as the tokenizers library does, and these are its merges in its order. WordPiece joins the pair that "
-    "raises the likelihood most (Schuster & Nakajima 2012). Its trainer was never published; count(ab) / (count(a) "
-    "count(b)) is what is usually taught for it, the gain for each joined pair and without the rest. It prefers rare "
-    "symbols that stand together. The gain here is exact: by how many nats Σ c ln(c / N) rises. The tokenizers "
+    "raises the likelihood most (Schuster & Nakajima 2012): the gain, by how many nats Σ c ln(c / N) rises. Its "
+    "trainer was never published. Usually count(ab) / (count(a) count(b)) is taught for it: how much likelier than "
+    "chance the pair is each time that it stands, so that rare symbols that stand together win. The tokenizers "
     "library's WordPieceTrainer uses neither: it is its BpeTrainer with ## before symbols that continue a word, and "
     "only encoding differs, by the longest match."
 )
@@ -41,7 +43,22 @@ def merging(found: Merging, *, merges: int) -> str:
         return f"{said} Both rules for WordPiece would make the same piece."
     if by_ratio == by_gain:
         return f"{said} Both rules for WordPiece would make {_piece(by_ratio)}."
-    return f"{said} WordPiece would make {_piece(by_gain)} by likelihood gain, {_piece(by_ratio)} by its ratio."
+    return (
+        f"{said} WordPiece would make {_piece(by_gain)} by likelihood gain, and {_piece(by_ratio)} by the ratio that "
+        "is usually taught for it."
+    )
+
+
+def weighed(table: pd.DataFrame) -> str:
+    """Fill the counts into the ratio, and give the gain, for the pair that each rule prefers; table: of readings."""
+    rows = dict.fromkeys([0, int(table["gain"].idxmax()), int(table["ratio"].idxmax())])
+    said = []
+    for row in table.rename(columns={"count": "count_ab"}).loc[list(rows)].itertuples():
+        said.append(
+            f"{_piece(row.piece)}: count(ab) / (count(a) count(b)) = {row.count_ab} / ({row.first_count} · "
+            f"{row.second_count}) = {number(row.ratio)}, gain {number(row.gain)} nats"
+        )
+    return ". ".join(said) + "."
 
 
 def no_merges(*, least: int, pieces: int) -> str:

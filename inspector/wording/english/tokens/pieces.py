@@ -51,15 +51,21 @@ def explained(*, model: str, pieces: int, blanks: bool) -> str:
     )
 
 
-def trade_off(*, model: str, width: int, tokens: int, shortest: int, vocabulary: int, flops: int | None) -> str:
-    """Fill the numbers into n² and V D, and say what BERT does; tokens: of the sidebar's model."""
+def trade_off(
+    *, model: str, width: int, tokens: int, shortest: int, vocabulary: int, flops: int | None, encoder: bool
+) -> str:
+    """Fill the numbers into n² and V D, and say what BERT does; tokens: of the sidebar's model.
+
+    encoder: True where only an encoder-decoder's encoder is counted.
+    """
     said = (
         f"{model}: n² = {tokens:,}² = {tokens**2:,} cells of a map, against {shortest:,}² = {shortest**2:,} for the "
         f"shortest way; V · D = {vocabulary:,} · {width:,} = {vocabulary * width:,} numbers in the embedding. The "
         f"table counts what {model}'s sizes would cost with each vocabulary."
     )
     if flops is not None:
-        said += f" Scores and mix, the part that grows with n², take 4 n² H E FLOPs a layer, {flops:,} in all."
+        where = "the encoder" if encoder else "all layers"
+        said += f" Scores and mix, the part that grows with n², take 4 n² H E FLOPs a layer, {flops:,} in {where}."
     return (
         f"{said} Small units know every text and make it long; words keep it short and know little. Pieces lie "
         "between: BERT reads WordPiece with 30,522 pieces, Chinese BERT single characters (Devlin et al. 2019). BPE: "

@@ -25,6 +25,8 @@ def test_a_merge_and_what_other_rules_would_join() -> None:
     assert "Merge 1 of 20 joins `h` and `e`: no pair stands more often than their 21 times. " in said
     assert "The corpus has 53 symbols then, of 74 characters." in said
     assert "`zq`" in said
+    assert "`zq`: count(ab) / (count(a) count(b)) = 2 / (2 · 2) = 0.500, gain " in words.weighed(table)
+    assert "`he`: count(ab) / (count(a) count(b)) = 21 / (21 · 21) = 0.0476, gain " in words.weighed(table)
     step = read.telling(learned)
     at = read.merging(learned, step, table=read.pairs(learned, step))
     assert step >= 1

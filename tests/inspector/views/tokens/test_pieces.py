@@ -42,6 +42,13 @@ def test_a_chinese_text() -> None:
     assert "symbols then" in app.header[0].value
 
 
+def test_an_encoder_decoders_costs_are_its_encoders() -> None:
+    app = opened("Tokens", model="translator", text="I love cats.")
+    table = app.dataframe[0].value.set_index("way")
+    assert table["flops"]["characters"] == 3 * 4 * 12**2 * 192
+    assert "in the encoder." in said(app)
+
+
 def test_merges_step_by_step() -> None:
     app = opened("Tokens", model="mini-bert", section="How pieces are learned", corpus=CORPUS, merge="1")
     assert "Merge 1 of " in app.header[0].value
