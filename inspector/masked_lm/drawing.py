@@ -135,7 +135,7 @@ def trained_rate(loaded: LoadedModel) -> float | None:
 def hidden(loaded: LoadedModel, encoding: Encoding, *, rate: float, seed: int, rows: int) -> tuple[Tensor, Tensor]:
     """Draw on `rows` copies of a text -> the ids to read and the labels, [rows, T], of `models.training.objectives`.
 
-    One seed chooses among higher rates what it chose among lower ones, and more. Raises ValueError as `draw` does.
+    Raises ValueError as `draw` does.
     """
     _check(rate)
     keep = torch.zeros(len(encoding), dtype=torch.bool)

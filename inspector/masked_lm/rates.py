@@ -18,8 +18,9 @@ from models import LoadedModel
 from models.tokenizers import Encoding
 from models.training.objectives import IGNORED
 
-RATES = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
-ROWS = 60  # draws of each rate
+RATES = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
+ROWS = 30  # draws of the highest rate
+MOST = 4  # times as many of the lowest rates, which choose few tokens in each
 TOP = 5
 _CELLS = 1024  # tokens of a batch
 _LOGITS = 2_000_000  # numbers at once, of the logits of some tokens
@@ -36,39 +37,46 @@ def by_rate(
     on_progress: Watch | None = None,
     on_rate: Callable[[pd.DataFrame], object] | None = None,
 ) -> pd.DataFrame:
-    """Guess the chosen tokens of `rows` draws at each rate; a row per rate and fate, and "all" for all that are chosen.
+    """Guess the chosen tokens of many draws at each rate; a row per rate and fate, and "all" for all that are chosen.
 
-    Columns: rate, fate, count (tokens guessed, of all draws), top1 and top5 (the share whose true token is among the 1
-    or 5 likeliest), loss (mean -ln p of the true token, in nats), and top1_error, top5_error, loss_error: the standard
-    error of each over draws. A mean is a ratio of sums, m = sum_d x_d / sum_d n_d over draws d, so its error is
+    rows: draws of the highest rate; a lower rate r has highest / r times as many, at most 4 times. Columns: rate, draws
+    (R), fate, count (tokens guessed, of all draws), top1 and top5 (the share whose true token is among the 1 or 5
+    likeliest), loss (mean -ln p of the true token, in nats), and top1_error, top5_error, loss_error: the standard error
+    of each over draws. A mean is a ratio of sums, m = sum_d x_d / sum_d n_d over draws d, so its error is
     sqrt(R / (R - 1) sum_d (x_d - m n_d)^2) / sum_d n_d (Cochran 1977, 2.9); NaN where nothing of the fate was drawn.
 
-    The draws of all rates have one seed: what is hidden at a lower rate is hidden at a higher one too. on_progress: is
-    called with the draws that are done, and all; on_rate: with the table so far, after each rate. Raises ValueError as
-    `masked_lm.draw`, and for fewer than 2 draws.
+    on_progress: is called with the draws that are done, and all; on_rate: with the table so far, after each rate.
+    Raises ValueError as `masked_lm.draw`, and for fewer than 2 draws.
     """
     if rows < 2:
         raise ValueError(f"{rows} draws of each rate have no spread; give 2 or more")
     tables: list[pd.DataFrame] = []
-    for number, rate in enumerate(rates):
-        ids, labels = hidden(loaded, encoding, rate=rate, seed=seed, rows=rows)
+    counts, done = _draws(rates, rows), 0
+    for rate, draws in zip(rates, counts, strict=True):
+        ids, labels = hidden(loaded, encoding, rate=rate, seed=seed, rows=draws)
         step = max(1, _CELLS // len(encoding))
         found = []
-        for start in range(0, rows, step):
-            part = slice(start, min(start + step, rows))
+        for start in range(0, draws, step):
+            part = slice(start, min(start + step, draws))
             found.append(_guessed(loaded, encoding, ids[part], labels[part], first=start))
             if on_progress is not None:
-                on_progress(number * rows + part.stop, len(rates) * rows)
-        tables.append(_measured(np.concatenate(found), rate=rate, rows=rows))
+                on_progress(done + part.stop, sum(counts))
+        done += draws
+        tables.append(_measured(np.concatenate(found), rate=rate, rows=draws))
         if on_rate is not None:
             on_rate(pd.concat(tables, ignore_index=True))
     return pd.concat(tables, ignore_index=True)
 
 
-def work(loaded: LoadedModel, encoding: Encoding, *, rates: int = len(RATES), rows: int = ROWS) -> float:
+def work(loaded: LoadedModel, encoding: Encoding, *, rates: Sequence[float] = RATES, rows: int = ROWS) -> float:
     """Estimate the FLOPs of `by_rate`: 2 for each parameter and token that is read."""
     parameters = sum(tensor.numel() for tensor in loaded.network.parameters())
-    return 2.0 * parameters * rates * rows * len(encoding)
+    return 2.0 * parameters * sum(_draws(rates, rows)) * len(encoding)
+
+
+def _draws(rates: Sequence[float], rows: int) -> list[int]:
+    """Count the draws of each rate."""
+    return [round(rows * min(MOST, max(rates) / rate)) for rate in rates]
 
 
 @torch.inference_mode()
@@ -102,7 +110,7 @@ def _measured(guessed: NDArray[np.float64], *, rate: float, rows: int) -> pd.Dat
         chosen = guessed if fate == "all" else guessed[guessed[:, 1] == number - 1]
         draws = chosen[:, 0].astype(int)
         counts = np.bincount(draws, minlength=rows)
-        line: dict[str, object] = {"rate": rate, "fate": fate, "count": len(chosen)}
+        line: dict[str, object] = {"rate": rate, "draws": rows, "fate": fate, "count": len(chosen)}
         for name, values in (
             ("top1", chosen[:, 2] <= 1),
             ("top5", chosen[:, 2] <= TOP),

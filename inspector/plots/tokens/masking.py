@@ -75,7 +75,7 @@ def _cell(figure: go.Figure, one: Chosen, x: float, y: float, *, colour: str, te
     )
     guessed, p = one.guess.top[0]
     right = one.guess.rank == 1
-    lines = (_cut(one.read), _cut(guessed), f"{'✓' if right else '✗'} {theme.number(p)}")
+    lines = (_cut(one.read), _cut(guessed), f"{'✓' if right else '✗'} {p:.2f}")
     figure.add_scatter(
         x=[x] * 3,
         y=[y - 1, y - 2, y - 3],
@@ -101,10 +101,10 @@ def _told(token: str, one: Chosen | None) -> str:
     """Write what hovering over a token tells."""
     if one is None:
         return f"{theme.literal(token)}<br>not chosen: nothing is predicted here"
-    guesses = "".join(f"<br>{theme.literal(name)} {theme.number(p)}" for name, p in one.guess.top)
+    guesses = [f"{theme.literal(name)} {theme.number(p)}" for name, p in one.guess.top]
     return (
-        f"{theme.literal(token)}, read as {theme.literal(one.read)}<br>the true token has rank {one.guess.rank:,}, "
-        f"p {theme.number(one.guess.probability)}<br>likeliest:{guesses}"
+        f"{theme.literal(token)}, read as {theme.literal(one.read)}: rank {one.guess.rank:,}, "
+        f"p {theme.number(one.guess.probability)}<br>{', '.join(guesses[:3])}<br>{', '.join(guesses[3:])}"
     )
 
 

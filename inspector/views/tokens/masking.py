@@ -132,8 +132,8 @@ def _rates(shown: Shown, *, seed: int) -> None:
     st.markdown(words.fates(found))
     every = table[table["fate"] == "all"]
     st.caption(
-        f"All chosen tokens of {masked_lm.ROWS} draws at each rate, from {int(every['count'].min()):,} to "
-        f"{int(every['count'].max()):,} tokens, under the 80/10/10 rule; bars: two standard errors over draws, on this "
+        f"All chosen tokens of {int(every['draws'].min())} to {int(every['draws'].max())} draws at each rate, together "
+        f"{int(every['count'].sum()):,} tokens, under the 80/10/10 rule; bars: two standard errors over draws, on this "
         "one text. Another text gives another curve, and a text that the model learned from is easier than any other. "
         "Loss: mean of −ln p of the true token."
     )
@@ -154,7 +154,7 @@ def _asked(shown: Shown) -> bool:
     if flops <= AT_ONCE or _key(shown) in asked:
         return True
     st.caption(
-        f"The text is read {masked_lm.ROWS * len(masked_lm.RATES)} times with other tokens hidden, which takes some "
+        "The text is read some hundred times with other tokens hidden, which takes some "
         "seconds, and a large model longer."
     )
     st.button(

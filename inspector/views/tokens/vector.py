@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from inspector.sentence_vectors import Vectors
 
 STAND_IN, CHINESE = "minilm", "mini-bert-zh"
+ENCODERS = (STAND_IN, "mini-bert", CHINESE, "own-encoder")
 LONGEST, MOST = 700, 12  # characters and lines of the field
 MOST_TOKENS = 64  # of a sentence
 EXAMPLES = {
@@ -173,12 +174,40 @@ def _ranks(loaded: models.LoadedModel, found: Vectors) -> None:
         r"$\frac{1}{T} \sum_i h_i$ over all T tokens, [CLS] and [SEP] included, as sentence-transformers pools. A few "
         "sentences are an example and no benchmark."
     )
+    _others(loaded, found)
     with st.expander("Each sentence in numbers"):
         widgets.table(
             read.table(found),
             name="sentence-vectors",
             words={"cls_rank": "rank by [CLS]", "mean_rank": "rank by the mean", "agreement": "cos([CLS], mean)"},
         )
+
+
+def _others(loaded: models.LoadedModel, found: Vectors) -> None:
+    """Hold the model beside Headlight's other encoders on the same sentences, once that is asked for."""
+    if not st.toggle(
+        "Beside other encoders",
+        key="encoders",
+        bind=link.bind_switch("encoders"),
+        help="The same ranks in encoders that were trained for sentences, trained to guess words, and not trained.",
+    ):
+        return
+    import pandas as pd
+
+    texts = tuple(trace.text for trace in found.traces)
+    rows = []
+    for model in dict.fromkeys((loaded.card.id, *ENCODERS)):
+        one = loaded if model == loaded.card.id else session.load(model)
+        seen = read.pooled(_read(one, texts))
+        if seen.cls is not None and seen.mean is not None:
+            row = (available_models.name(model), words.trained_for(one.card), seen.cls.mean, seen.mean.mean)
+            rows.append((*row, seen.agreement))
+    names = ["model", "trained", "cls_rank", "mean_rank", "agreement"]
+    widgets.table(
+        pd.DataFrame(rows, columns=names),
+        name="sentence-encoders",
+        words={"cls_rank": "mean rank by [CLS]", "mean_rank": "mean rank by the mean", "agreement": "cos([CLS], mean)"},
+    )
 
 
 def _cls(loaded: models.LoadedModel, found: Vectors) -> None:

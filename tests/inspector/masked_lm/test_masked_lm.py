@@ -74,11 +74,12 @@ def test_rates_equal_transformers_loss_and_accuracy(bert: BertForMaskedLM, loade
     encoding = loaded.encode(TEXT)
     seen: list[tuple[int, int]] = []
     table = masked_lm.by_rate(
-        loaded, encoding, rates=(0.15, 0.5), rows=9, on_progress=lambda done, total: seen.append((done, total))
+        loaded, encoding, rates=(0.1, 0.5), rows=9, on_progress=lambda done, total: seen.append((done, total))
     )
-    assert seen[-1] == (18, 18)
+    assert seen[-1] == (45, 45)
+    assert dict(zip(table["rate"], table["draws"], strict=True)) == {0.1: 36, 0.5: 9}
     for rate, rows in table.groupby("rate"):
-        ids, labels = hidden(loaded, encoding, rate=float(str(rate)), seed=0, rows=9)
+        ids, labels = hidden(loaded, encoding, rate=float(str(rate)), seed=0, rows=int(rows["draws"].iloc[0]))
         with torch.no_grad():
             found = bert(ids, labels=labels)
         likeliest = found.logits.topk(5).indices

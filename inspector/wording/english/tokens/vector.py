@@ -5,8 +5,14 @@ from __future__ import annotations
 from inspector.plots.theme import number
 from inspector.readings.tokens.vector import Mixture, Pooled, Ranked
 from inspector.wording.english.phrases import percent
+from models import Card
 
 TERMS = ("[CLS]", "cosine")
+_TRAINED = {
+    "minilm": "on pairs of sentences, by the mean",
+    "mini-bert": "to guess words",
+    "mini-bert-zh": "to guess characters",
+}
 POOLINGS = {"cls": "[CLS]", "mean": "Mean of all tokens"}
 
 
@@ -43,6 +49,13 @@ def apart(found: Pooled) -> str:
     )
 
 
+def trained_for(card: Card) -> str:
+    """Say in a few words what an encoder was trained for."""
+    if not card.trained:
+        return "not at all"
+    return _TRAINED.get(_base(card.id), "see its card")
+
+
 def training(model: str) -> str:
     """Say what the model was trained for, where that is known."""
     known = {
@@ -50,12 +63,15 @@ def training(model: str) -> str:
         "mini-bert": "mini-BERT guesses words and never saw a pair: neither vector was trained for sentences.",
         "mini-bert-zh": "This model guesses characters and never saw a pair: neither vector was trained for sentences.",
     }
-    base = model.partition("?")[0].removesuffix("-own")
     return (
-        f"{known.get(base, '')} Without training for it [CLS] of BERT does worse than the mean: 29.2 against 54.8 in "
-        "Spearman's ρ · 100 over seven tests of similarity (Reimers & Gurevych 2019, table 1); with it [CLS] can be as "
-        "good."
+        f"{known.get(_base(model), '')} Without training for it [CLS] of BERT does worse than the mean: 29.2 against "
+        "54.8 in Spearman's ρ · 100 over seven tests of similarity (Reimers & Gurevych 2019, table 1); with it [CLS] "
+        "can be as good."
     ).strip()
+
+
+def _base(model: str) -> str:
+    return model.partition("?")[0].removesuffix("-own")
 
 
 def mixture(found: Mixture) -> str:
