@@ -51,6 +51,7 @@ if TYPE_CHECKING:
         readings,
         row_statistics,
         scores,
+        segments,
         sentence_vectors,
         sharing,
         stepwise,

@@ -109,9 +109,7 @@ def read(loaded: LoadedModel, ids: Sequence[int], *, segment: int, memory: int) 
             joined(every[layer::count])[0].float().masked_fill(torch.from_numpy(hidden), torch.nan).numpy()
             for layer in range(count)
         ),
-        reach=np.array(
-            [reach(layers=count, segment=segment, memory=memory, place=place) for place in range(len(ids))]
-        ),
+        reach=np.array([reach(layers=count, segment=segment, memory=memory, place=place) for place in range(len(ids))]),
     )
 
 

@@ -16,7 +16,7 @@ segment, so that a token of the memory and a token of the segment share a place.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import torch
@@ -30,11 +30,12 @@ if TYPE_CHECKING:
 class LayerMemory:
     """The memory of one layer: `read` [B, M, D], what its attention read of earlier segments; None before the first.
 
-    longest: M at most.
+    longest: M at most. gradients: whether they go back through the memory into earlier segments.
     """
 
     longest: int
     read: Tensor | None = None
+    gradients: bool = False
 
     @property
     def length(self) -> int:
@@ -44,17 +45,18 @@ class LayerMemory:
     def join(self, x: Tensor) -> Tensor:
         """Put the memory before the segment x [B, Q, D] -> [B, M + Q, D], and keep the last tokens of both."""
         known = x if self.read is None else torch.cat([self.read, x], dim=1)
-        self.read = known[:, known.shape[1] - min(self.longest, known.shape[1]) :].detach()
+        last = known[:, known.shape[1] - min(self.longest, known.shape[1]) :]
+        self.read = last if self.gradients else last.detach()
         return known
 
 
 class SegmentMemory:
     """The memory of a decoder with L layers, up to `tokens` tokens in each; its forward reads and renews it."""
 
-    def __init__(self, layers: int, *, tokens: int) -> None:
+    def __init__(self, layers: int, *, tokens: int, gradients: bool = False) -> None:
         if tokens < 0:
             raise ValueError(f"a memory of {tokens} tokens; choose 0 for none, or more")
-        self.layers = [LayerMemory(tokens) for _ in range(layers)]
+        self.layers = [LayerMemory(tokens, gradients=gradients) for _ in range(layers)]
 
     @property
     def length(self) -> int:
@@ -64,19 +66,19 @@ class SegmentMemory:
     def copy(self) -> SegmentMemory:
         """Return a memory of its own with the same tokens."""
         copied = SegmentMemory(len(self.layers), tokens=self.layers[0].longest)
-        copied.layers = [LayerMemory(layer.longest, layer.read) for layer in self.layers]
+        copied.layers = [replace(layer) for layer in self.layers]
         return copied
 
 
-def read_segments(decoder: Decoder, ids: Tensor, *, segment: int, memory: int) -> Tensor:
+def read_segments(decoder: Decoder, ids: Tensor, *, segment: int, memory: int, gradients: bool = False) -> Tensor:
     """Read ids [B, T] in segments of so many tokens with a memory of so many -> last hidden states [B, T, D].
 
-    memory 0: each segment is read alone. Gradients stay within a segment (section 3.2 of the paper).
+    memory 0: each segment is read alone. gradients: False keeps them within a segment (section 3.2 of the paper).
     Raises ValueError for a segment below 1 or a memory below 0.
     """
     if segment < 1:
         raise ValueError(f"segments of {segment} tokens; choose 1 or more")
-    carried = SegmentMemory(len(decoder.layers), tokens=memory)
+    carried = SegmentMemory(len(decoder.layers), tokens=memory, gradients=gradients)
     return torch.cat([decoder(part, memory=carried) for part in torch.split(ids, segment, dim=1)], dim=1)
 
 

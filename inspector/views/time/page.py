@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inspector.views.shell import link, session, stand_in, widgets
-from inspector.views.time import clock, forcing, past, reach, recurrent, steps
+from inspector.views.time import clock, forcing, past, reach, recurrent, segments, steps
 
 SECTIONS = {
     "reach": "Gradient by distance",
@@ -11,12 +11,14 @@ SECTIONS = {
     "clock": "Serial or parallel",
     "forcing": "Teacher forcing",
     "past": "Old keys and queries",
+    "segments": "Memory over segments",
 }
 SHOW = {
     "reach": reach.show,
     "recurrent": recurrent.show,
     "clock": clock.show,
     "past": past.show,
+    "segments": segments.show,
 }
 
 link.parameters()

@@ -55,6 +55,7 @@ NAMES = {
     "mask_before_scale": "mask before the scale",
     "segment": "segment",
     "memory": "memory",
+    "memory_gradient": "gradient through memory",
     "norm": "norm",
     "norm_placement": "norm placement",
     "final_norm": "final norm",
@@ -82,7 +83,7 @@ GROUPS = {
     ),
     "Attention": ("weighting", "kv_heads", "head_size", "merge", "projections", "shared_key_value"),
     "Mask": ("causal", "window", "mask_fill", "mask_before_scale"),
-    "Segments of a decoder": ("segment", "memory"),
+    "Segments of a decoder": ("segment", "memory", "memory_gradient"),
     "Block": ("norm", "final_norm", "norm_epsilon", "activation", "bias"),
     "Training": (
         *("learning_rate", "warmup", "optimizer", "weight_decay", "clip"),

@@ -101,6 +101,7 @@ class Switches:
     mask_before_scale: bool = False
     segment: int | None = None  # a decoder's: tokens read at a time, None for the whole text
     memory: int = 0  # tokens that each layer keeps of earlier segments (Dai et al. 2019)
+    memory_gradient: bool = False  # True: gradients go through the memory into earlier segments
 
     norm: Norm = "layer"
     norm_placement: NormPlacement = "post"

@@ -62,6 +62,7 @@ class Writer(nn.Module):
         self.symbols = SYMBOLS[run.task]
         self.continues = run.task == "repeats"
         self.segment, self.memory = run.switches.segment, run.switches.memory
+        self.gradients = run.switches.memory_gradient
 
     def forward(self, texts: Texts) -> Tensor:
         """Score all symbols for each place of the answer, on the right answer up to that place -> [B, m, symbols]."""
@@ -94,7 +95,7 @@ class Writer(nn.Module):
         if self.segment is None:
             hidden: Tensor = stack(ids)
             return hidden
-        return read_segments(stack, ids, segment=self.segment, memory=self.memory)
+        return read_segments(stack, ids, segment=self.segment, memory=self.memory, gradients=self.gradients)
 
     def tokens(self, texts: Texts) -> dict[Stream, Tensor]:
         """Return what each stream reads of the texts: stream -> ids [B, T].

@@ -198,7 +198,7 @@ def test_every_switch_of_a_transformer_is_one_of_the_lab_or_says_why_not() -> No
     assert network - FIXED.keys() - switches == set()
     assert FIXED.keys() < network
     training = {"learning_rate", "warmup", "optimizer", "weight_decay", "clip", "embeddings"}
-    assert switches - network == training | {"segment", "memory", "network", "cell"}
+    assert switches - network == training | {"segment", "memory", "memory_gradient", "network", "cell"}
     changed = Switches(norm="rms", width=32, kv_heads=2, dropout=0.1, window=3, causal=True).config(
         task="copy", length=4
     )

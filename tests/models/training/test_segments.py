@@ -64,16 +64,16 @@ def test_a_trial_and_its_layers_are_of_the_whole_text() -> None:
     assert len(depth.measure(network(), TEXTS)) == 2
 
 
-def test_gradients_of_a_step_are_those_of_the_sum_over_segments_alone() -> None:
-    """The memory is a given number to the segment that reads it: no gradient goes back through what it was made of."""
-    writer = network()
+@pytest.mark.parametrize("through", [False, True])
+def test_gradients_stop_at_the_border_unless_a_switch_lets_them_through(through: bool) -> None:
+    writer = network(replace(RUN, switches=replace(SEGMENTED, memory_gradient=through)))
     embedded: list[torch.Tensor] = []
     stack = writer.stack
     hook = stack.get_submodule("embedding").register_forward_hook(lambda *given: embedded.append(given[2]))
     loss = torch.nn.functional.cross_entropy(writer(TEXTS)[:, -1], TEXTS.wanted[:, -1])  # of the last segment
     hook.remove()
     first, second = torch.autograd.grad(loss, embedded)
-    assert (first == 0).all()
+    assert (first != 0).any() == through
     assert (second != 0).any()
 
 

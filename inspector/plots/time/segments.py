@@ -1,0 +1,42 @@
+"""A text in segments as a figure: how far each token's last hidden state is from the one pass."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import plotly.graph_objects as go
+
+from inspector.plots import theme
+from inspector.plots.theme import Mode
+from inspector.segments import Segmented
+
+
+def apart(found: Segmented, *, tokens: Sequence[str], mode: Mode = "light") -> go.Figure:
+    """Draw the difference of each token, in percent, with this memory and with one as long as the text."""
+    figure, part = go.Figure(), theme.PART[mode]
+    memory = "no memory" if not found.memory else f"memory of {found.memory}"
+    for values, name, colour, dash in (
+        (found.changed, memory, part["positions"], "solid"),
+        (found.at_most, "memory as long as the text", part["residual"], "dot"),
+    ):
+        figure.add_scatter(
+            x=list(range(len(tokens))),
+            y=100 * values,
+            name=name,
+            mode="lines+markers",
+            line={"color": colour, "dash": dash, "width": 2},
+            marker={"size": 6},
+            customdata=[theme.visible(token) for token in tokens],
+            hovertemplate=f"%{{customdata}}, token %{{x}}<br>{name}: %{{y:.3g}} %<extra></extra>",
+        )
+    for start in found.starts[1:]:
+        figure.add_vline(x=float(start) - 0.5, line={"color": theme.PRIMARY[mode], "width": 1})
+    return figure.update_layout(
+        template=theme.template(mode),
+        title_text="Difference from one pass",
+        xaxis=theme.token_axis(tokens, title="token"),
+        yaxis={"title": {"text": "difference (%)"}, "range": [0, max(106 * float(found.changed.max()), 1.0)]},
+        legend=theme.LEGEND_ABOVE,
+        margin={"t": 64},
+        height=400,
+    )
