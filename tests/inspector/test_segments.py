@@ -1,0 +1,72 @@
+"""A text in segments beside its one pass, by the sidebar's own decoders, and what the page Time says of it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+import models
+from inspector import probe, segments
+from inspector.readings.time import segments as read
+from inspector.wording.english.time import segments as words
+from models.transformer.segment_memory import read_segments
+
+TEXT = "The cat sat on the mat because it was tired, and the dog slept beside it."
+
+
+@pytest.fixture(scope="module")
+def ids() -> tuple[int, ...]:
+    return tuple(probe.record(models.load("mini-gpt"), TEXT).encoding.ids)
+
+
+@pytest.mark.parametrize("positions", ["", "?positions=xl", "?positions=alibi", "?positions=sinusoidal"])
+def test_relative_positions_agree_with_one_pass_and_a_table_does_not(positions: str, ids: tuple[int, ...]) -> None:
+    loaded = models.load(f"mini-gpt{positions}")
+    found = segments.read(loaded, ids, segment=5, memory=3)
+    whole = loaded.run(torch.tensor([ids]), torch.ones(1, len(ids), dtype=torch.bool), torch.zeros(1, len(ids)).long())
+    parts = read_segments(loaded.network, torch.tensor([ids]), segment=5, memory=3)
+    np.testing.assert_allclose(
+        found.changed, ((parts - whole).abs().amax(dim=-1) / whole.abs().max())[0].numpy(), rtol=1e-3, atol=1e-7
+    )
+    assert (found.changed[:5] < 1e-5).all()  # the first segment is what it is
+    assert found.changed.max() > 0.01
+    told = read.memory(found)
+    said = words.sentence(told)
+    if found.begins_anew:
+        assert told.longest > 0.01
+        assert "begin anew with each segment" in said
+    else:
+        assert told.longest < 1e-5
+        assert "which is rounding" in said
+    assert f"Read in {told.count} segments of 5 tokens with a memory of 3 tokens" in said
+
+
+def test_maps_show_memory_and_segment_and_nothing_else(ids: tuple[int, ...]) -> None:
+    found = segments.read(models.load("mini-gpt"), ids, segment=5, memory=3)
+    assert [one.shape for one in found.maps] == [(6, len(ids), len(ids))] * 4
+    for query in range(len(ids)):
+        start = query // 5 * 5
+        seen = [key for key in range(len(ids)) if max(start - 3, 0) <= key <= query]
+        weights = found.maps[1][2][query]
+        assert np.flatnonzero(~np.isnan(weights)).tolist() == seen
+        assert np.nansum(weights) == pytest.approx(1, abs=1e-5)
+    told = read.memory(found)
+    assert told.pairs == (~np.isnan(found.maps[0][0])).sum()
+    layer, head = read.remembering(found, 1)
+    rows, start, first = read.place(found, 1)
+    assert (rows, start, first) == (slice(5, 10), 5, 2)
+    share = read.of_memory(found, 1, layer=layer, head=head)
+    assert share == pytest.approx(float(found.maps[layer][head][5:10, 2:5].sum(axis=1).mean()), abs=1e-6)
+    assert read.remembering(found, 0) == (0, 0)
+    own = (len(ids) - 1) % 5
+    assert f"{own} of its own segment + (L − 1) · 5 + 3 of memory = {own} + 18 tokens" in words.reach(told)
+
+
+def test_what_cannot_be_read_is_a_sentence(minilm: models.LoadedModel, ids: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match="reads both ways: .* choose mini-gpt"):
+        segments.read(minilm, ids, segment=4, memory=4)
+    with pytest.raises(ValueError, match="a text of 193 tokens; choose 1 to 192"):
+        segments.read(models.load("mini-gpt"), [7] * 193, segment=4, memory=4)
+    alone = segments.read(models.load("mini-gpt"), ids, segment=len(ids), memory=0)
+    assert "in one segment, so there is nothing to remember" in words.sentence(read.memory(alone))
