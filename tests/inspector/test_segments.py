@@ -64,7 +64,7 @@ def test_maps_show_memory_and_segment_and_nothing_else(ids: tuple[int, ...]) -> 
 
 
 def test_what_cannot_be_read_is_a_sentence(minilm: models.LoadedModel, ids: tuple[int, ...]) -> None:
-    with pytest.raises(ValueError, match="reads both ways: .* choose mini-gpt"):
+    with pytest.raises(ValueError, match=r"reads both ways: .* choose mini-gpt"):
         segments.read(minilm, ids, segment=4, memory=4)
     with pytest.raises(ValueError, match="a text of 193 tokens; choose 1 to 192"):
         segments.read(models.load("mini-gpt"), [7] * 193, segment=4, memory=4)
