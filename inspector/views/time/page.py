@@ -18,13 +18,15 @@ SHOW = {
     "recurrent": recurrent.show,
     "clock": clock.show,
     "past": past.show,
-    "segments": segments.show,
 }
 
 link.parameters()
 section = widgets.bar("What to see of time", list(SECTIONS), "section", words=SECTIONS.__getitem__)
 if section == "forcing":  # which needs a model that writes
     forcing.show(stand_in.inspected(steps.CANNOT, can=lambda loaded: loaded.write is not None, instead=steps.WRITERS))
+elif section == "segments":  # which needs a decoder
+    shown = stand_in.inspected(segments.CANNOT, can=lambda loaded: loaded.shape == "decoder", instead=["mini-gpt"])
+    segments.show(shown)
 else:
     SHOW[section](session.inspected())
 link.publish()

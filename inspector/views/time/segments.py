@@ -11,33 +11,29 @@ from inspector.plots.time import segments as draw
 from inspector.readings.time import segments as read
 from inspector.views.figures import chart, matrix
 from inspector.views.shell import available_models, sentence, session, widgets
-from inspector.views.shell.session import Inspected
+from inspector.views.shell.stand_in import Shown
 from inspector.wording.english.time import segments as words
 from models import failures
 
 if TYPE_CHECKING:
     import models
+    from inspector.trace import Trace
 
-INSTEAD = "mini-gpt"  # reads the text of a model that cannot
+CANNOT = "does not read from left to right, one segment after the other"
 
 
-def show(inspected: Inspected) -> None:
-    """Draw the section."""
-    loaded = session.at_hand(inspected, so="it cannot read its text again")
-    if loaded.shape != "decoder":
-        st.caption(widgets.plain(words.instead(loaded.card.id, shape=loaded.shape)))
-        inspected = session.record(INSTEAD, inspected.trace.text)
-        loaded = session.at_hand(inspected, so="it cannot read the text")
+def show(shown: Shown) -> None:
+    """Draw the section; shown: a text that a decoder has read."""
     try:
-        _section(inspected, loaded)
+        _section(shown.trace, shown.loaded)
     except ValueError as error:
         session.show_problem(str(error))
 
 
-def _section(inspected: Inspected, loaded: models.LoadedModel) -> None:
+def _section(trace: Trace, loaded: models.LoadedModel) -> None:
     from inspector import segments
 
-    encoding = inspected.trace.encoding
+    encoding = trace.encoding
     ids, tokens = encoding.ids[: segments.MOST], encoding.tokens[: segments.MOST]
     usual = max(1, min(8, len(ids) // 3))
     said = st.container()
@@ -60,7 +56,7 @@ def _section(inspected: Inspected, loaded: models.LoadedModel) -> None:
         sentence.show(words.sentence(told), words.terms(told))
     python = (
         f"import inspector, models\nfrom inspector import segments\n\nloaded = models.load({name!r})\n"
-        f"trace = inspector.record(loaded, {inspected.trace.text!r})\n"
+        f"trace = inspector.record(loaded, {trace.text!r})\n"
         f"found = segments.read(loaded, trace.encoding.ids[:{len(ids)}], segment={segment}, memory={memory})"
     )
     left, right = st.columns(2, gap="medium")

@@ -34,7 +34,6 @@ PATHS = {  # by the page's title; seen from the frame, which lies in shell/
     "LayerNorm": "../layernorm/page.py",
     "Positions": "../positions/page.py",
     "Costs": "../costs/page.py",
-    "Time": "../time/page.py",
     "Tokens": "../tokens/page.py",
     "Batch": "../batch/page.py",
     "Lab": "../lab/page.py",

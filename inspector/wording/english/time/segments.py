@@ -46,15 +46,6 @@ def terms(found: Memory) -> list[str]:
     return ["query", "key", *([_TERMS[found.positions]] if found.positions in _TERMS else [])]
 
 
-def instead(model: str, *, shape: str) -> str:
-    """Say why a model has no memory over segments, and which reads the text here."""
-    why = "reads both ways" if shape == "encoder" else "reads a source and a target"
-    return (
-        f"{model} {why}; memory over segments goes from left to right in one text, as a decoder reads. So mini-gpt "
-        "reads the text here. Choose mini-gpt in the sidebar to switch its positions (Switches)."
-    )
-
-
 def cards(found: Memory) -> list[tuple[str, str, str]]:
     """List the numbers below the picture: name, number with its unit, meaning."""
     return [
