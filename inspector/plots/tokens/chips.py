@@ -82,6 +82,8 @@ def words(
             row, at = row + 1, 0.0
         for number, piece in enumerate(pieces):
             wide = max(units(piece), 1.2)
+            if at and at + wide > width:  # a word longer than a line goes on in the next
+                row, at = row + 1, 0.0
             kind: Kind = "new" if piece == newest else "odd" if number % 2 else "even"
             boxes.append(Box(row, at, at + wide, piece, f"{piece} in {word}", kind))
             at += wide

@@ -71,6 +71,11 @@ def test_html_in_a_text_stays_text() -> None:
     assert outlines(figure, "made by this merge").line.width > 2
 
 
+def test_a_word_longer_than_a_line_goes_on_in_the_next() -> None:
+    figure = chips.words([("abcdefghij", ("abcd", "efgh", "ij"), 1)], newest="", width=9)
+    assert [(row, text) for row, _, text in written(figure)] == [(0, "abcd"), (0, "efgh"), (1, "ij")]
+
+
 def test_figures_of_merges() -> None:
     learned = vocabularies.learn({"low": 3, "lower": 2}, merges=3)
     bars = merges.pairs(learned.pairs(0), top=2).data[0]
