@@ -40,12 +40,13 @@ def show(inspected: Inspected) -> None:
             found = _compared(loaded, trace, piece=piece, overlap=overlap)
         except ValueError as error:
             with place:
-                session.show_problem(f"{error}.".replace("..", "."))
+                said = f"{error}.".replace("..", ".")
+                session.show_problem(f"{said[0].upper()}{said[1:]}")
             return
     told = read.losing(found, trace, piece=piece, most=loaded.max_tokens)
     with place:
-        said = words.losing(told, model=available_models.name(trace.model), text=_named(chosen))
-        sentence.show(said, words.TERMS)
+        opening = words.losing(told, model=available_models.name(trace.model), text=_named(chosen))
+        sentence.show(opening, words.TERMS)
         if not loaded.card.trained:
             widgets.untrained()
     python = _python(trace, chosen, piece=piece, overlap=overlap)
