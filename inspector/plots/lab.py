@@ -88,7 +88,17 @@ def places(table: pd.DataFrame, *, unit: str = "digit", guessed: float, mode: Mo
             line={"color": theme.PART[mode][part], "dash": dash, "width": 2.5},
             hovertemplate=f"{side}, place %{{x}} of the answer: %{{y:.1%}}<extra></extra>",
         )
-    figure.add_hline(y=guessed, line={"dash": "dot", "width": 1}, annotation_text="named at random")
+    figure.add_hline(y=guessed, line={"color": theme.MUTED[mode], "dash": "dot", "width": 1.5})
+    figure.add_annotation(
+        text="named at random",
+        font={"color": theme.MUTED[mode]},
+        showarrow=False,
+        x=1,
+        xref="paper",
+        xanchor="right",
+        y=guessed,
+        yanchor="bottom",
+    )
     figure.update_yaxes(title_text=f"{unit} right", range=[-0.03, 1.03], tickformat=".0%")
     figure.update_xaxes(title_text="place in the answer", tick0=1, dtick=1 + table["place"].nunique() // 17)
     return figure.update_layout(

@@ -178,6 +178,12 @@ def depth(results: Iterable[Result]) -> dict[Side, Depth]:
     return found
 
 
+def writes(experiment: Experiment) -> bool:
+    """Tell whether a side is tested on an answer that it writes token by token; repeats goes on from the true text."""
+    sides: tuple[Side, ...] = get_args(Side)
+    return experiment.task != "repeats" and any(experiment.run(side, seed=0).shape != "encoder" for side in sides)
+
+
 def aligned(trial: Trial, task: Task) -> tuple[int, int, int] | None:
     """Count the steps of an RNN whose largest weight lies on the digit to be written, those on or beside it, and all.
 

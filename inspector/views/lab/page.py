@@ -128,7 +128,8 @@ def learned(attempt: Attempt, *, chosen: Experiment | None) -> None:
         python=results.python(attempt.experiment, "table = inspector.lab.curves(courses.values())"),
         table=table,
     )
-    st.caption(f"{words.behind(lab.seeds(attempt.results))} {words.measured(attempt.experiment.task)}")
+    forced = words.FORCED if read.writes(attempt.experiment) else ""
+    st.caption(f"{words.behind(lab.seeds(attempt.results))} {words.measured(attempt.experiment.task)}{forced}")
 
 
 def waiting(experiment: Experiment | None) -> None:

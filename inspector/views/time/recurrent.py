@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -21,6 +22,16 @@ if TYPE_CHECKING:
     import pandas as pd
 
 AT_ONCE = 150  # steps: the parts of as many are measured without being asked for
+IN_THE_LAB = {
+    "lab_topic": "Recurrence",
+    "lab_task": "reverse",
+    "lab_length": "8",
+    "lab_steps": "300",
+    "lab_rate": "0.005",
+    "lab_a_network": "RNN with attention",
+    "lab_b_network": "RNN",
+}
+"""The Lab's experiment RNN with attention or without, as its link has it."""
 PYTHON = """from inspector import distance
 
 setting = distance.{setting}
@@ -63,6 +74,12 @@ def show(_: Inspected) -> None:
     st.latex(r"\text{tanh-RNN: } J_k = \mathrm{diag}(1 - h_k^2)\, W_{hh}")
     st.caption(words.setting(setting) + words.zeros(found))
     _tables(setting, order)
+    st.page_link(
+        Path(__file__).parents[1] / "lab" / "page.py",
+        label="What an RNN learns with attention and without: train both in the Lab",
+        icon=":material/science:",
+        query_params=IN_THE_LAB,
+    )
 
 
 def _setting() -> Setting:

@@ -143,6 +143,11 @@ LAYERS = (
     "without lessening it. A ReLU unit that is below 0 for every token gives nothing and learns nothing from it."
 )
 """A caption of the layers' charts."""
+FORCED = (
+    " Where a network writes its answer token by token, these curves are of what it says when it is shown the right "
+    "answer so far (teacher forcing); the sentence above counts what it writes by itself, so it may count fewer."
+)
+"""A line at the curves, where a network writes."""
 ALIGNMENT = (
     "In the map of an RNN a row is a step of the decoder. Its query is the decoder's previous state, the state before "
     "it reads the row's token: each step asks with a new query, not with the last output. Keys and values are the same "
@@ -247,7 +252,7 @@ def aligned(side: Side, found: tuple[int, int, int], *, task: Task) -> str:
     exact, near, steps = found
     diagonal = "diagonal" if task == "copy" else "anti-diagonal"
     said = f"In {exact} of {steps} steps {side} looks most at the digit that it has to write"
-    return f"{said}, in {near} at that digit or one beside it. All steps at their digit would be the {diagonal}."
+    return f"{said}, in {near} at that digit or one beside it. A perfect {diagonal} would be {steps} of {steps}."
 
 
 def without_a_map(side: Side, run: LabRun) -> str:

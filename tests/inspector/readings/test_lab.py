@@ -90,6 +90,8 @@ def test_a_side_is_told_by_switches_that_act_in_it() -> None:
         "B differs from A: network Transformer instead of RNN with attention, shape encoder-decoder, layers 1."
     )
     assert words.changed(both.a) == "network RNN with attention, cell lstm"
+    assert read.writes(both)
+    assert not read.writes(Experiment())
 
 
 def test_a_side_that_diverged_is_left_out() -> None:

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from inspector.views.lab.presets import PRESETS
+from inspector.views.lab.presets import PRESETS, RECURRENCE
+from inspector.views.time.recurrent import IN_THE_LAB
 from models.training import lab
 from models.training.tiny import words
 from models.training.tiny.experiments import Experiment
@@ -118,7 +119,12 @@ def test_a_decoder_beside_an_encoder_decoder() -> None:
 
 
 def test_an_rnn_with_attention_has_one_map_and_without_none() -> None:
-    """The switches of a Transformer are grey, and wait: B keeps "positions none" of the opened page unheard."""
+    """The switches of a Transformer are grey, and wait: B keeps "positions none" of the opened page unheard.
+
+    Page Time links to the experiment by its name.
+    """
+    app = opened("Lab", **IN_THE_LAB)
+    assert next(preset for preset in RECURRENCE if preset.name == "RNN with attention or without").question in said(app)
     app = opened("Lab", **TINY, lab_a_network="RNN with attention", lab_b_network="RNN")
     assert "B differs from A: network RNN instead of RNN with attention." in said(app)
     assert "In an RNN act: cell, width, learning rate," in said(app)
