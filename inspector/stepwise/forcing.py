@@ -38,12 +38,14 @@ class Forced:
     |difference| of a logit from the one pass (cached, uncached), whether the likeliest token is the same (same_cached,
     same_uncached), and FLOPs of the step (flops_cached, flops_uncached); exact: the difference with the cache where the
     same weights compute in float64, NaN for a model of transformers. size: the largest |logit| of the pass. flops: of
-    the pass, matrix products as they ran, without an encoder's. dtype: of the weights.
+    the pass, matrix products as they ran, without an encoder's. kept: bytes in the cache after the last step; 0 for a
+    model that keeps none, whose two ways are one. dtype: of the weights.
     """
 
     table: pd.DataFrame
     size: float
     flops: int
+    kept: int
     dtype: str
 
     @property
@@ -99,34 +101,37 @@ def compare(
         watch(done)
 
     logits, flops = _one_pass(loaded, ids, source)
-    predicts = next(site.predicts for site in trace.sites if site.stream == "decoder") or ()
+    predicts = next((site.predicts for site in trace.sites if site.stream == "decoder"), None) or ()
     columns: dict[str, object] = {
         "position": range(tokens),
         "token": read.tokens[:tokens],
         "next": [*predicts[:tokens], *[""] * (tokens - len(predicts))],
     }
     likeliest = logits.argmax(dim=-1).tolist()
+    kept = 0
     for way in WAYS:
         steps = _steps(loaded, ids, source, expected=logits, cached=way == "cached", tell=tell)
         columns[way] = [step.difference for step in steps]
         columns[f"same_{way}"] = [step.token == token for step, token in zip(steps, likeliest, strict=True)]
         columns[f"flops_{way}"] = [step.flops for step in steps]
+        kept = max(kept, steps[-1].kept)
     double = _in_float64(loaded)
     if double is not None:
         expected, _ = _one_pass(double, ids, source)
         steps = _steps(double, ids, source, expected=expected, cached=True, tell=tell)
     columns["exact"] = [float("nan")] * tokens if double is None else [step.difference for step in steps]
     dtype = str(dtype_of(loaded.network)).removeprefix("torch.")
-    return Forced(pd.DataFrame(columns), size=float(logits.abs().max()), flops=flops, dtype=dtype)
+    return Forced(pd.DataFrame(columns), size=float(logits.abs().max()), flops=flops, kept=kept, dtype=dtype)
 
 
 @dataclass(frozen=True)
 class _Step:
-    """One step: its logits' largest |difference| from the pass, the likeliest token, and FLOPs."""
+    """One step: its logits' largest |difference| from the pass, the likeliest token, FLOPs, and bytes in the cache."""
 
     difference: float
     token: int
     flops: int
+    kept: int
 
 
 @torch.inference_mode()
@@ -142,12 +147,15 @@ def _one_pass(loaded: LoadedModel, ids: Tensor, source: Tensor | None) -> tuple[
         else:
             assert loaded.run_pair is not None
             hidden = loaded.run_pair(source, _all(source), ids)
+    with MatrixProducts() as head:
         logits = loaded.predict(hidden)[0]
+    # Where transformers has body and head in one module (T5), the body's run has scored the vocabulary already.
+    scored = 0 if getattr(loaded.network, "base_model", None) is loaded.network else head.flops
     if source is None:
-        return logits, counted.flops
+        return logits, counted.flops + scored
     with MatrixProducts() as encoder:
         loaded.run(source, _all(source), torch.zeros_like(source))
-    return logits, counted.flops - encoder.flops
+    return logits, counted.flops + scored - encoder.flops
 
 
 def _all(ids: Tensor) -> Tensor:
@@ -168,7 +176,7 @@ def _steps(
 
     def seen(step: DecodedStep) -> None:
         difference = float((step.logits.double() - expected[len(found)].double()).abs().max())
-        found.append(_Step(difference, step.token, step.flops))
+        found.append(_Step(difference, step.token, step.flops, step.cache_bytes))
         tell()
 
     loaded.runner.follow(ids, source=source, watch=seen, cached=cached)

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-import pandas as pd
 import plotly.graph_objects as go
 
 from inspector.plots import theme
 from inspector.plots.theme import Mode
+from inspector.stepwise import Forced
 
 _STYLES = {"cached": ("q", "solid", "circle"), "uncached": ("out", "dash", "diamond"), "exact": ("norm", "dot", "x")}
+_STRAIGHT = 12  # tokens whose names stand straight where there is room
 _ROOM = 3.0  # a difference of 0 stands at so small a part of the smallest other one
 
 
-def differences(table: pd.DataFrame, *, dtype: str, mode: Mode = "light") -> go.Figure:
-    """Draw the differences on a log axis, where 0 stands at the lower edge; table: of `stepwise.Forced`."""
+def differences(found: Forced, *, mode: Mode = "light") -> go.Figure:
+    """Draw the differences on a log axis, where 0 stands at the lower edge."""
+    table, dtype = found.table, found.dtype
     names = {
         "cached": f"with the cache, {dtype}",
         "uncached": f"without, {dtype}",
         "exact": "with the cache, float64",
     }
-    shown = {key: table[key] for key in names if table[key].notna().all()}
+    shown = {key: table[key] for key in names if table[key].notna().all() and (found.kept or key != "cached")}
     sizes = [size for values in shown.values() for size in values if size > 0] or [1e-16]
     floor = min(sizes) / _ROOM
     tokens = list(table["token"])
@@ -36,7 +38,9 @@ def differences(table: pd.DataFrame, *, dtype: str, mode: Mode = "light") -> go.
             customdata=values,
             hovertemplate=f"%{{x}}<br>largest difference %{{customdata:.3~g}}<extra>{names[key]}</extra>",
         )
-    axis = {**theme.token_axis(tokens, title="token that is read"), "tickangle": -60 if len(tokens) > 12 else 0}
+    axis = theme.token_axis(tokens, title="token that is read")
+    if len(tokens) > _STRAIGHT:
+        axis["tickangle"] = -60
     return figure.update_layout(
         template=theme.template(mode),
         title={"text": "One pass against step by step"},

@@ -35,7 +35,7 @@ def show(shown: Shown) -> None:
     with left:
         st.subheader("Largest difference of a logit", anchor=False)
         chart.show(
-            partial(draw.differences, found.table, dtype=found.dtype),
+            partial(draw.differences, found),
             alt="largest difference of a logit at each position",
             key="forcing-differences",
             python=f"{steps.python(loaded, trace)}stepwise.compare(loaded, trace, tokens={tokens}).table",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -23,22 +24,36 @@ from models.transformer.config import TransformerConfig
 from models.transformer.switches import id_of
 
 BOTH_WAYS = ("mini-bert", "mini-bert-zh")  # beside a decoder, the best first
+COPIED = 150e6  # weights of a model that is put under the other mask, at most
 READ, DRAWN = 128, 24  # tokens of the old keys, and of the picture of reads
 
 
 def show(inspected: session.Inspected) -> None:
     """Draw the section."""
-    loaded = session.at_hand(inspected, so="it cannot read a part of the text")
-    for draw_part in (_old_keys, _reads):
-        try:
-            draw_part(loaded, inspected.trace)
-        except ValueError as error:
-            session.show_problem(str(error))
+    loaded, trace = session.at_hand(inspected, so="it cannot read a part of the text"), inspected.trace
+    _tried(partial(_old_keys, loaded, trace))
+    st.subheader("Who reads an old query? Nobody", anchor=False)
+    try:
+        writer, text = _writer(loaded, trace)
+    except ValueError as error:
+        session.show_problem(str(error))
+    else:
+        _tried(partial(_reads, writer, text))
+        _tried(partial(_training, writer, text))
     st.page_link(
         Path(__file__).parents[1] / "generate" / "page.py",
         label="What the KV cache saves: see Generate",
         icon=":material/edit:",
     )
+
+
+def _tried(part: Callable[[], None]) -> None:
+    """Draw a part; where it cannot be, say why in its place."""
+    try:
+        part()
+    except ValueError as error:
+        said = f"{error}.".replace("..", ".")
+        session.show_problem(f"{said[0].upper()}{said[1:]}")
 
 
 # --- old keys ---------------------------------------------------------------------------------------------------------
@@ -96,6 +111,8 @@ def _beside(loaded: models.LoadedModel, trace: Trace, *, new: int) -> read.Besid
     kept = {name: value for name, value in available_models.changes(id).items() if name != "causal"}
     changes = kept if causal else {**kept, "causal": True}
     base = available_models.base(id)
+    if sum(parameter.numel() for parameter in loaded.network.parameters()) > COPIED:
+        return None
     try:
         under = session.load(id_of(base, changes, seed=available_models.seed(id)))
     except ValueError:
@@ -112,8 +129,6 @@ def _name(loaded: models.LoadedModel) -> str:
 
 
 def _reads(loaded: models.LoadedModel, trace: Trace) -> None:
-    st.subheader("Who reads an old query? Nobody", anchor=False)
-    loaded, trace = _writer(loaded, trace)
     tokens = min(steps.room(loaded, trace), DRAWN)
     layers = steps.reads(loaded, trace, tokens=tokens)
     one, name = layers[0], widgets.plain(_name(loaded))
@@ -134,7 +149,12 @@ def _reads(loaded: models.LoadedModel, trace: Trace) -> None:
         python=f"{python}layer.query, layer.key",
     )
     st.caption(words.COMPUTED)
-    st.markdown(words.training(steps.forced(loaded, trace, tokens=tokens).totals, model=name, tokens=tokens))
+
+
+def _training(loaded: models.LoadedModel, trace: Trace) -> None:
+    tokens = min(steps.room(loaded, trace), DRAWN)
+    found = steps.forced(loaded, trace, tokens=tokens)
+    st.markdown(words.training(found, model=widgets.plain(_name(loaded))))
 
 
 def _writer(loaded: models.LoadedModel, trace: Trace) -> tuple[models.LoadedModel, Trace]:

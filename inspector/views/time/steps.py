@@ -28,7 +28,7 @@ def room(loaded: LoadedModel, trace: Trace) -> int:
 def forced(loaded: LoadedModel, trace: Trace, *, tokens: int) -> stepwise.Forced:
     """Read the first tokens in one pass and step by step, once; ValueError in a sentence where that fails."""
     place = st.empty()
-    bar = progress.Bar(place, at_once=False, stop=f"stop forcing {loaded.card.id}", holds=False)
+    bar = progress.Bar(place, at_once=False, stop="stop forcing")
 
     def seen(done: int) -> None:
         bar.draw(done, 3 * tokens, f"{done} steps read, with the cache and without")

@@ -83,6 +83,27 @@ def test_transformers_own_cache_says_the_same(name: str, tmp_path: Path) -> None
     assert found.size == pytest.approx(float(at_once.abs().max()), rel=1e-4)
     assert found.largest < 1e-5
     assert found.agreeing == count
+    assert found.kept > 0
+    if name == "t5":  # whose body and head are one module
+        from torch.utils.flop_counter import FlopCounterMode
+
+        with FlopCounterMode(display=False) as counter, torch.no_grad():
+            network(**source, **{name_of: read}, use_cache=False)
+        with FlopCounterMode(display=False) as encoder, torch.no_grad():
+            network.get_encoder()(**source)
+        assert found.flops == counter.get_total_flops() - encoder.get_total_flops()
+
+
+def test_a_model_that_keeps_no_cache(tmp_path: Path) -> None:
+    loaded = saved("openai-gpt", tmp_path)
+    trace = inspector.record(loaded, TEXT)
+    found = stepwise.compare(loaded, trace, tokens=4)
+    assert found.kept == 0
+    assert found.totals["cached"] == found.totals["uncached"]
+    with pytest.raises(ValueError, match="cannot be watched while it writes"):
+        stepwise.reads(loaded, trace, tokens=4)
+    with pytest.raises(ValueError, match="cannot be seen"):
+        stepwise.old_keys(loaded, trace)
 
 
 def test_the_pass_costs_what_torch_counts_and_about_a_cached_run() -> None:

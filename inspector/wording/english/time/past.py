@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from inspector.plots.theme import number, quantity
 from inspector.readings.time.past import Moving
-from inspector.stepwise import Reads
-from inspector.wording.english.phrases import percent
+from inspector.stepwise import Forced, Reads
 
 TERMS = ("KV cache", "key", "causal mask")
 
@@ -75,29 +72,32 @@ def reading(found: Reads, *, model: str, layers: int, alike: bool) -> str:
 
 COMPUTED = (
     "$o_t = \\mathrm{softmax}(q_t K^\\top / \\sqrt{d_k}) V$: token t's key and value are read at the n − t steps from "
-    "t on (t from 0), its query at step t alone. “Only Q is computed” holds for the past: each step computes "
-    "$q_t$, and $k_t$ and $v_t$ too, which join the cache."
+    "t on (t from 0; in a layer with a window, as long as the window holds the token), its query at step t alone. "
+    "“Only Q is computed” holds for the past: each step computes $q_t$, and $k_t$ and $v_t$ too, which join the cache."
 )
 
 
-def training(totals: Mapping[str, int], *, model: str, tokens: int) -> str:
+def training(found: Forced, *, model: str) -> str:
     """Say whether a cache would help in training."""
-    ratio = totals["pass"] / totals["cached"]
+    totals, tokens = found.totals, len(found.table)
+    cost = {way: quantity(flops, "FLOPs") for way, flops in totals.items()}
+    counted = "(matrix products, counted as they ran)"
+    if not found.kept:
+        return (
+            f"**A cache in training?** {model} keeps no cache: {tokens} given tokens take {cost['pass']} in one pass "
+            f"and {cost['uncached']} step by step {counted}."
+        )
     return (
-        f"**A cache in training?** Of {tokens} given tokens one parallel pass of {model} takes "
-        f"{quantity(totals['pass'], 'FLOPs')}, {tokens} steps with a cache {quantity(totals['cached'], 'FLOPs')}, "
-        f"without {quantity(totals['uncached'], 'FLOPs')} (matrix products, counted as they ran). The pass costs "
-        f"{number(ratio)} times the cached run, waits for nothing, and the weights change after each update, with them "
-        "every cached key: there is nothing to save."
+        f"**A cache in training?** Of {tokens} given tokens one parallel pass of {model} takes {cost['pass']}, "
+        f"{tokens} steps with a cache {cost['cached']}, without {cost['uncached']} {counted}. The pass costs "
+        f"{number(totals['pass'] / totals['cached'])} times the cached run and waits for nothing; and the weights "
+        "change after each update, with them every cached key: a cache saves nothing there."
     )
 
 
 def _range(found: Moving) -> str:
-    least, most = (
-        percent(value) if value >= 0.01 else f"{number(100 * value)} %" for value in (found.least, found.most)
-    )
-    said = least if least == most else f"{least.removesuffix(' %')} to {most}"
-    return said.replace(" %", "\u00a0%")  # no line ends between the number and its sign
+    least, most = (f"{100 * share:.2g}" for share in (found.least, found.most))
+    return f"{least if least == most else f'{least} to {most}'}\u00a0%"  # no line ends before the sign
 
 
 def _tiny(largest: float) -> str:
