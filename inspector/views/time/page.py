@@ -20,7 +20,7 @@ SHOW = {
     "past": past.show,
 }
 
-link.parameters()
+link.parameters("reach_token")
 section = widgets.bar("What to see of time", list(SECTIONS), "section", words=SECTIONS.__getitem__)
 if section == "forcing":  # which needs a model that writes
     forcing.show(stand_in.inspected(steps.CANNOT, can=lambda loaded: loaded.write is not None, instead=steps.WRITERS))

@@ -15,7 +15,7 @@ from inspector.plots.time import reach as draw
 from inspector.readings.time import reach as read
 from inspector.views.figures import chart, matrix
 from inspector.views.server import queue
-from inspector.views.shell import measuring, sentence, session, widgets
+from inspector.views.shell import by_name, measuring, sentence, session, widgets
 from inspector.views.shell.session import Inspected
 from inspector.wording.english.time import reach as words
 from models import failures
@@ -53,15 +53,9 @@ def show(inspected: Inspected) -> None:
     trace = inspected.trace
     loaded = session.at_hand(inspected, so="no gradients can be taken")
     said = st.container()
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        position = widgets.number(
-            "Token T",
-            "reach_token",
-            default=read.last_of_text(trace),
-            last=len(trace.hidden) - 1,
-            help="The position of the token whose last hidden state is differentiated.",
-        )
-        chosen = st.container(horizontal=True, vertical_alignment="bottom")
+    tokens = trace.read_by("decoder" if trace.target is not None else "encoder").tokens
+    position = by_name.token("Token T", tokens, name="reach_token", default=read.last_of_text(trace))
+    chosen = st.container(horizontal=True, vertical_alignment="bottom")
     try:
         reach.check_size(loaded, trace)
         taken = _asked(loaded, trace, position)
@@ -74,10 +68,9 @@ def show(inspected: Inspected) -> None:
         scalar = _scalar(taken.table)
         stream = widgets.stream(sorted(set(taken.table["stream"])), key="reach_stream")
     ends = "decoder" if trace.target is not None else stream
-    tokens = trace.read_by("decoder" if trace.target is not None else "encoder").tokens
     found = read.reached(taken.table, tokens=tokens, position=position, scalar=scalar, stream=stream)
     with said:
-        sentence.show(words.reached(found), ["gradient"])
+        sentence.show(words.reached(found), ["gradient of a state"])
     python = PYTHON.format(model=trace.model, text=given(trace))
     rows = taken.table[(taken.table["scalar"] == scalar) & (taken.table["stream"] == stream)]
     _gradients(rows, read.shares(taken.table, scalar=scalar, stream=stream), python + TAKEN.format(position=position))

@@ -48,7 +48,7 @@ def show(_: Inspected) -> None:
     found = read.recurrence(table, setting=setting, radius=radius)
     names = {kind: words.name(kind, setting) for kind in distance.KINDS}
     with said:
-        sentence.show(words.recurrence(found), ["gradient"])
+        sentence.show(words.recurrence(found), ["gradient of a state", "forget bias"])
     left, right = st.columns(2, gap="medium")
     with left:
         st.subheader("Gradient by distance", anchor=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,9 +15,11 @@ from torch import Tensor, nn
 from transformers import BertModel
 
 import inspector
+import models
 from inspector.distance import reach, residual
 from models import LoadedModel
 from models.transformer.blocks import DecoderBlock, EncoderBlock
+from tests.inspector.probe.families import CAPTURED, reference, save
 from tests.inspector.views.page import EXAMPLE
 from tests.models.own_models import own
 
@@ -134,6 +137,28 @@ def test_gradients_of_minilm_are_those_of_transformers_in_float64(minilm: Loaded
     expected = norms(seen.last_hidden_state[0, 5].sum(), list(seen.hidden_states[:-1]))
     np.testing.assert_allclose(found_norms(table, "sum", "encoder"), expected, rtol=1e-9)
     assert not reach.still(table, "sum")
+
+
+@pytest.mark.parametrize("name", ["mixtral", "t5"])
+def test_gradients_of_a_family_are_those_of_transformers_in_float64(name: str, tmp_path: Path) -> None:
+    """Experts, whose grouped product torch has in float32 alone; and relative positions beside a source."""
+    save(next(family for family in CAPTURED if family.name == name), tmp_path)
+    loaded = models.load(str(tmp_path))
+    trace = inspector.record(loaded, "the cat sat on", target="the cat" if name == "t5" else None)
+    table = reach.measure(reach.copy_of(loaded, trace), position=1)
+    theirs = reference(tmp_path, dtype=torch.float64).requires_grad_(True)
+    theirs.config._experts_implementation = "eager"
+    given = {"input_ids": torch.tensor([trace.encoding.ids])}
+    if trace.target is not None:
+        given["decoder_input_ids"] = torch.tensor([trace.target.ids])
+    seen = theirs(**given, output_hidden_states=True)
+    streams = {"encoder": "encoder_hidden_states", "decoder": "decoder_hidden_states"}
+    states = {stream: seen[attribute] for stream, attribute in streams.items() if attribute in seen}
+    states = states or {"decoder": seen["hidden_states"]}
+    for stream, entered in states.items():
+        gradients = torch.autograd.grad(states["decoder"][-1][0, 1].sum(), entered[:-1], retain_graph=True)
+        expected = torch.stack([gradient[0].norm(dim=-1) for gradient in gradients]).numpy()
+        np.testing.assert_allclose(found_norms(table, "sum", stream), expected, rtol=1e-5, atol=1e-12)
 
 
 def test_a_prediction_is_the_likeliest_token_s_log_probability(shipped: Shipped) -> None:

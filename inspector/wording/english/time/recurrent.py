@@ -31,7 +31,7 @@ def recurrence(found: Recurrence) -> str:
         f"{_size(first['open LSTM'])} in an LSTM with forget bias {bias}; in attention it is "
         f"{_size(first['attention'])}"
     )
-    near = f", and {_size(found.near)} {BACK} steps back" if setting.steps > 2 * BACK else ""
+    near = f", and {BACK} steps back {_size(found.near)}" if setting.steps > 2 * BACK else ""
     return f"{said}{near}.{_explodes(found)}"
 
 
@@ -117,7 +117,7 @@ def methods() -> pd.DataFrame:
         ("Additive, general", "score functions", "Scores, One head; Switches"),
         ("Multi-head attention", "several attentions side by side, any score", "Attention; What if"),
         ("Relative positions", "a position scheme: T5, ALiBi, RoPE", "Positions; Switches"),
-        ("Transformer-XL", "recurrence over segments, relative positions", "Lab"),
+        ("Transformer-XL", "recurrence over segments, relative positions", "Switches, positions Transformer-XL; Lab"),
     ]
     return pd.DataFrame(rows, columns=["Method", "What it is", "Where to see it"])
 

@@ -12,13 +12,14 @@ OWN = "own-encoder"
 
 def test_gradients_of_the_reader_s_text() -> None:
     app = opened("Time", model="mini-bert-zh", text="我喜欢猫。")
-    assert "From `猫` the gradient reaches all 7 tokens, through the last layer alone as many" in app.header[0].value
+    assert "From `猫` the gradient reaches all 7 tokens, through the last layer alone as well" in app.header[0].value
     assert "s = Σ_d out_T[d], the sum of the 192 numbers of out_T" in said(app)
     assert "What the residual does" in said(app)
     ((header, shares),) = messages(app, "matrix")
     assert header["panels"][0]["columns"] == ["[CLS]", "我", "喜", "欢", "猫", "。", "[SEP]"]
     assert shares.reshape(4, 7).sum(axis=1) == pytest.approx(1, abs=1e-6)
-    app.number_input(key="reach_token").set_value(1).run()
+    (chips,) = (one for one in app.button_group if one.key == "chips reach_token")
+    chips.set_value([5, 1]).run()
     assert "From `我` the gradient reaches" in app.header[0].value
     app.segmented_control(key="reach_scalar").set_value("prediction").run()
     assert "s = ln p of the token that the model finds likeliest at T" in said(app)
