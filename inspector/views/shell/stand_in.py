@@ -61,8 +61,10 @@ def beside(
     seen: session.Inspected, cannot: str, *, can: Callable[[models.LoadedModel], bool], instead: Sequence[str]
 ) -> Shown:
     """Do the same in one section of a page that has recorded the reader's choice as `seen` and shows it in others."""
-    if seen.model is not None and can(session.load(seen.model)):
-        return Shown(seen.trace, session.load(seen.model), False)
+    if seen.model is not None:
+        chosen = session.at_hand(seen, so="it cannot be run again")
+        if can(chosen):
+            return Shown(seen.trace, chosen, False)
     try:
         with st.spinner("Reading the text with a model that can"):
             read = _read_instead(instead)

@@ -38,11 +38,11 @@ def show(inspected: Inspected) -> None:
     """Draw the section."""
     said = st.container()
     left, right = st.columns([1, 3], gap="medium")
-    with left:
-        loaded = _model(inspected, right)
-        texts = _field(chinese=loaded.card.id.partition("?")[0] == CHINESE)
     try:
         with failures.told("Reading the sentences", instead="They are kept: change them, or choose another model."):
+            loaded = _model(inspected, right)
+            with left:
+                texts = _field(chinese=loaded.card.id.partition("?")[0] == CHINESE)
             found = _read(loaded, texts)
             name = widgets.plain(available_models.name(loaded.card.id))
             with said:

@@ -34,7 +34,7 @@ def test_a_draw_is_told_in_words() -> None:
 def test_a_curve_that_does_not_fall_is_not_told_as_one_that_does() -> None:
     assert "the less is left to guess from" in masking.rated(RATED, model="M")
     assert "M was trained at 25 %" in masking.rated(RATED, model="M")
-    assert "no more than chance" in masking.rated(replace(RATED, differs=False), model="M")
+    assert "a difference that chance explains" in masking.rated(replace(RATED, differs=False), model="M")
     assert "here more hidden tokens help" in masking.rated(replace(RATED, last=(0.5, 0.9, 0.5)), model="M")
     assert "its files do not say" in masking.rated(replace(RATED, trained=None), model="M")
     assert masking.fates(replace(RATED, kept=float("nan"))) == ""

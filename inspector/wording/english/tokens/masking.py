@@ -53,7 +53,7 @@ def rated(found: Rated, *, model: str) -> str:
     else:
         said = (
             f"With {percent(low)} of the tokens chosen the first guess is right for {percent(good)}, with "
-            f"{percent(high)} for {percent(poor)}: on this text that difference is no more than chance."
+            f"{percent(high)} for {percent(poor)}: a difference that chance explains at so few draws of this text."
         )
     return f"{said} **That does not say which rate is best.** {_trained(found.trained, model=model)}"
 
