@@ -17,7 +17,7 @@ VARIANTS = {  # each switch that changes what a page has to show, several at onc
     "sigmoid, a narrow embedding": "mini-bert?embedding_width=32&weighting=sigmoid&layers=1",
     "a leaking mask over time": "mini-gpt?shared_layers=true&positions=learned&mask_fill=-10.0&mask_before_scale=true",
     "general, full head width": "translator?positions=none&head_size=full&score=general&norm_placement=pre&layers=1",
-    "tied, untrained": "own-encoder?positions=rope&shared_query_key=true&scale=none&activation=swiglu",
+    "tied, untrained": "own-encoder?positions=xl&shared_query_key=true&scale=none&activation=swiglu",
 }
 
 
