@@ -105,7 +105,7 @@ def show(inspected: Inspected) -> None:
             )
             _masks(encoder.text)
     except ValueError as error:
-        session.show_problem(f"{error}.".replace("..", "."))
+        session.show_problem(f"{str(error)[0].upper()}{str(error)[1:]}.".replace("..", "."))
 
 
 def _models(inspected: Inspected, place: st.delta_generator.DeltaGenerator) -> tuple[_Read, _Read]:

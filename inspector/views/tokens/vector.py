@@ -53,7 +53,7 @@ def show(inspected: Inspected) -> None:
             _cls(loaded, found)
     except ValueError as error:
         with right:
-            session.show_problem(f"{error}.".replace("..", "."))
+            session.show_problem(f"{str(error)[0].upper()}{str(error)[1:]}.".replace("..", "."))
 
 
 def _field(*, chinese: bool) -> tuple[str, ...]:

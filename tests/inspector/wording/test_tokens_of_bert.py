@@ -42,7 +42,7 @@ def test_a_curve_that_does_not_fall_is_not_told_as_one_that_does() -> None:
 
 @pytest.mark.parametrize(
     ("cls", "mean", "words"),
-    [(POOR, GOOD, "The mean of all tokens is the better"), (GOOD, POOR, "[CLS] is the better"), (GOOD, GOOD, "alike")],
+    [(POOR, GOOD, "the mean of all tokens is the better"), (GOOD, POOR, "[CLS] is the better"), (GOOD, GOOD, "alike")],
 )
 def test_the_better_vector_is_named(cls: Ranked, mean: Ranked, words: str) -> None:
     said = vector.pooled(Pooled(4, 2.0, cls, mean, 0.5), model="M")

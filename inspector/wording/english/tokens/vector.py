@@ -25,9 +25,9 @@ def pooled(found: Pooled, *, model: str) -> str:
         )
     better = found.mean.mean - found.cls.mean
     if better < 0:
-        verdict = "The mean of all tokens is the better sentence vector here"
+        verdict = "By mean rank the mean of all tokens is the better sentence vector here"
     elif better > 0:
-        verdict = "[CLS] is the better sentence vector here"
+        verdict = "By mean rank [CLS] is the better sentence vector here"
     else:
         verdict = "[CLS] and the mean of all tokens rank alike here"
     return (
