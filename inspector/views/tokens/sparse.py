@@ -26,8 +26,6 @@ QUANTITIES: dict[draw.Quantity, str] = {"pairs": "Scores and mix", "flops": "A l
 
 def show(inspected: Inspected) -> None:
     """Draw the section: the rule beside full attention, its numbers, and its cost by length."""
-    from inspector.long_texts import Full
-
     trace, place = inspected.trace, st.container()
     rule = widgets.bar("Rule", list(words.RULES), "rule", default="longformer", words=words.RULES.__getitem__)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
@@ -43,7 +41,7 @@ def show(inspected: Inspected) -> None:
     layers = len(trace.sites_of(trace.streams[0]))
     with place:
         sentence.show(words.shown(found, worth, rule=rule, model=name, layers=layers), words.TERMS)
-    _maps(pattern, Full(), tokens=tokens, labels=labels, rule=rule)
+    _maps(pattern, tokens=tokens, labels=labels, rule=rule)
     widgets.numbers(words.numbers(found, worth, pattern=pattern, shape=shape))
     st.markdown(words.formula(pattern, tokens))
     st.caption(words.about(rule))
@@ -114,15 +112,17 @@ def _shape(inspected: Inspected) -> tuple[LayerShape | None, str]:
         return None, f"Only cells are counted here: {error}."
 
 
-def _maps(pattern: Pattern, full: Pattern, *, tokens: int, labels: list[str] | range, rule: str) -> None:
-    from inspector.long_texts import reasons
+def _maps(pattern: Pattern, *, tokens: int, labels: list[str] | range, rule: str) -> None:
+    from inspector.long_texts import Causal, Full, reasons
+
+    beside = (Causal(), "Causal mask") if rule == "full" else (Full(), "Full attention")
 
     panels = [
         matrix.Panel(reasons(one, tokens).astype(np.float32), rows=labels, columns=labels, title=title)
-        for one, title in ((pattern, words.RULES[rule]), (full, "Full attention"))
+        for one, title in ((pattern, words.RULES[rule]), beside)
     ]
     matrix.show(
-        *(panels[:1] if rule == "full" else panels),
+        *panels,
         row_title="query",
         column_title="key",
         quantity="reason",

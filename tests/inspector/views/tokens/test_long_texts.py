@@ -21,6 +21,8 @@ def test_a_rule_beside_full_attention_and_its_numbers() -> None:
     app.segmented_control(key="rule").set_value("causal").run()
     assert "some tokens never hear of others" in app.header[0].value
     assert "never half" in app.header[0].value
+    app.segmented_control(key="rule").set_value("full").run()
+    assert [panel["title"] for panel in message(app, "matrix")[0]["panels"]] == ["Full", "Causal mask"]
     app.segmented_control(key="rule").set_value("bigbird").run()
     app.number_input(key="n").set_value(96).run()
     assert "$R = 22$ random blocks in all" in said(app)
