@@ -190,7 +190,7 @@ def _in_float64(network: nn.Module) -> nn.Module:
     copied = copy.deepcopy(network).to("cpu", torch.float64).eval().requires_grad_(False)
     for module in copied.modules():
         config = getattr(module, "config", None)
-        if hasattr(config, "_experts_implementation"):
+        if config is not None and hasattr(config, "_experts_implementation"):
             config._experts_implementation = "eager"  # torch's grouped product of experts has no float64
     return copied
 
