@@ -37,7 +37,7 @@ def moved(tables: Mapping[str, pd.DataFrame], *, mode: Mode = "light") -> go.Fig
         template=theme.template(mode),
         title={"text": "Change of the old tokens' keys and values"},
         xaxis={"title": {"text": "layer"}, "dtick": 1, "tickformat": "d"},
-        yaxis={"title": {"text": "change (% of the vector's length)"}, "rangemode": "tozero", "nticks": 6},
+        yaxis={"title": {"text": "change (% of the length)"}, "rangemode": "tozero", "nticks": 6},
         legend={**theme.LEGEND_BELOW, "y": -0.24},
         height=360,
     )

@@ -14,7 +14,8 @@ class Moving:
     """The old keys of one stream in one model.
 
     old: how many tokens are old. least, most: the smallest and the largest mean change of a key of the layers above
-    layer 0, as a share of its length; first: of layer 0. largest: of a key's or value's number in any layer.
+    layer 0, as a share of its length; first: of layer 0. largest: of a key's or value's number in any layer. alone:
+    True where there is one layer, whose keys move under no mask.
     """
 
     name: str
@@ -23,6 +24,7 @@ class Moving:
     least: float
     most: float
     largest: float
+    alone: bool = False
 
     @property
     def stays(self) -> bool:
@@ -51,4 +53,5 @@ def moving(table: pd.DataFrame, *, name: str) -> Moving:
         least=float(above["relative"].min()),
         most=float(above["relative"].max()),
         largest=float(table["largest"].max()),
+        alone=bool(keys["layer"].nunique() == 1),
     )

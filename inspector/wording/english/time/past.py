@@ -13,6 +13,11 @@ def moving(found: Moving, beside: Moving | None, *, new: int) -> str:
     """Say how far old keys move, and whether they could be cached."""
     comes = "one more token comes" if new == 1 else f"{new} more tokens come"
     ones = "the old one" if found.old == 1 else f"the {found.old} old ones"
+    if found.alone:
+        return (
+            f"When {comes}, no old key of {found.name} moves (by {_tiny(found.largest)}): it has one layer, whose keys "
+            "are made before any token is attended to. The keys of a second layer would tell its mask."
+        )
     if found.stays:
         said = (
             f"When {comes}, no old key of {found.name} moves (by {_tiny(found.largest)}): the mask is causal, so keys "
