@@ -103,11 +103,17 @@ def draw(presets: DeltaGenerator) -> Experiment | None:
         steps = _number("Steps", "steps", default=START.steps, span=STEPS, step=50)
         rate = _choice("Learning rate", "rate", RATES, default=str(START.learning_rate))
         seeds = _number("Seeds", "seeds", default=START.seeds, span=SEEDS)
-    sides: dict[Side, Switches] = {}
+    values: dict[Side, dict[str, Any]] = {}
+    titles: dict[Side, DeltaGenerator] = {}
     for side, default in zip(get_args(Side), (START.a, START.b), strict=True):
         with st.container(border=True, gap="small"):
-            sides[side] = _switches(side, default)
+            titles[side] = st.empty()
+            titles[side].markdown(f"**{side}**")
+            values[side] = _values(side, default)
     try:
+        sides = {side: _switches(side, chosen) for side, chosen in values.items()}
+        for side, title in titles.items():
+            title.markdown(f"**{side}**, {words.changed(sides[side]) or 'as in the paper'}")
         experiment = Experiment(
             task=cast("Task", task),
             length=length,
@@ -181,12 +187,20 @@ def _take(preset: Preset) -> None:
         st.session_state[f"lab_{name}"] = value
 
 
-def _switches(side: Side, default: Switches) -> Switches:
+def _switches(side: Side, values: dict[str, Any]) -> Switches:
+    """Put the values of one side together; raise ValueError, which names the side, where they do not fit."""
+    try:
+        return Switches(**values)
+    except ValueError as error:
+        raise ValueError(f"{side} cannot be built: {error}") from error
+
+
+def _values(side: Side, default: Switches) -> dict[str, Any]:
     """Draw the widgets of one side: the first switches, and all others folded away.
 
     Those that do not act in the chosen network are grey, and have no say.
     """
-    title, values = st.empty(), {}
+    values: dict[str, Any] = {}
     waiting: frozenset[str] = frozenset()
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
         for name in FIRST:
@@ -201,9 +215,7 @@ def _switches(side: Side, default: Switches) -> Switches:
             with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
                 for name in names:
                     values[name] = _switch_of(side, name, default, waits=name in waiting)
-    switches = Switches(**values)
-    title.markdown(f"**{side}**, {words.changed(switches) or 'as in the paper'}")
-    return switches
+    return values
 
 
 def _switch_of(side: Side, name: str, default: Switches, *, waits: bool) -> Any:

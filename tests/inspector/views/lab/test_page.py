@@ -218,6 +218,7 @@ def test_a_diverged_training_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> No
     [
         ({"lab_a_heads": "5"}, "A cannot be built: width 48 does not divide into 5 heads"),
         ({"lab_b_positions": "rope", "lab_b_score": "additive"}, "B cannot be built: positions 'rope' with score"),
+        ({"lab_a_memory": "4", "lab_a_shape": "decoder"}, "A cannot be built: memory is 4 without segments"),
     ],
 )
 def test_a_bad_combination_is_its_sentence(link: dict[str, str], sentence: str) -> None:
