@@ -40,7 +40,7 @@ PAGES: dict[Page, BookPage] = {
         "Nonsense, how can you talk so! But it is very likely that he may fall in love with one of them, and therefore "
         'you must visit him as soon as he comes." "I see no occasion for that. You and the girls may go, or you may '
         "send them by themselves, which perhaps will be still better, for as you are as handsome as any of them, Mr. "
-        'Bingley might like you the best of the party." "My dear, you flatter me. I certainly have had my share of '
+        'Bingley may like you the best of the party." "My dear, you flatter me. I certainly have had my share of '
         "beauty, but I do not pretend to be anything extraordinary now. When a woman has five grown-up daughters, she "
         'ought to give over thinking of her own beauty." "In such cases, a woman has not often much beauty to think '
         'of." "But, my dear, you must indeed go and see Mr. Bingley when he comes into the neighbourhood." "It is more '
