@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
 
+import inspector
 import models
 from inspector import probe, segments
 from inspector.readings.time import segments as read
@@ -61,6 +64,18 @@ def test_maps_show_memory_and_segment_and_nothing_else(ids: tuple[int, ...]) -> 
     assert read.remembering(found, 0) == (0, 0)
     own = (len(ids) - 1) % 5
     assert f"{own} of its own segment + (L − 1) · 5 + 3 of memory = {own} + 18 tokens" in words.reach(told)
+
+
+def test_a_trace_with_relative_positions_is_kept_in_a_file_and_read_beside_others(tmp_path: Path) -> None:
+    loaded = models.load("mini-gpt?positions=xl")
+    alone = probe.record(loaded, "Yes.")
+    alone.save(tmp_path / "xl.npz")
+    opened = inspector.open(tmp_path / "xl.npz")
+    padded = {side: probe.record_batch(loaded, ["Yes.", TEXT], padding=side)[0] for side in ("left", "right")}
+    for layer in range(4):
+        np.testing.assert_array_equal(opened.attention(layer=layer), alone.attention(layer=layer))
+        for beside in padded.values():
+            np.testing.assert_allclose(beside.attention(layer=layer), alone.attention(layer=layer), rtol=0, atol=1e-5)
 
 
 def test_what_cannot_be_read_is_a_sentence(minilm: models.LoadedModel, ids: tuple[int, ...]) -> None:

@@ -59,6 +59,8 @@ def _section(trace: Trace, loaded: models.LoadedModel) -> None:
         f"trace = inspector.record(loaded, {trace.text!r})\n"
         f"found = segments.read(loaded, trace.encoding.ids[:{len(ids)}], segment={segment}, memory={memory})"
     )
+    if len(encoding.ids) > len(ids):
+        st.caption(words.cut(len(ids), len(encoding.ids)))
     left, right = st.columns(2, gap="medium")
     rows, start, first = read.place(found, at)
     with left:
@@ -91,5 +93,3 @@ def _section(trace: Trace, loaded: models.LoadedModel) -> None:
     for formula in words.FORMULAS:
         st.latex(formula)
     st.caption(words.caption(told))
-    if len(encoding.ids) > len(ids):
-        st.caption(words.cut(len(ids), len(encoding.ids)))
