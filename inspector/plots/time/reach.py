@@ -27,13 +27,14 @@ def by_distance(table: pd.DataFrame, *, layers: Sequence[int], mode: Mode = "lig
     for layer, shade, dash in zip(layers, shades, _DASHES, strict=False):
         rows = seen[seen["layer"] == layer].sort_values("position", ascending=source)
         at = rows["position"] if source else rows["distance"].astype(int)
+        few = len(rows) <= theme.MOST_TICKS  # points of many tokens would hide the line, and dashes its peaks
         figure.add_scatter(
             x=at,
             y=rows["norm"],
-            mode="lines+markers",
+            mode="lines+markers" if few else "lines",
             name=f"x entering layer {layer}",
-            line={"color": theme.SEQUENTIAL[mode][shade], "dash": dash, "width": 2.5},
-            marker={"size": 6 if len(rows) < theme.MOST_TICKS else 3},
+            line={"color": theme.SEQUENTIAL[mode][shade], "dash": dash if few else "solid", "width": 2.5 if few else 1},
+            marker={"size": 6},
             customdata=list(zip(rows["position"], map(theme.literal, rows["token"]), strict=True)),
             text=[theme.number(value) for value in rows["norm"]],
             hovertemplate=f"%{{customdata[0]}} %{{customdata[1]}}<br>distance %{{x}}, layer {layer}<br>%{{text}}"

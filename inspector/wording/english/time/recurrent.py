@@ -42,14 +42,14 @@ def claims(found: Recurrence) -> Iterator[str]:
     yield (
         f"**It vanishes or explodes.** Between x₁ and h_T stand {steps} Jacobians, and the gradient is their product "
         "(Bengio et al. 1994). Without tanh it would vanish where the spectral radius of W_hh is below 1 and explode "
-        f"where it is above; tanh, whose slope is 1 at most, only makes it smaller (Pascanu et al. 2013). Here the "
+        f"where it is above; tanh, whose slope is 1 at most, mostly takes off more (Pascanu et al. 2013). Here the "
         f"radius is {number(found.radius)}, {side} 1.{_try(found)}"
     )
     yield (
         "**Gates help if they are open.** The cell of an LSTM is multiplied by its forget gate at every step. At bias "
         f"{setting.forget_bias:.3g} the gate keeps about σ({setting.forget_bias:.3g}) = {number(found.gate)} of it, "
-        f"over {steps} steps {number(found.gate)}^{steps} = {number(found.kept)}; units whose gates are wider open "
-        f"carry more, so that {_size(found.first['open LSTM'])} is left. As torch.nn draws it, the bias is near 0, "
+        f"over {steps} steps {number(found.gate)}^{steps} = {number(found.kept)}; the way round through W_hh adds to "
+        f"that, and {_size(found.first['open LSTM'])} is left. As torch.nn draws it, the bias is near 0, "
         f"about half is lost at every step, and {_size(found.first['LSTM'])} is left: an LSTM mitigates, it does not "
         "cure."
     )
@@ -117,7 +117,11 @@ def methods() -> pd.DataFrame:
         ("Additive, general", "score functions", "Scores, One head; Switches"),
         ("Multi-head attention", "several attentions side by side, any score", "Attention; What if"),
         ("Relative positions", "a position scheme: T5, ALiBi, RoPE", "Positions; Switches"),
-        ("Transformer-XL", "recurrence over segments, relative positions", "Switches, positions Transformer-XL; Lab"),
+        (
+            "Transformer-XL",
+            "recurrence over segments, relative positions",
+            "Memory over segments, on this page; Switches",
+        ),
     ]
     return pd.DataFrame(rows, columns=["Method", "What it is", "Where to see it"])
 
