@@ -177,10 +177,10 @@ def _residual(ways: pd.DataFrame, found: read.Reached, scalar: reach.Scalar, str
         )
     with right:
         st.markdown(words.carried(carried, found))
-        if not found.source:
-            st.latex(
-                rf"\frac{{\partial s}}{{\partial x}} = (I + J_1)^\top \cdots (I + J_{{{carried.parts}}})^\top "
-                r"\frac{\partial s}{\partial\, out}"
+        if not found.source:  # within a line: a display of its own would scroll where the column is narrow
+            last, end = carried.parts, r"\, \partial s / \partial out"
+            st.markdown(
+                rf"$\partial s / \partial x = (I + J_1)^\top \cdots (I + J_{{{last}}})^\top {end}$; "
+                rf"sublayers alone: $J_1^\top \cdots J_{{{last}}}^\top {end}$"
             )
-            st.latex(rf"\text{{sublayers alone: }} J_1^\top \cdots J_{{{carried.parts}}}^\top")
         st.caption(words.WAYS_BACK)

@@ -67,11 +67,11 @@ def show(_: Inspected) -> None:
     if parts is not None:
         points.insert(2, words.shared_weights(read.shared(parts)))
     st.markdown("\n".join(f"- {line}" for line in points))
-    st.latex(
-        r"\frac{\partial s}{\partial x_1} = \Big(\frac{\partial h_1}{\partial x_1}\Big)^{\!\top} J_2^\top \cdots "
-        rf"J_{{{setting.steps}}}^\top \mathbf{{1}}, \quad J_k = \frac{{\partial h_k}}{{\partial h_{{k-1}}}}"
+    st.markdown(
+        r"$\partial s / \partial x_1 = (\partial h_1 / \partial x_1)^\top J_2^\top \cdots "
+        rf"J_{{{setting.steps}}}^\top \mathbf{{1}}$, with $J_k = \partial h_k / \partial h_{{k-1}}$; in the tanh-RNN "
+        r"$J_k = \mathrm{diag}(1 - h_k^2)\, W_{hh}$"
     )
-    st.latex(r"\text{tanh-RNN: } J_k = \mathrm{diag}(1 - h_k^2)\, W_{hh}")
     st.caption(words.setting(setting) + words.zeros(found))
     _tables(setting, order)
     st.page_link(
