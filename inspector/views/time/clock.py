@@ -98,7 +98,8 @@ def _clock(width: int) -> None:
         known=("serial or parallel", width),
         key="measure-serial",
         about=f"torch.nn's LSTM, MultiheadAttention and TransformerEncoderLayer of width {width}, random weights, are "
-        f"run on one text of {TIMED[0]} to {TIMED[-1]:,} tokens; they take turns. It takes half a minute or more.",
+        f"run on one text of {TIMED[0]} to {TIMED[-1]:,} tokens; they take turns. It takes half a minute or more, and "
+        "minutes with a large width; Stop keeps the turns that are done.",
     )
     if timed is None:
         return

@@ -118,7 +118,9 @@ def _beside(loaded: models.LoadedModel, trace: Trace, *, new: int) -> read.Besid
     except ValueError:
         return None
     name = f"{available_models.name(base)} with {'no' if causal else 'a'} causal mask"
-    return read.Beside(name, _compared(under, trace, new=new), words.same_weights(name, causal=not causal))
+    return read.Beside(
+        name, _compared(under, trace, new=new), words.same_weights(widgets.plain(name), causal=not causal)
+    )
 
 
 def _name(loaded: models.LoadedModel) -> str:
