@@ -12,6 +12,7 @@ from inspector.readings.time.recurrent import BACK, SCALE, Ordered, Recurrence, 
 from inspector.wording.english.phrases import listed
 
 ROUNDING = 1e-10  # of a state's length: less is told as none
+EXPLODED = 1e-9  # of a gradient's largest entry: a difference that rounding alone does not make in float64
 KERNEL = 3  # of the convolution in the table of path lengths
 WINDOW = 16  # keys of the restricted attention
 
@@ -62,13 +63,14 @@ def claims(found: Recurrence) -> Iterator[str]:
 
 def shared_weights(found: Shared) -> str:
     """Say that the weights of early steps are those of late ones."""
+    rounding = ": what explodes, blows up rounding too" if found.off > EXPLODED else ""
     vanishes = " What vanishes is what the early steps add to it." if found.first < found.last / 100 else ""
     return (
         "**The weights of early steps are updated**, for they are the weights of all steps: one W_ih and one W_hh, "
         "whose gradient is the sum of the steps' parts. In the tanh-RNN that sum is "
         f"{number(found.total)} long; the last step's part is {number(found.last)}, the first step's "
         f"{_size(found.first)}, and {found.counted} steps have a part above a hundredth of the largest.{vanishes} The "
-        f"parts add up to autograd's own gradient within {number(found.off)} of its largest entry."
+        f"parts add up to autograd's own gradient within {number(found.off)} of its largest entry{rounding}."
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 
@@ -121,6 +123,8 @@ def test_shared_weights_and_order() -> None:
     assert shared.first < shared.last / 100
     assert number(shared.total) in words.shared_weights(shared)
     assert "What vanishes is what the early steps add to it." in words.shared_weights(shared)
+    assert "rounding" not in words.shared_weights(shared)
+    assert "blows up rounding too" in words.shared_weights(replace(shared, off=1e-8))
     order = recurrent.ordered(distance.shuffled(setting))
     assert "In attention it does not move" in words.order(order)
     paths = words.paths(setting).set_index("Layer")
