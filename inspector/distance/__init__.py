@@ -1,6 +1,8 @@
 """Gradients over distance: how much an early token still moves the last state, in recurrence and in attention.
 
 ```python
+import inspector
+import models
 from inspector import distance
 
 table = distance.curves(distance.Setting(steps=100, width=32))  # RNN, GRU, LSTM, attention on random input
