@@ -32,7 +32,7 @@ import pandas as pd
 import torch
 from torch import Generator, Tensor, nn
 
-from inspector.interventions.change import inputs_of
+from inspector.interventions.change import inputs_of, read
 from inspector.probe import ModelInputs
 from inspector.probe.norm_hooks import entering, stacks_of_attention
 from inspector.probe.norm_places import stream_of
@@ -132,7 +132,7 @@ def measure(copied: Copied, *, position: int) -> pd.DataFrame:
     tables = []
     with torch.inference_mode(False), torch.enable_grad():
         with states(copied) as entered:
-            out = _forward(copied)[0]  # [Q, D]
+            out = read(copied.runner, copied.inputs)[0]  # [Q, D]
         _check(copied, entered, out)
         for scalar, value in _scalars(copied, out[position]):
             gradients = torch.autograd.grad(
@@ -193,16 +193,6 @@ def _in_float64(network: nn.Module) -> nn.Module:
         if config is not None and hasattr(config, "_experts_implementation"):
             config._experts_implementation = "eager"  # torch's grouped product of experts has no float64
     return copied
-
-
-def _forward(copied: Copied) -> Tensor:
-    """The last hidden state [1, Q, D]."""
-    encoding, target = copied.inputs.encoding, copied.inputs.target
-    ids = torch.tensor([encoding.ids])
-    keep = torch.ones_like(ids, dtype=torch.bool)
-    if target is not None:
-        return copied.runner.read_pair(ids, keep, torch.tensor([target.ids]))
-    return copied.runner.read(ids, keep, torch.tensor([encoding.segments]))
 
 
 def _check(copied: Copied, entered: list[tuple[str, int, Tensor]], out: Tensor) -> None:

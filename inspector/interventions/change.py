@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import torch
+from torch import Tensor
+
 from inspector.probe import ModelInputs, record, record_inputs
 from inspector.probe.inputs import UNSEEN
 from inspector.trace import Trace
 from models import LoadedModel
+from models.loaded import Runner
 from models.tokenizers import Encoding, substituted, token_id
 
 NOTHING = (range(0), range(0))
@@ -56,6 +60,16 @@ def recorded(
 def inputs_of(trace: Trace) -> ModelInputs:
     """The inputs of the model for a recording."""
     return ModelInputs(trace.encoding, trace.target, trace.sites[-1].predicts)
+
+
+def read(runner: Runner, inputs: ModelInputs) -> Tensor:
+    """Run a network on a text's inputs, without a recording: the last hidden state [1, Q, D], with its gradients."""
+    encoding, target = inputs.encoding, inputs.target
+    ids = torch.tensor([encoding.ids])
+    keep = torch.ones_like(ids, dtype=torch.bool)
+    if target is not None:
+        return runner.read_pair(ids, keep, torch.tensor([target.ids]))
+    return runner.read(ids, keep, torch.tensor([encoding.segments]))
 
 
 def again(loaded: LoadedModel, trace: Trace, inputs: ModelInputs) -> Trace:

@@ -22,7 +22,7 @@ import pandas as pd
 import torch
 from torch import Tensor, nn
 
-from inspector.interventions.change import hide, inputs_of, recorded, truths_of
+from inspector.interventions.change import hide, inputs_of, read, recorded, truths_of
 from inspector.interventions.masking import maskable
 from inspector.probe import ModelInputs
 from inspector.trace import Trace
@@ -198,18 +198,8 @@ def _matrices(attention: MultiHeadAttention) -> dict[str, nn.Linear]:
     return found
 
 
-def _forward(prepared: Prepared) -> Tensor:
-    """The last hidden state [1, Q, D]."""
-    encoding, target = prepared.inputs.encoding, prepared.inputs.target
-    ids = torch.tensor([encoding.ids])
-    keep = torch.ones_like(ids, dtype=torch.bool)
-    if target is not None:
-        return prepared.runner.read_pair(ids, keep, torch.tensor([target.ids]))
-    return prepared.runner.read(ids, keep, torch.tensor([encoding.segments]))
-
-
 def _scalar(prepared: Prepared) -> Tensor:
-    hidden = _forward(prepared)[0]  # [Q, D]
+    hidden = read(prepared.runner, prepared.inputs)[0]  # [Q, D]
     if prepared.about.scalar == "direction":
         generator = torch.Generator().manual_seed(0)
         width = hidden.shape[-1]
@@ -228,7 +218,7 @@ def _largest(prepared: Prepared) -> dict[tuple[str, int], list[float]]:
     """
     calls: list[AttentionCall] = []
     with watch(calls.append):
-        _forward(prepared)
+        read(prepared.runner, prepared.inputs)
     found: dict[tuple[str, int], list[float]] = {}
     counted: dict[str, int] = {}
     for call in calls:

@@ -131,7 +131,7 @@ def test_gradients_are_those_of_torch_s_transformer(shape: str, placement: str) 
 def test_gradients_of_minilm_are_those_of_transformers_in_float64(minilm: LoadedModel) -> None:
     trace = inspector.record(minilm, EXAMPLE)
     table = reach.measure(reach.copy_of(minilm, trace), position=5)
-    theirs = BertModel._from_config(minilm.config, attn_implementation="eager", dtype=torch.float64)
+    theirs = BertModel._from_config(copy.deepcopy(minilm.config), attn_implementation="eager", dtype=torch.float64)
     theirs.load_state_dict(minilm.network.state_dict(), strict=False)
     seen = theirs.eval().requires_grad_(True)(torch.tensor([trace.encoding.ids]), output_hidden_states=True)
     expected = norms(seen.last_hidden_state[0, 5].sum(), list(seen.hidden_states[:-1]))
