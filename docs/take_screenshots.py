@@ -40,6 +40,9 @@ VIEWS = {
     "positions": ("/positions", "dark", 1440, 1150),
     "costs": ("/costs", "light", 1440, 1500),
     "batch": ("/batch", "light", 1440, 1000),
+    "time": ("/time?section=RNN%2C+LSTM%2C+GRU", "light", 1440, 1250),
+    "tokens": ("/tokens?section=How+pieces+are+learned", "light", 1440, 1250),
+    "long": ("/tokens?section=Long+texts", "dark", 1440, 1150),
     "leaks": ("/batch?section=Where+a+mask+leaks", "dark", 1440, 1000),
     "phone": ("/", "light", 390, 1250),
 }

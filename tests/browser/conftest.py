@@ -52,15 +52,15 @@ GROUPS = {
     "Write": ("Generate", "Time"),
     "Learn": ("Tokens", "Batch", "Lab", "Training"),
 }
-# Notes on the document that something was sent to the server; it asks for a run of the page, and for nothing else.
+# Notes what is sent to the server; whatever is sent asks for a run of the page.
 NOTE = """() => {
-  delete document.body.dataset.asked;
+  window.sent = "";
   if (window.noting) return;
   window.noting = true;
   const send = WebSocket.prototype.send;
-  WebSocket.prototype.send = function (...data) {
-    document.body.dataset.asked = "yes";
-    return send.apply(this, data);
+  WebSocket.prototype.send = function (data) {
+    window.sent += new TextDecoder().decode(data);
+    return send.call(this, data);
   };
 }"""
 # Our components draw into shadow roots, the watch of the window too, which is the only one on every page.
@@ -109,11 +109,11 @@ def rests(page: Page) -> None:
 
 
 @contextmanager
-def redrawn(page: Page) -> Iterator[None]:
-    """Change the window; its script runs anew, and then it rests."""
+def redrawn(page: Page, *, told: str = "") -> Iterator[None]:
+    """Change the window; its script runs anew, and then it rests. told: what the run is asked for with."""
     page.evaluate(NOTE)
     yield
-    expect(page.locator("body")).to_have_attribute("data-asked", "yes")
+    page.wait_for_function("told => window.sent && window.sent.includes(told)", arg=told, timeout=SLOW)
     frame(page)
     rests(page)
 

@@ -126,7 +126,7 @@ def test_nothing_is_found_and_the_focus_is_seen(opened: tuple[Page, bool], turne
     page, dark = opened
     if turned:
         dark = not dark
-        with redrawn(page):
+        with redrawn(page, told=f'"dark":{str(dark).lower()}'):
             page.emulate_media(color_scheme="dark" if dark else "light")
     expect(page.get_by_test_id("stApp")).to_have_css("background-color", GROUNDS[dark])
     expect(page.get_by_test_id("stException")).to_have_count(0)
@@ -147,6 +147,6 @@ def test_nothing_is_found_and_the_focus_is_seen(opened: tuple[Page, bool], turne
 
 def test_nothing_scrolls_sideways_on_a_phone(opened: tuple[Page, bool]) -> None:
     page, _ = opened
-    with redrawn(page):
+    with redrawn(page, told='"covered":true'):
         page.set_viewport_size({"width": 390, "height": 844})
     assert page.get_by_test_id("stMain").evaluate("e => e.scrollWidth - e.clientWidth") <= 1

@@ -31,7 +31,7 @@ def test_a_click_crosses_a_head_out_another_takes_that_back_and_a_phone_scrolls_
     cell.press("Enter")
     expect(cell).to_have_attribute("aria-selected", "false")
     expect(page.get_by_text("1 of 8 heads dropped")).to_be_visible()
-    with redrawn(page):
+    with redrawn(page, told='"covered":true'):
         page.set_viewport_size({"width": 390, "height": 800})
     page.get_by_text("of each token's last hidden state").first.wait_for(state="attached")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390

@@ -60,7 +60,7 @@ def by_hand(weighting: str, query: Tensor, key: Tensor, value: Tensor, mask: Mas
 def test_equals_numpy_whole_and_in_blocks(
     weighting: Weighting, mask: Mask | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    function = make_function(replace(CONFIG, weighting=weighting), stream="encoder").eval()(bias=None, offset=0)
+    function = make_function(replace(CONFIG, weighting=weighting), stream="encoder").eval()(bias=None, offset=0, keys=9)
     given = tensors(keys=13) if mask is None else tensors()  # cross-attention where nothing is masked
     expected = by_hand(weighting, *given, mask)
     whole = attend(function, *given, mask=mask)
@@ -73,7 +73,7 @@ def test_equals_numpy_whole_and_in_blocks(
 
 @pytest.mark.parametrize("causal", [False, True])
 def test_linear_attention_needs_no_pairs(causal: bool) -> None:
-    function = make_function(replace(CONFIG, weighting="linear"), stream="encoder")(bias=None, offset=0)
+    function = make_function(replace(CONFIG, weighting="linear"), stream="encoder")(bias=None, offset=0, keys=9)
     query, key, value = tensors()
     by_pairs = attend(function, query, key, value, mask=CausalMask(9) if causal else None)
     key, value = (one.repeat_interleave(2, dim=1) for one in (key, value))
@@ -87,7 +87,7 @@ def test_a_scale_of_linear_attention_cancels_and_masked_weights_are_exactly_noth
         outputs = []
         for scale in ("none", "1/sqrt(d_k)"):
             config = replace(CONFIG, weighting=weighting, scale=scale)
-            function = make_function(config, stream="encoder")(bias=None, offset=0)
+            function = make_function(config, stream="encoder")(bias=None, offset=0, keys=9)
             output, weights = function(*given, mask.rows(0, 9), rows=slice(0, 9))
             assert (weights[~mask.rows(0, 9).expand_as(weights)] == 0).all()
             outputs.append(output)
