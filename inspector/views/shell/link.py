@@ -96,7 +96,7 @@ def bind_number(name: str, *, default: float, last: float, first: float = 0) -> 
 
     A value that the session still holds from a longer text or a larger model goes back to `default` without a word.
     """
-    _heal(name, lambda value: first <= value <= last, default=default)
+    _heal(name, lambda value: isinstance(value, int | float) and first <= value <= last, default=default)
     return _bind(
         name,
         lambda asked: len(asked) == 1 and _in_range(asked[0], last, first=first, whole=isinstance(default, int)),

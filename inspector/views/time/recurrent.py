@@ -21,7 +21,7 @@ from inspector.wording.english.time import recurrent as words
 if TYPE_CHECKING:
     import pandas as pd
 
-AT_ONCE = 150  # steps: the parts of as many are measured without being asked for
+AT_ONCE, NARROW = 150, 64  # steps, width: the parts of as many are measured without being asked for
 IN_THE_LAB = {
     "lab_topic": "Recurrence",
     "lab_task": "reverse",
@@ -102,15 +102,15 @@ def _setting() -> Setting:
 
 
 def _parts(setting: Setting, names: Mapping[Kind, str]) -> pd.DataFrame | None:
-    """Draw each step's part; of many steps once the reader asked for it."""
-    if setting.steps <= AT_ONCE:
+    """Draw each step's part; of many steps or a large width once the reader asked for it."""
+    if setting.steps <= AT_ONCE and setting.width <= NARROW:
         parts = session.cached(("recurrent parts", setting), lambda: distance.parts(setting))
     else:
         parts = measuring.run(
             lambda watch, keep: distance.parts(setting, on_progress=watch),
             known=("recurrent parts", setting),
             key="recurrent-parts-start",
-            about=f"{setting.steps} steps, each with weights of its own, take a few seconds.",
+            about=f"{setting.steps} steps of width {setting.width}, each with weights of its own, take a few seconds.",
         )
     if parts is None:
         return None

@@ -216,7 +216,7 @@ def _cls(loaded: models.LoadedModel, found: Vectors) -> None:
 
     st.subheader("Is [CLS] a weighted average of the others?", anchor=False)
     last = len(found.traces) - 1
-    at = widgets.number("Sentence", "sentence", default=0, last=last, width=120)
+    at = widgets.number("Sentence", "cls_sentence", default=0, last=last, width=120)
     trace = found.traces[at]
     attention = sentence_vectors.cls_attention(trace)
     key = (*_key(loaded), trace.key)

@@ -7,7 +7,7 @@ from html import unescape
 from streamlit.testing.v1 import AppTest
 
 from inspector import masked_lm, record, sentence_vectors
-from tests.inspector.views.page import message, numbers, opened, pressed
+from tests.inspector.views.page import message, numbers, opened, pressed, turned
 from tests.inspector.views.page import said as escaped
 
 
@@ -73,3 +73,12 @@ def test_a_text_is_understood_and_continued() -> None:
     assert "mini-gpt has learned English alone" in said(app)
     assert "mini-BERT for Chinese understands the text" in said(app)
     assert not app.exception
+
+
+def test_the_sentence_of_training_is_not_the_one_whose_cls_is_shown() -> None:
+    app = turned(turned(opened("Tokens", model="mini-bert", section="A sentence as a vector"), "Training"), "Tokens")
+    assert "Is [CLS] a weighted average of the others?" in said(app)
+    assert "failed" not in said(app)
+    app = opened("Tokens", state={"cls_sentence": "x"}, model="mini-bert", section="A sentence as a vector")
+    assert app.number_input(key="cls_sentence").value == 0
+    assert "failed" not in said(app)
