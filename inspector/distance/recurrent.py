@@ -64,6 +64,7 @@ class Setting:
         for name, value, least, most in (
             ("steps", self.steps, 2, MOST_STEPS),
             ("width", self.width, 2, MOST_WIDTH),
+            ("forget_bias", self.forget_bias, -100, 100),
             ("scale", self.scale, 0, 100),
             ("seed", self.seed, 0, MOST_SEED),
         ):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from numbers import Integral
 from typing import Protocol
 
 import numpy as np
@@ -56,6 +57,12 @@ def reasons(pattern: Pattern, tokens: int) -> NDArray[np.int8]:
     return np.where(shown & near, NEAR, np.where(shown & other, GLOBAL, RANDOM * shown)).astype(np.int8)
 
 
+def _whole(name: str, value: object, *, first: int) -> None:
+    """Raise ValueError for a setting that is no whole number from `first` on."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < first:
+        raise ValueError(f"{name} is {value!r}; choose a whole number from {first} on")
+
+
 @dataclass(frozen=True)
 class Full:
     """Every query sees every key: n^2 cells (Vaswani et al. 2017)."""
@@ -88,6 +95,9 @@ class Window:
 
     side: int
 
+    def __post_init__(self) -> None:
+        _whole("side", self.side, first=0)
+
     def mask(self, tokens: int) -> Mask:
         """Give the window."""
         return WindowMask(tokens, self.side + 1)
@@ -105,6 +115,10 @@ class Dilated:
     side: int
     step: int
 
+    def __post_init__(self) -> None:
+        _whole("side", self.side, first=0)
+        _whole("step", self.step, first=1)
+
     def mask(self, tokens: int) -> Mask:
         """Give the window with gaps."""
         return _DilatedMask(tokens, self.side, self.step)
@@ -121,6 +135,10 @@ class Longformer:
 
     side: int
     globals: int = 1
+
+    def __post_init__(self) -> None:
+        _whole("side", self.side, first=0)
+        _whole("globals", self.globals, first=0)
 
     def mask(self, tokens: int) -> Mask:
         """Give the union of the window and the global tokens."""
@@ -143,6 +161,11 @@ class BigBird:
     size: int
     random: int = 1
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        _whole("size", self.size, first=1)
+        _whole("random", self.random, first=0)
+        _whole("seed", self.seed, first=0)
 
     def mask(self, tokens: int) -> Mask:
         """Give the union of transformers' rule without random blocks (models/huggingface) and the random blocks."""
@@ -177,6 +200,9 @@ class Chunks:
     """
 
     size: int
+
+    def __post_init__(self) -> None:
+        _whole("size", self.size, first=1)
 
     def mask(self, tokens: int) -> Mask:
         """Give the blocks on the diagonal and the pairs of first tokens."""

@@ -134,3 +134,10 @@ def test_growth_is_linear_where_it_is_said_to_be() -> None:
     assert cells[8192]["window"] / cells[4096]["window"] == pytest.approx(2, rel=1e-3)
     assert cells[8192]["full"] == 4 * cells[4096]["full"]
     assert cells[8192]["chunks"] / cells[4096]["chunks"] > 3  # its second level grows with the square of the chunks
+
+
+@pytest.mark.parametrize("make", [Window, Longformer, BigBird, Chunks, lambda value: Dilated(2, value)])
+@pytest.mark.parametrize("value", [-1, 1.5, math.nan, math.inf, True, None, "3"])
+def test_a_setting_that_is_no_whole_number_is_refused(make: Callable[..., Pattern], value: object) -> None:
+    with pytest.raises(ValueError, match="choose a whole number from"):
+        make(value)

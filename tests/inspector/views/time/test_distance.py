@@ -31,7 +31,7 @@ def test_gradients_of_the_reader_s_text() -> None:
     assert "It explodes in the tanh-RNN." in app.header[0].value
     app.number_input(key="recurrent_width").set_value(4).run()
     app.number_input(key="recurrent_steps").set_value(151).run()
-    assert "151 steps, each with weights of its own" in said(app)
+    assert "151 steps of width 4, each with weights of its own" in said(app)
     pressed(app, "recurrent-parts-start")
     assert "The weights of early steps are updated" in said(app)
     assert not app.exception
