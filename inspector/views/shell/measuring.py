@@ -14,6 +14,7 @@ from models import failures
 
 Watch = Callable[[int, int], object]
 Result = TypeVar("Result")
+KEPT = 20  # measurements of a visitor; older ones go
 
 
 def run(
@@ -37,9 +38,11 @@ def run(
 
         def keep(so_far: Result) -> None:
             results[known] = so_far
+            for oldest in list(results)[:-KEPT]:
+                del results[oldest]
 
         try:
-            results[known] = _measured(lambda draw: work(_both(watch, draw), keep), key=key)
+            keep(_measured(lambda draw: work(_both(watch, draw), keep), key=key))
         except ValueError as error:
             session.show_problem(str(error), what="Cannot be timed")
         stopped.pop(known, None)
