@@ -38,6 +38,11 @@ class Recurrence:
         """The networks in which the first input moves the output more than the last one does, by a factor of 10."""
         return tuple(kind for kind in KINDS if self.first[kind] > 10 * self.last[kind])
 
+    @property
+    def vanishing(self) -> tuple[Kind, ...]:
+        """The networks in which the first input moves the output less than the last one does, by a factor of 10^9."""
+        return tuple(kind for kind in KINDS if self.first[kind] < 1e-9 * self.last[kind])
+
 
 @dataclass(frozen=True)
 class Shared:

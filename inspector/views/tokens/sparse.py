@@ -125,14 +125,14 @@ def _maps(pattern: Pattern, *, tokens: int, labels: list[str] | range, rule: str
         *panels,
         row_title="query",
         column_title="key",
-        quantity="reason",
+        quantity="reason (3 near, 2 global, 1 random)",
         top=3.0,
         name=f"mask-{rule}",
         key="sparse-mask",
         python=f"from inspector.long_texts import *\n\nmask = seen({pattern!r}, {tokens})",
     )
     st.caption(
-        "Row = query, column = key. 3: seen as near (window, block or chunk); 2: seen by a global token, or as one; "
+        "3: seen as near (window, block or chunk); 2: seen by a global token, or as one; "
         "1: a random block; 0: not seen, and never multiplied."
     )
 

@@ -29,8 +29,8 @@ def reached(found: Reached) -> str:
             f"What the decoder makes of {token} reaches back to {_counted(found)} of the source: at the input of the "
             f"encoder's layer 0 the gradient is {number(found.near or 0)} on average{most}."
         )
-    alone = "" if found.by_last == found.reached else f" {found.by_last} of them"
-    begin = f"From {token} the gradient reaches {_counted(found)}, through the last layer alone{alone or ' as well'}"
+    alone = "even" if found.by_last == found.reached else f"{found.by_last} of them"
+    begin = f"From {token} the gradient reaches {_counted(found)}, {alone} through the last layer alone"
     itself = f"{number(found.itself)} at {token} itself"
     if found.near is None:
         return f"{begin}: {itself}."

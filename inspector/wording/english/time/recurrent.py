@@ -33,7 +33,7 @@ def recurrence(found: Recurrence) -> str:
         f"{_size(first['attention'])}"
     )
     near = f", and {BACK} steps back {_size(found.near)}" if setting.steps > 2 * BACK else ""
-    return f"{said}{near}.{_explodes(found)}"
+    return f"{said}{near}.{_in(found, found.vanishing, 'vanishes')}{_in(found, found.exploding, 'explodes')}"
 
 
 def claims(found: Recurrence) -> Iterator[str]:
@@ -55,9 +55,9 @@ def claims(found: Recurrence) -> Iterator[str]:
         "cure."
     )
     yield (
-        f"**Attention is one step away.** x₁ reaches out_T through one weight of one softmax, however far off it is: "
-        f"{_size(found.first['attention'])} at x₁. What does shrink with T is each weight, about 1 / T, for a row sums "
-        "to 1."
+        f"**Attention is one step away.** x₁ reaches out_T in one step, through the softmax of a row, however far off "
+        f"it is: {_size(found.first['attention'])} at x₁. What does shrink with T is each weight, about 1 / T, for a "
+        "row sums to 1."
     )
 
 
@@ -150,11 +150,9 @@ def _size(value: float) -> str:
     return "0" if value == 0 else number(value)
 
 
-def _explodes(found: Recurrence) -> str:
-    if not found.exploding:
-        return ""
-    names = listed([f"the {name(kind, found.setting)}" for kind in found.exploding])
-    return f" It explodes in {names}."
+def _in(found: Recurrence, kinds: tuple[Kind, ...], verb: str) -> str:
+    names = [f"the {name(kind, found.setting)}" for kind in kinds]
+    return f" It {verb} in {listed(names)}." if names else ""
 
 
 def _try(found: Recurrence) -> str:

@@ -53,7 +53,7 @@ def losing(found: Losing, *, model: str, text: str) -> str:
     return (
         f"{at_once}. Against that, windows of {found.piece:,} keep a cosine of {number(windows.cosine)} a token, a "
         f"hierarchy {number(chunks.cosine)}, and the text's vector {number(windows.vector)} and "
-        f"{number(chunks.vector)}; the first {found.piece:,} tokens drop {percent(cut.dropped)}."
+        f"{number(chunks.vector)}; the first {found.piece:,} tokens drop {percent(cut.dropped)} of what it reads."
     )
 
 

@@ -68,8 +68,9 @@ def trade_off(
         said += f" Scores and mix, the part that grows with n², take 4 n² H E FLOPs a layer, {flops:,} in {where}."
     return (
         f"{said} Small units know every text and make it long; words keep it short and know little. Pieces lie "
-        "between: BERT reads WordPiece with 30,522 pieces, Chinese BERT single characters (Devlin et al. 2019). BPE: "
-        "Sennrich et al. 2016; WordPiece: Schuster & Nakajima 2012; unigram: Kudo 2018."
+        "between: BERT reads WordPiece with 30,522 pieces, which its paper rounds to 30,000 (Devlin et al. 2019), and "
+        "its Chinese version cuts Chinese into single characters. BPE: Sennrich et al. 2016; WordPiece: Schuster & "
+        "Nakajima 2012; unigram: Kudo 2018."
     )
 
 

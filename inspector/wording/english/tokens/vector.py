@@ -64,8 +64,9 @@ def training(model: str) -> str:
         "mini-bert-zh": "This model guesses characters and never saw a pair: neither vector was trained for sentences.",
     }
     return (
-        f"{known.get(_base(model), '')} Without training for it [CLS] of BERT does worse than the mean: 29.2 against "
-        "54.8 in Spearman's ρ · 100 over seven tests of similarity; with it [CLS] comes close to the mean (Reimers & "
+        f"{known.get(_base(model), '')} BERT trained its [CLS] to tell whether one sentence follows another (Devlin et "
+        "al. 2019, section 3.1), not to sum one up: used as it is, it does worse than the mean, 29.2 against 54.8 in "
+        "Spearman's ρ · 100 over seven tests of similarity; trained for them, [CLS] comes close to the mean (Reimers & "
         "Gurevych 2019, tables 1 and 6)."
     ).strip()
 
@@ -86,8 +87,8 @@ def mixture(found: Mixture) -> str:
         f"**[CLS] is more than a weighted average of the others.** It gives {percent(found.itself)} of its attention "
         f"to itself, mean over layers (layer {found.layer}: {percent(found.most)}), and {percent(found.text)} to the "
         f"text.{own} The weighted average of the other last states that comes nearest to its own still misses it by "
-        f"{percent(found.miss)} of its length (cosine {number(found.cosine)}); for the other tokens the nearest "
-        f"average misses by {percent(found.others)}."
+        f"{percent(found.miss)} of its length (zero would miss by 100 %; cosine {number(found.cosine)}); for the other "
+        f"tokens the nearest average misses by {percent(found.others)}."
     )
 
 

@@ -36,7 +36,7 @@ def test_near_and_far_tokens() -> None:
     assert (found.itself, found.near, found.far) == (4.0, (0.25 + 1.0) / 2, 0.5)
     said = reach_words.reached(found)
     assert said == (
-        "From the 2nd `b` the gradient reaches 4 of 5 tokens, through the last layer alone 1 of them: 4.00 at the 2nd "
+        "From the 2nd `b` the gradient reaches 4 of 5 tokens, 1 of them through the last layer alone: 4.00 at the 2nd "
         "`b` itself, 0.625 on average up to 2 tokens off, and 0.500 farther off: distance costs little."
     )
     told = reach_words.scalar(found, width=64, stream="encoder")
@@ -48,7 +48,7 @@ def test_a_text_of_one_token_and_a_gradient_of_nothing() -> None:
     alone = table([2.0])[lambda rows: rows["layer"] == 0].assign(distance=pd.array([0], dtype="Int64"))
     found = reach.reached(alone, tokens=("a",), position=0, scalar="sum", stream="encoder")
     assert reach_words.reached(found) == (
-        "From `a` the gradient reaches all 1 token, through the last layer alone as well: 2.00 at `a` itself."
+        "From `a` the gradient reaches all 1 token, even through the last layer alone: 2.00 at `a` itself."
     )
     nothing = reach.reached(table([0.0] * 5), tokens=TOKENS, position=3, scalar="sum", stream="encoder")
     assert reach_words.reached(nothing) == (

@@ -12,7 +12,7 @@ OWN = "own-encoder"
 
 def test_gradients_of_the_reader_s_text() -> None:
     app = opened("Time", model="mini-bert-zh", text="我喜欢猫。")
-    assert "From `猫` the gradient reaches all 7 tokens, through the last layer alone as well" in app.header[0].value
+    assert "From `猫` the gradient reaches all 7 tokens, even through the last layer alone" in app.header[0].value
     assert "s = Σ_d out_T[d], the sum of the 192 numbers of out_T" in said(app)
     assert "What the residual does" in said(app)
     ((header, shares),) = messages(app, "matrix")
