@@ -94,7 +94,12 @@ def by_length(
             "tickvals": lengths,
             "ticktext": [f"{length:,}" for length in lengths],
         },
-        yaxis={"title": {"text": quantity}, "type": "log", "dtick": 1, "tickformat": "~s"},
+        yaxis={
+            "title": {"text": quantity},
+            "type": "log",
+            "dtick": 1,
+            "tickformat": "~g" if column == "milliseconds" else "~s",
+        },
         legend={**theme.LEGEND_BELOW, "y": -0.24},
         height=380,
     )

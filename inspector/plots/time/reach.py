@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import floor, log10
+from math import ceil, floor, log10
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -13,6 +13,7 @@ from inspector.plots.theme import Mode
 
 _SHADES = (4, 7, 11)  # of theme.SEQUENTIAL, from the first layer shown to the last
 _DASHES = ("solid", "dash", "dot")
+FEW = 4  # powers of ten on an axis, which are then written as numbers: "0.01", "0.1"
 
 
 def by_distance(table: pd.DataFrame, *, layers: Sequence[int], mode: Mode = "light") -> go.Figure:
@@ -43,7 +44,10 @@ def by_distance(table: pd.DataFrame, *, layers: Sequence[int], mode: Mode = "lig
     return figure.update_layout(
         template=theme.template(mode),
         title_text="Gradient by distance",
-        xaxis={"title": {"text": "position in the source" if source else "distance T − t, in tokens"}},
+        xaxis={
+            "title": {"text": "position in the source" if source else "distance T − t, in tokens"},
+            "dtick": 1 if table["position"].nunique() < 8 else None,
+        },
         yaxis=_logarithmic(seen["norm"], "‖∂s / ∂x_t‖"),
         legend={**theme.LEGEND_BELOW, "y": -0.24},
         showlegend=True,
@@ -83,8 +87,15 @@ def by_way(table: pd.DataFrame, names: Mapping[str, str], *, mode: Mode = "light
 
 
 def _logarithmic(values: pd.Series, title: str) -> dict[str, object]:
+    """An axis whose ticks are whole numbers of an exponent, or 1, 2 and 5 of each where there are few."""
     axis: dict[str, object] = {"title": {"text": title}, "type": "log", "exponentformat": "power", "nticks": 6}
     if values.empty:
         return axis
     low, high = log10(float(values.min())), log10(float(values.max()))
-    return axis | {"range": [min(floor(low * 2) / 2, high - 1), high + 0.15]}
+    low, high = min(floor(low * 2) / 2, high - 1), high + 0.15
+    axis |= {"range": [low, high]}
+    if high - low > FEW:
+        return axis
+    steps = (1, 2, 5) if high - low < FEW / 2 else (1,)
+    ticks = [step * 10.0**power for power in range(floor(low), ceil(high)) for step in steps]
+    return axis | {"tickvals": ticks, "ticktext": [f"{tick:.3g}" for tick in ticks]}

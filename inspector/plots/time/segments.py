@@ -11,6 +11,7 @@ from inspector.plots.theme import Mode
 from inspector.segments import Segmented
 
 LINES = 16  # segments whose borders are drawn, at most
+STRAIGHT = 8  # tokens whose names stand straight where there is room
 
 
 def apart(found: Segmented, *, tokens: Sequence[str], mode: Mode = "light") -> go.Figure:
@@ -35,12 +36,15 @@ def apart(found: Segmented, *, tokens: Sequence[str], mode: Mode = "light") -> g
             customdata=[theme.visible(token) for token in tokens],
             hovertemplate=f"%{{customdata}}, token %{{x}}<br>{name}: %{{y:.3g}} %<extra></extra>",
         )
+    axis = theme.token_axis(tokens, title="token")
+    if len(tokens) > STRAIGHT:
+        axis["tickangle"] = -60
     for start in found.starts[1:] if few else ():
         figure.add_vline(x=float(start) - 0.5, line={"color": theme.PRIMARY[mode], "width": 1})
     return figure.update_layout(
         template=theme.template(mode),
         title_text="Difference from one pass",
-        xaxis=theme.token_axis(tokens, title="token"),
+        xaxis=axis,
         yaxis={"title": {"text": "difference (%)"}, "range": [0, max(106 * float(found.changed.max()), 1.0)]},
         legend=theme.LEGEND_ABOVE,
         margin={"t": 64},

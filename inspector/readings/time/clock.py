@@ -24,12 +24,13 @@ class Timing:
     """The clock at its longest length: seconds by run.
 
     slower: the shortest measured length from which on attention takes longer than the LSTM in one call; None where it
-    is faster at the longest. waiting: the LSTM's one call over the same FLOPs without waiting.
+    is faster at the longest. crossing: see `stepwise`. waiting: the LSTM's one call over the same FLOPs without waiting.
     """
 
     tokens: int
     seconds: dict[str, float]
     slower: int | None
+    crossing: int
     waiting: float
 
 
@@ -52,5 +53,6 @@ def timing(timed: stepwise.Timed) -> Timing:
         tokens=longest,
         seconds={str(run): float(value) for run, value in seconds.loc[longest].items()},
         slower=slower,
+        crossing=stepwise.crossing(width=timed.width),
         waiting=timed.ratios("lstm", "lstm_apart")[longest],
     )

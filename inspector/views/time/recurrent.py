@@ -76,7 +76,7 @@ def show(_: Inspected) -> None:
     _tables(setting, order)
     st.page_link(
         Path(__file__).parents[1] / "lab" / "page.py",
-        label="What an RNN learns with attention and without: train both in the Lab",
+        label="Train an RNN with and without attention: Lab",
         icon=":material/science:",
         query_params=IN_THE_LAB,
     )
@@ -145,5 +145,5 @@ def _tables(setting: Setting, order: pd.DataFrame) -> None:
         widgets.table(words.ordered(order, setting), name="shuffled")
         st.caption("All inputs but the last are shuffled: ‖out_T' − out_T‖ / ‖out_T‖, the median of five seeds.")
     st.subheader("Which of these are attention methods?", anchor=False)
-    widgets.table(words.methods(), name="attention-methods")
-    st.caption("Only the first two are score functions. Positions and memory go with any of them.")
+    st.table(words.methods().set_index("Method"))  # its words wrap where there is little room
+    st.caption("Only the first two rows are score functions. Positions and memory go with any of them.")

@@ -44,8 +44,8 @@ def formulas(found: Counting) -> str:
 def conditions(found: Counting) -> str:
     """Say where the common sentences hold."""
     return (
-        f"- **Long sequences especially?** Only for the steps. Attention has a term in n²: from n = 2d = "
-        f"{found.crossing:,} tokens on it has more FLOPs than the LSTM.\n"
+        f"- **Long sequences especially?** Only for the steps. Attention has a term in n²: beyond n = 2d = "
+        f"{found.crossing:,} tokens it has more FLOPs than the LSTM.\n"
         "- **Is that model parallelism?** No. Model parallelism puts the parts of one model on several devices "
         "(Shoeybi et al. 2019). Here one device computes the positions of one text at once.\n"
         "- **Is every RNN serial?** No. A recurrence that is linear in $h_{t-1}$, such as a state-space "
@@ -61,10 +61,10 @@ def timing(found: Timing, *, threads: int) -> str:
     if found.slower is None:
         crossed = "Attention is faster than the LSTM in one call here, up to the longest text."
     else:
-        crossed = (
-            f"From {found.slower:,} tokens on attention takes longer than the LSTM in one call: its n² counts, "
-            f"and this machine, with {_threads(threads)}, can do little at once."
-        )
+        crossed = f"From {found.slower:,} tokens on attention takes longer than the LSTM in one call: "
+        if found.slower <= found.crossing:
+            crossed += f"up to 2d = {found.crossing:,} tokens by what its calls take besides FLOPs, beyond "
+        crossed += f"its n² counts, and this machine, with {_threads(threads)}, can do little at once."
     return (
         f"At {at} the LSTM takes {ms['lstm_steps']} token by token and {ms['lstm']} in one call, attention "
         f"{ms['attention']}, a Transformer's layer {ms['block']}. The same LSTM on as many texts of one token computes "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inspector.plots.theme import number, quantity
-from inspector.readings.time.past import Moving
+from inspector.readings.time.past import ROUNDING, Moving
 from inspector.stepwise import Forced, Reads
 
 TERMS = ("KV cache", "key", "causal mask")
@@ -40,7 +40,7 @@ def about(found: Moving) -> str:
     return (
         r"Mean over the old tokens of $\lVert k' - k \rVert / \lVert k \rVert$, over all heads of a layer; $k$ read "
         f"without the new tokens, $k'$ with them. Layer 0's keys are made of the embeddings, before any token was "
-        f"attended to: {'0' if found.first == 0 else number(100 * found.first) + ' %'}. A special token at the end is "
+        f"attended to: {_first(found)}. A special token at the end is "
         "left out, for a text that goes on has none yet."
     )
 
@@ -98,6 +98,12 @@ def training(found: Forced, *, model: str) -> str:
         f"{number(totals['pass'] / totals['cached'])} times the cached run and waits for nothing; and the weights "
         "change after each update, with them every cached key: a cache saves nothing there."
     )
+
+
+def _first(found: Moving) -> str:
+    if found.first == 0:
+        return "0"
+    return f"{number(100 * found.first)}\u00a0%{', rounding' if found.first <= ROUNDING else ''}"
 
 
 def _range(found: Moving) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inspector.distance.reach import MOST_TOKENS, Scalar
 from inspector.plots.theme import number
-from inspector.readings.time.reach import Carried, Reached
+from inspector.readings.time.reach import LEAST, Carried, Reached
 from inspector.wording.english.phrases import named
 
 SCALARS: dict[Scalar, str] = {"sum": "Sum of out_T", "direction": "A direction", "prediction": "The prediction"}
@@ -12,9 +12,9 @@ ALIKE = 1.5  # near and far tokens whose means differ by less are told as alike
 WAYS = {"all": "all ways", "sublayers": "through sublayers alone", "skip": "the skip alone (token T)"}
 
 WAYS_BACK = (
-    "The states are the model's own on every way; only the way back changes. Norms behind a sum, and the last norm, "
-    "stand on each. Veit et al. (2016) read a residual network as such ways of every length; Switches, Residual, runs "
-    "the model itself without."
+    "The states are the model's own on every way; only the way back changes. Every way passes the norms that come "
+    "after a sum, and the last norm. Veit et al. (2016) read a residual network as such ways of every length. To run "
+    "the model itself without the residual, turn Residual off under Switches."
 )
 
 
@@ -51,15 +51,17 @@ def carried(found: Carried, reached: Reached) -> str:
         times = f", {number(factor)} times less" if factor > 1 else ", no less"
     where = "to the source" if reached.source else f"to the other tokens than {named(reached.token)}"
     said = (
-        f"**What the residual does.** Going back, every sublayer gives I + J: the skip, and its own Jacobian. All ways "
-        f"together bring {number(found.whole)} {where}, down to the input of layer 0. The ways that take no skip, "
+        f"**What the residual does.** Going back, every sublayer gives I + J: the skip, and its own derivatives "
+        f"(its Jacobian). All ways together bring {number(found.whole)} {where}, down to the input of layer 0. The "
+        "ways that take no skip, "
         f"from sublayer to sublayer, bring {number(found.sublayers)}{times}."
     )
     if reached.source:
         return f"{said} The skip alone brings nothing: it stays in the decoder."
     return (
-        f"{said} The skip alone stays at its token, {number(found.skip)} of {number(found.itself)}, and brings 0 to "
-        f"all others: across {found.parts} sublayers of {found.layers} layers the residual carries the gradient down, "
+        f"{said} The skip alone stays at its token, {number(found.skip)} beside {number(found.itself)} by all ways, "
+        f"and brings 0 to all others: across {found.parts} sublayers of {found.layers} layers the residual carries the "
+        "gradient down, "
         "and attention carries it sideways."
     )
 
@@ -75,7 +77,8 @@ def scalar(found: Reached, *, width: int, stream: str) -> str:
     return (
         f"{made}; out_T is the last hidden state of {named(found.token)}, T = {found.position}. It is differentiated "
         f"by x_t, the state of token t in {by} residual stream where it enters a layer, with autograd in float64. The "
-        "norm is ‖∂s / ∂x_t‖. Compare the tokens of one layer: between layers the states themselves grow or shrink, "
+        f"norm is ‖∂s / ∂x_t‖; a token is reached where it is above {LEAST:.0e} of its layer's largest, and what a "
+        "mask hides has 0. Compare the tokens of one layer: between layers the states themselves grow or shrink, "
         "and their gradients the other way."
     )
 
@@ -97,6 +100,8 @@ def too_long(tokens: int) -> str:
 
 
 def _counted(found: Reached) -> str:
+    if found.tokens == 1:
+        return "the only token"
     if found.reached == found.tokens:
         return f"all {_tokens(found.tokens)}"
     return f"{found.reached} of {_tokens(found.tokens)}"

@@ -32,7 +32,7 @@ def recurrence(found: Recurrence) -> str:
         f"{_size(first['open LSTM'])} in an LSTM with forget bias {bias}; in attention it is "
         f"{_size(first['attention'])}"
     )
-    near = f", and {BACK} steps back {_size(found.near)}" if setting.steps > 2 * BACK else ""
+    near = f", beside {_size(found.near)} only {BACK} steps back" if setting.steps > 2 * BACK else ""
     return f"{said}{near}.{_in(found, found.vanishing, 'vanishes')}{_in(found, found.exploding, 'explodes')}"
 
 
@@ -41,7 +41,8 @@ def claims(found: Recurrence) -> Iterator[str]:
     setting, steps = found.setting, found.setting.steps - 1
     side = "below" if found.radius < 1 else "above"
     yield (
-        f"**It vanishes or explodes.** Between x₁ and h_T stand {steps} Jacobians, and the gradient is their product "
+        f"**It vanishes or explodes.** Between x₁ and h_T stand{'s' if steps == 1 else ''} {steps} "
+        f"Jacobian{'' if steps == 1 else 's'}, and the gradient is their product "
         "(Bengio et al. 1994). Without tanh it would vanish where the spectral radius of W_hh is below 1 and explode "
         f"where it is above; tanh, whose slope is 1 at most, mostly takes off more (Pascanu et al. 2013). Here the "
         f"radius is {number(found.radius)}, {side} 1.{_try(found)}"
@@ -132,7 +133,7 @@ def ordered(table: pd.DataFrame, setting: Setting) -> pd.DataFrame:
     """The table of `distance.shuffled` under the page's names."""
     names = [name(kind, setting) for kind in table["network"]]
     return table.assign(network=names).rename(
-        columns={"network": "Network", "change": "Change of out_T", "one_by_one": "Steps one by one"}
+        columns={"network": "Network", "change": "Change of out_T", "one_by_one": "Steps in a row"}
     )
 
 

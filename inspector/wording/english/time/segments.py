@@ -26,10 +26,11 @@ def sentence(found: Memory) -> str:
             f"The model reads all {found.tokens} tokens in one segment, so there is nothing to remember; take shorter "
             "segments."
         )
-    with_memory = f"a memory of {found.memory} tokens" if found.memory else "no memory"
+    with_memory = f"a memory of {_tokens(found.memory)}" if found.memory else "no memory"
+    long = "up to " if found.tokens % found.segment else ""  # the last segment is shorter
     said = (
-        f"Read in {found.count} segments of {found.segment} tokens with {with_memory}, the model's last hidden states "
-        f"differ from those of one pass by up to {_share(found.changed)} of their largest number"
+        f"Read in {found.count} segments of {long}{_tokens(found.segment)} with {with_memory}, the model's last "
+        f"hidden states differ from those of one pass by up to {_share(found.changed)} of their largest number"
     )
     if found.begins_anew:
         return (
@@ -51,7 +52,7 @@ def cards(found: Memory) -> list[tuple[str, str, str]]:
     return [
         (
             "Reach of the last token",
-            f"{found.back} token{'' if found.back == 1 else 's'}",
+            _tokens(found.back),
             "how far before it a token can stand and still change its last hidden state, through all layers",
         ),
         (
@@ -61,7 +62,7 @@ def cards(found: Memory) -> list[tuple[str, str, str]]:
         ),
         (
             "kept for each layer",
-            f"{min(found.memory, found.tokens)} tokens",
+            _tokens(min(found.memory, found.tokens)),
             "hidden states that the layer's attention read, from which keys and values are made anew",
         ),
     ]
@@ -87,7 +88,7 @@ def reach(found: Memory) -> str:
 
 
 FORMULAS = (
-    r"k, v = W_K [\mathrm{SG}(m); x],\ W_V [\mathrm{SG}(m); x]",
+    r"K = W_K [\mathrm{SG}(m); x],\quad V = W_V [\mathrm{SG}(m); x]",
     r"\mathrm{score}_{ij} = (q_i + u)^\top k_j + (q_i + v)^\top W_R R_{i - j}",
 )
 """The layer's keys and values, and the score of Transformer-XL."""
@@ -113,6 +114,10 @@ def _has(positions: str) -> str:
 def cut(tokens: int, whole: int) -> str:
     """Say that only the beginning of a long text is read here."""
     return f"The first {tokens} of {whole:,} tokens are read here: every map of every layer is kept."
+
+
+def _tokens(count: int) -> str:
+    return f"{count} token{'' if count == 1 else 's'}"
 
 
 def _share(value: float) -> str:

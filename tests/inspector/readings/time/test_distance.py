@@ -48,7 +48,7 @@ def test_a_text_of_one_token_and_a_gradient_of_nothing() -> None:
     alone = table([2.0])[lambda rows: rows["layer"] == 0].assign(distance=pd.array([0], dtype="Int64"))
     found = reach.reached(alone, tokens=("a",), position=0, scalar="sum", stream="encoder")
     assert reach_words.reached(found) == (
-        "From `a` the gradient reaches all 1 token, even through the last layer alone: 2.00 at `a` itself."
+        "From `a` the gradient reaches the only token, even through the last layer alone: 2.00 at `a` itself."
     )
     nothing = reach.reached(table([0.0] * 5), tokens=TOKENS, position=3, scalar="sum", stream="encoder")
     assert reach_words.reached(nothing) == (

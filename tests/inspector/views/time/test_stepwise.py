@@ -26,7 +26,7 @@ def test_the_clock_says_what_is_counted_and_measures_when_asked(monkeypatch: pyt
     first = sentence(app)
     assert "For 100 tokens of width 64 an LSTM takes 100 steps in a row (6.55 MFLOPs)" in first  # 16 · 100 · 64²
     assert f"one step with {(8 * 64 + 4 * 100) / (16 * 64):.3f} times the FLOPs" in first
-    assert "from n = 2d = 128 tokens on" in said(app)
+    assert "beyond n = 2d = 128 tokens" in said(app)
     assert "Is that model parallelism?** No." in said(app)
     pressed(app, "measure-serial")
     assert "At 8 tokens the LSTM takes" in said(app)
