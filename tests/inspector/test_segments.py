@@ -42,7 +42,7 @@ def test_relative_positions_agree_with_one_pass_and_a_table_does_not(positions: 
     else:
         assert told.longest < 1e-5
         assert "which is rounding" in said
-    assert f"Read in {told.count} segments of 5 tokens with a memory of 3 tokens" in said
+    assert f"Read in {told.count} segments of up to 5 tokens with a memory of 3 tokens" in said
 
 
 def test_maps_show_memory_and_segment_and_nothing_else(ids: tuple[int, ...]) -> None:

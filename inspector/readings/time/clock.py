@@ -24,7 +24,7 @@ class Timing:
     """The clock at its longest length: seconds by run.
 
     slower: the shortest measured length from which on attention takes longer than the LSTM in one call; None where it
-    is faster at the longest. crossing: see `stepwise`. waiting: the LSTM's one call over the same FLOPs without waiting.
+    is faster at the longest. crossing: see `stepwise`. waiting: the LSTM's one call over the same FLOPs without waits.
     """
 
     tokens: int
