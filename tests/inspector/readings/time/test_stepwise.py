@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from inspector.readings.time import clock, past
-from inspector.stepwise import RUNS, Timed
+from inspector.stepwise import RUNS, Timed, flops
 from inspector.wording.english.time import clock as clock_words
 from inspector.wording.english.time import past as past_words
 
@@ -24,7 +24,10 @@ def timed(attention: dict[int, float]) -> Timed:
 
 @pytest.mark.parametrize(
     ("attention", "slower"),
-    [({8: 5e-4, 16: 2e-3, 32: 4e-3}, 16), ({8: 2e-3, 16: 5e-4}, None), ({8: 2e-3, 16: 3e-3}, 8)],
+    [
+        *(({8: 5e-4, 16: 2e-3, 32: 4e-3}, 16), ({8: 2e-3, 16: 5e-4}, None)),
+        *(({8: 2e-3, 16: 3e-3}, 8), ({128: 5e-4, 256: 2e-3}, 256)),
+    ],
 )
 def test_attention_is_slower_from_a_length_up_to_the_longest(attention: dict[int, float], slower: int | None) -> None:
     found = clock.timing(timed(attention))
@@ -33,6 +36,9 @@ def test_attention_is_slower_from_a_length_up_to_the_longest(attention: dict[int
     assert "so waiting multiplies the time by 2.00 here" in said
     assert (f"From {slower} tokens on" in said) == (slower is not None)
     assert ("Attention is faster" in said) == (slower is None)
+    if slower is not None:  # n² explains no length at which attention has no more FLOPs
+        lstm, attended = (flops(layer, tokens=slower, width=64) for layer in ("lstm", "attention"))
+        assert ("besides FLOPs" in said) == (attended <= lstm)
 
 
 def test_one_token_is_one_step() -> None:
