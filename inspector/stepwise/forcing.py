@@ -184,7 +184,7 @@ def _steps(
 
 
 def _in_float64(loaded: LoadedModel) -> LoadedModel | None:
-    """The same weights in float64; None for a model that is not this project's."""
+    """Copy the weights into float64; None for a model that is not this project's."""
     runner = loaded.runner
     if not isinstance(runner, OwnRunner):
         return None

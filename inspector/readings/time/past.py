@@ -34,7 +34,7 @@ class Moving:
 
 @dataclass(frozen=True, eq=False)
 class Beside:
-    """The same text under the other mask: its rows of `stepwise.old_keys`, and a sentence about what read it."""
+    """Reading of the text under the other mask: its rows of `stepwise.old_keys`, and a sentence about what read it."""
 
     name: str
     table: pd.DataFrame

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import streamlit as st
 
-from inspector.views.shell import available_models, link, session
+from inspector.views.shell import available_models, session, widgets
 from models import failures
 
 if TYPE_CHECKING:
@@ -93,21 +93,13 @@ def chosen(inspected: session.Inspected, place: DeltaGenerator) -> Subject:
 
 def _field() -> list[str]:
     """Take the reader's texts, a line each."""
-
-    def take(text: str) -> None:
-        st.session_state["texts"] = text
-
-    typed = st.text_area(
+    typed = widgets.text_with_examples(
         "More texts, one a line",
-        FIRST,
-        max_chars=LONGEST,
-        key="texts",
-        bind=link.bind_words("texts", default=FIRST, most=LONGEST),
-        persist_state="session",
-        help=f"Text 0 is the sidebar's. {MOST_TEXTS} lines and {LONGEST} characters at most.",
+        "texts",
+        examples=EXAMPLES,
+        default=FIRST,
+        most=LONGEST,
         height=140,
+        help=f"Text 0 is the sidebar's. {MOST_TEXTS} lines and {LONGEST} characters at most.",
     )
-    with st.container(horizontal=True, gap="small"):
-        for label, text in EXAMPLES.items():
-            st.button(label, key=f"texts-{label}", on_click=take, args=(text,), type="tertiary")
-    return [line.strip() for line in (typed or "").splitlines() if line.strip()]
+    return [line.strip() for line in typed.splitlines() if line.strip()]

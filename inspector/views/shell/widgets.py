@@ -153,6 +153,30 @@ def colour_scale(*, long: bool) -> Scale:
     return "sqrt" if root else "linear"
 
 
+def text_with_examples(
+    label: str, name: str, *, examples: Mapping[str, str], default: str, most: int, height: int, help: str
+) -> str:
+    """Draw a field for a text of up to `most` characters, and its examples as buttons; the link keeps it as `name`."""
+
+    def take(text: str) -> None:
+        st.session_state[name] = text
+
+    typed = st.text_area(
+        label,
+        default,
+        max_chars=most,
+        key=name,
+        bind=link.bind_words(name, default=default, most=most),
+        persist_state="session",
+        help=help,
+        height=height,
+    )
+    with st.container(horizontal=True, gap="small"):
+        for example, text in examples.items():
+            st.button(example, key=f"{name}-{example}", on_click=take, args=(text,), type="tertiary")
+    return typed or ""
+
+
 def token_chips(
     tokens: Mapping[int, str], *, key: str, on_change: Callable[[], None], label: str = "Tokens"
 ) -> list[int]:

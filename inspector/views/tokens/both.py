@@ -16,7 +16,6 @@ from inspector.views.figures import chart
 from inspector.views.shell import (
     available_models,
     examples,
-    link,
     recording_notes,
     sentence,
     session,
@@ -149,24 +148,16 @@ def _models(inspected: Inspected, place: st.delta_generator.DeltaGenerator) -> t
 def _field(*, english: bool) -> tuple[str, ...]:
     """Take the sentences that the text is compared with, a line each; a Chinese text has a field of its own."""
     key, first = ("alike", EXAMPLES["English"]) if english else ("alike_zh", EXAMPLES["Chinese"])
-
-    def take(text: str) -> None:
-        st.session_state[key] = text
-
-    typed = st.text_area(
+    typed = widgets.text_with_examples(
         "Sentences to compare, one a line",
-        first,
-        max_chars=LONGEST,
-        key=key,
-        bind=link.bind_words(key, default=first, most=LONGEST),
-        persist_state="session",
-        help=f"{MOST} lines and {LONGEST} characters at most.",
+        key,
+        examples=EXAMPLES,
+        default=first,
+        most=LONGEST,
         height=130,
+        help=f"{MOST} lines and {LONGEST} characters at most.",
     )
-    with st.container(horizontal=True, gap="small"):
-        for label, text in EXAMPLES.items():
-            st.button(label, key=f"alike-{label}", on_click=take, args=(text,), type="tertiary")
-    lines = [line.strip() for line in (typed or "").splitlines() if line.strip()]
+    lines = [line.strip() for line in typed.splitlines() if line.strip()]
     if not lines:
         raise ValueError("there is no sentence to compare with; write one a line")
     return tuple(lines[:MOST])

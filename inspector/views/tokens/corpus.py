@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import streamlit as st
-
-from inspector.views.shell import link, widgets
+from inspector.views.shell import widgets
 
 if TYPE_CHECKING:
     from inspector.vocabularies import Corpus
@@ -46,24 +44,17 @@ def chosen(text: str) -> tuple[Corpus, int]:
     """
     from inspector.vocabularies import Corpus
 
-    def take(example: str) -> None:
-        st.session_state["corpus"] = example
-
     chinese = any("\u3400" <= letter <= "\u9fff" for letter in text[:LONGEST])
     first = EXAMPLES["Chinese" if chinese else "English"]
-    typed = st.text_area(
+    typed = widgets.text_with_examples(
         "Corpus to learn from",
-        first,
-        max_chars=LONGEST,
-        key="corpus",
-        bind=link.bind_words("corpus", default=first, most=LONGEST),
-        persist_state="session",
-        help=f"{LONGEST:,} characters at most. Real vocabularies are learned from billions.",
+        "corpus",
+        examples=EXAMPLES,
+        default=first,
+        most=LONGEST,
         height=190,
+        help=f"{LONGEST:,} characters at most. Real vocabularies are learned from billions.",
     )
-    with st.container(horizontal=True, gap="small"):
-        for label, example in EXAMPLES.items():
-            st.button(label, key=f"corpus-{label}", on_click=take, args=(example,), type="tertiary")
     pieces = widgets.number(
         "Pieces beyond characters",
         "pieces",
@@ -72,4 +63,4 @@ def chosen(text: str) -> tuple[Corpus, int]:
         width=200,
         help=f"As many for BPE, WordPiece and unigram. Only pairs that stand {LEAST} times or more are joined.",
     )
-    return Corpus.of(typed or ""), pieces
+    return Corpus.of(typed), pieces

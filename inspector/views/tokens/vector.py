@@ -59,25 +59,17 @@ def show(inspected: Inspected) -> None:
 def _field(*, chinese: bool) -> tuple[str, ...]:
     """Take the reader's sentences, a line each; the model that reads Chinese has a field of its own."""
     key, first = ("sentences_zh", EXAMPLES["Chinese"]) if chinese else ("sentences", EXAMPLES["English"])
-
-    def take(text: str) -> None:
-        st.session_state[key] = text
-
-    typed = st.text_area(
+    typed = widgets.text_with_examples(
         "Sentences, one a line",
-        first,
-        max_chars=LONGEST,
-        key=key,
-        bind=link.bind_words(key, default=first, most=LONGEST),
-        persist_state="session",
+        key,
+        examples=EXAMPLES,
+        default=first,
+        most=LONGEST,
+        height=300,
         help="Lines 0 and 1 say the same thing, 2 and 3, and so on: each is searched among all others. "
         f"{MOST} lines and {LONGEST} characters at most.",
-        height=300,
     )
-    with st.container(horizontal=True, gap="small"):
-        for label, text in EXAMPLES.items():
-            st.button(label, key=f"sentences-{label}", on_click=take, args=(text,), type="tertiary")
-    lines = [line.strip() for line in (typed or "").splitlines() if line.strip()]
+    lines = [line.strip() for line in typed.splitlines() if line.strip()]
     if len(lines) > MOST:
         st.caption(f"{len(lines)} lines: the first {MOST} are read.")
     return tuple(lines[:MOST])

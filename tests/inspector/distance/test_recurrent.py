@@ -109,7 +109,7 @@ def test_a_gradient_is_the_product_of_the_steps_jacobians(kind: recurrent.Kind, 
 
 
 def test_weights_are_torch_s_default() -> None:
-    """The same numbers as torch.nn draws from its own generator."""
+    """Hold the weights to what torch.nn draws from its own generator."""
     setting = distance.Setting()
     for kind, built in (("tanh-RNN", nn.RNN), ("GRU", nn.GRU), ("LSTM", nn.LSTM)):
         torch.manual_seed(7)

@@ -29,7 +29,7 @@ def bert() -> BertForMaskedLM:
 
 @pytest.fixture(scope="module")
 def loaded(bert: BertForMaskedLM, minilm: LoadedModel, tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
-    """The same model as Headlight loads it from a folder."""
+    """Load the model from a folder, as a reader does."""
     folder: Path = tmp_path_factory.mktemp("bert")
     bert.save_pretrained(folder)
     minilm.tokenizer.save_pretrained(folder)
