@@ -45,9 +45,10 @@ def explained(*, model: str, pieces: int, blanks: bool) -> str:
     chinese = "" if blanks else " Chinese is written without blanks, so a whole sentence counts as one word."
     return (
         "The first five are learned here from the corpus, by the trainers of the tokenizers library; WordPiece, BPE "
-        f"and unigram have {pieces} pieces beyond its characters. The others belong to models; {model} is the "
-        f"sidebar's. Words are cut at blanks alone.{chinese} Pieces of a word touch. A question mark in a dashed box "
-        "is a token for anything unknown. A box without letters is a byte of a character. [CLS] and [SEP] are left out."
+        f"and unigram are asked for {pieces} pieces beyond its characters, of which a small corpus may give unigram "
+        f"fewer. The others belong to models; {model} is the sidebar's. Words are cut at blanks alone.{chinese} Pieces "
+        "of a word touch. A question mark in a dashed box is a token for anything unknown. A box without letters is a "
+        "byte of a character. [CLS] and [SEP] are left out."
     )
 
 
