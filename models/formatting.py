@@ -1,8 +1,24 @@
-"""Bytes, names of layers, and errors that quote a stranger's file, each as one line that is safe to show."""
+"""Numbers, bytes, names of layers, and errors that quote a stranger's file, each as one line that is safe to show."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+
+
+def number(value: float) -> str:
+    """`value` in three significant digits: 0.123, 4.50, 12,300, 1.23e-07; "–" for none (NaN), "−∞" for masked."""
+    if math.isnan(value):
+        return "–"
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    if value == 0:
+        return "0"
+    rounded = float(f"{value:.2e}")
+    if not 1e-4 <= abs(rounded) < 1e6:
+        return f"{rounded:.2e}"
+    decimals = max(0, 2 - math.floor(math.log10(abs(rounded))))
+    return f"{rounded:,.{decimals}f}"
 
 
 def format_bytes(count: int) -> str:

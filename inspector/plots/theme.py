@@ -15,6 +15,8 @@ from typing import Any, Literal
 
 import plotly.graph_objects as go
 
+from models.formatting import number as number  # as every figure writes it
+
 Mode = Literal["light", "dark"]
 Scale = Literal["linear", "sqrt"]
 
@@ -159,21 +161,6 @@ def colour_bar(mode: Mode, title: str, *, tickformat: str = ".3~g") -> dict[str,
         "tickfont": {"size": 12, "color": MUTED[mode]},
         "tickformat": tickformat,
     }
-
-
-def number(value: float) -> str:
-    """`value` in three significant digits: 0.123, 4.50, 12,300, 1.23e-07; "–" for none (NaN), "−∞" for masked."""
-    if math.isnan(value):
-        return "–"
-    if math.isinf(value):
-        return "∞" if value > 0 else "−∞"
-    if value == 0:
-        return "0"
-    rounded = float(f"{value:.2e}")
-    if not 1e-4 <= abs(rounded) < 1e6:
-        return f"{rounded:.2e}"
-    decimals = max(0, 2 - math.floor(math.log10(abs(rounded))))
-    return f"{rounded:,.{decimals}f}"
 
 
 def signed(value: float) -> str:

@@ -14,13 +14,13 @@ from streamlit.delta_generator import DeltaGenerator
 from inspector import alignment, heads, maps
 from inspector.alignment import Axis, Number
 from inspector.components.head import Beside, HeadMessage, Linked
+from inspector.examples import EXAMPLES
 from inspector.export import python
 from inspector.plots import attention, theme
 from inspector.trace import Array, AttentionRecord, AttentionSite, Trace
 from inspector.views.components import width
 from inspector.views.components.head import Choice, Step, head
 from inspector.views.shell import available_models, link, open_site, recording_notes, session, site_words, widgets
-from inspector.views.shell.examples import EXAMPLES
 from inspector.views.shell.session import Inspected
 
 NAMES = ("A", "B", "C", "D")

@@ -12,8 +12,9 @@ from threading import Thread
 import streamlit as st
 
 import models
+from inspector import examples
 from inspector.views.server import process_settings
-from inspector.views.shell import examples, session
+from inspector.views.shell import session
 
 PULSE = 0.1  # seconds between two looks at what the visitor pressed
 

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Literal
 
 import streamlit as st
 
+from inspector import examples
 from inspector.views.components import width
-from inspector.views.shell import available_models, examples, link, model_picker, progress, switch_panel, widgets
+from inspector.views.shell import available_models, link, model_picker, progress, switch_panel, widgets
 
 if TYPE_CHECKING:
     from streamlit.elements.lib.mutable_expander_container import ExpanderContainer

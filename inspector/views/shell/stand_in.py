@@ -13,14 +13,14 @@ shown.trace, shown.loaded  # of the reader's model where it can, else of the sta
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from inspector.views.shell import available_models, examples, recording_notes, session, widgets
+from inspector import examples
+from inspector.views.shell import available_models, recording_notes, session, widgets
 
 if TYPE_CHECKING:
     import models
@@ -87,17 +87,9 @@ def _chosen_or_stand_in(can: Callable[[models.LoadedModel], bool], instead: Sequ
 def _read_instead(instead: Sequence[str]) -> session.Inspected:
     """Record the reader's text, or its own example, in the first stand-in that reads the text's script."""
     text = session.chosen_text()
-    stand_in = next((id for id in instead if reads(id, text)), instead[0])
-    keep = reads(stand_in, text) and not examples.untouched(text)
+    stand_in = next((id for id in instead if examples.reads(id, text)), instead[0])
+    keep = examples.reads(stand_in, text) and not examples.untouched(text)
     return session.record(stand_in, text if keep else examples.of(stand_in))
-
-
-def reads(model: str, text: str) -> bool:
-    """Return True unless most letters of a text are of other scripts than the one that a stand-in has learned."""
-    script = "CJK" if model == "mini-bert-zh" else "LATIN"
-    letters = [letter for letter in text if letter.isalpha()]
-    known = sum(unicodedata.name(letter, "").startswith(script) for letter in letters)
-    return 2 * known >= len(letters)
 
 
 def _tell(cannot: str, loaded: models.LoadedModel) -> None:
@@ -106,7 +98,7 @@ def _tell(cannot: str, loaded: models.LoadedModel) -> None:
     chosen = "The model of this saved trace is not at hand" if model is None else f"{_bold(model)} {cannot}"
     whose = (
         " on your text"
-        if reads(loaded.card.id, text)
+        if examples.reads(loaded.card.id, text)
         else ", on its own example: it has learned English, and your text is kept"
     )
     whose = ", on its own example" if examples.untouched(text) else whose

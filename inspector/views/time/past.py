@@ -12,12 +12,12 @@ import pandas as pd
 import streamlit as st
 
 import models
-from inspector import stepwise
+from inspector import examples, stepwise
 from inspector.plots.time import past as draw
 from inspector.readings.time import past as read
 from inspector.trace import Trace
 from inspector.views.figures import chart, matrix
-from inspector.views.shell import available_models, examples, sentence, session, stand_in, widgets
+from inspector.views.shell import available_models, sentence, session, widgets
 from inspector.views.time import steps
 from inspector.wording.english.time import past as words
 from models.transformer.config import TransformerConfig
@@ -101,7 +101,7 @@ def _compared(loaded: models.LoadedModel, trace: Trace, *, new: int) -> pd.DataF
 def _beside(loaded: models.LoadedModel, trace: Trace, *, new: int) -> read.Beside | None:
     """Read the text under the other mask; None where no model can."""
     if loaded.shape == "decoder":
-        id = next((one for one in BOTH_WAYS if stand_in.reads(one, trace.text)), BOTH_WAYS[0])
+        id = next((one for one in BOTH_WAYS if examples.reads(one, trace.text)), BOTH_WAYS[0])
         other = session.record(id, trace.text)
         assert other.loaded is not None
         name = _name(other.loaded)
@@ -164,7 +164,7 @@ def _writer(loaded: models.LoadedModel, trace: Trace) -> tuple[models.LoadedMode
     if not (problem := stepwise.why_not(loaded)):
         return loaded, trace
     id = steps.WRITERS[0]
-    whole = stand_in.reads(id, trace.text)
+    whole = examples.reads(id, trace.text)
     other = session.record(id, trace.text if whole else examples.of(id))
     assert other.loaded is not None
     st.markdown(words.stands_in(widgets.plain(_name(loaded)), problem, _name(other.loaded), on_text=whole))

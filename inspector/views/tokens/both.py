@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from inspector import examples
 from inspector.plots import batches as draw_spread
 from inspector.plots.tokens import both as draw
 from inspector.readings import batch as read_batch
@@ -15,11 +16,9 @@ from inspector.readings.tokens import both as read
 from inspector.views.figures import chart
 from inspector.views.shell import (
     available_models,
-    examples,
     recording_notes,
     sentence,
     session,
-    stand_in,
     widgets,
 )
 from inspector.views.shell.session import Inspected
@@ -79,7 +78,7 @@ def show(inspected: Inspected) -> None:
             with left:
                 st.subheader(f"Understood by {encoder.name}", anchor=False)
                 place = st.container()
-                sentences = _field(english=stand_in.reads(DECODER, encoder.text))
+                sentences = _field(english=examples.reads(DECODER, encoder.text))
                 found = _vectors(encoder, sentences)
                 cosines = found.cosines("mean")[0, 1:]
                 with place:
@@ -116,7 +115,7 @@ def _models(inspected: Inspected, place: st.delta_generator.DeltaGenerator) -> t
         text = text[:BEGINNING].rpartition(" ")[0] or text[:BEGINNING]
         with place:
             st.caption(f"The first {len(text)} characters of your text are read here.")
-    english = stand_in.reads(DECODER, text)
+    english = examples.reads(DECODER, text)
     chosen = None if inspected.model is None else session.load(inspected.model)
     small = chosen is not None and sum(one.numel() for one in chosen.network.parameters()) <= MOST_PARAMETERS
     encoder = decoder = None
@@ -258,7 +257,7 @@ def _masks(text: str) -> None:
     """Have a masked language model write behind the text."""
     from inspector import masked_lm
 
-    loaded = session.load("mini-bert" if stand_in.reads("mini-bert", text) else "mini-bert-zh")
+    loaded = session.load("mini-bert" if examples.reads("mini-bert", text) else "mini-bert-zh")
     begun = text.rstrip().rstrip(ENDS) or text
     if len(loaded.encode(begun)) + FILLED > loaded.max_tokens:
         return

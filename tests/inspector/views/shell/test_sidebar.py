@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 import streamlit as st
 
-from inspector import record
-from inspector.views.shell import examples
+from inspector import examples, record
 from models import LoadedModel
 from tests.inspector.views.page import EXAMPLE, message, opened, pressed, said, turned, typed, uploaded
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from streamlit.testing.v1 import AppTest
 
-from inspector.views.shell import examples
-from inspector.views.shell.stand_in import reads
+from inspector import examples
 from tests.inspector.views.page import pressed, said
 
 
@@ -61,9 +60,9 @@ def test_a_text_in_another_script_is_kept_and_said() -> None:
     assert "it has learned English, and your text is kept" in said(app)
     pressed(app, "choose stand-in")
     assert app.session_state["text"] == "Я люблю кошек."
-    assert reads("mini-bert", "Ça va? 😀 123")
-    assert reads("mini-bert", "123")
-    assert not reads("mini-bert", "Да, да, cat")
+    assert examples.reads("mini-bert", "Ça va? 😀 123")
+    assert examples.reads("mini-bert", "123")
+    assert not examples.reads("mini-bert", "Да, да, cat")
 
 
 def test_chinese_is_read_by_the_stand_in_that_learned_it() -> None:

@@ -1,6 +1,16 @@
-"""The example texts that a reader can take, and the one that each model opens with: a text on which it does well."""
+"""The example texts that a reader can take, and the one that each model opens with: a text on which it does well.
+
+```python
+from inspector import examples
+
+examples.of("mini-gpt")  # '"I am very glad to see you," said'
+examples.reads("mini-gpt", "我昨天买了一本新书。")  # False: it has learned English
+```
+"""
 
 from __future__ import annotations
+
+import unicodedata
 
 EXAMPLES = {
     "Who was tired?": "The cat sat on the mat because it was tired.",
@@ -41,3 +51,11 @@ def of_link(model: str) -> str:
 def untouched(text: str) -> bool:
     """Return True if a text is such an example: no reader wrote it, so another model may open with its own."""
     return text in (FIRST, *_OF_MODEL.values())
+
+
+def reads(model: str, text: str) -> bool:
+    """Return True unless most letters of a text are of other scripts than the one that a bundled model has learned."""
+    script = "CJK" if model.partition("?")[0] == "mini-bert-zh" else "LATIN"
+    letters = [letter for letter in text if letter.isalpha()]
+    known = sum(unicodedata.name(letter, "").startswith(script) for letter in letters)
+    return 2 * known >= len(letters)

@@ -1,0 +1,32 @@
+"""Questions about the Transformer, settled by measuring: what people say, and what a model does on a text.
+
+```python
+import models
+from inspector import questions
+
+loaded = models.load("minilm")
+answer = questions.ask(16, loaded, "The cat sat on the mat because it was tired.")
+answer.verdict  # "depends"
+answer.numbers["variance_by_width"]
+```
+
+A theme of questions is a file of themes/; record/ says what a question is; asking.py measures and judges.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from inspector.questions import asking
+from inspector.questions.asking import Answer, ask_all, find
+from inspector.questions.record.subject import Subject
+
+if TYPE_CHECKING:
+    import models
+
+__all__ = ["Answer", "Subject", "ask", "ask_all", "find"]
+
+
+def ask(number: int, loaded: models.LoadedModel, text: str) -> Answer:
+    """Ask one question of a model and a text; ValueError for a number that no question has."""
+    return asking.ask(find(number), Subject(loaded, text))

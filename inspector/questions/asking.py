@@ -1,0 +1,80 @@
+"""Ask a question of a model and a text: measure, judge each part, and say what follows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from inspector.questions.index import BY_NUMBER, QUESTIONS
+from inspector.questions.record.checks import Numbers
+from inspector.questions.record.picture import Picture
+from inspector.questions.record.question import Question, Verdict, Watch, verdict
+from inspector.questions.record.subject import Subject
+from models import failures
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The numbers of a question's measure on a model and a text, and the verdict that follows from it.
+
+    verdict: None where nothing could be measured; `problem` says why. asked_of: the id of the reader's model.
+    measured_on: the id of the model whose numbers these are, another one where the reader's cannot be asked; None where
+    no loaded model takes part. text: what that model read. held: of each part whether it holds.
+    """
+
+    question: Question
+    asked_of: str
+    verdict: Verdict | None
+    numbers: Numbers
+    held: tuple[bool, ...] = ()
+    picture: Picture | None = None
+    measured_on: str | None = None
+    text: str = ""
+    problem: str = ""
+
+    @property
+    def stands_in(self) -> bool:
+        """True if the reader's model cannot be asked, and another one was."""
+        return self.measured_on not in (None, self.asked_of)
+
+
+def ask(question: Question, subject: Subject) -> Answer:
+    """Measure a question on a subject, or on the model that stands in where the subject's cannot be asked.
+
+    What fails is told in the answer's `problem`, in a sentence.
+    """
+    asked_of = subject.loaded.card.id
+    if question.measure is None:
+        stated = question.stated.verdict if question.stated is not None else None
+        return Answer(question, asked_of, stated, {})
+    measured_on, text = None, ""
+    try:
+        with failures.told(f"Question {question.number}", instead="Ask it of another model or text."):
+            if question.of is not None:
+                subject = subject.within(question.of)
+                measured_on, text = subject.loaded.card.id, subject.text
+            found = question.measure(subject)
+            held = tuple(part.holds(found.numbers) for part in question.parts)
+    except ValueError as error:
+        return Answer(question, asked_of, None, {}, measured_on=measured_on, text=text, problem=str(error))
+    judged = verdict(question.parts, found.numbers)
+    return Answer(question, asked_of, judged, found.numbers, held, found.picture, measured_on, text)
+
+
+def ask_all(subject: Subject, *, only: Sequence[int] = (), watch: Watch = lambda done, total: None) -> Iterator[Answer]:
+    """Ask all questions, or `only` some, one after the other.
+
+    Raises ValueError for a number that no question has.
+    """
+    asked = [find(number) for number in only] or QUESTIONS
+    for done, question in enumerate(asked):
+        watch(done, len(asked))
+        yield ask(question, subject)
+    watch(len(asked), len(asked))
+
+
+def find(number: int) -> Question:
+    """Find a question; ValueError for a number that none has."""
+    if number not in BY_NUMBER:
+        raise ValueError(f"there is no question {number}; they go from 1 to {max(BY_NUMBER)}")
+    return BY_NUMBER[number]

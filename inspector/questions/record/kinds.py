@@ -1,0 +1,70 @@
+"""Kinds of models that questions are asked of, and the model that is asked in place of one that cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from inspector.questions.record.both import Both
+
+if TYPE_CHECKING:
+    import models
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of model.
+
+    can: whether a model is of the kind. lacks: what another one lacks, to follow its name. instead: the id of the
+    bundled model that is asked in place of one that cannot.
+    """
+
+    can: Callable[[models.LoadedModel], bool]
+    lacks: Both
+    instead: str
+
+
+def _own(loaded: models.LoadedModel) -> bool:
+    return loaded.backend == "own"
+
+
+ANY = Kind(lambda loaded: True, Both("", ""), "minilm")
+ENCODER = Kind(
+    lambda loaded: loaded.shape == "encoder",
+    Both("is no encoder that reads in both directions", "不是双向阅读的编码器"),
+    "minilm",
+)
+DECODER = Kind(
+    lambda loaded: loaded.shape == "decoder",
+    Both("is no decoder with a causal mask", "不是带因果掩码的解码器"),
+    "mini-gpt",
+)
+ENCODER_DECODER = Kind(
+    lambda loaded: loaded.shape == "encoder-decoder",
+    Both("is no encoder-decoder, and has no cross-attention", "不是编码器-解码器，没有交叉注意力"),
+    "translator",
+)
+WRITES = Kind(
+    lambda loaded: loaded.runner.writes,
+    Both("does not write", "不能生成文本"),
+    "mini-gpt",
+)
+PREDICTS = Kind(
+    lambda loaded: loaded.runner.predicts,
+    Both("predicts no tokens", "不预测 token"),
+    "mini-bert",
+)
+FILLS_MASKS = Kind(
+    lambda loaded: loaded.fills_masks,
+    Both("guesses no hidden tokens", "不猜被遮住的 token"),
+    "mini-bert",
+)
+OWN = Kind(
+    _own,
+    Both(
+        "is not run by Headlight's own Transformer, whose parts this question changes",
+        "不由 Headlight 自己的 Transformer 运行，而这个问题要改动其中的部件",
+    ),
+    "minilm-own",
+)

@@ -1,0 +1,57 @@
+"""The papers that questions cite, each with where it can be read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper. cited: authors and year. title: as printed. url: where it can be read."""
+
+    cited: str
+    title: str
+    url: str
+
+
+def _arxiv(cited: str, title: str, number: str) -> Paper:
+    return Paper(cited, title, f"https://arxiv.org/abs/{number}")
+
+
+BA_2016 = _arxiv("Ba, Kiros & Hinton 2016", "Layer Normalization", "1607.06450")
+BAHDANAU_2015 = _arxiv(
+    "Bahdanau, Cho & Bengio 2015", "Neural Machine Translation by Jointly Learning to Align and Translate", "1409.0473"
+)
+CLARK_2019 = _arxiv("Clark et al. 2019", "What Does BERT Look At? An Analysis of BERT's Attention", "1906.04341")
+DEVLIN_2019 = _arxiv(
+    "Devlin et al. 2019",
+    "BERT: Pre-training of Deep Bidirectional Transformers for Language Understanding",
+    "1810.04805",
+)
+DONG_2021 = _arxiv(
+    "Dong, Cordonnier & Loukas 2021",
+    "Attention is Not All You Need: Pure Attention Loses Rank Doubly Exponentially with Depth",
+    "2103.03404",
+)
+JAIN_2019 = _arxiv("Jain & Wallace 2019", "Attention is not Explanation", "1902.10186")
+KOBAYASHI_2020 = _arxiv(
+    "Kobayashi et al. 2020", "Attention is Not Only a Weight: Analyzing Transformers with Vector Norms", "2004.10102"
+)
+MICHEL_2019 = _arxiv("Michel, Levy & Neubig 2019", "Are Sixteen Heads Really Better than One?", "1905.10650")
+OLSSON_2022 = _arxiv("Olsson et al. 2022", "In-context Learning and Induction Heads", "2209.11895")
+PRESS_2022 = _arxiv(
+    "Press, Smith & Lewis 2022",
+    "Train Short, Test Long: Attention with Linear Biases Enables Input Length Extrapolation",
+    "2108.12409",
+)
+SHEN_2020 = _arxiv("Shen et al. 2020", "PowerNorm: Rethinking Batch Normalization in Transformers", "2003.07845")
+SU_2021 = _arxiv("Su et al. 2021", "RoFormer: Enhanced Transformer with Rotary Position Embedding", "2104.09864")
+VASWANI_2017 = _arxiv("Vaswani et al. 2017", "Attention Is All You Need", "1706.03762")
+VOITA_2019 = _arxiv(
+    "Voita et al. 2019",
+    "Analyzing Multi-Head Self-Attention: Specialized Heads Do the Heavy Lifting, the Rest Can Be Pruned",
+    "1905.09418",
+)
+WIEGREFFE_2019 = _arxiv("Wiegreffe & Pinter 2019", "Attention is not not Explanation", "1908.04626")
+XIAO_2023 = _arxiv("Xiao et al. 2023", "Efficient Streaming Language Models with Attention Sinks", "2309.17453")
+XIONG_2020 = _arxiv("Xiong et al. 2020", "On Layer Normalization in the Transformer Architecture", "2002.04745")

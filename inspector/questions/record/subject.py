@@ -1,0 +1,83 @@
+"""The subject of a question: a reader's model and text, and what is measured of them once for all questions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from inspector import examples
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    import models
+    from inspector.questions.record.kinds import Kind
+    from inspector.trace import Trace
+
+V = TypeVar("V")
+MOST_TOKENS = 128  # that a question reads of a text: each is to be answered in two seconds
+
+
+def _load(model: str) -> models.LoadedModel:
+    import models
+
+    return models.load(model)
+
+
+class Kept:
+    """Values that were made once; `kept(key, make)`."""
+
+    def __init__(self) -> None:
+        self._values: dict[Hashable, Any] = {}
+
+    def __call__(self, key: Hashable, make: Callable[[], V]) -> V:
+        """Return `make()`, or what it gave before for the same key."""
+        if key not in self._values:
+            self._values[key] = make()
+        return cast("V", self._values[key])
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A model and a text. Of a longer text the first MOST_TOKENS tokens are read.
+
+    load: gives a bundled model by its id. kept: holds what several questions need; a page gives its own cache.
+    """
+
+    loaded: models.LoadedModel
+    text: str
+    load: Callable[[str], models.LoadedModel] = _load
+    kept: Callable[[Hashable, Callable[[], Any]], Any] = field(default_factory=Kept)
+
+    @cached_property
+    def trace(self) -> Trace:
+        """The recording of the text in the model."""
+        from inspector.probe import TextLimits, record
+
+        limits = TextLimits(tokens=min(MOST_TOKENS, self.loaded.max_tokens))
+        return self.once("trace", lambda: record(self.loaded, self.text, limits=limits))
+
+    @property
+    def heads(self) -> pd.DataFrame:
+        """The measures of every head, a row each: `inspector.heads.measure`."""
+        from inspector import heads
+
+        return self.once("heads", lambda: heads.measure(self.trace))
+
+    def once(self, name: str, make: Callable[[], V]) -> V:
+        """Return `make()`, made once for this model and text, whichever question asks. name: what is made."""
+        return cast("V", self.kept((self.loaded.card.id, self.text, name), make))
+
+    def within(self, kind: Kind) -> Subject:
+        """Return the subject itself where its model is of the kind, else its text in the model that stands in.
+
+        A stand-in that did not learn the text's script reads its own example.
+        """
+        return self if kind.can(self.loaded) else self.of(kind.instead)
+
+    def of(self, model: str) -> Subject:
+        """Return the same text in a bundled model, or that model's own example where it does not read the script."""
+        text = self.text if examples.reads(model, self.text) else examples.of(model)
+        return self if model == self.loaded.card.id else Subject(self.load(model), text, self.load, self.kept)
