@@ -2,9 +2,43 @@
 
 from __future__ import annotations
 
-from inspector.questions.themes import scale
+from inspector.questions.themes import (
+    architecture,
+    basics,
+    bert,
+    costs,
+    found_in_heads,
+    found_in_streams,
+    found_in_words,
+    in_parallel,
+    learning,
+    masks,
+    norms,
+    positions,
+    projections,
+    scale,
+    score_functions,
+    several_heads,
+)
 
-THEMES = (scale.THEME,)
+THEMES = (
+    basics.THEME,
+    scale.THEME,
+    projections.THEME,
+    score_functions.THEME,
+    several_heads.THEME,
+    norms.THEME,
+    masks.THEME,
+    positions.THEME,
+    architecture.THEME,
+    costs.THEME,
+    in_parallel.THEME,
+    bert.THEME,
+    learning.THEME,
+    found_in_heads.THEME,
+    found_in_streams.THEME,
+    found_in_words.THEME,
+)
 QUESTIONS = tuple(
     sorted((question for theme in THEMES for question in theme.questions), key=lambda question: question.number)
 )
