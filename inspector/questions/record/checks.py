@@ -1,4 +1,4 @@
-"""Checks: relations that must hold of measured numbers for a part of a claim to be true, each with its tolerance in sight.
+"""Checks: relations that must hold of measured numbers, each with its tolerance in sight.
 
 ```python
 check = near("variance_by_width", 1, within=0.05)
