@@ -91,7 +91,7 @@ def visit(page: Page, server: Server, path: str = "/") -> None:
 
 
 def turn_to(page: Page, name: str) -> None:
-    """Choose another page in the navigation, and wait for it: until then the old one stands, whose buttons go with it."""
+    """Choose another page in the navigation, and wait for it: the old one stands until then, and its buttons leave."""
     group = next(group for group, names in GROUPS.items() if name in names)
     page.get_by_test_id("stTopNav").get_by_role("button", name=group).click()
     page.get_by_role("menuitem", name=name).click()
