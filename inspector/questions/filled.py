@@ -1,0 +1,82 @@
+r"""The measured numbers of a question as a reader sees them: in its formula, in its table, and in what a check needs.
+
+```python
+from inspector.questions.filled import filled, shown
+
+filled(r"\frac{Var}{d_k} = <drawn>", {"drawn": 2.9e-4})  # \frac{Var}{d_k} = 2.90\times10^{-4}
+shown(0.25, Quantity(Both("share", "占比"), "%"), "en")  # "25 %"
+```
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+
+from inspector.questions.record.both import Both, Language
+from inspector.questions.record.checks import Check, Numbers
+from inspector.questions.record.question import Quantity
+from models.formatting import number
+
+_COUNTED = 1e9  # from here on a whole number is shown in three digits too
+_SMALL = 1e-3  # and below it one with decimals as a power of ten
+_RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+
+
+def filled(formula: str, numbers: Numbers) -> str:
+    """Put the measured numbers into a formula, LaTeX, in place of their names: `<name>`."""
+    return re.sub(
+        r"<([A-Za-z]\w*)>",
+        lambda found: _latex(numbers[found[1]]) if found[1] in numbers else found[0],
+        formula,
+    )
+
+
+def shown(value: float, quantity: Quantity | None, language: Language) -> str:
+    """Write a number with its unit: three digits, or all of what was counted; "%" is times 100."""
+    unit = "" if quantity is None else quantity.unit
+    unit = unit.of(language) if isinstance(unit, Both) else unit
+    digits = _digits(100 * value if unit == "%" else value)
+    return f"{digits} {unit}" if unit else digits
+
+
+def needed(check: Check, quantities: Mapping[str, Quantity], language: Language) -> str:
+    """Write what a check needs of its number, like `Check.needs`, with a reader's names and units: "< 5 %"."""
+    quantity = quantities.get(check.number)
+    if isinstance(check.bound, str):
+        other = quantities[check.bound].name.of(language) if check.bound in quantities else check.bound
+        bound = other if check.times == 1 else f"{_digits(check.times)} × {other}"
+        bound = f"「{bound}」" if language == "zh" and check.times == 1 else bound
+    else:
+        bound = shown(check.bound, quantity, language)
+    if check.relation == "±":
+        return f"{bound} ± {shown(check.within, quantity, language)}"
+    if check.relation == "± %":
+        return f"{bound} ± {100 * check.within:.3g} %"
+    return f"{check.relation} {bound}"
+
+
+def _digits(value: float) -> str:
+    mantissa, power = _parts(value)
+    return f"{mantissa} × 10{power.translate(_RAISED)}" if power else mantissa
+
+
+def _latex(value: float) -> str:
+    mantissa, power = _parts(value)
+    if math.isinf(value):
+        return r"\infty" if value > 0 else r"-\infty"
+    if math.isnan(value):
+        return r"\text{–}"
+    digits = mantissa.replace(",", "{,}")
+    return rf"{digits}\times10^{{{power}}}" if power else digits
+
+
+def _parts(value: float) -> tuple[str, str]:
+    """Split a number as it is written into mantissa and power of ten; "" for a number without one."""
+    whole = math.isfinite(value) and value == int(value)
+    if whole and abs(value) < _COUNTED:
+        return f"{int(value):,}", ""
+    small = 0 < abs(value) < _SMALL
+    mantissa, _, power = (f"{value:.2e}" if small else number(value)).partition("e")
+    return mantissa, str(int(power)) if power else ""

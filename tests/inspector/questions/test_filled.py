@@ -1,0 +1,55 @@
+"""Numbers as a reader sees them: in a formula, with their units, and in what a check needs."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from inspector.questions.filled import filled, needed, shown
+from inspector.questions.record.both import Both
+from inspector.questions.record.checks import above, around, below, near
+from inspector.questions.record.question import Quantity
+
+QUANTITIES = {
+    "share": Quantity(Both("Share", "占比"), "%"),
+    "cost": Quantity(Both("Cost", "开销"), "FLOPs"),
+    "time": Quantity(Both("Time", "时间"), Both("steps", "步")),
+}
+
+
+@pytest.mark.parametrize(
+    ("value", "latex"),
+    [
+        (2.9e-4, r"2.90\times10^{-4}"),
+        (1e-3, "0.00100"),
+        (12_300, "12{,}300"),
+        (0.1234, "0.123"),
+        (64.0, "64"),
+        (-3.0, "-3"),
+        (math.inf, r"\infty"),
+        (math.nan, r"\text{–}"),
+        (137_438_953_472, r"1.37\times10^{11}"),
+    ],
+)
+def test_a_name_in_the_formula_becomes_its_number(value: float, latex: str):
+    assert filled(r"\frac{<x>}{d_k} < 1", {"x": value}) == rf"\frac{{{latex}}}{{d_k}} < 1"
+
+
+def test_what_is_no_number_of_the_measure_stays():
+    assert filled("a <b> c", {"x": 1.0}) == "a <b> c"
+
+
+def test_units_are_in_the_readers_language():
+    assert shown(0.25, QUANTITIES["share"], "en") == "25 %"
+    assert shown(1500, QUANTITIES["cost"], "en") == "1,500 FLOPs"
+    assert shown(3, QUANTITIES["time"], "zh") == "3 步"
+    assert shown(2.9e-5, None, "en") == "2.90 × 10⁻⁵"
+
+
+def test_a_check_names_the_other_number_as_the_reader_knows_it():
+    assert needed(below("share", 0.05), QUANTITIES, "en") == "< 5 %"
+    assert needed(above("cost", "time", times=10), QUANTITIES, "en") == "> 10 × Time"
+    assert needed(above("cost", "time"), QUANTITIES, "zh") == "> 「时间」"
+    assert needed(near("time", 1, within=0.05), QUANTITIES, "zh") == "1 步 ± 5 %"
+    assert needed(around("share", 0, within=0.1), QUANTITIES, "en") == "0 % ± 10 %"
