@@ -34,6 +34,7 @@ DONG_2021 = _arxiv(
     "2103.03404",
 )
 JAIN_2019 = _arxiv("Jain & Wallace 2019", "Attention is not Explanation", "1902.10186")
+KITAEV_2020 = _arxiv("Kitaev, Kaiser & Levskaya 2020", "Reformer: The Efficient Transformer", "2001.04451")
 KOBAYASHI_2020 = _arxiv(
     "Kobayashi et al. 2020", "Attention is Not Only a Weight: Analyzing Transformers with Vector Norms", "2004.10102"
 )

@@ -2,7 +2,796 @@
 
 from __future__ import annotations
 
-from inspector.questions.record.both import Both
-from inspector.questions.record.question import Theme
+import math
+from collections.abc import Sequence
+from functools import partial
 
-THEME = Theme("projections", Both("Q, K and V", "Q、K、V"), ())
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from inspector.questions.record.both import Both
+from inspector.questions.record.checks import above, at_least, at_most, below
+from inspector.questions.record.kinds import Kind
+from inspector.questions.record.papers import KITAEV_2020, VASWANI_2017
+from inspector.questions.record.picture import Bars, Lines, Map, Series
+from inspector.questions.record.question import Measured, Part, Quantity, Question, See, Theme
+from inspector.questions.record.subject import Subject
+from inspector.scores import of_product, symmetry, theory
+from inspector.trace import AttentionRecord
+from models.attention.functions import for_each_head
+from models.training.tiny.experiments import LabRun, Switches
+
+Floats = NDArray[np.float64]
+
+MOST_LAYERS = 12  # whose heads are measured, spread over the model
+GUESSING = math.log(10)  # nats, of ten digits that are all alike to a network that has learned nothing
+SEES_QUERIES = Kind(
+    lambda loaded: loaded.backend != "eager output",
+    Both("does not show its queries and keys", "看不到它的 Q 和 K"),
+    "minilm",
+)
+SEED = 0
+DRAWS = 20
+
+
+# --- what the questions share --------------------------------------------------------------------------------------
+
+
+def layers_of(subject: Subject) -> list[AttentionRecord]:
+    """The calls of the first stream, whose queries and keys are of one text: at most MOST_LAYERS, evenly spaced.
+
+    Raises ValueError for a text of one token, and where queries and keys were not seen.
+    """
+    sites = subject.trace.sites_of(subject.trace.streams[0])
+    chosen = np.unique(np.linspace(0, len(sites) - 1, min(len(sites), MOST_LAYERS)).round().astype(int))
+    records = [subject.trace.record_of(sites[at].layer, sites[at].stream, call=sites[at].call) for at in chosen]
+    seen = [one for one in records if one.query.shape[-1] and one.query.shape[-1] == one.key.shape[-1]]
+    if not seen:
+        raise ValueError(f"the queries and keys of {subject.loaded.card.id} were not seen")
+    if len(seen[0].site.keys) < 2:
+        raise ValueError("the text has one token, and nothing can be compared with it; write a longer one")
+    return seen
+
+
+def of_each_head(tensor: Tensor, heads: int) -> Tensor:
+    """Keys or values [K, T, E] as every head reads them, float64 [H, T, E]."""
+    return for_each_head(tensor[None].double().cpu(), heads)[0]
+
+
+def _weights(query: Tensor, key: Tensor) -> Floats:
+    """softmax(Q K^T / sqrt(d_k)) of each head, without a mask: [H, T, T]."""
+    found: Floats = (query @ key.mT * query.shape[-1] ** -0.5).softmax(dim=-1).numpy()
+    return found
+
+
+def _tied_weights(record: AttentionRecord) -> Floats:
+    query = record.query.double().cpu()
+    return _weights(query, query)
+
+
+def _on_diagonal(weights: Floats) -> tuple[float, float]:
+    """The mean weight of a token on itself, and the share of tokens that give themselves the most."""
+    own = np.diagonal(weights, axis1=-2, axis2=-1)
+    peaks = weights.argmax(axis=-1) == np.arange(weights.shape[-1])
+    return float(own.mean()), float(peaks.mean())
+
+
+# --- 26, 27: symmetry ----------------------------------------------------------------------------------------------
+
+
+def _score_symmetry(subject: Subject) -> Measured:
+    records = layers_of(subject)
+    own = [float(one) for record in records for one in symmetry.score_asymmetry(record.query, record.key)]
+    tied = [float(one) for record in records for one in symmetry.score_asymmetry(record.query, record.query)]
+    middle = len(records[0].query) // 2
+    record = records[len(records) // 2].of_head(middle)
+    tokens = record.site.keys
+    picture = Map(
+        symmetry.product(record),
+        rows=tokens,
+        columns=tokens,
+        row_title=Both("i", "i"),
+        column_title=Both("j", "j"),
+        quantity=Both("score", "分数"),
+        title=Both("Q Kᵀ, two matrices", "Q Kᵀ，两个矩阵"),
+        beside=(record.query[0].float() @ record.query[0].float().mT).cpu().numpy(),
+        beside_title=Both("Q Qᵀ, one matrix for both", "Q Qᵀ，共用一个矩阵"),
+        diverging=True,
+    )
+    return Measured({"tied": max(tied), "own": float(np.median(own))}, picture)
+
+
+_ASYMMETRY = r"\frac{\lVert S - S^\top \rVert}{\lVert S \rVert}"
+SCORE_SYMMETRY = Question(
+    26,
+    asked=Both("If W_Q = W_K, are the scores Q Kᵀ symmetric?", "如果 W_Q = W_K，分数矩阵 Q Kᵀ 对称吗？"),
+    said=Both(
+        "With one matrix for queries and keys, Q Kᵀ is symmetric: i scores j as j scores i.",
+        "Q 和 K 用同一个矩阵时，Q Kᵀ 是对称矩阵：i 对 j 的分数等于 j 对 i 的分数。",
+    ),
+    parts=(
+        Part(
+            Both("With W_Q = W_K the scores are symmetric.", "W_Q = W_K 时，分数矩阵对称。"),
+            (at_most("tied", 1e-5),),
+        ),
+        Part(
+            Both(
+                "With the two matrices of this model they are not.",
+                "用该模型自己的两个矩阵时，分数矩阵不对称。",
+            ),
+            (above("own", 0.1),),
+        ),
+    ),
+    measure=_score_symmetry,
+    numbers={
+        "tied": Quantity(
+            Both("asymmetry of S with W_Q = W_K, largest of heads", "W_Q = W_K 时 S 的不对称度，各头最大值")
+        ),
+        "own": Quantity(Both("asymmetry of S as it is, median of heads", "模型原样时 S 的不对称度，各头中位数")),
+    },
+    setting=Both(
+        "Scores of this text before scale and mask, in at most 12 layers. For W_Q = W_K each head's queries stand in "
+        "for its keys. Asymmetry: 0 for a symmetric matrix, 1.41 where both directions have nothing in common.",
+        "该文本在缩放和掩码之前的分数，最多取 12 层。W_Q = W_K 的情形：用每个头的查询代替它的键。"
+        "不对称度：对称矩阵为 0，两个方向毫无关系时为 1.41。",
+    ),
+    because=Both(
+        "q_i · k_j = x_i W W^T x_j^T, and W W^T is its own transpose, so both directions give one number. Two matrices "
+        "let a token look for something else than it offers: a pronoun may look for a noun that does not look back.",
+        "q_i·k_j = x_i W Wᵀ x_jᵀ，而 W Wᵀ 等于自身的转置，所以两个方向得到同一个数。"
+        "用两个矩阵时，token 要找的东西和它提供的东西可以不同：代词去找名词，名词不必回头找代词。",
+    ),
+    refuted=Both(
+        "A head whose scores differ in the two directions although one matrix makes queries and keys.",
+        "如果某个头的 Q、K 由同一个矩阵得到，而两个方向的分数不同，结论就被推翻。",
+    ),
+    formula=_ASYMMETRY + r": \quad <tied> \;\; (W_Q = W_K), \qquad <own> \;\; (W_Q \neq W_K)",
+    papers=(VASWANI_2017, KITAEV_2020),
+    see=See("scores", {"section": "keys"}),
+    of=SEES_QUERIES,
+)
+
+
+def _weight_symmetry(subject: Subject) -> Measured:
+    records = layers_of(subject)
+    tied, own = [], []
+    for record in records:
+        query = record.query.double().cpu()
+        tied.append(_tied_weights(record))
+        own.append(_weights(query, of_each_head(record.key, len(query))))
+    of_tied, of_own = (np.concatenate([symmetry.asymmetry(one) for one in maps]) for maps in (tied, own))
+    layer = len(records) // 2
+    head = int(np.argsort(symmetry.asymmetry(tied[layer]))[len(tied[layer]) // 2])
+    query = records[layer].query[head].float().cpu()
+    tokens = records[layer].site.keys
+    picture = Map(
+        (query @ query.mT).numpy(),
+        rows=tokens,
+        columns=tokens,
+        row_title=Both("i", "i"),
+        column_title=Both("j", "j"),
+        quantity=Both("value", "数值"),
+        title=Both("scores S with W_Q = W_K", "W_Q = W_K 时的分数 S"),
+        beside=tied[layer][head].astype(np.float32),
+        beside_title=Both("weights A = softmax(S/√d_k)", "权重 A = softmax(S/√d_k)"),
+    )
+    return Measured(
+        {
+            "tied": float(np.median(of_tied)),
+            "smallest": float(of_tied.min()),
+            "largest": float(of_tied.max()),
+            "own": float(np.median(of_own)),
+        },
+        picture,
+    )
+
+
+WEIGHT_SYMMETRY = Question(
+    27,
+    asked=Both(
+        "If W_Q = W_K, is the attention matrix symmetric, A_ij = A_ji?",
+        "如果 W_Q = W_K，注意力权重矩阵对称吗，即 A_ij = A_ji？",
+    ),
+    said=Both(
+        "One matrix for queries and keys makes attention symmetric: cat attends to mouse as mouse to cat.",
+        "Q、K 共用一个矩阵会使注意力权重对称：“猫”对“鼠”的权重等于“鼠”对“猫”的权重。",
+    ),
+    parts=(
+        Part(
+            Both("With W_Q = W_K, A_ij = A_ji in every head.", "W_Q = W_K 时，每个头中 A_ij = A_ji。"),
+            (at_most("largest", 1e-3),),
+        ),
+    ),
+    measure=_weight_symmetry,
+    numbers={
+        "tied": Quantity(
+            Both("asymmetry of A with W_Q = W_K, median of heads", "W_Q = W_K 时 A 的不对称度，各头中位数")
+        ),
+        "smallest": Quantity(Both("the same, smallest of heads", "同上，各头最小值")),
+        "largest": Quantity(Both("the same, largest of heads", "同上，各头最大值")),
+        "own": Quantity(
+            Both("asymmetry of A with W_Q and W_K, median of heads", "W_Q 与 W_K 不同时 A 的不对称度，各头中位数")
+        ),
+    },
+    setting=Both(
+        "softmax(Q Qᵀ / √d_k) beside softmax(Q Kᵀ / √d_k) of this text, without a mask (a causal mask alone makes A "
+        "one-sided), in at most 12 layers.",
+        "该文本的 softmax(Q Qᵀ/√d_k) 与 softmax(Q Kᵀ/√d_k)，不加掩码（因果掩码本身就会使 A 只有一侧），最多取 12 层。",
+    ),
+    because=Both(
+        "The scores are symmetric, and one stops thinking there. The softmax divides each row by a sum of its own: a "
+        "token with many rivals in its row gives less to the same score than a token with few.",
+        "分数确实对称，很多人想到这里就停了。但 softmax 按行归一化，每一行除以各自的和：同一个分数，"
+        "在竞争者多的行里得到的权重小，在竞争者少的行里得到的权重大。",
+    ),
+    refuted=Both(
+        "Weights that are equal in both directions in every head, on a text of three tokens or more.",
+        "如果在三个以上 token 的文本上，每个头两个方向的权重都相等，结论就被推翻。",
+    ),
+    formula=r"A_{ij} = \frac{e^{s_{ij}}}{\sum_k e^{s_{ik}}}, \quad A_{ji} = \frac{e^{s_{ij}}}{\sum_k e^{s_{jk}}}: \quad"
+    r" \frac{\lVert A - A^\top \rVert}{\lVert A \rVert} = <tied>",
+    papers=(KITAEV_2020,),
+    see=See("scores", {"section": "keys"}),
+    of=SEES_QUERIES,
+)
+
+
+# --- 28, 29: what one matrix does before training ------------------------------------------------------------------
+
+
+def _drawn_diagonals() -> dict[str, float]:
+    """The diagonal of softmax(q q^T / sqrt(d_k)) for 32 random tokens, d = 512 and d_k = 64, means of DRAWS draws.
+
+    equal: queries with entries of variance 1; unequal: the same with lengths from 0.2 to 3 times theirs; linear:
+    matrices as nn.Linear starts them; apart: two matrices.
+    """
+    generator = torch.Generator().manual_seed(SEED)
+    found: dict[str, list[float]] = {name: [] for name in ("equal", "peaks", "unequal", "linear", "apart")}
+    for _ in range(DRAWS):
+        x = torch.randn(32, 512, generator=generator, dtype=torch.float64)
+        one, two = (torch.randn(512, 64, generator=generator, dtype=torch.float64) * 512**-0.5 for _ in range(2))
+        q, k = x @ one, x @ two
+        lengths = torch.linspace(0.2, 3, 32, dtype=torch.float64)[:, None]
+        uniform = (2 * torch.rand(512, 64, generator=generator, dtype=torch.float64) - 1) * 512**-0.5
+        weight, peaks = _on_diagonal(_weights(q, q))
+        found["equal"].append(weight)
+        found["peaks"].append(peaks)
+        found["unequal"].append(_on_diagonal(_weights(q * lengths, q * lengths))[1])
+        found["linear"].append(_on_diagonal(_weights(x @ uniform, x @ uniform))[0])
+        found["apart"].append(_on_diagonal(_weights(q, k))[0])
+    return {name: float(np.mean(each)) for name, each in found.items()}
+
+
+def _diagonal(subject: Subject) -> Measured:
+    drawn = subject.kept(("tied diagonals", SEED, DRAWS), _drawn_diagonals)
+    maps = [_tied_weights(record) for record in layers_of(subject)]
+    here = [_on_diagonal(layer) for layer in maps]
+    numbers = {**drawn, "model": float(np.mean([peaks for _, peaks in here]))}
+    picture = Bars(
+        (
+            Both("one matrix, variance 1", "一个矩阵，方差为 1"),
+            Both("one matrix, as nn.Linear starts it", "一个矩阵，nn.Linear 的初始值"),
+            Both("two matrices, variance 1", "两个矩阵，方差为 1"),
+            Both("this model, queries for keys", "该模型，用查询代替键"),
+        ),
+        (drawn["equal"], drawn["linear"], drawn["apart"], float(np.mean([weight for weight, _ in here]))),
+        Both("mean weight of a token on itself", "token 给自己的平均权重"),
+        mark=1 / 32,
+    )
+    return Measured(numbers, picture)
+
+
+DIAGONAL = Question(
+    28,
+    asked=Both(
+        "Does W_Q = W_K make each token attend to itself the most?",
+        "W_Q = W_K 会让每个 token 最关注自己吗？",
+    ),
+    said=Both(
+        "If queries are keys, q_i · q_i is the largest score of its row, so the diagonal dominates.",
+        "如果 Q = K，q_i·q_i 是该行最大的分数，因此对角线占主导。",
+    ),
+    parts=(
+        Part(
+            Both(
+                "Among random queries of about equal length each token gives itself the most.",
+                "随机查询的长度相近时，每个 token 给自己的权重最大。",
+            ),
+            (at_least("peaks", 0.99),),
+        ),
+        Part(
+            Both("It is so whatever their lengths are.", "不管长度如何，都是这样。"),
+            (at_least("unequal", 0.99),),
+        ),
+        Part(
+            Both(
+                "With weights as a layer starts, a token gives itself more than half.",
+                "在网络层的初始权重下，token 给自己的权重超过一半。",
+            ),
+            (above("linear", 0.5),),
+        ),
+        Part(
+            Both(
+                "With this model's queries in place of its keys each token gives itself the most.",
+                "用该模型的查询代替它的键时，每个 token 给自己的权重最大。",
+            ),
+            (at_least("model", 0.99),),
+        ),
+    ),
+    measure=_diagonal,
+    numbers={
+        "peaks": Quantity(
+            Both("tokens that give themselves the most, equal lengths", "给自己权重最大的 token，长度相近"), "%"
+        ),
+        "unequal": Quantity(Both("the same, lengths from 0.2 to 3", "同上，长度从 0.2 到 3"), "%"),
+        "equal": Quantity(Both("weight on itself, one matrix of variance 1", "给自己的权重，一个方差为 1 的矩阵"), "%"),
+        "linear": Quantity(Both("weight on itself, one matrix of nn.Linear", "给自己的权重，一个 nn.Linear 矩阵"), "%"),
+        "apart": Quantity(Both("weight on itself, two matrices", "给自己的权重，两个矩阵"), "%"),
+        "model": Quantity(
+            Both("tokens that give themselves the most, this model", "给自己权重最大的 token，该模型"), "%"
+        ),
+    },
+    setting=Both(
+        "Random: 32 tokens, d = 512, d_k = 64, seed 0, 20 draws. This model: softmax(Q Qᵀ / √d_k) of the text without "
+        "a mask, mean over the heads of at most 12 layers.",
+        "随机：32 个 token，d = 512，d_k = 64，种子 0，抽取 20 次。该模型：该文本的 softmax(Q Qᵀ/√d_k)，不加掩码，"
+        "最多取 12 层，对各头取平均。",
+    ),
+    because=Both(
+        "q_i · q_i = ‖q_i‖² is the largest only where no other query is longer: q_i · q_j = ‖q_i‖ ‖q_j‖ cos, and a "
+        "long q_j in the right direction beats it. Reformer shares queries and keys, keeps each token from attending "
+        "to itself, and reports no loss.",
+        "q_i·q_i = ‖q_i‖²，只有当别的查询不更长时它才最大：q_i·q_j = ‖q_i‖‖q_j‖cos，方向接近而更长的 q_j 会超过它。"
+        "Reformer 就共用 Q 和 K，只是不让 token 关注自己，论文报告效果没有下降。",
+    ),
+    refuted=Both(
+        "Queries of unequal length of which each still scores itself highest, or of equal length that do not.",
+        "如果长度不等的查询仍然都给自己最高分，或者长度相等的查询却不是这样，结论就被推翻。",
+    ),
+    formula=r"q_i \cdot q_i = \lVert q_i \rVert^2, \qquad "
+    r"q_i \cdot q_j = \lVert q_i \rVert \lVert q_j \rVert \cos\theta_{ij}",
+    papers=(KITAEV_2020,),
+    see=See("scores", {"section": "keys"}),
+    of=SEES_QUERIES,
+)
+
+
+def _drawn_scores() -> dict[str, float]:
+    """Scores q . k / sqrt(d_k) of 64 random tokens with one matrix and with two, over DRAWS draws."""
+    generator = torch.Generator().manual_seed(SEED)
+    among = ~torch.eye(64, dtype=torch.bool)
+    tied, apart, own = [], [], []
+    for _ in range(DRAWS):
+        x = torch.randn(64, 512, generator=generator, dtype=torch.float64)
+        one, two = (torch.randn(512, 64, generator=generator, dtype=torch.float64) * 512**-0.5 for _ in range(2))
+        of_tied, of_apart = x @ one @ (x @ one).T / 8, x @ one @ (x @ two).T / 8
+        tied.append(of_tied[among])
+        apart.append(of_apart[among])
+        own.append(of_tied.diagonal())
+    return {
+        "tied": float(torch.cat(tied).std()),
+        "apart": float(torch.cat(apart).std()),
+        "mean": float(torch.cat(tied).mean()),
+        "own": float(torch.cat(own).mean()),
+    }
+
+
+def _off_diagonal(subject: Subject) -> Measured:
+    numbers = subject.kept(("tied scores", SEED, DRAWS), _drawn_scores)
+    picture = Bars(
+        (
+            Both("with another token, one matrix", "与其他 token，一个矩阵"),
+            Both("with another token, two matrices", "与其他 token，两个矩阵"),
+            Both("with itself, one matrix (mean)", "与自己，一个矩阵（均值）"),
+        ),
+        (numbers["tied"], numbers["apart"], numbers["own"]),
+        Both("standard deviation of scores, and mean with itself", "分数的标准差，以及与自己的分数均值"),
+    )
+    return Measured(numbers, picture)
+
+
+OFF_DIAGONAL = Question(
+    29,
+    asked=Both(
+        "Does W_Q = W_K make scores between unrelated tokens high by accident?",
+        "W_Q = W_K 会让不相关 token 之间的分数偶然偏高吗？",
+    ),
+    said=Both(
+        "When queries and keys start from the same weights, other tokens get high scores by chance.",
+        "Q、K 用相同的初始权重时，非对角线上的分数会偶然变得很高。",
+    ),
+    parts=(
+        Part(
+            Both(
+                "Scores with other tokens spread at least a quarter more than with two matrices.",
+                "与其他 token 的分数，离散程度比用两个矩阵时至少大四分之一。",
+            ),
+            (at_least("tied", "apart", times=1.25),),
+        ),
+        Part(
+            Both("Their mean is above 0.", "这些分数的均值大于 0。"),
+            (above("mean", 0.1),),
+        ),
+    ),
+    measure=_off_diagonal,
+    numbers={
+        "tied": Quantity(
+            Both("deviation of scores with other tokens, one matrix", "与其他 token 分数的标准差，一个矩阵")
+        ),
+        "apart": Quantity(
+            Both("deviation of scores with other tokens, two matrices", "与其他 token 分数的标准差，两个矩阵")
+        ),
+        "mean": Quantity(Both("mean score with other tokens, one matrix", "与其他 token 分数的均值，一个矩阵")),
+        "own": Quantity(Both("mean score with itself, one matrix", "与自己分数的均值，一个矩阵")),
+    },
+    setting=Both(
+        "Scores q · k / √d_k of 64 random tokens, entries of variance 1, d = 512, d_k = 64, seed 0, 20 draws. It is "
+        "about weights before training, so no trained model takes part.",
+        "64 个随机 token 的分数 q·k/√d_k，分量方差为 1，d = 512，d_k = 64，种子 0，抽取 20 次。"
+        "这里问的是训练之前的权重，所以不用训练好的模型。",
+    ),
+    because=Both(
+        "What one matrix raises is the diagonal: a token's score with itself is ‖q‖² / √d_k, about √d_k, far above the "
+        "others, and not by accident. Between two tokens W Wᵀ is only slightly less even than W_Q W_Kᵀ.",
+        "共用矩阵抬高的是对角线：token 与自己的分数是 ‖q‖²/√d_k，约为 √d_k，远高于其他分数，而且不是偶然。"
+        "对两个不同的 token 来说，W Wᵀ 与 W_Q W_Kᵀ 得到的分数离散程度相差很小。",
+    ),
+    refuted=Both(
+        "Random tokens whose scores with each other are clearly larger with one matrix than with two.",
+        "如果随机 token 之间的分数在共用矩阵时明显大于用两个矩阵时，结论就被推翻。",
+    ),
+    formula=r"\sigma(s_{ij}): \; <tied> \;(W_Q = W_K), \; <apart> \;(W_Q \neq W_K); "
+    r"\qquad s_{ii} \approx \sqrt{64}: \; <own>",
+    see=See("scores", {"section": "keys"}),
+)
+
+
+# --- 30, 31, 33: networks that share or lack projections -----------------------------------------------------------
+
+
+def _lab_loss(switches: Switches) -> list[float]:
+    """Train the lab's Transformer for 120 steps on turning 4 digits around -> its loss in nats a digit, every 10."""
+    from models.training import lab
+    from models.training.tiny.solvers import solver
+
+    run = LabRun(task="reverse", length=4, steps=120, learning_rate=0.005, switches=switches, seed=SEED)
+    return [report.loss for report in lab.train(solver(run), run)]
+
+
+def _trained(subject: Subject, switches: Switches) -> list[float]:
+    found: list[float] = subject.kept(("lab loss", switches), partial(_lab_loss, switches))
+    return found
+
+
+def _curves(named: Sequence[tuple[Both, list[float]]]) -> Lines:
+    return Lines(
+        tuple(
+            Series(name, [10 * step for step in range(1, len(loss) + 1)], loss, dashed=number > 0)
+            for number, (name, loss) in enumerate(named)
+        ),
+        x_title=Both("step", "训练步数"),
+        y_title=Both("loss, nats a digit", "损失，nat/数字"),
+        mark_y=GUESSING,
+    )
+
+
+_THREE = Both("three matrices", "三个矩阵")
+_LAB = Both(
+    "Training: the Lab's Transformer (2 layers, d = 48, 4 heads) learns to turn 4 digits around, 120 steps, seed 0. "
+    "Guessing costs 2.30 nats.",
+    "训练：用 Lab 的 Transformer（2 层，d = 48，4 个头）学习把 4 个数字倒过来，120 步，种子 0。乱猜的损失是 2.30 nat。",
+)
+
+
+_IN_THE_LAB = {"lab_length": "4", "lab_steps": "120", "lab_rate": "0.005", "lab_b_positions": "sinusoidal"}
+
+
+def _sharing(subject: Subject) -> Measured:
+    own, tied = [], []
+    for record in layers_of(subject):
+        heads = len(record.query)
+        key = of_each_head(record.key, heads)
+        for head in np.unique(np.linspace(0, heads - 1, min(heads, 12)).round().astype(int)):
+            query = record.query[head].double().cpu()
+            two, one = of_product(query, key[head]), of_product(query, query)
+            own.append(two.positive / max(two.rank, 1))
+            tied.append(one.positive / max(one.rank, 1))
+    three, shared = _trained(subject, Switches()), _trained(subject, Switches(shared_query_key=True))
+    return Measured(
+        {"tied": min(tied), "own": float(np.median(own)), "three": three[-1], "shared": shared[-1]},
+        _curves(((_THREE, three), (Both("W_Q = W_K", "W_Q = W_K"), shared))),
+    )
+
+
+SHARING = Question(
+    30,
+    asked=Both("Why may queries and keys not share one matrix?", "为什么 Q 和 K 不能共用一个矩阵？"),
+    said=Both(
+        "Queries and keys must have matrices of their own: with one matrix attention has no flexibility.",
+        "Q 和 K 必须用不同的权重矩阵：共用一个矩阵，注意力就没有灵活性。",
+    ),
+    parts=(
+        Part(
+            Both(
+                "One matrix can only make products with eigenvalues that are not negative: it is less expressive.",
+                "共用矩阵时乘积的特征值都不为负（半正定），表达能力更弱。",
+            ),
+            (at_least("tied", 1 - 1e-9), below("own", 0.95)),
+        ),
+        Part(
+            Both(
+                "It learns more slowly than two matrices.",
+                "它比用两个矩阵学得慢。",
+            ),
+            (above("shared", "three"),),
+        ),
+        Part(
+            Both("A network that shares them learns nothing.", "共用矩阵的网络学不会任何东西。"),
+            (above("shared", 0.95 * GUESSING),),
+        ),
+    ),
+    measure=_sharing,
+    numbers={
+        "tied": Quantity(Both("positive eigenvalues of Q Qᵀ, least of heads", "Q Qᵀ 的正特征值占比，各头最小值"), "%"),
+        "own": Quantity(Both("positive eigenvalues of Q Kᵀ, median of heads", "Q Kᵀ 的正特征值占比，各头中位数"), "%"),
+        "three": Quantity(Both("loss with W_Q and W_K", "W_Q、W_K 不同时的损失"), Both("nats", "nat")),
+        "shared": Quantity(Both("loss with W_Q = W_K", "W_Q = W_K 时的损失"), Both("nats", "nat")),
+    },
+    setting=Both(
+        "Eigenvalues: of the products on this text, in this model. " + _LAB.en,
+        "特征值：该模型在该文本上的乘积。" + _LAB.zh,
+    ),
+    because=Both(
+        "x_i W Wᵀ x_jᵀ with one matrix is symmetric and positive semidefinite: what is like a token scores high, and "
+        "nothing can be looked for that is unlike it. Positions, values, W_O and the FFN can make up for much of that, "
+        "which is why Reformer could share them.",
+        "共用矩阵时 x_i W Wᵀ x_jᵀ 对称且半正定：与自己相似的得分高，没法去找与自己不同的东西。"
+        "但位置编码、V、W_O 和 FFN 可以弥补很多，所以 Reformer 能够共用。",
+    ),
+    refuted=Both(
+        "A network with W_Q = W_K that stays at guessing, or a product W Wᵀ with a negative eigenvalue.",
+        "如果 W_Q = W_K 的网络一直停在乱猜的水平，或者 W Wᵀ 有负特征值，结论就被推翻。",
+    ),
+    formula=r"q_i \cdot k_j = x_i W_Q W_K^\top x_j^\top, \qquad W W^\top \succeq 0",
+    papers=(KITAEV_2020,),
+    see=See("lab", {**_IN_THE_LAB, "lab_b_shared_query_key": "true"}),
+    of=SEES_QUERIES,
+)
+
+
+def _without(subject: Subject) -> Measured:
+    trace = subject.trace
+    first = next((one for one in trace.states if one.stream == trace.streams[0]), None)
+    if first is None:
+        raise ValueError(f"the states that enter the first layer of {subject.loaded.card.id} were not seen")
+    x = torch.tensor(trace.state(first)).double()
+    if len(x) < 2:
+        raise ValueError("the text has one token, and nothing can be compared with it; write a longer one")
+    itself, _ = _on_diagonal(_weights(x[None], x[None]))
+    three, none = _trained(subject, Switches()), _trained(subject, Switches(projections=False))
+    drawn = subject.kept(("itself", SEED), partial(theory.itself, keys=64, width=512, seed=SEED))
+    return Measured(
+        {"drawn": drawn, "itself": itself, "even": 1 / len(x), "three": three[-1], "none": none[-1]},
+        _curves(((_THREE, three), (Both("no matrix", "没有矩阵"), none))),
+    )
+
+
+WITHOUT = Question(
+    31,
+    asked=Both(
+        "Does attention work without W_Q, W_K and W_V, as softmax(x xᵀ/√d) x?",
+        "不用 W_Q、W_K、W_V，直接算 softmax(x xᵀ/√d) x，可以吗？",
+    ),
+    said=Both(
+        "It can be computed and works, but weakly: a token mostly gets itself back.",
+        "可以算，也能用，但效果弱：token 得到的主要是它自己。",
+    ),
+    parts=(
+        Part(
+            Both(
+                "A network without the three matrices still learns something.", "没有这三个矩阵的网络仍能学到一些东西。"
+            ),
+            (below("none", 0.95 * GUESSING),),
+        ),
+        Part(
+            Both("It learns less than with them.", "它学得不如有这三个矩阵的网络。"),
+            (above("none", "three"),),
+        ),
+        Part(
+            Both("Of random tokens each gives itself nearly everything.", "随机 token 几乎把全部权重给自己。"),
+            (above("drawn", 0.99),),
+        ),
+        Part(
+            Both(
+                "In this text a token gives itself at least twice an even share.",
+                "在该文本中，token 给自己的权重至少是平均分配的两倍。",
+            ),
+            (at_least("itself", "even", times=2),),
+        ),
+    ),
+    measure=_without,
+    numbers={
+        "drawn": Quantity(Both("weight on itself, random tokens", "给自己的权重，随机 token"), "%"),
+        "itself": Quantity(Both("weight on itself, this text", "给自己的权重，该文本"), "%"),
+        "even": Quantity(Both("an even share of this text", "该文本平均分配的权重"), "%"),
+        "three": Quantity(Both("loss with three matrices", "有三个矩阵时的损失"), Both("nats", "nat")),
+        "none": Quantity(Both("loss without", "没有矩阵时的损失"), Both("nats", "nat")),
+    },
+    setting=Both(
+        "Random: 64 tokens, d = 512, seed 0. This text: the states that enter the first layer, without a mask. "
+        + _LAB.en,
+        "随机：64 个 token，d = 512，种子 0。该文本：进入第一层的状态，不加掩码。" + _LAB.zh,
+    ),
+    because=Both(
+        "x_i · x_i is a squared length, about d for entries of variance 1, while products with others are about √d. "
+        "Divided by √d that is √d against 1, so the softmax picks the token itself. Nothing can be learned about what "
+        "to look for, only the layers around attention learn.",
+        "x_i·x_i 是长度的平方，分量方差为 1 时约为 d，与其他 token 的乘积只有约 √d；除以 √d 后是 √d 对 1，"
+        "softmax 就选中自己。该找什么无从学习，只有注意力之外的层能学。",
+    ),
+    refuted=Both(
+        "A network without projections that stays at guessing, or that learns as well as one with them.",
+        "如果没有投影的网络停在乱猜的水平，或者学得和有投影的一样好，结论就被推翻。",
+    ),
+    formula=r"\mathrm{softmax}\left(\frac{x x^\top}{\sqrt{d}}\right)_{ii}: \quad <drawn> \; (d = 512), \qquad <itself>",
+    papers=(VASWANI_2017,),
+    see=See("lab", {**_IN_THE_LAB, "lab_b_projections": "false"}),
+    of=SEES_QUERIES,
+)
+
+
+def _roles(subject: Subject) -> Measured:
+    alike: dict[str, list[float]] = {"qk": [], "kv": [], "qv": []}
+    records = layers_of(subject)
+    for record in records:
+        heads = len(record.query)
+        q, k, v = record.query.double().cpu(), of_each_head(record.key, heads), of_each_head(record.value, heads)
+        pairs = {"qk": (q, k), "kv": (k, v), "qv": (q, v)} if v.shape == k.shape else {"qk": (q, k)}
+        for name, (one, other) in pairs.items():
+            cosines = torch.nn.functional.cosine_similarity(one, other, dim=-1)
+            alike[name] += cosines.mean(dim=-1).abs().tolist()
+    found = {name: float(np.median(each)) if each else math.nan for name, each in alike.items()}
+    record, width = records[0], subject.trace.hidden.shape[-1]
+    query, key, value = (len(one) * one.shape[-1] for one in (record.query, record.key, record.value))
+    held = width * (query + key + value)
+    picture = Bars(
+        (Both("q and k", "q 与 k"), Both("k and v", "k 与 v"), Both("q and v", "q 与 v")),
+        [found["qk"], found["kv"], found["qv"]],
+        Both("|cosine| of the two vectors of a token, median of heads", "同一 token 两个向量的 |余弦|，各头中位数"),
+        parts=("attention", "attention", "attention"),
+    )
+    return Measured({**found, "held": float(held), "square": float(3 * width**2)}, picture)
+
+
+ROLES = Question(
+    32,
+    asked=Both("What are three projections for?", "为什么要用三个投影矩阵？"),
+    said=Both(
+        "They decouple three roles, asking, matching and delivering, and add capacity: 3 d² parameters.",
+        "三个投影使三种角色解耦：提问、匹配、传递内容，并增加 3d² 个参数的容量。",
+    ),
+    parts=(
+        Part(
+            Both(
+                "A token's query and key point in unrelated directions.",
+                "同一 token 的查询与键方向无关。",
+            ),
+            (below("qk", 0.5),),
+        ),
+        Part(
+            Both("Its key and value do too.", "键与值的方向也无关。"),
+            (below("kv", 0.5),),
+        ),
+        Part(
+            Both("The three matrices of a layer hold 3 d² parameters.", "一层的三个矩阵共有 3d² 个参数。"),
+            (at_least("held", "square"), at_most("held", "square")),
+        ),
+    ),
+    measure=_roles,
+    numbers={
+        "qk": Quantity(Both("|cosine| of query and key", "查询与键的 |余弦|")),
+        "kv": Quantity(Both("|cosine| of key and value", "键与值的 |余弦|")),
+        "qv": Quantity(Both("|cosine| of query and value", "查询与值的 |余弦|")),
+        "held": Quantity(
+            Both("parameters of W_Q, W_K and W_V in a layer, without biases", "一层中 W_Q、W_K、W_V 的参数量，不含偏置")
+        ),
+        "square": Quantity(Both("3 d²", "3d²")),
+    },
+    setting=Both(
+        "The vectors of the same token in the same head, median of the heads in at most 12 layers. Parameters: the "
+        "width of the model times what the heads' queries, keys and values take together.",
+        "同一 token 在同一个头中的向量，最多取 12 层，对各头取中位数。参数量：模型宽度乘以各头的查询、键、值的总宽度。",
+    ),
+    because=Both(
+        "What a word looks for, by what it is found, and what it then hands over are three things: a verb looks for "
+        "its subject and is found as a verb. Heads that share keys and values (GQA) hold less than 3 d².",
+        "一个词要找什么、凭什么被找到、被找到后给出什么，是三件不同的事：动词找主语，而它自己是作为动词被找到的。"
+        "多个头共用键和值（GQA）时，参数少于 3d²。",
+    ),
+    refuted=Both(
+        "A trained model whose queries, keys and values of a token point the same way.",
+        "如果训练好的模型中，同一 token 的查询、键、值指向同一方向，结论就被推翻。",
+    ),
+    formula=r"3 d^2 = <square>, \qquad d\,(H d_q + K d_k + K d_v) = <held>",
+    papers=(VASWANI_2017,),
+    see=See("scores", {"section": "keys"}),
+    of=SEES_QUERIES,
+)
+
+
+def _key_is_value(subject: Subject) -> Measured:
+    of_value, of_query = [], []
+    for record in layers_of(subject):
+        heads = len(record.query)
+        key, value = of_each_head(record.key, heads), of_each_head(record.value, heads)
+        size = key.flatten(1).norm(dim=1).clamp(min=1e-30)
+        of_query += ((key - record.query.double().cpu()).flatten(1).norm(dim=1) / size).tolist()
+        if value.shape == key.shape:
+            of_value += ((key - value).flatten(1).norm(dim=1) / size).tolist()
+    if not of_value:
+        raise ValueError(f"keys and values of {subject.loaded.card.id} differ in width, so they cannot be equal")
+    three, shared = _trained(subject, Switches()), _trained(subject, Switches(shared_key_value=True))
+    return Measured(
+        {
+            "value": float(np.median(of_value)),
+            "query": float(np.median(of_query)),
+            "three": three[-1],
+            "shared": shared[-1],
+        },
+        _curves(((_THREE, three), (Both("K = V", "K = V"), shared))),
+    )
+
+
+KEY_IS_VALUE = Question(
+    33,
+    asked=Both(
+        "Is K = V, or even Q = K = V, in the standard Transformer?",
+        "标准 Transformer 中 K = V，甚至 Q = K = V 吗？",
+    ),
+    said=Both(
+        "In attention the key is often the value, and in self-attention Q = K = V.",
+        "注意力中 Key 常常等于 Value，自注意力中 Q = K = V。",
+    ),
+    parts=(
+        Part(Both("Keys and values are the same vectors.", "键和值是同样的向量。"), (at_most("value", 1e-3),)),
+        Part(Both("Queries and keys are the same vectors.", "查询和键是同样的向量。"), (at_most("query", 1e-3),)),
+    ),
+    measure=_key_is_value,
+    numbers={
+        "value": Quantity(Both("‖K − V‖ / ‖K‖, median of heads", "‖K − V‖/‖K‖，各头中位数")),
+        "query": Quantity(Both("‖K − Q‖ / ‖K‖, median of heads", "‖K − Q‖/‖K‖，各头中位数")),
+        "three": Quantity(
+            Both("loss of a small network, K and V apart", "小网络的损失，K、V 不同"), Both("nats", "nat")
+        ),
+        "shared": Quantity(Both("loss of a small network with K = V", "小网络的损失，K = V"), Both("nats", "nat")),
+    },
+    setting=Both(
+        "Keys, values and queries of this text, in at most 12 layers. " + _LAB.en,
+        "该文本的键、值和查询，最多取 12 层。" + _LAB.zh,
+    ),
+    because=Both(
+        "All three come from the same states x, and figures draw one arrow that splits in three. What is equal is x; "
+        "W_Q, W_K and W_V differ. Before the Transformer keys often were the values (Bahdanau's encoder states), and a "
+        "network with K = V can be trained, as the curve shows.",
+        "三者都来自同一个 x，示意图上画成一条箭头分成三支。相同的是 x，不同的是 W_Q、W_K、W_V。"
+        "在 Transformer 之前，键往往就是值（如 Bahdanau 的编码器状态）；K = V 的网络也能训练，见曲线。",
+    ),
+    refuted=Both(
+        "A Transformer whose keys are its values, vector by vector.",
+        "如果某个 Transformer 的键与值逐个向量相等，结论就被推翻。",
+    ),
+    formula=r"\frac{\lVert K - V \rVert}{\lVert K \rVert} = <value>, "
+    r"\qquad \frac{\lVert K - Q \rVert}{\lVert K \rVert} = <query>",
+    papers=(VASWANI_2017,),
+    see=See("scores", {"section": "keys"}),
+    of=SEES_QUERIES,
+)
+
+
+THEME = Theme(
+    "projections",
+    Both("Q, K and V", "Q、K、V"),
+    (SCORE_SYMMETRY, WEIGHT_SYMMETRY, DIAGONAL, OFF_DIAGONAL, SHARING, WITHOUT, ROLES, KEY_IS_VALUE),
+)
