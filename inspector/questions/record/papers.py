@@ -33,6 +33,11 @@ DONG_2021 = _arxiv(
     "Attention is Not All You Need: Pure Attention Loses Rank Doubly Exponentially with Depth",
     "2103.03404",
 )
+IOFFE_2015 = _arxiv(
+    "Ioffe & Szegedy 2015",
+    "Batch Normalization: Accelerating Deep Network Training by Reducing Internal Covariate Shift",
+    "1502.03167",
+)
 JAIN_2019 = _arxiv("Jain & Wallace 2019", "Attention is not Explanation", "1902.10186")
 KITAEV_2020 = _arxiv("Kitaev, Kaiser & Levskaya 2020", "Reformer: The Efficient Transformer", "2001.04451")
 KOBAYASHI_2020 = _arxiv(

@@ -1,0 +1,515 @@
+"""BatchNorm: whose statistics it takes, what padding and batch size do to it. Questions 53, 55 to 59 and 66."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import nn
+
+from inspector import normalization
+from inspector.questions.record.both import Both
+from inspector.questions.record.checks import above, below, equal, near
+from inspector.questions.record.papers import IOFFE_2015, SHEN_2020, VASWANI_2017
+from inspector.questions.record.picture import Bars, Lines, Series
+from inspector.questions.record.question import Measured, Part, Quantity, Question, See, Theme
+from inspector.questions.record.subject import Subject
+from inspector.questions.themes.together import BATCHED, Together, together
+from models.training.recipes import MINI_BERT
+from models.transformer import norms
+
+PADDED = 20  # columns of padding that are added
+COLUMNS = (0, 5, 10, 20, 40, 80)
+SIZES = (1, 4, 16, 64)  # texts in a batch
+STEPS = 100  # of running averages
+
+
+def _dimensions(subject: Subject) -> Measured:
+    x = torch.from_numpy(together(subject).x)  # [N, T, D]
+    features = x.shape[-1]
+
+    def given(values: torch.Tensor, made: nn.Module) -> torch.Tensor:
+        with torch.no_grad():
+            found: torch.Tensor = made.double().train()(values)
+        return found
+
+    def taken(values: torch.Tensor, *axes: int) -> torch.Tensor:
+        mean, variance = values.mean(axes, keepdim=True), values.var(axes, correction=0, keepdim=True)
+        return (values - mean) / (variance + 1e-5).sqrt()
+
+    texts = x.transpose(1, 2)  # [N, D, T]
+    images = torch.randn(8, 3, 6, 6, generator=torch.Generator().manual_seed(0)).double()
+    rows, sequences = given(x[:, 0], nn.BatchNorm1d(features)), given(texts, nn.BatchNorm1d(features))
+    found = {
+        "rows": float((rows - taken(x[:, 0], 0)).abs().max()),
+        "texts": float((sequences - taken(texts, 0)).abs().max()),
+        "pooled": float((sequences - taken(texts, 0, 2)).abs().max()),
+        "images": float((given(images, nn.BatchNorm2d(3)) - taken(images, 0, 2, 3)).abs().max()),
+    }
+    return Measured(
+        found,
+        Bars(
+            [
+                Both("[N, D], over N", "[N, D]，沿 N"),
+                Both("[N, D, T], over N", "[N, D, T]，沿 N"),
+                Both("[N, D, T], over N and T", "[N, D, T]，沿 N 和 T"),
+                Both("[N, C, H, W], over N, H and W", "[N, C, H, W]，沿 N、H、W"),
+            ],
+            list(found.values()),
+            Both("largest difference from torch's BatchNorm", "与 torch 的 BatchNorm 的最大差"),
+            parts=["norm"] * 4,
+        ),
+    )
+
+
+DIMENSIONS = Question(
+    53,
+    asked=Both("Over which dimensions does BatchNorm take its statistics?", "BatchNorm 在哪些维度上求统计量？"),
+    said=Both(
+        "BatchNorm takes mean and variance over the batch dimension, for each feature.",
+        "BN 在 Batch 维度上求均值和方差，对每个特征维度独立进行。",
+    ),
+    parts=(
+        Part(
+            Both("Of a table [N, D]: over N alone.", "输入为表格 [N, D] 时：只沿 N。"),
+            (below("rows", 1e-6),),
+        ),
+        Part(
+            Both("Of texts [N, D, T]: over N alone.", "输入为文本 [N, D, T] 时：只沿 N。"),
+            (below("texts", 1e-6),),
+        ),
+        Part(
+            Both("Of texts [N, D, T]: over N and T together.", "输入为文本 [N, D, T] 时：沿 N 和 T 一起。"),
+            (below("pooled", 1e-6),),
+        ),
+        Part(
+            Both("Of images [N, C, H, W]: over N, H and W.", "输入为图像 [N, C, H, W] 时：沿 N、H、W。"),
+            (below("images", 1e-6),),
+        ),
+    ),
+    measure=_dimensions,
+    numbers={
+        "rows": Quantity(Both("[N, D]: difference from statistics over N", "[N, D]：与沿 N 求统计量之差")),
+        "texts": Quantity(Both("[N, D, T]: difference from statistics over N", "[N, D, T]：与沿 N 求统计量之差")),
+        "pooled": Quantity(
+            Both("[N, D, T]: difference from statistics over N and T", "[N, D, T]：与沿 N、T 求统计量之差")
+        ),
+        "images": Quantity(
+            Both("[N, C, H, W]: difference from statistics over N, H, W", "[N, C, H, W]：与沿 N、H、W 求统计量之差")
+        ),
+    },
+    setting=Both(
+        "torch's BatchNorm1d in training mode on the reader's text and seven sentences as they stand before the "
+        "middle "
+        "norm of the model, in float64; [N, D] is the first column of that batch. Images: random [8, 3, 6, 6], "
+        "seed 0.",
+        "torch 的 BatchNorm1d（训练模式），输入是该文本和另外七个句子在模型中间一个归一化层之前的激活值，float64；"
+        "[N, D] 取该批次的第一列。图像：随机 [8, 3, 6, 6]，种子 0。",
+    ),
+    because=Both(
+        "The name says batch, and in a table the batch is all there is to average over. Texts and images have places "
+        "too, and BatchNorm pools over them.",
+        "名字里只有 Batch，而在表格数据中也只有这一维可以求平均。文本和图像还有位置维，BN 会把它们一起算进来。",
+    ),
+    refuted=Both(
+        "A text batch on which torch's BatchNorm1d equals statistics over N alone.",
+        "如果在文本批次上，torch 的 BatchNorm1d 与只沿 N 求统计量的结果相同，结论就被推翻。",
+    ),
+    papers=(IOFFE_2015,),
+    see=See("layernorm", {"section": "Another norm"}),
+    of=BATCHED,
+)
+
+
+def _padding(subject: Subject) -> Measured:
+    batch = together(subject)
+    before = batch.empty
+
+    def moved(norm: normalization.OtherNorm, columns: int) -> float:
+        wide = np.pad(before, ((0, 0), (0, columns), (0, 0)))
+        keep = np.pad(batch.keep, ((0, 0), (0, columns)))
+        first = normalization.through(before, batch.keep, norm=norm, epsilon=batch.epsilon)[batch.keep]
+        return float(np.abs(normalization.through(wide, keep, norm=norm, epsilon=batch.epsilon)[keep] - first).max())
+
+    kinds: dict[normalization.OtherNorm, Both] = {
+        "batch": Both("BatchNorm, padding counted", "BatchNorm，计入填充"),
+        "masked batch": Both("BatchNorm, padding masked", "BatchNorm，排除填充"),
+        "layer": Both("LayerNorm", "LayerNorm"),
+    }
+    curves = {kind: [moved(kind, columns) for columns in COLUMNS] for kind in kinds}
+    at = COLUMNS.index(PADDED)
+    return Measured(
+        {
+            "batch": curves["batch"][at],
+            "layer": curves["layer"][at],
+            "masked": curves["masked batch"][at],
+            "padding": float(1 - batch.keep.mean()),
+        },
+        Lines(
+            tuple(
+                Series(name, COLUMNS, curves[kind], part="norm", dashed=kind != "batch") for kind, name in kinds.items()
+            ),
+            x_title=Both("columns of padding added", "增加的填充列数"),
+            y_title=Both("largest change of a real token", "真实 token 的最大变化"),
+        ),
+    )
+
+
+PADDING = Question(
+    55,
+    asked=Both("Does padding disturb BatchNorm, and LayerNorm not?", "填充会干扰 BatchNorm，而不干扰 LayerNorm 吗？"),
+    said=Both(
+        "Padding pollutes the statistics of BatchNorm. LayerNorm does not see it.",
+        "填充会污染 BN 的批次统计量；LN 只用单个 token 的统计量，不受影响。",
+    ),
+    parts=(
+        Part(
+            Both("More padding moves real tokens in BatchNorm.", "填充增多时，BN 中真实 token 的值会变。"),
+            (above("batch", 0.1),),
+        ),
+        Part(
+            Both("In LayerNorm it moves none of them.", "在 LN 中一个也不变。"),
+            (equal("layer", 0),),
+        ),
+    ),
+    measure=_padding,
+    numbers={
+        "batch": Quantity(Both("largest change in BatchNorm", "BatchNorm 中的最大变化")),
+        "layer": Quantity(Both("largest change in LayerNorm", "LayerNorm 中的最大变化")),
+        "masked": Quantity(
+            Both("largest change in BatchNorm without the padding", "排除填充的 BatchNorm 中的最大变化")
+        ),
+        "padding": Quantity(Both("padding of the batch, before any is added", "批次原有的填充占比"), "%"),
+    },
+    setting=Both(
+        "The text and seven sentences before the middle norm of the model; 20 columns of zeros are added. Change of a "
+        "real token's number after the norm, without gamma and beta.",
+        "该文本和另外七个句子在模型中间一个归一化层之前的激活值；增加 20 列全零填充。"
+        "比较真实 token 在归一化之后（不带 γ、β）的数值变化。",
+    ),
+    because=Both(
+        "Frameworks count all cells, so padding pulls a feature's mean to the padding's own number. That is no law: a "
+        "BatchNorm that leaves padding out of its statistics is not moved, so padding alone does not exclude "
+        "BatchNorm.",
+        "框架默认统计所有位置，填充会把特征的均值拉向填充值。但这并非必然：统计时排除填充的 BN 完全不变，"
+        "所以单凭填充并不能排除 BN。",
+    ),
+    refuted=Both(
+        "A BatchNorm over all cells whose real tokens stay as they are when padding is added.",
+        "如果统计所有位置的 BN 在增加填充后真实 token 不变，结论就被推翻。",
+    ),
+    papers=(SHEN_2020,),
+    see=See("layernorm", {"section": "Another norm", "pad_more": str(PADDED), "pad_holds": "padding holds zeros"}),
+    of=BATCHED,
+)
+
+
+def _late(subject: Subject) -> Measured:
+    batch = together(subject)
+    table = normalization.by_position(batch.x, batch.keep)
+    return Measured(
+        {
+            "texts": float(len(batch.keep)),
+            "last": float(table["count"].iloc[-1]),
+            "alone": float((table["count"] == 1).sum()),
+            "deviation": float(table["deviation"].iloc[-1]),
+        },
+        Lines(
+            (Series(Both("texts", "文本数"), table["position"].tolist(), table["count"].tolist(), part="norm"),),
+            x_title=Both("position", "位置"),
+            y_title=Both("texts with a real token there", "该位置有真实 token 的文本数"),
+            mark_y=1.0,
+        ),
+    )
+
+
+LATE = Question(
+    56,
+    asked=Both("How many samples has BatchNorm at late positions?", "在靠后的位置，BatchNorm 有多少样本？"),
+    said=Both(
+        "Of ten texts nine have 5 words and one has 20: from position 6 on there is a single sample.",
+        "批次里 9 个样本长度为 5，第 10 个长度为 20：从第 6 个词开始就只剩一个样本。",
+    ),
+    parts=(
+        Part(
+            Both("At the last position one text is left.", "到最后的位置只剩一个文本。"),
+            (equal("last", 1),),
+        ),
+        Part(
+            Both(
+                "The deviation over it is 0, and every token there becomes the same: beta.",
+                "此时标准差为 0，那里的任何 token 都变成同一个值 β。",
+            ),
+            (equal("deviation", 0),),
+        ),
+    ),
+    measure=_late,
+    numbers={
+        "texts": Quantity(Both("texts in the batch", "批次中的文本数")),
+        "last": Quantity(Both("texts at the last position", "最后位置上的文本数")),
+        "alone": Quantity(Both("positions with a single text", "只有一个文本的位置数")),
+        "deviation": Quantity(Both("deviation at the last position", "最后位置上的标准差")),
+    },
+    setting=Both(
+        "The text and seven sentences before the middle norm; BatchNorm with statistics of its own for each position, "
+        "over the real tokens.",
+        "该文本和另外七个句子在中间一个归一化层之前的激活值；BN 对每个位置单独统计，只用真实 token。",
+    ),
+    because=Both(
+        "The example is right for statistics by position. BatchNorm as frameworks have it pools all positions, so "
+        "a late "
+        "token shares the statistics of all others; then the trouble is not that it is alone, but that it is "
+        "different.",
+        "对按位置统计的 BN，这个例子成立。框架中的 BN 会把所有位置合并统计，靠后的 token 与其他 token 共用统计量；"
+        "这时问题不在于样本少，而在于不同位置的分布不同。",
+    ),
+    refuted=Both(
+        "A ragged batch whose last position has as many texts as the first.",
+        "如果长短不一的批次在最后的位置与第一个位置有同样多的文本，结论就被推翻。",
+    ),
+    formula=r"n_{t} \to <last>, \quad \sigma_{t} = <deviation>",
+    see=See("layernorm", {"section": "Another norm"}),
+    of=BATCHED,
+)
+
+
+def noise(subject: Subject) -> dict[int, float]:
+    """The move of BatchNorm's mean by texts in the batch, in deviations, on the reader's text and seven sentences."""
+
+    def make() -> dict[int, float]:
+        batch = together(subject)
+        table = normalization.noise(batch.x, batch.keep, sizes=(*SIZES, _texts_of_step(batch)))
+        return {int(texts): float(move) for texts, move in table.itertuples(index=False)}
+
+    return subject.once("noise of a batch", make)
+
+
+def _texts_of_step(batch: Together) -> int:
+    """The texts of a training step of the bundled mini-bert, as long as these are in the mean."""
+    return max(1, round(MINI_BERT.batch_tokens / float(batch.keep.sum(axis=1).mean())))
+
+
+def _small(subject: Subject) -> Measured:
+    moves = noise(subject)
+    raised = 0.0
+    try:
+        nn.BatchNorm1d(4).train()(torch.zeros(1, 4))
+    except ValueError:
+        raised = 1.0
+    return Measured(
+        {"one": moves[1], "four": moves[4], "sixteen": moves[16], "sixty_four": moves[64], "raised": raised},
+        _noise_lines(moves),
+    )
+
+
+def _noise_lines(moves: dict[int, float]) -> Lines:
+    sizes = sorted(moves)
+    root = [moves[1] / np.sqrt(size) for size in sizes]
+    return Lines(
+        (
+            Series(Both("measured", "测得"), sizes, [moves[size] for size in sizes], part="norm"),
+            Series(Both("1/√N", "1/√N"), sizes, root, part="norm", dashed=True),
+        ),
+        x_title=Both("texts in the batch, N", "批次中的文本数 N"),
+        y_title=Both("move of the mean, in deviations", "均值的波动（以标准差为单位）"),
+        log_x=True,
+        log_y=True,
+    )
+
+
+SMALL = Question(
+    57,
+    asked=Both("Is BatchNorm noisy in small batches?", "批次小的时候，BatchNorm 的统计量不稳定吗？"),
+    said=Both(
+        "With a small batch the mean and variance of BatchNorm are unreliable.",
+        "batch_size 较小时，BN 的均值和方差不能代表全部数据，效果差。",
+    ),
+    parts=(
+        Part(
+            Both(
+                "The mean moves twice as far with 4 texts as with 16, and more with 1.",
+                "4 个文本时均值的波动约为 16 个文本时的两倍，1 个文本时更大。",
+            ),
+            (near("four", "sixteen", within=0.25, times=2.0), above("one", "four", times=1.5)),
+        ),
+        Part(
+            Both("It falls with the root of the batch size.", "波动按批次大小的平方根下降。"),
+            (near("sixty_four", "sixteen", within=0.2, times=0.5),),
+        ),
+        Part(
+            Both("One sample alone cannot be trained on: torch refuses.", "只有一个样本时无法训练：torch 直接报错。"),
+            (equal("raised", 1),),
+        ),
+    ),
+    measure=_small,
+    numbers={
+        "one": Quantity(Both("move of the mean with 1 text, in deviations", "1 个文本时均值的波动（以标准差为单位）")),
+        "four": Quantity(Both("with 4 texts", "4 个文本时")),
+        "sixteen": Quantity(Both("with 16 texts", "16 个文本时")),
+        "sixty_four": Quantity(Both("with 64 texts", "64 个文本时")),
+        "raised": Quantity(Both("errors of nn.BatchNorm1d on one sample", "nn.BatchNorm1d 对单个样本报错的次数")),
+    },
+    setting=Both(
+        "Batches are drawn 400 times, with replacement, from the text and seven sentences before the middle norm, "
+        "seed "
+        "0. Move: the standard deviation of a feature's batch mean over the draws, divided by the feature's own.",
+        "从该文本和另外七个句子在中间一个归一化层之前的激活值中有放回地抽取批次，抽 400 次，种子 0。"
+        "波动：某特征的批次均值在各次抽取间的标准差，除以该特征自身的标准差。",
+    ),
+    because=Both(
+        "A mean of few numbers is far from the mean of all. Tokens of one text are alike, so a text counts for "
+        "less than "
+        "its tokens.",
+        "少数几个数的平均值离总体均值较远。同一文本的 token 彼此相似，所以一个文本能起的作用比它的 token 数少。",
+    ),
+    refuted=Both(
+        "A mean over 4 texts that moves no farther than one over 64.",
+        "如果 4 个文本的均值波动不比 64 个文本的大，结论就被推翻。",
+    ),
+    formula=r"\frac{\sigma(\mu_{16})}{\sigma} = <sixteen>, \quad \frac{\sigma(\mu_{64})}{\sigma} = <sixty_four>",
+    papers=(IOFFE_2015,),
+    see=See("layernorm", {"section": "Another norm"}),
+    of=BATCHED,
+)
+
+
+def _large(subject: Subject) -> Measured:
+    moves, texts = noise(subject), _texts_of_step(together(subject))
+    return Measured(
+        {"tokens": float(MINI_BERT.batch_tokens), "texts": float(texts), "step": moves[texts], "one": moves[1]},
+        _noise_lines(moves),
+    )
+
+
+LARGE = Question(
+    58,
+    asked=Both(
+        "Does the Transformer avoid BatchNorm because its batches are small?",
+        "Transformer 不用 BatchNorm，是因为批次通常较小吗？",
+    ),
+    said=Both(
+        "Transformers train on small batches, on which BatchNorm's statistics are noisy.",
+        "Transformer 的批次通常较小，BN 的统计量不稳定，所以不用 BN。",
+    ),
+    parts=(
+        Part(
+            Both(
+                "A step of training sees few tokens: fewer than 256.",
+                "一个训练步看到的 token 很少：不到 256 个。",
+            ),
+            (below("tokens", 256),),
+        ),
+        Part(
+            Both(
+                "In a batch of that size the mean still moves by a tenth of a deviation.",
+                "批次有这么大时，均值的波动仍有标准差的十分之一。",
+            ),
+            (above("step", 0.1),),
+        ),
+    ),
+    measure=_large,
+    numbers={
+        "tokens": Quantity(Both("tokens in a step of mini-bert's training", "mini-bert 训练时一步的 token 数")),
+        "texts": Quantity(Both("such texts in a step", "一步中这样的文本数")),
+        "step": Quantity(
+            Both("move of the mean in such a batch, in deviations", "这样的批次中均值的波动（以标准差为单位）")
+        ),
+        "one": Quantity(Both("with a single text", "只有一个文本时")),
+    },
+    setting=Both(
+        "The batch of mini-bert's recipe, a very small training; the reader's text and seven sentences before the "
+        "middle "
+        "norm, drawn as in question 57. Vaswani et al. (2017, section 5.1) took about 25,000 source and 25,000 target "
+        "tokens a step.",
+        "批次大小取自 mini-bert 的训练配置，那已经是很小的训练；"
+        "激活值取自该文本和另外七个句子在中间一个归一化层之前的值，抽取方式同第 "
+        "57 题。Vaswani 等（2017，5.1 节）每步约用 25000 个源端 token 和 25000 个目标端 token。",
+    ),
+    because=Both(
+        "Batches are counted in texts, where they look small, but BatchNorm averages over tokens. Shen et al. "
+        "(2020) find "
+        "another cause: in language the batch statistics go up and down during training far more than in images.",
+        "批次大小常按句子数计，看起来不大，而 BN 是对 token 求平均。Shen 等（2020）找到的原因不同："
+        "训练中，语言数据的批次统计量比图像数据起伏大得多。",
+    ),
+    refuted=Both(
+        "Recipes whose steps have so few tokens that the mean of a feature moves by a tenth of its deviation.",
+        "如果通行的训练配置每步 token 少到特征均值会波动标准差的十分之一，结论就被推翻。",
+    ),
+    papers=(VASWANI_2017, SHEN_2020),
+    see=See("layernorm", {"section": "Another norm"}),
+    of=BATCHED,
+)
+
+
+def _running(subject: Subject) -> Measured:
+    batch = together(subject)
+    x, keep = torch.from_numpy(batch.x), torch.tensor(batch.keep)
+    width = x.shape[-1]
+    seen, new = slice(1, -1), [0, -1]
+    batch_norm = norms.BatchNorm(width, batch.epsilon, masked=True).double()
+    layer_norm = norms.LayerNorm(width, batch.epsilon).double()
+    with torch.no_grad():
+        for _ in range(STEPS):
+            batch_norm.train()(x[seen], keep=keep[seen])
+        gaps = [
+            (norm.eval()(x[new], keep=keep[new]) - norm.train()(x[new], keep=keep[new]))[keep[new]].abs()
+            for norm in (batch_norm, layer_norm)
+        ]
+    return Measured(
+        {"batch": float(gaps[0].max()), "mean": float(gaps[0].mean()), "layer": float(gaps[1].max())},
+        Bars(
+            [Both("BatchNorm", "BatchNorm"), Both("LayerNorm", "LayerNorm")],
+            [float(gap.mean()) for gap in gaps],
+            Both("mean difference between training and inference", "训练与推理之间的平均差"),
+            parts=["norm"] * 2,
+        ),
+    )
+
+
+RUNNING = Question(
+    59,
+    asked=Both("Do the norms compute the same in training and inference?", "训练和推理时，归一化的计算一致吗？"),
+    said=Both(
+        "BatchNorm takes batch statistics in training and running averages in inference; LayerNorm has no such gap.",
+        "BN 训练时用批次统计量，推理时用移动平均，两者不一致；LN 始终一致。",
+    ),
+    parts=(
+        Part(
+            Both("BatchNorm gives other numbers in inference.", "BN 在推理时给出不同的数值。"),
+            (above("batch", 0.1),),
+        ),
+        Part(
+            Both("LayerNorm gives the same numbers.", "LN 给出完全相同的数值。"),
+            (equal("layer", 0),),
+        ),
+    ),
+    measure=_running,
+    numbers={
+        "batch": Quantity(Both("largest difference, BatchNorm", "最大差，BatchNorm")),
+        "mean": Quantity(Both("mean difference, BatchNorm", "平均差，BatchNorm")),
+        "layer": Quantity(Both("largest difference, LayerNorm", "最大差，LayerNorm")),
+    },
+    setting=Both(
+        "The own Transformer's norms. BatchNorm keeps running averages (momentum 0.1, 100 steps) of six sentences "
+        "before "
+        "the middle norm, padding left out; then the text and a seventh sentence go through each norm in both modes.",
+        "Headlight 自己的 Transformer 中的归一化层。BN 先在六个句子上累计移动平均（动量 0.1，100 步，排除填充），"
+        "再让该文本和第七个句子分别以训练模式和推理模式通过各归一化层。",
+    ),
+    because=Both(
+        "A text must not depend on the texts that happen to be asked with it, so BatchNorm has to keep averages. "
+        "They fit "
+        "as well as the training's texts are like yours.",
+        "推理时，一个文本的结果不应取决于同批的其他文本，所以 BN 只能用累计的平均值；它是否合适，"
+        "要看训练文本与你的文本有多像。",
+    ),
+    refuted=Both(
+        "Texts unlike those of training on which both modes of BatchNorm agree.",
+        "如果在与训练文本不同的文本上，BN 的两种模式仍然一致，结论就被推翻。",
+    ),
+    papers=(IOFFE_2015,),
+    see=See("layernorm", {"section": "Another norm"}),
+    of=BATCHED,
+)
+
+THEME = Theme("batch_norm", Both("BatchNorm", "BatchNorm"), (DIMENSIONS, PADDING, LATE, SMALL, LARGE, RUNNING))

@@ -1,0 +1,100 @@
+"""The reader's text in a batch with other sentences, as it stands before a norm, shared by the questions on norms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from torch import nn
+
+import models
+from inspector import examples, normalization
+from inspector.normalization.other_norms import Floats
+from inspector.probe import record_batch
+from inspector.questions.record.both import Both
+from inspector.questions.record.kinds import Kind
+from inspector.questions.record.subject import Subject
+from inspector.trace import NormRecord
+from models.transformer import norms as own_norms
+from models.transformer.norms import NoNorm
+
+BESIDE = Both(
+    "Yes.\nA dog barked.\nWho is there?\nThe train was late again.\nBread is made of flour, water and salt.\n"
+    "He opened the window and looked at the sea.\n"
+    "She sat by the river bank and wondered whether the bank would lend her the money that she needed so much.",
+    "好。\n狗叫了。\n谁在那里？\n火车又晚点了。\n面包是用面粉、水和盐做的。\n他打开窗户，看着大海。\n"
+    "她坐在河边，想着银行会不会借给她那笔她非常需要的钱，可是谁也不能回答她的问题。",
+)
+"""Seven sentences that stand beside the reader's text in a batch, a line each."""
+
+
+def normed(loaded: models.LoadedModel) -> bool:
+    """True for a model with a norm of any kind."""
+    return any("norm" in type(one).__name__.lower() and not isinstance(one, NoNorm) for one in loaded.network.modules())
+
+
+LAYER_NORMED = Kind(
+    lambda loaded: any(isinstance(one, nn.LayerNorm | own_norms.LayerNorm) for one in loaded.network.modules()),
+    Both("has no LayerNorm", "没有 LayerNorm"),
+    "minilm",
+)
+BATCHED = Kind(
+    lambda loaded: loaded.shape != "encoder-decoder" and normed(loaded),
+    Both("has no norm, or reads no texts together", "没有归一化层，或者不能把多个文本放在一个批次中读取"),
+    "minilm",
+)
+
+
+@dataclass(frozen=True)
+class Together:
+    """The reader's text and seven sentences before the middle norm of the model, [B, T, D]; keep [B, T]."""
+
+    x: Floats
+    keep: NDArray[np.bool_]
+    epsilon: float
+
+    @property
+    def empty(self) -> Floats:
+        """The same with zeros on padding."""
+        found: Floats = self.x * self.keep[..., None]
+        return found
+
+
+def together(subject: Subject) -> Together:
+    """Read the reader's text as a batch with seven sentences, once for all questions."""
+
+    def make() -> Together:
+        english = examples.reads(subject.loaded.card.id, BESIDE.en)
+        texts = [read_of(subject), *(BESIDE.en if english else BESIDE.zh).splitlines()]
+        batch = record_batch(subject.loaded, texts, keep_padding=True)
+        usable = [at for at, norm in enumerate(batch.norms) if norm.input.shape[0] == batch.keep.size and plain(norm)]
+        if not usable:
+            raise ValueError(f"{subject.loaded.card.id} has no norm whose input can be put through another norm")
+        middle = usable[len(usable) // 2]
+        return Together(batch.before(middle).astype(np.float64), batch.keep, batch.norms[middle].epsilon)
+
+    return subject.once("batch before a norm", make)
+
+
+def read_of(subject: Subject) -> str:
+    """The part of the reader's text that the recording read."""
+    trace = subject.trace
+    spans = [span for span in trace.encoding.spans or () if span is not None]
+    return subject.text if trace.cut is None or not spans else subject.text[: spans[-1][1]]
+
+
+def plain(norm: NormRecord) -> bool:
+    """True for a norm of a token's features alone, without a gate and not in groups."""
+    return norm.gate is None and norm.groups == 1
+
+
+def compared(subject: Subject) -> pd.DataFrame:
+    """The norms compared on the reader's batch, by norm: `normalization.compared`."""
+
+    def make() -> pd.DataFrame:
+        batch = together(subject)
+        return normalization.compared(batch.x, batch.keep, epsilon=batch.epsilon).set_index("norm")
+
+    return subject.once("norms compared", make)

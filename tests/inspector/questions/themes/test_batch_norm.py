@@ -1,0 +1,73 @@
+"""Questions 53, 55 to 59 and 66 on MiniLM, the page's example and seven sentences, before the middle norm."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import models
+from inspector import examples
+from inspector.questions.record.subject import Subject
+from inspector.questions.themes.batch_norm import THEME
+from inspector.questions.themes.together import together
+from tests.inspector.questions.conftest import Ask
+from tests.inspector.questions.judged import assert_corruption_changes_the_verdict
+
+
+@pytest.mark.parametrize("question", THEME.questions, ids=lambda question: str(question.number))
+def test_a_corrupted_number_changes_the_verdict(question, answer: Ask):
+    assert_corruption_changes_the_verdict(answer(question.number))
+
+
+def test_53_batch_norm_pools_texts_and_positions(answer: Ask):
+    found = answer(53)
+    assert found.verdict == "depends"
+    assert found.held == (True, False, True, True)
+    assert found.numbers["pooled"] < 1e-10  # nn.BatchNorm1d pools N and T: a difference of 0, in float64
+
+
+def test_55_padding_moves_batch_norm_alone(answer: Ask):
+    found = answer(55)
+    assert found.verdict == "true"
+    assert found.numbers["batch"] > 1  # 20 columns of zeros: a drift of 3.0 in claims.md, of other lengths
+    assert found.numbers["layer"] == found.numbers["masked"] == 0
+
+
+def test_56_late_positions_have_one_sample(answer: Ask):
+    found = answer(56)
+    assert found.verdict == "true"
+    assert found.numbers["texts"] == 8
+    assert found.numbers["last"] == 1
+    assert found.numbers["deviation"] == 0
+
+
+def test_57_the_mean_moves_by_the_root_of_the_batch(answer: Ask):
+    found = answer(57)
+    assert found.verdict == "true"
+    # of independent numbers 1, 0.5, 0.25, 0.125 at 1, 4, 16 and 64: the ratios hold, tokens of a text are alike
+    assert found.numbers["one"] / found.numbers["four"] == pytest.approx(2, rel=0.1)
+    assert found.numbers["sixteen"] / found.numbers["sixty_four"] == pytest.approx(2, rel=0.1)
+    assert found.numbers["raised"] == 1
+
+
+def test_58_a_step_has_thousands_of_tokens(answer: Ask):
+    found = answer(58)
+    assert found.verdict == "false"
+    assert found.held == (False, False)
+    assert found.numbers["tokens"] == 2048
+    assert found.numbers["step"] < 0.05
+
+
+def test_59_running_averages_are_those_of_other_texts(answer: Ask):
+    found = answer(59)
+    assert found.verdict == "true"
+    assert found.numbers["layer"] == 0  # LayerNorm: training equals inference exactly
+
+
+def test_the_readers_text_stands_first_in_the_batch():
+    subject = Subject(models.load("minilm"), examples.FIRST)
+    batch = together(subject)
+    norms = subject.trace.norms
+    alone = norms[len(norms) // 2].input
+    np.testing.assert_allclose(batch.x[0][batch.keep[0]], alone, atol=1e-4)  # padding is masked in attention
+    assert batch.empty[~batch.keep].max() == 0
