@@ -41,6 +41,7 @@ VIEWS = {
     "costs": ("/costs", "light", 1440, 1500),
     "batch": ("/batch", "light", 1440, 1000),
     "time": ("/time?section=RNN%2C+LSTM%2C+GRU", "light", 1440, 1250),
+    "questions": ("/questions?q=16", "light", 1440, 1100),
     "tokens": ("/tokens?section=How+pieces+are+learned", "light", 1440, 1250),
     "long": ("/tokens?section=Long+texts", "dark", 1440, 1150),
     "leaks": ("/batch?section=Where+a+mask+leaks", "dark", 1440, 1000),
@@ -52,12 +53,15 @@ def take(browser: Browser, address: str, name: str) -> None:
     path, scheme, width, height = VIEWS[name]
     page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
     page.goto(address + path)
-    reads = name not in ("training", "lab")  # these two show nothing of the sidebar's text
+    reads = name not in ("training", "lab", "questions")  # these record nothing of the sidebar's text
     ready = "Exact on this text" if reads else name.capitalize()
     page.get_by_text(ready).first.wait_for(state="attached", timeout=60_000)
     if name == "lab":
         page.get_by_role("button", name="Start").click()
         page.get_by_text("One text, and where each side looks").first.wait_for(state="attached", timeout=120_000)
+    if name == "questions":
+        page.get_by_role("button", name="Just show me").click()
+        page.get_by_text("What would refute it").wait_for(state="attached", timeout=120_000)
     page.get_by_test_id("stSkeleton").first.wait_for(state="hidden", timeout=120_000)  # all that is drawn has come
     page.wait_for_timeout(6000)  # charts fade in
     page.screenshot(path=FOLDER / f"{name}.png")

@@ -47,7 +47,7 @@ FLOORS = (
     ("inspector/plots",),
     ("inspector/plots/*",),
     ("inspector/wording",),
-    ("inspector/wording/english",),
+    ("inspector/wording/english", "inspector/wording/chinese"),
     ("inspector/wording/english/*",),
     ("inspector/components",),
     ("inspector/export",),

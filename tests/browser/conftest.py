@@ -41,6 +41,7 @@ PAGES = {
     "/positions": ".js-plotly-plot",
     "/costs": ".js-plotly-plot",
     "/time": ".js-plotly-plot",
+    "/questions": "[data-testid=stBaseButton-tertiary]",
     "/tokens": "canvas, .js-plotly-plot",
     "/batch": "canvas",
     "/lab": "text=Nothing is trained yet",
@@ -50,7 +51,7 @@ GROUPS = {
     "Read": ("Attention", "Compare", "Scores", "What if"),
     "Inside": ("Block", "LayerNorm", "Positions", "Costs"),
     "Write": ("Generate", "Time"),
-    "Learn": ("Tokens", "Batch", "Lab", "Training"),
+    "Learn": ("Questions", "Tokens", "Batch", "Lab", "Training"),
 }
 # Notes what is sent to the server; whatever is sent asks for a run of the page.
 NOTE = """() => {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -36,10 +36,11 @@ def places(text: str, *, cores: int) -> int:
 
 
 @contextmanager
-def turn(what: str) -> Iterator[None]:
+def turn(what: str, *, words: Callable[[int], str] | None = None) -> Iterator[None]:
     """Run the block when it is this visitor's turn, and say the place in the queue meanwhile.
 
-    what: what is done in the block, the beginning of a sentence. Saying the place is also where Streamlit ends the run
+    what: what is done in the block, the beginning of a sentence; words: the whole sentence in place of that, for a page
+    in another language, given the place. Saying the place is also where Streamlit ends the run
     when the visitor presses Stop, changes something or leaves: the place is free at once. Work that no visitor asked
     for, in a thread of the server's, takes no turn.
     """
@@ -52,11 +53,11 @@ def turn(what: str) -> Iterator[None]:
     def tell(place: int) -> None:
         nonlocal element
         element = element or st.empty()
-        element.info(
+        sentence = (
             f"{what} waits for other visitors: you are number {place} in the queue. Stop, a change or another page "
-            "gives up your place.",
-            icon=":material/hourglass_top:",
+            "gives up your place."
         )
+        element.info(sentence if words is None else words(place), icon=":material/hourglass_top:")
 
     with turns().taken(context.session_id, tell=tell):
         if element is not None:

@@ -10,13 +10,14 @@ import streamlit as st
 from inspector.views.shell import available_models, widgets
 
 if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
     from streamlit.navigation.page import Page
 
 _PLACE = "header.place"  # in the session: where the model's name stands, and the words before it
 
 
-def draw(page: Page, purpose: str, *, with_model: bool, pages: Mapping[str, Sequence[Page]]) -> None:
-    """Draw the line; nothing has to be loaded for it.
+def draw(page: Page, purpose: str, *, with_model: bool, pages: Mapping[str, Sequence[Page]]) -> DeltaGenerator:
+    """Draw the line; nothing has to be loaded for it. Returns the place at its end.
 
     pages: by their groups, the pages that the line offers, for a window in which the navigation is hidden.
     """
@@ -37,6 +38,7 @@ def draw(page: Page, purpose: str, *, with_model: bool, pages: Mapping[str, Sequ
         st.session_state[_PLACE] = place, before
         if before or model:
             place.markdown(before + model, width="stretch" if before else "content")
+        return st.container(width="content")
 
 
 def name(what: str, title: str) -> None:

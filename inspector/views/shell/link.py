@@ -15,7 +15,7 @@ What no widget holds is declared by the page at its top, read, set by a click, a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
 import streamlit as st
@@ -27,6 +27,7 @@ Option = TypeVar("Option", bound=str)
 Bind = Literal["query-params"] | None
 
 TEXTS = ("text", "pair", "target", "a_text", "b_text", "c_text", "d_text")  # of the sidebar and of Compare's panels
+_OF_SIDEBAR = ("model", *TEXTS[:3])
 BESIDE = "side_b"  # in the session: the id of the model beside the sidebar's, or None
 Value = int | str | tuple[int, ...] | tuple[str, ...]
 MAX_NAME = 300  # characters of the name of another model
@@ -59,6 +60,7 @@ def read(page: str, *, known_models: Sequence[str], default_text: Callable[[str]
         for name in TEXTS:
             state[name] = st.query_params.get(name, default_text(model) if name == "text" else "")
         state["link.asked"] = {name: _asked(name) for name in st.query_params}
+    _arrive(page, known_models)
     state["link.same_page"] = state.get("link.page") == page
     state["link.page"], state["link.parameters"] = page, ()
 
@@ -70,6 +72,54 @@ def parameters(*names: str) -> None:
     if state["link.same_page"]:
         # What a click just set leads: it came before the run, and the address is still the old one.
         state["link.asked"] |= {name: _asked(name) for name in names if name not in state["link.clicked"]}
+        return
+    if (led := state.pop("link.led", None)) is not None:
+        state["link.asked"] |= {name: led.get(name) for name in names}
+    else:  # a link to the page, or the browser's Back
+        found = [name for name in names if name in st.query_params and name not in state["link.clicked"]]
+        state["link.asked"] |= {name: _asked(name) for name in found}
+
+
+def lead(page: str, given: Mapping[str, str]) -> None:
+    """Make the page that is opened next follow a link, and nothing that the session holds of it from before.
+
+    page: its address. given: the names and values of the link, those that `st.switch_page` takes as query_params; what
+    is not among them goes back to its default. A model and a text among them are those of the sidebar, too; when the
+    reader comes back to this page they have their own again, unless they chose others meanwhile.
+
+        link.lead("scores", {"section": "Theory"})
+        st.switch_page(pages.FILES["scores"], query_params={"section": "Theory"})
+    """
+    state = st.session_state
+    bound: dict[str, set[str]] = state.setdefault("link.bound", {})
+    for name in (bound.get(page, set()) | set(given)) - set(_OF_SIDEBAR):
+        if name in state:
+            del state[name]
+    state["link.leading"] = page, dict(given), state["link.page"]
+
+
+def _arrive(page: str, known_models: Sequence[str]) -> None:
+    """Follow `lead` where this is the page that it leads to; elsewhere forget it, and give back what it lent."""
+    state = st.session_state
+    led_to, given, origin = state.pop("link.leading", (None, {}, None))
+    lent_by, lent = state.get("link.lent", (None, {}))
+    if lent_by == page:
+        for name, (own, other) in lent.items():
+            if state.get(name) == other:
+                state[name] = own
+        del state["link.lent"]
+    state.pop("link.led", None)
+    if led_to != page:
+        return
+    state["link.led"] = given
+    model = given.get("model", "")
+    given = {name: given[name] for name in _OF_SIDEBAR if name in given}
+    if model and model not in known_models and model.partition("?")[0] not in known_models:
+        return
+    if origin != page:
+        state["link.lent"] = origin, {name: (state.get(name), value) for name, value in given.items()}
+    for name, value in given.items():
+        state[name] = value
 
 
 def write(*, default_model: str, beside: str, default_text: str) -> None:
@@ -110,6 +160,11 @@ def bind_choice(name: str, *, default: Option, options: Sequence[Option], label:
     A value that the session still holds from another choice of options goes back to `default` without a word.
     """
     labels = [label(option) for option in options]
+    asked = st.query_params.get(name)
+    if name not in st.session_state and asked in options and asked not in labels:
+        # By its own name, as code leads here; a link of the page itself names it as the page does.
+        st.session_state[name] = asked
+        del st.query_params[name]
     _heal(name, options.__contains__, default=default)
     return _bind(
         name,
@@ -173,6 +228,7 @@ def _bind(name: str, fits: Callable[[list[str]], bool], *, but: str) -> Bind:
     the parameter leaves the address, and the widget is bound from its next run on.
     """
     asked = st.query_params.get_all(name)
+    st.session_state.setdefault("link.bound", {}).setdefault(st.session_state.get("link.page"), set()).add(name)
     if name in st.session_state or not asked or fits(asked):
         return "query-params"
     complain(f"The link asks for {name} {' and '.join(map(_plain, asked[:3]))}; {but}")
@@ -293,6 +349,12 @@ def follow(old: str, new: str) -> None:
 def remembered(name: str, default: int) -> int:
     """Return what was assigned for another page's parameter, else `default`."""
     value: int = st.session_state["link.held"].get(name, default)
+    return value
+
+
+def held(name: str) -> Value | None:
+    """Return what was assigned for a parameter, on this page or another; None where nothing was."""
+    value: Value | None = st.session_state["link.held"].get(name)
     return value
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -14,11 +15,42 @@ from models import failures
 
 Watch = Callable[[int, int], object]
 Result = TypeVar("Result")
+
+
+def _stopped(done: int, total: int, kept: bool) -> str:
+    return words.stopped(done, total, kept=kept)
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The words around a measurement, of the clock unless a page says otherwise.
+
+    running: of the runs that are done and all; stopped: the same, and whether something is shown of them.
+    """
+
+    start: str = "Measure"
+    again: str = "Measure again"
+    stop: str = "Stop"
+    running: Callable[[int, int], str] = "Run {} of {}".format
+    stopped: Callable[[int, int, bool], str] = _stopped
+    failed: str = "Cannot be timed"
+    work: str = "The clock"
+    instead: str = "Choose another model."
+    queued: Callable[[int], str] | None = None
+    icon: str = ":material/timer:"
+
+
+CLOCK = Labels()
 KEPT = 20  # measurements of a visitor; older ones go
 
 
 def run(
-    work: Callable[[Watch, Callable[[Result], object]], Result], *, known: Hashable, key: str, about: str
+    work: Callable[[Watch, Callable[[Result], object]], Result],
+    *,
+    known: Hashable,
+    key: str,
+    about: str,
+    labels: Labels = CLOCK,
 ) -> Result | None:
     """Offer a measurement, make it when the reader presses the button, and give what it found last.
 
@@ -26,11 +58,11 @@ def run(
 
     work: measures; it calls the first of what it is given with the runs that are done and the runs that there will be,
     the second with what is measured so far. known: what tells measurements apart. key: of the button. about: what will
-    be measured, said until it is.
+    be measured, said until it is. labels: the words of buttons and lines.
     """
     results = st.session_state.setdefault("measuring.found", {})
     stopped = st.session_state.setdefault("measuring.stopped", {})  # runs that are done, and all, of what did not end
-    if st.button("Measure again" if known in results else "Measure", icon=":material/timer:", key=key):
+    if st.button(labels.again if known in results else labels.start, icon=labels.icon, key=key):
         results.pop(known, None)
 
         def watch(done: int, total: int) -> None:
@@ -42,13 +74,14 @@ def run(
                 del results[oldest]
 
         try:
-            keep(_measured(lambda draw: work(_both(watch, draw), keep), key=key))
+            keep(_measured(lambda draw: work(_both(watch, draw), keep), key=key, labels=labels))
         except ValueError as error:
-            session.show_problem(str(error), what="Cannot be timed")
+            session.show_problem(str(error), what=labels.failed)
         stopped.pop(known, None)
     found: Result | None = results.get(known)
     if known in stopped:
-        st.caption(words.stopped(*stopped[known], kept=found is not None))
+        done, total = stopped[known]
+        st.caption(labels.stopped(done, total, found is not None))
     elif found is None:
         st.caption(about)
     return found
@@ -67,12 +100,12 @@ def last(known: Hashable) -> Any:
     return st.session_state.get("measuring.found", {}).get(known)
 
 
-def _measured(work: Callable[[Watch], Result], *, key: str) -> Result:
+def _measured(work: Callable[[Watch], Result], *, key: str, labels: Labels) -> Result:
     """Run the clock, with a bar and a Stop, which ends it after the part of a layer that is being run."""
     process_settings.use_threads()
     place = st.empty()
-    bar = progress.Bar(place, stop=f"stop {key}", holds=False)
-    with failures.told("The clock", instead="Choose another model."), queue.turn("The clock"):
-        found = work(lambda done, total: bar.draw(done, total, f"Run {done} of {total}"))
+    bar = progress.Bar(place, stop=f"stop {key}", holds=False, label=labels.stop)
+    with failures.told(labels.work, instead=labels.instead), queue.turn(labels.work, words=labels.queued):
+        found = work(lambda done, total: bar.draw(done, total, labels.running(done, total)))
     place.empty()
     return found

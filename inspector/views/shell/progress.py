@@ -31,15 +31,23 @@ class Bar:
     """The share of a work that is done; drawing the bar is also where Streamlit ends the run at the reader's Stop."""
 
     def __init__(
-        self, place: DeltaGenerator | None = None, *, at_once: bool = True, stop: str = "", holds: bool = True
+        self,
+        place: DeltaGenerator | None = None,
+        *,
+        at_once: bool = True,
+        stop: str = "",
+        holds: bool = True,
+        label: str = "Stop",
     ) -> None:
         """Take a place for the bar, which comes at once, or when the work takes longer than PATIENCE.
 
         place: where None a place is made when the bar comes, so that a short work moves nothing on the page.
         stop: the key of a Stop button under the bar, which ends the work on this text; "" for none. holds: after Stop
-        the page waits for Inspect (see `hold`); False for a work beside the text, which a button begins anew.
+        the page waits for Inspect (see `hold`); False for a work beside the text, which a button begins anew. label:
+        the Stop button's.
         """
         self.place, self.stop, self.holds = place, stop, holds
+        self.label = label
         self.element: DeltaGenerator | None = None
         self.due = 0.0 if at_once else monotonic() + PATIENCE
 
@@ -53,7 +61,7 @@ class Bar:
             with self.place.container():
                 self.element = st.progress(share, words)
                 if self.stop:
-                    st.button("Stop", icon=":material/stop:", on_click=stop if self.holds else None, key=self.stop)
+                    st.button(self.label, icon=":material/stop:", on_click=stop if self.holds else None, key=self.stop)
         else:
             self.element.progress(share, words)
         self.due = monotonic() + DRAWN_EVERY

@@ -34,6 +34,7 @@ PATHS = {  # by the page's title; seen from the frame, which lies in shell/
     "LayerNorm": "../layernorm/page.py",
     "Positions": "../positions/page.py",
     "Costs": "../costs/page.py",
+    "Questions": "../questions/page.py",
     "Tokens": "../tokens/page.py",
     "Batch": "../batch/page.py",
     "Lab": "../lab/page.py",

@@ -1,0 +1,29 @@
+"""Verdicts as badges: words and an icon, never a colour alone."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Literal
+
+from inspector.questions.record.question import Question, Verdict
+
+Colour = Literal["green", "red", "orange", "gray"]
+LOOKS: dict[str, tuple[str, Colour]] = {
+    "true": (":material/check_circle:", "green"),
+    "false": (":material/cancel:", "red"),
+    "depends": (":material/alt_route:", "orange"),
+    "failed": (":material/error:", "gray"),
+}
+
+
+def words_of(question: Question, verdict: Verdict, words: ModuleType) -> str:
+    """Word a verdict: "here" only where a loaded model took part."""
+    said: str = (words.ALWAYS if question.of is None else words.HERE)[verdict]
+    return said
+
+
+def inline(question: Question, judged: str, words: ModuleType) -> str:
+    """Write a verdict's badge into a line of Markdown."""
+    icon, colour = LOOKS[judged]
+    said = words.UNMEASURED if judged == "failed" else words_of(question, judged, words)  # type: ignore[arg-type]
+    return f":{colour}-badge[{icon} {said}]"

@@ -1,0 +1,124 @@
+"""The list of questions: searched, by themes, each with its verdict once it was measured, and Settle all."""
+
+from __future__ import annotations
+
+from collections import Counter
+from types import ModuleType
+
+import streamlit as st
+
+from inspector.questions.index import QUESTIONS, THEMES
+from inspector.questions.record.both import Language
+from inspector.questions.record.question import Question
+from inspector.views.questions import badges
+from inspector.views.questions.reader import Reader
+from inspector.views.shell import link, progress, session, widgets
+
+MOST_LETTERS = 60
+
+
+def show(reader: Reader, words: ModuleType, language: Language) -> None:
+    """Draw the list; pressed, Settle all measures every question in it, one after the other."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        typed = st.text_input(
+            words.SEARCH,
+            "",
+            max_chars=MOST_LETTERS,
+            key="search",
+            bind=link.bind_words("search", default="", most=MOST_LETTERS),
+            placeholder=words.SEARCH_HINT,
+            persist_state="session",
+            width=260,
+        )
+        theme = _theme(words, language)
+        pressed = st.button(words.SETTLE, icon=":material/done_all:", type=widgets.main_button(), key="settle all")
+    found = {
+        one.id: [question for question in one.questions if _fits(question, one.name, typed or "")]
+        for one in THEMES
+        if theme in ("", one.id)
+    }
+    listed = [question for questions in found.values() for question in questions]
+    place = st.empty()
+    _count(listed, reader, words, filtered=bool(theme or (typed or "").strip()))
+    if not listed:
+        st.text(words.NO_MATCH)
+        st.button(words.SHOW_ALL, on_click=_clear, key="show all")
+    for one in THEMES:
+        if found.get(one.id):
+            st.subheader(one.name.of(language), anchor=False)
+            with st.container(gap="xxsmall"):
+                for question in found[one.id]:
+                    _row(question, reader, words, language)
+    if pressed:
+        _settle(listed, reader, words, place)
+
+
+def _theme(words: ModuleType, language: Language) -> str:
+    names = {"": words.ALL_THEMES, **{theme.id: theme.name.of(language) for theme in THEMES if theme.questions}}
+    theme = link.choice("theme", default="", options=list(names))
+    key = f"theme {theme} {language}"
+    st.selectbox(
+        words.THEME,
+        list(names),
+        list(names).index(theme),
+        format_func=names.__getitem__,
+        key=key,
+        on_change=lambda: link.assign("theme", st.session_state[key] or None),
+        width=260,
+    )
+    return theme
+
+
+def _clear() -> None:
+    st.session_state["search"] = ""
+    link.assign("theme", None)
+
+
+def _fits(question: Question, theme: object, typed: str) -> bool:
+    """Return True if a question has each word that was typed, in one of the languages, or is of that number."""
+    wanted = typed.casefold().split()
+    if len(wanted) == 1 and wanted[0].isdecimal():
+        return question.number == int(wanted[0])
+    texts = [question.asked, question.said, *(part.said for part in question.parts), theme]
+    text = " ".join(f"{one.en} {one.zh}" for one in texts).casefold()  # type: ignore[attr-defined]
+    return all(word in text for word in wanted)
+
+
+def _count(listed: list[Question], reader: Reader, words: ModuleType, *, filtered: bool) -> None:
+    """Say what was found, and count the verdicts of what was measured."""
+    settled = [verdict for question in listed if (verdict := reader.settled(question.number)) is not None]
+    said = [words.match(len(listed), len(QUESTIONS))] if filtered and listed else []
+    if settled:
+        tally = Counter[str](judged for judged, _ in settled)
+        tally["instead"] = sum(stands_in for judged, stands_in in settled if judged != "failed")
+        said.append(words.tally(tally))
+    if said:
+        st.text("  ·  ".join(said))
+
+
+def _row(question: Question, reader: Reader, words: ModuleType, language: Language) -> None:
+    verdict = reader.settled(question.number)
+    badge = "" if verdict is None else f" {badges.inline(question, verdict[0], words)}"
+    st.button(
+        f":gray[{question.number}] {widgets.plain(question.asked.of(language))}{badge}",
+        key=f"question {question.number}",
+        type="tertiary",
+        on_click=link.assign,
+        args=("q", question.number),
+    )
+
+
+def _settle(
+    questions: list[Question], reader: Reader, words: ModuleType, place: st.delta_generator.DeltaGenerator
+) -> None:
+    """Measure one question after the other; what is measured when the reader presses Stop stays."""
+    bar = progress.Bar(place, stop="stop settling", holds=False, label=words.STOP)
+    try:
+        for done, question in enumerate(questions):
+            bar.draw(done, len(questions), words.settling(done, len(questions)), now=True)
+            reader.answer(question, words)
+    except ValueError as error:
+        bar.clear()
+        session.show_problem(str(error), what=words.UNMEASURED)
+        return
+    st.rerun()

@@ -1,0 +1,269 @@
+"""One question: what people say, a guess, and then the verdict with all that it follows from."""
+
+from __future__ import annotations
+
+from functools import partial
+from types import ModuleType
+from typing import get_args
+
+import pandas as pd
+import streamlit as st
+
+from inspector.plots import questions as draw
+from inspector.questions.asking import Answer
+from inspector.questions.filled import filled, needed, shown
+from inspector.questions.index import BY_NUMBER
+from inspector.questions.record.both import Language
+from inspector.questions.record.picture import Map, Picture
+from inspector.questions.record.question import Part, Question, Verdict
+from inspector.views.figures import chart, matrix
+from inspector.views.questions import badges, whole
+from inspector.views.questions.reader import Reader
+from inspector.views.shell import asked_here, available_models, link, pages, session, widgets
+
+GUESSES: tuple[Verdict, ...] = get_args(Verdict)
+_SHOWN = "shown"  # in place of a guess
+
+
+def show(question: Question, reader: Reader, words: ModuleType, language: Language) -> None:
+    """Draw the question, and its answer once the reader guessed or asked for it."""
+    st.header(widgets.plain(words.heading(question.number, question.asked.of(language))), anchor=False)
+    st.markdown(f"**{words.SAID}** {widgets.plain(question.said.of(language))}")
+    guess = _guesses().get(question.number)
+    if guess is None:
+        _ask(question, words)
+        return
+    try:
+        with st.container(), st.spinner(words.MEASURING):
+            answer = reader.answer(question, words)
+    except ValueError as error:
+        session.show_problem(str(error), what=words.UNMEASURED)
+        return
+    verdict, figure = st.columns([2, 3], gap="medium")
+    with verdict:
+        _verdict(answer, reader, words, language)
+        _guessed(answer, guess, words)
+        parts(question.parts, answer, words, language)
+        _see(answer, words)
+    with figure:
+        if answer.picture is not None:
+            _picture(question, answer.picture, words, language)
+        elif question.formula and answer.verdict is not None:
+            _formula(answer, words)
+    _numbers(answer, reader, words, language)
+    if answer.picture is not None and question.formula and answer.verdict is not None:
+        _formula(answer, words)
+    for heading, said in ((words.BECAUSE, question.because), (words.REFUTED, question.refuted)):
+        st.subheader(heading, anchor=False)
+        st.markdown(widgets.plain(said.of(language)))
+    if question.setting.of(language):
+        st.subheader(words.SETTING, anchor=False)
+        st.markdown(widgets.plain(question.setting.of(language)))
+    if answer.text:
+        st.caption(f"{words.READ}: {widgets.plain(_short(answer.text))}")
+    if question.whole is not None:
+        whole.show(question, question.whole, reader, words, language)
+    if question.papers:
+        st.subheader(words.PAPERS, anchor=False)
+        st.markdown(
+            "\n".join(
+                f"- {widgets.plain(paper.cited)}: [{widgets.plain(paper.title)}]({paper.url})"
+                for paper in question.papers
+            )
+        )
+
+
+def _short(text: str, most: int = 300) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+# --- the guess --------------------------------------------------------------------------------------------------------
+
+
+def _guesses() -> dict[int, str]:
+    """Give the reader's guesses of this visit, by the number of the question."""
+    guesses: dict[int, str] = st.session_state.setdefault("questions.guesses", {})
+    return guesses
+
+
+def _ask(question: Question, words: ModuleType) -> None:
+    st.markdown(f"**{words.GUESS}**")
+    with st.container(horizontal=True, gap="small"):
+        for guess in GUESSES:
+            st.button(
+                words.GUESSES[guess],
+                key=f"guess {guess} {question.number}",
+                on_click=_guesses().update,
+                args=({question.number: guess},),
+            )
+        st.button(
+            words.JUST_SHOW,
+            key=f"show {question.number}",
+            type=widgets.quiet_button(),
+            on_click=_guesses().update,
+            args=({question.number: _SHOWN},),
+        )
+
+
+def _guessed(answer: Answer, guess: str, words: ModuleType) -> None:
+    """Say whether the guess was right, and how many were."""
+    right: dict[int, bool] = st.session_state.setdefault("questions.right", {})
+    if guess == _SHOWN or answer.verdict is None:
+        return
+    right[answer.question.number] = guess == answer.verdict
+    st.text(
+        words.guessed(words.GUESSES[guess], right=guess == answer.verdict, rights=sum(right.values()), of=len(right))
+    )
+
+
+# --- the verdict ------------------------------------------------------------------------------------------------------
+
+
+def _verdict(answer: Answer, reader: Reader, words: ModuleType, language: Language) -> None:
+    question = answer.question
+    if answer.stands_in:
+        instead = available_models.name(str(answer.measured_on))
+        st.badge(words.CANNOT, icon=":material/block:", color="gray")
+        lacks = "" if question.of is None else question.of.lacks.of(language)
+        st.text(
+            words.cannot(reader.name, lacks, instead) if reader.at_hand else words.not_at_hand(reader.name, instead)
+        )
+    if answer.verdict is None:
+        icon, colour = badges.LOOKS["failed"]
+        st.badge(words.UNMEASURED, icon=icon, color=colour)
+        st.text(answer.problem)
+        return
+    icon, colour = badges.LOOKS[answer.verdict]
+    said = badges.words_of(question, answer.verdict, words)
+    if answer.stands_in:
+        said = words.of_model(available_models.name(str(answer.measured_on)), said)
+    if answer.verdict == "depends" and answer.held:
+        said = f"{said} · {words.depends(sum(answer.held), len(answer.held))}"
+    st.badge(said, icon=icon, color=colour)
+    if question.measure is None and question.stated is not None:
+        st.text(words.STATED)
+        st.markdown(widgets.plain(question.stated.why.of(language)))
+
+
+def parts(all_parts: tuple[Part, ...], answer: Answer, words: ModuleType, language: Language) -> None:
+    """Draw each part of a claim with whether it holds, its numbers and what they need to be."""
+    for part, held in zip(all_parts, answer.held, strict=False):
+        icon, colour = badges.LOOKS["true" if held else "false"]
+        mark = f":{colour}-badge[{icon} {words.HELD if held else words.NOT_HELD}]"
+        st.markdown(f"{mark} {widgets.plain(part.said.of(language))}")
+        st.caption("  \n".join(widgets.plain(line) for line in _checked(part, answer, words, language)))
+
+
+def _checked(part: Part, answer: Answer, words: ModuleType, language: Language) -> list[str]:
+    quantities = answer.question.numbers
+    lines = []
+    for check in part.checks:
+        quantity = quantities.get(check.number)
+        name = check.number if quantity is None else quantity.name.of(language)
+        colon, (opens, closes) = ("：", "（）") if language == "zh" else (": ", ("(", ")"))
+        opens = opens if language == "zh" else f" {opens}"
+        needs = f"{words.NEEDS} {needed(check, quantities, language)}"
+        lines.append(f"{name}{colon}{shown(answer.numbers[check.number], quantity, language)}{opens}{needs}{closes}")
+    return lines
+
+
+def _see(answer: Answer, words: ModuleType) -> None:
+    """Draw the button that opens the page which shows the answer whole."""
+    see = answer.question.see
+    if see is None:
+        return
+    page, given = asked_here.address(answer.question), dict(see.state)
+    instead = ""
+    if answer.stands_in and answer.measured_on in available_models.ids() and "model" not in given:
+        given |= {"model": str(answer.measured_on), "text": answer.text}
+        instead = available_models.name(str(answer.measured_on))
+    label = words.see(pages.TITLES[page], instead)
+    if st.button(label, icon=":material/open_in_new:", key="see it on"):
+        link.lead(page, given)
+        st.switch_page(pages.FILES[page], query_params=given)
+
+
+# --- figure and numbers -----------------------------------------------------------------------------------------------
+
+
+def _picture(question: Question, picture: Picture, words: ModuleType, language: Language) -> None:
+    key = f"question-{question.number}"
+    if isinstance(picture, Map):
+        titles = [picture.title, picture.beside_title]
+        panels = [
+            matrix.Panel(
+                values,
+                rows=list(picture.rows),
+                columns=list(picture.columns),
+                title="" if title is None else title.of(language),
+            )
+            for values, title in zip((picture.values, picture.beside), titles, strict=True)
+            if values is not None
+        ]
+        matrix.show(
+            *panels,
+            row_title=picture.row_title.of(language),
+            column_title=picture.column_title.of(language),
+            quantity=picture.quantity.of(language),
+            diverging=picture.diverging,
+            name=key,
+            key=f"{key}-{language}",
+        )
+        return
+    chart.show(
+        partial(draw.draw, picture, language=language),
+        alt=draw.told(picture, language),
+        key=f"{key}-{language}",
+        name=key,
+    )
+
+
+def _formula(answer: Answer, words: ModuleType) -> None:
+    st.subheader(words.FORMULA, anchor=False)
+    st.latex(filled(answer.question.formula, answer.numbers))
+
+
+def _numbers(answer: Answer, reader: Reader, words: ModuleType, language: Language) -> None:
+    question = answer.question
+    rows = [
+        (
+            widgets.plain(quantity.name.of(language)),
+            widgets.plain(shown(answer.numbers[name], quantity, language)),
+            _published(question, name, language),
+        )
+        for name, quantity in question.numbers.items()
+        if name in answer.numbers
+    ]
+    if not rows:
+        return
+    head = words.NUMBERS
+    if answer.measured_on is not None:
+        head = words.numbers_of(available_models.name(answer.measured_on))
+    st.subheader(widgets.plain(head), anchor=False)
+    table = pd.DataFrame(rows, columns=list(words.HEADS))
+    st.table((table if any(row[2] for row in rows) else table.iloc[:, :2]).set_index(words.HEADS[0]))
+
+
+def _published(question: Question, name: str, language: Language) -> str:
+    found = question.published.get(name)
+    return "" if found is None else widgets.plain(f"{found.value} ({found.of.of(language)})")
+
+
+# --- the way on -------------------------------------------------------------------------------------------------------
+
+
+def ways(number: int, words: ModuleType) -> None:
+    """Draw the buttons to all questions, and to the one before and after."""
+    numbers = sorted(BY_NUMBER)
+    at = numbers.index(number)
+    st.button(words.ALL_QUESTIONS, icon=":material/list:", key="all questions", on_click=link.assign, args=("q", None))
+    for label, by, icon in ((words.PREVIOUS, -1, "chevron_left"), (words.NEXT, 1, "chevron_right")):
+        there = 0 <= at + by < len(numbers)
+        st.button(
+            label,
+            icon=f":material/{icon}:",
+            key=f"question by {by}",
+            disabled=not there,
+            on_click=link.assign,
+            args=("q", numbers[at + by] if there else number),
+        )

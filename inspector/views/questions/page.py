@@ -1,0 +1,38 @@
+"""Questions: what people say of the Transformer, guessed first and then settled on the reader's model and text."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from inspector.questions.index import BY_NUMBER, QUESTIONS
+from inspector.views.components.top import at_top_of
+from inspector.views.questions import listing, opened
+from inspector.views.questions.reader import Reader
+from inspector.views.shell import languages, link, session
+
+link.parameters("q", "lang", "theme")
+last = max(BY_NUMBER)
+number = link.number("q", default=None, first=1, last=last)
+with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    ways = st.container(horizontal=True, vertical_alignment="center", gap="small", width="stretch")
+    # Beside the switch: what is made of all questions, such as a sheet to print.
+    language = languages.switch("Language / 语言")
+words = languages.WORDS[language]
+link.publish()
+# Here: an ordered list of questions, where the link has one.
+try:
+    reader = Reader.now()
+except ValueError as error:
+    session.show_problem(str(error), what=words.UNMEASURED)
+    st.stop()
+if number in BY_NUMBER:
+    with ways:
+        opened.ways(number, words)
+    opened.show(BY_NUMBER[number], reader, words, language)
+else:
+    if number is not None:
+        st.text(words.unknown(number, last))
+    ways.header(words.count(len(QUESTIONS)), anchor=False)
+    st.caption(words.ABOUT)
+    listing.show(reader, words, language)
+at_top_of(str(number))

@@ -1,0 +1,67 @@
+"""The questions that a page answers, listed on every page beside its title or, in a narrow window, at its end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from inspector.views.shell import languages, link, pages, widgets
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
+    from inspector.questions.record.question import Question
+
+PAGE = "questions"
+
+
+def draw(place: DeltaGenerator, page: str) -> None:
+    """Draw the list into a place, once the page's own picture is there.
+
+    The index of questions brings the analysis, and torch with it, for which the page's frame does not wait.
+    page: the address of the page.
+    """
+    from inspector.questions.index import QUESTIONS
+
+    if page == PAGE:
+        return
+    here = [question for question in QUESTIONS if question.see is not None and address(question) == page]
+    words = languages.WORDS[languages.chosen()]
+    first = page == ""
+    if not here and not first:
+        return
+    label = words.invitation(len(QUESTIONS)) if first else words.here(len(here))
+    with place.popover(label, icon=":material/quiz:", type=widgets.quiet_button(), key="asked here"):
+        shown = [question for question in here if _is_open(question)]
+        others = [question for question in here if question not in shown]
+        for heading, listed in ((words.ON_THIS_VIEW, shown), (words.ON_THIS_PAGE, others)):
+            if listed:
+                st.markdown(f"**{heading}**")
+            for question in listed:
+                _link(f"{question.number} · {question.asked.of(languages.chosen())}", {"q": str(question.number)})
+        _link(words.EVERY if not first else words.count(len(QUESTIONS)), {})
+
+
+def address(question: Question) -> str:
+    """Return the address of the page that shows a question's answer whole; the first page's is empty."""
+    page = "" if question.see is None else question.see.page
+    return "" if page == "attention" else page
+
+
+def _link(label: str, query: dict[str, str]) -> None:
+    given = {name: value for name in ("model", *link.TEXTS[:3]) if (value := st.query_params.get(name)) is not None}
+    lang = {"lang": str(held)} if (held := link.held("lang")) else {}
+    st.page_link(pages.FILES[PAGE], label=widgets.plain(label), query_params={**given, **query, **lang})
+
+
+def _is_open(question: Question) -> bool:
+    """Return True if the page is in a section that the question leads to."""
+    assert question.see is not None
+    state = {name: value for name, value in question.see.state.items() if name not in ("model", "text")}
+    return bool(state) and all(_now(name) in (value, None) for name, value in state.items() if name == "section")
+
+
+def _now(name: str) -> str | None:
+    value = st.session_state.get(name)
+    return None if value is None else str(value)

@@ -1,0 +1,47 @@
+"""The language of what is written in two: the page Questions, and the list of questions on every other page."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import streamlit as st
+
+from inspector.questions.record.both import LANGUAGES, Language
+from inspector.views.shell import link
+from inspector.wording.chinese import questions as chinese
+from inspector.wording.english import questions as english
+
+NAMES: dict[Language, str] = {"en": "English", "zh": "中文"}
+WORDS: dict[Language, ModuleType] = {"en": english, "zh": chinese}
+_PARAMETER = "lang"
+
+
+def chosen() -> Language:
+    """Return the language that the reader chose on the page Questions, at first that of the browser."""
+    held = link.held(_PARAMETER)
+    return "zh" if held == "zh" else "en" if held == "en" else _of_browser()
+
+
+def switch(label: str) -> Language:
+    """Draw the switch on a page that declares the parameter "lang", and return the language; label: for hearers."""
+    now: Language = "zh" if link.choice(_PARAMETER, default=_of_browser(), options=LANGUAGES) == "zh" else "en"
+    key = f"language {now}"  # a switch that a link has moved is a new one
+
+    def choose() -> None:
+        link.assign(_PARAMETER, st.session_state[key])
+
+    st.segmented_control(
+        label,
+        LANGUAGES,
+        default=now,
+        format_func=NAMES.__getitem__,
+        key=key,
+        on_change=choose,
+        required=True,
+        label_visibility="collapsed",
+    )
+    return now
+
+
+def _of_browser() -> Language:
+    return "zh" if (st.context.locale or "").lower().startswith("zh") else "en"

@@ -1,0 +1,162 @@
+"""Sentences of the page Questions in Chinese; inspector/wording/english/questions.py has the same names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from inspector.questions.record.question import Verdict
+
+ABOUT = "关于 Transformer 的常见说法，用你的文本实测。选一个问题，先猜，再看结果。"
+SEARCH = "搜索"
+SEARCH_HINT = "关键词或题号"
+THEME = "主题"
+ALL_THEMES = "全部主题"
+NO_MATCH = "没有同时包含这些词的问题。请减少关键词，或换一个主题。"
+SHOW_ALL = "显示全部问题"
+
+ALL_QUESTIONS = "全部问题"
+PREVIOUS = "上一题"
+NEXT = "下一题"
+SAID = "常见说法："
+GUESS = "先猜一猜：在你的文本上会是什么结果？"
+GUESSES: dict[Verdict, str] = {"true": "对", "false": "错", "depends": "看情况"}
+JUST_SHOW = "直接看答案"
+MEASURING = "正在你的文本上测量"
+
+HERE: dict[Verdict, str] = {"true": "在此成立", "false": "在此不成立", "depends": "看情况"}
+"""Verdicts that were measured in a model on a text."""
+ALWAYS: dict[Verdict, str] = {"true": "成立", "false": "不成立", "depends": "看情况"}
+"""Verdicts in which no loaded model takes part."""
+CANNOT = "无法在该模型上验证"
+UNMEASURED = "未能测量"
+STATED = "此题无法测量：结论依据文献。"
+HELD = "成立"
+NOT_HELD = "不成立"
+NEEDS = "要求"
+
+NUMBERS = "测得的数值"
+HEADS = ("指标", "实测", "论文中")
+FORMULA = "代入数值的公式"
+BECAUSE = "为什么会有这种说法"
+REFUTED = "什么结果会推翻它"
+SETTING = "测量方法"
+PAPERS = "论文"
+READ = "所读的文本"
+
+SETTLE = "全部测量"
+STOP = "停止"
+
+WHOLE = "完整实验"
+RUN_WHOLE = "运行完整实验"
+RUN_AGAIN = "重新运行"
+LIVE = "本机运行结果"
+STORED = "存档结果"
+NO_RUN_YET = "这里还没有运行过。"
+
+
+def count(questions: int) -> str:
+    """Say how many questions there are."""
+    return f"{questions} 个问题，用你的文本回答"
+
+
+def invitation(questions: int) -> str:
+    """Lead from the first view to the page."""
+    return f"初次使用？{questions} 个问题"
+
+
+def here(questions: int) -> str:
+    """Name the list of the questions that a page answers."""
+    return f"相关问题（{questions}）"
+
+
+ON_THIS_VIEW = "当前画面回答"
+ON_THIS_PAGE = "本页还回答"
+EVERY = "全部问题"
+
+
+def match(found: int, of: int) -> str:
+    """Say how many questions a search found."""
+    return f"找到 {found} 个问题（共 {of} 个）"
+
+
+def heading(number: int, asked: str) -> str:
+    """Head an opened question."""
+    return f"{number}. {asked}"
+
+
+def unknown(number: int, last: int) -> str:
+    """Say that a link asks for a question that there is not."""
+    return f"没有第 {number} 题；题号为 1 到 {last}。下面是全部问题。"
+
+
+def tally(found: Mapping[str, int]) -> str:
+    """Count verdicts; found: by "true", "false", "depends", "instead" (of another model) and "failed"."""
+    counted = (
+        f"{found.get('true', 0)} 个在此成立，{found.get('false', 0)} 个不成立，{found.get('depends', 0)} 个要看情况。"
+    )
+    if found.get("instead"):
+        counted += f"其中 {found['instead']} 个由其他模型代答。"
+    if found.get("failed"):
+        counted += f"另有 {found['failed']} 个未能测量。"
+    return counted
+
+
+def settling(done: int, total: int) -> str:
+    """Say how far the measuring of all questions is."""
+    return f"第 {min(done + 1, total)} 题，共 {total} 题"
+
+
+def running(done: int, total: int) -> str:
+    """Say how far a whole experiment is."""
+    return f"第 {done:,} 步，共 {total:,} 步"
+
+
+def stopped(done: int, total: int) -> str:
+    """Say that a whole experiment was stopped."""
+    return f"已在第 {done:,} 步停止（共 {total:,} 步），没有结果可显示。"
+
+
+def guessed(guess: str, *, right: bool, rights: int, of: int) -> str:
+    """Say whether a guess was right, and count the right ones of this visit."""
+    return f"你猜的是“{guess}”：{'猜对了' if right else '没有猜对'}。目前共猜 {of} 题，猜对 {rights} 题。"
+
+
+def cannot(model: str, lacks: str, instead: str) -> str:
+    """Say why another model was asked."""
+    why = f"{model} {lacks}。" if lacks else f"没有在 {model} 上测量。"
+    return f"{why}可以用 {instead} 来验证，以下是它的数值。"
+
+
+def not_at_hand(model: str, instead: str) -> str:
+    """Say that the model of a saved trace is not there, and which one was asked."""
+    return f"存档记录所用的模型 {model} 不在本机。改用 {instead} 测量，以下是它的数值。"
+
+
+def of_model(model: str, verdict: str) -> str:
+    """Name the model whose verdict it is, where it is not the reader's."""
+    return f"{model}：{verdict}"
+
+
+def depends(held: int, parts: int) -> str:
+    """Say how many parts of a claim hold."""
+    return f"{parts} 条中有 {held} 条成立"
+
+
+def numbers_of(model: str) -> str:
+    """Head the numbers of a model that is not the reader's."""
+    return f"{model} 的数值"
+
+
+def see(page: str, model: str) -> str:
+    """Name the button that opens the page which shows an answer whole; model: the stand-in, "" for the reader's own."""
+    return f"在 {page} 页查看" + (f"（用 {model}，英文页面）" if model else "（英文页面）")
+
+
+def queued(place: int) -> str:
+    """Say the place in the queue of visitors."""
+    return f"正在等待其他访问者的测量结束：你排在第 {place} 位。点“停止”、修改输入或换页都会放弃排队。"
+
+
+def stored(command: str, seeds: str, date: str) -> str:
+    """Say where a stored result comes from."""
+    return f"存档结果，并非现在测得。命令：{command}；随机种子：{seeds}；日期：{date}。"

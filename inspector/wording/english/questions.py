@@ -1,0 +1,173 @@
+"""Sentences of the page Questions: plain text, for the page shows them letter by letter.
+
+inspector/wording/chinese/questions.py has the same names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from inspector.questions.record.question import Verdict
+
+ABOUT = "What people say about the Transformer, measured on your text. Choose a question, guess, and see."
+SEARCH = "Search"
+SEARCH_HINT = "A word or a number"
+THEME = "Theme"
+ALL_THEMES = "All themes"
+NO_MATCH = "No question has all of these words. Try fewer, or another theme."
+SHOW_ALL = "Show all questions"
+
+ALL_QUESTIONS = "All questions"
+PREVIOUS = "Previous"
+NEXT = "Next"
+SAID = "People say:"
+GUESS = "Guess first: what will your text show?"
+GUESSES: dict[Verdict, str] = {"true": "True", "false": "False", "depends": "It depends"}
+JUST_SHOW = "Just show me"
+MEASURING = "Measuring on your text"
+
+HERE: dict[Verdict, str] = {"true": "Holds here", "false": "Does not hold here", "depends": "It depends"}
+"""Verdicts that were measured in a model on a text."""
+ALWAYS: dict[Verdict, str] = {"true": "Holds", "false": "Does not hold", "depends": "It depends"}
+"""Verdicts in which no loaded model takes part."""
+CANNOT = "Cannot be asked of this model"
+UNMEASURED = "Could not be measured"
+STATED = "Nothing can be measured here: the verdict rests on sources."
+HELD = "Holds"
+NOT_HELD = "Does not hold"
+NEEDS = "needs"
+
+NUMBERS = "Numbers"
+HEADS = ("Number", "Measured", "In the paper")
+FORMULA = "The formula with its numbers"
+BECAUSE = "Why people say so"
+REFUTED = "What would refute it"
+SETTING = "How it is measured"
+PAPERS = "Papers"
+READ = "Text that was read"
+
+SETTLE = "Settle all"
+STOP = "Stop"
+
+WHOLE = "The whole experiment"
+RUN_WHOLE = "Run it whole"
+RUN_AGAIN = "Run it again"
+LIVE = "Run here"
+STORED = "Stored result"
+NO_RUN_YET = "It has not been run here yet."
+
+
+def count(questions: int) -> str:
+    """Say how many questions there are."""
+    return f"{questions} questions, settled on your text"
+
+
+def invitation(questions: int) -> str:
+    """Lead from the first view to the page."""
+    return f"New here? {questions} questions"
+
+
+def here(questions: int) -> str:
+    """Name the list of the questions that a page answers."""
+    return f"Questions ({questions})"
+
+
+ON_THIS_VIEW = "What you see answers"
+ON_THIS_PAGE = "This page answers too"
+EVERY = "All questions"
+
+
+def match(found: int, of: int) -> str:
+    """Say how many questions a search found."""
+    return f"{found} of {of} questions"
+
+
+def heading(number: int, asked: str) -> str:
+    """Head an opened question."""
+    return f"{number}. {asked}"
+
+
+def unknown(number: int, last: int) -> str:
+    """Say that a link asks for a question that there is not."""
+    return f"There is no question {number}; they go from 1 to {last}. You see all instead."
+
+
+def tally(found: Mapping[str, int]) -> str:
+    """Count verdicts; found: by "true", "false", "depends", "instead" (of another model) and "failed"."""
+    said = [
+        (found.get("true", 0), "{} hold here"),
+        (found.get("false", 0), "{} do not"),
+        (found.get("depends", 0), "{} depend on what is meant"),
+    ]
+    counted = ", ".join(words.format(number) for number, words in said)
+    more = ""
+    if found.get("instead"):
+        more += f" {found['instead']} of these were asked of another model."
+    if found.get("failed"):
+        more += f" {found['failed']} could not be measured."
+    return f"{counted}.{more}"
+
+
+def settling(done: int, total: int) -> str:
+    """Say how far the measuring of all questions is."""
+    return f"Question {min(done + 1, total)} of {total}"
+
+
+def running(done: int, total: int) -> str:
+    """Say how far a whole experiment is."""
+    return f"Step {done:,} of {total:,}"
+
+
+def stopped(done: int, total: int) -> str:
+    """Say that a whole experiment was stopped."""
+    return f"Stopped after {done:,} of {total:,} steps: nothing is shown of it."
+
+
+def guessed(guess: str, *, right: bool, rights: int, of: int) -> str:
+    """Say whether a guess was right, and count the right ones of this visit."""
+    said = f"You guessed “{guess}”: {'right' if right else 'not so'}."
+    return f"{said} {rights} of {of} {'guess' if of == 1 else 'guesses'} right so far."
+
+
+def cannot(model: str, lacks: str, instead: str) -> str:
+    """Say why another model was asked."""
+    why = f"{model} {lacks}." if lacks else f"{model} was not asked."
+    return f"{why} {instead} can be asked: its numbers stand here."
+
+
+def not_at_hand(model: str, instead: str) -> str:
+    """Say that the model of a saved trace is not there, and which one was asked."""
+    return f"The model {model} of the saved trace is not at hand. {instead} was asked: its numbers stand here."
+
+
+def of_model(model: str, verdict: str) -> str:
+    """Name the model whose verdict it is, where it is not the reader's."""
+    return f"{model}: {verdict[0].lower()}{verdict[1:]}"
+
+
+def depends(held: int, parts: int) -> str:
+    """Say how many parts of a claim hold."""
+    return f"{held} of {parts} parts hold"
+
+
+def numbers_of(model: str) -> str:
+    """Head the numbers of a model that is not the reader's."""
+    return f"Numbers of {model}"
+
+
+def see(page: str, model: str) -> str:
+    """Name the button that opens the page which shows an answer whole; model: the stand-in, "" for the reader's own."""
+    return f"See it on {page}" + (f", with {model}" if model else "")
+
+
+def queued(place: int) -> str:
+    """Say the place in the queue of visitors."""
+    return (
+        f"The measuring waits for other visitors: you are number {place} in the queue. Stop, a change or another page "
+        "gives up your place."
+    )
+
+
+def stored(command: str, seeds: str, date: str) -> str:
+    """Say where a stored result comes from."""
+    return f"Stored, not measured now. Command: {command}. Seeds: {seeds}. Date: {date}."

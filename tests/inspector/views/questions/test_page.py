@@ -1,0 +1,153 @@
+"""The page Questions: search, guess, answer, the other page in its state and back, both languages."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from inspector.questions import asking
+from inspector.questions.index import BY_NUMBER, QUESTIONS, THEMES
+from tests.inspector.views.page import HOSTILE, opened, pressed, said, turned
+
+CHINESE = re.compile(r"[一-鿿]")
+
+
+def badges(app: AppTest) -> list[str]:
+    return [found for element in app.markdown for found in re.findall(r":\w+-badge\[[^]]*\]", element.value)]
+
+
+def labels(app: AppTest) -> list[str]:
+    return [button.label for button in app.button]
+
+
+def revealed(number: int = 16, **link: str) -> AppTest:
+    return pressed(opened("Questions", q=str(number), **link), f"show {number}")
+
+
+@pytest.fixture(scope="module")
+def answered() -> AppTest:
+    return revealed()
+
+
+def test_every_question_is_listed_under_its_theme():
+    app = opened("Questions")
+    keys = [button.key for button in app.button]
+    assert all(f"question {question.number}" in keys for question in QUESTIONS)
+    assert [one.value for one in app.subheader] == [theme.name.en for theme in THEMES if theme.questions]
+    assert f"{len(QUESTIONS)} questions" in said(app)
+
+
+@pytest.mark.parametrize("typed", ["16", "variance", "方差", "Variance D_K"])
+def test_search_reads_both_languages_and_numbers(typed: str):
+    app = opened("Questions", search=typed)
+    keys = [button.key for button in app.button]
+    assert "question 16" in keys
+    assert app.text_input(key="search").value == typed
+
+
+def test_a_search_without_a_match_says_so_and_is_taken_back():
+    app = opened("Questions", search=HOSTILE[:60])
+    assert "No question has all of these words" in said(app)
+    assert "<img" not in said(app)
+    pressed(app, "show all")
+    assert "question 16" in [button.key for button in app.button]
+
+
+def test_a_theme_shows_its_questions_alone():
+    app = opened("Questions", theme="scale")
+    numbers = {int(key.split()[1]) for button in app.button if re.fullmatch(r"question \d+", key := button.key or "")}
+    assert numbers == {question.number for theme in THEMES if theme.id == "scale" for question in theme.questions}
+
+
+def test_nothing_of_the_answer_stands_before_the_guess():
+    app = opened("Questions", q="16")
+    question = BY_NUMBER[16]
+    assert question.said.en.split(",")[0] in said(app).replace("&#44;", ",").replace("&#46;", ".")
+    assert question.because.en[:20] not in said(app)
+    assert badges(app) == []
+    assert len(app.get("plotly_chart")) == 0
+
+
+def test_a_guess_is_judged_and_counted():
+    app = pressed(opened("Questions", q="16"), "guess true 16")
+    assert "You guessed “True”: not so. 0 of 1 guess right so far." in said(app)
+    app = pressed(opened("Questions", q="16"), "guess depends 16")
+    assert "right. 1 of 1 guess right" in said(app)
+
+
+def test_the_answer_has_verdict_parts_numbers_formula_and_papers(answered: AppTest):
+    shown = said(answered)
+    assert "It depends · 1 of 3 parts hold" in shown
+    assert len(badges(answered)) == 1 + len(BY_NUMBER[16].parts)
+    assert "needs 1 ± 5 %" in shown.replace("&#37;", "%")
+    assert len(answered.get("plotly_chart")) == 1
+    assert "<drawn>" not in answered.latex[0].value
+    assert len(answered.table) == 1
+    assert "https://arxiv.org/abs/1706.03762" in shown
+    assert "See it on Scores" in labels(answered)
+
+
+def test_chinese_has_no_english_words_of_the_page():
+    app = revealed(lang="zh")
+    assert all(CHINESE.search(one.value) for one in [*app.header, *app.subheader])
+    assert "在 Scores 页查看（英文页面）" in labels(app)
+    assert CHINESE.search(opened("Questions", lang="zh").subheader[0].value)
+
+
+def test_the_switch_changes_the_language_and_is_remembered_on_other_pages():
+    app = opened("Questions")
+    app.segmented_control(key="language en").set_value("zh").run()
+    assert app.query_params["lang"] == "zh"
+    assert CHINESE.search(app.header[0].value)
+    turned(app, "Scores")
+    turned(app, "Questions")
+    assert CHINESE.search(app.header[0].value)
+
+
+def test_the_list_has_the_verdict_of_what_was_measured(answered: AppTest):
+    pressed(answered, "all questions")
+    (label,) = [button.label for button in answered.button if button.key == "question 16"]
+    assert "It depends" in label
+    assert "0 hold here, 0 do not, 1 depend" in said(answered)
+    pressed(answered, "question 16")
+    assert "It depends" in said(answered)
+
+
+def test_a_question_that_there_is_not_is_a_sentence():
+    for number in ("0", "9999", "x", ""):
+        app = opened("Questions", q=number)
+        assert not app.exception
+        assert "question 16" in [button.key for button in app.button]
+
+
+def test_what_cannot_be_measured_is_a_sentence(monkeypatch: pytest.MonkeyPatch):
+    app = revealed(text=" ")
+    assert "Could not be measured" in said(app)
+    assert "The text is empty." in said(app)
+
+
+def test_settle_all_measures_what_is_listed(monkeypatch: pytest.MonkeyPatch):
+    app = pressed(opened("Questions", search="16", text="A small cat sat there."), "settle all")
+    assert not app.exception
+    assert "1 of" in said(app)
+    assert "1 depend" in said(app)
+
+
+def test_another_model_answers_where_the_readers_cannot(monkeypatch: pytest.MonkeyPatch):
+    from dataclasses import replace
+
+    from inspector.questions.record.kinds import Kind
+
+    question = BY_NUMBER[16]
+    kind = Kind(lambda loaded: loaded.card.id == "minilm", replace(question.asked, en="is too <b>small</b>"), "minilm")
+    changed = replace(question, of=kind)
+    monkeypatch.setitem(BY_NUMBER, 16, changed)
+    assert asking.find(16) is changed
+    app = revealed(model="mini-gpt", text="A dog ran over there.")
+    assert "Cannot be asked of this model" in said(app)
+    assert "too <b>small</b>" in app.text[0].value
+    assert "MiniLM: it depends" in said(app)
+    assert "Numbers of MiniLM" in said(app)
+    assert "See it on Scores, with MiniLM" in labels(app)
