@@ -66,8 +66,7 @@ def together(subject: Subject) -> Together:
     """Read the reader's text as a batch with seven sentences, once for all questions."""
 
     def make() -> Together:
-        english = examples.reads(subject.loaded.card.id, BESIDE.en)
-        texts = [read_of(subject), *(BESIDE.en if english else BESIDE.zh).splitlines()]
+        texts = [read_of(subject), *sentences(subject)]
         batch = record_batch(subject.loaded, texts, keep_padding=True)
         usable = [at for at, norm in enumerate(batch.norms) if norm.input.shape[0] == batch.keep.size and plain(norm)]
         if not usable:
@@ -98,3 +97,8 @@ def compared(subject: Subject) -> pd.DataFrame:
         return normalization.compared(batch.x, batch.keep, epsilon=batch.epsilon).set_index("norm")
 
     return subject.once("norms compared", make)
+
+
+def sentences(subject: Subject) -> list[str]:
+    """The seven sentences in the language that the model has learned, the shortest first and the longest last."""
+    return (BESIDE.en if examples.reads(subject.loaded.card.id, BESIDE.en) else BESIDE.zh).splitlines()
