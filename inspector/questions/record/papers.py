@@ -22,6 +22,9 @@ BA_2016 = _arxiv("Ba, Kiros & Hinton 2016", "Layer Normalization", "1607.06450")
 BAHDANAU_2015 = _arxiv(
     "Bahdanau, Cho & Bengio 2015", "Neural Machine Translation by Jointly Learning to Align and Translate", "1409.0473"
 )
+BHOJANAPALLI_2020 = _arxiv(
+    "Bhojanapalli et al. 2020", "Low-Rank Bottleneck in Multi-head Attention Models", "2002.07028"
+)
 CLARK_2019 = _arxiv("Clark et al. 2019", "What Does BERT Look At? An Analysis of BERT's Attention", "1906.04341")
 DEVLIN_2019 = _arxiv(
     "Devlin et al. 2019",

@@ -460,7 +460,8 @@ def _lab_loss(switches: Switches) -> list[float]:
     return [report.loss for report in lab.train(solver(run), run)]
 
 
-def _trained(subject: Subject, switches: Switches) -> list[float]:
+def trained(subject: Subject, switches: Switches) -> list[float]:
+    """The loss of the lab's Transformer under these switches, every 10 steps; trained once for all texts and models."""
     found: list[float] = subject.kept(("lab loss", switches), partial(_lab_loss, switches))
     return found
 
@@ -498,7 +499,7 @@ def _sharing(subject: Subject) -> Measured:
             two, one = of_product(query, key[head]), of_product(query, query)
             own.append(two.positive / max(two.rank, 1))
             tied.append(one.positive / max(one.rank, 1))
-    three, shared = _trained(subject, Switches()), _trained(subject, Switches(shared_query_key=True))
+    three, shared = trained(subject, Switches()), trained(subject, Switches(shared_query_key=True))
     return Measured(
         {"tied": min(tied), "own": float(np.median(own)), "three": three[-1], "shared": shared[-1]},
         _curves(((_THREE, three), (Both("W_Q = W_K", "W_Q = W_K"), shared))),
@@ -570,7 +571,7 @@ def _without(subject: Subject) -> Measured:
     if len(x) < 2:
         raise ValueError("the text has one token, and nothing can be compared with it; write a longer one")
     itself, _ = _on_diagonal(_weights(x[None], x[None]))
-    three, none = _trained(subject, Switches()), _trained(subject, Switches(projections=False))
+    three, none = trained(subject, Switches()), trained(subject, Switches(projections=False))
     drawn = subject.kept(("itself", SEED), partial(theory.itself, keys=64, width=512, seed=SEED))
     return Measured(
         {"drawn": drawn, "itself": itself, "even": 1 / len(x), "three": three[-1], "none": none[-1]},
@@ -732,7 +733,7 @@ def _key_is_value(subject: Subject) -> Measured:
             of_value += ((key - value).flatten(1).norm(dim=1) / size).tolist()
     if not of_value:
         raise ValueError(f"keys and values of {subject.loaded.card.id} differ in width, so they cannot be equal")
-    three, shared = _trained(subject, Switches()), _trained(subject, Switches(shared_key_value=True))
+    three, shared = trained(subject, Switches()), trained(subject, Switches(shared_key_value=True))
     return Measured(
         {
             "value": float(np.median(of_value)),
