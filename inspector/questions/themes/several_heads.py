@@ -66,7 +66,7 @@ LABELS = {
 
 
 def importances(subject: Subject) -> list[Importance]:
-    """What leaving out each head alone does to the output; of many heads some, evenly spaced over the model."""
+    """Leave out each head alone, and measure what that does to the output; of many heads some, evenly spaced."""
 
     def make() -> list[Importance]:
         every = interventions.every_head(subject.trace)
@@ -413,7 +413,7 @@ ENSEMBLE = Question(
     formula=r"\cos(h_a W_O^{(a)}, h_b W_O^{(b)}) = <alike>, \qquad <one> \;(1), \; <layer> \;(H)",
     papers=(VASWANI_2017, MICHEL_2019),
     see=See("lab", {"lab_seeds": "3", "lab_b_positions": "sinusoidal", "lab_b_heads": "1"}),
-    of=ANY,
+    of=SEES_QUERIES,
     whole=Whole(
         run=_several_and_one,
         about=Both(
@@ -991,7 +991,7 @@ MERGE = Question(
     formula=r"\lVert \mathrm{concat}(h_1 .. h_H) W_O - \textstyle\sum_i h_i W_O^{(i)} \rVert = <difference>",
     papers=(VASWANI_2017,),
     see=See("block", {"section": "way"}),
-    of=ANY,
+    of=SEES_QUERIES,
 )
 
 
