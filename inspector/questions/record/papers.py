@@ -53,6 +53,7 @@ PRESS_2022 = _arxiv(
     "Train Short, Test Long: Attention with Linear Biases Enables Input Length Extrapolation",
     "2108.12409",
 )
+SANTURKAR_2018 = _arxiv("Santurkar et al. 2018", "How Does Batch Normalization Help Optimization?", "1805.11604")
 SHEN_2020 = _arxiv("Shen et al. 2020", "PowerNorm: Rethinking Batch Normalization in Transformers", "2003.07845")
 SU_2021 = _arxiv("Su et al. 2021", "RoFormer: Enhanced Transformer with Rotary Position Embedding", "2104.09864")
 VASWANI_2017 = _arxiv("Vaswani et al. 2017", "Attention Is All You Need", "1706.03762")
@@ -64,3 +65,4 @@ VOITA_2019 = _arxiv(
 WIEGREFFE_2019 = _arxiv("Wiegreffe & Pinter 2019", "Attention is not not Explanation", "1908.04626")
 XIAO_2023 = _arxiv("Xiao et al. 2023", "Efficient Streaming Language Models with Attention Sinks", "2309.17453")
 XIONG_2020 = _arxiv("Xiong et al. 2020", "On Layer Normalization in the Transformer Architecture", "2002.04745")
+ZHANG_2019 = _arxiv("Zhang & Sennrich 2019", "Root Mean Square Layer Normalization", "1910.07467")

@@ -512,4 +512,103 @@ RUNNING = Question(
     of=BATCHED,
 )
 
-THEME = Theme("batch_norm", Both("BatchNorm", "BatchNorm"), (DIMENSIONS, PADDING, LATE, SMALL, LARGE, RUNNING))
+
+def _both_sides(subject: Subject) -> Measured:
+    batch = together(subject)
+    x, keep = batch.x, batch.keep
+    running = normalization.running_statistics(x[1:], keep[1:])
+    own, kept = x[:1], keep[:1]
+
+    def alone(norm: normalization.OtherNorm) -> float:
+        beside = normalization.through(x, keep, norm=norm, epsilon=batch.epsilon, running=running)[:1][kept]
+        without = normalization.through(own, kept, norm=norm, epsilon=batch.epsilon, running=running)[kept]
+        return float(np.abs(beside - without).max())
+
+    width = x.shape[-1]
+    weight = np.random.default_rng(0).normal(size=(width, width)) / np.sqrt(width)
+    linear = (own @ weight.T)[kept]
+    mean, variance = running
+    factor = 1 / np.sqrt(variance + batch.epsilon)
+    apart = (linear - mean) * factor
+    folded = own[kept] @ (weight * factor[:, None]).T - mean * factor
+    return Measured(
+        {
+            "folded": float(np.abs(apart - folded).max() / np.abs(apart).max()),
+            "others": alone("batch"),
+            "running": alone("running batch"),
+        },
+        Bars(
+            [Both("training", "训练"), Both("inference", "推理")],
+            [alone("batch"), alone("running batch")],
+            Both("largest change of your text without the other texts", "去掉其他文本后，你的文本的最大变化"),
+            parts=["norm"] * 2,
+        ),
+    )
+
+
+BOTH_SIDES = Question(
+    66,
+    asked=Both("What speaks for BatchNorm, and what against it?", "BatchNorm 有什么优缺点？"),
+    said=Both(
+        "BatchNorm is for images of a fixed size. It depends on the batch, so it cannot be used on texts.",
+        "BN 适合图像等输入尺寸固定的任务；它依赖批次，不能用于变长的文本。",
+    ),
+    parts=(
+        Part(
+            Both(
+                "For it: in inference it folds into the linear layer before it and costs nothing.",
+                "优点：推理时可以并入前面的线性层，不增加计算。",
+            ),
+            (below("folded", 1e-6),),
+        ),
+        Part(
+            Both(
+                "Against it: in training a text comes out otherwise with other texts beside it.",
+                "缺点：训练时，同批的其他文本不同，一个文本的结果就不同。",
+            ),
+            (above("others", 0.1),),
+        ),
+        Part(
+            Both(
+                "Against it: in inference a text still depends on the texts beside it.",
+                "缺点：推理时，一个文本仍然依赖同批的其他文本。",
+            ),
+            (above("running", 1e-9),),
+        ),
+    ),
+    measure=_both_sides,
+    numbers={
+        "folded": Quantity(Both("difference, folded and apart, relative", "并入与不并入的相对差")),
+        "others": Quantity(Both("change without the other texts, training", "去掉其他文本后的变化，训练")),
+        "running": Quantity(Both("change without the other texts, inference", "去掉其他文本后的变化，推理")),
+    },
+    setting=Both(
+        "The text and seven sentences of other lengths before the middle norm, padding counted as frameworks do. "
+        "Inference takes the statistics of the seven sentences. Folded: a random linear layer before it, seed 0, "
+        "float64.",
+        "该文本和另外七个长度不同的句子在中间一个归一化层之前的激活值，像框架那样计入填充。推理使用七个句子的统计量。"
+        "并入：前面接一个随机线性层，种子 0，float64。",
+    ),
+    because=Both(
+        "Images of a batch have one size, and each cell is real; texts have padding, and their statistics differ from "
+        "batch to batch. That makes BatchNorm worse there, not impossible: with running averages it computes each "
+        "text by "
+        "itself, whatever its length. LayerNorm cannot be folded away, for its factor is another for each token.",
+        "同一批图像大小相同，每个位置都是真实数据；文本有填充，各批次的统计量也不同。这使 BN 在文本上效果较差，"
+        "但并非不能用："
+        "推理时用移动平均，每个文本单独计算，与长度无关。LN 则无法并入线性层，因为它的缩放系数对每个 token 都不同。",
+    ),
+    refuted=Both(
+        "A BatchNorm in inference whose numbers for a text change with the texts beside it.",
+        "如果推理时的 BN 会因同批文本不同而改变某个文本的结果，前述结论就被推翻。",
+    ),
+    formula=r"\gamma \frac{W x - \mu}{\sigma} + \beta = \left(\frac{\gamma}{\sigma} W\right) x + "
+    r"\left(\beta - \frac{\gamma \mu}{\sigma}\right) \qquad (\Delta = <folded>)",
+    papers=(IOFFE_2015, SHEN_2020),
+    see=See("layernorm", {"section": "Another norm"}),
+    of=BATCHED,
+)
+
+THEME = Theme(
+    "batch_norm", Both("BatchNorm", "BatchNorm"), (DIMENSIONS, PADDING, LATE, SMALL, LARGE, RUNNING, BOTH_SIDES)
+)

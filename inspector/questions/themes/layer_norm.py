@@ -4,18 +4,33 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import torch
 
 from inspector import normalization
 from inspector.normalization.other_norms import Floats
 from inspector.questions.record.both import Both
-from inspector.questions.record.checks import around, at_least, at_most, below, equal, near
-from inspector.questions.record.papers import BA_2016
+from inspector.questions.record.checks import above, around, at_least, at_most, below, equal, near
+from inspector.questions.record.kinds import ANY
+from inspector.questions.record.papers import (
+    BA_2016,
+    IOFFE_2015,
+    SANTURKAR_2018,
+    SHEN_2020,
+    VASWANI_2017,
+    XIONG_2020,
+    ZHANG_2019,
+)
 from inspector.questions.record.picture import Bars, Lines, Series
-from inspector.questions.record.question import Measured, Part, Quantity, Question, See, Theme
+from inspector.questions.record.question import Measured, Part, Quantity, Question, See, Stored, Theme, Watch, Whole
 from inspector.questions.record.subject import Subject
-from inspector.questions.themes.together import BATCHED, LAYER_NORMED, compared, plain, together
+from inspector.questions.themes.together import BATCHED, LAYER_NORMED, MOVED, changed, compared, plain, together
 from inspector.trace import NormRecord
+from models.training.lab import train, trial
+from models.training.tiny.experiments import LabRun, Switches
+from models.training.tiny.solvers import solver
+from models.transformer import norms as own_norms
+from models.transformer.config import Norm
 
 
 def layer_norms(subject: Subject) -> list[NormRecord]:
@@ -39,7 +54,7 @@ def _per_token(subject: Subject) -> Measured:
             "cells": 16.0 * 100.0,
             "gamma": float(norm.gamma.size),
             "width": float(norm.input.shape[1]),
-            "difference": max(_off(norm, _standardised(norm.input, 1)) for norm in norms),
+            "difference": max(_off(norm, _standardised(norm, 1)) for norm in norms),
         },
         Bars(
             [*subject.trace.read_by(norm.stream).tokens],
@@ -53,9 +68,9 @@ def _per_token(subject: Subject) -> Measured:
     )
 
 
-def _standardised(x: Floats, axis: int | None) -> Floats:
-    exact = x.astype(np.float64)
-    found: Floats = (exact - exact.mean(axis=axis, keepdims=True)) / exact.std(axis=axis, keepdims=True).clip(1e-12)
+def _standardised(norm: NormRecord, axis: int | None) -> Floats:
+    x = norm.input.astype(np.float64)
+    found: Floats = (x - x.mean(axis=axis, keepdims=True)) / np.sqrt(x.var(axis=axis, keepdims=True) + norm.epsilon)
     return found
 
 
@@ -131,8 +146,8 @@ PER_TOKEN = Question(
 
 def _per_sample(subject: Subject) -> Measured:
     norms = layer_norms(subject)
-    token = [_off(norm, _standardised(norm.input, 1)) for norm in norms]
-    sentence = [_off(norm, _standardised(norm.input, None)) for norm in norms]
+    token = [_off(norm, _standardised(norm, 1)) for norm in norms]
+    sentence = [_off(norm, _standardised(norm, None)) for norm in norms]
     names = [str(at) for at in range(len(norms))]
     return Measured(
         {"token": max(token), "sentence": min(sentence), "tokens": float(len(norms[0].input))},
@@ -319,7 +334,7 @@ RELATIONS = Question(
                 "Across tokens it is the other way round: BatchNorm keeps a feature's order, LayerNorm does not.",
                 "在 token 之间正好相反：BN 保持同一特征在各 token 间的次序，LN 不保持。",
             ),
-            (at_least("batch_across", 0.999), at_most("layer_across", 0.99)),
+            (at_least("batch_across", 0.98), below("layer_across", "batch_across", times=0.99)),
         ),
     ),
     measure=_relations,
@@ -351,4 +366,521 @@ RELATIONS = Question(
     of=BATCHED,
 )
 
-THEME = Theme("layer_norm", Both("LayerNorm", "LayerNorm"), (PER_TOKEN, PER_SAMPLE, NORMAL, RELATIONS))
+
+def _alone(subject: Subject) -> Measured:
+    before, after, _ = changed(subject)
+    slopes = subject.once("jacobians", normalization.jacobians).set_index("kind")["others"]
+    found = {"attention": "attention", "ffn": "FFN", "layer": "LayerNorm", "batch": "BatchNorm"}
+    numbers = {name: float(slopes[kind]) for name, kind in found.items()}
+    return Measured(
+        {"moved": max(before, after), **numbers},
+        Bars(
+            [
+                Both(
+                    "attention",
+                    "注意力",
+                ),
+                Both(
+                    "FFN",
+                    "FFN",
+                ),
+                Both(
+                    "LayerNorm",
+                    "LayerNorm",
+                ),
+                Both(
+                    "BatchNorm",
+                    "BatchNorm",
+                ),
+            ],
+            list(numbers.values()),
+            Both("influence of other tokens (length of the Jacobian)", "其他 token 的影响（雅可比矩阵的范数）"),
+            parts=["attention", "ffn", "norm", "norm"],
+        ),
+    )
+
+
+ALONE = Question(
+    61,
+    asked=Both("Are the tokens of a Transformer computed independently?", "Transformer 中各个 token 是独立计算的吗？"),
+    said=Both(
+        "Tokens are processed independently, which is why LayerNorm fits: self-attention's input is position-wise.",
+        "Transformer 中每个 token 独立计算，自注意力的输入是位置独立的（position-wise），所以适合用 LN。",
+    ),
+    parts=(
+        Part(
+            Both("In this model a token does not depend on the others.", "在该模型中，一个 token 不依赖其他 token。"),
+            (at_most("moved", MOVED),),
+        ),
+        Part(
+            Both("Attention computes each token by itself.", "注意力对每个 token 单独计算。"),
+            (equal("attention", 0),),
+        ),
+        Part(
+            Both("The FFN and LayerNorm compute each token by itself.", "FFN 和 LayerNorm 对每个 token 单独计算。"),
+            (equal("ffn", 0), equal("layer", 0)),
+        ),
+    ),
+    measure=_alone,
+    numbers={
+        "moved": Quantity(Both("largest change of other tokens in this model", "该模型中其他 token 的最大变化")),
+        "attention": Quantity(Both("influence of other tokens in attention", "其他 token 的影响，注意力")),
+        "ffn": Quantity(Both("influence of other tokens in the FFN", "其他 token 的影响，FFN")),
+        "layer": Quantity(Both("influence of other tokens in LayerNorm", "其他 token 的影响，LayerNorm")),
+        "batch": Quantity(Both("influence of other tokens in BatchNorm", "其他 token 的影响，BatchNorm")),
+    },
+    setting=Both(
+        "Change: the middle token is replaced by another of the text, last hidden states. Influence: the length of "
+        "the "
+        "Jacobian's blocks from other tokens of the text, in an untrained block of the own Transformer, width 32, "
+        "2 texts "
+        "of 3 tokens, seed 0; untrained, for what a sublayer can see does not depend on training.",
+        "变化：把中间的 token 换成文本中的另一个 token，看最后的隐藏状态。影响：雅可比矩阵中来自同一文本其他 token "
+        "的各块的范数，取自 Headlight 自己的 Transformer 的一个未训练的块（宽度 32，2 个文本各 3 个 "
+        "token，种子 0）；子层能看到什么与训练无关，所以用未训练的块。",
+    ),
+    because=Both(
+        "All tokens are computed at the same time with the same weights, and that sounds like independence. But the "
+        "purpose of attention is to mix them; position-wise are the projections, the FFN and the norms.",
+        "所有 token 用同一组权重并行计算，听起来像是互相独立。但注意力的作用正是混合各个 token；"
+        "逐位置计算的是线性投影、FFN 和归一化。",
+    ),
+    refuted=Both(
+        "An attention layer whose output for a token stays as it is when the others change.",
+        "如果其他 token 改变后，注意力层对某个 token 的输出不变，结论就被推翻。",
+    ),
+    formula=r"\left\|\frac{\partial y_i}{\partial x_j}\right\|_{i \neq j}: \quad <attention>, \; <ffn>, \; <layer>",
+    papers=(VASWANI_2017,),
+    see=See("layernorm", {"section": "Pre-norm or post-norm"}),
+    of=ANY,
+)
+
+
+def _stability(subject: Subject) -> Measured:
+    glorot = subject.once("untrained depth xavier", normalization.through_depth)
+    small = subject.once("untrained depth normal", lambda: normalization.through_depth(initialisation="normal"))
+    last = int(glorot["layer"].max())
+
+    def at(table: pd.DataFrame, stack: str, layer: int, column: str) -> float:
+        rows = table[(table["stack"] == stack) & (table["layer"] == layer)]
+        return float(rows[column].iloc[0])
+
+    def through(stack: str) -> float:
+        return at(glorot, stack, -1, "gradient") / at(glorot, stack, last, "gradient")
+
+    def start(stack: str) -> float:
+        return at(glorot, stack, last, "activation") / at(small, stack, last, "activation")
+
+    names = {
+        "pre-norm": Both("norm", "有归一化"),
+        "no norm": Both("no norm", "无归一化"),
+        "post-norm, no residual": Both("norm, no residual", "有归一化，无残差"),
+        "no norm, no residual": Both("no norm, no residual", "无归一化，无残差"),
+    }
+    return Measured(
+        {
+            "scaled": float(compared(subject)["scaled"]["layer"]),
+            "growing": through("pre-norm"),
+            "growing_without": through("no norm"),
+            "fading": through("post-norm, no residual"),
+            "fading_without": through("no norm, no residual"),
+            "start": start("pre-norm"),
+            "start_without": start("no norm"),
+        },
+        Lines(
+            tuple(
+                Series(
+                    name,
+                    glorot["layer"][glorot["stack"] == stack].tolist(),
+                    glorot["gradient"][glorot["stack"] == stack].tolist(),
+                    part="norm" if "no norm" not in stack else "residual",
+                    dashed="no residual" in stack,
+                )
+                for stack, name in names.items()
+            ),
+            x_title=Both("layer", "层"),
+            y_title=Both("length of the gradient", "梯度的范数"),
+            log_y=True,
+        ),
+    )
+
+
+STABILITY = Question(
+    62,
+    asked=Both("What is normalisation good for?", "归一化有什么用？"),
+    said=Both(
+        "It keeps gradients from vanishing and exploding, makes the initial weights matter less and the scale of the "
+        "input not at all.",
+        "缓解梯度消失和爆炸，降低对参数初始化的敏感度，并带来尺度不变性。",
+    ),
+    parts=(
+        Part(
+            Both("LayerNorm gives the same for 1,000 times the input.", "输入放大 1000 倍，LN 的输出不变。"),
+            (below("scaled", 0.1),),
+        ),
+        Part(
+            Both("Gradients do not explode with it.", "有归一化，梯度不会爆炸。"),
+            (below("growing", "growing_without", times=0.001),),
+        ),
+        Part(
+            Both("Without residuals they do not vanish with it.", "没有残差连接时，有归一化梯度也不会消失。"),
+            (above("fading", "fading_without", times=1000),),
+        ),
+        Part(
+            Both(
+                "The size of the initial weights matters far less with it.",
+                "有归一化，初始权重的大小影响小得多。",
+            ),
+            (below("start", "start_without", times=0.01),),
+        ),
+    ),
+    measure=_stability,
+    numbers={
+        "scaled": Quantity(
+            Both(
+                "change of LayerNorm's output at 1,000 times the input",
+                "输入放大 1000 倍时 LN 输出的变化",
+            )
+        ),
+        "growing": Quantity(Both("gradient, first over last layer, norm", "首层与末层梯度之比，有归一化")),
+        "growing_without": Quantity(Both("the same, no norm", "同上，无归一化")),
+        "fading": Quantity(Both("the same, norm and no residual", "同上，有归一化、无残差")),
+        "fading_without": Quantity(Both("the same, no norm and no residual", "同上，无归一化、无残差")),
+        "start": Quantity(
+            Both(
+                "activation, Glorot over small weights, norm",
+                "激活值之比（Glorot / 小初始权重），有归一化",
+            )
+        ),
+        "start_without": Quantity(Both("the same, no norm", "同上，无归一化")),
+    },
+    setting=Both(
+        "Scale: the text and seven sentences before the middle norm of the model. The rest: untrained encoders of 24 "
+        "layers, width 32, 8 texts of 16 random tokens, seed 0, pre-norm with residual or post-norm without; Glorot's "
+        "initialisation, and beside it deviation 0.02.",
+        "尺度：该文本和另外七个句子在模型中间一个归一化层之前的激活值。其余：未训练的 24 层编码器，宽度 32，"
+        "8 个文本各 16 个随机 "
+        "token，种子 0；有残差时用 pre-norm，无残差时用 post-norm；初始化用 Glorot，另用标准差 0.02 的初始化作比较。",
+    ),
+    because=Both(
+        "Notes add that the norm brings numbers into the sensitive zone of sigmoid and tanh. A Transformer has "
+        "ReLU, GELU "
+        "or SwiGLU there. What counts is that each layer gets numbers of one size whatever the layers before it "
+        "do; how "
+        "much the residual does of it depends on where the norm stands.",
+        "资料中还常说，归一化让数值落入 sigmoid、tanh 的敏感区间；但 Transformer 用的是 ReLU、GELU 或 SwiGLU。"
+        "真正重要的是：无论前面的层如何，每一层拿到的数值大小都一致。残差连接分担了多少，取决于归一化放在哪里。",
+    ),
+    refuted=Both(
+        "Deep untrained stacks whose gradients stay alike with a norm and without.",
+        "如果未训练的深层网络有无归一化梯度都差不多，结论就被推翻。",
+    ),
+    formula=r"\frac{\|\partial L / \partial h_0\|}{\|\partial L / \partial h_{24}\|}: \quad "
+    r"\mathrm{LN}: <growing>, \qquad \varnothing: <growing_without>",
+    papers=(BA_2016, XIONG_2020),
+    see=See("layernorm", {"section": "Pre-norm or post-norm"}),
+    of=BATCHED,
+)
+
+
+def _shift(subject: Subject) -> Measured:
+    table = subject.once("drift", normalization.drift).set_index("norm")
+    names: dict[str, Both | str] = {
+        "LayerNorm": "LayerNorm",
+        "BatchNorm": "BatchNorm",
+        "no norm": Both("no norm", "无归一化"),
+    }
+    return Measured(
+        {
+            "layer": float(table["mean"]["LayerNorm"]),
+            "none": float(table["mean"]["no norm"]),
+            "layer_loss": float(table["last"]["LayerNorm"]),
+            "none_loss": float(table["last"]["no norm"]),
+        },
+        Bars(
+            list(names.values()),
+            [float(table["mean"][name]) for name in names],
+            Both("move of a layer's inputs in a step, in deviations", "一步之内某层输入均值的移动（以标准差为单位）"),
+            parts=["norm", "norm", "residual"],
+        ),
+    )
+
+
+SHIFT = Question(
+    63,
+    asked=Both(
+        "Do norms help because they reduce internal covariate shift?",
+        "归一化有效，是因为减小了内部协变量偏移吗？",
+    ),
+    said=Both(
+        "While layers before it learn, a layer's inputs move. The norm holds them still, so that learning is easier.",
+        "训练中各层输入的分布不断变化（内部协变量偏移），增大了学习难度；归一化缓解了这个问题，所以学得更好。",
+    ),
+    parts=(
+        Part(
+            Both("With a norm a layer's inputs move less.", "有归一化时，层的输入移动更小。"),
+            (below("layer", "none"),),
+        ),
+        Part(
+            Both(
+                "What moves less learns better: the loss is lower after as many steps.",
+                "移动更小的学得更好：同样步数之后损失更低。",
+            ),
+            (below("layer_loss", "none_loss"),),
+        ),
+    ),
+    measure=_shift,
+    numbers={
+        "layer": Quantity(
+            Both(
+                "move in a step with LayerNorm, in deviations",
+                "一步之内的移动，LayerNorm（以标准差为单位）",
+            )
+        ),
+        "none": Quantity(Both("move in a step without a norm", "一步之内的移动，无归一化")),
+        "layer_loss": Quantity(Both("last loss with LayerNorm", "最后的损失，LayerNorm"), Both("nats", "奈特")),
+        "none_loss": Quantity(Both("last loss without a norm", "最后的损失，无归一化"), Both("nats", "奈特")),
+    },
+    setting=Both(
+        "Encoders of 2 layers and width 32 learn for 60 steps (Adam, 0.003, seed 0) to name the token at each "
+        "place of "
+        "random texts. Move: of the mean of what goes into the last FFN, on 32 other texts. No loaded model takes "
+        "part, "
+        "for the shift is in the training.",
+        "2 层、宽度 32 的编码器训练 60 步（Adam，0.003，种子 0），任务是说出随机文本每个位置上的 token。移动："
+        "最后一个 FFN "
+        "输入均值的移动，在另外 32 个文本上测量。偏移发生在训练中，所以不涉及已载入的模型。",
+    ),
+    because=Both(
+        "The paper on BatchNorm gave this reason, and textbooks keep it. Santurkar et al. (2018) put such shift "
+        "back in "
+        "on purpose, and the network learned as well: they hold that the norm makes the loss smoother.",
+        "BatchNorm 的论文提出了这个理由，教材沿用至今。Santurkar 等（2018）特意把这种偏移加回去，网络仍学得同样好；"
+        "他们认为归一化使损失曲面更平滑。",
+    ),
+    refuted=Both(
+        "Networks that always learn better the less their inputs move.",
+        "如果网络总是输入移动越小学得越好，结论就被推翻。",
+    ),
+    formula=r"\frac{|\Delta \mu|}{\sigma}: \quad \mathrm{LN}: <layer>, \qquad \varnothing: <none>",
+    papers=(IOFFE_2015, SANTURKAR_2018),
+    see=See("layernorm", {"section": "Pre-norm or post-norm", "drift": "true"}),
+)
+
+
+def _regularises(subject: Subject) -> Measured:
+    batch = together(subject)
+    x, keep = torch.tensor(batch.x), torch.tensor(batch.keep)
+    width = x.shape[-1]
+    kinds = {
+        "batch": own_norms.BatchNorm(width, batch.epsilon, masked=True),
+        "layer": own_norms.LayerNorm(width, batch.epsilon),
+    }
+    found = {}
+    for name, norm in kinds.items():
+        with torch.no_grad():
+            first, second = (
+                norm.double().train()(x[rows], keep=keep[rows])[0][keep[0]] for rows in ([0, 1, 2, 3], [0, 4, 5, 6])
+            )
+        found[name] = float((first - second).abs().mean())
+    return Measured(
+        found,
+        Bars(
+            [Both("BatchNorm", "BatchNorm"), Both("LayerNorm", "LayerNorm")],
+            list(found.values()),
+            Both("mean change of your text in another batch", "你的文本换一个批次后的平均变化"),
+            parts=["norm"] * 2,
+        ),
+    )
+
+
+REGULARISES = Question(
+    64,
+    asked=Both("Does LayerNorm regularise?", "LayerNorm 有正则化效果吗？"),
+    said=Both("Normalisation has some regularising effect.", "归一化能起到一定的正则化效果。"),
+    parts=(
+        Part(
+            Both(
+                "BatchNorm adds noise in training: in another batch the same text comes out otherwise.",
+                "BN 在训练中带来噪声：同一文本换一个批次，结果就不同。",
+            ),
+            (above("batch", 0.01),),
+        ),
+        Part(
+            Both("LayerNorm adds such noise.", "LN 也带来这种噪声。"),
+            (above("layer", 0),),
+        ),
+    ),
+    measure=_regularises,
+    numbers={
+        "batch": Quantity(Both("mean change in another batch, BatchNorm", "换批次后的平均变化，BatchNorm")),
+        "layer": Quantity(Both("mean change in another batch, LayerNorm", "换批次后的平均变化，LayerNorm")),
+    },
+    setting=Both(
+        "The text before the middle norm, once beside three sentences and once beside three others, through the own "
+        "Transformer's norms in training mode; BatchNorm leaves padding out.",
+        "该文本在中间一个归一化层之前的激活值，先后与三个句子、另外三个句子组成批次，"
+        "以训练模式通过 Headlight 自己的归一化层；BN 排除填充。",
+    ),
+    because=Both(
+        "The effect was found for BatchNorm, whose noise comes from the other samples of the batch, and was then "
+        "told of "
+        "norms in general. LayerNorm computes the same each time; what regularises in a Transformer is dropout and "
+        "weight "
+        "decay.",
+        "这种效果是在 BN 上发现的，噪声来自批次中的其他样本，后来被说成是归一化的共性。LN 每次计算结果都一样；"
+        "Transformer "
+        "中起正则化作用的是 dropout 和权重衰减。",
+    ),
+    refuted=Both(
+        "A LayerNorm that gives a token other numbers in another batch.",
+        "如果同一个 token 换了批次，LN 给出的数值不同，结论就被推翻。",
+    ),
+    papers=(IOFFE_2015, BA_2016),
+    see=See("layernorm", {"section": "Another norm"}),
+    of=BATCHED,
+)
+
+STEPS, SEEDS = 200, 3  # of the whole run
+LEARNED: tuple[tuple[str, Norm], ...] = (("layer", "layer"), ("batch", "batch"), ("rms", "rms"))
+LEARNED_NAMES = ("LayerNorm", "BatchNorm", "RMSNorm")
+
+
+def _run(norm: Norm, *, steps: int, seed: int) -> LabRun:
+    return LabRun(task="sort", length=8, steps=steps, learning_rate=0.005, switches=Switches(norm=norm), seed=seed)
+
+
+def _best(subject: Subject) -> Measured:
+    curves = {}
+    for name, norm in LEARNED:
+        run = _run(norm, steps=50, seed=0)
+        curves[name] = list(train(solver(run), run))
+    return Measured(
+        {name: curve[-1].loss for name, curve in curves.items()},
+        Lines(
+            tuple(
+                Series(name, [one.step for one in curve], [one.loss for one in curve], part="norm", dashed=dashed)
+                for name, curve, dashed in zip(LEARNED_NAMES, curves.values(), (False, True, True), strict=True)
+            ),
+            x_title=Both("step", "训练步"),
+            y_title=Both("loss, nats a digit", "损失，每个数字的奈特数"),
+        ),
+    )
+
+
+def _learn_whole(subject: Subject, watch: Watch) -> Measured:
+    """Train three seeds of each norm to the end, and test what they have learned."""
+    total, done = len(LEARNED) * SEEDS * STEPS, 0
+    exact: dict[str, list[float]] = {name: [] for name, _ in LEARNED}
+    for name, norm in LEARNED:
+        for seed in range(SEEDS):
+            run = _run(norm, steps=STEPS, seed=seed)
+            network = solver(run)
+            for report in train(network, run):
+                watch(done + report.step, total)
+            done += STEPS
+            exact[name].append(trial(network, run, times=1).exact_accuracy)
+    means = {name: float(np.mean(shares)) for name, shares in exact.items()}
+    return Measured(
+        means,
+        Bars(
+            LEARNED_NAMES,
+            [100 * share for share in means.values()],
+            Both("texts sorted without a mistake, %", "完全排对的文本，%"),
+            parts=["norm"] * 3,
+        ),
+    )
+
+
+BEST = Question(
+    65,
+    asked=Both("Is LayerNorm the best norm for a Transformer?", "LayerNorm 是 Transformer 的最优选择吗？"),
+    said=Both(
+        "LayerNorm is clearly better than BatchNorm, and the best choice for a Transformer.",
+        "LN 显著优于 BN，是 Transformer 在序列建模任务中的最优选择。",
+    ),
+    parts=(
+        Part(
+            Both(
+                "LayerNorm learns better than BatchNorm, even where no padding is about.",
+                "即使没有填充，LN 也比 BN 学得好。",
+            ),
+            (below("layer", "batch"),),
+        ),
+        Part(
+            Both("LayerNorm learns better than RMSNorm.", "LN 比 RMSNorm 学得好。"),
+            (below("layer", "rms"),),
+        ),
+    ),
+    measure=_best,
+    numbers={
+        "layer": Quantity(Both("loss with LayerNorm", "损失，LayerNorm"), Both("nats", "奈特")),
+        "batch": Quantity(Both("loss with BatchNorm", "损失，BatchNorm"), Both("nats", "奈特")),
+        "rms": Quantity(Both("loss with RMSNorm", "损失，RMSNorm"), Both("nats", "奈特")),
+    },
+    setting=Both(
+        "The Lab's encoder, 2 layers of width 48, learns to sort 8 digits: 50 steps, learning rate 0.005, seed 0; "
+        "loss of "
+        "the last 10 steps. All texts have one length. No loaded model takes part, for only a training can tell.",
+        "Lab 中的编码器（2 层，宽度 48）学习给 8 个数字排序：50 步，学习率 0.005，种子 0；取最后 10 步的损失。"
+        "所有文本长度相同。"
+        "只有训练才能回答，所以不涉及已载入的模型。",
+    ),
+    because=Both(
+        "On language LayerNorm does beat BatchNorm (Shen et al. 2020), whose statistics go up and down there. "
+        "Digits of "
+        "one length have no such trouble. Best it is not: PowerNorm of the same paper reports better translations, "
+        "and "
+        "large models took RMSNorm (Zhang & Sennrich 2019), which is cheaper and as good.",
+        "在语言任务上 LN 确实优于 BN（Shen 等 2020），因为那里 BN 的统计量起伏大；长度相同的数字没有这个问题。但 LN "
+        "并非最优：同一论文的 PowerNorm 翻译结果更好；大模型多改用更省计算、效果相当的 RMSNorm（Zhang & Sennrich "
+        "2019）。",
+    ),
+    refuted=Both(
+        "LayerNorm ahead of every other norm on every task and seed.",
+        "如果在各种任务、各个种子上 LN 都优于其他归一化，结论就被推翻。",
+    ),
+    papers=(SHEN_2020, ZHANG_2019, XIONG_2020),
+    see=See("lab", {"lab_task": "sort", "lab_b_norm": "batch", "lab_b_positions": "sinusoidal"}),
+    whole=Whole(
+        run=_learn_whole,
+        about=Both(
+            "The same three networks learn for 200 steps from each of three seeds, and sort 256 fresh texts: about 10 "
+            "seconds on one core.",
+            "同样三个网络，三个种子各训练 200 步，再给 256 个新文本排序：单核约 10 秒。",
+        ),
+        parts=(
+            Part(
+                Both(
+                    "LayerNorm sorts clearly more texts than BatchNorm: 2 % more.",
+                    "LN 排对的文本明显多于 BN：多 2 %。",
+                ),
+                (above("layer", "batch", times=1.02),),
+            ),
+            Part(
+                Both(
+                    "LayerNorm sorts clearly more texts than RMSNorm: 2 % more.",
+                    "LN 排对的文本明显多于 RMSNorm：多 2 %。",
+                ),
+                (above("layer", "rms", times=1.02),),
+            ),
+        ),
+        numbers={
+            "layer": Quantity(Both("texts sorted with LayerNorm", "排对的文本，LayerNorm"), "%"),
+            "batch": Quantity(Both("texts sorted with BatchNorm", "排对的文本，BatchNorm"), "%"),
+            "rms": Quantity(Both("texts sorted with RMSNorm", "排对的文本，RMSNorm"), "%"),
+        },
+        stored=Stored(
+            {"layer": 0.9973958333333334, "batch": 0.99609375, "rms": 0.9986979166666666},
+            command="python -m inspector.questions --only 65 --whole",
+            seeds="0, 1, 2",
+            date="2026-11-23",
+        ),
+    ),
+)
+
+THEME = Theme(
+    "layer_norm",
+    Both("LayerNorm", "LayerNorm"),
+    (PER_TOKEN, PER_SAMPLE, NORMAL, RELATIONS, ALONE, STABILITY, SHIFT, REGULARISES, BEST),
+)

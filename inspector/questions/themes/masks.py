@@ -15,11 +15,10 @@ from inspector.questions.record.papers import DEVLIN_2019, VASWANI_2017
 from inspector.questions.record.picture import Bars, Map
 from inspector.questions.record.question import Measured, Part, Quantity, Question, See, Theme
 from inspector.questions.record.subject import Subject
-from inspector.questions.themes.together import read_of, sentences
+from inspector.questions.themes.together import MOVED, changed, read_of, sentences
 from models.transformer.runner import OwnRunner
 
 MOST_HEADS = 12  # of the first layer, over which a leak is averaged
-MOVED = 1e-4  # a smaller change of a hidden state is rounding
 NAMES = {"-inf": "−∞", "-1e9": "−1e9", "-1e4": "−1e4", "-20": "−20", "-10": "−10", "x 0": "× 0"}
 
 
@@ -43,8 +42,13 @@ def _three(subject: Subject) -> tuple[str, ...]:
     return read_of(subject), beside[-1], beside[0]
 
 
+def _side(subject: Subject) -> batches.Layout:
+    """The side of the padding: of a decoder the left, for on the right its causal mask hides the padding anyway."""
+    return "left" if subject.loaded.shape == "decoder" else "right"
+
+
 def _padded(subject: Subject) -> batches.Batch:
-    return subject.once("padded batch", lambda: batches.read(subject.loaded, _three(subject), layout="right"))
+    return subject.once("padded batch", lambda: batches.read(subject.loaded, _three(subject), layout=_side(subject)))
 
 
 def _leaks(subject: Subject, *, before_scale: bool = False, added: bool = False) -> pd.DataFrame:
@@ -75,7 +79,7 @@ def _padding_mask(subject: Subject) -> Measured:
     table = _leaks(subject)["leak"].xs("float32", level="dtype")
     whole = subject.once(
         "padding through the model",
-        lambda: batches.drift(subject.loaded, _three(subject), layout="right", refilled=False),
+        lambda: batches.drift(subject.loaded, _three(subject), layout=_side(subject), refilled=False),
     )
     shares = whole.set_index("fill")["relative"]
     fills = ["-inf", "x 0", "no mask"]
@@ -129,12 +133,14 @@ PADDING = Question(
         "moved_without": Quantity(Both("change of a text's states, without", "无掩码时文本隐藏状态的变化"), "%"),
     },
     setting=Both(
-        "The text, a long sentence and a very short one, padded on the right. Weight: mean over the first layer's "
+        "The text, a long sentence and a very short one, padded on the right, of a decoder on the left, where its "
+        "causal mask does not hide the padding anyway. Weight: mean over the first layer's "
         "heads "
         "(12 at most) and the queries of padded texts. Change: of the last hidden states from those of the text "
         "alone, "
         "relative, mean over tokens.",
-        "该文本、一个长句和一个很短的句子组成批次，右侧填充。权重：第一层各头（至多 12 个）、"
+        "该文本、一个长句和一个很短的句子组成批次，右侧填充；解码器则左侧填充，因为右侧的填充本来就被因果掩码遮住。"
+        "权重：第一层各头（至多 12 个）、"
         "有填充的文本的各个查询的平均值。变化："
         "最后隐藏状态与单独读取时相比的相对差，对 token 取平均。",
     ),
@@ -160,8 +166,9 @@ PADDING = Question(
 def _large(subject: Subject) -> Measured:
     table = _leaks(subject)
     batch = _padded(subject)
-    site = batch.rows[0].trace.sites[0]
-    scores = batch.rows[0].trace.scores(layer=site.layer, head=0, stream=site.stream, call=site.call)[0]
+    longest = batch.row_of(max(range(len(batch.texts)), key=batch.lengths.__getitem__)).trace
+    site = longest.sites[0]
+    scores = longest.scores(layer=site.layer, head=0, stream=site.stream, call=site.call)[-1]
     nothing = batches.nothing_to_see(scores[scores > -1e30]).set_index("mask")["sum"]
     fills = ["-1e9", "-1e4", "-20", "-10", "x 0"]
     return Measured(
@@ -363,9 +370,9 @@ NAME = Question(
         "weight": Quantity(Both("weight on all that is masked", "落在被遮住位置上的权重"), "%"),
     },
     setting=Both(
-        "A decoder's first layer, on the batch of question 67, padded on the right. The text without padding is the "
+        "A decoder's first layer, on the batch of question 67, padded on the left. The text without padding is the "
         "longest of the three.",
-        "解码器的第一层，批次同第 67 题，右侧填充。没有填充的文本是三个文本中最长的那个。",
+        "解码器的第一层，批次同第 67 题，左侧填充。没有填充的文本是三个文本中最长的那个。",
     ),
     because=Both(
         "Both are masks of −∞ before the softmax, and in code they are joined into one. But the name in the paper's "
@@ -385,23 +392,6 @@ NAME = Question(
 )
 
 
-def _changed(subject: Subject) -> tuple[float, float, pd.DataFrame]:
-    """The largest move of a state before the changed middle token and after it, and the table of all tokens."""
-
-    def make() -> tuple[float, float, pd.DataFrame]:
-        at = len(subject.trace.tokens) // 2
-        table, _ = batches.spread(subject.loaded, read_of(subject), token=at)
-        earlier = table["position"] < at
-        later = table["position"] > at
-        return (
-            float(table["largest"][earlier].max() if earlier.any() else 0.0),
-            float(table["largest"][later].max() if later.any() else 0.0),
-            table,
-        )
-
-    return subject.once("one token changed", make)
-
-
 def _moves(table: pd.DataFrame) -> Bars:
     return Bars(
         list(table["token"]),
@@ -412,8 +402,8 @@ def _moves(table: pd.DataFrame) -> Bars:
 
 
 def _future(subject: Subject) -> Measured:
-    before, after, table = _changed(subject)
-    encoder, *_ = _changed(subject.of("minilm"))
+    before, after, table = changed(subject)
+    encoder, *_ = changed(subject.of("minilm"))
     return Measured({"before": before, "after": after, "encoder": encoder}, _moves(table))
 
 
@@ -474,7 +464,7 @@ FUTURE = Question(
 
 
 def _bert(subject: Subject) -> Measured:
-    before, _, table = _changed(subject)
+    before, _, table = changed(subject)
     crossed = subject.of("translator").trace
     records = [crossed.record_of(site.layer, site.stream) for site in crossed.sites if site.stream == "cross"]
     sizes = [(len(record.site.queries), len(record.site.keys)) for record in records]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 import models
-from inspector import examples, normalization
+from inspector import batches, examples, normalization
 from inspector.normalization.other_norms import Floats
 from inspector.probe import record_batch
 from inspector.questions.record.both import Both
@@ -28,6 +28,7 @@ BESIDE = Both(
     "她坐在河边，想着银行会不会借给她那笔她非常需要的钱，可是谁也不能回答她的问题。",
 )
 """Seven sentences that stand beside the reader's text in a batch, a line each."""
+MOVED = 1e-4  # a smaller change of a hidden state is rounding
 
 
 def normed(loaded: models.LoadedModel) -> bool:
@@ -80,8 +81,8 @@ def together(subject: Subject) -> Together:
 def read_of(subject: Subject) -> str:
     """The part of the reader's text that the recording read."""
     trace = subject.trace
-    spans = [span for span in trace.encoding.spans or () if span is not None]
-    return subject.text if trace.cut is None or not spans else subject.text[: spans[-1][1]]
+    end = max((last for _, last in trace.encoding.spans or ()), default=0)
+    return subject.text if trace.cut is None or not end else subject.text[:end]
 
 
 def plain(norm: NormRecord) -> bool:
@@ -102,3 +103,20 @@ def compared(subject: Subject) -> pd.DataFrame:
 def sentences(subject: Subject) -> list[str]:
     """The seven sentences in the language that the model has learned, the shortest first and the longest last."""
     return (BESIDE.en if examples.reads(subject.loaded.card.id, BESIDE.en) else BESIDE.zh).splitlines()
+
+
+def changed(subject: Subject) -> tuple[float, float, pd.DataFrame]:
+    """The largest move of a state before the changed middle token and after it, and the table of all tokens."""
+
+    def make() -> tuple[float, float, pd.DataFrame]:
+        at = (len(subject.trace.tokens) - 1) // 2
+        table, _ = batches.spread(subject.loaded, read_of(subject), token=at)
+        earlier = table["position"] < at
+        later = table["position"] > at
+        return (
+            float(table["largest"][earlier].max() if earlier.any() else 0.0),
+            float(table["largest"][later].max() if later.any() else 0.0),
+            table,
+        )
+
+    return subject.once("one token changed", make)

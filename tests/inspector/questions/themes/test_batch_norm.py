@@ -71,3 +71,11 @@ def test_the_readers_text_stands_first_in_the_batch():
     alone = norms[len(norms) // 2].input
     np.testing.assert_allclose(batch.x[0][batch.keep[0]], alone, atol=1e-4)  # padding is masked in attention
     assert batch.empty[~batch.keep].max() == 0
+
+
+def test_66_batch_norm_folds_away_and_is_alone_in_inference(answer: Ask):
+    found = answer(66)
+    assert found.verdict == "depends"
+    assert found.held == (True, True, False)
+    assert found.numbers["folded"] < 1e-12  # in float64
+    assert found.numbers["running"] == 0
