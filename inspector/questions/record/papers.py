@@ -36,6 +36,11 @@ DONG_2021 = _arxiv(
     "Attention is Not All You Need: Pure Attention Loses Rank Doubly Exponentially with Depth",
     "2103.03404",
 )
+ELHAGE_2021 = Paper(
+    "Elhage et al. 2021",
+    "A Mathematical Framework for Transformer Circuits",
+    "https://transformer-circuits.pub/2021/framework/index.html",
+)
 IOFFE_2015 = _arxiv(
     "Ioffe & Szegedy 2015",
     "Batch Normalization: Accelerating Deep Network Training by Reducing Internal Covariate Shift",

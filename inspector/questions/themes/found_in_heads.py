@@ -2,7 +2,506 @@
 
 from __future__ import annotations
 
-from inspector.questions.record.both import Both
-from inspector.questions.record.question import Theme
+from functools import partial
 
-THEME = Theme("found_in_heads", Both("Found in heads", "头的发现"), ())
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from inspector import compare, heads, interventions, scores
+from inspector.probe import record_blocks, record_head
+from inspector.questions.record.both import Both
+from inspector.questions.record.checks import above, at_least, at_most, below
+from inspector.questions.record.kinds import ANY, Kind
+from inspector.questions.record.papers import CLARK_2019, ELHAGE_2021, MICHEL_2019, VOITA_2019
+from inspector.questions.record.picture import Bars, Lines, Map, Series
+from inspector.questions.record.question import Measured, Part, Published, Quantity, Question, See, Theme
+from inspector.questions.record.subject import Subject
+from inspector.questions.themes.several_heads import importances
+from models.attention.dropping import Head
+
+# --- 122, 123: heads left out --------------------------------------------------------------------------------------
+
+_SHARES = (0.1, 0.2, 0.4, 0.6, 0.8)  # of the heads
+_NOTICED = 0.05  # 1 - cosine of the last state, from which on a change counts as noticeable
+_DRAWS = 3
+_OTHERS = 12  # draws of as many other heads
+_POSITIONAL = 0.9  # of the tokens whose largest weight is on the same neighbour: Voita et al. 2019, section 5.2.1
+_PRUNED = 38 / 48  # Voita et al.: of the encoder's heads
+
+
+def _moved_without(subject: Subject, dropped: list[Head]) -> float:
+    """1 - cosine of the last state with all heads and without these, mean over the tokens."""
+    if not dropped:
+        return 0.0
+    change = interventions.drop(subject.loaded, subject.trace, heads=dropped)
+    return float(compare.moved(change.before, change.after).mean())
+
+
+def _by_importance(subject: Subject) -> list[Head]:
+    """The heads that were tried one by one, the least important first."""
+    ordered = sorted(importances(subject), key=lambda one: one.moved)
+    return [Head(one.stream, one.layer, one.head, one.call) for one in ordered]
+
+
+def _many(subject: Subject) -> Measured:
+    ordered = _by_importance(subject)
+    counts = [round(share * len(ordered)) for share in _SHARES]
+    orders = [np.random.default_rng(seed).permutation(len(ordered)) for seed in range(_DRAWS)]
+    least = [_moved_without(subject, ordered[:count]) for count in counts]
+    most = [_moved_without(subject, ordered[len(ordered) - count :]) for count in counts]
+    drawn = [
+        float(np.mean([_moved_without(subject, [ordered[at] for at in order[:count]]) for order in orders]))
+        for count in counts[:3]
+    ]
+    kept = [share for share, moved in zip(_SHARES, least, strict=True) if moved < _NOTICED]
+    percent = [100 * share for share in _SHARES]
+    picture = Lines(
+        (
+            Series(Both("least important first", "从最不重要的开始"), percent, least),
+            Series(Both("drawn at random", "随机抽取"), percent[:3], drawn, dashed=True),
+            Series(Both("most important first", "从最重要的开始"), percent, most, part="ffn"),
+        ),
+        x_title=Both("heads left out, %", "去掉的头，%"),
+        y_title=Both("output moved, 1 − cosine", "输出的变化，1 − 余弦"),
+        mark_y=_NOTICED,
+    )
+    return Measured(
+        {"share": max(kept, default=0.0), "least_20": least[1], "least_40": least[2], "random_20": drawn[1]}, picture
+    )
+
+
+MANY_CAN_GO = Question(
+    122,
+    asked=Both("Can 20 to 40 % of the heads be left out?", "可以去掉 20% 到 40% 的头吗？"),
+    said=Both(
+        "Are sixteen heads really better than one? 20 to 40 % of the heads can be pruned without noticeable harm.",
+        "“十六个头真的比一个头好吗？”20% 到 40% 的头可以剪掉，效果没有明显下降。",
+    ),
+    parts=(
+        Part(
+            Both("The 20 % that matter least can be left out at once.", "最不重要的 20% 可以同时去掉。"),
+            (below("least_20", _NOTICED),),
+        ),
+        Part(
+            Both("The 40 % that matter least can be left out at once.", "最不重要的 40% 可以同时去掉。"),
+            (below("least_40", _NOTICED),),
+        ),
+        Part(
+            Both("It does not matter which 20 % they are.", "去掉哪 20% 都一样。"),
+            (below("random_20", _NOTICED),),
+        ),
+    ),
+    measure=_many,
+    numbers={
+        "share": Quantity(
+            Both("heads without which the output moves less than 0.05", "去掉后输出变化仍小于 0.05 的头"), "%"
+        ),
+        "least_20": Quantity(Both("output moved without the least important 20 %", "去掉最不重要的 20% 后输出的变化")),
+        "least_40": Quantity(Both("output moved without the least important 40 %", "去掉最不重要的 40% 后输出的变化")),
+        "random_20": Quantity(Both("output moved without 20 % drawn at random", "随机去掉 20% 后输出的变化")),
+    },
+    setting=Both(
+        "Heads are ordered by what each alone does to this text, then 10, 20, 40, 60 and 80 % are left out at once; "
+        "of a "
+        "large model or a long text some heads are tried. Random: 3 draws, seeds 0 to 2. Noticeable is meant as 0.05 "
+        "of "
+        "1 − cosine of the last state; the paper measures BLEU and accuracy.",
+        "先按每个头单独去掉时对该文本的影响排序，再同时去掉 10%、20%、40%、60%、80%；模型大或文本长时只试部分头。"
+        "随机：3 次抽取，种子 0 到 2。“明显”指最后一层状态的 1 − 余弦达到 0.05；论文用的是 BLEU 和准确率。",
+    ),
+    because=Both(
+        "Pruning goes by importance, and is judged after the fact on one task. It is told as if heads were spare in "
+        "general; a few that are drawn with the others cost much more than the rest together.",
+        "剪枝按重要性进行，并在某个任务上事后评价。转述时却常说成头本来就有富余；"
+        "随机抽取时，只要抽到少数几个重要的头，代价就远大于其余的头。",
+    ),
+    refuted=Both(
+        "A trained model whose output is another one without its 20 % least important heads.",
+        "如果训练好的模型去掉最不重要的 20% 的头后输出就变样，结论就被推翻。",
+    ),
+    formula=r"1 - \cos(h, h_{\xi = 0}): \quad <least_20> \;(20\,\%), \; <least_40> \;(40\,\%), \quad"
+    r" <random_20> \;(20\,\%, \mathrm{rand})",
+    papers=(MICHEL_2019,),
+    see=See("what_if", {"part": "Drop heads"}),
+    of=ANY,
+    published={
+        "share": Published(
+            "20–40 %",
+            Both(
+                "of the heads of a WMT translation model and of BERT, pruned by importance, without noticeable harm",
+                "WMT 翻译模型和 BERT 的头，按重要性剪枝，没有明显的负面影响",
+            ),
+        )
+    },
+)
+
+
+def _looks_at_a_neighbour(weights: NDArray[np.float32], *, causal: bool) -> NDArray[np.float64]:
+    """The share of queries whose largest weight is on the token before, or of those on the token after: [H].
+
+    Queries that see only one key, and those that have no such neighbour, do not count.
+    """
+    tokens = weights.shape[-1]
+    top, places = weights.argmax(axis=-1), np.arange(tokens)
+    first = 2 if causal else 1
+    before = (top[:, first:] == places[first:] - 1).mean(axis=-1)
+    after = (top[:, :-1] == places[:-1] + 1).mean(axis=-1)
+    found: NDArray[np.float64] = before if causal else np.maximum(before, after)
+    return found
+
+
+def _positional(subject: Subject) -> list[Head]:
+    trace = subject.trace
+    found = []
+    for site in trace.sites:
+        if site.stream == "cross" or len(site.keys) < 4:
+            continue
+        weights = trace.attention(layer=site.layer, stream=site.stream, call=site.call)
+        shares = _looks_at_a_neighbour(weights, causal=site.predicts is not None)
+        found += [Head(site.stream, site.layer, int(at), site.call) for at in np.flatnonzero(shares >= _POSITIONAL)]
+    return found
+
+
+def _specialised(subject: Subject) -> Measured:
+    every, positional = interventions.every_head(subject.trace), _positional(subject)
+    others = [head for head in every if head not in positional]
+    without, drawn = float("nan"), [float("nan")]
+    if positional and len(others) >= len(positional):
+        without = _moved_without(subject, positional)
+        orders = (np.random.default_rng(seed).permutation(len(others)) for seed in range(_OTHERS))
+        drawn = [_moved_without(subject, [others[at] for at in order[: len(positional)]]) for order in orders]
+    ordered = _by_importance(subject)
+    rest = _moved_without(subject, ordered[: round(_PRUNED * len(ordered))])
+    numbers = {
+        "share": len(positional) / len(every),
+        "positional": without,
+        "others": float(np.median(drawn)),
+        "rest": rest,
+    }
+    picture = Bars(
+        (
+            Both("without the positional heads", "去掉位置头"),
+            Both("without as many others, median", "去掉同样多的其他头，中位数"),
+            Both("without 79 %, the least important", "去掉最不重要的 79%"),
+        ),
+        [numbers["positional"], numbers["others"], rest],
+        Both("output moved, 1 − cosine", "输出的变化，1 − 余弦"),
+    )
+    return Measured(numbers, picture)
+
+
+SPECIALISED = Question(
+    123,
+    asked=Both("Do a few specialised heads do the work?", "真正起作用的是少数专门化的头吗？"),
+    said=Both(
+        "Specialised heads do the heavy lifting, the rest can be pruned: the important ones look at a neighbour, a "
+        "syntactic relation or a rare token.",
+        "少数专门化的头承担主要工作，其余可以剪掉：重要的头看相邻位置、句法关系或罕见 token。",
+    ),
+    parts=(
+        Part(
+            Both("Heads that look at a neighbour are there, and few.", "有看相邻位置的头，而且不多。"),
+            (above("share", 0), at_most("share", 0.25)),
+        ),
+        Part(
+            Both(
+                "The model misses them more than as many other heads.",
+                "去掉它们，比去掉同样多的其他头影响更大。",
+            ),
+            (above("positional", "others"),),
+        ),
+        Part(
+            Both(
+                "Without training anew, four fifths of the heads can be left out.",
+                "不重新训练，也可以去掉五分之四的头。",
+            ),
+            (below("rest", _NOTICED),),
+        ),
+    ),
+    measure=_specialised,
+    numbers={
+        "share": Quantity(Both("heads that look at a neighbour", "看相邻位置的头"), "%"),
+        "positional": Quantity(Both("output moved without them", "去掉它们后输出的变化")),
+        "others": Quantity(Both("output moved without as many others, median", "去掉同样多的其他头后的变化，中位数")),
+        "rest": Quantity(Both("output moved without the least important 79 %", "去掉最不重要的 79% 后输出的变化")),
+    },
+    setting=Both(
+        "Positional, as in the paper: the largest weight is on the token before, or after, in at least 90 % of the "
+        "rows. "
+        "Others: 12 draws, seeds 0 to 11. 79 % is 38 of 48. Syntactic and rare-token heads are not looked for.",
+        "位置头按论文的定义：至少 90% 的行，最大权重落在前一个（或后一个）token 上。其他头：12 次抽取，种子 0 到 11。"
+        "79% 即 48 个中的 38 个。这里不找句法头和罕见词头。",
+    ),
+    because=Both(
+        "The paper prunes while it trains: the heads that stay learn to do without the others. A model that was not "
+        "trained so needs more of its heads. How much positional heads matter also depends on the task: a sentence's "
+        "meaning survives what a next word does not.",
+        "论文是边训练边剪枝：留下的头会学着在没有其他头的情况下工作。没有这样训练过的模型需要更多的头。"
+        "位置头有多重要也取决于任务：句子的大意不太受影响，预测下一个词就不同了。",
+    ),
+    refuted=Both(
+        "A model that misses its positional heads no more than any others.",
+        "如果模型去掉位置头的损失并不比去掉其他头更大，结论就被推翻。",
+    ),
+    formula=r"1 - \cos(h, h_{\xi = 0}): \quad <positional> \;(i \pm 1), \qquad <others> \;(\mathrm{rand})",
+    papers=(VOITA_2019,),
+    see=See("what_if", {"part": "Drop heads"}),
+    of=ANY,
+    published={
+        "rest": Published(
+            "−0.15 BLEU",
+            Both(
+                "without 38 of the 48 encoder heads of an English-Russian translator, pruned while it was trained",
+                "英俄翻译模型编码器 48 个头去掉 38 个，边训练边剪枝",
+            ),
+        )
+    },
+)
+
+
+# --- 124: copying --------------------------------------------------------------------------------------------------
+
+_MOST_VOCABULARY = 8192
+SPEAKS = Kind(
+    lambda loaded: loaded.shape == "decoder" and loaded.runner.predicts and loaded.backend != "eager output",
+    Both("is no decoder whose values and output matrix are seen", "不是能看到值和输出矩阵的解码器"),
+    "mini-gpt",
+)
+
+
+def _copying(value: Tensor, out: Tensor, from_end: Tensor) -> float:
+    """The sum of the eigenvalues of W_E W_V W_O W_U over the sum of their sizes, from -1 to 1.
+
+    Those that can be other than 0 are the eigenvalues of W_O (W_U W_E) W_V, [E, E]. value: [D, E], out: [E, D],
+    from_end: W_U W_E, [D, D].
+    """
+    found = torch.linalg.eigvals((out @ from_end @ value).double())
+    return float(found.real.sum() / found.abs().sum().clamp(min=1e-30))
+
+
+def _copying_heads(subject: Subject) -> NDArray[np.float64]:
+    """`_copying` of every head, a row per layer [L, H]. Raises ValueError where a matrix was not seen."""
+    trace, loaded = subject.trace, subject.loaded
+    network = loaded.network
+    blocks = subject.once("blocks", partial(record_blocks, loaded, trace))
+    if not blocks.embedding:
+        raise ValueError(f"the embedding of {loaded.card.id} was not seen")
+    embedding = network.get_parameter(blocks.embedding).detach()
+    unembedding = record_head(loaded, trace, most=1).matrix.weight(network)
+    if embedding.shape[::-1] != unembedding.shape:
+        raise ValueError(
+            f"the embedding of {loaded.card.id} is {tuple(embedding.shape)} and its output matrix "
+            f"{tuple(unembedding.shape)}, so no product of both is made"
+        )
+    chosen = torch.linspace(0, len(embedding) - 1, min(len(embedding), _MOST_VOCABULARY)).round().long()
+    from_end = (unembedding[:, chosen].float() @ embedding[chosen].float()).cpu()  # [D, D]
+    rows = []
+    for layer in blocks.of("decoder"):
+        found = scores.projections(trace, blocks, network, layer=layer.layer, stream="decoder")
+        matrix = layer.matrix("out")
+        if found.value is None or matrix is None:
+            raise ValueError(f"W_V or W_O of layer {layer.layer} of {loaded.card.id} was not seen as a matrix")
+        value = found.value.float()
+        out = matrix.weight(network).float().cpu().reshape(len(value), value.shape[-1], -1)
+        rows.append([_copying(value[head], out[head], from_end) for head in range(len(value))])
+    return np.array(rows)
+
+
+def _copy(subject: Subject) -> Measured:
+    found = subject.once("copying of heads", partial(_copying_heads, subject))
+    picture = Map(
+        found.astype(np.float32),
+        rows=[str(layer) for layer in range(len(found))],
+        columns=[str(head) for head in range(found.shape[1])],
+        row_title=Both("layer", "层"),
+        column_title=Both("head", "头"),
+        quantity=Both("sum of eigenvalues / sum of their sizes", "特征值之和 / 特征值的模之和"),
+        diverging=True,
+    )
+    return Measured(
+        {
+            "copying": float((found > 0.5).mean()),
+            "median": float(np.median(found)),
+            "least": float(found.min()),
+        },
+        picture,
+    )
+
+
+COPYING = Question(
+    124,
+    asked=Both("Do most heads copy?", "大多数头是在做“复制”吗？"),
+    said=Both(
+        "Most heads copy: what they read raises the probability of the same token, for the eigenvalues of their OV "
+        "circuit are positive.",
+        "大多数头在复制：读到哪个 token，就提高那个 token 的输出概率，因为它们 OV 回路的特征值为正。",
+    ),
+    parts=(
+        Part(
+            Both("Most heads have mostly positive eigenvalues.", "大多数头的特征值以正为主。"),
+            (at_least("copying", 0.5),),
+        ),
+        Part(
+            Both("All heads do.", "所有头都是这样。"),
+            (above("least", 0),),
+        ),
+    ),
+    measure=_copy,
+    numbers={
+        "copying": Quantity(Both("heads whose ratio is above 0.5", "比值大于 0.5 的头"), "%"),
+        "median": Quantity(Both("ratio, median of heads", "比值，各头中位数")),
+        "least": Quantity(Both("ratio, smallest of heads", "比值，各头最小值")),
+    },
+    setting=Both(
+        "Ratio: sum of the eigenvalues of W_E W_V W_O W_U over the sum of their sizes, −1 to 1, about 0 for unrelated "
+        "matrices. W_E and W_U are the embedding and the output matrix, of at most 8,192 tokens; norms are left out. "
+        "The "
+        "weights alone decide, not the text. It takes a decoder that predicts the next token: mini-gpt for others.",
+        "比值：W_E W_V W_O W_U 的特征值之和除以特征值的模之和，取值 −1 到 1，矩阵互不相关时约为 0。"
+        "W_E、W_U 是嵌入矩阵和输出矩阵，最多取 8192 个 token；不计归一化。只由权重决定，与文本无关。"
+        "需要预测下一个 token 的解码器，其他模型用 mini-gpt 代替。",
+    ),
+    because=Both(
+        "An eigenvector with a positive eigenvalue is a mix of tokens that raises itself. In an attention-only model "
+        "of "
+        "one layer this is what a head does; in deeper ones other layers stand between the embedding, the head and the "
+        "output, and a head may well read what an earlier one wrote.",
+        "特征值为正的特征向量，是一组提高自身概率的 token。在只有一层注意力的模型里，这就是头的全部作用；"
+        "在更深的模型里，嵌入、头和输出之间隔着其他层，头读到的可能是前面的头写入的内容。",
+    ),
+    refuted=Both(
+        "A trained decoder whose heads have as much negative as positive in their eigenvalues.",
+        "如果训练好的解码器各头的特征值正负参半，结论就被推翻。",
+    ),
+    formula=r"\frac{\sum_i \lambda_i}{\sum_i |\lambda_i|}, \; \lambda = \mathrm{eig}(W_E W_V W_O W_U): \quad"
+    r" <median> \;(50\,\%), \; <least> \;(\min)",
+    papers=(ELHAGE_2021,),
+    of=SPEAKS,
+    published={
+        "copying": Published(
+            "10 / 12",
+            Both(
+                "of the heads of a one-layer attention-only model copy significantly",
+                "一层、只有注意力的模型中明显在复制的头",
+            ),
+        )
+    },
+)
+
+
+# --- 125: broad heads ----------------------------------------------------------------------------------------------
+
+
+def _broad(subject: Subject) -> Measured:
+    trace = subject.trace
+    stream = trace.streams[0]
+    table = heads.with_choice(subject.heads, trace)
+    table = table[(table["stream"] == stream) & table["relative_entropy"].notna()]
+    if table.empty or len(trace.sites_of(stream)[0].keys) < 3:
+        raise ValueError("the text has too few tokens for a head to look at many; write a longer one")
+    layers = np.array(sorted(table["layer"].unique()))
+    if len(layers) < 3:
+        raise ValueError(f"{subject.loaded.card.id} has {len(layers)} layers; low and middle ones take three")
+    low, middle, _ = np.array_split(layers, 3)
+    by_layer = table.groupby("layer")["relative_entropy"]
+    broadest = table.loc[table["relative_entropy"].idxmax()]
+    picture = Lines(
+        (
+            Series(Both("heads", "各头"), table["layer"].tolist(), table["relative_entropy"].tolist(), points=True),
+            Series(Both("mean of the layer", "该层均值"), layers.tolist(), by_layer.mean().tolist()),
+        ),
+        x_title=Both("layer", "层"),
+        y_title=Both("entropy / ln n", "熵 / ln n"),
+    )
+    return Measured(
+        {
+            "low": float(table.loc[table["layer"].isin(low), "relative_entropy"].mean()),
+            "middle": float(table.loc[table["layer"].isin(middle), "relative_entropy"].mean()),
+            "depth": float(np.searchsorted(layers, broadest["layer"])) / (len(layers) - 1),
+            "broadest": float(broadest["relative_entropy"]),
+            "confidence": float(broadest["confidence"]),
+        },
+        picture,
+    )
+
+
+BROAD = Question(
+    125,
+    asked=Both("Do heads in low layers look around broadly?", "底层的头注意力更分散吗？"),
+    said=Both(
+        "Some heads, above all in low layers, attend very broadly: they make a bag of words.",
+        "有些头，特别是底层的头，注意力非常分散，相当于词袋。",
+    ),
+    parts=(
+        Part(
+            Both("The broadest head stands in the lowest third.", "最分散的头在最底层的三分之一。"),
+            (at_most("depth", 1 / 3),),
+        ),
+        Part(
+            Both(
+                "The lowest third looks around more broadly than the middle one.",
+                "底层三分之一比中间三分之一更分散。",
+            ),
+            (above("low", "middle"),),
+        ),
+    ),
+    measure=_broad,
+    numbers={
+        "low": Quantity(Both("entropy / ln n, lowest third of the layers", "熵 / ln n，底层三分之一")),
+        "middle": Quantity(Both("entropy / ln n, middle third", "熵 / ln n，中间三分之一")),
+        "depth": Quantity(
+            Both(
+                "depth of the broadest head, 0 lowest, 1 highest",
+                "最分散的头所在深度，0 为最底层，1 为最高层",
+            )
+        ),
+        "broadest": Quantity(Both("its entropy / ln n", "它的熵 / ln n")),
+        "confidence": Quantity(Both("its largest weight in a row, mean", "它每行的最大权重，均值"), "%"),
+    },
+    setting=Both(
+        "Entropy of the rows over ln n, the most that n tokens allow, mean over queries that see more than one key; "
+        "all "
+        "heads of the first stream. 0: one token, 1: all alike.",
+        "各行的熵除以 ln n（n 个 token 时的最大熵），对能看到多个键的查询取平均；第一个注意力流的所有头。"
+        "0 表示只看一个 token，1 表示平均分配。",
+    ),
+    because=Both(
+        "Before tokens know of each other, a summary of all is of use, and position and content are not yet mixed "
+        "enough "
+        "for a sharp choice. It is a tendency of BERT, no law: a model's first layer may look at itself or its "
+        "neighbour.",
+        "在各 token 互相了解之前，对全文的概括是有用的；位置和内容也还没有混合到可以精确选择的程度。"
+        "但这是 BERT 的倾向，不是规律：有的模型第一层只看自身或相邻位置。",
+    ),
+    refuted=Both(
+        "Low layers whose heads are as sharp as those above.",
+        "如果底层的头与上面的头一样集中，结论就被推翻。",
+    ),
+    formula=r"\frac{H(A_i)}{\ln n}: \quad <low> \;(l < L/3), \qquad <middle> \;(L/3 \le l < 2L/3)",
+    papers=(CLARK_2019,),
+    see=See(""),
+    of=ANY,
+    published={
+        "confidence": Published(
+            "≤ 10 %",
+            Both(
+                "of a broad head's attention goes to any one word, in BERT-base on texts of up to 128 tokens",
+                "BERT-base 中分散的头给任一个词的注意力，文本最长 128 个 token",
+            ),
+        )
+    },
+)
+
+
+THEME = Theme(
+    "found_in_heads",
+    Both("Found in heads", "头的发现"),
+    (
+        MANY_CAN_GO,
+        SPECIALISED,
+        COPYING,
+        BROAD,
+    ),
+)
