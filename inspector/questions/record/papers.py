@@ -51,12 +51,18 @@ KITAEV_2020 = _arxiv("Kitaev, Kaiser & Levskaya 2020", "Reformer: The Efficient 
 KOBAYASHI_2020 = _arxiv(
     "Kobayashi et al. 2020", "Attention is Not Only a Weight: Analyzing Transformers with Vector Norms", "2004.10102"
 )
+KOVALEVA_2021 = _arxiv(
+    "Kovaleva et al. 2021", "BERT Busters: Outlier Dimensions that Disrupt Transformers", "2105.06990"
+)
 MICHEL_2019 = _arxiv("Michel, Levy & Neubig 2019", "Are Sixteen Heads Really Better than One?", "1905.10650")
 OLSSON_2022 = _arxiv("Olsson et al. 2022", "In-context Learning and Induction Heads", "2209.11895")
 PRESS_2022 = _arxiv(
     "Press, Smith & Lewis 2022",
     "Train Short, Test Long: Attention with Linear Biases Enables Input Length Extrapolation",
     "2108.12409",
+)
+PUCCETTI_2022 = _arxiv(
+    "Puccetti et al. 2022", "Outliers Dimensions that Disrupt Transformers Are Driven by Frequency", "2205.11380"
 )
 SANTURKAR_2018 = _arxiv("Santurkar et al. 2018", "How Does Batch Normalization Help Optimization?", "1805.11604")
 SHEN_2020 = _arxiv("Shen et al. 2020", "PowerNorm: Rethinking Batch Normalization in Transformers", "2003.07845")
