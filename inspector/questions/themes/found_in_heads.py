@@ -27,7 +27,7 @@ _SHARES = (0.1, 0.2, 0.4, 0.6, 0.8)  # of the heads
 _NOTICED = 0.05  # 1 - cosine of the last state, from which on a change counts as noticeable
 _DRAWS = 3
 _OTHERS = 12  # draws of as many other heads
-_POSITIONAL = 0.9  # of the tokens whose largest weight is on the same neighbour: Voita et al. 2019, section 5.2.1
+_POSITIONAL = 0.9  # of the tokens whose largest weight is on the same neighbour: Voita et al. 2019, section 5
 _PRUNED = 38 / 48  # Voita et al.: of the encoder's heads
 
 
@@ -61,7 +61,7 @@ def _many(subject: Subject) -> Measured:
         (
             Series(Both("least important first", "从最不重要的开始"), percent, least),
             Series(Both("drawn at random", "随机抽取"), percent[:3], drawn, dashed=True),
-            Series(Both("most important first", "从最重要的开始"), percent, most, part="ffn"),
+            Series(Both("most important first", "从最重要的开始"), percent, most),
         ),
         x_title=Both("heads left out, %", "去掉的头，%"),
         y_title=Both("output moved, 1 − cosine", "输出的变化，1 − 余弦"),
@@ -122,16 +122,16 @@ MANY_CAN_GO = Question(
         "如果训练好的模型去掉最不重要的 20% 的头后输出就变样，结论就被推翻。",
     ),
     formula=r"1 - \cos(h, h_{\xi = 0}): \quad <least_20> \;(20\,\%), \; <least_40> \;(40\,\%), \quad"
-    r" <random_20> \;(20\,\%, \mathrm{rand})",
+    r" <random_20> \;(20\,\%, \sim U)",
     papers=(MICHEL_2019,),
     see=See("what_if", {"part": "Drop heads"}),
     of=ANY,
     published={
         "share": Published(
-            "20–40 %",
+            "20 %, 40 %",
             Both(
-                "of the heads of a WMT translation model and of BERT, pruned by importance, without noticeable harm",
-                "WMT 翻译模型和 BERT 的头，按重要性剪枝，没有明显的负面影响",
+                "of the heads of a WMT translation model, and of BERT, pruned by importance without noticeable harm",
+                "分别为 WMT 翻译模型和 BERT 的头，按重要性剪枝，没有明显的负面影响",
             ),
         )
     },
@@ -245,7 +245,7 @@ SPECIALISED = Question(
         "A model that misses its positional heads no more than any others.",
         "如果模型去掉位置头的损失并不比去掉其他头更大，结论就被推翻。",
     ),
-    formula=r"1 - \cos(h, h_{\xi = 0}): \quad <positional> \;(i \pm 1), \qquad <others> \;(\mathrm{rand})",
+    formula=r"1 - \cos(h, h_{\xi = 0}): \quad <positional> \;(i \pm 1), \qquad <others> \;(j \neq i \pm 1)",
     papers=(VOITA_2019,),
     see=See("what_if", {"part": "Drop heads"}),
     of=ANY,
@@ -375,7 +375,7 @@ COPYING = Question(
         "A trained decoder whose heads have as much negative as positive in their eigenvalues.",
         "如果训练好的解码器各头的特征值正负参半，结论就被推翻。",
     ),
-    formula=r"\frac{\sum_i \lambda_i}{\sum_i |\lambda_i|}, \; \lambda = \mathrm{eig}(W_E W_V W_O W_U): \quad"
+    formula=r"\frac{\sum_i \lambda_i}{\sum_i |\lambda_i|}, \; \lambda_i \in \sigma(W_E W_V W_O W_U): \quad"
     r" <median> \;(50\,\%), \; <least> \;(\min)",
     papers=(ELHAGE_2021,),
     of=SPEAKS,
@@ -463,9 +463,9 @@ BROAD = Question(
     setting=Both(
         "Entropy of the rows over ln n, the most that n tokens allow, mean over queries that see more than one key; "
         "all "
-        "heads of the first stream. 0: one token, 1: all alike.",
-        "各行的熵除以 ln n（n 个 token 时的最大熵），对能看到多个键的查询取平均；第一个注意力流的所有头。"
-        "0 表示只看一个 token，1 表示平均分配。",
+        "heads of self-attention, of the encoder where there is one. 0: one token, 1: all alike.",
+        "各行的熵除以 ln n（n 个 token 时的最大熵），对能看到多个键的查询取平均；"
+        "取自注意力的所有头，有编码器时取编码器的。0 表示只看一个 token，1 表示平均分配。",
     ),
     because=Both(
         "Before tokens know of each other, a summary of all is of use, and position and content are not yet mixed "

@@ -482,7 +482,8 @@ _THREE = Both("three matrices", "三个矩阵")
 _LAB = Both(
     "Training: the Lab's Transformer (2 layers, d = 48, 4 heads) learns to turn 4 digits around, 120 steps, seed 0. "
     "Guessing costs 2.30 nats.",
-    "训练：用 Lab 的 Transformer（2 层，d = 48，4 个头）学习把 4 个数字倒过来，120 步，种子 0。乱猜的损失是 2.30 nat。",
+    "训练：用 Lab 的 Transformer（2 层，d = 48，4 个头）学习把 4 个数字倒过来，120 步，种子 0。随机猜测的损失是 2.30 "
+    "nat。",
 )
 
 
@@ -553,7 +554,7 @@ SHARING = Question(
     ),
     refuted=Both(
         "A network with W_Q = W_K that stays at guessing, or a product W Wᵀ with a negative eigenvalue.",
-        "如果 W_Q = W_K 的网络一直停在乱猜的水平，或者 W Wᵀ 有负特征值，结论就被推翻。",
+        "如果 W_Q = W_K 的网络一直停在随机猜测的水平，或者 W Wᵀ 有负特征值，结论就被推翻。",
     ),
     formula=r"q_i \cdot k_j = x_i W_Q W_K^\top x_j^\top, \qquad W W^\top \succeq 0",
     papers=(KITAEV_2020,),
@@ -634,7 +635,7 @@ WITHOUT = Question(
     ),
     refuted=Both(
         "A network without projections that stays at guessing, or that learns as well as one with them.",
-        "如果没有投影的网络停在乱猜的水平，或者学得和有投影的一样好，结论就被推翻。",
+        "如果没有投影的网络停在随机猜测的水平，或者学得和有投影的一样好，结论就被推翻。",
     ),
     formula=r"\mathrm{softmax}\left(\frac{x x^\top}{\sqrt{d}}\right)_{ii}: \quad <drawn> \; (d = 512), \qquad <itself>",
     papers=(VASWANI_2017,),

@@ -178,11 +178,12 @@ DIFFERENT = Question(
         "named": Quantity(Both("heads with a pattern that has a name", "模式说得出名字的头"), "%"),
     },
     setting=Both(
-        "All heads of the model's first stream on this text. Distance: Jensen-Shannon divergence of the rows, from 0 "
+        "All heads of self-attention on this text, of the encoder where there is one. Distance: Jensen-Shannon "
+        "divergence of the rows, from 0 "
         "to "
         "0.69. Named: more than half of the weight on the previous or next token, itself, a special token, a repeated "
         "token's successor or the same word (thresholds of Clark et al.).",
-        "该文本上模型第一个注意力流的所有头。距离：各行权重的 JS 散度，取值 0 到 0.69。"
+        "该文本上自注意力的所有头，有编码器时取编码器的。距离：各行权重的 JS 散度，取值 0 到 0.69。"
         "说得出名字：一半以上的权重落在前一个或后一个 token、自身、特殊 token、重复 token 的后继或同一个词上"
         "（阈值取自 Clark 等人）。",
     ),
@@ -330,8 +331,13 @@ def _several_and_one(subject: Subject, watch: Watch) -> Measured:
     losses = {side: [one.curve[-1].loss for (own, _), one in courses.items() if own == side] for side in names}
     picture = Lines(
         tuple(
-            Series(names[side], [at.step for at in one.curve], [at.loss for at in one.curve], dashed=side == "B")
-            for (side, _), one in courses.items()
+            Series(
+                Both(f"{names[side].en}, seed {seed}", f"{names[side].zh}，种子 {seed}"),
+                [at.step for at in one.curve],
+                [at.loss for at in one.curve],
+                dashed=side == "B",
+            )
+            for (side, seed), one in courses.items()
         ),
         x_title=Both("step", "训练步数"),
         y_title=Both("loss, nats a digit", "损失，nat/数字"),
@@ -653,7 +659,7 @@ def _orders(subject: Subject) -> Measured:
                 Both("projections", "投影"),
                 lengths,
                 [float(cost.products - cost.core) for cost in each],
-                part="projections",
+                dashed=True,
             ),
         ),
         x_title=Both("n, tokens", "n，token 数"),
@@ -988,7 +994,7 @@ MERGE = Question(
         "A product with W_O that differs from the sum of its parts.",
         "如果拼接乘 W_O 的结果不等于各部分之和，结论就被推翻。",
     ),
-    formula=r"\lVert \mathrm{concat}(h_1 .. h_H) W_O - \textstyle\sum_i h_i W_O^{(i)} \rVert = <difference>",
+    formula=r"\lVert [h_1 \cdots h_H]\, W_O - \textstyle\sum_i h_i W_O^{(i)} \rVert = <difference>",
     papers=(VASWANI_2017,),
     see=See("block", {"section": "way"}),
     of=SEES_QUERIES,
