@@ -10,7 +10,8 @@ answer.verdict  # "depends"
 answer.numbers["variance_by_width"]
 ```
 
-A theme of questions is a file of themes/; record/ says what a question is; asking.py measures and judges.
+A theme of questions is a file of themes/; record/ says what a question is; asking.py measures and judges; written.py
+makes a table of answers; `python -m inspector.questions` prints it.
 """
 
 from __future__ import annotations
@@ -20,11 +21,12 @@ from typing import TYPE_CHECKING
 from inspector.questions import asking
 from inspector.questions.asking import Answer, ask_all, find
 from inspector.questions.record.subject import Subject
+from inspector.questions.written import table
 
 if TYPE_CHECKING:
     import models
 
-__all__ = ["Answer", "Subject", "ask", "ask_all", "find"]
+__all__ = ["Answer", "Subject", "ask", "ask_all", "find", "table"]
 
 
 def ask(number: int, loaded: models.LoadedModel, text: str) -> Answer:

@@ -1,0 +1,212 @@
+"""Questions from the command line.
+
+python -m inspector.questions --list                                      all questions, by number
+python -m inspector.questions --model minilm --only 16,35                 a table of verdicts on a text
+python -m inspector.questions --model ./mine --json > verdicts.json       all that was measured
+python -m inspector.questions --model ./mine --expect verdicts.json       exit code 1 where a verdict changed
+python -m inspector.questions --only 44 --whole                           the long experiment of a question
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from models import failures
+
+if TYPE_CHECKING:
+    from inspector.questions.asking import Answer
+    from inspector.questions.record.both import Language
+    from inspector.questions.record.question import Question, Watch
+    from inspector.questions.record.subject import Subject
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit code.
+
+    0, 1 where a verdict is not the expected one, or 2 with one sentence on stderr where something is wrong.
+    """
+    options = _parser().parse_args(arguments)
+    try:
+        return _run(options)
+    except Exception as error:  # of a command a reader gets one line, whatever fails
+        logging.getLogger(__name__).debug("failed", exc_info=True)
+        known = isinstance(error, ValueError | OSError)
+        wrong = failures.sentence(error, what="This", instead="Try another text or model.")
+        print(" ".join((str(error) if known else wrong).split()), file=sys.stderr)
+        return 2
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m inspector.questions",
+        description="Ask what people say about the Transformer of a model and a text: verdicts that follow from numbers.",
+    )
+    add = parser.add_argument
+    add("--model", metavar="MODEL", default="minilm", help="a model's id or a folder (default: minilm)")
+    add("--text", metavar="TEXT", help="the text to read; - reads it from standard input (default: an example)")
+    add("--only", metavar="NUMBERS", help="some questions, such as 16,35 or 41-50 (default: all)")
+    add("--json", action="store_true", help="print all that was measured as JSON, in place of a table")
+    add("--language", choices=("en", "zh"), default="en", help="English or Chinese (default: en)")
+    add("--expect", metavar="FILE", help="compare with what --json printed before; asks the questions of FILE")
+    add("--whole", action="store_true", help="run the long experiments of the questions that have one")
+    add("--list", action="store_true", help="print the questions and ask none")
+    return parser
+
+
+def _run(options: argparse.Namespace) -> int:
+    _check(options)
+    expected = _expected(options.expect) if options.expect is not None else None
+    chosen = _chosen(options.only, expected)
+    if options.list:
+        for question in chosen:
+            print(f"{question.number:>3}  {question.asked.of(options.language)}")
+        return 0
+    subject = _subject(options)
+    if options.whole:
+        _whole(chosen, subject, options)
+        return 0
+    answers = _ask(chosen, subject)
+    if expected is None or options.json:
+        _print(answers, options)
+    if expected is None:
+        return 0
+    from inspector.questions import written
+
+    changed = written.changes(answers, expected)
+    print("\n".join(changed) or f"Every verdict of {len(answers)} is as expected.", file=sys.stderr)
+    return 1 if changed else 0
+
+
+def _check(options: argparse.Namespace) -> None:
+    """Check that the command's options go together, before a model loads."""
+    doing = [name for name in ("list", "whole") if getattr(options, name)]
+    if doing and options.expect is not None:
+        raise ValueError(f"--expect compares the answers of questions: leave out --{doing[0]}.")
+    if len(doing) == 2:
+        raise ValueError("--list asks no question: leave out --whole.")
+    if options.list and options.json:
+        raise ValueError("--list prints lines: leave out --json.")
+
+
+def _expected(file: str) -> dict[int, Mapping[str, Any]]:
+    """Read what --json printed; ValueError for another file."""
+    try:
+        records = json.loads(Path(file).read_text(encoding="utf-8"))
+        expected = {int(one["number"]): one for one in records}
+        for one in records:
+            if one["verdict"] not in ("true", "false", "depends", None):
+                raise ValueError(f"no verdict: {one['verdict']!r}")
+            _ = [part["holds"] for part in one["parts"]]
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise ValueError(f"{file} is not what --json printed.") from error
+    if not expected:
+        raise ValueError(f"{file} holds no verdict.")
+    return expected
+
+
+def _chosen(only: str | None, expected: Mapping[int, object] | None) -> list[Question]:
+    """Find the questions that are asked for: numbers and spans with commas between, or all."""
+    from inspector.questions.asking import find
+    from inspector.questions.index import BY_NUMBER, QUESTIONS
+
+    if only is None:
+        return list(QUESTIONS) if expected is None else [find(number) for number in sorted(expected)]
+    numbers: list[int] = []
+    for span in filter(None, (one.strip() for one in only.split(","))):
+        first, dash, last = span.partition("-")
+        ends = (first.strip(), last.strip() if dash else first.strip())
+        if not all(end.isdecimal() and len(end) <= 6 for end in ends):
+            raise ValueError(f"--only takes numbers such as 16,35 or 41-50, not {span[:40]!a}.")
+        if dash:
+            numbers += [number for number in BY_NUMBER if int(ends[0]) <= number <= int(ends[1])]
+        else:
+            numbers.append(int(ends[0]))
+    if not numbers:
+        raise ValueError(f"--only names no question: {only[:40]!a}.")
+    return [find(number) for number in dict.fromkeys(numbers)]
+
+
+def _subject(options: argparse.Namespace) -> Subject:
+    # Only now: torch and transformers take seconds, and --help should not.
+    import models
+    from inspector import examples
+    from inspector.questions.record.subject import Subject
+
+    text = options.text
+    if text is None:
+        known = any(card.id == options.model.partition("?")[0] for card in models.catalogue())
+        text = examples.of(options.model.partition("?")[0]) if known else examples.FIRST
+    return Subject(models.load(options.model), sys.stdin.read() if text == "-" else text)
+
+
+def _ask(chosen: Sequence[Question], subject: Subject) -> list[Answer]:
+    from inspector.questions.asking import ask_all
+
+    numbers = [question.number for question in chosen]
+    answers = list(ask_all(subject, only=numbers, watch=_progress("question")))
+    print(file=sys.stderr)
+    return answers
+
+
+def _print(answers: Sequence[Answer], options: argparse.Namespace) -> None:
+    from inspector.questions import written
+
+    language: Language = options.language
+    if options.json:
+        print(json.dumps([written.record(one, language) for one in answers], ensure_ascii=False, indent=1))
+        return
+    for one in answers:
+        on = f"  [{one.measured_on}]" if one.stands_in else ""
+        print(f"{one.question.number:>3}  {one.verdict or '–':<7}  {one.question.asked.of(language)}{on}")
+        told = one.problem or written.sentence(one.numbers, one.question.numbers, language)
+        if told:
+            print(f"              {told}")
+
+
+def _whole(chosen: Sequence[Question], subject: Subject, options: argparse.Namespace) -> None:
+    """Run the long experiments, one after the other, and print what each gave."""
+    from inspector.questions import written
+    from inspector.questions.record.question import verdict
+
+    having = [(question, question.whole) for question in chosen if question.whole is not None]
+    if not having:
+        raise ValueError("None of these questions has a long experiment: their small measure is all there is.")
+    language: Language = options.language
+    records = []
+    for question, whole in having:
+        if not options.json:
+            print(f"{question.number:>3}  {question.asked.of(language)}")
+            print(f"     {whole.about.of(language)}", flush=True)
+        of = subject if question.of is None else subject.within(question.of)
+        found = whole.run(of, _progress(f"question {question.number}, step"))
+        print(file=sys.stderr)
+        judged = verdict(whole.parts, found.numbers)
+        parts = written.parts(whole.parts, found.numbers, language)
+        if options.json:
+            numbers = {name: float(value) for name, value in found.numbers.items()}
+            records.append({"number": question.number, "verdict": judged, "parts": parts, "numbers": numbers})
+            continue
+        print(f"     {judged}: {written.sentence(found.numbers, whole.numbers, language)}")
+        for part in parts:
+            print(f"     {'+' if part['holds'] else '-'} {part['said']}")
+    if options.json:
+        print(json.dumps(records, ensure_ascii=False, indent=1))
+
+
+def _progress(what: str) -> Watch:
+    """Make what tells on stderr how far something is, on one line."""
+
+    def tell(done: int, total: int) -> None:
+        print(f"\r{what} {min(done + 1, total)} of {total}   ", end="", file=sys.stderr, flush=True)
+
+    return tell
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,114 @@
+"""Answers as a table, and as records of plain values: for notebooks, for JSON, and to compare two runs.
+
+```python
+from inspector import questions
+
+answers = list(questions.ask_all(questions.Subject(loaded, text), only=[16, 35]))
+questions.table(answers, language="zh")
+```
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from inspector.questions.asking import Answer
+from inspector.questions.filled import shown
+from inspector.questions.record.both import Both, Language
+from inspector.questions.record.checks import Numbers
+from inspector.questions.record.question import Part, Quantity
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NO_VERDICT = "none"  # of a question that could not be asked, where verdicts are compared
+
+
+def table(answers: Iterable[Answer], language: Language = "en") -> pd.DataFrame:
+    """Table answers, a row each; the question and the names of its numbers in a language, the verdict as in Answer."""
+    import pandas as pd
+
+    columns = ["number", "question", "verdict", "numbers", "measured_on", "problem"]
+    rows = [
+        (
+            answer.question.number,
+            answer.question.asked.of(language),
+            answer.verdict,
+            sentence(answer.numbers, answer.question.numbers, language),
+            answer.measured_on,
+            answer.problem,
+        )
+        for answer in answers
+    ]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def sentence(numbers: Numbers, quantities: Mapping[str, Quantity], language: Language) -> str:
+    """Write measured numbers in a row, each after its name: "largest weight: 0.91; heads: 12"."""
+    colon, semicolon = (": ", "; ") if language == "en" else ("：", "；")
+    named = {name: quantities.get(name, Quantity(Both(name, name))) for name in numbers}
+    return semicolon.join(
+        f"{quantity.name.of(language)}{colon}{shown(numbers[name], quantity, language)}"
+        for name, quantity in named.items()
+    )
+
+
+def record(answer: Answer, language: Language = "en") -> dict[str, Any]:
+    """Give all of an answer but its figure as values that JSON holds; a number that is not finite is None."""
+    question = answer.question
+    return {
+        "number": question.number,
+        "question": question.asked.of(language),
+        "said": question.said.of(language),
+        "verdict": answer.verdict,
+        "parts": parts(question.parts, answer.numbers, language),
+        "numbers": {name: _plain(value) for name, value in answer.numbers.items()},
+        "asked_of": answer.asked_of,
+        "measured_on": answer.measured_on,
+        "text": answer.text,
+        "problem": answer.problem,
+    }
+
+
+def parts(claimed: Sequence[Part], numbers: Numbers, language: Language) -> list[dict[str, Any]]:
+    """List the parts of a claim: what is said, whether it holds, and each check with what it needs and got."""
+    return [
+        {
+            "said": part.said.of(language),
+            "holds": part.holds(numbers) if numbers else None,
+            "checks": [
+                {"number": check.number, "needs": check.needs, "value": _plain(numbers.get(check.number, math.nan))}
+                for check in part.checks
+            ],
+        }
+        for part in claimed
+    ]
+
+
+def changes(answers: Iterable[Answer], expected: Mapping[int, Mapping[str, Any]]) -> list[str]:
+    """Tell every verdict, and every part, that is not what a run before gave; expected: its records by number."""
+    found = []
+    for answer in answers:
+        now, before = record(answer), expected.get(answer.question.number)
+        if before is None:
+            continue
+        if now["verdict"] != before["verdict"]:
+            was, became = (one["verdict"] or NO_VERDICT for one in (before, now))
+            why = f" ({answer.problem})" if answer.problem else ""
+            found.append(f"question {answer.question.number}: was {was}, is {became}{why}")
+            continue
+        held = [[part["holds"] for part in one["parts"]] for one in (before, now)]
+        if held[0] != held[1]:
+            wrong = [str(row + 1) for row, (was, became) in enumerate(zip(*held, strict=False)) if was != became]
+            if len(held[0]) != len(held[1]):
+                wrong = ["the number of parts"]
+            found.append(
+                f"question {answer.question.number}: of the same verdict, other parts hold: {', '.join(wrong)}"
+            )
+    return found
+
+
+def _plain(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None

@@ -1,0 +1,107 @@
+"""python -m inspector.questions: a table, JSON, verdicts held, and one sentence where something is wrong."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import models
+from inspector import examples, questions
+from inspector.questions import __main__ as command
+from inspector.questions import written
+from inspector.questions.index import BY_NUMBER, QUESTIONS
+
+
+@pytest.fixture(autouse=True)
+def loaded_once(monkeypatch: pytest.MonkeyPatch, shipped) -> None:
+    monkeypatch.setattr(models, "load", lambda model: shipped(model))
+
+
+def test_a_table_of_two_questions(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main(["--only", "16,42", "--text", "The cat sat."]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith(" 16  depends  Is the variance of q · k equal to d_k?")
+    assert "drawn at random: 1.00" in lines[1]
+    assert lines[2].startswith(" 42  ")
+
+
+def test_json_holds_all_that_was_measured(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main(["--only", "16", "--json", "--text", examples.FIRST]) == 0
+    (found,) = json.loads(capsys.readouterr().out)
+    assert found["verdict"] == "depends"
+    assert [part["holds"] for part in found["parts"]] == [True, False, False]
+    (check,) = found["parts"][0]["checks"]
+    assert check["number"] == "drawn"
+    assert check["needs"] == "1 ± 5 %"
+    assert check["value"] == pytest.approx(1, abs=0.05)
+    assert set(found["numbers"]) == set(BY_NUMBER[16].numbers)
+    assert (found["asked_of"], found["measured_on"], found["text"]) == ("minilm", "minilm", examples.FIRST)
+
+
+def test_verdicts_are_held_and_a_change_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command.main(["--only", "16,42", "--json"])
+    said = capsys.readouterr().out
+    file = tmp_path / "verdicts.json"
+    file.write_text(said, encoding="utf-8")
+    assert command.main(["--expect", str(file)]) == 0
+    records = json.loads(said)
+    records[0]["verdict"] = "true"
+    records[1]["parts"][0]["holds"] = not records[1]["parts"][0]["holds"]
+    file.write_text(json.dumps(records), encoding="utf-8")
+    capsys.readouterr()
+    assert command.main(["--expect", str(file)]) == 1
+    told = capsys.readouterr()
+    assert "question 16: was true, is depends" in told.err
+    assert "question 42: of the same verdict, other parts hold: 1" in told.err
+    assert told.out == ""
+
+
+@pytest.mark.parametrize("text", ["", "[]", "[1]", '[{"number": 16}]', '[{"number": 16, "verdict": 1, "parts": []}]'])
+def test_a_file_of_something_else_is_one_sentence(text: str, tmp_path: Path, capsys) -> None:
+    file = tmp_path / "other.json"
+    file.write_text(text, encoding="utf-8")
+    assert command.main(["--expect", str(file)]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--only", "9999"], "there is no question 9999"),
+        (["--only", "x"], "--only takes numbers"),
+        (["--only", ","], "names no question"),
+        (["--only", "1" * 5000], "--only takes numbers"),
+        (["--list", "--whole"], "leave out --whole"),
+        (["--list", "--expect", "x"], "leave out --list"),
+        (["--only", "16", "--whole"], "long experiment"),
+        (["--expect", "no-such-file.json"], "no-such-file.json"),
+    ],
+)
+def test_what_is_wrong_is_one_sentence(arguments: list[str], said: str, capsys) -> None:
+    assert command.main(arguments) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert len(error.splitlines()) == 1
+
+
+def test_a_list_in_chinese(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main(["--list", "--language", "zh"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == len(QUESTIONS)
+    assert " 16  q·k 的方差等于 d_k 吗？" in lines
+
+
+def test_a_span_names_the_questions_in_it(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main(["--list", "--only", "42,41-43"]) == 0
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["42", "41", "43"]
+
+
+def test_answers_as_a_table(shipped) -> None:
+    answers = list(questions.ask_all(questions.Subject(shipped("minilm"), examples.FIRST), only=[16]))
+    table = questions.table(answers, language="zh")
+    assert list(table.columns) == ["number", "question", "verdict", "numbers", "measured_on", "problem"]
+    assert table.loc[0, "question"] == "q·k 的方差等于 d_k 吗？"
+    assert table.loc[0, "numbers"].startswith("Var(q·k) / d_k，随机抽取：1.00；")
+    assert json.loads(json.dumps(written.record(answers[0]), allow_nan=False))
