@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m inspector.questions",
-        description="Ask what people say about the Transformer of a model and a text: verdicts that follow from numbers.",
+        description="Ask of a model and a text what people say about the Transformer: verdicts from measured numbers.",
     )
     add = parser.add_argument
     add("--model", metavar="MODEL", default="minilm", help="a model's id or a folder (default: minilm)")
