@@ -104,10 +104,8 @@ MANY_CAN_GO = Question(
     },
     setting=Both(
         "Heads are ordered by what each alone does to this text, then 10, 20, 40, 60 and 80 % are left out at once; "
-        "of a "
-        "large model or a long text some heads are tried. Random: 3 draws, seeds 0 to 2. Noticeable is meant as 0.05 "
-        "of "
-        "1 − cosine of the last state; the paper measures BLEU and accuracy.",
+        "of a large model or a long text some heads are tried. Random: 3 draws, seeds 0 to 2. Noticeable is meant as "
+        "0.05 of 1 − cosine of the last state; the paper measures BLEU and accuracy.",
         "先按每个头单独去掉时对该文本的影响排序，再同时去掉 10%、20%、40%、60%、80%；模型大或文本长时只试部分头。"
         "随机：3 次抽取，种子 0 到 2。“明显”指最后一层状态的 1 − 余弦达到 0.05；论文用的是 BLEU 和准确率。",
     ),
@@ -229,8 +227,7 @@ SPECIALISED = Question(
     },
     setting=Both(
         "Positional, as in the paper: the largest weight is on the token before, or after, in at least 90 % of the "
-        "rows. "
-        "Others: 12 draws, seeds 0 to 11. 79 % is 38 of 48. Syntactic and rare-token heads are not looked for.",
+        "rows. Others: 12 draws, seeds 0 to 11. 79 % is 38 of 48. Syntactic and rare-token heads are not looked for.",
         "位置头按论文的定义：至少 90% 的行，最大权重落在前一个（或后一个）token 上。其他头：12 次抽取，种子 0 到 11。"
         "79% 即 48 个中的 38 个。这里不找句法头和罕见词头。",
     ),
@@ -357,17 +354,15 @@ COPYING = Question(
     setting=Both(
         "Ratio: sum of the eigenvalues of W_E W_V W_O W_U over the sum of their sizes, −1 to 1, about 0 for unrelated "
         "matrices. W_E and W_U are the embedding and the output matrix, of at most 8,192 tokens; norms are left out. "
-        "The "
-        "weights alone decide, not the text. It takes a decoder that predicts the next token: mini-gpt for others.",
+        "The weights alone decide, not the text. It takes a decoder that predicts the next token: mini-gpt for others.",
         "比值：W_E W_V W_O W_U 的特征值之和除以特征值的模之和，取值 −1 到 1，矩阵互不相关时约为 0。"
         "W_E、W_U 是嵌入矩阵和输出矩阵，最多取 8192 个 token；不计归一化。只由权重决定，与文本无关。"
         "需要预测下一个 token 的解码器，其他模型用 mini-gpt 代替。",
     ),
     because=Both(
         "An eigenvector with a positive eigenvalue is a mix of tokens that raises itself. In an attention-only model "
-        "of "
-        "one layer this is what a head does; in deeper ones other layers stand between the embedding, the head and the "
-        "output, and a head may well read what an earlier one wrote.",
+        "of one layer this is what a head does; in deeper ones other layers stand between the embedding, the head and "
+        "the output, and a head may well read what an earlier one wrote.",
         "特征值为正的特征向量，是一组提高自身概率的 token。在只有一层注意力的模型里，这就是头的全部作用；"
         "在更深的模型里，嵌入、头和输出之间隔着其他层，头读到的可能是前面的头写入的内容。",
     ),
@@ -462,15 +457,13 @@ BROAD = Question(
     },
     setting=Both(
         "Entropy of the rows over ln n, the most that n tokens allow, mean over queries that see more than one key; "
-        "all "
-        "heads of self-attention, of the encoder where there is one. 0: one token, 1: all alike.",
+        "all heads of self-attention, of the encoder where there is one. 0: one token, 1: all alike.",
         "各行的熵除以 ln n（n 个 token 时的最大熵），对能看到多个键的查询取平均；"
         "取自注意力的所有头，有编码器时取编码器的。0 表示只看一个 token，1 表示平均分配。",
     ),
     because=Both(
         "Before tokens know of each other, a summary of all is of use, and position and content are not yet mixed "
-        "enough "
-        "for a sharp choice. It is a tendency of BERT, no law: a model's first layer may look at itself or its "
+        "enough for a sharp choice. It is a tendency of BERT, no law: a model's first layer may look at itself or its "
         "neighbour.",
         "在各 token 互相了解之前，对全文的概括是有用的；位置和内容也还没有混合到可以精确选择的程度。"
         "但这是 BERT 的倾向，不是规律：有的模型第一层只看自身或相邻位置。",

@@ -179,20 +179,16 @@ DIFFERENT = Question(
     },
     setting=Both(
         "All heads of self-attention on this text, of the encoder where there is one. Distance: Jensen-Shannon "
-        "divergence of the rows, from 0 "
-        "to "
-        "0.69. Named: more than half of the weight on the previous or next token, itself, a special token, a repeated "
-        "token's successor or the same word (thresholds of Clark et al.).",
+        "divergence of the rows, from 0 to 0.69. Named: more than half of the weight on the previous or next token, "
+        "itself, a special token, a repeated token's successor or the same word (thresholds of Clark et al.).",
         "该文本上自注意力的所有头，有编码器时取编码器的。距离：各行权重的 JS 散度，取值 0 到 0.69。"
         "说得出名字：一半以上的权重落在前一个或后一个 token、自身、特殊 token、重复 token 的后继或同一个词上"
         "（阈值取自 Clark 等人）。",
     ),
     because=Both(
         "Different subspaces are the paper's motive, not something that training is asked for: nothing in the loss "
-        "makes "
-        "heads differ. Heads that do something clear were found one by one and are shown again and again; the many "
-        "that "
-        "do nothing nameable are not.",
+        "makes heads differ. Heads that do something clear were found one by one and are shown again and again; the "
+        "many that do nothing nameable are not.",
         "“不同子空间”是原论文的动机，训练目标并不要求这一点：损失函数里没有任何一项让各头不同。"
         "分工清楚的头是人们一个个找出来、反复展示的；大多数说不清在做什么的头没有人展示。",
     ),
@@ -258,8 +254,7 @@ NEEDED = Question(
     },
     setting=Both(
         "Each head is left out alone and the text read again; of a large model or a long text some heads, evenly "
-        "spaced. "
-        "Moved: 1 − cosine of the last state, mean over tokens.",
+        "spaced. Moved: 1 − cosine of the last state, mean over tokens.",
         "每次去掉一个头，重新读一遍文本；模型大或文本长时，均匀抽取部分头。变化：最后一层状态的 1 − 余弦，对 token "
         "取平均。",
     ),
@@ -396,18 +391,15 @@ ENSEMBLE = Question(
     },
     setting=Both(
         "The middle layer whose W_O was seen: head_i W_O^i of each head on this text, and the text read without one "
-        "head "
-        "(at most 15 are tried), and without all. Training: the Lab's Transformer (2 layers, d = 48) turns 4 digits "
-        "around, 120 steps, seed 0.",
+        "head (at most 15 are tried), and without all. Training: the Lab's Transformer (2 layers, d = 48) turns 4 "
+        "digits around, 120 steps, seed 0.",
         "取能看到 W_O 的中间一层：每个头在该文本上的 head_i W_O^i，以及去掉一个头（最多试 15 个）和去掉全部头时的结果。"
         "训练：用 Lab 的 Transformer（2 层，d = 48）把 4 个数字倒过来，120 步，种子 0。",
     ),
     because=Both(
         "An ensemble averages estimates that were made apart. Heads are trained together, on one loss, and their "
-        "results "
-        "are added through W_O: each writes a part of the answer. That a model bears the loss of a head is true of "
-        "many "
-        "networks, and says nothing about training.",
+        "results are added through W_O: each writes a part of the answer. That a model bears the loss of a head is "
+        "true of many networks, and says nothing about training.",
         "集成是对各自独立得到的估计取平均。而各个头共用一个损失、一起训练，结果经 W_O 相加：每个头只写答案的一部分。"
         "少一个头模型也能承受，许多网络都是如此，这并不能说明训练更稳定。",
     ),
@@ -424,8 +416,7 @@ ENSEMBLE = Question(
         run=_several_and_one,
         about=Both(
             "The Lab's Transformer (2 layers, d = 48) learns to turn 8 digits around, 300 steps, with 4 heads and "
-            "with 1, "
-            "from 3 seeds each; about 15 seconds on one core.",
+            "with 1, from 3 seeds each; about 15 seconds on one core.",
             "用 Lab 的 Transformer（2 层，d = 48）学习把 8 个数字倒过来，300 步，4 个头和 1 个头各用 3 个种子；单核约 "
             "20 秒。",
         ),
@@ -718,8 +709,7 @@ ORDERS = Question(
     ),
     because=Both(
         "The formulas count one token's d × d projection and forget that every token meets every other. All in all it "
-        "is "
-        "8 n d² + 4 n² d, with W_Q, W_K, W_V and W_O, and that for any h with h d' = d.",
+        "is 8 n d² + 4 n² d, with W_Q, W_K, W_V and W_O, and that for any h with h d' = d.",
         "这些式子只数了一个 token 的 d×d 投影，忘了每个 token 要与所有 token 相乘。"
         "总量是 8nd² + 4n²d，含 W_Q、W_K、W_V、W_O 四个矩阵，只要 h d' = d 就与 h 无关。",
     ),
@@ -808,16 +798,15 @@ AS_COSTLY = Question(
     },
     setting=Both(
         "One layer of this model's width and heads, with a key and a value for each head, on as many tokens as this "
-        "text "
-        "has; beside it one head as wide as all together. Counted, without biases; 5 FLOPs for each cell of a softmax.",
+        "text has; beside it one head as wide as all together. Counted, without biases; 5 FLOPs for each cell of a "
+        "softmax.",
         "取该模型的宽度和头数（每个头有自己的键和值）的一层，token 数与该文本相同；旁边是一个同样总宽的单头。"
         "公式计数，不含偏置；softmax 每格计 5 次运算。",
     ),
     because=Both(
         "Both are right about something else. The products are the same, but each head has a map of n² cells of its "
-        "own, "
-        "so the softmax has h n² to do. These cells have to be written and read, which the clock sees and FLOPs do "
-        "not.",
+        "own, so the softmax has h n² to do. These cells have to be written and read, which the clock sees and FLOPs "
+        "do not.",
         "两种说法说的不是一回事。矩阵乘法量相同；但每个头有自己的 n² 个格子，softmax 要算 h n² 个。"
         "这些格子要写入、读出内存，时钟看得见，FLOPs 看不见。",
     ),
@@ -833,11 +822,9 @@ AS_COSTLY = Question(
         run=_by_clock,
         about=Both(
             "Scores, softmax and mix of one layer (d = 512, 512 tokens, random numbers) on this machine's clock, with "
-            "1, 8 "
-            "and 64 heads, medians of 5 runs; a few seconds.",
+            "1, 8 and 64 heads, medians of 5 runs; a few seconds.",
             "在本机上给一层的分数、softmax 与加权求和计时（d = 512，512 个 token，随机数），1、8、64 个头，取 5 "
-            "次的中位数；"
-            "几秒钟。",
+            "次的中位数；几秒钟。",
         ),
         parts=(
             Part(
@@ -901,8 +888,7 @@ REDUCTION = Question(
     ),
     because=Both(
         "The reduction comes before: W_Q, W_K and W_V lead from d to d / h for each head. Side by side the heads have "
-        "d "
-        "again, and W_O is d × d: it mixes heads and reduces nothing.",
+        "d again, and W_O is d × d: it mixes heads and reduces nothing.",
         "降维在前面：W_Q、W_K、W_V 把每个头从 d 降到 d/h。拼接后又是 d 维，W_O 是 d×d：它混合各头，不降维。",
     ),
     refuted=Both(
@@ -981,8 +967,7 @@ MERGE = Question(
         "The middle layer whose W_O was seen: A V of its heads on this text, in float64, with W_O as it is, and summed "
         "plainly with the first head's part of W_O. Heads 0 and 1 change places. Changes and differences are relative.",
         "取能看到 W_O 的中间一层：各头在该文本上的 A V，float64，一种用原来的 W_O，一种直接相加后乘第一个头的那部分 "
-        "W_O。"
-        "交换第 0 个头和第 1 个头。变化和差都是相对值。",
+        "W_O。交换第 0 个头和第 1 个头。变化和差都是相对值。",
     ),
     because=Both(
         "[head_1 … head_h] W_O is Σ head_i W_O^i: a sum as well, in which each head has a matrix of its own. What is "
@@ -1081,8 +1066,7 @@ AT_ONCE = Question(
     ),
     because=Both(
         "Heads do not read each other, so they are one more batch axis. The price is a bottleneck: in a text of more "
-        "than "
-        "d_k tokens a head cannot make every pattern of scores (Bhojanapalli et al. 2020).",
+        "than d_k tokens a head cannot make every pattern of scores (Bhojanapalli et al. 2020).",
         "各头之间互不读取，所以可以当作多一个批量维度。代价是低秩瓶颈：文本超过 d_k 个 token 时，"
         "一个头做不出任意的分数矩阵（Bhojanapalli 等，2020）。",
     ),
