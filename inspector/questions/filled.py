@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from inspector.questions.record.both import Both, Language
 from inspector.questions.record.checks import Check, Numbers
@@ -35,10 +35,7 @@ def filled(formula: str, numbers: Numbers) -> str:
 
 def shown(value: float, quantity: Quantity | None, language: Language) -> str:
     """Write a number with its unit: three digits, or all of what was counted; "%" is times 100."""
-    unit = "" if quantity is None else quantity.unit
-    unit = unit.of(language) if isinstance(unit, Both) else unit
-    digits = _digits(100 * value if unit == "%" else value)
-    return f"{digits} {unit}" if unit else digits
+    return _with_unit(value, quantity, language, _digits)
 
 
 def needed(check: Check, quantities: Mapping[str, Quantity], language: Language) -> str:
@@ -46,15 +43,30 @@ def needed(check: Check, quantities: Mapping[str, Quantity], language: Language)
     quantity = quantities.get(check.number)
     if isinstance(check.bound, str):
         other = quantities[check.bound].name.of(language) if check.bound in quantities else check.bound
-        bound = other if check.times == 1 else f"{_digits(check.times)} × {other}"
+        bound = other if check.times == 1 else f"{_short(check.times)} × {other}"
         bound = f"「{bound}」" if language == "zh" and check.times == 1 else bound
     else:
-        bound = shown(check.bound, quantity, language)
+        bound = _with_unit(check.bound, quantity, language, _short)
     if check.relation == "±":
-        return f"{bound} ± {shown(check.within, quantity, language)}"
+        return f"{bound} ± {_with_unit(check.within, quantity, language, _short)}"
     if check.relation == "± %":
         return f"{bound} ± {100 * check.within:.3g} %"
     return f"{check.relation} {bound}"
+
+
+def _with_unit(value: float, quantity: Quantity | None, language: Language, digits: Callable[[float], str]) -> str:
+    unit = "" if quantity is None else quantity.unit
+    unit = unit.of(language) if isinstance(unit, Both) else unit
+    written = digits(100 * value if unit == "%" else value)
+    return f"{written} {unit}" if unit else written
+
+
+def _short(value: float) -> str:
+    """Write a constant that somebody chose, without the zeros at its end: 0.1, 10⁻⁵."""
+    mantissa, power = _parts(value)
+    mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
+    raised = f"10{power.translate(_RAISED)}"
+    return mantissa if not power else raised if mantissa == "1" else f"{mantissa} × {raised}"
 
 
 def _digits(value: float) -> str:

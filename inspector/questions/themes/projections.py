@@ -149,7 +149,7 @@ SCORE_SYMMETRY = Question(
     ),
     formula=_ASYMMETRY + r": \quad <tied> \;\; (W_Q = W_K), \qquad <own> \;\; (W_Q \neq W_K)",
     papers=(VASWANI_2017, KITAEV_2020),
-    see=See("scores", {"section": "keys"}),
+    see=See("scores", {"section": "Queries and keys"}),
     of=SEES_QUERIES,
 )
 
@@ -233,7 +233,7 @@ WEIGHT_SYMMETRY = Question(
     formula=r"A_{ij} = \frac{e^{s_{ij}}}{\sum_k e^{s_{ik}}}, \quad A_{ji} = \frac{e^{s_{ij}}}{\sum_k e^{s_{jk}}}: \quad"
     r" \frac{\lVert A - A^\top \rVert}{\lVert A \rVert} = <tied>",
     papers=(KITAEV_2020,),
-    see=See("scores", {"section": "keys"}),
+    see=See("scores", {"section": "Queries and keys"}),
     of=SEES_QUERIES,
 )
 
@@ -353,7 +353,7 @@ DIAGONAL = Question(
     formula=r"q_i \cdot q_i = \lVert q_i \rVert^2, \qquad "
     r"q_i \cdot q_j = \lVert q_i \rVert \lVert q_j \rVert \cos\theta_{ij}",
     papers=(KITAEV_2020,),
-    see=See("scores", {"section": "keys"}),
+    see=See("scores", {"section": "Queries and keys"}),
     of=SEES_QUERIES,
 )
 
@@ -444,7 +444,7 @@ OFF_DIAGONAL = Question(
     ),
     formula=r"\sigma(s_{ij}): \; <tied> \;(W_Q = W_K), \; <apart> \;(W_Q \neq W_K); "
     r"\qquad s_{ii} \approx \sqrt{64}: \; <own>",
-    see=See("scores", {"section": "keys"}),
+    see=See("scores", {"section": "Queries and keys"}),
 )
 
 
@@ -718,7 +718,7 @@ ROLES = Question(
     ),
     formula=r"3 d^2 = <square>, \qquad d\,(H d_q + K d_k + K d_v) = <held>",
     papers=(VASWANI_2017,),
-    see=See("scores", {"section": "keys"}),
+    see=See("scores", {"section": "Queries and keys"}),
     of=SEES_QUERIES,
 )
 
@@ -787,7 +787,7 @@ KEY_IS_VALUE = Question(
     formula=r"\frac{\lVert K - V \rVert}{\lVert K \rVert} = <value>, "
     r"\qquad \frac{\lVert K - Q \rVert}{\lVert K \rVert} = <query>",
     papers=(VASWANI_2017,),
-    see=See("scores", {"section": "keys"}),
+    see=See("scores", {"section": "Queries and keys"}),
     of=SEES_QUERIES,
 )
 

@@ -92,7 +92,7 @@ VARIANCE = Question(
     ),
     formula=r"\frac{\mathrm{Var}(q \cdot k)}{d_k}: \quad <drawn> \text{ (random)}, \quad <median> \text{ (heads)}",
     papers=(VASWANI_2017,),
-    see=See("scores", {"section": "every"}),
+    see=See("scores", {"section": "Every head"}),
     of=ANY,
 )
 

@@ -556,7 +556,7 @@ WIDTHS = Question(
     refuted=Both("A count of a head's numbers other than d / h.", "如果数出来的头宽度不是 d/h，结论就被推翻。"),
     formula=r"d_k = \frac{512}{8} = <paper>, \qquad h\, d_k = <joined>, \; d = <width>",
     papers=(VASWANI_2017,),
-    see=See("costs", {"section": "heads"}),
+    see=See("costs", {"section": "Heads"}),
     of=SEES_QUERIES,
 )
 
@@ -632,7 +632,7 @@ SAME_COST = Question(
     ),
     formula=r"8 n d^2 + 4 n^2 d = <eight>, \qquad h = 8, d_k = d: \; <full>",
     papers=(VASWANI_2017,),
-    see=See("costs", {"section": "heads"}),
+    see=See("costs", {"section": "Heads"}),
 )
 
 
@@ -719,7 +719,7 @@ ORDERS = Question(
     ),
     formula=r"4 n^{a} d^{b}: \quad a = <by_length>, \; b = <by_width>",
     papers=(VASWANI_2017,),
-    see=See("costs", {"section": "heads"}),
+    see=See("costs", {"section": "Heads"}),
 )
 
 
@@ -816,7 +816,7 @@ AS_COSTLY = Question(
     ),
     formula=r"8 n d^2 + 4 n^2 d = <several>, \qquad 5 h n^2 = <softmax_several>, \; 5 n^2 = <softmax_single>",
     papers=(VASWANI_2017,),
-    see=See("costs", {"section": "heads"}),
+    see=See("costs", {"section": "Heads"}),
     of=SEES_QUERIES,
     whole=Whole(
         run=_by_clock,
@@ -897,7 +897,7 @@ REDUCTION = Question(
     ),
     formula=r"h \, d_v = <joined>, \qquad d = <width>",
     papers=(VASWANI_2017,),
-    see=See("block", {"section": "way"}),
+    see=See("block", {"section": "One token's way"}),
     of=SEES_QUERIES,
 )
 
@@ -981,7 +981,7 @@ MERGE = Question(
     ),
     formula=r"\lVert [h_1 \cdots h_H]\, W_O - \textstyle\sum_i h_i W_O^{(i)} \rVert = <difference>",
     papers=(VASWANI_2017,),
-    see=See("block", {"section": "way"}),
+    see=See("block", {"section": "One token's way"}),
     of=SEES_QUERIES,
 )
 
@@ -1076,7 +1076,7 @@ AT_ONCE = Question(
     ),
     formula=r"\mathrm{rank}(Q K^\top) = <rank> \le d_k = <width>",
     papers=(VASWANI_2017, BHOJANAPALLI_2020),
-    see=See("block", {"section": "way"}),
+    see=See("block", {"section": "One token's way"}),
     of=SEES_QUERIES,
 )
 

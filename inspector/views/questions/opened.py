@@ -168,7 +168,7 @@ def _checked(part: Part, answer: Answer, words: ModuleType, language: Language) 
 
 
 def _see(answer: Answer, words: ModuleType) -> None:
-    """Draw the button that opens the page which shows the answer whole."""
+    """Draw the link to the page which shows the answer whole."""
     see = answer.question.see
     if see is None:
         return
@@ -178,9 +178,13 @@ def _see(answer: Answer, words: ModuleType) -> None:
         given |= {"model": str(answer.measured_on), "text": answer.text}
         instead = available_models.name(str(answer.measured_on))
     label = words.see(pages.TITLES[page], instead)
-    if st.button(label, icon=":material/open_in_new:", key="see it on"):
-        link.lead(page, given)
-        st.switch_page(pages.FILES[page], query_params=given)
+    link.lead(page, given)
+    st.page_link(
+        pages.FILES[page],
+        label=widgets.plain(label),
+        icon=":material/open_in_new:",
+        query_params=link.of_sidebar() | given,
+    )
 
 
 # --- figure and numbers -----------------------------------------------------------------------------------------------

@@ -50,9 +50,8 @@ def address(question: Question) -> str:
 
 
 def _link(label: str, query: dict[str, str]) -> None:
-    given = {name: value for name in ("model", *link.TEXTS[:3]) if (value := st.query_params.get(name)) is not None}
     lang = {"lang": str(held)} if (held := link.held("lang")) else {}
-    st.page_link(pages.FILES[PAGE], label=widgets.plain(label), query_params={**given, **query, **lang})
+    st.page_link(pages.FILES[PAGE], label=widgets.plain(label), query_params=link.of_sidebar() | query | lang)
 
 
 def _is_open(question: Question) -> bool:

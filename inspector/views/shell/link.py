@@ -81,27 +81,28 @@ def parameters(*names: str) -> None:
 
 
 def lead(page: str, given: Mapping[str, str]) -> None:
-    """Make the page that is opened next follow a link, and nothing that the session holds of it from before.
+    """Make a link to another page lead: that page follows it, and nothing that the session holds of it from before.
 
-    page: its address. given: the names and values of the link, those that `st.switch_page` takes as query_params; what
-    is not among them goes back to its default. A model and a text among them are those of the sidebar, too; when the
-    reader comes back to this page they have their own again, unless they chose others meanwhile.
+    Called where the link is drawn. page: its address. given: the names and values of the link; what is not among them
+    goes back to its default. A model and texts among them are the sidebar's, and when the reader comes back to this
+    page they have their own again, unless they chose others meanwhile.
 
         link.lead("scores", {"section": "Theory"})
-        st.switch_page(pages.FILES["scores"], query_params={"section": "Theory"})
+        st.page_link(pages.FILES["scores"], label="See it on Scores", query_params={"section": "Theory"})
     """
-    state = st.session_state
-    bound: dict[str, set[str]] = state.setdefault("link.bound", {})
-    for name in (bound.get(page, set()) | set(given)) - set(_OF_SIDEBAR):
-        if name in state:
-            del state[name]
-    state["link.leading"] = page, dict(given), state["link.page"]
+    leads: list[tuple[str, dict[str, str]]] = st.session_state.setdefault("link.leads", [])
+    leads.append((page, dict(given)))
+
+
+def of_sidebar() -> dict[str, str]:
+    """Give what the address says of model and texts, for a link to another page, which may be opened in a new tab."""
+    return {name: value for name in _OF_SIDEBAR if (value := st.query_params.get(name)) is not None}
 
 
 def _arrive(page: str, known_models: Sequence[str]) -> None:
-    """Follow `lead` where this is the page that it leads to; elsewhere forget it, and give back what it lent."""
+    """Follow a link that leads here, and give back what a link from here has lent."""
     state = st.session_state
-    led_to, given, origin = state.pop("link.leading", (None, {}, None))
+    origin, leads = state.get("link.page"), state.pop("link.leads", [])
     lent_by, lent = state.get("link.lent", (None, {}))
     if lent_by == page:
         for name, (own, other) in lent.items():
@@ -109,16 +110,24 @@ def _arrive(page: str, known_models: Sequence[str]) -> None:
                 state[name] = own
         del state["link.lent"]
     state.pop("link.led", None)
-    if led_to != page:
+    followed = [
+        given
+        for led_to, given in leads
+        if led_to == page != origin and given and all(st.query_params.get(name) == given[name] for name in given)
+    ]
+    if not followed:
         return
-    state["link.led"] = given
+    given = state["link.led"] = followed[0]
+    bound: dict[str, set[str]] = state.get("link.bound", {})
+    for name in (bound.get(page, set()) | set(given)) - set(_OF_SIDEBAR):
+        if name in state:
+            del state[name]
     model = given.get("model", "")
-    given = {name: given[name] for name in _OF_SIDEBAR if name in given}
     if model and model not in known_models and model.partition("?")[0] not in known_models:
         return
-    if origin != page:
-        state["link.lent"] = origin, {name: (state.get(name), value) for name, value in given.items()}
-    for name, value in given.items():
+    sidebar = {name: given[name] for name in _OF_SIDEBAR if name in given}
+    state["link.lent"] = origin, {name: (state.get(name), value) for name, value in sidebar.items()}
+    for name, value in sidebar.items():
         state[name] = value
 
 

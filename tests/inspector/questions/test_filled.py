@@ -53,3 +53,10 @@ def test_a_check_names_the_other_number_as_the_reader_knows_it():
     assert needed(above("cost", "time"), QUANTITIES, "zh") == "> 「时间」"
     assert needed(near("time", 1, within=0.05), QUANTITIES, "zh") == "1 步 ± 5 %"
     assert needed(around("share", 0, within=0.1), QUANTITIES, "en") == "0 % ± 10 %"
+
+
+@pytest.mark.parametrize(
+    ("bound", "written"), [(0.001, "0.001"), (1e-5, "10⁻⁵"), (2.5e-6, "2.5 × 10⁻⁶"), (1000, "1,000")]
+)
+def test_a_bound_has_no_zeros_at_its_end(bound: float, written: str):
+    assert needed(below("time", bound), {}, "en") == f"< {written}"

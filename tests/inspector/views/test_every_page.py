@@ -23,6 +23,7 @@ PARAMETERS = {
     "LayerNorm": "statistic norm_sqrt token norm norm_stream",
     "Positions": "dimensions",
     "Costs": "counted stream kernel component section of shape length card batch bits",
+    "Questions": "q lang theme search",
     "Tokens": "section corpus pieces merge word",
     "Batch": "section texts layout row batch_stream batch_layer batch_head padded mask_order mask_way changed_text "
     "changed",
@@ -61,6 +62,8 @@ def test_an_unreadable_text_is_a_sentence(page: str, visit: AppTest) -> None:
     ):
         typed(visit, text)
         assert not visit.exception, text
+        if page == "Questions":  # nothing is read until a question is asked: tests/inspector/views/questions
+            continue
         if text != "\u200b" or page not in ("What if", "Generate"):  # what stands in there reads it as bytes
             assert reason in said(visit)
         assert visit.text_area(key="text").value == text

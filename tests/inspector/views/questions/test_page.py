@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 
 import pytest
@@ -18,8 +19,8 @@ def badges(app: AppTest) -> list[str]:
     return [found for element in app.markdown for found in re.findall(r":\w+-badge\[[^]]*\]", element.value)]
 
 
-def labels(app: AppTest) -> list[str]:
-    return [button.label for button in app.button]
+def links(app: AppTest) -> list[str]:
+    return [html.unescape(one.proto.label) for one in app.get("page_link")]
 
 
 def revealed(number: int = 16, **link: str) -> AppTest:
@@ -86,13 +87,13 @@ def test_the_answer_has_verdict_parts_numbers_formula_and_papers(answered: AppTe
     assert "<drawn>" not in answered.latex[0].value
     assert len(answered.table) == 1
     assert "https://arxiv.org/abs/1706.03762" in shown
-    assert "See it on Scores" in labels(answered)
+    assert "See it on Scores" in links(answered)
 
 
 def test_chinese_has_no_english_words_of_the_page():
     app = revealed(lang="zh")
     assert all(CHINESE.search(one.value) for one in [*app.header, *app.subheader])
-    assert "在 Scores 页查看（英文页面）" in labels(app)
+    assert "在 Scores 页查看（英文页面）" in links(app)
     assert CHINESE.search(opened("Questions", lang="zh").subheader[0].value)
 
 
@@ -150,4 +151,4 @@ def test_another_model_answers_where_the_readers_cannot(monkeypatch: pytest.Monk
     assert "too <b>small</b>" in app.text[0].value
     assert "MiniLM: it depends" in said(app)
     assert "Numbers of MiniLM" in said(app)
-    assert "See it on Scores, with MiniLM" in labels(app)
+    assert "See it on Scores, with MiniLM" in links(app)

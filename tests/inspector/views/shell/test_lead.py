@@ -16,8 +16,8 @@ from inspector.views.shell import link, widgets
 def one():
     link.read("one", known_models=["minilm", "mini-gpt"], default_text=lambda model: f"of {model}")
     link.parameters("layer")
-    if st.button("go"):
-        link.lead("two", st.session_state["given"])
+    link.lead("two", st.session_state["given"])
+    if st.button("go"):  # as a click on a link does
         st.switch_page(two_page, query_params=st.session_state["given"])
     st.session_state["seen"] = ("one", st.session_state["model"], st.session_state["text"])
 

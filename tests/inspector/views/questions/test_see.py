@@ -1,0 +1,28 @@
+"""Every page that a question leads to takes the state it is led to: nothing in it is refused, or unknown to the page."""
+
+from __future__ import annotations
+
+import pytest
+
+from inspector.questions.index import QUESTIONS
+from inspector.views.shell import asked_here, pages
+from tests.inspector.views.page import opened, said
+
+PLACES = {
+    (asked_here.address(question), tuple(sorted(question.see.state.items()))): question.number
+    for question in QUESTIONS
+    if question.see is not None
+}
+
+
+@pytest.mark.parametrize(("page", "state"), PLACES, ids=[f"of {number}" for number in PLACES.values()])
+def test_a_page_takes_the_state_that_a_question_leads_to(page: str, state: tuple[tuple[str, str], ...]):
+    assert page in pages.FILES
+    app = opened(pages.TITLES[page], **dict(state))
+    assert not app.exception
+    assert "The link asks for" not in said(app)
+    known = app.session_state["link.bound"].get(page, set()) | set(app.session_state["link.parameters"])
+    for choice in [*app.segmented_control, *app.selectbox, *app.radio]:
+        if choice.key in dict(state):  # named as the page's own link names it: another name costs a step of Back
+            assert dict(state)[choice.key] in choice.options
+    assert {name for name, _ in state} <= known | {"model", "text", "pair", "target"}
