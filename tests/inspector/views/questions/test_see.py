@@ -1,4 +1,4 @@
-"""Every page that a question leads to takes the state it is led to: nothing in it is refused, or unknown to the page."""
+"""Every page that a question leads to takes its state: nothing in it is refused, or unknown to the page."""
 
 from __future__ import annotations
 
