@@ -343,9 +343,9 @@ SMALL = Question(
     measure=_small,
     numbers={
         "one": Quantity(Both("move of the mean with 1 text, in deviations", "1 个文本时均值的波动（以标准差为单位）")),
-        "four": Quantity(Both("with 4 texts", "4 个文本时")),
-        "sixteen": Quantity(Both("with 16 texts", "16 个文本时")),
-        "sixty_four": Quantity(Both("with 64 texts", "64 个文本时")),
+        "four": Quantity(Both("move of the mean with 4 texts", "4 个文本时均值的波动")),
+        "sixteen": Quantity(Both("move of the mean with 16 texts", "16 个文本时均值的波动")),
+        "sixty_four": Quantity(Both("move of the mean with 64 texts", "64 个文本时均值的波动")),
         "raised": Quantity(Both("errors of nn.BatchNorm1d on one sample", "nn.BatchNorm1d 对单个样本报错的次数")),
     },
     setting=Both(
@@ -413,7 +413,7 @@ LARGE = Question(
         "step": Quantity(
             Both("move of the mean in such a batch, in deviations", "这样的批次中均值的波动（以标准差为单位）")
         ),
-        "one": Quantity(Both("with a single text", "只有一个文本时")),
+        "one": Quantity(Both("move of the mean with a single text", "只有一个文本时均值的波动")),
     },
     setting=Both(
         "The batch of mini-bert's recipe, a very small training; the reader's text and seven sentences before the "

@@ -47,7 +47,6 @@ def _per_token(subject: Subject) -> Measured:
     with torch.no_grad():
         drawn = torch.randn(16, 100, 512, generator=torch.Generator().manual_seed(0))
         pairs = torch.native_layer_norm(drawn, [512], None, None, 1e-5)[1].numel()
-    own, _ = np.unique(np.round(norm.input.astype(np.float64).mean(axis=1), 12), return_counts=True)
     return Measured(
         {
             "pairs": float(pairs),
@@ -56,14 +55,16 @@ def _per_token(subject: Subject) -> Measured:
             "width": float(norm.input.shape[1]),
             "difference": max(_off(norm, _standardised(norm, 1)) for norm in norms),
         },
-        Bars(
-            [*subject.trace.read_by(norm.stream).tokens],
-            norm.input.astype(np.float64).std(axis=1).tolist(),
-            Both(
-                f"deviation of each token before a norm ({len(own)} different means)",
-                f"各 token 在某个归一化层之前的标准差（共 {len(own)} 个不同的均值）",
+        Lines(
+            tuple(
+                Series(name, list(range(len(norm.input))), values.tolist(), part="norm", dashed=dashed)
+                for name, values, dashed in (
+                    (Both("mean", "均值"), norm.input.astype(np.float64).mean(axis=1), True),
+                    (Both("deviation", "标准差"), norm.input.astype(np.float64).std(axis=1), False),
+                )
             ),
-            parts=["norm"] * len(norm.input),
+            x_title=Both("token, by its place in the text", "token 在文本中的位置"),
+            y_title=Both("mean and deviation before a norm", "归一化层之前的均值和标准差"),
         ),
     )
 
@@ -148,14 +149,16 @@ def _per_sample(subject: Subject) -> Measured:
     norms = layer_norms(subject)
     token = [_off(norm, _standardised(norm, 1)) for norm in norms]
     sentence = [_off(norm, _standardised(norm, None)) for norm in norms]
-    names = [str(at) for at in range(len(norms))]
+    places = list(range(len(norms)))
     return Measured(
         {"token": max(token), "sentence": min(sentence), "tokens": float(len(norms[0].input))},
-        Bars(
-            names,
-            sentence,
-            Both("error of statistics over the whole sentence, by norm", "用整句统计量时的误差，按归一化层"),
-            parts=["norm"] * len(names),
+        Lines(
+            (
+                Series(Both("statistics of each token", "每个 token 的统计量"), places, token, part="norm"),
+                Series(Both("statistics of the sentence", "整句的统计量"), places, sentence, part="norm", dashed=True),
+            ),
+            x_title=Both("norm, in the order in which they run", "归一化层，按运行顺序"),
+            y_title=Both("largest error", "最大误差"),
         ),
     )
 
@@ -542,17 +545,27 @@ STABILITY = Question(
                 "输入放大 1000 倍时 LN 输出的变化",
             )
         ),
-        "growing": Quantity(Both("gradient, first over last layer, norm", "首层与末层梯度之比，有归一化")),
-        "growing_without": Quantity(Both("the same, no norm", "同上，无归一化")),
-        "fading": Quantity(Both("the same, norm and no residual", "同上，有归一化、无残差")),
-        "fading_without": Quantity(Both("the same, no norm and no residual", "同上，无归一化、无残差")),
+        "growing": Quantity(Both("gradient, first over last layer, with a norm", "首层与末层梯度之比，有归一化")),
+        "growing_without": Quantity(Both("gradient, first over last layer, no norm", "首层与末层梯度之比，无归一化")),
+        "fading": Quantity(Both("gradient ratio, norm and no residual", "首末层梯度之比，有归一化、无残差")),
+        "fading_without": Quantity(
+            Both(
+                "gradient ratio, no norm and no residual",
+                "首末层梯度之比，无归一化、无残差",
+            )
+        ),
         "start": Quantity(
             Both(
                 "activation, Glorot over small weights, norm",
                 "激活值之比（Glorot / 小初始权重），有归一化",
             )
         ),
-        "start_without": Quantity(Both("the same, no norm", "同上，无归一化")),
+        "start_without": Quantity(
+            Both(
+                "activation, Glorot over small weights, no norm",
+                "激活值之比（Glorot / 小初始权重），无归一化",
+            )
+        ),
     },
     setting=Both(
         "Scale: the text and seven sentences before the middle norm of the model. The rest: untrained encoders of 24 "

@@ -12,7 +12,7 @@ from inspector.questions.record.both import Both
 from inspector.questions.record.checks import above, below, equal
 from inspector.questions.record.kinds import ANY, DECODER, ENCODER, Kind
 from inspector.questions.record.papers import DEVLIN_2019, VASWANI_2017
-from inspector.questions.record.picture import Bars, Map
+from inspector.questions.record.picture import Bars, Lines, Map, Series
 from inspector.questions.record.question import Measured, Part, Quantity, Question, See, Theme
 from inspector.questions.record.subject import Subject
 from inspector.questions.themes.together import MOVED, changed, read_of, sentences
@@ -392,12 +392,18 @@ NAME = Question(
 )
 
 
-def _moves(table: pd.DataFrame) -> Bars:
-    return Bars(
-        list(table["token"]),
-        table["largest"].tolist(),
-        Both("largest change of a number of each token's state", "各 token 隐藏状态中数值的最大变化"),
-        parts=["attention"] * len(table),
+def _moves(table: pd.DataFrame) -> Lines:
+    return Lines(
+        (
+            Series(
+                Both("change of the token's state", "token 隐藏状态的变化"),
+                table["position"].tolist(),
+                table["largest"].tolist(),
+            ),
+        ),
+        x_title=Both("token, by its place; the line is the changed one", "token 的位置；竖线处为被改动的 token"),
+        y_title=Both("largest change of a number", "数值的最大变化"),
+        mark_x=float((len(table) - 1) // 2),
     )
 
 

@@ -109,7 +109,8 @@ def changed(subject: Subject) -> tuple[float, float, pd.DataFrame]:
     """The largest move of a state before the changed middle token and after it, and the table of all tokens."""
 
     def make() -> tuple[float, float, pd.DataFrame]:
-        at = (len(subject.trace.tokens) - 1) // 2
+        read = subject.trace.target or subject.trace.encoding
+        at = (len(read) - 1) // 2
         table, _ = batches.spread(subject.loaded, read_of(subject), token=at)
         earlier = table["position"] < at
         later = table["position"] > at
