@@ -18,10 +18,10 @@ def _arxiv(cited: str, title: str, number: str) -> Paper:
     return Paper(cited, title, f"https://arxiv.org/abs/{number}")
 
 
-BA_2016 = _arxiv("Ba, Kiros & Hinton 2016", "Layer Normalization", "1607.06450")
 BAHDANAU_2015 = _arxiv(
     "Bahdanau, Cho & Bengio 2015", "Neural Machine Translation by Jointly Learning to Align and Translate", "1409.0473"
 )
+BA_2016 = _arxiv("Ba, Kiros & Hinton 2016", "Layer Normalization", "1607.06450")
 BHOJANAPALLI_2020 = _arxiv(
     "Bhojanapalli et al. 2020", "Low-Rank Bottleneck in Multi-head Attention Models", "2002.07028"
 )
@@ -36,10 +36,10 @@ DONG_2021 = _arxiv(
     "Attention is Not All You Need: Pure Attention Loses Rank Doubly Exponentially with Depth",
     "2103.03404",
 )
-ELHAGE_2021 = Paper(
-    "Elhage et al. 2021",
-    "A Mathematical Framework for Transformer Circuits",
-    "https://transformer-circuits.pub/2021/framework/index.html",
+HAVIV_2022 = _arxiv(
+    "Haviv et al. 2022",
+    "Transformer Language Models without Positional Encodings Still Learn Positional Information",
+    "2203.16634",
 )
 IOFFE_2015 = _arxiv(
     "Ioffe & Szegedy 2015",
@@ -47,6 +47,7 @@ IOFFE_2015 = _arxiv(
     "1502.03167",
 )
 JAIN_2019 = _arxiv("Jain & Wallace 2019", "Attention is not Explanation", "1902.10186")
+KE_2021 = _arxiv("Ke, He & Liu 2021", "Rethinking Positional Encoding in Language Pre-training", "2006.15595")
 KITAEV_2020 = _arxiv("Kitaev, Kaiser & Levskaya 2020", "Reformer: The Efficient Transformer", "2001.04451")
 KOBAYASHI_2020 = _arxiv(
     "Kobayashi et al. 2020", "Attention is Not Only a Weight: Analyzing Transformers with Vector Norms", "2004.10102"
@@ -65,6 +66,9 @@ PUCCETTI_2022 = _arxiv(
     "Puccetti et al. 2022", "Outliers Dimensions that Disrupt Transformers Are Driven by Frequency", "2205.11380"
 )
 SANTURKAR_2018 = _arxiv("Santurkar et al. 2018", "How Does Batch Normalization Help Optimization?", "1805.11604")
+SHAW_2018 = _arxiv(
+    "Shaw, Uszkoreit & Vaswani 2018", "Self-Attention with Relative Position Representations", "1803.02155"
+)
 SHEN_2020 = _arxiv("Shen et al. 2020", "PowerNorm: Rethinking Batch Normalization in Transformers", "2003.07845")
 SU_2021 = _arxiv("Su et al. 2021", "RoFormer: Enhanced Transformer with Rotary Position Embedding", "2104.09864")
 VASWANI_2017 = _arxiv("Vaswani et al. 2017", "Attention Is All You Need", "1706.03762")

@@ -2,7 +2,802 @@
 
 from __future__ import annotations
 
-from inspector.questions.record.both import Both
-from inspector.questions.record.question import Theme
+import numpy as np
+import pandas as pd
+import torch
+from numpy.typing import NDArray
+from torch import nn
 
-THEME = Theme("positions", Both("Positions", "位置编码"), ())
+import models
+from inspector import distance, interventions, positional
+from inspector.positional import kinds
+from inspector.questions.record.both import Both
+from inspector.questions.record.checks import above, at_least, at_most, below, equal, near
+from inspector.questions.record.kinds import ENCODER, Kind
+from inspector.questions.record.papers import HAVIV_2022, KE_2021, PRESS_2022, SHAW_2018, SU_2021, VASWANI_2017
+from inspector.questions.record.picture import Bars, Lines, Series
+from inspector.questions.record.question import Measured, Part, Quantity, Question, See, Theme
+from inspector.questions.record.subject import Subject
+
+ROWS, WIDTH, APART = 512, 128, 7  # of the sinusoidal table that is looked at alone
+ROUNDING = 1e-9
+HALF_TURNED = 0.5**0.5  # the cosine of 45 degrees
+
+
+def _named_positions(loaded: models.LoadedModel) -> bool:
+    return any(
+        isinstance(module, nn.Embedding) and "Sinus" not in type(module).__name__ and "relative" not in path
+        for path, module in loaded.network.named_modules()
+        if path.endswith(("position_embeddings", "wpe", "embed_positions"))
+    )
+
+
+def _learned(loaded: models.LoadedModel) -> bool:
+    own = getattr(loaded.config, "positions", None)
+    return own == "learned" if isinstance(own, str) else _named_positions(loaded)
+
+
+SINUSOIDAL = Kind(
+    lambda loaded: loaded.backend == "own" and loaded.config.positions == "sinusoidal",
+    Both("adds no sinusoidal table of Headlight's own", "没有使用 Headlight 自己的正弦位置编码"),
+    "own-encoder",
+)
+LEARNED = Kind(
+    _learned,
+    Both("has no learned table of positions", "没有可学习的位置编码表"),
+    "minilm",
+)
+GOES_ON = Kind(
+    lambda loaded: (
+        loaded.card.id.split("?")[0] == "mini-gpt" and loaded.config.positions in ("rope", "alibi", "t5", "none")
+    ),
+    Both(
+        "is no small trained decoder whose positions go on beyond its longest text",
+        "不是位置编码可以超出最大长度的小型已训练解码器",
+    ),
+    "mini-gpt",
+)
+
+
+def _order(subject: Subject) -> Measured:
+    found = interventions.reorder(subject.loaded, subject.trace, "reverse")
+    if found.without is None:
+        raise ValueError(f"The positions of {subject.loaded.card.id} cannot be taken away: {found.kept}.")
+    decoder = subject.of("mini-gpt")
+    causal = subject.once(
+        "mini-gpt reversed", lambda: interventions.reorder(decoder.loaded, decoder.trace, "reverse").without
+    )
+    assert causal is not None
+    numbers = {
+        "without": float(np.nanmax(found.without)),
+        "with": float(np.nanmean(found.changed)),
+        "causal": float(np.nanmean(causal)),
+    }
+    names = (
+        Both("encoder, no positions", "编码器，无位置编码"),
+        Both("encoder", "编码器"),
+        Both("decoder, no positions", "解码器，无位置编码"),
+    )
+    return Measured(
+        numbers,
+        Bars(
+            names,
+            [max(value, 1e-9) for value in numbers.values()],
+            Both("change of a token's state when the text is reversed", "文本倒序后 token 隐藏状态的变化"),
+            log=True,
+        ),
+    )
+
+
+ORDER = Question(
+    74,
+    asked=Both("Is attention blind to order without positions?", "没有位置编码，注意力就不知道顺序吗？"),
+    said=Both(
+        "Self-attention alone does not know the order of the tokens; the position encoding brings it in.",
+        "自注意力本身不区分 token 的先后，顺序信息来自位置编码。",
+    ),
+    parts=(
+        Part(
+            Both(
+                "Without positions an encoder gives each token the same state in any order.",
+                "去掉位置编码，编码器在任何顺序下给每个 token 的状态都相同。",
+            ),
+            (below("without", 1e-4),),
+        ),
+        Part(
+            Both("With positions the states depend on the order.", "有位置编码时，状态随顺序而变。"),
+            (above("with", 0.01),),
+        ),
+        Part(
+            Both(
+                "A causal mask tells the order too: a decoder without positions is not blind.",
+                "因果掩码也能带来顺序：没有位置编码的解码器并非不知道顺序。",
+            ),
+            (above("causal", 0.01),),
+        ),
+    ),
+    measure=_order,
+    numbers={
+        "without": Quantity(Both("change without positions, largest of all tokens", "无位置编码时的变化，最大值")),
+        "with": Quantity(Both("change with positions, mean", "有位置编码时的变化，平均")),
+        "causal": Quantity(Both("change in a decoder without positions, mean", "解码器无位置编码时的变化，平均")),
+    },
+    setting=Both(
+        "The text is read in reverse; each token's last state is compared with its own, |after − before| / |before|. "
+        "The decoder is mini-gpt, with its RoPE taken away in the run.",
+        "把文本倒序读一遍，每个 token 的最后隐藏状态与自己原来的相比：|后 − 前| / |前|。解码器用 mini-gpt，"
+        "运行时去掉它的 RoPE。",
+    ),
+    because=Both(
+        "A sum over tokens does not care in which order they stand: f(Px) = P f(x). People forget that a causal mask "
+        "is itself tied to the order: the third token sees three tokens, the fourth four.",
+        "对 token 求和与先后无关，即 f(Px) = P f(x)。常被忽略的是因果掩码本身就与顺序有关："
+        "第三个 token 只看到三个，第四个看到四个。",
+    ),
+    refuted=Both(
+        "An encoder without positions whose states change with the order.",
+        "如果没有位置编码的编码器，状态仍随顺序改变，结论就被推翻。",
+    ),
+    formula=r"\frac{\|f(Px) - P f(x)\|}{\|f(x)\|} = <without>",
+    papers=(VASWANI_2017, HAVIV_2022),
+    see=See("positions", {"section": "Does it matter"}),
+    of=ENCODER,
+)
+
+
+def _formula(subject: Subject) -> Measured:
+    table = positional.table(subject.loaded).astype(np.float64)
+    rows, width = table.shape
+    places, pairs = np.arange(rows)[:, None], np.arange(width) // 2
+
+    def made(index: NDArray[np.int64]) -> NDArray[np.float64]:
+        angle = places / 10_000 ** (2 * index / width)
+        values: NDArray[np.float64] = np.where(np.arange(width) % 2 == 0, np.sin(angle), np.cos(angle))
+        return values
+
+    by_dimension = made(np.arange(width))
+    names = [f"{one}" for one in (0, 2, 8)]
+    return Measured(
+        {
+            "off": float(np.abs(table - made(pairs)).max()),
+            "dimension": float(np.abs(table - by_dimension).max()),
+            "last": float(np.arcsin(table[1, -2])),
+        },
+        Lines(
+            [
+                Series(name, list(range(min(rows, 64))), table[:64, int(name)].tolist(), dashed=place > 0)
+                for place, name in enumerate(names)
+                if int(name) < width
+            ],
+            x_title=Both("position", "位置"),
+            y_title=Both("value in dimensions 0, 2 and 8", "第 0、2、8 维的值"),
+        ),
+    )
+
+
+FORMULA = Question(
+    75,
+    asked=Both("Is this the formula of the sinusoidal encoding?", "正弦位置编码的公式是怎样的？"),
+    said=Both(
+        "PE(pos, 2i) = sin(pos / 10000^(2i/d)), PE(pos, 2i+1) = cos(pos / 10000^(2i/d)).",
+        "PE(pos, 2i) = sin(pos / 10000^(2i/d))，PE(pos, 2i+1) = cos(pos / 10000^(2i/d))。",
+    ),
+    parts=(
+        Part(
+            Both("The table that a model adds is this formula's.", "模型加上的表就是按这个公式算出来的。"),
+            (below("off", 1e-4),),
+        ),
+        Part(
+            Both(
+                "i counts pairs of dimensions, 0 to d/2 − 1; as a dimension's own index it gives another table.",
+                "i 是维度对的编号，从 0 到 d/2 − 1；若当成维度编号，得到的就是另一张表。",
+            ),
+            (above("dimension", 0.1),),
+        ),
+    ),
+    measure=_formula,
+    numbers={
+        "off": Quantity(Both("largest difference of the table from the formula", "表与公式的最大差")),
+        "dimension": Quantity(Both("largest difference where i is a dimension's index", "把 i 当作维度编号时的最大差")),
+        "last": Quantity(Both("angle of one step in the slowest pair", "最慢一对维度每走一步转过的角度"), "rad"),
+    },
+    setting=Both(
+        "All rows of the table that the model adds to its tokens, read off the model; the formula in float64.",
+        "从模型中读出它加到 token 上的整张表；公式用 float64 计算。",
+    ),
+    because=Both(
+        "The letter i is used for the pair in the paper and for the dimension in many notes, where the exponent then "
+        "runs to 2 instead of 1. Some libraries put all sines first and all cosines after: that is the same up to the "
+        "order of dimensions.",
+        "论文里的 i 指维度对，不少笔记却把它当成维度编号，于是指数跑到 2 而不是 1。有的库把正弦全放前面、"
+        "余弦全放后面，那只是维度次序不同。",
+    ),
+    refuted=Both(
+        "A sinusoidal table that differs from the formula by more than rounding.",
+        "如果表与公式的差超过舍入误差，结论就被推翻。",
+    ),
+    formula=r"PE_{p,2i} = \sin\frac{p}{10000^{2i/d}}, \quad PE_{p,2i+1} = \cos\frac{p}{10000^{2i/d}}, "
+    r"\quad 0 \le i < \tfrac{d}{2}: \ <off>",
+    papers=(VASWANI_2017,),
+    see=See("positions", {"section": "The curves"}),
+    of=SINUSOIDAL,
+)
+
+
+def _shift(subject: Subject) -> Measured:
+    table = positional.sinusoidal(ROWS, WIDTH)
+    turned = positional.shift_residual(table, distance=APART)
+    assert turned is not None
+    seen, unseen = positional.fitted_shift(table, distance=APART)
+    return Measured(
+        {"turned": turned, "seen": seen, "unseen": unseen},
+        Bars(
+            [
+                Both("rotation", "旋转矩阵"),
+                Both("fitted, first half", "最小二乘，前一半"),
+                Both("fitted, second half", "最小二乘，后一半"),
+            ],
+            [max(value, 1e-16) for value in (turned, seen, unseen)],
+            Both("error of PE(p + k)", "PE(p + k) 的误差"),
+            log=True,
+        ),
+    )
+
+
+SHIFT = Question(
+    76,
+    asked=Both("Is PE(p + k) a linear function of PE(p)?", "PE(p+k) 能由 PE(p) 线性表示吗？"),
+    said=Both(
+        "For any fixed k, PE(p + k) is a linear function of PE(p).",
+        "对任意固定的 k，PE(p+k) 都能由 PE(p) 线性表示。",
+    ),
+    parts=(
+        Part(
+            Both("One rotation takes PE(p) to PE(p + k), for every p.", "同一个旋转矩阵把每个 PE(p) 变成 PE(p+k)。"),
+            (below("turned", ROUNDING),),
+        ),
+        Part(
+            Both(
+                "The matrix is known from the formula; one that is fitted to some positions fails at others.",
+                "这个矩阵要由公式推出；只用一部分位置拟合出的矩阵，到其他位置就不成立。",
+            ),
+            (below("seen", 1e-6), above("unseen", 0.01)),
+        ),
+    ),
+    measure=_shift,
+    numbers={
+        "turned": Quantity(Both("error of the rotation, all positions", "旋转矩阵的误差，所有位置")),
+        "seen": Quantity(Both("error of a fitted matrix where it was fitted", "拟合矩阵在拟合位置上的误差")),
+        "unseen": Quantity(Both("error of a fitted matrix elsewhere", "拟合矩阵在其他位置上的误差")),
+    },
+    setting=Both(
+        "The sinusoidal table of 512 positions and 128 dimensions in float64, k = 7. Fitted: least squares on the "
+        "first "
+        "256 positions, tried on the last 256; relative to the rows' size.",
+        "512 个位置、128 维的正弦表，float64，k = 7。拟合：用前 256 个位置做最小二乘，在后 256 个位置上检验；"
+        "误差相对于各行的大小。",
+    ),
+    because=Both(
+        "Each pair (sin wp, cos wp) turns by the angle wk, the same for all p. That the matrix exists does not "
+        "mean that "
+        "a network finds it from a few positions: the slow pairs hardly move there, so the fit is free in them.",
+        "每一对 (sin wp, cos wp) 都转过角度 wk，与 p 无关。但矩阵存在不等于网络能从少数位置学到它："
+        "慢的维度对在这些位置上几乎不动，拟合在这些方向上不受约束。",
+    ),
+    refuted=Both(
+        "A position at which the rotated row misses the row k further on.",
+        "如果有某个位置，旋转后的行与 k 步之后的行不同，结论就被推翻。",
+    ),
+    formula=r"\begin{pmatrix}\sin\omega(p+k)\\ \cos\omega(p+k)\end{pmatrix} = \begin{pmatrix}\cos\omega k & "
+    r"\sin\omega k\\ -\sin\omega k & \cos\omega k\end{pmatrix}\begin{pmatrix}\sin\omega p\\ \cos\omega p\end{pmatrix}"
+    r": \ <turned>",
+    papers=(VASWANI_2017,),
+    see=See("positions", {"section": "By distance"}),
+)
+
+
+def _products(subject: Subject) -> Measured:
+    table = positional.sinusoidal(ROWS, WIDTH)
+    products = positional.by_distance(table @ table.T)
+    means = products.set_index("distance")["mean"]
+    ahead = means[means.index >= 0].to_numpy()
+    projected = _kinds(subject)["sinusoidal"][0]
+    return Measured(
+        {
+            "spread": float(products["std"].max()),
+            "turned": float(np.abs(ahead - means[means.index <= 0].to_numpy()[::-1]).max()),
+            "rises": float((np.diff(ahead) > 0).sum()),
+            "projected": projected,
+        },
+        Lines(
+            (Series(Both("PE(p) · PE(p + k)", "PE(p)·PE(p+k)"), list(range(ROWS // 2)), ahead[: ROWS // 2].tolist()),),
+            x_title=Both("distance k", "距离 k"),
+            y_title=Both("product", "点积"),
+        ),
+    )
+
+
+def _kinds(subject: Subject) -> dict[str, tuple[float, float]]:
+    table = subject.once("kinds of positions", positional.side_by_side)
+    return {row.kind: (float(row.same), float(row.others)) for row in table.itertuples()}
+
+
+PRODUCTS = Question(
+    77,
+    asked=Both(
+        "Does the product of two position vectors depend on their distance alone?", "两个位置编码的点积只与距离有关吗？"
+    ),
+    said=Both(
+        "PE(p) · PE(p + k) depends on k alone, not on p; it is the distance, but not the direction.",
+        "PE(p)·PE(p+k) 只与 k 有关，与 p 无关；它反映距离，但不反映方向。",
+    ),
+    parts=(
+        Part(Both("It is the same for every p.", "对任何 p 都相同。"), (below("spread", ROUNDING),)),
+        Part(Both("It is the same for k and −k.", "对 k 和 −k 相同。"), (below("turned", ROUNDING),)),
+        Part(
+            Both("It does not fall steadily with the distance.", "它并不随距离单调下降。"),
+            (at_least("rises", 1),),
+        ),
+        Part(
+            Both("Behind W_Q and W_K it depends on the place too.", "经过 W_Q、W_K 之后，它也与所在位置有关。"),
+            (above("projected", 0.01),),
+        ),
+    ),
+    measure=_products,
+    numbers={
+        "spread": Quantity(Both("deviation at one distance, largest", "同一距离上的标准差，最大值")),
+        "turned": Quantity(Both("difference of k and −k, largest", "k 与 −k 之差，最大值")),
+        "rises": Quantity(Both("distances at which the product rises", "点积反而上升的距离个数")),
+        "projected": Quantity(
+            Both("range of scores at distance 8, behind W_Q and W_K", "经 W_Q、W_K 后距离 8 上分数的极差")
+        ),
+    },
+    setting=Both(
+        "The sinusoidal table of 512 positions and 128 dimensions in float64. Behind W_Q and W_K: one query and "
+        "one key "
+        "at 64 places, random matrices of width 32, seed 0.",
+        "512 个位置、128 维的正弦表，float64。W_Q、W_K 之后：同一对查询和键放在 64 个位置上，宽度 32 的随机矩阵，"
+        "种子 0。",
+    ),
+    because=Both(
+        "sin a sin b + cos a cos b = cos(a − b). The property is often quoted as if attention saw it; attention sees "
+        "x W_Q W_Kᵀ yᵀ, and a matrix between the two rows mixes the pairs. That is one reason for RoPE.",
+        "sin a sin b + cos a cos b = cos(a − b)。人们常把这条性质当成注意力看到的东西；可注意力看到的是 x W_Q W_Kᵀ yᵀ，"
+        "中间的矩阵把各对维度混在一起。这正是提出 RoPE 的一个原因。",
+    ),
+    refuted=Both(
+        "Two pairs of positions at one distance with different products.",
+        "如果距离相同的两对位置点积不同，结论就被推翻。",
+    ),
+    formula=r"PE_p \cdot PE_{p+k} = \sum_i \cos(\omega_i k), \quad \sigma_p = <spread>",
+    papers=(VASWANI_2017, SU_2021),
+    see=See("positions", {"section": "By distance"}),
+)
+
+
+def _longer(subject: Subject) -> Measured:
+    far = positional.sinusoidal(20_000, WIDTH)[-1]
+    table = positional.longer(subject.loaded)
+    longest = subject.loaded.max_tokens
+    beyond = table[table["position"] >= longest]
+    within = table[table["position"] < longest]
+
+    def mean(part: pd.DataFrame, column: str) -> float:
+        return float(np.average(part[column], weights=part["tokens"]))
+
+    return Measured(
+        {
+            "row": float((far**2).sum() / (WIDTH / 2)),
+            "inside": mean(within, "at_once"),
+            "beyond": mean(beyond, "at_once"),
+            "windows": mean(beyond, "in_windows"),
+        },
+        Lines(
+            (
+                Series(Both("at once", "一次读完"), table["position"].tolist(), table["at_once"].tolist()),
+                Series(
+                    Both("in windows", "分窗口读"),
+                    table["position"].tolist(),
+                    table["in_windows"].tolist(),
+                    dashed=True,
+                ),
+            ),
+            x_title=Both("position", "位置"),
+            y_title=Both("bits a token", "每个 token 的比特数"),
+            mark_x=float(longest),
+        ),
+    )
+
+
+LONGER = Question(
+    78,
+    asked=Both("Can a formula for positions read texts of any length?", "用公式算的位置编码能处理任意长度吗？"),
+    said=Both(
+        "A position encoding that is a formula handles sequences of any length, longer than those in training too.",
+        "用公式给出的位置编码可以处理任意长度的序列，包括比训练时更长的。",
+    ),
+    parts=(
+        Part(
+            Both("It has a row for every position.", "每个位置都算得出编码。"),
+            (near("row", 1, within=0.001),),
+        ),
+        Part(
+            Both(
+                "A model reads on beyond its longest text as well as in windows that fit.",
+                "模型读超出最大长度的文本，与分成窗口来读一样好。",
+            ),
+            (at_most("beyond", "windows", times=1.02),),
+        ),
+    ),
+    measure=_longer,
+    numbers={
+        "row": Quantity(Both("size of the row of position 19,999, of d/2", "第 19999 个位置编码的平方和 / (d/2)")),
+        "inside": Quantity(Both("surprise up to the longest text", "最大长度以内的意外程度"), Both("bits", "比特")),
+        "beyond": Quantity(Both("surprise beyond it, read at once", "超出部分，一次读完"), Both("bits", "比特")),
+        "windows": Quantity(Both("surprise beyond it, in windows", "超出部分，分窗口读"), Both("bits", "比特")),
+    },
+    setting=Both(
+        "A passage of about twice the longest text (Alice in Wonderland), for the question needs one so long; mean "
+        "−log₂ p of the true next tokens. The model is mini-gpt, whose RoPE is a formula as the sinusoidal table is.",
+        "这个问题需要长文本，所以读一段约为最大长度两倍的文字（《爱丽丝漫游奇境》），取真实下一个 token 的 −log₂ p "
+        "的平均值。模型是 mini-gpt，它的 RoPE 与正弦表一样由公式给出。",
+    ),
+    because=Both(
+        "That the formula is defined everywhere is mistaken for a model that was trained everywhere. Beyond the "
+        "longest "
+        "text come distances and angles that no weight has ever met.",
+        "公式处处有定义，被误认为模型处处学过。超过最大长度之后，出现的距离和角度是任何权重都没有见过的。",
+    ),
+    refuted=Both(
+        "A model that reads twice its longest text at once with no more surprise than in windows.",
+        "如果模型一次读完两倍长的文本，意外程度不高于分窗口读，结论就被推翻。",
+    ),
+    formula=r"-\log_2 p: \quad <beyond> \ (p \ge L), \qquad <windows> \ (p < L)",
+    papers=(VASWANI_2017, PRESS_2022),
+    see=See("positions", {"section": "Longer than trained"}),
+    of=GOES_ON,
+)
+
+
+def _ends(subject: Subject) -> Measured:
+    loaded = subject.loaded
+    tables = positional.tables(loaded)
+    if not tables:
+        raise ValueError(f"No table of positions was seen in {loaded.card.id}.")
+    rows = len(tables[0].values)
+    ids = torch.tensor([loaded.encode(subject.text).ids[:1] * (rows + 1)])
+    keep, segments = torch.ones_like(ids, dtype=torch.bool), torch.zeros_like(ids)
+    try:
+        with torch.inference_mode():
+            loaded.run(ids, keep, segments)
+        raised = 0.0
+    except (RuntimeError, IndexError, ValueError):
+        raised = 1.0
+    formula = positional.sinusoidal(rows + 1, tables[0].values.shape[1])
+    values = tables[0].values
+    return Measured(
+        {
+            "rows": float(rows),
+            "longest": float(loaded.max_tokens),
+            "raised": raised,
+            "formula": float(len(formula)),
+        },
+        Lines(
+            [
+                Series(f"{place}", list(range(rows)), values[:, place].tolist(), dashed=place > 0)
+                for place in range(min(2, values.shape[1]))
+            ],
+            x_title=Both("position", "位置"),
+            y_title=Both("learned value in dimensions 0 and 1", "第 0、1 维上学到的值"),
+            mark_x=float(rows - 1),
+        ),
+    )
+
+
+ENDS = Question(
+    79,
+    asked=Both("Does a learned position table end?", "可学习的位置编码有长度上限吗？"),
+    said=Both(
+        "With learned positions a model cannot read texts longer than the table that was trained.",
+        "位置编码是学出来的，就不能处理超过训练长度的文本。",
+    ),
+    parts=(
+        Part(
+            Both("The table has a row for each position up to the longest text.", "最大长度以内，每个位置占表中一行。"),
+            (at_least("rows", "longest"),),
+        ),
+        Part(
+            Both("A text one token longer is an error.", "再长一个 token 就会报错。"),
+            (equal("raised", 1),),
+        ),
+        Part(
+            Both("A formula has that row.", "公式法算得出那一行。"),
+            (above("formula", "rows"),),
+        ),
+    ),
+    measure=_ends,
+    numbers={
+        "rows": Quantity(Both("rows of the table", "表的行数")),
+        "longest": Quantity(Both("longest text", "最大长度"), "token"),
+        "raised": Quantity(Both("one token more raises an error (1: yes)", "再多一个 token 是否报错（1：是）")),
+        "formula": Quantity(Both("rows of a sinusoidal table, made for it", "为此算出的正弦表行数")),
+    },
+    setting=Both(
+        "The first token of the text, once more than the table has rows, is given to the network itself, past the "
+        "tokenizer, which would cut it.",
+        "把文本的第一个 token 重复“行数 + 1”次，直接交给网络；不经分词器，因为它会先截断。",
+    ),
+    because=Both(
+        "The tokenizer cuts long texts, so the error is seldom seen, and the end of the text is silently not read. One "
+        "can add rows, but they have to be trained, or made from the old ones.",
+        "分词器会先截断长文本，所以平时看不到报错，只是后面的内容悄悄没有读。可以给表加行，但新行需要训练，"
+        "或者由旧行插值得到。",
+    ),
+    refuted=Both(
+        "A model with a learned table that reads one token more than it has rows.",
+        "如果使用可学习位置表的模型能多读一个 token，结论就被推翻。",
+    ),
+    formula=r"P \in \mathbb{R}^{<rows> \times d}",
+    papers=(VASWANI_2017,),
+    see=See("positions", {"section": "The curves"}),
+    of=LEARNED,
+)
+
+
+def _disturbed(subject: Subject) -> Measured:
+    split = interventions.split_scores(subject.loaded, subject.trace)
+    draw, width = np.random.default_rng(0), 512
+    table = positional.sinusoidal(256, width)
+    token = draw.normal(size=table.shape) / width**0.5
+
+    def cosine(x: NDArray[np.float64]) -> float:
+        whole = x + table
+        return float(((x * whole).sum(1) / np.linalg.norm(x, axis=1) / np.linalg.norm(whole, axis=1)).mean())
+
+    terms = [split.terms(head) for head in range(split.heads)]
+    shares = {name: float(np.mean([np.abs(term[name]).mean() for term in terms])) for name in interventions.PARTS}
+    return Measured(
+        {
+            "bare": cosine(token),
+            "scaled": cosine(token * width**0.5),
+            "model": float(np.nanmean(split.cosines)),
+            "position": (sum(shares.values()) - shares["content-content"]) / sum(shares.values()),
+        },
+        Bars(
+            [
+                Both("token · token", "内容·内容"),
+                Both("token · position", "内容·位置"),
+                Both("position · token", "位置·内容"),
+                Both("position · position", "位置·位置"),
+            ],
+            [shares[name] for name in interventions.PARTS],
+            Both("part of a score in the first layer, mean size", "第一层分数各部分的平均大小"),
+            parts=["attention"] * 4,
+        ),
+    )
+
+
+DISTURBED = Question(
+    80,
+    asked=Both("Does adding a position disturb the token's vector?", "位置编码直接相加，会破坏词向量吗？"),
+    said=Both(
+        "No: it is only an addition, and the token's meaning stays as it was.",
+        "不会：只是相加而已，词向量的语义不受影响。",
+    ),
+    parts=(
+        Part(
+            Both(
+                "A small random embedding, N(0, 1/d), keeps its direction.",
+                "方差为 1/d 的随机嵌入加上之后方向基本不变。",
+            ),
+            (above("bare", HALF_TURNED),),
+        ),
+        Part(
+            Both("Multiplied by √d first, it keeps its direction.", "先乘以 √d，方向就能保持。"),
+            (above("scaled", HALF_TURNED),),
+        ),
+        Part(
+            Both("In this model a token keeps its direction.", "在该模型中，token 向量的方向基本不变。"),
+            (above("model", HALF_TURNED),),
+        ),
+        Part(
+            Both("The first layer's scores come from the tokens alone.", "第一层的分数只来自 token 内容。"),
+            (below("position", 0.01),),
+        ),
+    ),
+    measure=_disturbed,
+    numbers={
+        "bare": Quantity(Both("cosine of x and x + PE, x from N(0, 1/d)", "x 与 x + PE 的余弦，x 取自 N(0, 1/d)")),
+        "scaled": Quantity(Both("the same with x √d", "同上，x 先乘 √d")),
+        "model": Quantity(Both("the same in this model, mean over tokens", "该模型中的余弦，对 token 取平均")),
+        "position": Quantity(Both("part of scores that involves a position", "分数中与位置有关的部分"), "%"),
+    },
+    setting=Both(
+        "Random: 256 vectors of width 512, seed 0, with the sinusoidal table. Model: the vectors and the scores of its "
+        "first layer on this text, split in four. Kept: less than 45° from before.",
+        "随机：256 个宽 512 的向量，种子 0，加正弦表。模型：第一层在该文本上的向量和分数，分数拆成四项。"
+        "“基本不变”指夹角小于 45°。",
+    ),
+    because=Both(
+        "Sine and cosine have length √(d/2), whatever the embedding's is: a small embedding drowns in them. Hence the "
+        "√d in the paper. In a trained model both are learned side by side and can keep to different directions.",
+        "正弦表每行的长度是 √(d/2)，与嵌入的大小无关；嵌入太小就会被淹没，所以论文里要乘 √d。"
+        "训练好的模型里两者一起学习，可以占据不同的方向。",
+    ),
+    refuted=Both(
+        "Small embeddings that keep their direction, or scores without any part of the positions.",
+        "如果很小的嵌入方向也不变，或者分数中没有位置的部分，结论就被推翻。",
+    ),
+    formula=r"\cos(x, x + PE) = <bare>, \qquad \cos(\sqrt{d}\,x, \sqrt{d}\,x + PE) = <scaled>",
+    papers=(VASWANI_2017, KE_2021),
+    see=See("positions", {"section": "Does it matter"}),
+    of=LEARNED,
+)
+
+
+def _others(subject: Subject) -> Measured:
+    found = _kinds(subject)
+    relative = {kind: found[kind] for kind in ("shaw", "xl", "t5", "rope", "alibi")}
+    names: dict[str, Both | str] = {
+        "sinusoidal": Both("sinusoidal", "正弦"),
+        "learned": Both("learned", "可学习"),
+        "shaw": "Shaw",
+        "xl": "Transformer-XL",
+        "t5": "T5",
+        "rope": "RoPE",
+        "alibi": "ALiBi",
+    }
+    return Measured(
+        {
+            "same": max(same for same, _ in relative.values()),
+            "rope": found["rope"][0],
+            "others": min(others for _, others in relative.values()),
+            "absolute": min(found["sinusoidal"][0], found["learned"][0]),
+        },
+        Bars(
+            [names[kind] for kind in kinds.KINDS],
+            [max(found[kind][0], 1e-16) for kind in kinds.KINDS],
+            Both("range of scores at one distance", "同一距离上分数的极差"),
+            log=True,
+        ),
+    )
+
+
+OTHERS = Question(
+    81,
+    asked=Both("Do the other position encodings know the distance?", "其他位置编码都是相对位置编码吗？"),
+    said=Both(
+        "Shaw's, Transformer-XL's, T5's, RoPE and ALiBi make a score depend on the distance of two tokens, not on "
+        "where "
+        "they stand.",
+        "Shaw、Transformer-XL、T5、RoPE、ALiBi 让分数取决于两个 token 的距离，而不是它们的绝对位置。",
+    ),
+    parts=(
+        Part(
+            Both("At one distance their scores are the same everywhere.", "距离相同，分数处处相同。"),
+            (below("same", ROUNDING),),
+        ),
+        Part(
+            Both("RoPE too, although it turns by the absolute position.", "RoPE 按绝对位置旋转，结果也是如此。"),
+            (below("rope", ROUNDING),),
+        ),
+        Part(
+            Both("At other distances they are others.", "距离不同，分数就不同。"),
+            (above("others", 0.01),),
+        ),
+        Part(
+            Both("With added tables a score depends on the place.", "相加式的位置编码，分数与所在位置有关。"),
+            (above("absolute", 0.01),),
+        ),
+    ),
+    measure=_others,
+    numbers={
+        "same": Quantity(Both("range at distance 8, largest of the five", "距离 8 上的极差，五种中最大")),
+        "rope": Quantity(Both("range at distance 8, RoPE", "距离 8 上的极差，RoPE")),
+        "others": Quantity(
+            Both("range over distances 0 to 32, smallest of the five", "距离 0 到 32 的极差，五种中最小")
+        ),
+        "absolute": Quantity(Both("range at distance 8, added tables", "距离 8 上的极差，相加式")),
+    },
+    setting=Both(
+        "One query and one key at every two of 64 places, width 32, float64; matrices and what a kind learns are "
+        "random, "
+        "seed 0.",
+        "同一对查询和键放在 64 个位置中的任意两处，宽 32，float64；矩阵和各方法要学的参数随机，种子 0。",
+    ),
+    because=Both(
+        "RoPE is called absolute because each vector is turned by its own position, and relative because only the "
+        "difference of two turns is left in the product. Both are right.",
+        "说 RoPE 是绝对的，因为每个向量按自己的位置旋转；说它是相对的，因为点积中只剩两次旋转之差。两种说法都对。",
+    ),
+    refuted=Both(
+        "A score of one of the five that changes when both tokens move on together.",
+        "如果两个 token 一起平移后，五种方法中某一种的分数变了，结论就被推翻。",
+    ),
+    formula=r"(R_m q) \cdot (R_n k) = q \cdot R_{n-m} k: \ <rope>",
+    papers=(SHAW_2018, SU_2021, PRESS_2022),
+    see=See("positions", {"section": "The kinds"}),
+)
+
+
+def _parallel(subject: Subject) -> Measured:
+    table = subject.once("inputs shuffled", lambda: distance.shuffled(distance.Setting())).set_index("network")
+    recurrent = table.loc[["tanh-RNN", "GRU", "LSTM"]]
+    return Measured(
+        {
+            "recurrent": float(recurrent["change"].min()),
+            "bare": float(table["change"]["attention"]),
+            "placed": float(table["change"][distance.WITH_POSITIONS]),
+            "waits": float(recurrent["one_by_one"].min()),
+            "steps": float(table["one_by_one"][distance.WITH_POSITIONS]),
+        },
+        Bars(
+            ["RNN", "GRU", "LSTM", Both("attention", "注意力"), Both("attention with positions", "注意力 + 位置编码")],
+            [
+                max(float(table["change"][name]), 1e-16)
+                for name in ("tanh-RNN", "GRU", "LSTM", "attention", distance.WITH_POSITIONS)
+            ],
+            Both("change of the last output when the inputs are shuffled", "打乱输入后最后输出的变化"),
+            log=True,
+        ),
+    )
+
+
+PARALLEL = Question(
+    82,
+    asked=Both(
+        "Do positions stand in for recurrence and let all tokens be read at once?",
+        "位置编码代替了循环，从而可以并行吗？",
+    ),
+    said=Both(
+        "An RNN knows the order by reading one token after the other. With positions attention knows it too, and reads "
+        "all tokens at once.",
+        "RNN 靠逐个读入知道顺序；有了位置编码，注意力不必循环也知道顺序，于是可以并行。",
+    ),
+    parts=(
+        Part(
+            Both("An RNN knows the order, and its steps wait for one another.", "RNN 知道顺序，但各步必须依次等待。"),
+            (above("recurrent", 0.01), above("waits", 1)),
+        ),
+        Part(Both("Attention alone does not know it.", "单独的注意力不知道顺序。"), (below("bare", ROUNDING),)),
+        Part(
+            Both(
+                "With positions it does, and no token waits for another.", "加上位置编码就知道了，且各 token 互不等待。"
+            ),
+            (above("placed", 0.01), equal("steps", 1)),
+        ),
+    ),
+    measure=_parallel,
+    numbers={
+        "recurrent": Quantity(
+            Both("change by order, smallest of RNN, GRU, LSTM", "打乱顺序的影响，RNN、GRU、LSTM 中最小")
+        ),
+        "bare": Quantity(Both("change by order, attention", "打乱顺序的影响，注意力")),
+        "placed": Quantity(Both("change by order, attention with positions", "打乱顺序的影响，注意力加位置编码")),
+        "waits": Quantity(Both("steps that wait for one another, RNN", "必须依次进行的步数，RNN")),
+        "steps": Quantity(Both("steps that wait for one another, attention", "必须依次进行的步数，注意力")),
+    },
+    setting=Both(
+        "Untrained networks on random inputs, the seeds of the page Time; all inputs but the last are shuffled.",
+        "未训练的网络，随机输入，种子与“Time”页相同；除最后一个外的输入全部打乱。",
+    ),
+    because=Both(
+        "Order and waiting came together in the RNN, so they were taken for one thing. When writing, a decoder waits "
+        "too: the next token is not known before it is chosen.",
+        "在 RNN 中，顺序和等待总是一起出现，容易被当成一回事。生成时解码器同样要等：下一个 token 选出之前是未知的。",
+    ),
+    refuted=Both(
+        "Attention with positions that gives the same for shuffled inputs.",
+        "如果加了位置编码的注意力对打乱的输入给出同样的结果，结论就被推翻。",
+    ),
+    formula=r"h_t = f(h_{t-1}, x_t): <waits>, \qquad \mathrm{softmax}(QK^\top)V: <steps>",
+    papers=(VASWANI_2017,),
+    see=See("time", {}),
+)
+
+
+THEME = Theme(
+    "positions",
+    Both("Positions", "位置编码"),
+    (ORDER, FORMULA, SHIFT, PRODUCTS, LONGER, ENDS, DISTURBED, OTHERS, PARALLEL),
+)
