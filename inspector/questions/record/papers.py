@@ -18,10 +18,10 @@ def _arxiv(cited: str, title: str, number: str) -> Paper:
     return Paper(cited, title, f"https://arxiv.org/abs/{number}")
 
 
+BA_2016 = _arxiv("Ba, Kiros & Hinton 2016", "Layer Normalization", "1607.06450")
 BAHDANAU_2015 = _arxiv(
     "Bahdanau, Cho & Bengio 2015", "Neural Machine Translation by Jointly Learning to Align and Translate", "1409.0473"
 )
-BA_2016 = _arxiv("Ba, Kiros & Hinton 2016", "Layer Normalization", "1607.06450")
 BHOJANAPALLI_2020 = _arxiv(
     "Bhojanapalli et al. 2020", "Low-Rank Bottleneck in Multi-head Attention Models", "2002.07028"
 )
@@ -35,6 +35,11 @@ DONG_2021 = _arxiv(
     "Dong, Cordonnier & Loukas 2021",
     "Attention is Not All You Need: Pure Attention Loses Rank Doubly Exponentially with Depth",
     "2103.03404",
+)
+ELHAGE_2021 = Paper(
+    "Elhage et al. 2021",
+    "A Mathematical Framework for Transformer Circuits",
+    "https://transformer-circuits.pub/2021/framework/index.html",
 )
 HAVIV_2022 = _arxiv(
     "Haviv et al. 2022",
