@@ -33,7 +33,7 @@ def page(
         for message in messages
     )
     rows = "".join(f"<dt>{html.escape(name)}</dt><dd>{html.escape(fact)}</dd>" for name, fact in (facts or {}).items())
-    css = "\n".join([_theme(), _read("page.css"), style("grid", "head")])
+    css = "\n".join([variables(), _read("page.css"), style("grid", "head")])
     modules = [f"const {name} = {enclosed(script(name))};" for name in ("grid", "head")]
     code = "\n".join([*modules, _read("host.js")])
     policy = (
@@ -73,16 +73,16 @@ def _hash(source: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()}'"
 
 
-def _theme() -> str:
+def variables() -> str:
     """Return the rules for the theme's font and colours; the colours have the names that Streamlit gives them."""
 
-    def variables(mode: theme.Mode) -> str:
+    def of(mode: theme.Mode) -> str:
         return (
             f"--st-background-color: {theme.BACKGROUND[mode]}; --st-text-color: {theme.TEXT[mode]}; "
             f"--st-primary-color: {theme.PRIMARY[mode]}; --st-border-color: {theme.GRID[mode]};"
         )
 
     return (
-        f":root {{ {variables('light')} --page-font: {theme.TEXT_FONT}; }}\n"
-        f"@media (prefers-color-scheme: dark) {{ :root {{ {variables('dark')} }} }}"
+        f":root {{ {of('light')} --page-font: {theme.TEXT_FONT}; }}\n"
+        f"@media (prefers-color-scheme: dark) {{ :root {{ {of('dark')} }} }}"
     )

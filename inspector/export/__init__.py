@@ -2,6 +2,7 @@
 
 ```python
 inspector.export.write(trace, "attention.html", layer=3, head=7)
+page = inspector.export.sheet(answers, model="MiniLM", text=text)  # of inspector.questions, to print
 ```
 """
 
@@ -13,12 +14,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from inspector.export.files import csv, ending_of, html, write
     from inspector.export.notebook import show
+    from inspector.export.questions_sheet import sheet
 
-__all__ = ["csv", "ending_of", "html", "show", "write"]
+__all__ = ["csv", "ending_of", "html", "sheet", "show", "write"]
+_ROOMS = {"show": "notebook", "sheet": "questions_sheet"}
 
 
 def __getattr__(name: str) -> Any:
     """Import on first use: a table needs neither torch nor the drawing."""
     if name not in __all__:
         raise AttributeError(f"module 'inspector.export' has no attribute {name!r}")
-    return getattr(importlib.import_module(f"inspector.export.{'notebook' if name == 'show' else 'files'}"), name)
+    return getattr(importlib.import_module(f"inspector.export.{_ROOMS.get(name, 'files')}"), name)

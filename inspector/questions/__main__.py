@@ -13,7 +13,7 @@ import argparse
 import json
 import logging
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,8 +32,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0, 1 where a verdict is not the expected one, or 2 with one sentence on stderr where something is wrong.
     """
     options = _parser().parse_args(arguments)
+    return told(lambda: _run(options))
+
+
+def told(run: Callable[[], int]) -> int:
+    """Run a command, and tell what is wrong in one sentence."""
     try:
-        return _run(options)
+        return run()
     except Exception as error:  # of a command a reader gets one line, whatever fails
         logging.getLogger(__name__).debug("failed", exc_info=True)
         known = isinstance(error, ValueError | OSError)
@@ -47,31 +52,37 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m inspector.questions",
         description="Ask of a model and a text what people say about the Transformer: verdicts from measured numbers.",
     )
+    add_subject(parser)
     add = parser.add_argument
-    add("--model", metavar="MODEL", default="minilm", help="a model's id or a folder (default: minilm)")
-    add("--text", metavar="TEXT", help="the text to read; - reads it from standard input (default: an example)")
-    add("--only", metavar="NUMBERS", help="some questions, such as 16,35 or 41-50 (default: all)")
     add("--json", action="store_true", help="print all that was measured as JSON, in place of a table")
-    add("--language", choices=("en", "zh"), default="en", help="English or Chinese (default: en)")
     add("--expect", metavar="FILE", help="compare with what --json printed before; asks the questions of FILE")
     add("--whole", action="store_true", help="run the long experiments of the questions that have one")
     add("--list", action="store_true", help="print the questions and ask none")
     return parser
 
 
+def add_subject(parser: argparse.ArgumentParser) -> None:
+    """Add what is asked, of what and in which language."""
+    add = parser.add_argument
+    add("--model", metavar="MODEL", default="minilm", help="a model's id or a folder (default: minilm)")
+    add("--text", metavar="TEXT", help="the text to read; - reads it from standard input (default: an example)")
+    add("--only", metavar="NUMBERS", help="some questions, such as 16,35 or 41-50 (default: all)")
+    add("--language", choices=("en", "zh"), default="en", help="English or Chinese (default: en)")
+
+
 def _run(options: argparse.Namespace) -> int:
     _check(options)
     expected = _expected(options.expect) if options.expect is not None else None
-    chosen = _chosen(options.only, expected)
+    chosen = chosen_from(options.only, expected)
     if options.list:
         for question in chosen:
             print(f"{question.number:>3}  {question.asked.of(options.language)}")
         return 0
-    subject = _subject(options)
+    subject = subject_of(options)
     if options.whole:
         _whole(chosen, subject, options)
         return 0
-    answers = _ask(chosen, subject)
+    answers = ask(chosen, subject)
     if expected is None or options.json:
         _print(answers, options)
     if expected is None:
@@ -110,7 +121,7 @@ def _expected(file: str) -> dict[int, Mapping[str, Any]]:
     return expected
 
 
-def _chosen(only: str | None, expected: Mapping[int, object] | None) -> list[Question]:
+def chosen_from(only: str | None, expected: Mapping[int, object] | None) -> list[Question]:
     """Find the questions that are asked for: numbers and spans with commas between, or all."""
     from inspector.questions.asking import find
     from inspector.questions.index import BY_NUMBER, QUESTIONS
@@ -132,7 +143,8 @@ def _chosen(only: str | None, expected: Mapping[int, object] | None) -> list[Que
     return [find(number) for number in dict.fromkeys(numbers)]
 
 
-def _subject(options: argparse.Namespace) -> Subject:
+def subject_of(options: argparse.Namespace) -> Subject:
+    """Load the model that the options name, with the text."""
     # Only now: torch and transformers take seconds, and --help should not.
     import models
     from inspector import examples
@@ -145,11 +157,12 @@ def _subject(options: argparse.Namespace) -> Subject:
     return Subject(models.load(options.model), sys.stdin.read() if text == "-" else text)
 
 
-def _ask(chosen: Sequence[Question], subject: Subject) -> list[Answer]:
+def ask(chosen: Sequence[Question], subject: Subject) -> list[Answer]:
+    """Ask questions, with progress on stderr."""
     from inspector.questions.asking import ask_all
 
     numbers = [question.number for question in chosen]
-    answers = list(ask_all(subject, only=numbers, watch=_progress("question")))
+    answers = list(ask_all(subject, only=numbers, watch=progress("question")))
     print(file=sys.stderr)
     return answers
 
@@ -184,7 +197,7 @@ def _whole(chosen: Sequence[Question], subject: Subject, options: argparse.Names
             print(f"{question.number:>3}  {question.asked.of(language)}")
             print(f"     {whole.about.of(language)}", flush=True)
         of = subject if question.of is None else subject.within(question.of)
-        found = whole.run(of, _progress(f"question {question.number}, step"))
+        found = whole.run(of, progress(f"question {question.number}, step"))
         print(file=sys.stderr)
         judged = verdict(whole.parts, found.numbers)
         parts = written.parts(whole.parts, found.numbers, language)
@@ -199,7 +212,7 @@ def _whole(chosen: Sequence[Question], subject: Subject, options: argparse.Names
         print(json.dumps(records, ensure_ascii=False, indent=1))
 
 
-def _progress(what: str) -> Watch:
+def progress(what: str) -> Watch:
     """Make what tells on stderr how far something is, on one line."""
 
     def tell(done: int, total: int) -> None:

@@ -1,0 +1,320 @@
+"""A sheet of questions to print: one HTML file without a script or a request, in English and Chinese.
+
+python -m inspector.export.questions_sheet sheet.html --model minilm --text "The cat sat." [--only 16,35]
+
+Radio buttons and CSS switch the language, so that the file needs no script at all.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import datetime
+import hashlib
+import html
+import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import ModuleType
+from urllib.parse import urlencode
+
+from inspector.components import standalone
+from inspector.questions.asking import Answer
+from inspector.questions.filled import filled, needed, shown
+from inspector.questions.index import THEMES
+from inspector.questions.record.both import LANGUAGES, Language
+from inspector.questions.record.question import Part
+from inspector.wording.chinese import questions as chinese_page
+from inspector.wording.chinese import questions_sheet as chinese
+from inspector.wording.english import questions as english_page
+from inspector.wording.english import questions_sheet as english
+
+WORDS: dict[Language, ModuleType] = {"en": english, "zh": chinese}
+PAGE: dict[Language, ModuleType] = {"en": english_page, "zh": chinese_page}
+TAGS: dict[Language, str] = {"en": "en", "zh": "zh-Hans"}
+NAMES: dict[Language, str] = {"en": "English", "zh": "中文"}
+_MARKS = {"true": "✓", "false": "✗", "depends": "≈", "failed": "–"}
+_TEXT = 1000  # characters of a text that the sheet quotes
+_STYLE = """
+:root { --quiet: color-mix(in srgb, var(--st-text-color) 68%, var(--st-background-color));
+  --yes: #1a7f4b; --no: #c0362c; --half: #8a5a00; }
+@media (prefers-color-scheme: dark) { :root { --yes: #5fd39a; --no: #ff8f85; --half: #f0b657; } }
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--st-background-color); color: var(--st-text-color);
+  font: 15px/1.5 var(--page-font), "PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", sans-serif;
+  overflow-wrap: anywhere; }
+main, .switch { max-width: 860px; margin: 0 auto; padding: 0 16px; }
+.switch { padding-top: 20px; border: 0; }
+.switch label { margin-right: 16px; }
+body:has(#en:checked) [lang="zh-Hans"].l, body:has(#zh:checked) [lang="en"].l { display: none; }
+h1 { font-size: 25px; margin: 14px 0 4px; }
+h2 { font-size: 20px; margin: 38px 0 10px; border-bottom: 1px solid var(--st-border-color); padding-bottom: 4px; }
+h3 { font-size: 16px; margin: 0 0 4px; }
+h4 { font-size: 13px; margin: 8px 0 0; color: var(--quiet); font-weight: 600; }
+p, ul, dl, table { margin: 2px 0 4px; }
+a { color: var(--st-primary-color); }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: 2px 14px; }
+dt, .small { color: var(--quiet); }
+dd { margin: 0; unicode-bidi: plaintext; white-space: pre-wrap; }
+nav ul { list-style: none; padding: 0; columns: 2 330px; column-gap: 28px; }
+nav li { break-inside: avoid; padding-left: 2.4em; text-indent: -2.4em; }
+nav h3 { margin-top: 14px; }
+article { border: 1px solid var(--st-border-color); border-radius: 8px; padding: 12px 14px; margin: 12px 0; }
+body:has(#both:checked) article .l + .l { border-top: 1px dashed var(--st-border-color); margin-top: 14px;
+  padding-top: 12px; }
+.badge { font-weight: 600; white-space: nowrap; }
+.true { color: var(--yes); } .false { color: var(--no); } .depends { color: var(--half); }
+.failed { color: var(--quiet); }
+ul.parts { list-style: none; padding: 0; }
+ul.parts li { padding-left: 1.5em; text-indent: -1.5em; }
+ul.parts .small { display: block; text-indent: 0; }
+.small { font-size: 13px; }
+table { border-collapse: collapse; font-size: 14px; }
+td, th { text-align: left; padding: 1px 16px 1px 0; border-bottom: 1px solid var(--st-border-color);
+  vertical-align: top; font-weight: 400; }
+td { font-variant-numeric: tabular-nums; }
+th[scope=col] { color: var(--quiet); font-size: 13px; }
+.formula { overflow-x: auto; padding: 4px 0; }
+code { font-size: 13px; }
+@media print {
+  @page { size: A4; margin: 15mm 14mm; }
+  :root { --st-background-color: #fff; --st-text-color: #111; --st-border-color: #bbb; --st-primary-color: #111;
+    --yes: #0b5e34; --no: #962219; --half: #6b4600; }
+  body { font-size: 10.5pt; line-height: 1.4; }
+  .switch { display: none; }
+  main { max-width: none; padding: 0; }
+  h2, h3, h4 { break-after: avoid; page-break-after: avoid; }
+  p, table, ul.parts li, .formula { break-inside: avoid; page-break-inside: avoid; }
+  article { border-width: 0 0 1px; border-radius: 0; padding: 8px 0; }
+  .formula { overflow: visible; }
+}
+"""
+
+
+def sheet(
+    answers: Sequence[Answer], *, model: str, text: str, language: Language | None = None, date: str | None = None
+) -> str:
+    """Write answers as one HTML page that needs no server, script or network.
+
+    model, text: of the reader, at the page's top. language: shown at first, both where None. date: of the measuring,
+    today's where None.
+
+    ```python
+    answers = list(questions.ask_all(questions.Subject(loaded, text)))
+    Path("sheet.html").write_text(inspector.export.sheet(answers, model=loaded.card.id, text=text), encoding="utf-8")
+    ```
+    """
+    by_number = {answer.question.number: answer for answer in answers}
+    themes = [
+        (theme, [by_number[one.number] for one in theme.questions if one.number in by_number]) for theme in THEMES
+    ]
+    themes = [(theme, found) for theme, found in themes if found]
+    facts = {"MODEL": model, "TEXT": _short(text), "DATE": date or datetime.date.today().isoformat()}
+    top = "".join(_in(one, _top(answers, facts, one)) for one in LANGUAGES)
+    contents = "".join(
+        f'<h3><a href="#{html.escape(theme.id)}">{_both(theme.name.of)}</a></h3><ul>'
+        + "".join(
+            f'<li><a href="#q{one.question.number}">{one.question.number}</a> {_mark(one)} '
+            f"{_both(one.question.asked.of)}</li>"
+            for one in found
+        )
+        + "</ul>"
+        for theme, found in themes
+    )
+    body = "".join(
+        f'<section><h2 id="{html.escape(theme.id)}">{_both(theme.name.of)}</h2>'
+        f"{''.join(map(_article, found))}</section>"
+        for theme, found in themes
+    )
+    css = f"{standalone.variables()}{_STYLE}"
+    digest = base64.b64encode(hashlib.sha256(css.encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    switch = "".join(
+        f'<label><input type="radio" name="language" id="{name}"{" checked" if name == (language or "both") else ""}> '
+        f'<span lang="{tag}">{label}</span></label>'
+        for name, tag, label in (
+            *((one, TAGS[one], NAMES[one]) for one in LANGUAGES),
+            ("both", TAGS["en"], f"{english.BOTH} / <span lang='{TAGS['zh']}'>{chinese.BOTH}</span>"),
+        )
+    )
+    return f"""<!doctype html>
+<html lang="{TAGS[language or "en"]}">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<title>{english.TITLE} · {chinese.TITLE}</title>
+<style>{css}</style>
+</head>
+<body>
+<fieldset class="switch" aria-label="{english.LANGUAGE} / {chinese.LANGUAGE}">{switch}</fieldset>
+<main>
+{top}
+<nav><h2>{_both(lambda one: WORDS[one].CONTENTS)}</h2>{contents}</nav>
+{body}
+</main>
+</body>
+</html>
+"""
+
+
+def _top(answers: Sequence[Answer], facts: dict[str, str], language: Language) -> str:
+    words = WORDS[language]
+    counts = Counter(answer.verdict or "failed" for answer in answers)
+    tally = words.tally(counts["true"], counts["false"], counts["depends"], counts["failed"])
+    rows = "".join(f"<dt>{getattr(words, name)}</dt><dd>{html.escape(fact)}</dd>" for name, fact in facts.items())
+    about = html.escape(
+        f"{words.about(len(answers))} {tally}" if language == "en" else words.about(len(answers)) + tally
+    )
+    return f"<h1>{words.TITLE}</h1><p>{about}</p><dl>{rows}</dl>"
+
+
+def _article(answer: Answer) -> str:
+    blocks = "".join(_in(language, _block(answer, language)) for language in LANGUAGES)
+    return f'<article id="q{answer.question.number}">{blocks}</article>'
+
+
+def _block(answer: Answer, language: Language) -> str:
+    question, words, page = answer.question, WORDS[language], PAGE[language]
+    judged = answer.verdict or "failed"
+    verdict = (
+        page.UNMEASURED
+        if answer.verdict is None
+        else ((page.ALWAYS if question.of is None else page.HERE)[answer.verdict])
+    )
+    lines = [
+        f"<h3>{html.escape(page.heading(question.number, question.asked.of(language)))}</h3>",
+        f"<p><b>{page.SAID}</b> {html.escape(question.said.of(language))}</p>",
+        f'<p class="badge {judged}">{_MARKS[judged]} {html.escape(verdict)}</p>',
+    ]
+    if answer.stands_in:
+        on = words.measured_on(answer.measured_on, _short(answer.text))
+        lines.append(f'<p class="small">{html.escape(on)}</p>')
+    if answer.problem:
+        lines.append(f'<p lang="en">{html.escape(answer.problem)}</p>')
+    if question.measure is None and question.stated is not None:
+        lines.append(_told(words.WHY_NOT, question.stated.why.of(language)))
+    if answer.held:
+        held = zip(question.parts, answer.held, strict=True)
+        items = "".join(_part(part, holds, answer, language) for part, holds in held)
+        lines.append(f'<h4>{words.PARTS}</h4><ul class="parts">{items}</ul>')
+    lines.append(_numbers(answer, language))
+    if question.formula and answer.verdict is not None:
+        formula = _math(filled(question.formula, answer.numbers))
+        lines.append(f'<h4>{page.FORMULA}</h4><div class="formula">{formula}</div>')
+    lines.append(_told(page.BECAUSE, question.because.of(language)))
+    lines.append(_told(page.REFUTED, question.refuted.of(language)))
+    lines.append(_told(page.SETTING, question.setting.of(language)))
+    if question.papers:
+        items = "".join(
+            f'<li lang="en">{html.escape(paper.cited)}: {html.escape(paper.title)}. '
+            f'<a href="{html.escape(paper.url)}" rel="noreferrer">{html.escape(paper.url)}</a></li>'
+            for paper in question.papers
+        )
+        lines.append(f"<h4>{page.PAPERS}</h4><ul>{items}</ul>")
+    if question.see is not None:
+        state = f"?{urlencode(question.see.state)}" if question.see.state else ""
+        lines.append(f"<h4>{words.SEE}</h4><p><code>/{html.escape(question.see.page + state)}</code></p>")
+    return "".join(lines)
+
+
+def _part(part: Part, held: bool, answer: Answer, language: Language) -> str:
+    words, page, question = WORDS[language], PAGE[language], answer.question
+    colon = ": " if language == "en" else "："
+    checks = []
+    for check in part.checks:
+        quantity = question.numbers.get(check.number)
+        name = check.number if quantity is None else quantity.name.of(language)
+        got = shown(answer.numbers[check.number], quantity, language)
+        checks.append(html.escape(f"{name}{colon}{got}{words.needs(needed(check, question.numbers, language))}"))
+    mark, said = ("true", page.HELD) if held else ("false", page.NOT_HELD)
+    return (
+        f'<li><span class="badge {mark}">{_MARKS[mark]} {said}</span>{colon}{html.escape(part.said.of(language))}'
+        f'<span class="small">{"<br>".join(checks)}</span></li>'
+    )
+
+
+def _numbers(answer: Answer, language: Language) -> str:
+    question, page = answer.question, PAGE[language]
+    named = {name: quantity for name, quantity in question.numbers.items() if name in answer.numbers}
+    if not named:
+        return ""
+    paper = any(name in question.published for name in named)
+    rows = []
+    for name, quantity in named.items():
+        cells = f'<th scope="row">{html.escape(quantity.name.of(language))}</th>'
+        cells += f"<td>{html.escape(shown(answer.numbers[name], quantity, language))}</td>"
+        if paper:
+            found = question.published.get(name)
+            told = "" if found is None else WORDS[language].published(found.value, found.of.of(language))
+            cells += f"<td>{html.escape(told)}</td>"
+        rows.append(f"<tr>{cells}</tr>")
+    heads = "".join(f'<th scope="col">{head}</th>' for head in page.HEADS[: 3 if paper else 2])
+    return f"<h4>{page.NUMBERS}</h4><table><thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+
+
+def _told(heading: str, text: str) -> str:
+    return f"<h4>{heading}</h4><p>{html.escape(text)}</p>" if text else ""
+
+
+def _math(latex: str) -> str:
+    """Give a formula as MathML, or as it is written where the library cannot read it."""
+    from latex2mathml import converter
+
+    try:
+        return converter.convert(latex, display="block")
+    except Exception:  # the library raises many kinds
+        return f"<code>{html.escape(latex)}</code>"
+
+
+def _mark(answer: Answer) -> str:
+    verdict = answer.verdict or "failed"
+    return f'<span class="{verdict}" aria-hidden="true">{_MARKS[verdict]}</span>'
+
+
+def _in(language: Language, inner: str) -> str:
+    return f'<div class="l" lang="{TAGS[language]}">{inner}</div>'
+
+
+def _both(of: Callable[[Language], str]) -> str:
+    """Give a short text in both languages, each in its own element; once where it is the same."""
+    if len({of(one) for one in LANGUAGES}) == 1:
+        return html.escape(of("en"))
+    return " ".join(f'<span class="l" lang="{TAGS[one]}">{html.escape(of(one))}</span>' for one in LANGUAGES)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _TEXT else f"{text[:_TEXT]}…"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write the sheet to a file; returns the exit code: 0, or 2 with one sentence on stderr."""
+    from inspector.questions import __main__ as command
+
+    parser = argparse.ArgumentParser(
+        prog="python -m inspector.export.questions_sheet",
+        description="Ask the questions of a model and a text, and write the answers as a sheet to print.",
+    )
+    parser.add_argument("file", metavar="FILE.html", help="the file to write")
+    command.add_subject(parser)
+    parser.set_defaults(language=None)
+    options = parser.parse_args(arguments)
+
+    def run() -> int:
+        if Path(options.file).suffix.lower() not in (".html", ".htm"):
+            raise ValueError(f"{Path(options.file).name!a} is no name for a sheet: end it in .html")
+        chosen = command.chosen_from(options.only, None)
+        subject = command.subject_of(options)
+        answers = command.ask(chosen, subject)
+        page = sheet(answers, model=subject.loaded.card.id, text=subject.text, language=options.language)
+        Path(options.file).write_text(page, encoding="utf-8")
+        return 0
+
+    return command.told(run)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

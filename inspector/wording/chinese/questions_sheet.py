@@ -1,0 +1,40 @@
+"""Sentences of the printable sheet in Chinese; inspector/wording/english/questions_sheet.py has the same names."""
+
+from __future__ import annotations
+
+TITLE = "关于 Transformer 的问题"
+MODEL = "模型"
+TEXT = "文本"
+DATE = "日期"
+CONTENTS = "目录"
+SEE = "在哪里查看"
+PARTS = "这一说法的各个部分"
+BOTH = "中英对照"
+LANGUAGE = "语言"
+WHY_NOT = "为什么无法测量"
+
+
+def about(questions: int) -> str:
+    """Say what the sheet is."""
+    return f"共 {questions} 个问题。每个问题列出常见说法、在下面的模型和文本上测得的数值，以及由数值得出的结论。"
+
+
+def tally(true: int, false: int, depends: int, failed: int) -> str:
+    """Count the verdicts."""
+    said = f"{true} 个成立，{false} 个不成立，{depends} 个要看情况"
+    return f"{said}，{failed} 个未能测量。" if failed else f"{said}。"
+
+
+def measured_on(model: str, text: str) -> str:
+    """Say that another model was asked, and what it read."""
+    return f"本页的模型无法用来验证，因此在 {model} 上测量。它读的文本：{text}"
+
+
+def needs(needs: str) -> str:
+    """Say what a check needs, after the number."""
+    return f"（要求 {needs}）"
+
+
+def published(value: str, of: str) -> str:
+    """Tell a paper's figure."""
+    return f"{value}（{of}）"

@@ -1,0 +1,43 @@
+"""Sentences of the printable sheet of questions, plain text; inspector/wording/chinese/questions_sheet.py alike."""
+
+from __future__ import annotations
+
+TITLE = "Questions about the Transformer"
+MODEL = "Model"
+TEXT = "Text"
+DATE = "Date"
+CONTENTS = "Contents"
+SEE = "Where to see it"
+PARTS = "Parts of the claim"
+BOTH = "English and Chinese"
+LANGUAGE = "Language"
+WHY_NOT = "Why nothing can be measured"
+
+
+def about(questions: int) -> str:
+    """Say what the sheet is."""
+    return (
+        f"{questions} questions, each with what people say, what was measured on the model and text below, and the "
+        "verdict that follows from the numbers."
+    )
+
+
+def tally(true: int, false: int, depends: int, failed: int) -> str:
+    """Count the verdicts."""
+    said = f"{true} hold, {false} do not, {depends} depend on what is meant"
+    return f"{said}, {failed} could not be measured." if failed else f"{said}."
+
+
+def measured_on(model: str, text: str) -> str:
+    """Say that another model was asked, and what it read."""
+    return f"Measured on {model}, because the model of this sheet cannot be asked. It read: {text}"
+
+
+def needs(needs: str) -> str:
+    """Say what a check needs, after the number."""
+    return f" (needs {needs})"
+
+
+def published(value: str, of: str) -> str:
+    """Tell a paper's figure."""
+    return f"{value} ({of})"
