@@ -114,6 +114,8 @@ DIMENSIONS = Question(
         "A text batch on which torch's BatchNorm1d equals statistics over N alone.",
         "如果在文本批次上，torch 的 BatchNorm1d 与只沿 N 求统计量的结果相同，结论就被推翻。",
     ),
+    formula=r"\mu_d = \frac{1}{N T} \sum_{n,t} x_{ndt}: \; \Delta = <pooled>, \qquad "
+    r"\mu_{dt} = \frac{1}{N} \sum_n x_{ndt}: \; \Delta = <texts>",
     papers=(IOFFE_2015,),
     see=See("layernorm", {"section": "Another norm"}),
     of=BATCHED,
@@ -197,6 +199,8 @@ PADDING = Question(
         "A BatchNorm over all cells whose real tokens stay as they are when padding is added.",
         "如果统计所有位置的 BN 在增加填充后真实 token 不变，结论就被推翻。",
     ),
+    formula=r"\mu_d = \frac{1}{B T} \sum_{b,t} x_{btd}: \quad \max |\Delta|_{\mathrm{BN}} = <batch>, \quad "
+    r"\max |\Delta|_{\mathrm{LN}} = <layer>",
     papers=(SHEN_2020,),
     see=See("layernorm", {"section": "Another norm", "pad_more": str(PADDED), "pad_holds": "padding holds zeros"}),
     of=BATCHED,
@@ -435,6 +439,7 @@ LARGE = Question(
         "Recipes whose steps have so few tokens that the mean of a feature moves by a tenth of its deviation.",
         "如果通行的训练配置每步 token 少到特征均值会波动标准差的十分之一，结论就被推翻。",
     ),
+    formula=r"\frac{\sigma(\mu_N)}{\sigma} = <step> \qquad (N = <texts>)",
     papers=(VASWANI_2017, SHEN_2020),
     see=See("layernorm", {"section": "Another norm"}),
     of=BATCHED,
@@ -507,6 +512,8 @@ RUNNING = Question(
         "Texts unlike those of training on which both modes of BatchNorm agree.",
         "如果在与训练文本不同的文本上，BN 的两种模式仍然一致，结论就被推翻。",
     ),
+    formula=r"\hat{\mu} \leftarrow 0.9\, \hat{\mu} + 0.1\, \mu_B: \quad |\Delta|_{\mathrm{BN}} = <batch>, \quad "
+    r"|\Delta|_{\mathrm{LN}} = <layer>",
     papers=(IOFFE_2015,),
     see=See("layernorm", {"section": "Another norm"}),
     of=BATCHED,

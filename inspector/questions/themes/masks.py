@@ -385,7 +385,7 @@ NAME = Question(
         "A decoder that hides nothing of a text without padding.",
         "如果解码器对没有填充的文本什么也不遮，结论就被推翻。",
     ),
-    formula=r"\frac{n (n - 1)}{2} = <later>, \quad n = <tokens>",
+    formula=r"\frac{n (n - 1)}{2}, \; n = <tokens>: \quad <later>",
     papers=(VASWANI_2017,),
     see=See("batch", {"section": "What each token sees"}),
     of=DECODER,

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
+from torch import nn
 
 import models
 from inspector import examples
 from inspector.questions.record.subject import Subject
 from inspector.questions.themes.batch_norm import THEME
-from inspector.questions.themes.together import together
+from inspector.questions.themes.together import read_of, together
 from tests.inspector.questions.conftest import Ask
 from tests.inspector.questions.judged import assert_corruption_changes_the_verdict
 
@@ -79,3 +81,20 @@ def test_66_batch_norm_folds_away_and_is_alone_in_inference(answer: Ask):
     assert found.held == (True, True, False)
     assert found.numbers["folded"] < 1e-12  # in float64
     assert found.numbers["running"] == 0
+
+
+def test_55_is_what_torch_computes(answer: Ask):
+    batch = together(Subject(models.load("minilm"), examples.FIRST))
+    real, before = torch.tensor(batch.keep), torch.tensor(batch.empty)
+    made = []
+    for x in (before, nn.functional.pad(before, (0, 0, 0, 20))):
+        norm = nn.BatchNorm1d(x.shape[-1], eps=batch.epsilon, affine=False).double().train()
+        made.append(norm(x.transpose(1, 2)).transpose(1, 2)[:, : real.shape[1]][real])
+    assert answer(55).numbers["batch"] == pytest.approx(float((made[1] - made[0]).abs().max()))
+
+
+def test_of_a_long_text_the_part_that_was_read_stands_in_the_batch():
+    long = "The old house stood on the hill. " * 40
+    subject = Subject(models.load("minilm"), long)
+    assert read_of(subject) == long[: len(read_of(subject))]
+    assert together(subject).keep[0].sum() == 128
