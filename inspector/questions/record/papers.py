@@ -46,6 +46,8 @@ HAVIV_2022 = _arxiv(
     "Transformer Language Models without Positional Encodings Still Learn Positional Information",
     "2203.16634",
 )
+HE_2016 = _arxiv("He et al. 2016", "Deep Residual Learning for Image Recognition", "1512.03385")
+HENDRYCKS_2016 = _arxiv("Hendrycks & Gimpel 2016", "Gaussian Error Linear Units (GELUs)", "1606.08415")
 IOFFE_2015 = _arxiv(
     "Ioffe & Szegedy 2015",
     "Batch Normalization: Accelerating Deep Network Training by Reducing Internal Covariate Shift",
@@ -60,8 +62,12 @@ KOBAYASHI_2020 = _arxiv(
 KOVALEVA_2021 = _arxiv(
     "Kovaleva et al. 2021", "BERT Busters: Outlier Dimensions that Disrupt Transformers", "2105.06990"
 )
+LAN_2020 = _arxiv(
+    "Lan et al. 2020", "ALBERT: A Lite BERT for Self-supervised Learning of Language Representations", "1909.11942"
+)
 MICHEL_2019 = _arxiv("Michel, Levy & Neubig 2019", "Are Sixteen Heads Really Better than One?", "1905.10650")
 OLSSON_2022 = _arxiv("Olsson et al. 2022", "In-context Learning and Induction Heads", "2209.11895")
+PRESS_2017 = _arxiv("Press & Wolf 2017", "Using the Output Embedding to Improve Language Models", "1608.05859")
 PRESS_2022 = _arxiv(
     "Press, Smith & Lewis 2022",
     "Train Short, Test Long: Attention with Linear Biases Enables Input Length Extrapolation",

@@ -1,0 +1,32 @@
+"""The inside of the layers on the reader's text, recorded once for the questions on blocks and on what flows."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from inspector import block
+from inspector.block import Stage
+from inspector.probe import record_blocks
+from inspector.questions.record.subject import Subject
+from inspector.trace.blocks import Blocks
+
+
+def stream_of(subject: Subject) -> str:
+    """Return the stream that reads the text: an encoder-decoder's encoder."""
+    return subject.trace.streams[0]
+
+
+def blocks_of(subject: Subject) -> Blocks:
+    """Record the inside of every layer, once."""
+    return subject.once("blocks", partial(record_blocks, subject.loaded, subject.trace))
+
+
+def stages_of(subject: Subject) -> list[Stage]:
+    """List the sublayers of the stream in the order in which they run, once."""
+    return subject.once("stages", lambda: block.stages(subject.trace, blocks_of(subject), stream=stream_of(subject)))
+
+
+def several_tokens(subject: Subject) -> None:
+    """Raise ValueError for a text of one token, in which nothing can be compared."""
+    if len(subject.trace.read_by(stream_of(subject)).tokens) < 2:
+        raise ValueError("the text has one token, so there is nothing to compare it with; write a longer one.")
