@@ -12,7 +12,7 @@ export class ColourBar {
     this.box.append(this.canvas, this.ticks, this.caption);
   }
 
-  draw({ vmax, diverging, scale, quantity }, palette, length) {
+  draw({ vmax, diverging, scale, quantity, words }, palette, length) {
     const { width, height } = sizeCanvas(this.canvas, length, 8);
     const image = new ImageData(width, height);
     const top = palette.colours.length - 1;
@@ -34,7 +34,7 @@ export class ColourBar {
         return tick;
       }),
     );
-    this.caption.textContent = `${quantity}, ${scale === "sqrt" ? "square-root" : "linear"} scale`;
+    this.caption.textContent = quantity + (words?.[scale] ?? `, ${scale === "sqrt" ? "square-root" : "linear"} scale`);
   }
 }
 

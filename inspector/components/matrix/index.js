@@ -203,7 +203,7 @@ class MatrixView extends View {
     let offset = 0;
     header.panels.forEach((panel, at) => (offset = this.plots[at].update(panel, header, data, offset)));
     const { row, column } = header.titles;
-    this.box.setAttribute("aria-label", `${header.quantity} by ${row} and ${column}, ${HOW_TO}`);
+    this.box.setAttribute("aria-label", `${header.quantity} by ${row} and ${column}, ${header.words?.how_to ?? HOW_TO}`);
     this.layout();
   }
 
@@ -266,7 +266,7 @@ class MatrixView extends View {
       const value = Object.assign(element("span", "value"), { textContent: plot.brief(cell) });
       const { title } = plot.panel;
       line.append(this.plots.length > 1 ? `${title || `map ${at + 1}`}: ` : `${this.header.quantity} `, value);
-      if (exact && plot.exact(cell) !== plot.brief(cell)) line.append(`, exactly ${plot.exact(cell)}`);
+      if (exact && plot.exact(cell) !== plot.brief(cell)) line.append((this.header.words?.exactly ?? ", exactly ") + plot.exact(cell));
       return [line];
     });
     return [name, ...lines];

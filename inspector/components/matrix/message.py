@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -59,7 +59,8 @@ class MatrixMessage:
     row_title, column_title: what a row and a column are ("query", "key"). quantity: the name of the values, in the
     singular. numbered: the axes whose labels go with their number when a cell is named, as tokens do, for they repeat.
     top: where the colour scale ends; the largest size of a value where None. diverging: the values are signed, from
-    -top to top, zero in the middle. picks: the host is told which cell the reader keeps. Raises ValueError for a top
+    -top to top, zero in the middle. picks: the host is told which cell the reader keeps. words: what the component says
+    in another language: "linear" and "sqrt" behind the quantity, "how_to" and "exactly". Raises ValueError for a top
     that is none and for no panel, or more than two.
     """
 
@@ -72,6 +73,7 @@ class MatrixMessage:
     diverging: bool = False
     scale: Scale = "linear"
     picks: bool = False
+    words: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.panels) <= 2:
@@ -95,6 +97,7 @@ class MatrixMessage:
             "diverging": self.diverging,
             "scale": self.scale,
             "picks": self.picks,
+            "words": dict(self.words),
             "colours": stops(theme.DIVERGING if self.diverging else theme.SEQUENTIAL, odd=self.diverging),
         }
         return pack(header, np.concatenate([panel.numbers.ravel() for panel in self.panels]))

@@ -38,13 +38,14 @@ def show(
     python: str = "",
     table: pd.DataFrame | None = None,
     on_pick: Callable[[], None] | None = None,
+    labels: menu.Labels = menu.ENGLISH,
 ) -> None:
     """Show a chart as wide as its place.
 
     The figure's title is left to the heading over it, its subtitle stays. alt: is read aloud where the picture cannot
     be seen. name: of the files, the key where it is empty. python: the lines that give the same numbers. table: what
     the CSV holds; the chart's points where it is None. on_pick: called before the run that follows a click on a point,
-    which the session then holds under `key`.
+    which the session then holds under `key`. labels: the words under it, in another language.
     """
     figure = _untitled(draw(mode=session.mode()), session.mode())
     st.plotly_chart(
@@ -69,8 +70,9 @@ def show(
         key=key,
         pictures=lambda: snapshot(key, name=name, key=f"{key}-snapshot"),
         csv=csv,
-        slide=lambda: _slide(draw, alt=alt, key=key, name=name),
+        slide=lambda: st.dialog(labels.slide, width="large")(_slide)(draw, alt=alt, key=key, name=name, labels=labels),
         python=python,
+        labels=labels,
     )
 
 
@@ -91,11 +93,10 @@ def _untitled(figure: go.Figure, mode: Mode) -> go.Figure:
     return figure.update_layout(title=title, margin={"t": top})
 
 
-@st.dialog("Slide", width="large")
-def _slide(draw: Draw, *, alt: str, key: str, name: str) -> None:
+def _slide(draw: Draw, *, alt: str, key: str, name: str, labels: menu.Labels) -> None:
     """Draw the chart in large type with its title, and the buttons that save it so."""
     from inspector.plots.slide import enlarged
 
-    mode = menu.background(key)
+    mode = menu.background(key, labels)
     st.plotly_chart(enlarged(draw(mode=mode)), width="content", theme=None, key=f"{key}-large", alt=alt, config=_CONFIG)
     snapshot(f"{key}-large", name=f"{name}-slide", key=f"{key}-large-snapshot")

@@ -38,6 +38,7 @@ def show(
     scale: Scale = "linear",
     python: str = "",
     on_pick: Callable[[Pick], None] | None = None,
+    labels: menu.Labels = menu.ENGLISH,
 ) -> None:
     """Show a matrix [R, C], or two side by side; every cell can be named, kept by a click, and reached by keyboard.
 
@@ -46,7 +47,7 @@ def show(
     values, in the singular. numbered: the axes whose labels repeat, as tokens do, and are named with their number. top:
     the end of the colour scale, the largest size of a value where None. diverging: signed values, zero in the middle of
     the scale. name: of the files. python: the lines that give the same numbers. on_pick: called before the run that
-    follows a pin.
+    follows a pin. labels: the words around it, in another language.
     """
     message = MatrixMessage(
         panels,
@@ -58,6 +59,7 @@ def show(
         diverging=diverging,
         scale=scale,
         picks=on_pick is not None,
+        words=labels.matrix,
     )
     component.matrix(message.to_bytes(), key=key, on_pick=on_pick)
 
@@ -67,10 +69,11 @@ def show(
     menu.draw(
         name,
         key=key,
-        pictures=lambda: menu.files(name, picture),
+        pictures=lambda: menu.files(name, picture, labels=labels),
         csv=lambda: _csv(message),
-        slide=lambda: menu.slide(picture, name=f"{name}-slide", key=key),
+        slide=lambda: menu.slide(picture, name=f"{name}-slide", key=key, labels=labels),
         python=python,
+        labels=labels,
     )
 
 

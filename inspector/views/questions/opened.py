@@ -16,7 +16,7 @@ from inspector.questions.index import BY_NUMBER
 from inspector.questions.record.both import Language
 from inspector.questions.record.picture import Map, Picture
 from inspector.questions.record.question import Part, Question, Verdict
-from inspector.views.figures import chart, matrix
+from inspector.views.figures import chart, matrix, menu
 from inspector.views.questions import badges, whole
 from inspector.views.questions.reader import Reader
 from inspector.views.shell import asked_here, available_models, link, pages, session, widgets
@@ -191,7 +191,7 @@ def _see(answer: Answer, words: ModuleType) -> None:
 
 
 def _picture(question: Question, picture: Picture, words: ModuleType, language: Language) -> None:
-    key = f"question-{question.number}"
+    key, labels = f"question-{question.number}", menu.Labels(**words.FIGURE, modes=words.MODES, matrix=words.MATRIX)
     if isinstance(picture, Map):
         titles = [picture.title, picture.beside_title]
         panels = [
@@ -212,6 +212,7 @@ def _picture(question: Question, picture: Picture, words: ModuleType, language: 
             diverging=picture.diverging,
             name=key,
             key=f"{key}-{language}",
+            labels=labels,
         )
         return
     chart.show(
@@ -219,6 +220,7 @@ def _picture(question: Question, picture: Picture, words: ModuleType, language: 
         alt=draw.told(picture, language),
         key=f"{key}-{language}",
         name=key,
+        labels=labels,
     )
 
 

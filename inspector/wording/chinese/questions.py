@@ -52,6 +52,23 @@ RUN_AGAIN = "重新运行"
 LIVE = "本机运行结果"
 STORED = "存档结果"
 NO_RUN_YET = "这里还没有运行过。"
+FIGURE = {
+    "slide": "幻灯片",
+    "slide_help": "大字号的图，浅色或深色背景",
+    "save": "保存",
+    "png_help": "大字号的图，2560 × 1440 像素",
+    "svg_help": "大字号的矢量图，任意缩放都清晰",
+    "csv_help": "图中的数值，保留全部位数",
+    "background": "背景",
+}
+"""The words of the control under a figure."""
+MODES = {"light": "浅色", "dark": "深色"}
+MATRIX = {
+    "linear": "（线性色阶）",
+    "sqrt": "（平方根色阶）",
+    "how_to": "方向键逐格移动，Enter 固定数值，Escape 取消",
+    "exactly": "，精确值 ",
+}
 
 
 def count(questions: int) -> str:

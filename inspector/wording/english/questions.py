@@ -55,6 +55,23 @@ RUN_AGAIN = "Run it again"
 LIVE = "Run here"
 STORED = "Stored result"
 NO_RUN_YET = "It has not been run here yet."
+FIGURE = {
+    "slide": "Slide",
+    "slide_help": "The figure in large type, on a light or a dark ground",
+    "save": "Save",
+    "png_help": "The figure in large type, 2560 by 1440 pixels",
+    "svg_help": "The figure in large type, sharp at any size",
+    "csv_help": "The numbers of the figure, to the last digit",
+    "background": "Background",
+}
+"""The words of the control under a figure."""
+MODES = {"light": "Light", "dark": "Dark"}
+MATRIX = {
+    "linear": ", linear scale",
+    "sqrt": ", square-root scale",
+    "how_to": "arrow keys walk from cell to cell, Enter keeps a cell's number, Escape lets it go",
+    "exactly": ", exactly ",
+}
 
 
 def count(questions: int) -> str:
