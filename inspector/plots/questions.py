@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 
 from inspector.plots import theme
 from inspector.plots.theme import Mode
+from inspector.questions.filled import brief
 from inspector.questions.record.both import Both, Language
 from inspector.questions.record.picture import Bars, Lines, Series
 
@@ -30,7 +31,7 @@ def told(picture: Bars | Lines, language: Language) -> str:
     if isinstance(picture, Bars):
         named = zip(picture.names, picture.values, strict=True)
         return f"{picture.title.of(language)}: " + "; ".join(
-            f"{_said(name, language)} {theme.number(value)}" for name, value in named
+            f"{_said(name, language)} {brief(value)}" for name, value in named
         )
     titles = f"{picture.y_title.of(language)} / {picture.x_title.of(language)}"
     return f"{titles}: " + "; ".join(_said(series.name, language) for series in picture.series)
@@ -47,7 +48,7 @@ def _bars(picture: Bars, language: Language, mode: Mode) -> go.Figure:
             y=list(range(len(names))),
             orientation="h",
             marker_color=[theme.PART[mode].get(part, theme.PART[mode]["attention"]) for part in parts],
-            text=[theme.number(value) for value in picture.values],
+            text=[brief(value) for value in picture.values],
             textposition="outside",
             cliponaxis=False,
             hovertemplate="%{customdata}: %{text}<extra></extra>",
@@ -60,7 +61,7 @@ def _bars(picture: Bars, language: Language, mode: Mode) -> go.Figure:
             x=picture.mark,
             line={"color": theme.MUTED[mode], "dash": "dot", "width": 1.5},
             annotation={
-                "text": theme.number(picture.mark),
+                "text": brief(picture.mark),
                 "font": {"color": theme.MUTED[mode], "size": 12},
                 "yanchor": "bottom",
                 "y": 1,

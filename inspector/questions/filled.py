@@ -54,6 +54,12 @@ def needed(check: Check, quantities: Mapping[str, Quantity], language: Language)
     return f"{check.relation} {bound}"
 
 
+def brief(value: float) -> str:
+    """Write a number in three digits, a very large or small one with a power of ten: "1.56 × 10⁷"."""
+    mantissa, _, power = number(value).partition("e")
+    return f"{mantissa} × 10{str(int(power)).translate(_RAISED)}" if power else mantissa
+
+
 def _with_unit(value: float, quantity: Quantity | None, language: Language, digits: Callable[[float], str]) -> str:
     unit = "" if quantity is None else quantity.unit
     unit = unit.of(language) if isinstance(unit, Both) else unit

@@ -39,10 +39,16 @@ def show(question: Question, reader: Reader, words: ModuleType, language: Langua
     except ValueError as error:
         session.show_problem(str(error), what=words.UNMEASURED)
         return
-    verdict, figure = st.columns([2, 3], gap="medium")
+    if isinstance(answer.picture, Map) and answer.picture.beside is not None:  # two maps take the whole width
+        verdict, figure = st.container(), st.container()
+        claim = st.container()
+    else:
+        verdict, figure = st.columns([2, 3], gap="medium")
+        claim = verdict
     with verdict:
         _verdict(answer, reader, words, language)
         _guessed(answer, guess, words)
+    with claim:
         parts(question.parts, answer, words, language)
         _see(answer, words)
     with figure:
@@ -60,7 +66,7 @@ def show(question: Question, reader: Reader, words: ModuleType, language: Langua
         st.subheader(words.SETTING, anchor=False)
         st.markdown(widgets.plain(question.setting.of(language)))
     if answer.text:
-        st.caption(f"{words.READ}: {widgets.plain(_short(answer.text))}")
+        st.caption(f"{words.READ} {widgets.plain(_short(answer.text))}")
     if question.whole is not None:
         whole.show(question, question.whole, reader, words, language)
     if question.papers:
@@ -235,7 +241,7 @@ def _numbers(answer: Answer, reader: Reader, words: ModuleType, language: Langua
         (
             widgets.plain(quantity.name.of(language)),
             widgets.plain(shown(answer.numbers[name], quantity, language)),
-            _published(question, name, language),
+            _published(question, name, words, language),
         )
         for name, quantity in question.numbers.items()
         if name in answer.numbers
@@ -250,9 +256,9 @@ def _numbers(answer: Answer, reader: Reader, words: ModuleType, language: Langua
     st.table((table if any(row[2] for row in rows) else table.iloc[:, :2]).set_index(words.HEADS[0]))
 
 
-def _published(question: Question, name: str, language: Language) -> str:
+def _published(question: Question, name: str, words: ModuleType, language: Language) -> str:
     found = question.published.get(name)
-    return "" if found is None else widgets.plain(f"{found.value} ({found.of.of(language)})")
+    return "" if found is None else widgets.plain(words.published(found.value, found.of.of(language)))
 
 
 # --- the way on -------------------------------------------------------------------------------------------------------

@@ -43,18 +43,17 @@ def show(question: Question, whole: Whole, reader: Reader, words: ModuleType, la
     with here:
         found = measuring.run(work, known=known, key=f"whole {question.number}", about=words.NO_RUN_YET, labels=labels)
         if found is not None:
-            _result(question, whole, found.numbers, words.LIVE, words, language)
+            _result(whole, found.numbers, words.LIVE, words, language)
     if before is not None and whole.stored is not None:
         with before:
-            _result(question, whole, whole.stored.numbers, words.STORED, words, language)
+            _result(whole, whole.stored.numbers, words.STORED, words, language)
             st.caption(widgets.plain(words.stored(whole.stored.command, whole.stored.seeds, whole.stored.date)))
 
 
-def _result(
-    question: Question, whole: Whole, numbers: Numbers, title: str, words: ModuleType, language: Language
-) -> None:
-    judged = badges.inline(question, verdict(whole.parts, numbers), words)
-    st.markdown(f"**{title}** {judged}")
+def _result(whole: Whole, numbers: Numbers, title: str, words: ModuleType, language: Language) -> None:
+    judged = verdict(whole.parts, numbers)
+    icon, colour = badges.LOOKS[judged]
+    st.markdown(f"**{title}** :{colour}-badge[{icon} {words.ALWAYS[judged]}]")
     for part in whole.parts:
         _part(part, whole.numbers, numbers, words, language)
     rows = [

@@ -41,7 +41,7 @@ BECAUSE = "为什么会有这种说法"
 REFUTED = "什么结果会推翻它"
 SETTING = "测量方法"
 PAPERS = "论文"
-READ = "所读的文本"
+READ = "所读的文本："
 
 SETTLE = "全部测量"
 STOP = "停止"
@@ -162,6 +162,11 @@ def depends(held: int, parts: int) -> str:
 def numbers_of(model: str) -> str:
     """Head the numbers of a model that is not the reader's."""
     return f"{model} 的数值"
+
+
+def published(value: str, of: str) -> str:
+    """Say what a paper reports, and of what."""
+    return f"{value}（{of}）" if of else value
 
 
 def see(page: str, model: str) -> str:

@@ -44,7 +44,7 @@ BECAUSE = "Why people say so"
 REFUTED = "What would refute it"
 SETTING = "How it is measured"
 PAPERS = "Papers"
-READ = "Text that was read"
+READ = "Text that was read:"
 
 SETTLE = "Settle all"
 STOP = "Stop"
@@ -170,6 +170,11 @@ def depends(held: int, parts: int) -> str:
 def numbers_of(model: str) -> str:
     """Head the numbers of a model that is not the reader's."""
     return f"Numbers of {model}"
+
+
+def published(value: str, of: str) -> str:
+    """Say what a paper reports, and of what."""
+    return f"{value} ({of})" if of else value
 
 
 def see(page: str, model: str) -> str:

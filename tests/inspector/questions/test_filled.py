@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from inspector.questions.filled import filled, needed, shown
+from inspector.questions.filled import brief, filled, needed, shown
 from inspector.questions.record.both import Both
 from inspector.questions.record.checks import above, around, below, near
 from inspector.questions.record.question import Quantity
@@ -60,3 +60,7 @@ def test_a_check_names_the_other_number_as_the_reader_knows_it():
 )
 def test_a_bound_has_no_zeros_at_its_end(bound: float, written: str):
     assert needed(below("time", bound), {}, "en") == f"< {written}"
+
+
+def test_a_bar_has_three_digits():
+    assert [brief(value) for value in (15_595_008, 0.25, 1e-7, -4.0)] == ["1.56 × 10⁷", "0.250", "1.00 × 10⁻⁷", "-4.00"]

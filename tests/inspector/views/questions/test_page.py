@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import html
 import re
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+import inspector
+import models
 from inspector.questions import asking
 from inspector.questions.index import BY_NUMBER, QUESTIONS, THEMES
-from tests.inspector.views.page import HOSTILE, opened, pressed, said, turned
+from inspector.questions.record.both import Both
+from inspector.questions.record.checks import above
+from inspector.questions.record.kinds import Kind
+from inspector.questions.record.question import Measured, Part, Published, Quantity, Stored, Whole
+from tests.inspector.views.page import HOSTILE, opened, pressed, said, turned, uploaded
 
 CHINESE = re.compile(r"[一-鿿]")
 
@@ -137,10 +145,6 @@ def test_settle_all_measures_what_is_listed(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_another_model_answers_where_the_readers_cannot(monkeypatch: pytest.MonkeyPatch):
-    from dataclasses import replace
-
-    from inspector.questions.record.kinds import Kind
-
     question = BY_NUMBER[16]
     kind = Kind(lambda loaded: loaded.card.id == "minilm", replace(question.asked, en="is too <b>small</b>"), "minilm")
     changed = replace(question, of=kind)
@@ -152,3 +156,44 @@ def test_another_model_answers_where_the_readers_cannot(monkeypatch: pytest.Monk
     assert "MiniLM: it depends" in said(app)
     assert "Numbers of MiniLM" in said(app)
     assert "See it on Scores, with MiniLM" in links(app)
+
+
+def test_a_saved_trace_whose_model_is_not_at_hand_is_answered_by_another(tmp_path: Path):
+    trace = inspector.record(models.load("minilm"), "A bird sang.")
+    replace(trace, model="somebody/else").save(tmp_path / "t.npz")
+    app = uploaded(opened("Questions", q="16"), (tmp_path / "t.npz").read_bytes())
+    pressed(app, "show 16")
+    assert "The model somebody/else of the saved trace is not at hand. MiniLM was asked" in said(app)
+    assert "A bird sang&#46;" in said(app)
+
+
+def test_the_whole_experiment_runs_when_asked_beside_what_is_stored(monkeypatch: pytest.MonkeyPatch):
+    told: list[tuple[int, int]] = []
+
+    def run(subject, watch):
+        for done in range(3):
+            watch(done, 3)
+            told.append((done, 3))
+        return Measured({"loss": 0.25})
+
+    whole = Whole(
+        run,
+        Both("Three steps.", "三步。"),
+        (Part(Both("The loss is there.", "有损失。"), (above("loss", 0),)),),
+        {"loss": Quantity(Both("loss", "损失"), "nats")},
+        Stored({"loss": 0.75}, "python -m x", "0 to 2", "2026-01-01"),
+    )
+    question = replace(BY_NUMBER[16], whole=whole, published={"median": Published("1", Both("the footnote", "脚注"))})
+    monkeypatch.setitem(BY_NUMBER, 16, question)
+    app = revealed(text="A whole text.")
+    assert "Stored, not measured now" in html.unescape(said(app))
+    assert "0.750 nats" in html.unescape(str(app.table[1].value))
+    assert "the footnote" in html.unescape(app.table[0].value.to_string())
+    assert told == []
+    pressed(app, "whole 16")
+    assert told == [(0, 3), (1, 3), (2, 3)]
+    assert all(
+        number in html.unescape(str([one.value for one in app.table])) for number in ("0.250 nats", "0.750 nats")
+    )
+    app.run()
+    assert "Run it again" in [button.label for button in app.button]
