@@ -169,7 +169,7 @@ PADDING = Question(
             (above("batch", 0.1),),
         ),
         Part(
-            Both("In LayerNorm it moves none of them.", "在 LN 中一个也不变。"),
+            Both("In LayerNorm it moves none of them.", "在 LN 中，真实 token 的值完全不变。"),
             (equal("layer", 0),),
         ),
     ),

@@ -125,9 +125,15 @@ OUTLIER_DIMENSION = Question(
     measure=_outlier_dimension,
     numbers={
         "dimension": Quantity(Both("the dimension, by its index", "该维度的序号")),
-        "times": Quantity(Both("its largest number, in medians of all", "其最大值是全部数中位数的多少倍")),
-        "place": Quantity(Both("norms before which it is the largest", "它在其前为最大的归一化层"), "%"),
-        "learned": Quantity(Both("norms in which its gamma or beta stands out", "其 γ 或 β 为离群值的归一化层"), "%"),
+        "times": Quantity(Both("its largest number, in medians of all", "其最大值与中位数之比")),
+        "place": Quantity(Both("norms before which it is the largest", "以它为最大维度的归一化层占比"), "%"),
+        "learned": Quantity(
+            Both(
+                "norms in which its gamma or beta stands out",
+                "其 γ 或 β 为离群值的归一化层占比",
+            ),
+            "%",
+        ),
         "moved": Quantity(Both("change of the states without it", "去掉它之后状态的变化"), "%"),
         "others": Quantity(Both("change without another dimension, median", "去掉别的维度之后的变化，中位数"), "%"),
         "share": Quantity(Both("its share of all weights", "它占全部参数的比例"), "%"),
@@ -147,12 +153,13 @@ OUTLIER_DIMENSION = Question(
     because=Both(
         "All features look alike in the architecture, so one expects none to matter more than the rest. In "
         "training a few "
-        "grow so large that they set the deviation by which every norm divides: without them all others come out "
-        "larger. "
-        "Puccetti et al. (2022) link them to how often a token was met in training.",
+        "become very large, for some tokens larger than all others together, and what later layers read from them is "
+        "lost with them. Puccetti et al. (2022) link them to how often a token was met in training, and to the "
+        "attention "
+        "on special tokens.",
         "从结构上看各个特征没有区别，人们便以为没有哪个特别重要。但训练中少数维度变得很大，"
-        "几乎决定了归一化所除的标准差："
-        "去掉它们，其余维度都会被放大。Puccetti 等（2022）发现这些维度与 token 在训练语料中的频率有关。",
+        "在某些 token 上比其余维度的总和还大；去掉它们，后面各层从中读取的信息也就没有了。"
+        "Puccetti 等（2022）发现这些维度与 token 在训练语料中的频率有关，也与对特殊 token 的注意力有关。",
     ),
     refuted=Both(
         "A trained model in which each dimension's gamma and beta can be switched off with as little effect as "

@@ -116,7 +116,7 @@ PER_TOKEN = Question(
     numbers={
         "pairs": Quantity(Both("pairs of mean and deviation", "均值和标准差的对数")),
         "cells": Quantity(Both("tokens of the batch", "批次中的 token 数")),
-        "gamma": Quantity(Both("numbers in gamma", "γ 中的个数")),
+        "gamma": Quantity(Both("numbers in gamma", "γ 的参数个数")),
         "width": Quantity(Both("features of a token, D", "token 的特征维数 D")),
         "difference": Quantity(
             Both("largest difference from the model's own output", "与模型自身输出的最大差"),
@@ -271,7 +271,12 @@ NORMAL = Question(
     ),
     measure=_normal,
     numbers={
-        "kurtosis": Quantity(Both("excess kurtosis of a token, before gamma", "一个 token 的超额峰度，γ 之前")),
+        "kurtosis": Quantity(
+            Both(
+                "excess kurtosis before gamma, mean over tokens",
+                "γ 之前的超额峰度，对 token 取平均",
+            )
+        ),
         "skew": Quantity(Both("skew after LayerNorm of exponential numbers", "指数分布的数经 LayerNorm 之后的偏度")),
         "deviation": Quantity(Both("deviation after gamma and beta, median", "γ、β 之后的标准差，中位数")),
     },
@@ -333,7 +338,7 @@ RELATIONS = Question(
             (at_least("layer_within", 0.999),),
         ),
         Part(
-            Both("BatchNorm does not.", "BN 不保持。"),
+            Both("BatchNorm does not.", "BN 则不保持这一次序。"),
             (at_most("batch_within", 0.95),),
         ),
         Part(

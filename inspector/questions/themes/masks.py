@@ -518,7 +518,7 @@ BERT = Question(
     measure=_bert,
     numbers={
         "cross": Quantity(Both("layers of cross-attention in this encoder", "该编码器中的交叉注意力层数")),
-        "before": Quantity(Both("largest change before a changed token", "改动一个 token 时其之前的最大变化")),
+        "before": Quantity(Both("largest change before a changed token", "改动一个 token 后，它之前的最大变化")),
         "hidden": Quantity(
             Both("cells hidden in the translator's cross-attention", "translator 交叉注意力中被遮住的格子数")
         ),
