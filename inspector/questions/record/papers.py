@@ -18,14 +18,26 @@ def _arxiv(cited: str, title: str, number: str) -> Paper:
     return Paper(cited, title, f"https://arxiv.org/abs/{number}")
 
 
-BA_2016 = _arxiv("Ba, Kiros & Hinton 2016", "Layer Normalization", "1607.06450")
+AINSLIE_2023 = _arxiv(
+    "Ainslie et al. 2023",
+    "GQA: Training Generalized Multi-Query Transformer Models from Multi-Head Checkpoints",
+    "2305.13245",
+)
 BAHDANAU_2015 = _arxiv(
     "Bahdanau, Cho & Bengio 2015", "Neural Machine Translation by Jointly Learning to Align and Translate", "1409.0473"
 )
+BA_2016 = _arxiv("Ba, Kiros & Hinton 2016", "Layer Normalization", "1607.06450")
+BELROSE_2023 = _arxiv(
+    "Belrose et al. 2023", "Eliciting Latent Predictions from Transformers with the Tuned Lens", "2303.08112"
+)
+BELTAGY_2020 = _arxiv("Beltagy, Peters & Cohan 2020", "Longformer: The Long-Document Transformer", "2004.05150")
 BHOJANAPALLI_2020 = _arxiv(
     "Bhojanapalli et al. 2020", "Low-Rank Bottleneck in Multi-head Attention Models", "2002.07028"
 )
 CLARK_2019 = _arxiv("Clark et al. 2019", "What Does BERT Look At? An Analysis of BERT's Attention", "1906.04341")
+DAO_2022 = _arxiv(
+    "Dao et al. 2022", "FlashAttention: Fast and Memory-Efficient Exact Attention with IO-Awareness", "2205.14135"
+)
 DEVLIN_2019 = _arxiv(
     "Devlin et al. 2019",
     "BERT: Pre-training of Deep Bidirectional Transformers for Language Understanding",
@@ -46,8 +58,8 @@ HAVIV_2022 = _arxiv(
     "Transformer Language Models without Positional Encodings Still Learn Positional Information",
     "2203.16634",
 )
-HE_2016 = _arxiv("He et al. 2016", "Deep Residual Learning for Image Recognition", "1512.03385")
 HENDRYCKS_2016 = _arxiv("Hendrycks & Gimpel 2016", "Gaussian Error Linear Units (GELUs)", "1606.08415")
+HE_2016 = _arxiv("He et al. 2016", "Deep Residual Learning for Image Recognition", "1512.03385")
 IOFFE_2015 = _arxiv(
     "Ioffe & Szegedy 2015",
     "Batch Normalization: Accelerating Deep Network Training by Reducing Internal Covariate Shift",
@@ -62,10 +74,26 @@ KOBAYASHI_2020 = _arxiv(
 KOVALEVA_2021 = _arxiv(
     "Kovaleva et al. 2021", "BERT Busters: Outlier Dimensions that Disrupt Transformers", "2105.06990"
 )
+KUDO_2018 = _arxiv(
+    "Kudo 2018",
+    "Subword Regularization: Improving Neural Network Translation Models with Multiple Subword Candidates",
+    "1804.10959",
+)
 LAN_2020 = _arxiv(
     "Lan et al. 2020", "ALBERT: A Lite BERT for Self-supervised Learning of Language Representations", "1909.11942"
 )
+LIU_2020 = _arxiv("Liu et al. 2020", "On the Variance of the Adaptive Learning Rate and Beyond", "1908.03265")
+LI_2023 = _arxiv(
+    "Li et al. 2023",
+    "The Lazy Neuron Phenomenon: On Emergence of Activation Sparsity in Transformers",
+    "2210.06313",
+)
 MICHEL_2019 = _arxiv("Michel, Levy & Neubig 2019", "Are Sixteen Heads Really Better than One?", "1905.10650")
+NOSTALGEBRAIST_2020 = Paper(
+    "nostalgebraist 2020",
+    "interpreting GPT: the logit lens",
+    "https://www.lesswrong.com/posts/AcKRB8wDpdaN6v6ru/interpreting-gpt-the-logit-lens",
+)
 OLSSON_2022 = _arxiv("Olsson et al. 2022", "In-context Learning and Induction Heads", "2209.11895")
 PRESS_2017 = _arxiv("Press & Wolf 2017", "Using the Output Embedding to Improve Language Models", "1608.05859")
 PRESS_2022 = _arxiv(
@@ -76,11 +104,28 @@ PRESS_2022 = _arxiv(
 PUCCETTI_2022 = _arxiv(
     "Puccetti et al. 2022", "Outliers Dimensions that Disrupt Transformers Are Driven by Frequency", "2205.11380"
 )
+QI_2018 = _arxiv(
+    "Qi et al. 2018",
+    "When and Why are Pre-trained Word Embeddings Useful for Neural Machine Translation?",
+    "1804.06323",
+)
+REIMERS_2019 = _arxiv(
+    "Reimers & Gurevych 2019", "Sentence-BERT: Sentence Embeddings using Siamese BERT-Networks", "1908.10084"
+)
 SANTURKAR_2018 = _arxiv("Santurkar et al. 2018", "How Does Batch Normalization Help Optimization?", "1805.11604")
+SENNRICH_2016 = _arxiv(
+    "Sennrich, Haddow & Birch 2016", "Neural Machine Translation of Rare Words with Subword Units", "1508.07909"
+)
 SHAW_2018 = _arxiv(
     "Shaw, Uszkoreit & Vaswani 2018", "Self-Attention with Relative Position Representations", "1803.02155"
 )
+SHAZEER_2019 = _arxiv("Shazeer 2019", "Fast Transformer Decoding: One Write-Head is All You Need", "1911.02150")
 SHEN_2020 = _arxiv("Shen et al. 2020", "PowerNorm: Rethinking Batch Normalization in Transformers", "2003.07845")
+SRIVASTAVA_2014 = Paper(
+    "Srivastava et al. 2014",
+    "Dropout: A Simple Way to Prevent Neural Networks from Overfitting",
+    "https://jmlr.org/papers/v15/srivastava14a.html",
+)
 SU_2021 = _arxiv("Su et al. 2021", "RoFormer: Enhanced Transformer with Rotary Position Embedding", "2104.09864")
 VASWANI_2017 = _arxiv("Vaswani et al. 2017", "Attention Is All You Need", "1706.03762")
 VOITA_2019 = _arxiv(
@@ -88,7 +133,9 @@ VOITA_2019 = _arxiv(
     "Analyzing Multi-Head Self-Attention: Specialized Heads Do the Heavy Lifting, the Rest Can Be Pruned",
     "1905.09418",
 )
+WETTIG_2023 = _arxiv("Wettig et al. 2023", "Should You Mask 15% in Masked Language Modeling?", "2202.08005")
 WIEGREFFE_2019 = _arxiv("Wiegreffe & Pinter 2019", "Attention is not not Explanation", "1908.04626")
 XIAO_2023 = _arxiv("Xiao et al. 2023", "Efficient Streaming Language Models with Attention Sinks", "2309.17453")
 XIONG_2020 = _arxiv("Xiong et al. 2020", "On Layer Normalization in the Transformer Architecture", "2002.04745")
+ZAHEER_2020 = _arxiv("Zaheer et al. 2020", "Big Bird: Transformers for Longer Sequences", "2007.14062")
 ZHANG_2019 = _arxiv("Zhang & Sennrich 2019", "Root Mean Square Layer Normalization", "1910.07467")
