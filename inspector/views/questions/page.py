@@ -6,25 +6,30 @@ import streamlit as st
 
 from inspector.questions.index import BY_NUMBER, QUESTIONS
 from inspector.views.components.top import at_top_of
-from inspector.views.questions import listing, opened
+from inspector.views.questions import listing, opened, path, sheet
 from inspector.views.questions.reader import Reader
 from inspector.views.shell import languages, link, session
 
-link.parameters("q", "lang", "theme")
+link.parameters("q", "lang", "theme", *path.PARAMETERS)
 last = max(BY_NUMBER)
 number = link.number("q", default=None, first=1, last=last)
 with st.container(horizontal=True, vertical_alignment="center", gap="small"):
     ways = st.container(horizontal=True, vertical_alignment="center", gap="small", width="stretch")
-    # Beside the switch: what is made of all questions, such as a sheet to print.
+    beside = st.container(horizontal=True, gap="small", width="content")
     language = languages.switch("Language / 语言")
 words = languages.WORDS[language]
+way = path.now()
 link.publish()
-# Here: an ordered list of questions, where the link has one.
 try:
     reader = Reader.now()
 except ValueError as error:
     session.show_problem(str(error), what=words.UNMEASURED)
     st.stop()
+making = st.empty()
+with beside:
+    sheet.show(reader, words, language, making)
+if way is not None:
+    path.show(way, number, language)
 if number in BY_NUMBER:
     with ways:
         opened.ways(number, words)
@@ -35,4 +40,5 @@ else:
     ways.header(words.count(len(QUESTIONS)), anchor=False)
     st.caption(words.ABOUT)
     listing.show(reader, words, language)
+    path.editor(language)
 at_top_of(str(number))

@@ -38,3 +38,8 @@ def needs(needs: str) -> str:
 def published(value: str, of: str) -> str:
     """Tell a paper's figure."""
     return f"{value}（{of}）"
+
+
+PREPARE = "可打印的答案"
+PREPARE_HINT = "在你的文本上测量全部问题，并生成一个包含所有答案的 HTML 文件（中英对照）。"
+SAVE = "保存答案文件"

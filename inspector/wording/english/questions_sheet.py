@@ -41,3 +41,8 @@ def needs(needs: str) -> str:
 def published(value: str, of: str) -> str:
     """Tell a paper's figure."""
     return f"{value} ({of})"
+
+
+PREPARE = "Sheet to print"
+PREPARE_HINT = "Measures every question on your text, and makes one HTML file of all answers, in both languages."
+SAVE = "Save the sheet"

@@ -1,0 +1,89 @@
+r"""A teacher's path: questions in an order, with own words before each, as the two parameters of a link.
+
+```python
+path = Path((Step(16, "Begin with the scale."), Step(41)))
+encode(path)  # {"path": "16.41", "words": "Begin with the scale."}
+decode("16.41", "Begin with the scale.", known={16, 41}) == path
+```
+
+In `words` a bar stands between two steps; a bar or a backslash of the text has a backslash before it.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection
+from dataclasses import dataclass
+
+MOST_STEPS = 30
+ROOM = 1_500  # letters of all words together; one beyond ASCII takes as many as its bytes, three of a Chinese one
+_DIRECTIONS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")  # would turn the text after them
+
+
+@dataclass(frozen=True)
+class Step:
+    """A question, and the words that stand before it."""
+
+    number: int
+    words: str = ""
+
+
+@dataclass(frozen=True)
+class Path:
+    """Questions in an order, each once."""
+
+    steps: tuple[Step, ...]
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The numbers of the questions, in their order."""
+        return tuple(step.number for step in self.steps)
+
+
+def encode(path: Path) -> dict[str, str]:
+    """Write a path as the parameters of a link; without "words" where there are none."""
+    texts = [re.sub(r"[\\|]", r"\\\g<0>", plain(step.words)) for step in path.steps]
+    words = "|".join(texts)
+    given = {"path": ".".join(str(step.number) for step in path.steps)}
+    return given | ({"words": words} if any(texts) else {})
+
+
+def room(path: Path) -> int:
+    """Count the letters that a path has left; fewer than 0 for one that is too long for a link."""
+    return ROOM - _size(encode(path).get("words", ""))
+
+
+def decode(numbers: str, words: str, *, known: Collection[int]) -> Path:
+    """Read a path from the parameters of a link; ValueError, with a sentence, for what is none.
+
+    known: the questions that there are.
+    """
+    named = numbers.split(".")
+    if len(named) > MOST_STEPS:
+        raise ValueError(f"The link's path has more than {MOST_STEPS} questions, which is the most.")
+    if not all(re.fullmatch(r"[0-9]{1,6}", one) for one in named):
+        raise ValueError("The link's path is no list of numbers with dots between, such as 16.35.41.")
+    found = [int(one) for one in named]
+    if unknown := [number for number in found if number not in known]:
+        raise ValueError(f"The link's path asks for question {unknown[0]}, which there is not.")
+    if twice := [number for number in found if found.count(number) > 1]:
+        raise ValueError(f"The link's path has question {twice[0]} more than once.")
+    if _size(words) > ROOM:
+        raise ValueError(f"The words of the link's path are longer than the {ROOM:,} letters that fit.")
+    texts = [plain(re.sub(r"\\([\\|])", r"\1", text)) for text in re.findall(r"(?:^|\|)((?:\\[\\|]|[^|])*)", words)]
+    if len(texts) > len(found):
+        raise ValueError("The link's path has words for more questions than it has.")
+    texts += [""] * (len(found) - len(texts))
+    return Path(tuple(Step(number, text) for number, text in zip(found, texts, strict=True)))
+
+
+def plain(text: str) -> str:
+    """Keep of a stranger's text what is seen: no control characters but line ends, and none that turn its direction."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    seen = (one for one in text if one == "\n" or (unicodedata.category(one) not in ("Cc", "Cs")))
+    return "".join(one for one in seen if one not in _DIRECTIONS).strip()
+
+
+def _size(text: str) -> int:
+    return len(text.encode(errors="replace"))
