@@ -80,6 +80,7 @@ def show(question: Question, reader: Reader, words: ModuleType, language: Langua
 
 
 def _short(text: str, most: int = 300) -> str:
+    text = " ".join(text.split())
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 

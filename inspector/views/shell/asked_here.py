@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from inspector.questions.record.question import Question
 
 PAGE = "questions"
+_SECTIONS = ("section", "part")  # parameters that name a section of a page
 
 
 def draw(place: DeltaGenerator, page: str) -> None:
@@ -57,10 +58,5 @@ def _link(label: str, query: dict[str, str]) -> None:
 def _is_open(question: Question) -> bool:
     """Return True if the page is in a section that the question leads to."""
     assert question.see is not None
-    state = {name: value for name, value in question.see.state.items() if name not in ("model", "text")}
-    return bool(state) and all(_now(name) in (value, None) for name, value in state.items() if name == "section")
-
-
-def _now(name: str) -> str | None:
-    value = st.session_state.get(name)
-    return None if value is None else str(value)
+    sections = {name: value for name, value in question.see.state.items() if name in _SECTIONS}
+    return bool(sections) and all(link.open_choice(name) == value for name, value in sections.items())

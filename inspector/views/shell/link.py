@@ -169,6 +169,7 @@ def bind_choice(name: str, *, default: Option, options: Sequence[Option], label:
     A value that the session still holds from another choice of options goes back to `default` without a word.
     """
     labels = [label(option) for option in options]
+    st.session_state.setdefault("link.labels", {})[name] = dict(zip(options, labels, strict=True))
     asked = st.query_params.get(name)
     if name not in st.session_state and asked in options and asked not in labels:
         # By its own name, as code leads here; a link of the page itself names it as the page does.
@@ -180,6 +181,13 @@ def bind_choice(name: str, *, default: Option, options: Sequence[Option], label:
         lambda asked: len(asked) == 1 and asked[0] in labels,
         but=f"it can be {', '.join(map(_safe, labels))}. You see {_safe(label(default))} instead.",
     )
+
+
+def open_choice(name: str) -> str | None:
+    """Return what is chosen in a widget that `bind_choice` bound, as a link names it; None where there was none."""
+    value = st.session_state.get(name)
+    label: str | None = st.session_state.get("link.labels", {}).get(name, {}).get(value)
+    return label
 
 
 def bind_several(name: str, *, options: range, default: Sequence[int] = ()) -> Bind:
@@ -362,8 +370,11 @@ def remembered(name: str, default: int) -> int:
 
 
 def held(name: str) -> Value | None:
-    """Return what was assigned for a parameter, on this page or another; None where nothing was."""
-    value: Value | None = st.session_state["link.held"].get(name)
+    """Return what was assigned for a parameter, on this page or another, or what the session's first link asked for it.
+
+    None where neither is. What a link asks for is not checked here.
+    """
+    value: Value | None = st.session_state["link.held"].get(name, st.session_state["link.asked"].get(name))
     return value
 
 
