@@ -34,9 +34,16 @@ BELTAGY_2020 = _arxiv("Beltagy, Peters & Cohan 2020", "Longformer: The Long-Docu
 BHOJANAPALLI_2020 = _arxiv(
     "Bhojanapalli et al. 2020", "Low-Rank Bottleneck in Multi-head Attention Models", "2002.07028"
 )
+BRODY_2023 = _arxiv(
+    "Brody, Alon & Yahav 2023", "On the Expressivity Role of LayerNorm in Transformers' Attention", "2305.02582"
+)
+BRUNNER_2020 = _arxiv("Brunner et al. 2020", "On Identifiability in Transformers", "1908.04211")
 CLARK_2019 = _arxiv("Clark et al. 2019", "What Does BERT Look At? An Analysis of BERT's Attention", "1906.04341")
 DAO_2022 = _arxiv(
     "Dao et al. 2022", "FlashAttention: Fast and Memory-Efficient Exact Attention with IO-Awareness", "2205.14135"
+)
+DETTMERS_2022 = _arxiv(
+    "Dettmers et al. 2022", "LLM.int8(): 8-bit Matrix Multiplication for Transformers at Scale", "2208.07339"
 )
 DEVLIN_2019 = _arxiv(
     "Devlin et al. 2019",
@@ -52,6 +59,12 @@ ELHAGE_2021 = Paper(
     "Elhage et al. 2021",
     "A Mathematical Framework for Transformer Circuits",
     "https://transformer-circuits.pub/2021/framework/index.html",
+)
+ETHAYARAJH_2019 = _arxiv(
+    "Ethayarajh 2019",
+    "How Contextual are Contextualized Word Representations? Comparing the Geometry of BERT, ELMo, and GPT-2 "
+    "Embeddings",
+    "1909.00512",
 )
 HAVIV_2022 = _arxiv(
     "Haviv et al. 2022",
@@ -70,6 +83,11 @@ KE_2021 = _arxiv("Ke, He & Liu 2021", "Rethinking Positional Encoding in Languag
 KITAEV_2020 = _arxiv("Kitaev, Kaiser & Levskaya 2020", "Reformer: The Efficient Transformer", "2001.04451")
 KOBAYASHI_2020 = _arxiv(
     "Kobayashi et al. 2020", "Attention is Not Only a Weight: Analyzing Transformers with Vector Norms", "2004.10102"
+)
+KOBAYASHI_2021 = _arxiv(
+    "Kobayashi et al. 2021",
+    "Incorporating Residual and Normalization Layers into Analysis of Masked Language Models",
+    "2109.07152",
 )
 KOVALEVA_2021 = _arxiv(
     "Kovaleva et al. 2021", "BERT Busters: Outlier Dimensions that Disrupt Transformers", "2105.06990"
@@ -127,6 +145,7 @@ SRIVASTAVA_2014 = Paper(
     "https://jmlr.org/papers/v15/srivastava14a.html",
 )
 SU_2021 = _arxiv("Su et al. 2021", "RoFormer: Enhanced Transformer with Rotary Position Embedding", "2104.09864")
+SUN_2024 = _arxiv("Sun et al. 2024", "Massive Activations in Large Language Models", "2402.17762")
 VASWANI_2017 = _arxiv("Vaswani et al. 2017", "Attention Is All You Need", "1706.03762")
 VOITA_2019 = _arxiv(
     "Voita et al. 2019",

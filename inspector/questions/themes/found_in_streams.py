@@ -5,22 +5,36 @@ from __future__ import annotations
 import copy
 
 import numpy as np
+from numpy.typing import NDArray
 from torch import nn
 
 import models
-from inspector import normalization
+from inspector import block, normalization
 from inspector.probe import record
 from inspector.questions.record.both import Both
-from inspector.questions.record.checks import above, at_least
-from inspector.questions.record.kinds import Kind
-from inspector.questions.record.papers import KOVALEVA_2021, PUCCETTI_2022
-from inspector.questions.record.picture import Bars
+from inspector.questions.record.checks import above, around, at_least, below, equal, near
+from inspector.questions.record.kinds import ANY, Kind
+from inspector.questions.record.papers import (
+    BRODY_2023,
+    BRUNNER_2020,
+    DETTMERS_2022,
+    DONG_2021,
+    ETHAYARAJH_2019,
+    KOBAYASHI_2020,
+    KOBAYASHI_2021,
+    KOVALEVA_2021,
+    PUCCETTI_2022,
+    SUN_2024,
+)
+from inspector.questions.record.picture import Bars, Lines, Series
 from inspector.questions.record.question import Measured, Part, Published, Quantity, Question, See, Theme
 from inspector.questions.record.subject import Subject
-from inspector.questions.themes.together import normed, read_of
+from inspector.questions.themes.inside import blocks_of, several_tokens, stages_of, stream_of
+from inspector.questions.themes.together import LAYER_NORMED, normed, read_of, sentences
 from models.registry import own_model
 from models.transformer.runner import OwnRunner
 
+NORMED = Kind(normed, Both("has no norms", "没有归一化层"), "minilm")
 OTHERS = 8  # dimensions that are switched off for comparison
 
 
@@ -189,4 +203,629 @@ OUTLIER_DIMENSION = Question(
     },
 )
 
-THEME = Theme("found_in_streams", Both("Found between layers", "层间的发现"), (OUTLIER_DIMENSION,))
+
+def _collapse(subject: Subject) -> Measured:
+    several_tokens(subject)
+    trace, stream = subject.trace, stream_of(subject)
+    alone: list[NDArray[np.float64]] = []
+    beside: list[NDArray[np.float64]] = []
+    for site in trace.sites_of(stream):
+        mean = trace.attention(layer=site.layer, stream=stream, call=site.call).mean(axis=0).astype(np.float64)
+        half = (mean + np.eye(len(mean))) / 2
+        alone.append(mean @ alone[-1] if alone else mean)
+        beside.append(half @ beside[-1] if beside else half)
+
+    def apart(product: NDArray[np.float64]) -> float:
+        return float(np.linalg.norm(product - product.mean(axis=0)) / np.linalg.norm(product))
+
+    layers = list(range(1, len(alone) + 1))
+    return Measured(
+        {
+            "alone": apart(alone[-1]),
+            "beside": apart(beside[-1]),
+            "alike": block.alike(stages_of(subject)[-1].after),
+        },
+        Lines(
+            (
+                Series(Both("attention alone", "只有注意力"), layers, [max(apart(one), 1e-16) for one in alone]),
+                Series(
+                    Both("half residual", "一半残差"),
+                    layers,
+                    [max(apart(one), 1e-16) for one in beside],
+                    part="residual",
+                    dashed=True,
+                ),
+            ),
+            x_title=Both("layers multiplied", "相乘的层数"),
+            y_title=Both("distance from rank 1", "与秩 1 的距离"),
+            log_y=True,
+        ),
+    )
+
+
+COLLAPSE = Question(
+    126,
+    asked=Both("Does attention without residual lose its rank?", "没有残差，注意力会秩坍缩吗？"),
+    said=Both(
+        "Pure attention makes all tokens alike, doubly exponentially fast with depth; the residual prevents it.",
+        "纯注意力会随深度以双指数速度让所有 token 变得相同，残差连接阻止了这一点。",
+    ),
+    parts=(
+        Part(
+            Both(
+                "Multiplied up without a residual, the model's maps come close to rank 1.",
+                "不加残差，把各层权重矩阵连乘，结果接近秩 1。",
+            ),
+            (below("alone", 0.2),),
+        ),
+        Part(
+            Both(
+                "With a residual of one half they stay farther from it: twice or more.",
+                "加一半残差，离秩 1 至少远一倍。",
+            ),
+            (above("beside", "alone", times=2),),
+        ),
+        Part(
+            Both("In the real model the tokens stay apart.", "在真实模型中，各 token 仍有差别。"),
+            (below("alike", 0.95),),
+        ),
+    ),
+    measure=_collapse,
+    numbers={
+        "alone": Quantity(Both("distance from rank 1, attention alone", "与秩 1 的距离，只有注意力")),
+        "beside": Quantity(Both("distance from rank 1, half residual", "与秩 1 的距离，一半残差")),
+        "alike": Quantity(Both("mean cosine of two tokens in the last state", "最后状态中两个 token 的平均余弦")),
+    },
+    setting=Both(
+        "The mean map of each layer's heads on this text, multiplied through all layers; ‖M − 1 m̄‖ / ‖M‖, with m̄ the "
+        "mean row. The model's real residual is larger than a half.",
+        "把该文本上每层各头的平均权重矩阵连乘；‖M − 1 m̄‖ / ‖M‖，m̄ 为各行的平均。模型真实的残差占比大于一半。",
+    ),
+    because=Both(
+        "Each map averages rows, and an average of averages has less to tell apart. The proof leaves out the FFN "
+        "as well "
+        "as the residual; with norms gradients can live on while the tokens collapse.",
+        "每个权重矩阵都在对各行取平均，平均再平均，差别就越来越小。证明中既没有残差也没有 FFN；有归一化时，"
+        "梯度可以不消失，而 token 照样坍缩。",
+    ),
+    refuted=Both(
+        "Maps whose product keeps its rank without a residual.",
+        "如果没有残差，连乘后的矩阵仍保持秩，结论就被推翻。",
+    ),
+    formula=r"\frac{\|M - \mathbf{1}\bar m\|}{\|M\|}: \ A_L \cdots A_1 \to <alone>, \quad "
+    r"\prod \tfrac{1}{2}(I + A_l) \to <beside>",
+    papers=(DONG_2021,),
+    see=See("block", {"section": "What each part adds"}),
+    of=ANY,
+)
+
+
+def _massive(subject: Subject) -> Measured:
+    table = subject.once("outliers", lambda: normalization.outliers(subject.trace, stream=stream_of(subject)))
+    if table.empty or table["times"].isna().all():
+        raise ValueError(f"{subject.loaded.card.id} has no norms in front of which a state could be seen.")
+    top = table.loc[table["value"].abs().idxmax()]
+    tokens = subject.trace.read_by(stream_of(subject))
+    ends = float(bool(tokens.special[int(top["position"])]) or int(top["position"]) == 0)
+    largest = table.groupby("norm")["times"].max()
+    return Measured(
+        {
+            "massive": float(table["massive"].sum()),
+            "largest": float(abs(top["value"])),
+            "times": float(top["times"]),
+            "ends": ends,
+        },
+        Lines(
+            (Series(Both("largest", "最大值"), largest.index.tolist(), largest.tolist(), part="residual"),),
+            x_title=Both("norm, in the order of the run", "归一化，按运行次序"),
+            y_title=Both("largest entry / median", "最大分量 / 中位数"),
+            log_y=True,
+            mark_y=normalization.MASSIVE_TIMES,
+        ),
+    )
+
+
+MASSIVE = Question(
+    127,
+    asked=Both("Are there massive activations?", "模型中有巨大激活值吗？"),
+    said=Both(
+        "A few activations are thousands of times larger than the rest; they sit on the first token or on delimiters.",
+        "少数激活值比其余的大几千倍以上，出现在第一个 token 或分隔符上。",
+    ),
+    parts=(
+        Part(
+            Both("Some are above 100 and above 1,000 times the median.", "有的大于 100，且超过中位数的 1000 倍。"),
+            (at_least("massive", 1),),
+        ),
+        Part(
+            Both("The largest is more than 50 times the median.", "最大的超过中位数的 50 倍。"),
+            (above("times", 50),),
+        ),
+        Part(
+            Both("It stands on the first token or on a special one.", "它位于第一个 token 或特殊 token 上。"),
+            (equal("ends", 1),),
+        ),
+    ),
+    measure=_massive,
+    numbers={
+        "massive": Quantity(Both("massive activations", "巨大激活值的个数")),
+        "largest": Quantity(Both("largest entry before a norm", "归一化之前的最大分量")),
+        "times": Quantity(Both("the same, of the median", "它是中位数的多少倍")),
+        "ends": Quantity(Both("on the first token or a special one (1: yes)", "位于首个或特殊 token（1：是）")),
+    },
+    setting=Both(
+        "Before every norm: the largest |x| over tokens and dimensions, beside the median of |x| there. Massive is as "
+        "the paper has it: above 100 and above 1,000 times the median.",
+        "在每个归一化之前：所有 token 与维度中最大的 |x|，与该处 |x| 的中位数相比。“巨大”按论文的定义：大于 100，"
+        "且超过中位数的 1000 倍。",
+    ),
+    because=Both(
+        "Such numbers act as a bias that hardly depends on the text, and attention gathers on their tokens. Small "
+        "models "
+        "have smaller ones, and in a post-norm model every norm cuts them down again.",
+        "这些值的作用近似一个与文本无关的偏置，注意力会聚集到它们所在的 token 上。小模型的没有那么大，"
+        "Post-LN 模型里每次归一化又会把它们压下去。",
+    ),
+    refuted=Both(
+        "A model without any, or one whose largest stand on ordinary tokens.",
+        "如果模型没有巨大激活值，或者最大的出现在普通 token 上，说法对该模型就不成立。",
+    ),
+    formula=r"\frac{\max |x|}{\mathrm{med} |x|} = <times>",
+    papers=(SUN_2024,),
+    published={
+        "times": Published(
+            "100,000",
+            Both("times other activations, in large language models", "大语言模型中与其他激活值之比（倍）"),
+        )
+    },
+    see=See("layernorm", {"section": "Outlier dimensions"}),
+    of=NORMED,
+)
+
+LARGE, OF_LAYERS, OF_TOKENS = 6.0, 0.25, 0.06  # Dettmers et al. 2022, section 4: what an outlier feature is
+
+
+def _places(subject: Subject) -> Measured:
+    stream = stream_of(subject)
+    norms = [norm for norm in subject.trace.norms if norm.stream == stream and norm.layer is not None]
+    norms = [norm for norm in norms if norm.input.shape == norms[0].input.shape]
+    if len(norms) < 2:
+        raise ValueError(f"{subject.loaded.card.id} has fewer than two norms in its layers.")
+    largest = [int(np.abs(norm.input).max(axis=0).argmax()) for norm in norms]
+    high = np.stack([(np.abs(norm.output) >= LARGE).mean(axis=0) >= OF_TOKENS for norm in norms])  # [norm, D]
+    width = high.shape[1]
+    counts = np.bincount(largest, minlength=width)
+    found = np.argsort(-counts)[:6]
+    found = found[counts[found] > 0]
+    outliers = float((high.mean(axis=0) >= OF_LAYERS).sum())
+    return Measured(
+        {"same": float(counts.max() / len(norms)), "outliers": outliers, "part": outliers / width},
+        Bars(
+            [f"{dimension}" for dimension in found],
+            [100 * counts[dimension] / len(norms) for dimension in found],
+            Both("norms before which this dimension is the largest, %", "该维度在其之前为最大的归一化，%"),
+            parts=["norm"] * len(found),
+        ),
+    )
+
+
+PLACES = Question(
+    128,
+    asked=Both("Are outlier dimensions the same in every layer?", "异常维度在各层是同几个吗？"),
+    said=Both(
+        "A handful of dimensions are far larger than all others, and they are the same ones in every layer.",
+        "极少数维度的值远大于其他维度，而且各层都是同样几个。",
+    ),
+    parts=(
+        Part(
+            Both("One dimension is the largest before most norms.", "同一个维度在多数归一化之前都是最大的。"),
+            (above("same", 0.5),),
+        ),
+        Part(
+            Both("There are outlier dimensions: 6 or more, again and again.", "存在异常维度：值反复达到 6 以上。"),
+            (at_least("outliers", 1),),
+        ),
+        Part(Both("They are few: less than 1 %.", "数量很少：不到 1 %。"), (below("part", 0.01),)),
+    ),
+    measure=_places,
+    numbers={
+        "same": Quantity(Both("norms that share their largest dimension", "最大维度相同的归一化所占比例"), "%"),
+        "outliers": Quantity(Both("outlier dimensions", "异常维度的个数")),
+        "part": Quantity(Both("of all dimensions", "占所有维度"), "%"),
+    },
+    setting=Both(
+        "The norms of the layers on this text. An outlier dimension, as the paper has it: |x| ≥ 6 for 6 % of the "
+        "tokens or "
+        "more, in a quarter of the places where a norm hands over or more.",
+        "该文本上各层的归一化。异常维度按论文的定义：在至少四分之一的位置（归一化的输出）上，至少 6 % 的 token "
+        "满足 |x| ≥ 6。",
+    ),
+    because=Both(
+        "The stream passes every layer, so what one writes large the next ones find large, and a norm's gamma can "
+        "raise it "
+        "again. Rounding to 8 bits fails on them, which is how they were noticed.",
+        "残差流贯穿各层，前面写大的维度后面仍大，归一化的 γ 还会再放大它。8 位量化恰好在这些维度上出错，"
+        "人们由此注意到它们。",
+    ),
+    refuted=Both(
+        "A model whose largest dimension is another one in every layer.",
+        "如果各层最大的维度都不相同，说法对该模型就不成立。",
+    ),
+    formula=r"\arg\max_d |x_d| : \ <same>",
+    papers=(KOVALEVA_2021, DETTMERS_2022),
+    published={
+        "outliers": Published(
+            "6",
+            Both("dimensions, in models of 6.7 billion parameters", "个维度，67 亿参数的模型"),
+        )
+    },
+    see=See("layernorm", {"section": "Outlier dimensions"}),
+    of=NORMED,
+)
+
+TEXTS = 3  # beside the reader's
+
+
+def _cone(subject: Subject) -> Measured:
+    loaded, stream = subject.loaded, stream_of(subject)
+    traces = [subject.trace, *(record(loaded, text) for text in sentences(subject)[1 : TEXTS + 1])]
+    layers: dict[int, list[NDArray[np.float64]]] = {}
+    for trace in traces:
+        words = ~np.asarray(trace.read_by(stream).special)
+        for state in trace.states:
+            if state.stream == stream:
+                found = trace.state(state)[words].astype(np.float64)
+                layers.setdefault(state.layer, []).append(found)
+    if not layers or min(len(one) for each in layers.values() for one in each) < 1:
+        raise ValueError(f"The states between the layers of {loaded.card.id} were not seen, or the text has no words.")
+
+    def across(texts: list[NDArray[np.float64]], centre: float) -> float:
+        """The mean cosine of two tokens of different texts."""
+        mean = centre * np.concatenate(texts).mean(axis=0)
+        units = [(one - mean) / np.linalg.norm(one - mean, axis=1, keepdims=True).clip(1e-30) for one in texts]
+        sums, counts = np.stack([one.sum(axis=0) for one in units]), np.array([len(one) for one in units])
+        total, own = np.square(sums.sum(axis=0)).sum(), np.square(sums).sum()
+        return float((total - own) / (counts.sum() ** 2 - np.square(counts).sum()))
+
+    order = sorted(layers)
+    cosines = [across(layers[layer], 0) for layer in order]
+    return Measured(
+        {
+            "smallest": min(cosines),
+            "first": cosines[0],
+            "last": cosines[-1],
+            "centred": across(layers[order[-1]], 1),
+        },
+        Lines(
+            (
+                Series(Both("as they are", "原向量"), order, cosines, part="residual"),
+                Series(
+                    Both("less their mean", "减去均值"),
+                    order,
+                    [across(layers[layer], 1) for layer in order],
+                    part="residual",
+                    dashed=True,
+                ),
+            ),
+            x_title=Both("layer", "层"),
+            y_title=Both("mean cosine of tokens of different texts", "不同文本的 token 的平均余弦"),
+        ),
+    )
+
+
+CONE = Question(
+    129,
+    asked=Both("Do all vectors lie in a narrow cone?", "词向量都挤在一个狭窄的锥里吗？"),
+    said=Both(
+        "Contextual vectors are not spread in all directions: even those of unrelated tokens have a cosine far "
+        "above 0, "
+        "the more the higher the layer.",
+        "上下文词向量的方向并不均匀：毫不相关的 token 余弦也远大于 0，而且层越高越明显。",
+    ),
+    parts=(
+        Part(
+            Both("In every layer the mean cosine is above 0.05.", "每一层的平均余弦都大于 0.05。"),
+            (above("smallest", 0.05),),
+        ),
+        Part(
+            Both("It is higher in the last layer than in the first.", "最后一层高于第一层。"),
+            (above("last", "first"),),
+        ),
+        Part(
+            Both("In the last layer it is almost 1.", "最后一层几乎为 1。"),
+            (above("last", 0.9),),
+        ),
+        Part(
+            Both("Without their mean the vectors point everywhere.", "减去均值后，方向就分散了。"),
+            (around("centred", 0, within=0.2),),
+        ),
+    ),
+    measure=_cone,
+    numbers={
+        "smallest": Quantity(Both("mean cosine, smallest of all layers", "平均余弦，各层最小")),
+        "first": Quantity(Both("mean cosine in the first layer", "平均余弦，第一层")),
+        "last": Quantity(Both("mean cosine in the last layer", "平均余弦，最后一层")),
+        "centred": Quantity(Both("the same less the mean vector", "同上，减去平均向量")),
+    },
+    setting=Both(
+        "Tokens of the text and of three other sentences, without special tokens; pairs from different texts only.",
+        "该文本与另外三个句子的 token，不含特殊 token；只取来自不同文本的两个。",
+    ),
+    because=Both(
+        "A few large dimensions that all tokens share are enough for a high cosine: without the mean vector little "
+        "of the "
+        "cone is left. So cosines of raw states say little about meaning.",
+        "只要有几个所有 token 共有的大维度，余弦就会很高：减去均值，锥就基本消失。所以原始状态的余弦说明不了多少语义。",
+    ),
+    refuted=Both(
+        "A model in whose layers unrelated tokens have a cosine of about 0.",
+        "如果各层中不相关 token 的余弦约为 0，说法对该模型就不成立。",
+    ),
+    formula=r"\overline{\cos}(x, y): <first> \to <last>, \quad \overline{\cos}(x - \bar x, y - \bar x): <centred>",
+    papers=(ETHAYARAJH_2019,),
+    published={
+        "last": Published(
+            "≈ 0.6",
+            Both(
+                "of GPT-2's layers 2 to 8; in its last layer almost 1",
+                "GPT-2 的第 2 到 8 层；最后一层几乎为 1",
+            ),
+        )
+    },
+    see=See("block", {"section": "What each part adds"}),
+    of=ANY,
+)
+
+
+def _kept(subject: Subject) -> Measured:
+    several_tokens(subject)
+    trace, stream, network = subject.trace, stream_of(subject), subject.loaded.network
+    shares, mean_weights = [], []
+    for layer in blocks_of(subject).of(stream):
+        matrix, call = layer.matrix("out"), trace.record_of(layer.layer, stream)
+        out = next((role_matrix for role, role_matrix in layer.matrices if role == "out"), matrix)
+        stage = next((one for one in stages_of(subject) if (one.layer, one.part) == (layer.layer, "attention")), None)
+        weights = trace.attention(layer=layer.layer, stream=stream).astype(np.float64)
+        heads = len(weights)
+        value = call.value.double().cpu().numpy()
+        value = value.repeat(heads // len(value), axis=0)  # [H, T, E]
+        if out is None or stage is None or out.weight(network).shape[0] != heads * value.shape[2]:
+            raise ValueError(f"W_O of layer {layer.layer} of {subject.loaded.card.id} is not a matrix of its own.")
+        written = out.weight(network).double().cpu().numpy().reshape(heads, value.shape[2], -1)
+        bias = out.offset(network)
+        own = np.einsum("hi,hie,hed->id", np.diagonal(weights, axis1=1, axis2=2), value, written)
+        mixed = stage.added - (0.0 if bias is None else bias.double().cpu().numpy()) - own
+        size, kept = np.linalg.norm(mixed, axis=1), np.linalg.norm(stage.before + own, axis=1)
+        shares.append(float((size / (size + kept)).mean()))
+        mean_weights.append(float(1 - np.diagonal(weights, axis1=1, axis2=2).mean()))
+    return Measured(
+        {
+            "weights": float(np.mean(mean_weights)),
+            "mixing": float(np.mean(shares)),
+            "largest": max(shares),
+        },
+        Bars(
+            [Both(f"layer {layer}", f"第 {layer} 层") for layer in range(len(shares))],
+            [100 * share for share in shares],
+            Both("part of a token's new state that comes from other tokens, %", "新状态中来自其他 token 的部分，%"),
+            parts=["attention"] * len(shares),
+            mark=50.0,
+        ),
+    )
+
+
+KEPT = Question(
+    130,
+    asked=Both("Does a token's new state come mostly from other tokens?", "token 的新状态主要来自其他 token 吗？"),
+    said=Both(
+        "Most attention goes to other tokens; but with the residual and the lengths of vectors counted in, most of a "
+        "token's new state is kept, not mixed in.",
+        "注意力权重大多给了其他 token；但算上残差和向量长度，新状态的大部分仍来自 token 自己。",
+    ),
+    parts=(
+        Part(
+            Both("By the weights alone, other tokens make most of it.", "只看权重，大部分来自其他 token。"),
+            (above("weights", 0.5),),
+        ),
+        Part(
+            Both(
+                "With residual and lengths they make less than half.", "算上残差与向量长度，来自其他 token 的不到一半。"
+            ),
+            (below("mixing", 0.5),),
+        ),
+        Part(Both("In every layer.", "每一层都是如此。"), (below("largest", 0.5),)),
+    ),
+    measure=_kept,
+    numbers={
+        "weights": Quantity(Both("attention to other tokens, mean", "给其他 token 的注意力，平均"), "%"),
+        "mixing": Quantity(
+            Both("part of the state from other tokens, mean of layers", "状态中来自其他 token 的部分，各层平均"), "%"
+        ),
+        "largest": Quantity(Both("the same, largest of the layers", "同上，各层最大"), "%"),
+    },
+    setting=Both(
+        "Length of what comes from other tokens, Σ_(j≠i) A_ij x_j W_V W_O, over that and the length of what is kept, "
+        "the residual and the token's own part; mean over tokens, before the norm.",
+        "来自其他 token 的部分 Σ_(j≠i) A_ij x_j W_V W_O 的长度，除以它与保留部分（残差加上 token 自己的一项）长度之和；"
+        "对 token 取平均，归一化之前。",
+    ),
+    because=Both(
+        "A map shows weights, not lengths, and leaves the residual out. A weight of 0.3 on a short vector moves a long "
+        "state little.",
+        "权重图显示的是权重，不是长度，也没有残差。0.3 的权重乘上一个短向量，对一个长向量影响很小。",
+    ),
+    refuted=Both(
+        "A layer in which what comes from other tokens is longer than what is kept.",
+        "如果某层来自其他 token 的部分比保留的部分更长，结论就被推翻。",
+    ),
+    formula=r"\frac{\|m_i\|}{\|m_i\| + \|k_i\|} = <mixing>, \quad m_i = \sum_{j \ne i} A_{ij}\, x_j W_V W_O",
+    papers=(KOBAYASHI_2020, KOBAYASHI_2021),
+    see=See("block", {"section": "What each part adds"}),
+    of=ANY,
+)
+
+
+def _told(subject: Subject) -> Measured:
+    several_tokens(subject)
+    stages = [stage for stage in stages_of(subject) if stage.part == "ffn"]
+    if not stages:
+        raise ValueError(f"The states between the layers of {subject.loaded.card.id} were not seen.")
+    units = [
+        state / np.linalg.norm(state, axis=1, keepdims=True).clip(1e-30)
+        for state in (
+            one - one.mean(axis=0) for one in (stages_of(subject)[0].before, *(stage.after for stage in stages))
+        )
+    ]
+    count = len(units[0])
+    right = [float(((state @ units[0].T).argmax(axis=1) == np.arange(count)).mean()) for state in units[1:]]
+    return Measured(
+        {"first": right[0], "last": right[-1], "worst": min(right), "chance": 1 / count},
+        Lines(
+            (
+                Series(
+                    Both("told", "认得出"), [stage.layer for stage in stages], [100 * one for one in right], "residual"
+                ),
+            ),
+            x_title=Both("layer", "层"),
+            y_title=Both("tokens that are told from their state, %", "能从状态认出的 token，%"),
+            mark_y=100 / count,
+        ),
+    )
+
+
+TOLD = Question(
+    131,
+    asked=Both("Can a token be told from its state in deep layers?", "到了深层，还能从状态认出原来的 token 吗？"),
+    said=Both(
+        "Although every layer mixes tokens, a state can still be traced to its own token in most cases, even in deep "
+        "layers.",
+        "尽管每层都在混合 token，到了深层，大多数状态仍能对应回原来的 token。",
+    ),
+    parts=(
+        Part(Both("In the first layer most can be told.", "第一层大多数认得出。"), (above("first", 0.5),)),
+        Part(Both("In the last layer most can be told.", "最后一层大多数认得出。"), (above("last", 0.5),)),
+        Part(
+            Both("In every layer far more than by chance: twice.", "每一层都远好于随机：至少两倍。"),
+            (above("worst", "chance", times=2),),
+        ),
+    ),
+    measure=_told,
+    numbers={
+        "first": Quantity(Both("tokens that are told in the first layer", "认得出的 token，第一层"), "%"),
+        "last": Quantity(Both("tokens that are told in the last layer", "认得出的 token，最后一层"), "%"),
+        "worst": Quantity(Both("the same, worst layer", "同上，最差的一层"), "%"),
+        "chance": Quantity(Both("by chance", "随机猜"), "%"),
+    },
+    setting=Both(
+        "Each token's state behind a layer is held to what all tokens of the text were before the first layer, "
+        "both less "
+        "their means: is its own the nearest by cosine? The paper trains a network to tell; here nothing is trained.",
+        "把每个 token 在某层之后的状态，与文本中所有 token 进入第一层之前的向量相比（各减去均值）："
+        "余弦最大的是不是它自己？"
+        "论文为此训练了一个网络，这里不做训练。",
+    ),
+    because=Both(
+        "The residual carries the token's own vector through every layer. That a nearest neighbour fails does not mean "
+        "that the token is gone: a matrix could still find it, as in the paper. A decoder turns its states towards the "
+        "next token.",
+        "残差把 token 自己的向量带过每一层。最近邻认不出，并不等于信息丢了：学一个矩阵可能仍能找回，论文就是这样做的。"
+        "解码器的状态则会转向下一个 token。",
+    ),
+    refuted=Both(
+        "A last layer in which states are no nearer to their own tokens than to others.",
+        "如果最后一层的状态与自己的 token 并不比与别的 token 更近，说法对该模型就不成立。",
+    ),
+    formula=r"\arg\max_j \cos(x_i^{(L)}, x_j^{(0)}) = i: \quad <last>",
+    papers=(BRUNNER_2020,),
+    see=See("block", {"section": "What each part adds"}),
+    of=ANY,
+)
+
+
+def _sphere(subject: Subject) -> Measured:
+    norms = [norm for norm in subject.trace.norms if norm.kind == "layer" and norm.gate is None and norm.groups == 1]
+    if not norms:
+        raise ValueError(f"The LayerNorms of {subject.loaded.card.id} were not seen.")
+    lengths, planes, spreads = [], [], []
+    for norm in norms:
+        x = norm.input.astype(np.float64)
+        x = x - x.mean(axis=1, keepdims=True)
+        x = x / np.sqrt(np.square(x).mean(axis=1, keepdims=True) + norm.epsilon)
+        lengths.append(np.linalg.norm(x, axis=1) / x.shape[1] ** 0.5)
+        planes.append(np.abs(x.mean(axis=1)).max())
+        given = np.linalg.norm(norm.output.astype(np.float64), axis=1)
+        spreads.append(float(given.max() / given.min()))
+    everything = np.concatenate(lengths)
+    return Measured(
+        {
+            "shortest": float(everything.min()),
+            "longest": float(everything.max()),
+            "plane": float(max(planes)),
+            "ratio": max(spreads),
+        },
+        Lines(
+            (Series(Both("longest / shortest", "最长 / 最短"), list(range(len(spreads))), spreads, "norm"),),
+            x_title=Both("LayerNorm, in the order of the run", "LayerNorm，按运行次序"),
+            y_title=Both("lengths behind γ and β", "经过 γ、β 之后的长度比"),
+            mark_y=1.0,
+        ),
+    )
+
+
+SPHERE = Question(
+    132,
+    asked=Both("Does LayerNorm put all vectors on one sphere?", "LayerNorm 会把所有向量放到同一个球面上吗？"),
+    said=Both(
+        "LayerNorm takes each vector to the plane across (1, …, 1) and to length √d: all lie on one sphere.",
+        "LayerNorm 把每个向量投影到与 (1, …, 1) 垂直的超平面，再缩放到长度 √d：都落在同一个球面上。",
+    ),
+    parts=(
+        Part(
+            Both("Before γ and β all have length √d.", "在 γ、β 之前，长度都是 √d。"),
+            (near("shortest", 1, within=0.02), near("longest", 1, within=0.02)),
+        ),
+        Part(
+            Both("And are orthogonal to (1, …, 1).", "并且都与 (1, …, 1) 正交。"),
+            (below("plane", 1e-6),),
+        ),
+        Part(
+            Both(
+                "What LayerNorm gives lies on a sphere too, γ and β included.",
+                "算上 γ、β，LayerNorm 的输出也在球面上。",
+            ),
+            (below("ratio", 1.01),),
+        ),
+    ),
+    measure=_sphere,
+    numbers={
+        "shortest": Quantity(Both("length / √d before γ and β, shortest", "γ、β 之前的长度 / √d，最短")),
+        "longest": Quantity(Both("the same, longest", "同上，最长")),
+        "plane": Quantity(Both("mean of a vector's entries, largest", "向量各分量的均值，最大")),
+        "ratio": Quantity(Both("longest / shortest behind γ and β", "γ、β 之后最长 / 最短")),
+    },
+    setting=Both(
+        "All LayerNorms of the model on all tokens of this text, computed from their inputs in float64.",
+        "该模型所有 LayerNorm，该文本所有 token，由其输入用 float64 计算。",
+    ),
+    because=Both(
+        "Of centring and scaling this is plain arithmetic, but for the ε under the root. γ stretches the sphere to an "
+        "ellipsoid and β moves it. RMSNorm does not centre: a sphere, but no plane.",
+        "由减均值、除以标准差直接可得，只差根号下的 ε。γ 把球面拉成椭球面，β 再把它平移。RMSNorm 不减均值：在球面上，"
+        "但不在那个超平面里。",
+    ),
+    refuted=Both(
+        "A vector behind LayerNorm, before γ and β, whose length is not √d.",
+        "如果 γ、β 之前有向量的长度不是 √d，结论就被推翻。",
+    ),
+    formula=r"\left\| \frac{x - \mu}{\sigma} \right\| = \sqrt{d}: \quad <shortest>, \ <longest>",
+    papers=(BRODY_2023,),
+    see=See("layernorm", {"section": "What each step changes"}),
+    of=LAYER_NORMED,
+)
+
+
+THEME = Theme(
+    "found_in_streams",
+    Both("Found between layers", "层间的发现"),
+    (COLLAPSE, MASSIVE, PLACES, CONE, KEPT, TOLD, SPHERE, OUTLIER_DIMENSION),
+)
