@@ -56,9 +56,17 @@ def ask(question: Question, subject: Subject) -> Answer:
             found = question.measure(subject)
             held = tuple(part.holds(found.numbers) for part in question.parts)
     except ValueError as error:
-        return Answer(question, asked_of, None, {}, measured_on=measured_on, text=text, problem=str(error))
+        return Answer(
+            question, asked_of, None, {}, measured_on=measured_on, text=text, problem=_sentence(str(error), subject)
+        )
     judged = verdict(question.parts, found.numbers)
     return Answer(question, asked_of, judged, found.numbers, held, found.picture, measured_on, text)
+
+
+def _sentence(said: str, subject: Subject) -> str:
+    """Make a sentence of a reason that begins small and has no end, as those for the middle of a sentence do."""
+    first = said[:1] if said.startswith(subject.loaded.card.id) else said[:1].upper()
+    return f"{first}{said[1:]}" + ("" if said.endswith((".", "!", "?", "。")) else ".")
 
 
 def ask_all(subject: Subject, *, only: Sequence[int] = (), watch: Watch = lambda done, total: None) -> Iterator[Answer]:

@@ -7,11 +7,11 @@ import numpy as np
 from inspector import scores
 from inspector.questions.record.both import Both
 from inspector.questions.record.checks import around, near
-from inspector.questions.record.kinds import ANY
 from inspector.questions.record.papers import VASWANI_2017
 from inspector.questions.record.picture import Lines, Series
 from inspector.questions.record.question import Measured, Part, Quantity, Question, See, Theme
 from inspector.questions.record.subject import Subject
+from inspector.questions.themes.projections import SEES_QUERIES
 from inspector.scores import theory
 
 
@@ -93,7 +93,7 @@ VARIANCE = Question(
     formula=r"\frac{\mathrm{Var}(q \cdot k)}{d_k}: \quad <drawn> \text{ (random)}, \quad <median> \text{ (heads)}",
     papers=(VASWANI_2017,),
     see=See("scores", {"section": "Every head"}),
-    of=ANY,
+    of=SEES_QUERIES,
 )
 
 

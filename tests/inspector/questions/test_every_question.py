@@ -1,0 +1,166 @@
+"""All questions: that they are there, that they are whole in both languages, and that every name in them is known."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from inspector.questions.index import QUESTIONS, THEMES
+from inspector.questions.record import papers
+from inspector.questions.record.both import Both
+from inspector.questions.record.papers import Paper
+from inspector.questions.record.question import Question
+from inspector.views.lab.settings import OPTIONS, Switches, words
+from inspector.views.shell import pages
+
+VIEWS = Path(pages.__file__).parents[1]
+HAN = r"[㐀-鿿]"
+CHINESE = re.compile(HAN)
+ASCII_POINT = re.compile(rf"{HAN}\s*[,;:?!](?=\s|{HAN}|$)|[,;?!]\s*{HAN}|{HAN}\.(\s|$)|\({HAN}+\)")
+# A star between numbers is no Markdown, and an underscore in d_k is none.
+MARKDOWN = re.compile(r"\*\*|__|`|^#+ |^[-*] |\[[^]]+\]\([^)]+\)|:material/|\$[^$]+\$", re.MULTILINE)
+LATEX = re.compile(r"\\[a-zA-Z]+|\^\{|_\{")
+BESIDE = {"model", "text", "pair", "target", "b"}  # of the sidebar, on every page
+
+every = pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: str(question.number))
+
+
+def texts(question: Question) -> Iterator[tuple[str, Both]]:
+    """Yield every text of a question with its place."""
+    yield "asked", question.asked
+    yield "said", question.said
+    yield "because", question.because
+    yield "refuted", question.refuted
+    for at, part in enumerate(question.parts):
+        yield f"part {at + 1}", part.said
+    for name, quantity in question.numbers.items():
+        yield f"number {name}", quantity.name
+        if isinstance(quantity.unit, Both):
+            yield f"unit of {name}", quantity.unit
+    if question.measure is not None:
+        yield "setting", question.setting
+    if question.stated is not None:
+        yield "stated", question.stated.why
+    for name, published in question.published.items():
+        yield f"published {name}", published.of
+    if question.whole is not None:
+        yield "whole", question.whole.about
+        for at, part in enumerate(question.whole.parts):
+            yield f"whole, part {at + 1}", part.said
+        for name, quantity in question.whole.numbers.items():
+            yield f"whole, number {name}", quantity.name
+
+
+def is_prose(place: str) -> bool:
+    """Return True for sentences; a number's name or unit may be a formula alone."""
+    return not place.startswith(("number", "unit", "whole, number"))
+
+
+@cache
+def quoted(page: str) -> set[str]:
+    """Collect the strings in the sources of a page and of the rooms that it shares with others."""
+    folder = pages.FILES[page].parent
+    shared = (VIEWS / "shell", VIEWS / "figures", VIEWS / "components")
+    sources = [path for room in (folder, *shared) for path in room.rglob("*.py")]
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in sources]
+    return {
+        node.value
+        for tree in trees
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+
+
+def is_of_the_lab(name: str, value: str) -> bool:
+    """Return True for a parameter of the Lab's experiment, or of a switch of one side, and a value that it can have."""
+    side = re.fullmatch(r"lab_[ab]_(\w+)", name)
+    if side is None:
+        return name.removeprefix("lab_") in quoted("lab")
+    usual = vars(Switches()).get(side[1])
+    if side[1] in OPTIONS:
+        return value in [words.value(side[1], option) for option in OPTIONS[side[1]]]
+    return value in ("true", "false") if isinstance(usual, bool) else usual is not None and value.isdecimal()
+
+
+def test_no_number_twice_and_no_theme() -> None:
+    numbers = Counter(question.number for theme in THEMES for question in theme.questions)
+    assert [number for number, times in numbers.items() if times > 1] == []
+    assert len({theme.id for theme in THEMES}) == len(THEMES)
+    assert all(re.fullmatch(r"[a-z_-]+", theme.id) for theme in THEMES)
+
+
+@every
+def test_a_question_is_measured_or_says_why_not(question: Question) -> None:
+    assert (question.measure is None) == (question.stated is not None)
+    assert question.parts or question.measure is None
+
+
+@every
+def test_every_text_is_there_in_both_languages(question: Question) -> None:
+    wrong = [
+        (place, text)
+        for place, both in texts(question)
+        for text, fits in (
+            (both.en, not CHINESE.search(both.en.replace("我", "")) or "“" in both.en or '"' in both.en),
+            (both.zh, not is_prose(place) or CHINESE.search(both.zh) or both.zh.endswith("。")),
+        )
+        if not text.strip() or text != text.strip() or not fits
+    ]
+    assert wrong == []
+
+
+@every
+def test_chinese_has_chinese_punctuation(question: Question) -> None:
+    found = [(place, hit[0], both.zh) for place, both in texts(question) if (hit := ASCII_POINT.search(both.zh))]
+    assert found == []
+
+
+@every
+def test_texts_are_plain(question: Question) -> None:
+    found = [
+        (place, hit[0])
+        for place, both in texts(question)
+        for text in (both.en, both.zh)
+        if (hit := MARKDOWN.search(text) or LATEX.search(text))
+    ]
+    assert found == []
+
+
+@every
+def test_every_name_is_a_measured_number(question: Question) -> None:
+    known = set(question.numbers)
+    assert set(re.findall(r"<([A-Za-z]\w*)>", question.formula)) <= known
+    assert {name for part in question.parts for check in part.checks for name in check.reads} <= known
+    assert set(question.published) <= known
+    assert all(part.checks for part in question.parts)
+    if question.whole is not None:
+        whole = question.whole
+        assert {name for part in whole.parts for check in part.checks for name in check.reads} <= set(whole.numbers)
+        assert whole.stored is None or set(whole.numbers) <= set(whole.stored.numbers)
+
+
+@every
+def test_where_to_see_it_is_a_page_and_a_state_that_it_knows(question: Question) -> None:
+    if question.see is None:
+        return
+    page = "" if question.see.page == "attention" else question.see.page
+    assert page in pages.FILES
+    state = {name: value for name, value in question.see.state.items() if name not in BESIDE}
+    for name in [name for name in state if name.startswith("lab_")]:
+        assert is_of_the_lab(name, state.pop(name)), name
+    assert set(state) <= quoted(page)
+    if "section" in state:
+        assert state["section"] in quoted(page)
+
+
+def test_no_paper_is_cited_in_two_ways() -> None:
+    listed = [paper for paper in vars(papers).values() if isinstance(paper, Paper)]
+    assert [url for url, times in Counter(paper.url for paper in listed).items() if times > 1] == []
+    assert all(re.fullmatch(r"https://\S+", paper.url) for paper in listed)
+    assert {paper for question in QUESTIONS for paper in question.papers} <= set(listed)
