@@ -37,15 +37,14 @@ def main() -> None:
         answer = asking.ask(question, subject)
         seconds[question.number] = process_time() - busy
         waited = perf_counter() - began
-        print(
-            f"{question.number:>4} {seconds[question.number]:7.3f} s of the core, {waited:7.3f} s  {answer.verdict or answer.problem}"
-        )
-    claims = [taken for number, taken in seconds.items() if number <= 113]
+        taken = f"{seconds[question.number]:7.3f} s of the core, {waited:7.3f} s"
+        print(f"{question.number:>4} {taken}  {answer.verdict or answer.problem}")
+    claims = [one for number, one in seconds.items() if number <= 113]
     slowest = sorted(seconds, key=lambda number: -seconds[number])[:5]
     print(f"{len(claims)} claims: {sum(claims):.1f} s of the core, at most {ALL:.0f} s")
     print(f"all {len(seconds)}: {sum(seconds.values()):.1f} s")
     print("slowest: " + ", ".join(f"{number} ({seconds[number]:.2f} s)" for number in slowest))
-    print(f"above {MOST:.0f} s: " + (", ".join(str(one) for one, taken in seconds.items() if taken > MOST) or "none"))
+    print(f"above {MOST:.0f} s: " + (", ".join(str(number) for number, one in seconds.items() if one > MOST) or "none"))
 
 
 if __name__ == "__main__":
