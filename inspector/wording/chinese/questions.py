@@ -87,7 +87,7 @@ def here(questions: int) -> str:
 
 
 ON_THIS_VIEW = "当前画面回答"
-ON_THIS_PAGE = "本页还回答"
+ON_THIS_PAGE = "本页相关问题"
 EVERY = "全部问题"
 
 

@@ -90,7 +90,7 @@ def here(questions: int) -> str:
 
 
 ON_THIS_VIEW = "What you see answers"
-ON_THIS_PAGE = "This page answers too"
+ON_THIS_PAGE = "On this page"
 EVERY = "All questions"
 
 
