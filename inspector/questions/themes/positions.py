@@ -60,6 +60,8 @@ GOES_ON = Kind(
 
 
 def _order(subject: Subject) -> Measured:
+    if sum(not special for special in subject.trace.special) < 2:
+        raise ValueError("The text has one token of its own, so there is no other order; write a longer one.")
     found = interventions.reorder(subject.loaded, subject.trace, "reverse")
     if found.without is None:
         raise ValueError(f"The positions of {subject.loaded.card.id} cannot be taken away: {found.kept}.")
@@ -459,28 +461,31 @@ LONGER = Question(
 )
 
 
+def _reads(loaded: models.LoadedModel, count: int) -> bool:
+    """True if the network takes so many tokens; its tokenizer, which would cut them, is not asked."""
+    ids = torch.tensor([[loaded.encode("a").ids[0]] * count])
+    try:
+        with torch.inference_mode():
+            hidden = loaded.run(ids, torch.ones_like(ids, dtype=torch.bool), torch.zeros_like(ids))
+    except (RuntimeError, IndexError, ValueError):
+        return False
+    return bool(torch.isfinite(hidden).all())
+
+
 def _ends(subject: Subject) -> Measured:
     loaded = subject.loaded
     tables = positional.tables(loaded)
     if not tables:
         raise ValueError(f"No table of positions was seen in {loaded.card.id}.")
     rows = len(tables[0].values)
-    ids = torch.tensor([loaded.encode(subject.text).ids[:1] * (rows + 1)])
-    keep, segments = torch.ones_like(ids, dtype=torch.bool), torch.zeros_like(ids)
-    try:
-        with torch.inference_mode():
-            loaded.run(ids, keep, segments)
-        raised = 0.0
-    except (RuntimeError, IndexError, ValueError):
-        raised = 1.0
-    formula = positional.sinusoidal(rows + 1, tables[0].values.shape[1])
+    formula = subject.of(GOES_ON.instead).loaded
     values = tables[0].values
     return Measured(
         {
             "rows": float(rows),
             "longest": float(loaded.max_tokens),
-            "raised": raised,
-            "formula": float(len(formula)),
+            "raised": float(not _reads(loaded, rows + 1)),
+            "read": float(_reads(formula, formula.max_tokens + 1)),
         },
         Lines(
             [
@@ -511,8 +516,11 @@ ENDS = Question(
             (equal("raised", 1),),
         ),
         Part(
-            Both("A formula has that row.", "公式法算得出那一行。"),
-            (above("formula", "rows"),),
+            Both(
+                "Where a formula turns queries and keys (RoPE), it is none.",
+                "用公式旋转 Q、K 的模型（RoPE）不会报错。",
+            ),
+            (equal("read", 1),),
         ),
     ),
     measure=_ends,
@@ -520,12 +528,15 @@ ENDS = Question(
         "rows": Quantity(Both("rows of the table", "表的行数")),
         "longest": Quantity(Both("longest text", "最大长度"), "token"),
         "raised": Quantity(Both("one token more raises an error (1: yes)", "再多一个 token 是否报错（1：是）")),
-        "formula": Quantity(Both("rows of a sinusoidal table, made for it", "为此算出的正弦表行数")),
+        "read": Quantity(
+            Both("a model with RoPE reads one token more (1: yes)", "使用 RoPE 的模型能多读一个 token（1：是）")
+        ),
     },
     setting=Both(
-        "The first token of the text, once more than the table has rows, is given to the network itself, past the "
-        "tokenizer, which would cut it.",
-        "把文本的第一个 token 重复“行数 + 1”次，直接交给网络；不经分词器，因为它会先截断。",
+        "One token, as often as the table has rows and once more, is given to the network itself, past the tokenizer, "
+        "which would cut it. The model with a formula is mini-gpt, whose RoPE was made for 256 tokens: it gets 257.",
+        "把同一个 token 重复“行数 + 1”次，直接交给网络；不经分词器，因为它会先截断。用公式的模型是 mini-gpt，"
+        "它的 RoPE 按 256 个 token 设置，给它 257 个。",
     ),
     because=Both(
         "The tokenizer cuts long texts, so the error is seldom seen, and the end of the text is silently not read. One "

@@ -60,6 +60,7 @@ def test_79_a_learned_table_ends(answer: Ask):
     assert found.verdict == "true"
     assert found.numbers["rows"] == 512
     assert found.numbers["raised"] == 1  # 513 tokens
+    assert found.numbers["read"] == 1
 
 
 def test_80_a_small_embedding_is_disturbed_and_a_scaled_one_less(answer: Ask):
