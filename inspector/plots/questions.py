@@ -19,6 +19,7 @@ _LINES = 330
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 _SYMBOLS = ("circle", "diamond", "square", "x", "triangle-up", "cross")
 _WIDTH_OF_NAME = 26  # letters in a row of a bar's name
+_WIDTH_OF_TITLE = 34  # and of the title beside an axis
 
 
 def draw(picture: Bars | Lines, *, language: Language = "en", mode: Mode = "light") -> go.Figure:
@@ -110,7 +111,7 @@ def _lines(picture: Lines, language: Language, mode: Mode) -> go.Figure:
     if picture.mark_y is not None:
         figure.add_hline(y=picture.mark_y, line=quiet)
     figure.update_xaxes(title_text=theme.literal(picture.x_title.of(language)))
-    figure.update_yaxes(title_text=theme.literal(picture.y_title.of(language)))
+    figure.update_yaxes(title_text=_wrapped(picture.y_title.of(language), _WIDTH_OF_TITLE))
     if picture.log_x:
         figure.update_xaxes(
             type="log", exponentformat="power", dtick=_step([x for one in picture.series for x in one.x])
@@ -166,15 +167,15 @@ def _said(name: Both | str, language: Language) -> str:
     return name.of(language) if isinstance(name, Both) else name
 
 
-def _wrapped(name: str) -> str:
-    """Break a bar's name into rows at spaces, or anywhere in Chinese, which has none."""
+def _wrapped(name: str, most: int = _WIDTH_OF_NAME) -> str:
+    """Break a name into rows at spaces, or anywhere in Chinese, which has none."""
     rows: list[str] = []
     row, room = "", 0.0
     words = name.split(" ") if name.isascii() or " " in name else list(name)
     space = " " if len(words) > 1 and (name.isascii() or " " in name) else ""
     for word in words:
         wide = sum(1 if ord(letter) < 0x2E80 else 1.8 for letter in word)
-        if row and room + wide > _WIDTH_OF_NAME:
+        if row and room + wide > most:
             rows, row, room = [*rows, row], "", 0.0
         row, room = f"{row}{space if row else ''}{word}", room + wide + len(space)
     return "<br>".join(theme.literal(one) for one in [*rows, row])

@@ -6,7 +6,7 @@ import pytest
 
 from inspector.questions.index import QUESTIONS
 from inspector.views.shell import asked_here, pages
-from tests.inspector.views.page import opened, said
+from tests.inspector.views.page import opened, pressed, said, turned
 
 PLACES = {
     (asked_here.address(question), tuple(sorted(question.see.state.items()))): question.number
@@ -26,3 +26,21 @@ def test_a_page_takes_the_state_that_a_question_leads_to(page: str, state: tuple
         if choice.key in dict(state):  # named as the page's own link names it: another name costs a step of Back
             assert dict(state)[choice.key] in choice.options
     assert {name for name, _ in state} <= known | {"model", "text", "pair", "target"}
+
+
+@pytest.mark.parametrize("page", ["scores", "costs", "batch", "layernorm"])
+def test_the_page_follows_whatever_the_session_holds_of_it(page: str):
+    question = next(one for one in QUESTIONS if asked_here.address(one) == page and "section" in one.see.state)
+    section, title = question.see.state["section"], pages.TITLES[page]
+    app = opened(title)
+    bar = app.segmented_control(key="section")
+    bar.set_value(next(option for option in bar.options[::-1] if option != section)).run()
+    turned(app, "Questions")
+    pressed(app, f"question {question.number}")
+    pressed(app, f"show {question.number}")
+    for name, value in question.see.state.items():
+        app.query_params[name] = value  # as the link has it
+    turned(app, title)
+    assert not app.exception
+    bar = app.segmented_control(key="section")
+    assert bar.options[bar.indices[0]] == section
