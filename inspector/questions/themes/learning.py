@@ -2,7 +2,563 @@
 
 from __future__ import annotations
 
-from inspector.questions.record.both import Both
-from inspector.questions.record.question import Theme
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, get_args, get_origin, get_type_hints
 
-THEME = Theme("learning", Both("Training", "训练"), ())
+import torch
+from torch import Tensor, nn
+
+from inspector.questions.record.both import Both
+from inspector.questions.record.checks import above, around, at_least, at_most, below, equal, near
+from inspector.questions.record.papers import LIU_2020, QI_2018, SRIVASTAVA_2014, VASWANI_2017, XIONG_2020
+from inspector.questions.record.picture import Bars, Lines, Series
+from inspector.questions.record.question import (
+    Measured,
+    Part,
+    Quantity,
+    Question,
+    See,
+    Stored,
+    Theme,
+    Watch,
+    Whole,
+)
+from inspector.questions.record.subject import Subject
+from models.training.schedules import learning_rate
+from models.training.tiny.experiments import Embeddings, Experiment, LabRun, Switches
+from models.transformer import config as choices
+
+WIDTH, WARMUP = 512, 4000  # of the paper's base model
+PEAK = 1 / math.sqrt(WIDTH * WARMUP)
+DEEP = 8  # layers
+KINDS_STEPS = 60
+_WITHOUT = Switches(warmup=0)
+_WARM_UP = Experiment(steps=200, learning_rate=0.01, a=Switches(layers=DEEP), b=Switches(layers=DEEP, warmup=0))
+_TAKEN = Experiment(task="kinds", steps=100, seeds=3, a=Switches(), b=Switches(embeddings="frozen"))
+GUESSED = 0.2  # accuracy that is near guessing one of ten digits
+
+
+def _run(switches: Switches, *, steps: int = 100, rate: float = 0.005) -> LabRun:
+    return LabRun(task="reverse", length=4, steps=steps, learning_rate=rate, switches=switches, seed=0)
+
+
+# --- 108: warm-up --------------------------------------------------------------------------------------------------
+
+
+def _warm_up() -> Measured:
+    from models.training import lab
+    from models.training.tiny import depth
+    from models.training.tiny.solvers import solver
+
+    steps = (1, 1000, 2000, 4000)
+    rates = [learning_rate(step, highest=PEAK, warmup=WARMUP, steps=4 * WARMUP, decay="noam") for step in steps]
+    line = [PEAK * step / WARMUP for step in steps]
+    places: tuple[choices.NormPlacement, ...] = ("post", "pre")
+    gradients = {
+        place: [state.gradient for state in lab.at_start(_run(Switches(layers=DEEP, norm_placement=place)))]
+        for place in places
+    }
+    run = _run(_WITHOUT)
+    network = solver(run)
+    last = list(lab.train(network, run))[-1]
+    texts = lab.fresh(run, count=256)
+    with torch.inference_mode():
+        fresh = float(depth.cross_entropy(network.eval()(texts), texts))
+    at = [float(layer) for layer in range(DEEP)]
+    picture = Lines(
+        (
+            Series(Both("Post-LN", "Post-LN"), at, gradients["post"]),
+            Series(Both("Pre-LN", "Pre-LN"), at, gradients["pre"], dashed=True),
+        ),
+        x_title=Both("layer", "层"),
+        y_title=Both("gradient before the first step", "第一步之前的梯度"),
+        log_y=True,
+    )
+    return Measured(
+        {
+            "bent": max(abs(a - b) for a, b in zip(rates, line, strict=True)) / PEAK,
+            "post": gradients["post"][-1],
+            "pre": gradients["pre"][-1],
+            "gap": fresh - last.loss,
+        },
+        picture,
+    )
+
+
+def _with_and_without(subject: Subject, watch: Watch) -> Measured:
+    """Train eight post-norm layers with warm-up and without."""
+    return _compared(_WARM_UP, watch, Both("with warm-up", "有预热"), Both("without", "无预热"))
+
+
+def _compared(experiment: Experiment, watch: Watch, a: Both, b: Both) -> Measured:
+    """Train both sides from all seeds: the accuracy on fresh texts, mean over seeds, and the curves of the loss."""
+    from models.training import lab
+
+    total = 2 * experiment.seeds * experiment.steps
+    courses: dict[tuple[str, int], lab.Course] = {}
+    watch(0, total)
+    for course in lab.train_both(experiment):
+        courses[course.side, course.run.seed] = course
+        watch(sum(one.curve[-1].step for one in courses.values()), total)
+    right: dict[str, list[float]] = {"A": [], "B": []}
+    for (side, _), one in courses.items():
+        right[side].append(one.curve[-1].token_accuracy if one.diverged else _fresh_accuracy(one))
+    picture = Lines(
+        tuple(
+            Series(
+                a if side == "A" else b,
+                [report.step for report in one.curve],
+                [report.loss for report in one.curve],
+                dashed=side == "B",
+            )
+            for (side, _), one in courses.items()
+        ),
+        x_title=Both("step", "训练步数"),
+        y_title=Both("loss, nats", "损失，nat"),
+        log_y=True,
+    )
+    return Measured({"a": sum(right["A"]) / len(right["A"]), "b": sum(right["B"]) / len(right["B"])}, picture)
+
+
+def _fresh_accuracy(course: Any) -> float:
+    from models.training import lab
+
+    return lab.trial(course.network, course.run, times=1).token_accuracy
+
+
+WARM_UP = Question(
+    108,
+    asked=Both("Why is the learning rate warmed up?", "为什么要对学习率做预热（warm-up）？"),
+    said=Both(
+        "The rate rises linearly at the beginning; that keeps training stable and avoids overfitting.",
+        "训练初期学习率线性上升，使训练稳定，并避免过拟合。",
+    ),
+    parts=(
+        Part(Both("The rate rises linearly.", "学习率线性上升。"), (at_most("bent", 1e-9),)),
+        Part(
+            Both(
+                "Post-LN begins with larger gradients in the last layer than Pre-LN, so the first steps must be small.",
+                "训练开始时，Post-LN 最后一层的梯度比 Pre-LN 大，所以最初几步必须小。",
+            ),
+            (above("post", "pre"),),
+        ),
+        Part(
+            Both("Without warm-up the network learns its texts by heart.", "没有预热，网络就会过拟合训练文本。"),
+            (above("gap", 0.1),),
+        ),
+    ),
+    measure=lambda subject: subject.kept("warm-up", _warm_up),
+    numbers={
+        "bent": Quantity(Both("largest distance from a straight line", "与直线的最大偏差"), "%"),
+        "post": Quantity(Both("gradient of the last of 8 layers, Post-LN", "8 层中最后一层的梯度，Post-LN")),
+        "pre": Quantity(Both("the same, Pre-LN", "同上，Pre-LN")),
+        "gap": Quantity(Both("loss on fresh texts less training loss", "新文本损失减训练损失"), Both("nats", "nat")),
+    },
+    setting=Both(
+        "The paper's schedule (d = 512, 4,000 steps of warm-up). Gradients: the Lab's Transformer with 8 layers before "
+        "the first step, seed 0. Gap: 2 layers learn to turn 4 digits around for 100 steps without warm-up.",
+        "原论文的学习率公式（d = 512，预热 4000 步）。梯度：Lab 的 8 层 Transformer，第一步之前，种子 0。"
+        "差距：2 层网络不用预热，学习把 4 个数字倒过来，100 步。",
+    ),
+    because=Both(
+        "Adam divides by an estimate of the gradient's size, which comes from few steps at first and is unsure (Liu et "
+        "al. 2020); and Post-LN has large gradients near the output (Xiong et al. 2020). Both are about the "
+        "first steps. "
+        "Overfitting is about the last, and in the Lab every text is new.",
+        "Adam 要除以梯度大小的估计，起初步数少，估计方差大（Liu 等人 2020）；Post-LN 靠近输出处梯度大（Xiong "
+        "等人 2020）。"
+        "两者都是训练初期的问题。过拟合是后期的问题，而且在 Lab 里每段文本都是新的。",
+    ),
+    refuted=Both(
+        "Trainings that fit fresh texts worse without warm-up although the training loss is the same.",
+        "如果训练损失相同，而没有预热时新文本上更差，结论就被推翻。",
+    ),
+    formula=r"\eta_t = \eta \frac{t}{w}, \qquad |\nabla W_L|: \; <post> \;(\mathrm{Post}), \; <pre> \;(\mathrm{Pre})",
+    papers=(VASWANI_2017, LIU_2020, XIONG_2020),
+    see=See(
+        "lab",
+        {
+            "lab_steps": "200",
+            "lab_rate": "0.01",
+            "lab_a_layers": "8",
+            "lab_b_layers": "8",
+            "lab_b_warmup": "0",
+            "lab_b_positions": "sinusoidal",
+        },
+    ),
+    whole=Whole(
+        run=_with_and_without,
+        about=Both(
+            "The Lab's Transformer with 8 post-norm layers learns to turn 8 digits around, 200 steps at a rate "
+            "of 0.01, "
+            "with a warm-up of 20 steps and without, seed 0; about half a minute on one core.",
+            "Lab 的 8 层 Post-LN Transformer 学习把 8 个数字倒过来，200 步，学习率 0.01，预热 20 步与不预热，种子 0；"
+            "单核约半分钟。",
+        ),
+        parts=(
+            Part(Both("With warm-up it learns.", "有预热时能学会。"), (above("a", 0.9),)),
+            Part(Both("Without, it does no better than guessing.", "没有预热时与乱猜差不多。"), (below("b", GUESSED),)),
+        ),
+        numbers={
+            "a": Quantity(Both("digits right with warm-up", "有预热时的正确率"), "%"),
+            "b": Quantity(Both("digits right without", "无预热时的正确率"), "%"),
+        },
+        stored=Stored(
+            {"a": 1.0, "b": 0.109},
+            command="python -m inspector.questions --only 108 --whole",
+            seeds="0",
+            date="2026-11-23",
+        ),
+    ),
+)
+
+
+# --- 111: the rate, and dropout ------------------------------------------------------------------------------------
+
+
+def _rate_and_dropout() -> Measured:
+    from models.training import lab
+    from models.training.tiny.solvers import solver
+
+    steps = (1, 1000, 2000, 4000, 8000, 16000, 40000)
+    rates = [learning_rate(step, highest=PEAK, warmup=WARMUP, steps=steps[-1], decay="noam") for step in steps]
+    generator = torch.random.get_rng_state()
+    torch.manual_seed(0)
+    try:
+        dropped = nn.Dropout(0.1)(torch.ones(100_000))
+        run = _run(Switches(dropout=0.1))
+        network, texts = solver(run), lab.fresh(run, count=4)
+
+        def apart() -> float:
+            with torch.inference_mode():
+                once, again = (_scores(network(texts)) for _ in range(2))
+            return float((once - again).abs().max())
+
+        network.train()
+        training = apart()
+        network.eval()
+        testing = apart()
+    finally:
+        torch.random.set_rng_state(generator)
+    picture = Lines(
+        (Series(Both("learning rate", "学习率"), list(steps), rates),),
+        x_title=Both("step", "训练步数"),
+        y_title=Both("learning rate", "学习率"),
+        log_x=True,
+        log_y=True,
+        mark_x=float(WARMUP),
+    )
+    return Measured(
+        {
+            "peak": max(rates),
+            "later": rates[-1] / max(rates),
+            "zero": float((dropped == 0).float().mean()),
+            "kept": float(dropped.max()),
+            "training": training,
+            "testing": testing,
+        },
+        picture,
+    )
+
+
+def _scores(found: Tensor) -> Tensor:
+    return found.float()
+
+
+RATE = Question(
+    111,
+    asked=Both(
+        "How is the learning rate set, and where does dropout stand?",
+        "Transformer 训练时学习率怎么设？Dropout 加在哪里，测试时呢？",
+    ),
+    said=Both(
+        "The rate rises for 4,000 steps and then falls with the root of the step; dropout of 0.1 on what each sublayer "
+        "gives and on the embeddings, off in testing.",
+        "学习率先线性升 4000 步，再按步数的平方根倒数下降；每个子层输出和嵌入上用 0.1 的 Dropout，测试时关闭。",
+    ),
+    parts=(
+        Part(
+            Both("The largest rate at d = 512 is 0.0007.", "d = 512 时学习率最大约 0.0007。"),
+            (near("peak", 0.000699, within=0.001),),
+        ),
+        Part(
+            Both("Ten times the steps, and it is divided by √10.", "步数变为 10 倍，学习率除以 √10。"),
+            (near("later", 1 / math.sqrt(10), within=0.001),),
+        ),
+        Part(
+            Both(
+                "One number in ten becomes 0, and the others are divided by 0.9.", "十分之一的数变为 0，其余除以 0.9。"
+            ),
+            (around("zero", 0.1, within=0.005), near("kept", 1 / 0.9, within=0.001)),
+        ),
+        Part(
+            Both("In training two runs differ, in testing they do not.", "训练时两次前向结果不同，测试时相同。"),
+            (above("training", 0), equal("testing", 0)),
+        ),
+    ),
+    measure=lambda subject: subject.kept("rate and dropout", _rate_and_dropout),
+    numbers={
+        "peak": Quantity(Both("largest rate", "最大学习率")),
+        "later": Quantity(Both("rate at step 40,000, of the largest", "第 40000 步的学习率，相对最大值")),
+        "zero": Quantity(Both("numbers that dropout sets to 0", "被 Dropout 置零的比例"), "%"),
+        "kept": Quantity(Both("factor of the others", "其余的数乘以")),
+        "training": Quantity(Both("two runs in training, largest difference", "训练模式两次前向的最大差")),
+        "testing": Quantity(Both("two runs in testing, largest difference", "测试模式两次前向的最大差")),
+    },
+    setting=Both(
+        "The schedule that trains this project's models, at the paper's numbers; 100,000 ones through dropout of 0.1, "
+        "seed 0; and the Lab's Transformer with random weights and dropout on sublayers and embeddings.",
+        "本项目训练模型所用的学习率函数，取原论文的参数；100000 个 1 通过 0.1 的 Dropout，种子 0；"
+        "以及 Lab 的随机权重 Transformer，Dropout 加在子层输出和嵌入上。",
+    ),
+    because=Both(
+        "The question is mostly asked and seldom answered with numbers. To divide by 0.9 in training keeps the "
+        "mean, so "
+        "that nothing has to be changed in testing.",
+        "这个问题常被问到，却很少有人给出数字。训练时除以 0.9 保持均值不变，所以测试时不用再做任何调整。",
+    ),
+    refuted=Both(
+        "A network in evaluation mode that gives two results for one text.",
+        "如果网络在测试模式下对同一文本给出两个结果，结论就被推翻。",
+    ),
+    formula=r"\eta_t = d^{-1/2} \min(t^{-1/2}, \, t \, w^{-3/2}), \quad \max \eta = <peak>, \qquad \frac{1}{1 - "
+    r"p} = <kept>",
+    papers=(VASWANI_2017, SRIVASTAVA_2014),
+    see=See("lab", {"lab_b_dropout": "0.1", "lab_b_positions": "sinusoidal"}),
+)
+
+
+# --- 112: variants -------------------------------------------------------------------------------------------------
+
+
+def _variants() -> Iterator[tuple[str, Switches]]:
+    """List every choice that the Lab's Transformer has beside the paper's, one change each."""
+    plain = Switches()
+    for name, kind in get_type_hints(choices.TransformerConfig).items():
+        if name == "shape" or not hasattr(plain, name):
+            continue
+        for value in get_args(kind) if get_origin(kind) is not None else ():
+            if isinstance(value, str) and value not in (getattr(plain, name), "none"):
+                change: dict[str, Any] = {name: value}
+                yield f"{name}={value}", replace(plain, **change)
+    others: list[dict[str, Any]] = [{"kv_heads": 1}, {"kv_heads": 2}, {"window": 2}, {"shared_layers": True}]
+    others += [{"residual": False}, {"norm": "none"}, {"positions": "none"}, {"scale": "none"}, {"projections": False}]
+    for change in others:
+        yield ", ".join(f"{name}={value}" for name, value in change.items()), replace(plain, **change)
+
+
+def _built() -> Measured:
+    from models.training import lab
+    from models.training.tiny.solvers import solver
+
+    plain = _run(Switches())
+    texts = lab.fresh(plain, count=4)
+    moved: dict[str, float] = {}
+    listed = 0
+
+    def read(run: LabRun) -> Tensor:
+        with torch.inference_mode():
+            return _scores(solver(run).eval()(texts))
+
+    before = read(plain)
+    for name, switches in _variants():
+        listed += 1
+        try:
+            after = read(_run(switches))
+        except ValueError:  # it needs another stack than this one: tied embeddings, a decoder
+            continue
+        moved[name] = float((after - before).norm() / before.norm())
+    most = sorted(moved, key=lambda name: -moved[name])
+    picture = Bars(
+        most,
+        [max(moved[name], 1e-6) for name in most],
+        Both("output moved by the one change, before training", "只改一处后输出的变化，训练之前"),
+        log=True,
+    )
+    return Measured(
+        {
+            "listed": float(listed),
+            "ran": float(len(moved)),
+            "changed": float(sum(value > 1e-5 for value in moved.values())),
+        },
+        picture,
+    )
+
+
+VARIANTS = Question(
+    112,
+    asked=Both("Which variants of the Transformer are there?", "Transformer 有哪些变体？"),
+    said=Both(
+        "Many: other positions (RoPE, ALiBi, T5), norms (RMSNorm, Pre-LN), activations (SwiGLU), shared keys "
+        "(MQA, GQA), "
+        "windows, shared layers; each changes one part.",
+        "很多：位置编码（RoPE、ALiBi、T5）、归一化（RMSNorm、Pre-LN）、激活函数（SwiGLU）、共享 K/V（MQA、GQA）、"
+        "窗口注意力、跨层共享参数等，各改动一个部件。",
+    ),
+    parts=(
+        Part(
+            Both("There are at least twenty that change one part alone.", "只改一个部件的变体至少有二十种。"),
+            (at_least("ran", 20),),
+        ),
+        Part(
+            Both("Each gives another result than the original.", "每一种的结果都与原版不同。"),
+            (
+                at_least(
+                    "changed",
+                    "ran",
+                ),
+            ),
+        ),
+    ),
+    measure=lambda subject: subject.kept("variants", _built),
+    numbers={
+        "listed": Quantity(Both("changes that the Lab has", "Lab 中可做的改动")),
+        "ran": Quantity(Both("of them built and run on this task", "其中能在该任务上搭建并运行的")),
+        "changed": Quantity(Both("of these with another result", "其中结果不同的")),
+    },
+    setting=Both(
+        "Every choice of this project's Transformer beside the paper's, read from its own code, one at a time: "
+        "the Lab's "
+        "encoder with random weights, seed 0, on four texts. What needs a decoder does not run here.",
+        "从代码中读出本项目 Transformer 在原论文之外的每种选项，每次只改一处：Lab 的编码器，随机权重，种子 0，"
+        "四段文本。"
+        "需要解码器的选项不在此运行。",
+    ),
+    because=Both(
+        "A list of names hides that they change different parts and can be combined. To differ before training says "
+        "nothing about which is better: that takes a training, in the Lab.",
+        "只列名字，看不出它们改的是不同部件，而且可以组合。训练前结果不同，并不说明哪个更好：那要在 Lab 里训练才知道。",
+    ),
+    refuted=Both(
+        "A variant that computes what the original computes.",
+        "如果某种变体计算的结果与原版完全相同，结论就被推翻。",
+    ),
+    formula=r"\#\{v : f_v(x) \neq f(x)\} = <changed>, \qquad \#\{v\} = <ran>",
+    papers=(VASWANI_2017,),
+    see=See("lab", {}),
+)
+
+
+# --- 113: word vectors ---------------------------------------------------------------------------------------------
+
+
+def _word_vectors() -> Measured:
+    from models.training import lab
+    from models.training.tiny.solvers import solver
+
+    curves, unseen, seen = {}, {}, {}
+    sides: tuple[Embeddings, ...] = ("random", "frozen")
+    for side in sides:
+        switches = Switches(embeddings=side)
+        run = LabRun(task="kinds", length=8, steps=KINDS_STEPS, learning_rate=0.002, switches=switches, seed=0)
+        network = solver(run)
+        curves[side] = list(lab.train(network, run))
+        seen[side] = curves[side][-1].token_accuracy
+        unseen[side] = lab.trial(network, run, times=1).token_accuracy
+    names = {"random": Both("random", "随机初始化"), "frozen": Both("pretrained", "预训练")}
+    picture = Lines(
+        tuple(
+            Series(
+                names[side],
+                [report.step for report in curve],
+                [report.token_accuracy for report in curve],
+                dashed=side == "random",
+            )
+            for side, curve in curves.items()
+        ),
+        x_title=Both("step", "训练步数"),
+        y_title=Both("words right, of those that are trained", "训练用词的正确率"),
+    )
+    return Measured(
+        {
+            "seen_random": seen["random"],
+            "seen_taken": seen["frozen"],
+            "unseen_random": unseen["random"],
+            "unseen_taken": unseen["frozen"],
+        },
+        picture,
+    )
+
+
+def _both_embeddings(subject: Subject, watch: Watch) -> Measured:
+    """Train with random and with mini-bert's embeddings, from three seeds each."""
+    return _compared(_TAKEN, watch, Both("random", "随机初始化"), Both("pretrained", "预训练"))
+
+
+WORD_VECTORS = Question(
+    113,
+    asked=Both("Can a Transformer start from pretrained word vectors?", "Transformer 可以用预训练词向量初始化吗？"),
+    said=Both(
+        "It can, and it is not always better: it helps where there is little to learn from.",
+        "可以，但不一定更好：数据少时帮助大。",
+    ),
+    parts=(
+        Part(Both("It learns with them.", "用预训练词向量也能学会。"), (above("seen_taken", 0.8),)),
+        Part(
+            Both("On words that are trained, random ones are as good.", "对训练中出现的词，随机初始化一样好。"),
+            (at_least("seen_random", "seen_taken", times=0.95),),
+        ),
+        Part(
+            Both("On words that no training saw they help.", "对训练中没有出现的词，预训练词向量有帮助。"),
+            (above("unseen_taken", "unseen_random"),),
+        ),
+    ),
+    measure=lambda subject: subject.kept("word vectors", _word_vectors),
+    numbers={
+        "seen_random": Quantity(Both("trained words right, random vectors", "训练词正确率，随机初始化"), "%"),
+        "seen_taken": Quantity(Both("trained words right, pretrained", "训练词正确率，预训练"), "%"),
+        "unseen_random": Quantity(Both("unseen words right, random vectors", "未见词正确率，随机初始化"), "%"),
+        "unseen_taken": Quantity(Both("unseen words right, pretrained", "未见词正确率，预训练"), "%"),
+    },
+    setting=Both(
+        f"The Lab's Transformer tells the kind of a word, of ten, {KINDS_STEPS} steps, seed 0: with random vectors "
+        "and with mini-bert's, which are not trained further. A third of the words is held out.",
+        f"Lab 的 Transformer 判断一个词属于十类中的哪一类，{KINDS_STEPS} 步，种子 0：随机词向量与 mini-bert 的词向量"
+        "（不再训练）。三分之一的词不参与训练。",
+    ),
+    because=Both(
+        "Vectors that were trained elsewhere put like words side by side, which is all that is known of a word without "
+        "examples. With enough examples training finds the same by itself.",
+        "在别处训练好的词向量把相近的词放在一起，对没有例子的词，这是唯一的信息。例子足够多时，训练自己就能学到。",
+    ),
+    refuted=Both(
+        "A task with many examples of every word on which pretrained vectors win, or one with few on which they lose.",
+        "如果每个词都有很多例子时预训练词向量仍占优，或者例子很少时反而更差，结论就被推翻。",
+    ),
+    formula=r"a_{seen}: \; <seen_random>, <seen_taken> \qquad a_{unseen}: \; <unseen_random>, <unseen_taken>",
+    papers=(QI_2018,),
+    see=See("lab", {"lab_task": "kinds", "lab_steps": "100", "lab_b_embeddings": "frozen"}),
+    whole=Whole(
+        run=_both_embeddings,
+        about=Both(
+            "The same task, 100 steps, from three seeds each; about half a minute on one core.",
+            "同一任务，100 步，各用三个种子；单核约半分钟。",
+        ),
+        parts=(
+            Part(
+                Both("On unseen words pretrained vectors are better.", "对未见词，预训练词向量更好。"),
+                (
+                    above(
+                        "b",
+                        "a",
+                    ),
+                ),
+            ),
+        ),
+        numbers={
+            "a": Quantity(Both("unseen words right, random vectors", "未见词正确率，随机初始化"), "%"),
+            "b": Quantity(Both("unseen words right, pretrained", "未见词正确率，预训练"), "%"),
+        },
+        stored=Stored(
+            {"a": 0.135, "b": 0.905},
+            command="python -m inspector.questions --only 113 --whole",
+            seeds="0, 1, 2",
+            date="2026-11-23",
+        ),
+    ),
+)
+
+
+THEME = Theme("learning", Both("Training", "训练"), (WARM_UP, RATE, VARIANTS, WORD_VECTORS))

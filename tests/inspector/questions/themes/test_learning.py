@@ -1,0 +1,49 @@
+"""Questions 108 and 111 to 113: schedules, dropout, and the Lab's Transformer from seed 0."""
+
+from __future__ import annotations
+
+import pytest
+
+from inspector.questions.themes.learning import THEME, WARM_UP, WORD_VECTORS
+from tests.inspector.questions.conftest import Ask
+from tests.inspector.questions.judged import assert_corruption_changes_the_verdict
+
+
+@pytest.mark.parametrize("question", THEME.questions, ids=lambda question: str(question.number))
+def test_a_corrupted_number_changes_the_verdict(question, answer: Ask):
+    assert_corruption_changes_the_verdict(answer(question.number))
+
+
+def test_108_warm_up_is_linear_and_not_against_overfitting(answer: Ask):
+    found = answer(108)
+    assert (found.verdict, found.held) == ("depends", (True, True, False))
+    assert found.numbers["post"] > found.numbers["pre"]  # 8 layers, Xiong et al. 2020
+    assert found.numbers["gap"] < 0.1  # every text is new
+
+
+def test_111_the_papers_rate_and_dropout(answer: Ask):
+    found = answer(111)
+    assert found.verdict == "true"
+    assert found.numbers["peak"] == pytest.approx(6.988e-4, rel=1e-4)  # d = 512, step 4,000
+    assert found.numbers["kept"] == pytest.approx(1.111, abs=1e-3)
+    assert found.numbers["testing"] == 0
+
+
+def test_112_variants_run_and_differ(answer: Ask):
+    found = answer(112)
+    assert found.verdict == "true"
+    assert found.numbers["ran"] >= 30
+
+
+def test_113_pretrained_vectors_help_on_unseen_words_alone(answer: Ask):
+    found = answer(113)
+    assert found.verdict == "true"
+    assert found.numbers["seen_random"] > 0.95
+    assert found.numbers["unseen_taken"] > 0.5 > found.numbers["unseen_random"]
+
+
+@pytest.mark.parametrize("question", [WARM_UP, WORD_VECTORS], ids=["108", "113"])
+def test_what_a_training_gave_is_stored(question):
+    stored = question.whole.stored
+    assert set(stored.numbers) == set(question.whole.numbers)
+    assert all(part.holds(stored.numbers) for part in question.whole.parts)
