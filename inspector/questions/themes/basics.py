@@ -2,7 +2,881 @@
 
 from __future__ import annotations
 
-from inspector.questions.record.both import Both
-from inspector.questions.record.question import Theme
+from dataclasses import replace
 
-THEME = Theme("basics", Both("What attention is", "注意力是什么"), ())
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from inspector import distance, interventions
+from inspector.interventions import leave_one_out
+from inspector.questions.record.both import Both
+from inspector.questions.record.checks import above, at_least, at_most, below, equal
+from inspector.questions.record.kinds import ANY, ENCODER_DECODER
+from inspector.questions.record.papers import BAHDANAU_2015, JAIN_2019, VASWANI_2017, WIEGREFFE_2019, XIAO_2023
+from inspector.questions.record.picture import Bars, Lines, Map, Series
+from inspector.questions.record.question import Measured, Part, Quantity, Question, See, Stated, Theme
+from inspector.questions.record.subject import Subject
+from inspector.scores import ranks
+from inspector.trace import AttentionRecord, recompute
+from models.attention.functions import for_each_head
+from models.recurrent import RecurrentConfig, RecurrentEncoderDecoder
+
+Floats = NDArray[np.float64]
+_FEWEST = 3
+
+
+def _first(subject: Subject, stream: str | None = None) -> AttentionRecord:
+    """The first attention call of the text. Raises ValueError for a text of fewer than three tokens."""
+    trace = subject.trace
+    site = next(one for one in trace.sites if stream in (None, one.stream))
+    if len(site.queries) < _FEWEST:
+        raise ValueError(f"the text has {len(site.queries)} tokens, and the question needs {_FEWEST}")
+    record = trace.record_of(site.layer, site.stream, call=site.call)
+    if not record.query.shape[-1]:
+        raise ValueError(f"the queries and keys of {subject.loaded.card.id} were not seen")
+    return record
+
+
+def _weights(record: AttentionRecord) -> Floats:
+    """The weights of a call, [H, Q, T]."""
+    found = np.zeros((record.site.heads, len(record.site.queries), len(record.site.keys)))
+    for block in recompute.bands(record):
+        found[:, block.queries, block.keys] = block.weights
+    return found
+
+
+def _softmax(scores: Floats) -> Floats:
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    found: Floats = powers / powers.sum(axis=-1, keepdims=True)
+    return found
+
+
+def _by_formula(subject: Subject, record: AttentionRecord, *, scaled: bool = True) -> Floats:
+    """softmax(Q K^T / sqrt(d_k)) of the queries and keys of a call, over the keys that no mask hides, [H, Q, T]."""
+    site = record.site
+    query = record.query.double().cpu()
+    key = for_each_head(record.key[None].double(), site.heads)[0].cpu()
+    products = (query @ key.mT).numpy() / (np.sqrt(query.shape[-1]) if scaled else 1.0)
+    seen = np.isfinite(subject.trace.scores(layer=site.layer, stream=site.stream, call=site.call))
+    return _softmax(np.where(seen, products, -1e30))
+
+
+def _formula(subject: Subject) -> Measured:
+    record = _first(subject)
+    weights = _weights(record)
+    scaled, plain = (_by_formula(subject, record, scaled=one) for one in (True, False))
+    tokens = record.site.keys
+    picture = Map(
+        weights[0].astype(np.float32),
+        record.site.queries,
+        tokens,
+        Both("query", "查询"),
+        Both("key", "键"),
+        Both("weight", "权重"),
+        title=Both("the model's weights, head 0", "模型的权重，头 0"),
+        beside=scaled[0].astype(np.float32),
+        beside_title=Both("by the formula", "按公式计算"),
+    )
+    numbers = {
+        "formula": float(np.abs(weights - scaled).max()),
+        "rows": float(np.abs(weights.sum(axis=-1) - 1).max()),
+        "unscaled": float(np.abs(weights - plain).max()),
+    }
+    return Measured(numbers, picture)
+
+
+FORMULA = Question(
+    1,
+    asked=Both("Is attention softmax(QKᵀ/√d_k)V?", "注意力就是 softmax(QKᵀ/√d_k)V 吗？"),
+    said=Both(
+        "Scaled dot-product attention: softmax(QKᵀ/√d_k)V. Each row of weights sums to 1.",
+        "缩放点积注意力：softmax(QKᵀ/√d_k)V，每一行权重之和为 1。",
+    ),
+    parts=(
+        Part(Both("The formula gives the model's weights.", "按公式能算出模型的权重。"), (below("formula", 1e-4),)),
+        Part(Both("Each row sums to 1.", "每一行之和为 1。"), (below("rows", 1e-5),)),
+        Part(Both("The scale cannot be left out.", "缩放这一步不能省略。"), (above("unscaled", 1e-3),)),
+    ),
+    measure=_formula,
+    numbers={
+        "formula": Quantity(Both("largest difference from the formula", "与公式的最大差")),
+        "rows": Quantity(Both("largest |row sum − 1|", "|行和 − 1| 的最大值")),
+        "unscaled": Quantity(Both("largest difference without the scale", "不缩放时的最大差")),
+    },
+    setting=Both(
+        "All heads of the first layer. Q and K are recorded; the formula is computed anew in float64.",
+        "第一层的所有头。记录下 Q、K，再用 float64 按公式重新计算。",
+    ),
+    because=Both(
+        "Many summaries list the steps as product, softmax, sum, "
+        "and forget the scale. Some models add a bias for the "
+        "distance, or use another scale; then the plain formula is not theirs.",
+        "许多总结只写点积、softmax、加权求和三步，漏掉了缩放。有的模型会加上与距离有关的偏置，或用别的缩放，"
+        "这时原始公式就不适用。",
+    ),
+    refuted=Both("Weights that the formula does not give.", "如果按公式算不出模型的权重，结论就被推翻。"),
+    formula=r"\max \left| A - \mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}}\right) \right| = <formula>",
+    papers=(VASWANI_2017,),
+    see=See(""),
+    of=ANY,
+)
+
+
+def _roles(subject: Subject) -> Measured:
+    record = _first(subject)
+    before = _weights(record)
+    numbers = {}
+    for name, changed in (
+        ("query", replace(record, query=record.query.roll(1, dims=1))),
+        ("key", replace(record, key=record.key.roll(1, dims=1))),
+        ("value", replace(record, value=record.value.roll(1, dims=1))),
+    ):
+        numbers[name] = float(np.abs(_weights(changed) - before).max())
+    key = for_each_head(record.key[None].double(), record.site.heads)[0]
+    numbers["same"] = float(torch.cosine_similarity(record.query.double(), key, dim=-1).mean())
+    picture = Bars(
+        (Both("other queries", "换查询"), Both("other keys", "换键"), Both("other values", "换值")),
+        [numbers["query"], numbers["key"], numbers["value"]],
+        Both("largest change of a weight", "权重的最大变化"),
+    )
+    return Measured(numbers, picture)
+
+
+ROLES = Question(
+    2,
+    asked=Both("What are Q, K and V?", "Q、K、V 分别是什么？"),
+    said=Both(
+        "The query asks, the key is matched, the value is handed over. The query is the input at the current step.",
+        "查询用来提问，键用来匹配，值用来传递内容。查询就是当前时刻的输入。",
+    ),
+    parts=(
+        Part(
+            Both("Query and key decide the weights.", "权重由查询和键决定。"),
+            (above("query", 0.01), above("key", 0.01)),
+        ),
+        Part(Both("The value has no say in the weights.", "值不影响权重。"), (at_most("value", 1e-6),)),
+        Part(
+            Both(
+                "The query is the input itself, and so is the key: of one token both are the same.",
+                "查询就是输入本身，键也是：同一个 token 的两者相同。",
+            ),
+            (above("same", 0.99),),
+        ),
+    ),
+    measure=_roles,
+    numbers={
+        "query": Quantity(Both("largest change of a weight by other queries", "换查询后权重的最大变化")),
+        "key": Quantity(Both("largest change of a weight by other keys", "换键后权重的最大变化")),
+        "value": Quantity(Both("largest change of a weight by other values", "换值后权重的最大变化")),
+        "same": Quantity(Both("cosine of a token's query and its key, mean", "同一 token 的查询与键的余弦，均值")),
+    },
+    setting=Both(
+        "First layer, all heads. Other: each token is given that of the token before, and the weights are computed "
+        "again.",
+        "第一层的所有头。“换”指每个 token 改用前一个 token 的向量，再重新计算权重。",
+    ),
+    because=Both(
+        "Query, key and value are three projections of the token's state by three matrices. In a picture of a search "
+        "the query is what one types, so it is taken for the input.",
+        "查询、键、值是同一状态经三个矩阵得到的三个投影。用检索打比方时，查询像是输入的内容，于是被当成输入本身。",
+    ),
+    refuted=Both(
+        "Weights that change with the values, or a query that is its token's key.",
+        "如果权重随值而变，或者查询与同一 token 的键相同，结论就被推翻。",
+    ),
+    formula=r"q = xW_Q, \; k = xW_K, \; v = xW_V: \quad \overline{\cos(q_i, k_i)} = <same>",
+    papers=(VASWANI_2017,),
+    see=See(""),
+    of=ANY,
+)
+
+
+def _itself(subject: Subject) -> Measured:
+    record = _first(subject)
+    if subject.trace.sites[0].stream == "cross":
+        raise ValueError(f"{subject.loaded.card.id} has no self-attention")
+    own = subject.heads[subject.heads["stream"] != "cross"]["self"].dropna()
+    last = _weights(record)[:, -1]
+    numbers = {
+        "entries": float((last > 0).any(axis=0).sum()),
+        "extra": float((last > 0).any(axis=0).sum()) - (len(record.site.keys) - 1),
+        "self": float(own.mean()),
+        "largest": float(own.max()),
+    }
+    picture = Bars(
+        record.site.keys, last.mean(axis=0).tolist(), Both("weight of the last token", "最后一个 token 的权重")
+    )
+    return Measured(numbers, picture)
+
+
+ITSELF = Question(
+    3,
+    asked=Both("Does a token attend to itself too?", "token 也会关注自己吗？"),
+    said=Both(
+        "Self-attention compares a token with all other tokens.",
+        "自注意力计算一个 token 与其他所有 token 的相似度。",
+    ),
+    parts=(
+        Part(
+            Both("A row has one entry for each other token.", "每行只有其他 token 的项。"),
+            (at_most("extra", 0),),
+        ),
+        Part(Both("A token gives itself nothing.", "token 给自己的权重为零。"), (at_most("self", 1e-3),)),
+    ),
+    measure=_itself,
+    numbers={
+        "entries": Quantity(Both("keys with a weight, last row", "最后一行中有权重的键")),
+        "extra": Quantity(Both("keys with a weight beside the other tokens", "除其他 token 外有权重的键")),
+        "self": Quantity(Both("weight on the token itself, mean of heads", "给自己的权重，各头均值"), "%"),
+        "largest": Quantity(Both("weight on the token itself, largest of heads", "给自己的权重，各头最大值"), "%"),
+    },
+    setting=Both(
+        "Entries: the last token's row in the first layer. Weight: all heads of self-attention.",
+        "项数：第一层中最后一个 token 的一行。权重：自注意力的所有头。",
+    ),
+    because=Both(
+        "One looks for what other words say about a word, and says it so. The matrix QKᵀ has a diagonal, and no mask "
+        "hides it.",
+        "人们关心的是其他词对某个词的影响，就这样说了。但矩阵 QKᵀ 有对角线，也没有掩码遮住它。",
+    ),
+    refuted=Both("A model whose diagonal is masked.", "如果模型遮住了对角线，结论就被推翻。"),
+    formula=r"\overline{A_{ii}} = <self>",
+    papers=(VASWANI_2017,),
+    see=See(""),
+    of=ANY,
+)
+
+
+def _related(subject: Subject) -> Measured:
+    trace = subject.trace
+    _first(subject)
+    stream = trace.sites[0].stream
+    table = subject.once(f"ranks {stream}", lambda: ranks.measure(trace, stream=stream)).dropna(subset=["cosine"])
+    if table.empty:
+        raise ValueError("no query of this text sees three keys, so none can be ranked")
+    generator = np.random.default_rng(0)
+    q, k = generator.standard_normal((64, 1, 32)), generator.standard_normal((64, 32, 32))
+    k /= np.linalg.norm(k, axis=-1, keepdims=True)
+    equal_keys = ranks.spearman((q * k).sum(axis=-1), -np.linalg.norm(q - k, axis=-1))
+    numbers = {
+        "unit": float(equal_keys.min()),
+        "cosine": float(table["cosine"].median()),
+        "distance": float(table["distance"].median()),
+    }
+    picture = Lines(
+        (
+            Series(
+                Both("heads of this model", "该模型的各个头"),
+                table["key_spread"].tolist(),
+                table["distance"].tolist(),
+                points=True,
+            ),
+        ),
+        x_title=Both("spread of |k|", "|k| 的离散程度"),
+        y_title=Both("rank correlation of q · k and −|q − k|", "q·k 与 −|q − k| 的秩相关"),
+    )
+    return Measured(numbers, picture)
+
+
+RELATED = Question(
+    4,
+    asked=Both("Is a larger dot product a smaller distance?", "点积越大，距离就越近吗？"),
+    said=Both(
+        "The larger q · k, the more alike the two: the dot product is a distance to the query.",
+        "q·k 越大，两者越相关：点积就是到查询的距离。",
+    ),
+    parts=(
+        Part(
+            Both(
+                "Where all keys have one length, dot product and distance rank alike.",
+                "所有键长度相同时，点积与距离的排序一致。",
+            ),
+            (above("unit", 0.999),),
+        ),
+        Part(Both("In this model they rank alike too.", "在该模型中，两者的排序也一致。"), (above("distance", 0.99),)),
+        Part(
+            Both("In this model it ranks as the cosine does.", "在该模型中，点积与余弦的排序一致。"),
+            (above("cosine", 0.99),),
+        ),
+    ),
+    measure=_related,
+    numbers={
+        "unit": Quantity(Both("rank correlation with −|q − k|, keys of one length", "与 −|q − k| 的秩相关，键等长")),
+        "distance": Quantity(
+            Both("rank correlation with −|q − k|, median of heads", "与 −|q − k| 的秩相关，各头中位数")
+        ),
+        "cosine": Quantity(Both("rank correlation with the cosine, median of heads", "与余弦的秩相关，各头中位数")),
+    },
+    setting=Both(
+        "Heads of the first stream, Spearman within each row. Keys of one length: 64 random rows of 32 keys, seed 0.",
+        "第一个注意力流的各个头，逐行计算 Spearman 秩相关。等长的键：64 行，每行 32 个随机键，种子 0。",
+    ),
+    because=Both(
+        "|q − k|² = |q|² + |k|² − 2 q · k: in a row only |k| comes between. A long key gets a large product without "
+        "being near.",
+        "|q − k|² = |q|² + |k|² − 2 q·k：同一行中差别只来自 |k|。长的键即使不近，点积也可以很大。",
+    ),
+    refuted=Both("Heads with keys of unequal length that rank alike.", "如果键长度不等，排序却仍一致，结论就被推翻。"),
+    formula=r"|q - k|^2 = |q|^2 + |k|^2 - 2\, q \cdot k: \quad \rho = <distance>",
+    papers=(VASWANI_2017,),
+    see=See("scores"),
+    of=ANY,
+)
+
+
+def _telling(subject: Subject) -> Measured:
+    left = subject.once("left out", lambda: leave_one_out.leave_out(subject.loaded, subject.trace))
+    rho = leave_one_out.correlations(left)["rho"].dropna()
+    if rho.empty:
+        raise ValueError("no head of this text ranks its tokens, for all get the same weight")
+    picture = Bars(
+        (Both("lowest head", "最低的头"), Both("median of heads", "各头中位数"), Both("highest head", "最高的头")),
+        [float(rho.min()), float(rho.median()), float(rho.max())],
+        Both("Spearman with leaving the token out", "与去掉该 token 的影响的 Spearman 秩相关"),
+    )
+    return Measured({"lowest": float(rho.min()), "median": float(rho.median()), "highest": float(rho.max())}, picture)
+
+
+TELLING = Question(
+    5,
+    asked=Both("Is the weight a token's importance?", "注意力权重就是重要性吗？"),
+    said=Both(
+        "The attention weight tells how important a token is for the task.",
+        "注意力权重表示某个 token 对任务的重要程度。",
+    ),
+    parts=(
+        Part(
+            Both(
+                "Some head ranks tokens somewhat as leaving them out does.",
+                "有的头对 token 的排序与逐个去掉的结果有些一致。",
+            ),
+            (above("highest", 0.5),),
+        ),
+        Part(Both("Heads in general do.", "一般的头都是如此。"), (above("median", 0.5),)),
+        Part(Both("Every head does.", "每个头都是如此。"), (above("lowest", 0.5),)),
+    ),
+    measure=_telling,
+    numbers={
+        "lowest": Quantity(Both("rank correlation, lowest head", "秩相关，最低的头")),
+        "median": Quantity(Both("rank correlation, median of heads", "秩相关，各头中位数")),
+        "highest": Quantity(Both("rank correlation, highest head", "秩相关，最高的头")),
+    },
+    setting=Both(
+        "Each token is left out in turn, and the change of the output is ranked beside the attention that each head "
+        "gives the token. The highest of many heads is high by chance too, above all in a short text.",
+        "逐个去掉 token，把输出的变化与各头给该 token 的注意力按秩比较。"
+        "头很多时，最高值也可能出于偶然，短文本尤其如此。",
+    ),
+    because=Both(
+        "A weight says how much of a value is mixed in, not what "
+        "the value holds or what later layers do with it. Much "
+        "weight goes to tokens that serve as a resting place.",
+        "权重只表示混入多少值，并不说明值里有什么，也不说明后面的层怎样使用它。许多权重落在充当“歇脚处”的 token 上。",
+    ),
+    refuted=Both(
+        "A model all of whose heads rank tokens as leaving them out does.",
+        "如果所有头的排序都与逐个去掉的结果一致，结论就被推翻。",
+    ),
+    formula=r"\rho(A, \Delta_{-j}): \quad <lowest> \ldots <median> \ldots <highest>",
+    papers=(JAIN_2019, WIEGREFFE_2019, XIAO_2023),
+    see=See("scores"),
+    of=ANY,
+)
+
+
+def _two_sequences(subject: Subject) -> Measured:
+    trace = subject.trace
+    cross, own = _first(subject, "cross"), _first(subject, "encoder")
+    numbers = {
+        "rows": float(len(cross.site.queries)),
+        "target": float(len((trace.target or trace.encoding).tokens)),
+        "columns": float(len(cross.site.keys)),
+        "source": float(len(trace.encoding.tokens)),
+        "self_rows": float(len(own.site.queries)),
+        "self_columns": float(len(own.site.keys)),
+        "function": float(np.abs(_weights(cross) - _by_formula(subject, cross)).max()),
+    }
+    picture = Map(
+        _weights(cross).mean(axis=0).astype(np.float32),
+        cross.site.queries,
+        cross.site.keys,
+        Both("query (target)", "查询（目标）"),
+        Both("key (source)", "键（源）"),
+        Both("weight, mean of heads", "权重，各头均值"),
+    )
+    return Measured(numbers, picture)
+
+
+TWO_SEQUENCES = Question(
+    6,
+    asked=Both(
+        "How does self-attention differ from cross-attention?", "自注意力与传统（编码器-解码器）注意力有何不同？"
+    ),
+    said=Both(
+        "In classical attention the query comes from the target, keys and values from the source; in self-attention "
+        "all come from one sequence.",
+        "传统注意力的查询来自目标序列，键和值来自源序列；自注意力的三者来自同一序列。",
+    ),
+    parts=(
+        Part(
+            Both("Cross-attention: rows are the target's, columns the source's.", "交叉注意力：行是目标，列是源。"),
+            (equal("rows", "target"), equal("columns", "source")),
+        ),
+        Part(
+            Both("Self-attention: rows and columns are the same tokens.", "自注意力：行与列是同一批 token。"),
+            (equal("self_rows", "self_columns"), equal("self_rows", "source")),
+        ),
+        Part(Both("The function is the same.", "所用的函数相同。"), (below("function", 1e-4),)),
+    ),
+    measure=_two_sequences,
+    numbers={
+        "rows": Quantity(Both("rows of the cross map", "交叉注意力图的行数")),
+        "target": Quantity(Both("target tokens read", "解码器读入的目标 token")),
+        "columns": Quantity(Both("columns of the cross map", "交叉注意力图的列数")),
+        "source": Quantity(Both("source tokens", "源 token")),
+        "self_rows": Quantity(Both("rows of the encoder's map", "编码器自注意力图的行数")),
+        "self_columns": Quantity(Both("columns of the encoder's map", "编码器自注意力图的列数")),
+        "function": Quantity(Both("cross map's difference from softmax(QKᵀ/√d_k)", "交叉注意力与公式的最大差")),
+    },
+    setting=Both(
+        "First cross-attention and first self-attention of an encoder-decoder, which has both.",
+        "编码器-解码器的第一个交叉注意力与第一个自注意力；只有这类模型两者都有。",
+    ),
+    because=Both(
+        "They are told as two inventions, since the one came with the RNN and the other with the Transformer.",
+        "前者随 RNN 出现，后者随 Transformer 普及，因此常被说成两种不同的发明。",
+    ),
+    refuted=Both("A cross map of another shape.", "如果交叉注意力图的形状不同，结论就被推翻。"),
+    formula=r"A_{\times} \in \mathbb{R}^{<rows> \times <columns>}, \quad "
+    r"A \in \mathbb{R}^{<self_rows> \times <self_columns>}",
+    papers=(BAHDANAU_2015, VASWANI_2017),
+    see=See(""),
+    of=ENCODER_DECODER,
+)
+
+
+def _recurrent(*, attention: bool) -> RecurrentEncoderDecoder:
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        return RecurrentEncoderDecoder(RecurrentConfig(vocabulary=12, width=32, cell="gru", attention=attention))
+
+
+def _reads_states(*, attention: bool) -> list[float]:
+    """The gradient of the first written token's scores by each state of the encoder, beside its last one; [T]."""
+    network = _recurrent(attention=attention)
+    read = network.encode(torch.arange(10)[None])
+    states = read.states.detach().requires_grad_()
+    keys = read.keys if network.attention is None else network.attention.keys(states)
+    given = read._replace(states=states, keys=keys, last=read.last.detach().requires_grad_())
+    scores, _, _ = network.step(torch.tensor([10]), network.start(given), given)
+    (found,) = torch.autograd.grad(scores.square().sum(), states, allow_unused=True)
+    return [0.0] * 10 if found is None else [float(one) for one in found[0].norm(dim=-1)]
+
+
+def _bottleneck(subject: Subject) -> Measured:
+    without, given = (_reads_states(attention=one) for one in (False, True))
+    heads = [head for head in interventions.every_head(subject.trace) if head.stream == "cross"]
+    change = interventions.drop(subject.loaded, subject.trace, heads=heads)
+    before, after = (torch.tensor(one.output.astype(np.float64)) for one in (change.before, change.after))
+    moved = float((1 - torch.cosine_similarity(before, after, dim=-1)).mean())
+    picture = Lines(
+        (
+            Series(Both("without attention", "没有注意力"), list(range(1, 11)), without, dashed=True),
+            Series(Both("with attention", "有注意力"), list(range(1, 11)), given),
+        ),
+        x_title=Both("state of the encoder", "编码器的状态"),
+        y_title=Both("gradient of the decoder's scores", "解码器得分对它的梯度"),
+    )
+    return Measured({"without": max(without), "least": min(given), "moved": moved}, picture)
+
+
+BOTTLENECK = Question(
+    7,
+    asked=Both("Does attention open the bottleneck of Seq2Seq?", "注意力解决了 Seq2Seq 的瓶颈吗？"),
+    said=Both(
+        "Without attention the decoder sees only the encoder's last state; with attention it sees all.",
+        "没有注意力时，解码器只能看到编码器的最后一个状态；有了注意力，就能看到所有状态。",
+    ),
+    parts=(
+        Part(
+            Both("Without attention it reads only the last state.", "没有注意力时只读最后一个状态。"),
+            (at_most("without", 0),),
+        ),
+        Part(Both("With attention it reads every state.", "有注意力时每个状态都读。"), (above("least", 1e-6),)),
+        Part(
+            Both("A trained translator needs its cross-attention.", "训练好的翻译模型离不开交叉注意力。"),
+            (above("moved", 0.05),),
+        ),
+    ),
+    measure=_bottleneck,
+    numbers={
+        "without": Quantity(
+            Both("gradient by a state beside the last, no attention", "除最后状态外的梯度，没有注意力")
+        ),
+        "least": Quantity(Both("smallest gradient by a state, with attention", "各状态梯度的最小值，有注意力")),
+        "moved": Quantity(
+            Both("output moved without cross-attention, 1 − cosine", "去掉交叉注意力后输出的变化，1 − 余弦")
+        ),
+    },
+    setting=Both(
+        "A GRU encoder-decoder of width 32, 10 tokens, untrained, "
+        "seed 0: gradient of the first scores. Translator: all "
+        "heads of cross-attention are left out of the reader's text.",
+        "宽度 32 的 GRU 编码器-解码器，10 个 token，未训练，种子 0：首个输出得分的梯度。"
+        "翻译模型：在同一文本上去掉交叉注意力的所有头。",
+    ),
+    because=Both(
+        "The last state has one size, however long the text is. "
+        "Later RNNs give it to every step of the decoder, which "
+        "eases the way but not the bottleneck.",
+        "不论文本多长，最后一个状态的大小都不变。后来的 RNN 把它送到解码器的每一步，路径变短了，但瓶颈还在。",
+    ),
+    refuted=Both(
+        "A decoder without attention that reads another state.", "如果没有注意力的解码器还读了其他状态，结论就被推翻。"
+    ),
+    formula=r"\left\| \frac{\partial o_1}{\partial h_j} \right\|: \quad <without> \;\to\; \ge <least>",
+    papers=(BAHDANAU_2015,),
+    see=See("lab"),
+    of=ENCODER_DECODER,
+)
+
+
+@torch.inference_mode()
+def _rnn_query(subject: Subject) -> Measured:
+    network = _recurrent(attention=True)
+    read = network.encode(torch.arange(10)[None])
+    start = network.start(read)
+    _, state, first = network.step(torch.tensor([10]), start, read)
+    _, _, other = network.step(torch.tensor([3]), start, read)
+    _, _, second = network.step(torch.tensor([3]), state, read)
+    assert first is not None
+    assert other is not None
+    assert second is not None
+    return Measured(
+        {"token": float((first - other).abs().max()), "state": float((first - second).abs().max())},
+        Lines(
+            (
+                Series(Both("step 1", "第 1 步"), list(range(1, 11)), first[0].tolist()),
+                Series(Both("step 2", "第 2 步"), list(range(1, 11)), second[0].tolist(), dashed=True),
+            ),
+            x_title=Both("state of the encoder", "编码器的状态"),
+            y_title=Both("weight", "权重"),
+        ),
+    )
+
+
+RNN_QUERY = Question(
+    8,
+    asked=Both("Which is the query in the attention of an RNN?", "RNN 的注意力中谁是 Q？"),
+    said=Both("In the attention of an RNN the last output is Q.", "RNN 的注意力中，最后一个输出是 Q。"),
+    parts=(
+        Part(
+            Both(
+                "The query is the decoder's state before the step, not the token read in it.",
+                "查询是解码器上一步的状态，而不是这一步读入的 token。",
+            ),
+            (at_most("token", 0),),
+        ),
+        Part(Both("One query serves for all steps.", "所有步共用一个查询。"), (at_most("state", 1e-6),)),
+    ),
+    measure=_rnn_query,
+    numbers={
+        "token": Quantity(Both("change of a weight by another token read", "换读入的 token 后权重的最大变化")),
+        "state": Quantity(Both("change of a weight from step 1 to step 2", "第 1 步到第 2 步权重的最大变化")),
+    },
+    setting=Both(
+        "Bahdanau's attention in a GRU encoder-decoder of width 32, 10 tokens, untrained, seed 0.",
+        "宽度 32 的 GRU 编码器-解码器，Bahdanau 注意力，10 个 token，未训练，种子 0。",
+    ),
+    because=Both(
+        "Classifiers with attention over an RNN do take the last "
+        "state as the one query. In translation there is a new "
+        "query for each word that is written.",
+        "在 RNN 上加注意力做分类时，确实用最后状态作唯一的查询；翻译则每写一个词就有一个新的查询。",
+    ),
+    refuted=Both("Weights that stay from step to step.", "如果各步的权重不变，结论就被推翻。"),
+    formula=r"e_{ij} = v^\top \tanh(W s_{i-1} + U h_j): \quad \max |\alpha_{2} - \alpha_{1}| = <state>",
+    papers=(BAHDANAU_2015,),
+    see=See("lab"),
+)
+
+
+def _connected(subject: Subject) -> Measured:
+    _first(subject)
+    stream = subject.trace.sites[0].stream
+    fixed = subject.once(
+        "fixed mixing", lambda: interventions.against_fixed(subject.loaded, subject.trace, stream=stream)
+    )
+    n = fixed.tokens
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        layer = torch.nn.Linear(n, n, bias=False)
+    jacobian = torch.autograd.functional.jacobian
+    jacobians = [jacobian(layer, x) for x in (torch.zeros(n), torch.ones(n))]  # type: ignore[no-untyped-call]
+    by_head = fixed.table["largest"]
+    return Measured(
+        {
+            "attention": float(by_head.max()),
+            "connected": float((jacobians[0] - jacobians[1]).abs().max()),
+            "parameters": float(fixed.parameters),
+            "longer": float((n + 1) ** 2 - n**2),
+        },
+        Bars(
+            (
+                Both("attention, median of heads", "注意力，各头中位数"),
+                Both("attention, largest", "注意力，最大值"),
+                Both("fully connected", "全连接"),
+            ),
+            [float(by_head.median()), float(by_head.max()), 0.0],
+            Both("change of a mixing weight by another text", "换文本后混合权重的变化"),
+        ),
+    )
+
+
+CONNECTED = Question(
+    9,
+    asked=Both("How does attention differ from a fully connected layer?", "注意力与全连接层有什么区别？"),
+    said=Both(
+        "A fully connected layer mixes with fixed weights, attention with weights that follow from the input; else "
+        "they are the same.",
+        "全连接层的权重固定，注意力的权重由输入决定；除此之外两者相同。",
+    ),
+    parts=(
+        Part(Both("Attention's weights follow the text.", "注意力的权重随文本变化。"), (above("attention", 0.01),)),
+        Part(Both("Those of a fully connected layer do not.", "全连接层的权重不变。"), (at_most("connected", 0),)),
+        Part(
+            Both(
+                "A fully connected layer over tokens fits a text of any length.",
+                "作用于 token 的全连接层也适用于任意长度。",
+            ),
+            (at_most("longer", 0),),
+        ),
+    ),
+    measure=_connected,
+    numbers={
+        "attention": Quantity(Both("largest change of a weight, attention", "权重的最大变化，注意力")),
+        "connected": Quantity(Both("largest change of a weight, fully connected", "权重的最大变化，全连接")),
+        "parameters": Quantity(Both("parameters of a layer over these n tokens, n²", "作用于这 n 个 token 的参数，n²")),
+        "longer": Quantity(Both("parameters more for a token more", "多一个 token 时增加的参数")),
+    },
+    setting=Both(
+        "The text's own tokens are read backwards, and every head's "
+        "map is compared cell by cell. The fully connected "
+        "layer has random weights, seed 0; its Jacobian is taken at two inputs.",
+        "把同一文本的 token 倒过来读，逐格比较各头的注意力图。全连接层权重随机，种子 0，在两个输入处求雅可比矩阵。",
+    ),
+    because=Both(
+        "For one fixed input attention is a linear map of the values, "
+        "and looks like a layer of its own for that input.",
+        "输入固定时，注意力对值来说只是一个线性变换，看起来就像专为这个输入准备的全连接层。",
+    ),
+    refuted=Both("Maps that stay when the text changes.", "如果换了文本注意力图不变，结论就被推翻。"),
+    formula=r"\max |A(x') - A(x)| = <attention>, \quad \max |W - W| = <connected>, \quad n^2 = <parameters>",
+    papers=(VASWANI_2017,),
+    see=See("what_if"),
+    of=ANY,
+)
+
+
+def _curves(subject: Subject) -> dict[str, Floats]:
+    """||ds_T / dx_t|| by network, t from 1 to 100."""
+
+    def make() -> dict[str, Floats]:
+        table = distance.curves(distance.Setting(steps=100, width=32))
+        return {str(name): rows.sort_values("step")["norm"].to_numpy() for name, rows in table.groupby("network")}
+
+    return subject.once("gradients over distance", make)
+
+
+_NETWORKS = {
+    "tanh-RNN": Both("tanh-RNN", "tanh-RNN"),
+    "GRU": Both("GRU", "GRU"),
+    "LSTM": Both("LSTM", "LSTM"),
+    "open LSTM": Both("LSTM, forget bias 2", "LSTM，遗忘门偏置 2"),
+    "attention": Both("attention", "注意力"),
+}
+
+
+def _lines(curves: dict[str, Floats]) -> Lines:
+    return Lines(
+        tuple(
+            Series(name, list(range(99, -1, -1)), curves[key].tolist(), dashed=key != "attention")
+            for key, name in _NETWORKS.items()
+        ),
+        x_title=Both("distance T − t", "距离 T − t"),
+        y_title=Both("‖∂s_T/∂x_t‖", "‖∂s_T/∂x_t‖"),
+        log_y=True,
+    )
+
+
+def _long_range(subject: Subject) -> Measured:
+    curves = _curves(subject)
+    kept = {name: float(norms[0] / norms[-11]) for name, norms in curves.items()}
+    return Measured({"attention": kept["attention"], "rnn": kept["tanh-RNN"], "lstm": kept["LSTM"]}, _lines(curves))
+
+
+LONG_RANGE = Question(
+    10,
+    asked=Both("Does attention reach far in one layer?", "注意力一层就能建立长距离依赖吗？"),
+    said=Both(
+        "Attention joins any two positions in one step, O(1); an RNN needs as many steps as lie between.",
+        "注意力一步就能连接任意两个位置，路径为 O(1)；RNN 需要逐步传递。",
+    ),
+    parts=(
+        Part(
+            Both(
+                "In attention the first token counts about as much as a near one.",
+                "注意力中，第一个 token 的影响与近处的相当。",
+            ),
+            (at_least("attention", 0.5),),
+        ),
+        Part(
+            Both("In an RNN next to nothing of it is left.", "RNN 中几乎没有影响了。"),
+            (below("rnn", 1e-3), below("lstm", 1e-3)),
+        ),
+    ),
+    measure=_long_range,
+    numbers={
+        "attention": Quantity(
+            Both("gradient at distance 99 over that at 10, attention", "距离 99 与 10 的梯度之比，注意力")
+        ),
+        "rnn": Quantity(Both("the same, tanh-RNN", "同上，tanh-RNN")),
+        "lstm": Quantity(Both("the same, LSTM", "同上，LSTM")),
+    },
+    setting=Both(
+        "Untrained networks of width 32 on 100 random inputs, median of the seeds; no loaded model takes part.",
+        "宽度 32 的未训练网络，100 个随机输入，各种子的中位数；不涉及已载入的模型。",
+    ),
+    because=Both(
+        "Every pair has its own cell in the map, so that distance costs "
+        "nothing. Whether a trained head uses it is another question.",
+        "每一对位置在注意力图中都有自己的格子，所以距离没有代价。训练好的头是否用到它，是另一个问题。",
+    ),
+    refuted=Both("A gradient of attention that fades with distance.", "如果注意力的梯度随距离消失，结论就被推翻。"),
+    formula=r"\frac{\|\partial s_{100} / \partial x_1\|}{\|\partial s_{100} / "
+    r"\partial x_{90}\|} = <attention>, \quad <rnn> \;(\mathrm{RNN})",
+    papers=(VASWANI_2017,),
+    see=See("time"),
+)
+
+
+def _vanishing(subject: Subject) -> Measured:
+    curves = _curves(subject)
+    grown = distance.curves(distance.Setting(steps=10, width=32, scale=3.0))
+    grown = grown[grown["network"] == "tanh-RNN"].sort_values("step")["norm"].to_numpy()
+    parts = distance.parts(distance.Setting(steps=60, width=32))
+    parts = parts[parts["network"] == "tanh-RNN"]
+    kept = {name: float(norms[0] / norms[-1]) for name, norms in curves.items()}
+    return Measured(
+        {
+            "rnn": kept["tanh-RNN"],
+            "gru": kept["GRU"],
+            "lstm": kept["LSTM"],
+            "open": kept["open LSTM"],
+            "scaled": float(grown[0] / curves["tanh-RNN"][-10]),
+            "whole": float(parts["total"].iloc[0]),
+        },
+        _lines(curves),
+    )
+
+
+VANISHING = Question(
+    11,
+    asked=Both("Do gradients vanish in RNNs, and do gates help?", "RNN 的梯度会消失吗？门控能解决吗？"),
+    said=Both(
+        "Gradients of RNNs vanish, so that the weights of early steps are not updated. LSTM and GRU solve it.",
+        "RNN 的梯度会消失，早期时刻的权重得不到更新；LSTM 和 GRU 解决了这个问题。",
+    ),
+    parts=(
+        Part(
+            Both("Over 99 steps a tanh-RNN's gradient vanishes.", "经过 99 步，tanh-RNN 的梯度消失。"),
+            (below("rnn", 1e-6),),
+        ),
+        Part(
+            Both("It vanishes whatever the recurrent weights are.", "不论循环权重多大都会消失。"),
+            (below("scaled", 10),),
+        ),
+        Part(
+            Both("A GRU and an LSTM as they begin keep it.", "初始状态的 GRU 和 LSTM 能保留梯度。"),
+            (above("gru", 1e-3), above("lstm", 1e-3)),
+        ),
+        Part(
+            Both("An open forget gate keeps much more of it.", "遗忘门打开时能多保留很多。"),
+            (above("open", "lstm", times=1000),),
+        ),
+        Part(Both("The weights are not updated.", "权重得不到更新。"), (below("whole", 1e-6),)),
+    ),
+    measure=_vanishing,
+    numbers={
+        "rnn": Quantity(
+            Both("gradient at the first step over that at the last, tanh-RNN", "首步与末步的梯度之比，tanh-RNN")
+        ),
+        "gru": Quantity(Both("the same, GRU", "同上，GRU")),
+        "lstm": Quantity(Both("the same, LSTM", "同上，LSTM")),
+        "open": Quantity(Both("the same, LSTM with forget bias 2", "同上，遗忘门偏置为 2 的 LSTM")),
+        "scaled": Quantity(
+            Both(
+                "tanh-RNN over 9 steps: gradient with W_hh times 3 over that without",
+                "tanh-RNN 经 9 步：W_hh 乘 3 与不乘的梯度之比",
+            )
+        ),
+        "whole": Quantity(Both("gradient of the shared weights, all 60 steps", "共享权重的梯度，60 步合计")),
+    },
+    setting=Both(
+        "Untrained networks of width 32 on 100 random inputs, median of the seeds; the shared weights over 60 steps.",
+        "宽度 32 的未训练网络，100 个随机输入，各种子的中位数；共享权重用 60 步。",
+    ),
+    because=Both(
+        "All steps use the same weights, so there are no weights of an early step; what vanishes is the early steps' "
+        "part in their gradient. Gates help as far as they are open, which training has to learn.",
+        "各时刻共用同一组权重，并没有“早期时刻的权重”；消失的是早期时刻在总梯度中的贡献。"
+        "门控只有打开时才有用，而这要靠训练学到。",
+    ),
+    refuted=Both("A contracting RNN whose gradient stays.", "如果收缩的 RNN 仍保留梯度，结论就被推翻。"),
+    formula=r"\frac{\|\partial s_T/\partial x_1\|}{\|\partial s_T/\partial x_T\|}: \; "
+    r"<rnn> \;(\tanh), \; <gru> \;(\mathrm{GRU}), \; <lstm> \;(\mathrm{LSTM})",
+    see=See("time"),
+)
+
+
+NAME = Question(
+    15,
+    asked=Both("Is there a model named Attention Transformer?", "有叫“Attention Transformer”的模型吗？"),
+    said=Both("Attention Transformer is a model.", "Attention Transformer 是一种模型。"),
+    because=Both(
+        "The Transformer's paper is called Attention Is All You Need, and the two words are run together.",
+        "Transformer 的论文题为 Attention Is All You Need，两个词就被连在了一起。",
+    ),
+    refuted=Both(
+        "A paper that defines a standard model of this name.", "如果有论文把它定义为标准模型名，结论就被推翻。"
+    ),
+    stated=Stated(
+        "false",
+        Both(
+            "A name cannot be measured. The paper calls its model Transformer, and its mechanism attention.",
+            "名称无法测量。论文把模型叫作 Transformer，把其中的机制叫作注意力。",
+        ),
+    ),
+    papers=(VASWANI_2017,),
+)
+
+
+THEME = Theme(
+    "basics",
+    Both("What attention is", "注意力是什么"),
+    (
+        FORMULA,
+        ROLES,
+        ITSELF,
+        RELATED,
+        TELLING,
+        TWO_SEQUENCES,
+        BOTTLENECK,
+        RNN_QUERY,
+        CONNECTED,
+        LONG_RANGE,
+        VANISHING,
+        NAME,
+    ),
+)
