@@ -126,7 +126,7 @@ IS_ENCODER = Question(
     ),
     formula=r"\frac{|\Delta K|}{|K|}: \quad <encoder> \;(\leftrightarrow), \qquad <decoder> \;(\rightarrow)",
     papers=(DEVLIN_2019,),
-    see=See("time", {"section": "past"}),
+    see=See("time", {"section": "Old keys and queries"}),
     of=ENCODER,
 )
 
@@ -209,7 +209,7 @@ GRANULARITY = Question(
     ),
     formula=r"\left(\frac{n_c}{n}\right)^2 = \left(\frac{<characters>}{<pieces>}\right)^2 = <cells>",
     papers=(DEVLIN_2019,),
-    see=See("tokens", {"section": "pieces"}),
+    see=See("tokens", {"section": "One text, many vocabularies"}),
     of=ANY,
 )
 
@@ -303,7 +303,7 @@ MASKING = Question(
     refuted=Both("A reason that gives 15 % without trying.", "如果有理论能不经实验得出 15%，结论就被推翻。"),
     formula=r"0.15 \cdot (0.8, 0.1, 0.1): \quad <masked>, \; <random>, \; <kept>",
     papers=(DEVLIN_2019, WETTIG_2023),
-    see=See("tokens", {"section": "masking"}),
+    see=See("tokens", {"section": "Masking"}),
     of=FILLS_MASKS,
 )
 
@@ -391,7 +391,7 @@ CLS = Question(
     ),
     formula=r"\min_{w \geq 0, \sum w = 1} \frac{|x_{CLS} - \sum_j w_j x_j|}{|x_{CLS}|} = <miss>",
     papers=(DEVLIN_2019, REIMERS_2019),
-    see=See("tokens", {"section": "vector"}),
+    see=See("tokens", {"section": "A sentence as a vector"}),
     of=HAS_CLS,
 )
 
@@ -469,7 +469,7 @@ NONLINEAR = Question(
     ),
     formula=r"\frac{|f(2x)|}{|f(x)|}: \quad (QK^\top)V = <without>, \qquad \mathrm{LN} = <norm>",
     papers=(DEVLIN_2019, VASWANI_2017),
-    see=See("block", {"section": "ffn"}),
+    see=See("block", {"section": "FFN"}),
     of=SEES_QUERIES,
 )
 
@@ -554,7 +554,7 @@ LONG = Question(
     ),
     formula=r"n = <document>, \; n_{\max} = <limit>, \qquad \frac{nnz}{n^2}: \; <longformer>, \; <bigbird>",
     papers=(DEVLIN_2019, BELTAGY_2020, ZAHEER_2020),
-    see=See("tokens", {"section": "long"}),
+    see=See("tokens", {"section": "Long texts"}),
     of=ENCODER,
 )
 
@@ -651,7 +651,7 @@ PIECES = Question(
     ),
     formula=r"\arg\max c(a, b): \; <frequent>, \qquad \arg\max \Delta \log L: \; <gain>",
     papers=(SENNRICH_2016, KUDO_2018),
-    see=See("tokens", {"section": "merges"}),
+    see=See("tokens", {"section": "How pieces are learned"}),
 )
 
 

@@ -152,7 +152,7 @@ QUADRATIC = Question(
     ),
     formula=r"4 n^2 d + 8 n d^2: \quad n^{<core>} \; (Q K^\top, A V), \qquad n^{<short>} \; (n = 512)",
     papers=(VASWANI_2017,),
-    see=See("costs", {"section": "derivation"}),
+    see=See("costs", {"section": "How it is counted"}),
     of=ANY,
 )
 
@@ -266,7 +266,7 @@ AGAINST_FFN = Question(
     ),
     formula=r"\frac{8 n d^2 + 4 n^2 d}{4 n d \, d_{ff}}: \quad <here>, \qquad <at_512> \; (n = 512)",
     papers=(VASWANI_2017,),
-    see=See("costs", {"section": "beside"}),
+    see=See("costs", {"section": "Side by side"}),
     of=ANY,
     whole=Whole(
         run=_timed,
@@ -402,7 +402,7 @@ LIMITED = Question(
     ),
     formula=r"\max |\mathrm{o}_i - O_i| = <alone>, \qquad \frac{B_1}{B_3} = <fused>",
     papers=(VASWANI_2017, DAO_2022),
-    see=See("costs", {"section": "time"}),
+    see=See("costs", {"section": "Time"}),
     of=SEES_QUERIES,
 )
 
@@ -489,7 +489,7 @@ PARAMETERS = Question(
     ),
     formula=r"W_Q, W_K, W_V, W_O: <attention> = <squares> \, d^2, \qquad 2 d \, d_{ff} = <ffn>",
     papers=(VASWANI_2017,),
-    see=See("costs", {"section": "layers"}),
+    see=See("costs", {"section": "By layer"}),
     of=ANY,
 )
 

@@ -188,7 +188,7 @@ SERIAL = Question(
     ),
     formula=r"\frac{\ell(2n)}{\ell(n)}: \quad <lstm> \;(h_t = f(h_{t-1}, x_t)), \qquad <block> \;(QK^\top)",
     papers=(VASWANI_2017,),
-    see=See("time", {"section": "clock"}),
+    see=See("time", {"section": "Serial or parallel"}),
     whole=Whole(
         run=_clock,
         about=Both(
@@ -297,7 +297,7 @@ TEACHER = Question(
     ),
     formula=r"\frac{\max |z^{(1)} - z^{(n)}|}{\max |z|} = <difference>",
     papers=(VASWANI_2017,),
-    see=See("time", {"section": "forcing"}),
+    see=See("time", {"section": "Teacher forcing"}),
     of=STEP_BY_STEP,
 )
 
@@ -498,7 +498,7 @@ ORDERS = Question(
     formula=r"\Delta^2 F^{kv}_t = <cached_bend>, \quad \Delta^2 F_t = <uncached_bend>, \quad \Delta^2 \sum_t "
     r"F^{kv}_t = <text_bend>",
     papers=(SHAZEER_2019,),
-    see=See("costs", {"section": "memory"}),
+    see=See("costs", {"section": "Memory and steps"}),
     of=STEP_BY_STEP,
 )
 
@@ -586,7 +586,7 @@ ANY_STAGE = Question(
     formula=r"\frac{F_{1}}{F^{kv}} = <training>, \qquad \frac{|\Delta K|}{|K|}: \; <encoder> \;(\leftrightarrow), "
     r"\; <decoder> \;(\rightarrow)",
     papers=(SHAZEER_2019,),
-    see=See("time", {"section": "past"}),
+    see=See("time", {"section": "Old keys and queries"}),
     of=STEP_BY_STEP,
 )
 
@@ -655,7 +655,7 @@ NO_QUERIES = Question(
     formula=r"o_t = \mathrm{softmax}\!\left(\frac{q_t K_{\leq t}^\top}{\sqrt{d_k}}\right) V_{\leq t}: \quad "
     r"\#q_{<t} = <queries>, \; \#k_{<t} = <keys>",
     papers=(SHAZEER_2019,),
-    see=See("time", {"section": "past"}),
+    see=See("time", {"section": "Old keys and queries"}),
     of=STEP_BY_STEP,
 )
 
@@ -744,7 +744,7 @@ LINEAR = Question(
     ),
     formula=r"2 L n K E \cdot b = <counted> \approx <kept>, \qquad \frac{M(2n)}{M(n)} = <growth>",
     papers=(SHAZEER_2019, AINSLIE_2023),
-    see=See("costs", {"section": "memory"}),
+    see=See("costs", {"section": "Memory and steps"}),
     of=STEP_BY_STEP,
 )
 

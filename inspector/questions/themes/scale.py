@@ -195,7 +195,7 @@ SCALED_VARIANCE = Question(
     formula=r"\mathrm{Var}\!\left(\frac{q \cdot k}{\sqrt{d_k}}\right) = \frac{d_k}{d_k} = 1: \quad"
     r" <smallest> \ldots <largest>",
     papers=(VASWANI_2017,),
-    see=See("scores", {"section": "theory"}),
+    see=See("scores", {"section": "Theory"}),
     of=SEES_QUERIES,
 )
 
@@ -259,7 +259,7 @@ SATURATION = Question(
     ),
     formula=r"\frac{\|J\|}{\|J_{1/\sqrt{d_k}}\|}: \quad <narrow> \ (d_k = 4), \quad <wide> \ (d_k = 512)",
     papers=(VASWANI_2017,),
-    see=See("scores", {"section": "theory"}),
+    see=See("scores", {"section": "Theory"}),
 )
 
 
@@ -315,7 +315,7 @@ EXPLOSION = Question(
     ),
     formula=r"\left\|\frac{\partial p}{\partial q}\right\|: \quad <without> \;(1), \quad <with> \;(1/\sqrt{d_k})",
     papers=(VASWANI_2017,),
-    see=See("scores", {"section": "theory"}),
+    see=See("scores", {"section": "Theory"}),
 )
 
 
@@ -373,7 +373,7 @@ OUTPUTS = Question(
     ),
     formula=r"\sum_j \frac{e^{s_j}}{\sum_l e^{s_l}} = <sum_without>, \qquad \max_j s_j = <input_without>",
     papers=(VASWANI_2017,),
-    see=See("scores", {"section": "theory"}),
+    see=See("scores", {"section": "Theory"}),
     of=SEES_QUERIES,
 )
 
@@ -438,7 +438,7 @@ EXAMPLE = Question(
     ),
     refuted=Both("A weight that does not depend on the number of keys.", "如果权重与键的个数无关，结论就被推翻。"),
     formula=r"\frac{e^8}{e^8 + 63} = <weight>, \qquad \frac{e^8}{e^8 + 511} = <many>",
-    see=See("scores", {"section": "theory"}),
+    see=See("scores", {"section": "Theory"}),
 )
 
 
@@ -484,7 +484,7 @@ SIGMAS = Question(
         "如果 d_k = 100 时随机分数的标准差是 1，结论就被推翻。",
     ),
     formula=r"\frac{10}{\sigma} = <sigmas>, \qquad P(|z| > 10) = <ten>",
-    see=See("scores", {"section": "theory"}),
+    see=See("scores", {"section": "Theory"}),
 )
 
 
@@ -549,7 +549,7 @@ NORMAL = Question(
     ),
     refuted=Both("Random q · k at d_k = 4 without heavy tails.", "如果 d_k = 4 时随机的 q·k 没有厚尾，结论就被推翻。"),
     formula=r"\kappa = \frac{6}{d_k}: \quad <narrow> \ (d_k = 4), \quad <wide> \ (d_k = 4096)",
-    see=See("scores", {"section": "one"}),
+    see=See("scores", {"section": "One head"}),
     of=SEES_QUERIES,
 )
 
@@ -620,7 +620,7 @@ JACOBIAN = Question(
     formula=r"\frac{\partial p_i}{\partial s_j} = p_i (\delta_{ij} - p_j), \quad \frac{\|g_q\|}{\|g_q^0\|} = <query>,"
     r" \quad \frac{\|g_v\|}{\|g_v^0\|} = <value>",
     papers=(VASWANI_2017,),
-    see=See("scores", {"section": "gradients"}),
+    see=See("scores", {"section": "Gradients"}),
 )
 
 SCALE_OR_NOT = Experiment(task="sort", a=Switches(heads=1), b=Switches(heads=1, scale="none"), seeds=2)
