@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 from torch import nn
 
 import models
-from inspector import block, normalization
+from inspector import block, feedforward, lens, normalization, positional
 from inspector.probe import record
 from inspector.questions.record.both import Both
 from inspector.questions.record.checks import above, around, at_least, below, equal, near
 from inspector.questions.record.kinds import ANY, Kind
 from inspector.questions.record.papers import (
+    BELROSE_2023,
     BRODY_2023,
     BRUNNER_2020,
     DETTMERS_2022,
@@ -23,7 +24,10 @@ from inspector.questions.record.papers import (
     KOBAYASHI_2020,
     KOBAYASHI_2021,
     KOVALEVA_2021,
+    LI_2023,
+    NOSTALGEBRAIST_2020,
     PUCCETTI_2022,
+    SU_2021,
     SUN_2024,
 )
 from inspector.questions.record.picture import Bars, Lines, Series
@@ -35,6 +39,12 @@ from models.registry import own_model
 from models.transformer.runner import OwnRunner
 
 NORMED = Kind(normed, Both("has no norms", "没有归一化层"), "minilm")
+READS_LAYERS = Kind(lambda loaded: loaded.predict is not None, Both("predicts no tokens", "不预测 token"), "mini-gpt")
+ROTATES = Kind(
+    lambda loaded: positional.rotates(loaded.config),
+    Both("does not turn its queries and keys (RoPE)", "没有使用 RoPE"),
+    "mini-gpt",
+)
 OTHERS = 8  # dimensions that are switched off for comparison
 
 
@@ -824,8 +834,274 @@ SPHERE = Question(
 )
 
 
+# --- 138: sparse activations ---------------------------------------------------------------------------------------
+
+
+def _sparse(subject: Subject) -> Measured:
+    blocks = blocks_of(subject)
+    stream = subject.trace.streams[0]
+    if not any(ffn.stream == stream for ffn in blocks.ffns):
+        raise ValueError(f"no FFN of {subject.loaded.card.id} was seen to be one")
+    table = feedforward.by_layer(blocks, subject.loaded.network, stream=stream)
+    positive = table["positive"]
+    picture = Lines(
+        (Series(Both("units above 0", "大于 0 的单元"), table["layer"].tolist(), positive.tolist(), part="ffn"),),
+        x_title=Both("layer", "层"),
+        y_title=Both("share of the FFN's units, mean of tokens", "占 FFN 单元的比例，对 token 取平均"),
+        mark_y=0.5,
+    )
+    return Measured(
+        {"positive": float(positive.mean()), "least": float(positive.min()), "silent": float(table["silent"].mean())},
+        picture,
+    )
+
+
+SPARSE = Question(
+    138,
+    asked=Both("Are the activations of FFNs sparse?", "FFN 的激活是稀疏的吗？"),
+    said=Both(
+        "In a trained Transformer only a few of the FFN's units are active for a token: neurons are lazy.",
+        "训练好的 Transformer 中，对每个 token 只有少数 FFN 单元被激活：神经元是“懒”的。",
+    ),
+    parts=(
+        Part(
+            Both("Fewer units are active than the half of a random network.", "被激活的单元少于随机网络的一半。"),
+            (below("positive", 0.4),),
+        ),
+        Part(Both("Fewer than one unit in ten is active.", "被激活的单元不到十分之一。"), (below("positive", 0.1),)),
+        Part(
+            Both(
+                "In the sparsest layer it is fewer than one in twenty.",
+                "最稀疏的一层中不到二十分之一。",
+            ),
+            (below("least", 0.05),),
+        ),
+    ),
+    measure=_sparse,
+    numbers={
+        "positive": Quantity(Both("units above 0, mean of layers", "大于 0 的单元，各层平均"), "%"),
+        "least": Quantity(Both("units above 0, sparsest layer", "大于 0 的单元，最稀疏的一层"), "%"),
+        "silent": Quantity(
+            Both("units above 0 for no token of this text", "对该文本所有 token 都不大于 0 的单元"),
+            "%",
+        ),
+    },
+    setting=Both(
+        "The numbers that go into the activation function, on all tokens of this text; of a gated FFN those of "
+        "the gate. "
+        "With ReLU what is above 0 is what is not zero; GELU and SiLU leave small negative numbers of the others.",
+        "激活函数的输入，该文本的所有 token；带门控的 FFN 取门控部分。用 ReLU 时，大于 0 就是非零；"
+        "GELU 和 SiLU 会给其余单元留下小的负值。",
+    ),
+    because=Both(
+        "A random network has about half of its units above 0. In training the share falls, without any term of "
+        "the loss "
+        "that asks for it, and it falls more in larger models. Small models, and those with GELU, are less sparse.",
+        "随机网络约有一半单元大于 0。训练中这个比例下降，损失里并没有要求稀疏的项；模型越大，下降越多。"
+        "小模型和用 GELU 的模型没有那么稀疏。",
+    ),
+    refuted=Both(
+        "A large trained model with ReLU of whose units half are active.",
+        "如果训练好的 ReLU 大模型有一半单元被激活，结论就被推翻。",
+    ),
+    formula=r"\frac{\#\{(x W_{up} + b)_j > 0\}}{d_{ff}} = <positive>",
+    papers=(LI_2023,),
+    see=See("block", {"section": "ffn"}),
+    of=ANY,
+    published={
+        "positive": Published("3.0 %", Both("of T5-Base's units not zero (ReLU)", "T5-Base 的非零单元（ReLU）")),
+    },
+)
+
+
+# --- 139: the logit lens -------------------------------------------------------------------------------------------
+
+
+def _lens(subject: Subject) -> Measured:
+    loaded, trace = subject.loaded, subject.trace
+    table = lens.logit_lens(trace, loaded.predict, loaded.tokenizer, top=1)
+    first = table[table["rank"] == 1]
+    wide = first.pivot_table(index="layer", columns="position", values="prediction", aggfunc="first")
+    last = wide.iloc[-1]
+    same = (wide == last).mean(axis=1)
+    sure = first.groupby("layer")["probability"].mean()
+    if len(same) < 3:
+        raise ValueError(f"{loaded.card.id} has too few layers to see a prediction form")
+    layers = [float(layer) for layer in same.index]
+    picture = Lines(
+        (
+            Series(Both("same token as at the end", "与最终预测相同"), layers, same.tolist()),
+            Series(Both("its probability there", "该层首选的概率"), layers, sure.tolist(), dashed=True),
+        ),
+        x_title=Both("layer after which the head is asked", "在该层之后读出"),
+        y_title=Both("share of positions, and mean probability", "位置的比例，平均概率"),
+    )
+    return Measured(
+        {
+            "first": float(same.iloc[0]),
+            "middle": float(same.iloc[len(same) // 2]),
+            "before": float(same.iloc[-2]),
+            "falls": float((same.diff().dropna() < -0.1).sum()),
+        },
+        picture,
+    )
+
+
+LENS = Question(
+    139,
+    asked=Both("Does a prediction form layer by layer?", "预测是逐层形成的吗？"),
+    said=Both(
+        "With the model's own head every layer can be read: the final guess is there long before the last layer, and "
+        "forms step by step (the logit lens).",
+        "用模型自己的输出层可以读出每一层：最终的预测在最后一层之前早已出现，并逐步形成（logit lens）。",
+    ),
+    parts=(
+        Part(
+            Both("Later layers are nearer to the final guess than the first.", "靠后的层比最初的层更接近最终预测。"),
+            (above("before", "first"),),
+        ),
+        Part(
+            Both(
+                "It comes step by step: no layer falls back.",
+                "逐步形成：没有哪一层明显倒退。",
+            ),
+            (equal("falls", 0),),
+        ),
+        Part(
+            Both("Half-way most positions have the final guess.", "到一半深度时，多数位置已是最终预测。"),
+            (above("middle", 0.5),),
+        ),
+    ),
+    measure=_lens,
+    numbers={
+        "first": Quantity(
+            Both("positions with the final guess, first layer read", "已是最终预测的位置，最初一层"),
+            "%",
+        ),
+        "middle": Quantity(Both("the same, half-way", "同上，一半深度"), "%"),
+        "before": Quantity(Both("the same, one layer before the end", "同上，倒数第二层"), "%"),
+        "falls": Quantity(Both("layers in which it falls by more than 10 %", "下降超过 10% 的层数")),
+    },
+    setting=Both(
+        "All positions of this text: the state after each layer through the final norm and the head, likeliest token. "
+        "Models without a head for tokens are stood in for by mini-gpt.",
+        "该文本的所有位置：每层之后的状态经过最后的归一化和输出层，取最可能的 token。没有词表输出层的模型由 "
+        "mini-gpt 代替。",
+    ),
+    because=Both(
+        "Residual sums let each layer correct what is there. But the head is trained for the last state alone, "
+        "so an early "
+        "layer may know what the lens cannot read; the tuned lens learns a translation for each layer.",
+        "残差连接让每一层都在已有结果上修正。但输出层只针对最后的状态训练，前面的层可能已经知道而 logit lens 读不出来；"
+        "tuned lens 为每一层另学一个变换。",
+    ),
+    refuted=Both(
+        "A model whose last layer but one is no nearer to its guess than the first.",
+        "如果某个模型的倒数第二层并不比第一层更接近最终预测，结论就被推翻。",
+    ),
+    formula=r"\arg\max \mathrm{head}(\mathrm{LN}(x_l)) = \arg\max z: \quad <first>, \; <middle>, \; <before>",
+    papers=(NOSTALGEBRAIST_2020, BELROSE_2023),
+    see=See(""),
+    of=READS_LAYERS,
+)
+
+
+# --- 140: RoPE's decay ---------------------------------------------------------------------------------------------
+
+FAR = 64  # tokens
+
+
+def _decay(subject: Subject) -> Measured:
+    loaded = subject.loaded
+    turns = positional.rotations(loaded, positions=min(256, loaded.max_tokens))
+    if not turns:
+        raise ValueError(f"the rotations of {loaded.card.id} cannot be asked alone")
+    turn = turns[0]
+    decay = turn.decay()
+    if len(decay) <= FAR:
+        raise ValueError(f"{loaded.card.id} reads too few positions to see how products fall with distance")
+    apart = np.arange(len(decay))[:, None]
+    # the paper's bound: the mean length of the partial sums of exp(i k w_j) over the pairs j
+    partial = np.cumsum(np.exp(1j * apart * turn.frequencies), axis=1)
+    bound = np.abs(partial).mean(axis=1)
+    bound = bound / bound[0]
+    picture = Lines(
+        (
+            Series(Both("the paper's bound", "论文的上界"), apart[:, 0].tolist(), bound.tolist(), dashed=True),
+            Series(Both("q and k of ones", "q、k 全为 1 时"), apart[:, 0].tolist(), decay.tolist()),
+        ),
+        x_title=Both("distance in tokens", "相隔的 token 数"),
+        y_title=Both("of the product at distance 0", "相对距离为 0 时的内积"),
+    )
+    return Measured(
+        {
+            "bound": float(bound[FAR]),
+            "product": float(decay[FAR]),
+            "rises": float((np.diff(decay) > 0).mean()),
+        },
+        picture,
+    )
+
+
+DECAY = Question(
+    140,
+    asked=Both("Does RoPE make far tokens count less?", "RoPE 有远程衰减吗？"),
+    said=Both(
+        "With RoPE the product of a query and a key decays with their distance.",
+        "RoPE 具有远程衰减性：q 与 k 的内积随相对距离增大而衰减。",
+    ),
+    parts=(
+        Part(
+            Both(
+                "The bound on the product falls with the distance.",
+                "内积的上界随距离下降。",
+            ),
+            (below("bound", 0.7),),
+        ),
+        Part(
+            Both("The product of a like query and key is smaller far away.", "相同的 q 与 k，相隔远时内积更小。"),
+            (below("product", 0.7),),
+        ),
+        Part(Both("It falls with every token.", "每远一个 token，内积都变小。"), (below("rises", 0.01),)),
+    ),
+    measure=_decay,
+    numbers={
+        "bound": Quantity(Both("bound 64 tokens apart, of that at 0", "相隔 64 个 token 时的上界，相对距离 0"), "%"),
+        "product": Quantity(
+            Both("product 64 tokens apart, of that at 0", "相隔 64 个 token 时的内积，相对距离 0"),
+            "%",
+        ),
+        "rises": Quantity(Both("distances at which the product rises", "内积反而变大的距离"), "%"),
+    },
+    setting=Both(
+        "The model's own turns, for distances up to 255 tokens: the bound of the paper's section 3.4.3, and a "
+        "query and a "
+        "key of ones. No text is read: trained queries and keys can undo it.",
+        "取该模型自己的旋转，相隔至多 255 个 token：论文 3.4.3 节的上界，以及分量全为 1 的 q、k。"
+        "不读文本：训练后的 q、k 可以抵消这种衰减。",
+    ),
+    because=Both(
+        "The turns of many frequencies get out of step, so their mean falls; it swings as it does, for each is a "
+        "cosine. "
+        "The bound holds for any query and key and says nothing of those that a model learns: it can look far "
+        "where the "
+        "slow pairs carry its match.",
+        "不同频率的旋转逐渐错开，平均值随之下降；但每一项都是余弦，所以边摆动边下降。"
+        "上界对任何 q、k 都成立，却不说明模型学到什么：慢的那些维度承载匹配时，模型照样看得远。",
+    ),
+    refuted=Both(
+        "Turns of a model whose bound does not fall, or whose product never rises again.",
+        "如果某个模型的上界不下降，或者内积从不回升，结论就被推翻。",
+    ),
+    formula=r"\frac{1}{d/2} \sum_{j} \Big| \sum_{i \leq j} e^{i m \theta_i} \Big|: \quad <bound> \;(m = 64)",
+    papers=(SU_2021,),
+    see=See("positions", {"section": "curves"}),
+    of=ROTATES,
+)
+
+
 THEME = Theme(
     "found_in_streams",
     Both("Found between layers", "层间的发现"),
-    (COLLAPSE, MASSIVE, PLACES, CONE, KEPT, TOLD, SPHERE, OUTLIER_DIMENSION),
+    (COLLAPSE, MASSIVE, PLACES, CONE, KEPT, TOLD, SPHERE, OUTLIER_DIMENSION, SPARSE, LENS, DECAY),
 )

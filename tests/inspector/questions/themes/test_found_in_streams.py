@@ -84,3 +84,21 @@ def test_another_model_gets_an_answer_or_a_sentence(model: str, text: str):
     for question in THEME.questions:
         found = asking.ask(question, subject)
         assert found.verdict or found.problem
+
+
+def test_138_fewer_units_than_half_answer_and_more_than_in_a_large_model(answer: Ask):
+    found = answer(138)
+    assert (found.verdict, found.held) == ("depends", (True, False, False))
+    assert 0.1 < found.numbers["positive"] < 0.4  # 3.0 % of T5-Base in Li et al. 2023
+
+
+def test_139_predictions_form_over_the_layers(answer: Ask):
+    found = answer(139)
+    assert found.held[0]
+    assert found.numbers["first"] < found.numbers["before"] < 1
+
+
+def test_140_rope_falls_and_swings(answer: Ask):
+    found = answer(140)
+    assert (found.verdict, found.held) == ("depends", (True, True, False))
+    assert found.numbers["bound"] < found.numbers["product"] < 1  # 64 tokens apart, 16 pairs
