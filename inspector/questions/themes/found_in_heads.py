@@ -9,12 +9,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from inspector import compare, heads, interventions, scores
-from inspector.probe import record_blocks, record_head
+from inspector import compare, head_distances, heads, interventions, scores
+from inspector.probe import record, record_blocks, record_head
 from inspector.questions.record.both import Both
 from inspector.questions.record.checks import above, at_least, at_most, below
-from inspector.questions.record.kinds import ANY, Kind
-from inspector.questions.record.papers import CLARK_2019, ELHAGE_2021, MICHEL_2019, VOITA_2019
+from inspector.questions.record.kinds import ANY, DECODER, Kind
+from inspector.questions.record.papers import CLARK_2019, ELHAGE_2021, MICHEL_2019, OLSSON_2022, VOITA_2019, XIAO_2023
 from inspector.questions.record.picture import Bars, Lines, Map, Series
 from inspector.questions.record.question import Measured, Part, Published, Quantity, Question, See, Theme
 from inspector.questions.record.subject import Subject
@@ -352,16 +352,19 @@ COPYING = Question(
         "least": Quantity(Both("ratio, smallest of heads", "比值，各头最小值")),
     },
     setting=Both(
-        "Ratio: sum of the eigenvalues of W_E W_V W_O W_U over the sum of their sizes, −1 to 1, about 0 for unrelated "
+        "Ratio: sum of the eigenvalues of W_E W_V W_O W_U over "
+        "the sum of their sizes, −1 to 1, about 0 for unrelated "
         "matrices. W_E and W_U are the embedding and the output matrix, of at most 8,192 tokens; norms are left out. "
-        "The weights alone decide, not the text. It takes a decoder that predicts the next token: mini-gpt for others.",
+        "The weights alone decide, not the text. It takes a decoder "
+        "that predicts the next token: mini-gpt for others.",
         "比值：W_E W_V W_O W_U 的特征值之和除以特征值的模之和，取值 −1 到 1，矩阵互不相关时约为 0。"
         "W_E、W_U 是嵌入矩阵和输出矩阵，最多取 8192 个 token；不计归一化。只由权重决定，与文本无关。"
         "需要预测下一个 token 的解码器，其他模型用 mini-gpt 代替。",
     ),
     because=Both(
         "An eigenvector with a positive eigenvalue is a mix of tokens that raises itself. In an attention-only model "
-        "of one layer this is what a head does; in deeper ones other layers stand between the embedding, the head and "
+        "of one layer this is what a head does; in deeper ones "
+        "other layers stand between the embedding, the head and "
         "the output, and a head may well read what an earlier one wrote.",
         "特征值为正的特征向量，是一组提高自身概率的 token。在只有一层注意力的模型里，这就是头的全部作用；"
         "在更深的模型里，嵌入、头和输出之间隔着其他层，头读到的可能是前面的头写入的内容。",
@@ -463,7 +466,8 @@ BROAD = Question(
     ),
     because=Both(
         "Before tokens know of each other, a summary of all is of use, and position and content are not yet mixed "
-        "enough for a sharp choice. It is a tendency of BERT, no law: a model's first layer may look at itself or its "
+        "enough for a sharp choice. It is a tendency of BERT, no "
+        "law: a model's first layer may look at itself or its "
         "neighbour.",
         "在各 token 互相了解之前，对全文的概括是有用的；位置和内容也还没有混合到可以精确选择的程度。"
         "但这是 BERT 的倾向，不是规律：有的模型第一层只看自身或相邻位置。",
@@ -488,13 +492,267 @@ BROAD = Question(
 )
 
 
+# --- 114 to 116, 121, 142: where heads look -----------------------------------------------------------------------
+
+
+def _largest(subject: Subject, *names: str) -> Measured:
+    """The largest share of weight of a head that goes to each kind of key, and a bar for it."""
+    own = subject.heads[subject.heads["stream"] != "cross"]
+    found = {name: float(own[name].max()) for name in names}
+    if all(np.isnan(value) for value in found.values()):
+        raise ValueError("this text has no such tokens; add some, such as a comma and a full stop")
+    named = {
+        "previous": Both("the token before", "前一个 token"),
+        "next": Both("the token after", "后一个 token"),
+        "punctuation": Both("punctuation", "标点"),
+    }
+    title = Both("largest share of a head's weight", "单个头权重占比的最大值")
+    return Measured(found, Bars([named[name] for name in names], list(found.values()), title))
+
+
+NEIGHBOURS = Question(
+    114,
+    asked=Both("Are there heads that look at the token before, or after?", "有专门看前一个或后一个 token 的头吗？"),
+    said=Both(
+        "Some heads give most of their weight to the previous token, others to the next.",
+        "有些头把大部分权重给前一个 token，有些给后一个。",
+    ),
+    parts=(
+        Part(Both("A head looks at the token before.", "有头看前一个 token。"), (above("previous", 0.5),)),
+        Part(Both("A head looks at the token after.", "有头看后一个 token。"), (above("next", 0.5),)),
+    ),
+    measure=lambda subject: _largest(subject, "previous", "next"),
+    numbers={
+        "previous": Quantity(
+            Both("weight on the token before, largest of heads", "给前一个 token 的权重，最大的头"), "%"
+        ),
+        "next": Quantity(Both("weight on the token after, largest of heads", "给后一个 token 的权重，最大的头"), "%"),
+    },
+    setting=Both(
+        "All heads of self-attention, mean over the text's tokens. Most is meant as one half, as in the paper.",
+        "自注意力的所有头，对文本各 token 取均值。“大部分”按论文指一半以上。",
+    ),
+    because=Both(
+        "Neighbours tell most about a word, and positions make them easy to find. A causal mask hides the token after.",
+        "相邻的词最有用，靠位置信息也容易找到。因果掩码会遮住后一个 token。",
+    ),
+    refuted=Both("A trained model without such a head.", "如果训练好的模型没有这样的头，结论就被推翻。"),
+    formula=r"\max_h \overline{A_{i,i-1}} = <previous>, \qquad \max_h \overline{A_{i,i+1}} = <next>",
+    papers=(CLARK_2019,),
+    see=See(""),
+    of=ANY,
+    published={
+        "previous": Published("> 50 %", Both("of four heads of BERT base", "BERT base 中的四个头")),
+        "next": Published("> 50 %", Both("of five heads of BERT base", "BERT base 中的五个头")),
+    },
+)
+
+
+def _induction(subject: Subject) -> Measured:
+    words = subject.text[:200]
+    trace = subject.once("twice", lambda: record(subject.loaded, f"{words} {words}"))
+    table = heads.measure(trace)
+    if table["induction"].isna().all():
+        raise ValueError("no token of this text comes twice")
+    by_layer = table.groupby("layer")[["previous", "induction"]].max()
+    found = float(table["induction"].max())
+    picture = Lines(
+        (
+            Series(
+                Both("token before", "前一个 token"), list(by_layer.index), by_layer["previous"].tolist(), dashed=True
+            ),
+            Series(Both("induction", "归纳"), list(by_layer.index), by_layer["induction"].tolist()),
+        ),
+        x_title=Both("layer", "层"),
+        y_title=Both("largest share of a head's weight", "单个头权重占比的最大值"),
+    )
+    first = float(by_layer["induction"].iloc[0])
+    return Measured({"induction": found, "first": first}, picture)
+
+
+INDUCTION = Question(
+    115,
+    asked=Both("Are there induction heads?", "有归纳头吗？"),
+    said=Both(
+        "In a repeated text, some heads look at the token that followed "
+        "the same token before; never in the first layer.",
+        "文本重复时，有些头会看同一 token 上次出现之后的那个 token；第一层没有这样的头。",
+    ),
+    parts=(
+        Part(Both("Such a head is there.", "有这样的头。"), (above("induction", 0.3),)),
+        Part(Both("None is in the first layer.", "第一层没有。"), (below("first", 0.3),)),
+    ),
+    measure=_induction,
+    numbers={
+        "induction": Quantity(
+            Both("weight on the token that followed, largest of heads", "给其后 token 的权重，最大的头"), "%"
+        ),
+        "first": Quantity(Both("the same, first layer", "同上，第一层"), "%"),
+    },
+    setting=Both(
+        "The first 200 characters of the text, written twice, in a decoder; rows whose token came before.",
+        "文本的前 200 个字符重复两遍，由解码器读入；只计此前出现过的 token 所在的行。",
+    ),
+    because=Both(
+        "It takes two layers: a head that marks each token with "
+        "the one before, and a later one that looks for the mark.",
+        "这需要两层配合：前面的头给每个 token 记下它的前一个，后面的头再去找这个记号。",
+    ),
+    refuted=Both(
+        "A trained decoder of two layers or more without one.",
+        "如果两层以上的训练好的解码器没有这样的头，结论就被推翻。",
+    ),
+    formula=r"x_{j-1} = x_i: \quad \max_h \overline{A_{ij}} = <induction>",
+    papers=(OLSSON_2022, ELHAGE_2021),
+    see=See(""),
+    of=DECODER,
+)
+
+
+def _sinks(subject: Subject) -> Measured:
+    own = subject.heads[subject.heads["stream"] != "cross"].dropna(subset=["first"])
+    site = next((one for one in subject.trace.sites if one.stream != "cross"), None)
+    if site is None or own.empty or len(site.keys) < 4:
+        raise ValueError("the text has too few tokens for a share to mean much; write more words")
+    n = len(site.keys)
+    places = np.arange(1, n + 1)
+    even = float((1 / places).mean()) if site.predicts is not None else 1 / n
+    by_layer = own.groupby("layer")["first"].mean()
+    picture = Lines(
+        (Series(Both("first token", "第一个 token"), list(by_layer.index), by_layer.tolist()),),
+        x_title=Both("layer", "层"),
+        y_title=Both("share of the weight", "权重占比"),
+        mark_y=even,
+    )
+    return Measured({"first": float(own["first"].mean()), "even": even, "largest": float(own["first"].max())}, picture)
+
+
+SINKS = Question(
+    116,
+    asked=Both("Does the first token take much of the weight?", "第一个 token 会占去大量权重吗？"),
+    said=Both(
+        "The first token is an attention sink: heads give it much weight, whatever it says.",
+        "第一个 token 是注意力汇聚点（attention sink）：不论内容，各头都给它很多权重。",
+    ),
+    parts=(
+        Part(
+            Both("It takes twice its even share.", "它得到的权重达到平均份额的两倍。"),
+            (above("first", "even", times=2),),
+        ),
+        Part(Both("Some head gives it most.", "有的头把大部分权重给它。"), (above("largest", 0.5),)),
+    ),
+    measure=_sinks,
+    numbers={
+        "first": Quantity(Both("weight on the first token, mean of heads", "第一个 token 的权重，各头均值"), "%"),
+        "even": Quantity(Both("its share if all keys got alike", "平均分配时的份额"), "%"),
+        "largest": Quantity(Both("weight on the first token, largest of heads", "第一个 token 的权重，最大的头"), "%"),
+    },
+    setting=Both("All heads of self-attention on this text.", "该文本上自注意力的所有头。"),
+    because=Both(
+        "A row has to sum to 1, so what a head cannot use must go somewhere. All later tokens see the first one.",
+        "每行权重之和必须为 1，用不上的权重总要有去处，而后面的 token 都能看到第一个。",
+    ),
+    refuted=Both(
+        "A trained model whose first token gets no more than others.",
+        "如果第一个 token 得到的权重不比其他的多，结论就被推翻。",
+    ),
+    formula=r"\overline{A_{i1}} = <first>, \qquad \overline{1/n_i} = <even>",
+    papers=(XIAO_2023,),
+    see=See(""),
+    of=ANY,
+)
+
+
+def _alike(subject: Subject) -> Measured:
+    stream = subject.trace.sites[0].stream
+    found = subject.once("head distances", lambda: head_distances.measure(subject.trace, stream=stream))
+    layers = np.array([layer for layer, _ in found.heads])
+    same = layers[:, None] == layers
+    others = ~np.eye(len(layers), dtype=bool)
+    if same.all() or not (same & others).any():
+        raise ValueError("the question needs two layers or more, of two heads or more")
+    within, across = float(found.values[same & others].mean()), float(found.values[~same].mean())
+    picture = Bars(
+        (Both("within a layer", "同层"), Both("across layers", "不同层")),
+        [within, across],
+        Both("Jensen-Shannon divergence, nats", "Jensen-Shannon 散度，nat"),
+    )
+    return Measured({"within": within, "across": across}, picture)
+
+
+ALIKE = Question(
+    121,
+    asked=Both("Are heads of one layer alike?", "同一层的头相似吗？"),
+    said=Both("Heads of the same layer often behave alike.", "同一层的头往往行为相似。"),
+    parts=(
+        Part(
+            Both(
+                "Heads of one layer are nearer to each other than to those of other layers.",
+                "同层的头比不同层的头更接近。",
+            ),
+            (below("within", "across"),),
+        ),
+    ),
+    measure=_alike,
+    numbers={
+        "within": Quantity(Both("distance of two heads of a layer, mean", "同层两个头的距离，均值"), "nats"),
+        "across": Quantity(Both("distance of two heads of different layers, mean", "不同层两个头的距离，均值"), "nats"),
+    },
+    setting=Both(
+        "Jensen-Shannon divergence of two heads' rows, mean over "
+        "the rows of this text, of all pairs of the first stream.",
+        "第一个注意力流中所有头两两之间各行的 Jensen-Shannon 散度，对该文本的行取均值。",
+    ),
+    because=Both(
+        "Heads of a layer read the same states, and were drawn and trained alike; dropout of weights may add to it.",
+        "同层的头读入相同的状态，初始化和训练方式也相同；对权重使用 dropout 可能加强这一点。",
+    ),
+    refuted=Both("Heads of a layer that differ more than those of others.", "如果同层的头差别反而更大，结论就被推翻。"),
+    formula=r"\overline{\mathrm{JS}}: \quad <within> \;(l = l'), \qquad <across> \;(l \neq l')",
+    papers=(CLARK_2019,),
+    see=See("compare"),
+    of=ANY,
+)
+
+
+PUNCTUATION = Question(
+    142,
+    asked=Both("Do heads rest on punctuation?", "有停留在标点上的头吗？"),
+    said=Both("Some heads give much of their weight to commas and full stops.", "有些头把大量权重给逗号和句号。"),
+    parts=(
+        Part(Both("A head gives them most of its weight.", "有头把大部分权重给标点。"), (above("punctuation", 0.5),)),
+    ),
+    measure=lambda subject: _largest(subject, "punctuation"),
+    numbers={
+        "punctuation": Quantity(Both("weight on punctuation, largest of heads", "给标点的权重，最大的头"), "%"),
+    },
+    setting=Both("All heads of self-attention on this text.", "该文本上自注意力的所有头。"),
+    because=Both(
+        "Marks are frequent and say little, so that they can serve "
+        "as a resting place; a model whose first token serves "
+        "for that has less need of them.",
+        "标点常见而含义少，可以充当“歇脚处”；如果第一个 token 已起这个作用，就不太需要标点。",
+    ),
+    refuted=Both("A model no head of which rests on marks.", "如果没有一个头停留在标点上，结论就被推翻。"),
+    formula=r"\max_h \overline{\sum_{j \in P} A_{ij}} = <punctuation>",
+    papers=(CLARK_2019,),
+    see=See(""),
+    of=ANY,
+)
+
+
 THEME = Theme(
     "found_in_heads",
     Both("Found in heads", "头的发现"),
     (
+        NEIGHBOURS,
+        INDUCTION,
+        SINKS,
+        ALIKE,
         MANY_CAN_GO,
         SPECIALISED,
         COPYING,
         BROAD,
+        PUNCTUATION,
     ),
 )
