@@ -139,6 +139,11 @@ SHAW_2018 = _arxiv(
 )
 SHAZEER_2019 = _arxiv("Shazeer 2019", "Fast Transformer Decoding: One Write-Head is All You Need", "1911.02150")
 SHEN_2020 = _arxiv("Shen et al. 2020", "PowerNorm: Rethinking Batch Normalization in Transformers", "2003.07845")
+SINHA_2021 = _arxiv(
+    "Sinha et al. 2021",
+    "Masked Language Modeling and the Distributional Hypothesis: Order Word Matters Pre-training for Little",
+    "2104.06644",
+)
 SRIVASTAVA_2014 = Paper(
     "Srivastava et al. 2014",
     "Dropout: A Simple Way to Prevent Neural Networks from Overfitting",
