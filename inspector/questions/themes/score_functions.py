@@ -99,7 +99,7 @@ FORMULA = Question(
     ),
     formula=r"W \begin{bmatrix} q \\ k \end{bmatrix} = W_q q + W_k k, \qquad \max |\Delta p| = <naive>",
     papers=(BAHDANAU_2015,),
-    see=See("scores", {"section": "race"}),
+    see=See("scores", {"section": "Score functions"}),
     of=SEES_QUERIES,
 )
 
@@ -172,7 +172,7 @@ COST = Question(
     ),
     formula=r"\frac{4 n d^2 + 2 n^2 d}{2 n^2 d} = <factorised>, \qquad \frac{4 n^2 d^2 + 2 n^2 d}{2 n^2 d} = <naive>",
     papers=(BAHDANAU_2015, VASWANI_2017),
-    see=See("scores", {"section": "race"}),
+    see=See("scores", {"section": "Score functions"}),
     whole=Whole(
         run=_cost_whole,
         about=Both(
@@ -238,7 +238,7 @@ CODE = Question(
     refuted=Both("Weights that differ by more than rounding.", "如果权重之差超过舍入误差，结论就被推翻。"),
     formula=r"\mathrm{softmax}(s + 5) = \mathrm{softmax}(s): \quad \max |\Delta p| = <shifted>",
     papers=(BAHDANAU_2015,),
-    see=See("scores", {"section": "race"}),
+    see=See("scores", {"section": "Score functions"}),
     of=SEES_QUERIES,
 )
 
@@ -288,7 +288,7 @@ LINEAR = Question(
     refuted=Both("A dot product that only doubles when both sides do.", "如果 q、k 都加倍而点积只加倍，结论就被推翻。"),
     formula=r"(2q) \cdot (2k) = <pair> \; q \cdot k",
     papers=(VASWANI_2017,),
-    see=See("scores", {"section": "race"}),
+    see=See("scores", {"section": "Score functions"}),
     of=SEES_QUERIES,
 )
 
@@ -343,7 +343,7 @@ PARAMETERS = Question(
     ),
     formula=r"2 d^2 + 2 d + 1 = <additive>",
     papers=(BAHDANAU_2015,),
-    see=See("scores", {"section": "race"}),
+    see=See("scores", {"section": "Score functions"}),
 )
 
 
@@ -408,7 +408,7 @@ FOUND = Question(
     formula=r"\max p: \quad <dot> \;(q \cdot k),"
     r" \quad <scaled> \;(q \cdot k / \sqrt{d_k}), \quad <additive> \;(v^T \tanh)",
     papers=(VASWANI_2017,),
-    see=See("scores", {"section": "race"}),
+    see=See("scores", {"section": "Score functions"}),
 )
 
 DOT_OR_ADDITIVE = Experiment(task="reverse", a=Switches(), b=Switches(score="additive"), seeds=2)
