@@ -418,7 +418,7 @@ ENSEMBLE = Question(
             "The Lab's Transformer (2 layers, d = 48) learns to turn 8 digits around, 300 steps, with 4 heads and "
             "with 1, from 3 seeds each; about 15 seconds on one core.",
             "用 Lab 的 Transformer（2 层，d = 48）学习把 8 个数字倒过来，300 步，4 个头和 1 个头各用 3 个种子；单核约 "
-            "20 秒。",
+            "15 秒。",
         ),
         parts=(
             Part(

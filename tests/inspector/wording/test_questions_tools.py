@@ -1,0 +1,42 @@
+"""The sheet and the path say the same things in both languages."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from types import ModuleType
+
+import pytest
+
+from inspector.wording.chinese import questions_path as path_chinese
+from inspector.wording.chinese import questions_sheet as sheet_chinese
+from inspector.wording.english import questions_path as path_english
+from inspector.wording.english import questions_sheet as sheet_english
+
+PAIRS = [(path_english, path_chinese), (sheet_english, sheet_chinese)]
+HAN = re.compile(r"[㐀-鿿]")
+
+
+def words(module: ModuleType) -> dict[str, object]:
+    return {
+        name: str(inspect.signature(value)) if inspect.isfunction(value) else type(value)
+        for name, value in vars(module).items()
+        if not name.startswith("_") and name != "annotations"
+    }
+
+
+@pytest.mark.parametrize(("english", "chinese"), PAIRS, ids=["path", "sheet"])
+def test_both_languages_have_the_same_names(english: ModuleType, chinese: ModuleType) -> None:
+    assert words(english) == words(chinese)
+    for name, value in vars(chinese).items():
+        if name.isupper():
+            assert HAN.search(value), name
+            assert not HAN.search(getattr(english, name)), name
+
+
+def test_sentences_with_numbers() -> None:
+    assert sheet_english.tally(2, 1, 0, 0) == "2 hold, 1 do not, 0 depend on what is meant."
+    assert sheet_chinese.tally(2, 1, 0, 3) == "2 个成立，1 个不成立，0 个要看情况，3 个未能测量。"
+    assert path_english.room(-3) == "The words are 3 letters too long for a link: shorten them."
+    assert path_chinese.room(-4) == "文字超出链接长度 2 个汉字，请缩短。"
+    assert path_english.whole(1) == "A path of 1 question"
