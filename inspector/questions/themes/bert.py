@@ -519,7 +519,7 @@ LONG = Question(
         Part(Both("Cutting off loses a part of the text.", "截断会丢掉一部分文本。"), (below("first", 1),)),
         Part(Both("Windows read every token.", "滑动窗口能读到每个 token。"), (equal("windows", 1),)),
         Part(
-            Both("Sparse masks see less than a quarter of the pairs.", "稀疏掩码只看不到四分之一的格子。"),
+            Both("Sparse masks see less than a quarter of the pairs.", "稀疏掩码能看到的格子不到四分之一。"),
             (below("longformer", 0.25), below("bigbird", 0.25)),
         ),
         Part(Both("The whole document can be fed.", "可以直接输入整篇文档。"), (at_most("document", "limit"),)),
