@@ -12,7 +12,7 @@ from inspector import distance, interventions
 from inspector.interventions import leave_one_out
 from inspector.questions.record.both import Both
 from inspector.questions.record.checks import above, at_least, at_most, below, equal
-from inspector.questions.record.kinds import ANY, ENCODER_DECODER
+from inspector.questions.record.kinds import ANY, ENCODER, ENCODER_DECODER
 from inspector.questions.record.papers import BAHDANAU_2015, JAIN_2019, VASWANI_2017, WIEGREFFE_2019, XIAO_2023
 from inspector.questions.record.picture import Bars, Lines, Map, Series
 from inspector.questions.record.question import Measured, Part, Quantity, Question, See, Stated, Theme
@@ -840,6 +840,169 @@ VANISHING = Question(
 )
 
 
+def _order(subject: Subject) -> Measured:
+    found = interventions.reorder(subject.loaded, subject.trace, "reverse")
+    if found.without is None:
+        raise ValueError(f"the positions of {subject.loaded.card.id} cannot be taken away: {found.kept}")
+    numbers = {"whole": float(np.nanmedian(found.changed)), "without": float(np.nanmedian(found.without))}
+    picture = Bars(
+        (Both("with positions", "有位置编码"), Both("without positions", "无位置编码")),
+        list(numbers.values()),
+        Both("change of a token's state by another order", "换顺序后 token 状态的变化"),
+    )
+    return Measured(numbers, picture)
+
+
+ORDER = Question(
+    12,
+    asked=Both("Does the Transformer ignore positions?", "Transformer 不考虑位置吗？"),
+    said=Both(
+        "The main attention methods are scaled dot product, multi-head, relative positions and Transformer-XL: the "
+        "first two do not consider positions.",
+        "主要的注意力方法有缩放点积、多头、相对位置编码和 Transformer-XL；前两者不考虑位置。",
+    ),
+    parts=(
+        Part(Both("Attention alone is blind to order.", "单独的注意力不考虑顺序。"), (below("without", 1e-3),)),
+        Part(Both("So is the whole encoder.", "整个编码器也不考虑顺序。"), (below("whole", 1e-3),)),
+    ),
+    measure=_order,
+    numbers={
+        "without": Quantity(
+            Both("change of a state by the order, without positions", "换顺序后状态的变化，无位置编码")
+        ),
+        "whole": Quantity(Both("change of a state by the order, with positions", "换顺序后状态的变化，有位置编码")),
+    },
+    setting=Both(
+        "An encoder reads the text's words backwards; each token's last state is held to its own before, median of "
+        "the tokens. A decoder's causal mask is an order in itself.",
+        "编码器倒着读文本，把每个 token 的最后状态与原来的比较，取中位数。解码器的因果掩码本身就含有顺序。",
+    ),
+    because=Both(
+        "Relative positions and Transformer-XL are ways to tell positions and to carry a memory, not other ways to "
+        "score. The first Transformer adds positions to the embeddings.",
+        "相对位置编码和 Transformer-XL 是表示位置、传递记忆的方法，并不是另一种打分方式。"
+        "最初的 Transformer 就把位置编码加在嵌入上。",
+    ),
+    refuted=Both("A whole encoder whose states follow no order.", "如果整个编码器的状态与顺序无关，结论就被推翻。"),
+    formula=r"\frac{|f(Px) - Pf(x)|}{|f(x)|}: \quad <whole>, \quad <without> \;(p = 0)",
+    papers=(VASWANI_2017,),
+    see=See("what_if"),
+    of=ENCODER,
+)
+
+
+def _other_functions(subject: Subject) -> Measured:
+    record = _first(subject)
+    size = record.query.shape[-1]
+    query = record.query[:1].double().cpu().numpy()
+    key = for_each_head(record.key[None].double(), record.site.heads)[0, :1].cpu().numpy()
+    generator = np.random.default_rng(0)
+    own, other, v = (
+        generator.standard_normal(shape) / np.sqrt(size) for shape in ((size, size), (size, size), (size,))
+    )
+    dot = _softmax(query @ key.swapaxes(-1, -2) / np.sqrt(size))
+    lengths = np.linalg.norm(query, axis=-1)[..., None] * np.linalg.norm(key, axis=-1)[:, None]
+    cosine = _softmax(query @ key.swapaxes(-1, -2) / np.maximum(lengths, 1e-12))
+    additive = _softmax(np.tanh((query @ own)[:, :, None] + (key @ other)[:, None]) @ v)
+    numbers = {
+        "rows": float(max(np.abs(one.sum(axis=-1) - 1).max() for one in (cosine, additive))),
+        "cosine": float(np.abs(cosine - dot).max()),
+        "additive": float(np.abs(additive - dot).max()),
+    }
+    picture = Bars(
+        (Both("cosine", "余弦"), Both("additive", "加性")),
+        [numbers["cosine"], numbers["additive"]],
+        Both("largest difference of a weight from the dot product's", "与点积权重的最大差"),
+    )
+    return Measured(numbers, picture)
+
+
+OTHER_FUNCTIONS = Question(
+    13,
+    asked=Both("Are there other formulas for attention?", "注意力的公式是唯一的吗？"),
+    said=Both(
+        "The formula is not unique: other scores give attention too.", "公式并不唯一，用别的打分函数也能构成注意力。"
+    ),
+    parts=(
+        Part(
+            Both("Other scores give rows that sum to 1.", "别的打分函数也能得到和为 1 的行。"), (below("rows", 1e-9),)
+        ),
+        Part(
+            Both("They give other weights.", "得到的权重不同。"),
+            (above("cosine", 0.01), above("additive", 0.01)),
+        ),
+    ),
+    measure=_other_functions,
+    numbers={
+        "rows": Quantity(Both("largest |row sum − 1|", "|行和 − 1| 的最大值")),
+        "cosine": Quantity(Both("largest difference of a weight, cosine", "权重的最大差，余弦")),
+        "additive": Quantity(Both("largest difference of a weight, additive", "权重的最大差，加性")),
+    },
+    setting=Both(
+        "Queries and keys of head 0 of the first layer, no mask. The additive score has random matrices, seed 0.",
+        "第一层头 0 的查询和键，不加掩码。加性打分的矩阵随机抽取，种子 0。",
+    ),
+    because=Both(
+        "One formula is in all textbooks, for it is fast on matrices.",
+        "教材里都是这一个公式，因为它用矩阵乘法计算很快。",
+    ),
+    refuted=Both("Other scores that give the same weights.", "如果别的打分函数给出相同的权重，结论就被推翻。"),
+    formula=r"\max |A_{\cos} - A_{\cdot}| = <cosine>, \quad \max |A_{+} - A_{\cdot}| = <additive>",
+    papers=(BAHDANAU_2015, VASWANI_2017),
+    see=See("scores"),
+    of=ANY,
+)
+
+
+def _both_tasks(subject: Subject) -> Measured:
+    _first(subject, "decoder")
+    later = {}
+    for stream in ("encoder", "decoder"):
+        layers = [subject.trace.attention(layer=one.layer, stream=stream) for one in subject.trace.sites_of(stream)]
+        later[stream] = float(np.mean([np.triu(one, 1).sum(axis=-1).mean() for one in layers]))
+    picture = Bars(
+        (Both("encoder", "编码器"), Both("decoder", "解码器")),
+        list(later.values()),
+        Both("weight on later tokens", "给后面 token 的权重"),
+    )
+    return Measured(later, picture)
+
+
+BOTH_TASKS = Question(
+    14,
+    asked=Both("Does the Transformer serve understanding and writing?", "Transformer 既能理解又能生成吗？"),
+    said=Both(
+        "The Transformer does both: NLU by its encoder, NLG by its decoder.",
+        "Transformer 两者都能做：编码器用于 NLU，解码器用于 NLG。",
+    ),
+    parts=(
+        Part(Both("The encoder reads in both directions.", "编码器双向阅读。"), (above("encoder", 0.01),)),
+        Part(
+            Both("The decoder reads only what is written so far.", "解码器只读已经写出的部分。"),
+            (at_most("decoder", 0),),
+        ),
+    ),
+    measure=_both_tasks,
+    numbers={
+        "encoder": Quantity(Both("weight on later tokens, encoder", "给后面 token 的权重，编码器"), "%"),
+        "decoder": Quantity(Both("weight on later tokens, decoder", "给后面 token 的权重，解码器"), "%"),
+    },
+    setting=Both(
+        "Self-attention of an encoder-decoder, which has both parts; mean over layers, heads and tokens.",
+        "编码器-解码器兼有两部分：取其自注意力，对层、头和 token 求均值。",
+    ),
+    because=Both(
+        "BERT is an encoder alone: it reads later tokens, and so cannot write one after the other as a decoder does.",
+        "BERT 只有编码器，能看到后面的 token，因此不能像解码器那样逐个生成。",
+    ),
+    refuted=Both("A decoder that reads what is not written yet.", "如果解码器能看到还没写出的内容，结论就被推翻。"),
+    formula=r"\overline{\sum_{j > i} A_{ij}}: \quad <encoder>, \quad <decoder>",
+    papers=(VASWANI_2017,),
+    see=See(""),
+    of=ENCODER_DECODER,
+)
+
+
 NAME = Question(
     15,
     asked=Both("Is there a model named Attention Transformer?", "有叫“Attention Transformer”的模型吗？"),
@@ -877,6 +1040,9 @@ THEME = Theme(
         CONNECTED,
         LONG_RANGE,
         VANISHING,
+        ORDER,
+        OTHER_FUNCTIONS,
+        BOTH_TASKS,
         NAME,
     ),
 )
