@@ -906,7 +906,7 @@ SPARSE = Question(
     ),
     formula=r"\frac{\#\{(x W_{up} + b)_j > 0\}}{d_{ff}} = <positive>",
     papers=(LI_2023,),
-    see=See("block", {"section": "ffn"}),
+    see=See("block", {"section": "FFN"}),
     of=ANY,
     published={
         "positive": Published("3.0 %", Both("of T5-Base's units not zero (ReLU)", "T5-Base 的非零单元（ReLU）")),
@@ -1095,7 +1095,7 @@ DECAY = Question(
     ),
     formula=r"\frac{1}{d/2} \sum_{j} \Big| \sum_{i \leq j} e^{i m \theta_i} \Big|: \quad <bound> \;(m = 64)",
     papers=(SU_2021,),
-    see=See("positions", {"section": "curves"}),
+    see=See("positions", {"section": "The curves"}),
     of=ROTATES,
 )
 
