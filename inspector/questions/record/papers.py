@@ -38,6 +38,9 @@ BRODY_2023 = _arxiv(
     "Brody, Alon & Yahav 2023", "On the Expressivity Role of LayerNorm in Transformers' Attention", "2305.02582"
 )
 BRUNNER_2020 = _arxiv("Brunner et al. 2020", "On Identifiability in Transformers", "1908.04211")
+BRITZ_2017 = _arxiv(
+    "Britz et al. 2017", "Massive Exploration of Neural Machine Translation Architectures", "1703.03906"
+)
 CLARK_2019 = _arxiv("Clark et al. 2019", "What Does BERT Look At? An Analysis of BERT's Attention", "1906.04341")
 DAO_2022 = _arxiv(
     "Dao et al. 2022", "FlashAttention: Fast and Memory-Efficient Exact Attention with IO-Awareness", "2205.14135"

@@ -2,48 +2,49 @@
 
 from __future__ import annotations
 
+import math
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import torch
-from torch import Tensor
 
 from inspector import scores
 from inspector.questions.record.both import Both
-from inspector.questions.record.checks import above, around, below, near
-from inspector.questions.record.papers import VASWANI_2017
+from inspector.questions.record.checks import above, around, at_least, at_most, below, near
+from inspector.questions.record.kinds import ANY
+from inspector.questions.record.papers import BRITZ_2017, VASWANI_2017
 from inspector.questions.record.picture import Bars, Lines, Series
-from inspector.questions.record.question import (
-    Measured,
-    Part,
-    Quantity,
-    Question,
-    See,
-    Stored,
-    Theme,
-    Watch,
-    Whole,
-)
+from inspector.questions.record.question import Measured, Part, Quantity, Question, See, Stored, Theme, Watch, Whole
 from inspector.questions.record.subject import Subject
-from inspector.questions.themes.projections import SEES_QUERIES
+from inspector.questions.themes.projections import SEES_QUERIES, layers_of, of_each_head, trained
 from inspector.scores import theory
+from models.training import lab
 from models.training.tiny.experiments import Experiment, Switches
+
+WIDE, NARROW = 1024, 4  # d_k
+_SCALED, _UNSCALED = Both("with the scale", "有缩放"), Both("without", "无缩放")
 
 
 def _drawn(subject: Subject) -> pd.DataFrame:
-    """Random queries and keys by width, a row each."""
-    return subject.once("scores drawn", lambda: theory.drawn(keys=64, seed=0))
-
-
-def _at(subject: Subject, width: int) -> pd.Series:
-    return _drawn(subject).set_index("width").loc[width]
+    """Random queries and 64 keys of every width, a row each."""
+    found: pd.DataFrame = subject.kept(("scores drawn", 64, 0), lambda: theory.drawn(keys=64, seed=0))
+    return found
 
 
 def _heads(subject: Subject) -> pd.DataFrame:
-    """The heads whose q . k is known; ValueError where none is."""
-    heads = subject.once("scores of heads", lambda: scores.measure(subject.trace)).dropna(subset=["ratio"])
-    if heads.empty:
-        raise ValueError("the queries and keys of no head were seen, so q · k is not known")
-    return heads
+    """The scores of every head on the text; ValueError where q · k was not seen."""
+    table = subject.once("scores of heads", lambda: scores.measure(subject.trace)).dropna(subset=["ratio"])
+    if table.empty:
+        raise ValueError(f"the products q · k of {subject.loaded.card.id} on this text were not seen, or are too few")
+    return table
+
+
+def _at(table: pd.DataFrame, width: int) -> pd.Series:
+    return table.loc[table["width"] == width].iloc[0]
+
+
+# --- 16, 17: the variance ------------------------------------------------------------------------------------------
 
 
 def _variance(subject: Subject) -> Measured:
@@ -120,595 +121,833 @@ VARIANCE = Question(
         "Heads whose variance is d_k within 5 % on ordinary text, or random entries whose variance is not.",
         "如果普通文本上各头的方差与 d_k 相差不到 5 %，或者随机分量的方差不等于 d_k，结论就被推翻。",
     ),
-    formula=r"\frac{\mathrm{Var}(q \cdot k)}{d_k}: \quad <drawn> \ (q, k \sim \mathcal{N}(0, 1)), \quad"
-    r" <median> \ (q = W_Q x, \ k = W_K x)",
+    formula=r"\frac{\mathrm{Var}(q \cdot k)}{d_k}: \quad <drawn> \text{ (random)}, \quad <median> \text{ (heads)}",
+    papers=(VASWANI_2017,),
+    see=See("scores", {"section": "Every head"}),
+    of=ANY,
+)
+
+
+def _scaled_variance(subject: Subject) -> Measured:
+    drawn, heads = _drawn(subject), _heads(subject)
+    scaled = heads["scaled"].to_numpy()
+    picture = Lines(
+        (
+            Series(
+                Both("drawn at random", "随机抽取"),
+                drawn["width"].tolist(),
+                drawn["scaled_variance"].tolist(),
+                dashed=True,
+            ),
+            Series(Both("heads of this model", "该模型的各个头"), heads["d_k"].tolist(), scaled.tolist(), points=True),
+        ),
+        x_title=Both("d_k", "d_k"),
+        y_title=Both("variance of the scaled scores", "缩放后分数的方差"),
+        log_x=True,
+        log_y=True,
+        mark_y=1.0,
+    )
+    return Measured(
+        {
+            "drawn_least": float(drawn["scaled_variance"].min()),
+            "drawn_most": float(drawn["scaled_variance"].max()),
+            "smallest": float(scaled.min()),
+            "median": float(np.median(scaled)),
+            "largest": float(scaled.max()),
+        },
+        picture,
+    )
+
+
+SCALED_VARIANCE = Question(
+    17,
+    asked=Both("Is the variance 1 after dividing by √d_k?", "除以 √d_k 之后，方差是 1 吗？"),
+    said=Both(
+        "Dividing by √d_k brings the variance of the scores from d_k back to 1, whatever the width.",
+        "除以 √d_k 之后，点积的方差从 d_k 变为 1，与 d_k 无关。",
+    ),
+    parts=(
+        Part(
+            Both(
+                "It is 1 for independent entries of mean 0 and variance 1, at every width.",
+                "各分量独立、均值为 0、方差为 1 时，不管 d_k 多大，方差都是 1。",
+            ),
+            (near("drawn_least", 1, within=0.05), near("drawn_most", 1, within=0.05)),
+        ),
+        Part(
+            Both("It is 1 in the heads of this model.", "在该模型的各个头中，方差是 1。"),
+            (near("smallest", 1, within=0.1), near("largest", 1, within=0.1)),
+        ),
+    ),
+    measure=_scaled_variance,
+    numbers={
+        "drawn_least": Quantity(Both("random entries, smallest over d_k", "随机分量，各 d_k 中最小")),
+        "drawn_most": Quantity(Both("random entries, largest over d_k", "随机分量，各 d_k 中最大")),
+        "smallest": Quantity(Both("this model, smallest of heads", "该模型，各头最小值")),
+        "median": Quantity(Both("this model, median of heads", "该模型，各头中位数")),
+        "largest": Quantity(Both("this model, largest of heads", "该模型，各头最大值")),
+    },
+    setting=Both(
+        "Random: standard normal entries, d_k from 4 to 4,096, seed 0. Model: q · k times the model's own scale, over "
+        "all cells of the text that no mask hides.",
+        "随机：标准正态分量，d_k 从 4 到 4096，种子 0。模型：q·k 乘以模型自己的缩放因子，"
+        "取文本中未被掩码遮住的所有格子。",
+    ),
+    because=Both(
+        "The division is exact, the assumption is not. A factor can bring back only a spread that it knows: training "
+        "makes some heads sharp and leaves others flat, and the same √d_k divides both.",
+        "除法没有问题，问题在前提。固定的因子只能抵消已知的离散程度：训练使有的头尖锐、有的头平坦，"
+        "而除以的都是同一个 √d_k。",
+    ),
+    refuted=Both(
+        "A trained model all of whose heads have scores of variance 1.",
+        "如果训练好的模型中，每个头的分数方差都是 1，结论就被推翻。",
+    ),
+    formula=r"\mathrm{Var}\left(\frac{q \cdot k}{\sqrt{d_k}}\right): \quad <drawn_least> \ldots <drawn_most>, \qquad"
+    r" <smallest> \ldots <largest>",
     papers=(VASWANI_2017,),
     see=See("scores", {"section": "Every head"}),
     of=SEES_QUERIES,
 )
 
 
-_DRAWN = Both(
-    "Standard normal queries and keys, 64 keys, d_k from 4 to 4,096, seed 0.",
-    "Q、K 取标准正态随机数，64 个键，d_k 从 4 到 4096，种子 0。",
-)
+# --- 18 to 20: saturation ------------------------------------------------------------------------------------------
 
 
-def _by_width(subject: Subject, column: str, title: Both) -> Lines:
-    """The picture of a column without the scale and with it."""
+def _saturation(subject: Subject) -> Measured:
     drawn = _drawn(subject)
-    widths = drawn["width"].tolist()
-    return Lines(
+    width = subject.trace.attentions[0].query.shape[-1]
+    own = _at(theory.drawn(keys=64, seed=0, widths=(width,)), width)
+    wide, narrow = _at(drawn, WIDE), _at(drawn, NARROW)
+    x = drawn["width"].tolist()
+    picture = Lines(
         (
-            Series(Both("without the scale", "不缩放"), widths, drawn[column].tolist(), dashed=True),
-            Series(Both("with the scale", "缩放"), widths, drawn[f"scaled_{column}"].tolist()),
+            Series(_UNSCALED, x, drawn["jacobian_median"].tolist(), dashed=True),
+            Series(_SCALED, x, drawn["scaled_jacobian_median"].tolist()),
         ),
         x_title=Both("d_k", "d_k"),
-        y_title=title,
+        y_title=Both("‖J‖ of the softmax, median row", "softmax 的 ‖J‖，各行中位数"),
         log_x=True,
         log_y=True,
+        mark_x=float(width),
+    )
+    return Measured(
+        {
+            "largest": float(wide["largest_median"]),
+            "wide": float(wide["jacobian_median"]),
+            "wide_scaled": float(wide["scaled_jacobian_median"]),
+            "narrow": float(narrow["jacobian_median"]),
+            "narrow_scaled": float(narrow["scaled_jacobian_median"]),
+            "own": float(own["jacobian_median"]),
+            "own_scaled": float(own["scaled_jacobian_median"]),
+            "width": float(width),
+        },
+        picture,
     )
 
 
-def _scaled_variance(subject: Subject) -> Measured:
-    drawn = _drawn(subject)["scaled_variance"]
-    numbers = {
-        "smallest": float(drawn.min()),
-        "largest": float(drawn.max()),
-        "heads": float(_heads(subject)["scaled"].median()),
-    }
-    return Measured(numbers, _by_width(subject, "variance", Both("Var(q · k)", "Var(q·k)")))
-
-
-SCALED_VARIANCE = Question(
-    17,
-    asked=Both("Is the variance 1 after dividing by √d_k?", "除以 √d_k 之后方差是 1 吗？"),
-    said=Both("Dividing the scores by √d_k brings their variance back to 1.", "把分数除以 √d_k，方差就回到 1。"),
+SATURATION = Question(
+    18,
+    asked=Both(
+        "Do large scores push the softmax to one-hot, where gradients vanish?",
+        "点积太大会使 softmax 接近 one-hot、梯度消失吗？",
+    ),
+    said=Both(
+        "Without the scale the scores are large, the softmax is nearly one-hot, and its gradient vanishes.",
+        "不缩放时点积过大，softmax 接近 one-hot，梯度消失。",
+    ),
     parts=(
         Part(
             Both(
-                "Of independent entries with variance 1 it is 1 at every width.",
-                "各分量独立、方差为 1 时，任何 d_k 下方差都是 1。",
+                "At d_k = 1,024 the typical unscaled row is nearly one-hot.",
+                "d_k = 1024 且不缩放时，典型的一行接近 one-hot。",
             ),
-            (near("smallest", 1, within=0.05), near("largest", 1, within=0.05)),
+            (above("largest", 0.99),),
+        ),
+        Part(
+            Both(
+                "There its gradient is less than a hundredth of that with the scale.",
+                "此时它的梯度不到有缩放时的百分之一。",
+            ),
+            (below("wide", "wide_scaled", times=0.01),),
+        ),
+        Part(
+            Both("At d_k = 4 too the scale raises the gradient.", "d_k = 4 时，缩放同样使梯度变大。"),
+            (below("narrow", "narrow_scaled"),),
+        ),
+        Part(
+            Both(
+                "At the width of this model's heads it does too.",
+                "在该模型的头宽度上也是这样。",
+            ),
+            (below("own", "own_scaled"),),
         ),
     ),
-    measure=_scaled_variance,
+    measure=_saturation,
     numbers={
-        "smallest": Quantity(Both("variance after the scale, smallest of all widths", "缩放后的方差，各 d_k 最小值")),
-        "largest": Quantity(Both("variance after the scale, largest of all widths", "缩放后的方差，各 d_k 最大值")),
-        "heads": Quantity(
-            Both("variance after the scale, median of this model's heads", "缩放后的方差，该模型各头中位数")
-        ),
+        "largest": Quantity(Both("largest weight at d_k = 1,024, without scale", "d_k = 1024 时的最大权重，无缩放")),
+        "wide": Quantity(Both("‖J‖ at d_k = 1,024, without scale", "d_k = 1024 时的 ‖J‖，无缩放")),
+        "wide_scaled": Quantity(Both("‖J‖ at d_k = 1,024, with scale", "d_k = 1024 时的 ‖J‖，有缩放")),
+        "narrow": Quantity(Both("‖J‖ at d_k = 4, without scale", "d_k = 4 时的 ‖J‖，无缩放")),
+        "narrow_scaled": Quantity(Both("‖J‖ at d_k = 4, with scale", "d_k = 4 时的 ‖J‖，有缩放")),
+        "width": Quantity(Both("d_k of this model", "该模型的 d_k")),
+        "own": Quantity(Both("‖J‖ at that d_k, without scale", "该 d_k 下的 ‖J‖，无缩放")),
+        "own_scaled": Quantity(Both("‖J‖ at that d_k, with scale", "该 d_k 下的 ‖J‖，有缩放")),
     },
-    setting=Both(_DRAWN.en + " Heads: all cells that no mask hides.", _DRAWN.zh + "各头：所有未被遮住的格子。"),
+    setting=Both(
+        "Random standard normal queries and 64 keys, seed 0; medians over the rows. Of the model only the width of its "
+        "heads is taken, so that the widths can be compared with it.",
+        "随机标准正态的查询和 64 个键，种子 0；各行取中位数。模型只提供头的宽度，用来对照。",
+    ),
     because=Both(
-        "A factor c on a number is c² on its variance, so 1/√d_k takes out d_k. That needs the entries to be "
-        "independent with variance 1, which nothing keeps so in training; the heads' own number stands beside.",
-        "数乘以 c，方差乘以 c²，所以 1/√d_k 正好抵消 d_k。前提是各分量独立、方差为 1，训练并不保证这一点；"
-        "旁边列出了该模型各头的数值。",
+        "The paper writes “we suspect”, of large d_k. The softmax passes most gradient where two or three keys "
+        "compete. "
+        "Scores that are too small make the row even, where little passes either; at small d_k unscaled scores are "
+        "just "
+        "large enough.",
+        "原论文写的是“我们猜测”（we suspect），而且说的是 d_k 较大时。softmax 在两三个键互相竞争时梯度最大；"
+        "分数太小则整行趋于均匀，梯度同样小。d_k 小时，不缩放的分数大小正合适。",
     ),
     refuted=Both(
-        "A width at which the variance of scaled random scores differs from 1 by more than 5 %.",
-        "如果某个 d_k 下随机分数缩放后的方差与 1 相差超过 5 %，结论就被推翻。",
+        "Random scores of variance 1,024 whose median row still passes as much gradient as scaled ones.",
+        "如果方差为 1024 的随机分数，其中位数的一行传递的梯度与缩放后一样大，结论就被推翻。",
     ),
-    formula=r"\mathrm{Var}\!\left(\frac{q \cdot k}{\sqrt{d_k}}\right) = \frac{d_k}{d_k} = 1: \quad"
-    r" <smallest> \ldots <largest>",
+    formula=r"J_{ij} = p_i(\delta_{ij} - p_j), \quad d_k = 1024:\; \lVert J \rVert = <wide> \to <wide_scaled>, \quad"
+    r" d_k = 4:\; <narrow> \to <narrow_scaled>",
     papers=(VASWANI_2017,),
     see=See("scores", {"section": "Theory"}),
     of=SEES_QUERIES,
 )
 
 
-def _saturation(subject: Subject) -> Measured:
-    drawn = _drawn(subject).set_index("width")
-    ratio = drawn["jacobian_median"] / drawn["scaled_jacobian_median"]
-    numbers = {
-        "narrow": float(ratio[4]),
-        "wide": float(ratio[512]),
-        "crossover": theory.crossover(_drawn(subject)) or float("nan"),
-        "scaled_narrow": float(drawn["scaled_jacobian_median"][4]),
-        "scaled_wide": float(drawn["scaled_jacobian_median"][4096]),
-    }
-    return Measured(numbers, _by_width(subject, "jacobian_median", Both("‖J‖, median", "‖J‖，中位数")))
-
-
-SATURATION = Question(
-    18,
-    asked=Both(
-        "Do large scores saturate the softmax until its gradient vanishes?", "分数过大会让 softmax 饱和、梯度消失吗？"
-    ),
-    said=Both(
-        "Without the scale the softmax is nearly one-hot and its gradient vanishes.",
-        "不缩放时 softmax 接近 one-hot，梯度消失。",
-    ),
-    parts=(
-        Part(
-            Both("At d_k = 512 a typical row passes far less gradient.", "d_k = 512 时，典型的一行梯度小得多。"),
-            (below("wide", 0.1),),
-        ),
-        Part(
-            Both("At d_k = 4 a typical row passes less gradient too.", "d_k = 4 时，典型的一行梯度也更小。"),
-            (below("narrow", 1),),
-        ),
-        Part(
-            Both("With the scale the gradient hardly depends on d_k.", "缩放后梯度几乎与 d_k 无关。"),
-            (near("scaled_narrow", "scaled_wide", within=0.1),),
-        ),
-    ),
-    measure=_saturation,
-    numbers={
-        "narrow": Quantity(Both("‖J‖ without the scale / with it, d_k = 4", "‖J‖ 不缩放 / 缩放，d_k = 4")),
-        "wide": Quantity(Both("‖J‖ without the scale / with it, d_k = 512", "‖J‖ 不缩放 / 缩放，d_k = 512")),
-        "crossover": Quantity(Both("d_k from which the scale passes more gradient", "从该 d_k 起缩放的梯度更大")),
-        "scaled_narrow": Quantity(Both("‖J‖ with the scale, d_k = 4", "缩放后的 ‖J‖，d_k = 4")),
-        "scaled_wide": Quantity(Both("‖J‖ with the scale, d_k = 4,096", "缩放后的 ‖J‖，d_k = 4096")),
-    },
-    setting=Both(
-        _DRAWN.en + " ‖J‖: Frobenius norm of the softmax's Jacobian, median over rows.",
-        _DRAWN.zh + "‖J‖：softmax 雅可比矩阵的 Frobenius 范数，取各行的中位数。",
-    ),
-    because=Both(
-        "The Jacobian goes to 0 at a one-hot row, but it is small at an even row as well. Narrow heads without the "
-        "scale lie between the two. The paper itself says: we suspect.",
-        "one-hot 的行雅可比趋于 0，均匀的行雅可比也很小；d_k 小而不缩放时恰好介于两者之间。原论文也只说“我们怀疑”。",
-    ),
-    refuted=Both(
-        "Wide random heads whose typical row keeps its gradient without the scale.",
-        "如果 d_k 很大、不缩放时典型的一行仍保有梯度，结论就被推翻。",
-    ),
-    formula=r"\frac{\|J\|}{\|J_{1/\sqrt{d_k}}\|}: \quad <narrow> \ (d_k = 4), \quad <wide> \ (d_k = 512)",
-    papers=(VASWANI_2017,),
-    see=See("scores", {"section": "Theory"}),
-)
-
-
 def _explosion(subject: Subject) -> Measured:
-    wide, narrow = _at(subject, 1024), _at(subject, 4)
-    numbers = {
-        "without": float(wide["gradient_median"]),
-        "with": float(wide["scaled_gradient_median"]),
-        "narrow": float(narrow["gradient_median"]),
-        "mean_without": float(wide["gradient_mean"]),
-        "mean_with": float(wide["scaled_gradient_mean"]),
-    }
-    return Measured(numbers, _by_width(subject, "gradient_median", Both("‖dp/dq‖, median", "‖dp/dq‖，中位数")))
+    drawn = _drawn(subject)
+    wide = _at(drawn, WIDE)
+    x = drawn["width"].tolist()
+    picture = Lines(
+        (
+            Series(
+                Both("median, without the scale", "中位数，无缩放"), x, drawn["gradient_median"].tolist(), dashed=True
+            ),
+            Series(Both("median, with the scale", "中位数，有缩放"), x, drawn["scaled_gradient_median"].tolist()),
+            Series(
+                Both("mean, without the scale", "均值，无缩放"),
+                x,
+                drawn["gradient_mean"].tolist(),
+                part="ffn",
+                dashed=True,
+            ),
+            Series(Both("mean, with the scale", "均值，有缩放"), x, drawn["scaled_gradient_mean"].tolist(), part="ffn"),
+        ),
+        x_title=Both("d_k", "d_k"),
+        y_title=Both("‖∂p/∂q‖ of a row", "一行的 ‖∂p/∂q‖"),
+        log_x=True,
+        log_y=True,
+    )
+    return Measured(
+        {
+            "median": float(wide["gradient_median"]),
+            "median_scaled": float(wide["scaled_gradient_median"]),
+            "mean": float(wide["gradient_mean"]),
+            "mean_scaled": float(wide["scaled_gradient_mean"]),
+        },
+        picture,
+    )
 
 
 EXPLOSION = Question(
     19,
     asked=Both("Does the scale prevent exploding gradients?", "缩放是为了防止梯度爆炸吗？"),
-    said=Both("Scores are scaled to keep gradients from exploding.", "缩放分数是为了避免梯度爆炸。"),
+    said=Both("Scores are scaled to prevent exploding gradients.", "对得分进行缩放，是为了防止梯度爆炸。"),
     parts=(
         Part(
-            Both("Without the scale a query's typical gradient is larger.", "不缩放时，查询的典型梯度更大。"),
-            (above("without", "with"),),
-        ),
-        Part(
-            Both("Without the scale it grows with d_k.", "不缩放时，它随 d_k 增大。"),
-            (above("without", "narrow"),),
+            Both(
+                "Without the scale the typical row's gradient is larger, at d_k = 1,024.",
+                "d_k = 1024 且不缩放时，典型的一行梯度更大。",
+            ),
+            (above("median", "median_scaled"),),
         ),
     ),
     measure=_explosion,
     numbers={
-        "without": Quantity(
-            Both("‖dp/dq‖ without the scale, median, d_k = 1,024", "不缩放的 ‖dp/dq‖，中位数，d_k = 1024")
-        ),
-        "with": Quantity(Both("‖dp/dq‖ with the scale, median, d_k = 1,024", "缩放的 ‖dp/dq‖，中位数，d_k = 1024")),
-        "narrow": Quantity(Both("‖dp/dq‖ without the scale, median, d_k = 4", "不缩放的 ‖dp/dq‖，中位数，d_k = 4")),
-        "mean_without": Quantity(
-            Both("‖dp/dq‖ without the scale, mean, d_k = 1,024", "不缩放的 ‖dp/dq‖，均值，d_k = 1024")
-        ),
-        "mean_with": Quantity(Both("‖dp/dq‖ with the scale, mean, d_k = 1,024", "缩放的 ‖dp/dq‖，均值，d_k = 1024")),
+        "median": Quantity(Both("‖∂p/∂q‖, median row, without scale", "‖∂p/∂q‖，中位数，无缩放")),
+        "median_scaled": Quantity(Both("‖∂p/∂q‖, median row, with scale", "‖∂p/∂q‖，中位数，有缩放")),
+        "mean": Quantity(Both("‖∂p/∂q‖, mean of rows, without scale", "‖∂p/∂q‖，均值，无缩放")),
+        "mean_scaled": Quantity(Both("‖∂p/∂q‖, mean of rows, with scale", "‖∂p/∂q‖，均值，有缩放")),
     },
-    setting=_DRAWN,
+    setting=Both(
+        "Random standard normal queries and 64 keys, d_k = 1,024, seed 0. The claim is about widths, so no loaded "
+        "model "
+        "takes part.",
+        "随机标准正态的查询和 64 个键，d_k = 1024，种子 0。这个说法与宽度有关，所以不用加载的模型。",
+    ),
     because=Both(
-        "The paper speaks of extremely small gradients. The idea of an explosion has a grain of truth: the derivative "
-        "without the scale is √d_k times as steep, so the few rows with two near-equal scores spike, which lifts the "
-        "mean but not the typical row.",
-        "原论文说的是梯度极小。“爆炸”也有一点道理：不缩放时导数陡 √d_k 倍，少数两个分数相近的行会出现尖峰，"
-        "均值因此升高，典型的行却不然。",
+        "The paper names the opposite: extremely small gradients. There is a grain of truth: without the scale a "
+        "query's gradient carries a factor √d_k, so the few rows that are not saturated spike. That is why mean and "
+        "median tell two stories.",
+        "原论文说的恰恰相反：梯度极小。但也有一点道理：不缩放时，对查询的梯度多一个因子 √d_k，"
+        "少数没有饱和的行梯度会很大。所以均值和中位数说的是两回事。",
     ),
     refuted=Both(
-        "Wide random heads whose median gradient is larger without the scale.",
-        "如果 d_k 很大时，不缩放的梯度中位数反而更大，结论就被推翻。",
+        "A median gradient without the scale that is larger than with it, at large d_k.",
+        "如果 d_k 很大时，不缩放的梯度中位数大于缩放后的，结论就被推翻。",
     ),
-    formula=r"\left\|\frac{\partial p}{\partial q}\right\|: \quad <without> \;(1), \quad <with> \;(1/\sqrt{d_k})",
+    formula=r"\frac{\partial p}{\partial q} = s\,J K: \quad \mathrm{med} = <median> \; (s = 1), \;\;"
+    r" <median_scaled> \; (s = 1/\sqrt{d_k}); \quad \mathrm{mean} = <mean>, \; <mean_scaled>",
     papers=(VASWANI_2017,),
     see=See("scores", {"section": "Theory"}),
 )
 
 
 def _outputs(subject: Subject) -> Measured:
-    generator = np.random.default_rng(0)
-    dots = generator.standard_normal((64, 512)) @ generator.standard_normal((512, 64))
-    without, scaled = theory.softmax(dots), theory.softmax(dots / np.sqrt(512))
-    numbers = {
-        "largest": float(without.max()),
-        "sum_without": float(without.sum(axis=-1).mean()),
-        "sum_with": float(scaled.sum(axis=-1).mean()),
-        "input_without": float(dots.max()),
-        "input_with": float(dots.max() / np.sqrt(512)),
-        "model": float(_heads(subject)["high"].max()),
-    }
-    names = (Both("largest input", "最大输入"), Both("largest output", "最大输出"), Both("sum of outputs", "输出之和"))
-    values = (numbers["input_without"], numbers["largest"], numbers["sum_without"])
-    return Measured(numbers, Bars(names, values, Both("without the scale, d_k = 512", "不缩放，d_k = 512")))
+    heads = _heads(subject)
+    weight = max(
+        float(subject.trace.attention(layer=site.layer, stream=site.stream, call=site.call).max())
+        for site in subject.trace.sites
+    )
+    drawn = _at(_drawn(subject), WIDE)
+    return Measured(
+        {
+            "weight": weight,
+            "drawn": float(drawn["largest_median"]),
+            "score": float(heads["high"].max()),
+        },
+        Bars(
+            (
+                Both("largest weight of this model", "该模型的最大权重"),
+                Both("largest weight, d_k = 1,024, no scale", "最大权重，d_k = 1024，无缩放"),
+                Both("largest score of this model", "该模型的最大分数"),
+            ),
+            [weight, float(drawn["largest_median"]), float(heads["high"].max())],
+            Both("value", "数值"),
+            mark=1.0,
+        ),
+    )
 
 
 OUTPUTS = Question(
     20,
-    asked=Both("Is the scale there because softmax outputs get too large?", "缩放是因为 softmax 的输出太大吗？"),
-    said=Both("Without the scale the outputs of the softmax are too large.", "不缩放的话，softmax 的输出会过大。"),
+    asked=Both("Are the softmax's outputs too large without the scale?", "不缩放时，softmax 的输出会太大吗？"),
+    said=Both(
+        "Products of vectors can be very large, so the softmax's outputs become too large.",
+        "向量的点积值可能非常大，导致 softmax 输出太大。",
+    ),
     parts=(
+        Part(Both("An output of the softmax exceeds 1.", "softmax 的输出超过 1。"), (above("weight", 1.000001),)),
         Part(
-            Both("Without the scale outputs go above 1.", "不缩放时输出会超过 1。"),
-            (above("largest", 1 + 1e-6),),
-        ),
-        Part(
-            Both("The scale makes the outputs smaller in all.", "缩放使输出总体变小。"),
-            (below("sum_with", "sum_without", times=0.999),),
+            Both("Without the scale, at d_k = 1,024, one does.", "d_k = 1024 且不缩放时，输出超过 1。"),
+            (above("drawn", 1.000001),),
         ),
     ),
     measure=_outputs,
     numbers={
-        "largest": Quantity(Both("largest output without the scale", "不缩放时的最大输出")),
-        "sum_without": Quantity(Both("sum of a row's outputs without the scale", "不缩放时一行输出之和")),
-        "sum_with": Quantity(Both("sum of a row's outputs with the scale", "缩放后一行输出之和")),
-        "input_without": Quantity(Both("largest input without the scale", "不缩放时的最大输入")),
-        "input_with": Quantity(Both("largest input with the scale", "缩放后的最大输入")),
-        "model": Quantity(Both("largest input of this model on the text", "该模型在此文本上的最大输入")),
-    },
-    setting=Both(
-        "64 standard normal queries and keys, d_k = 512, seed 0; the last number is of the reader's model and text.",
-        "64 个标准正态的 Q 和 K，d_k = 512，种子 0；最后一个数来自读者的模型和文本。",
-    ),
-    because=Both(
-        "The inputs are large, not the outputs. A softmax divides by the sum, so each row sums to 1 whatever goes in; "
-        "what changes is how that 1 is shared out.",
-        "大的是输入，不是输出。softmax 会除以总和，无论输入多大，每行之和都是 1；改变的只是这个 1 怎么分配。",
-    ),
-    refuted=Both(
-        "A row of softmax outputs that does not sum to 1.", "如果某一行 softmax 输出之和不为 1，结论就被推翻。"
-    ),
-    formula=r"\sum_j \frac{e^{s_j}}{\sum_l e^{s_l}} = <sum_without>, \qquad \max_j s_j = <input_without>",
-    papers=(VASWANI_2017,),
-    see=See("scores", {"section": "Theory"}),
-    of=SEES_QUERIES,
-)
-
-
-def _example(subject: Subject) -> Measured:
-    example, many = theory.example(keys=64, width=64), theory.example(keys=512, width=64)
-    numbers = {
-        "weight": example.weight,
-        "many": many.weight,
-        "drawn": example.drawn_weight,
-        "largest": example.drawn_largest,
-    }
-    keys = (2, 10, 64, 128, 256, 512)
-    weights = [theory.weight(keys=n, score=8.0) for n in keys]
-    line = Series(Both("weight of a score of 8", "分数 8 的权重"), keys, weights)
-    return Measured(
-        numbers, Lines((line,), x_title=Both("keys", "键的个数"), y_title=Both("weight", "权重"), log_x=True)
-    )
-
-
-EXAMPLE = Question(
-    21,
-    asked=Both("With d_k = 64, does one score of 8 take 98 %?", "d_k = 64 时，分数 8 会占到 98 % 吗？"),
-    said=Both(
-        "With d_k = 64 one score reaches 8: e^8 / (e^8 + 63) = 0.98, so the softmax is one-hot.",
-        "d_k = 64 时某个分数达到 8：e^8 / (e^8 + 63) = 0.98，softmax 接近 one-hot。",
-    ),
-    parts=(
-        Part(
-            Both("e^8 / (e^8 + 63) is 0.98.", "e^8 / (e^8 + 63) 等于 0.98。"),
-            (around("weight", 0.98, within=0.005),),
-        ),
-        Part(
-            Both("It is 0.98 however many keys there are.", "无论有多少个键，都是 0.98。"),
-            (around("many", 0.98, within=0.05),),
-        ),
-        Part(
-            Both("It is 0.98 where the other scores are random too.", "其他分数同样随机时，也是 0.98。"),
-            (around("drawn", 0.98, within=0.05),),
-        ),
-    ),
-    measure=_example,
-    numbers={
-        "weight": Quantity(Both("weight among 64 keys, the others at 0", "64 个键中的权重，其余分数为 0")),
-        "many": Quantity(Both("weight among 512 keys, the others at 0", "512 个键中的权重，其余分数为 0")),
+        "weight": Quantity(Both("largest weight of this model", "该模型的最大权重")),
         "drawn": Quantity(
-            Both(
-                "mean weight among 64 keys, the others drawn from N(0, 64)",
-                "64 个键中的平均权重，其余分数取自 N(0, 64)",
-            )
+            Both("largest weight of a row, d_k = 1,024, without scale", "一行的最大权重，d_k = 1024，无缩放")
         ),
-        "largest": Quantity(Both("mean largest weight of 64 random scores", "64 个随机分数中最大权重的平均值")),
+        "score": Quantity(Both("largest score of this model, before the softmax", "该模型 softmax 之前的最大分数")),
     },
     setting=Both(
-        "One key has the score 8, one standard deviation at d_k = 64. Seed 0.",
-        "一个键的分数为 8，即 d_k = 64 时的一个标准差。种子 0。",
+        "All weights of all heads on this text; and random standard normal queries and 64 keys, seed 0, median row.",
+        "该文本上所有头的所有权重；以及随机标准正态的查询和 64 个键，种子 0，各行取中位数。",
     ),
     because=Both(
-        "The 63 counts the other keys, not the features: it is n − 1, and d_k − 1 only by chance. And the others do "
-        "not stay at 0: their scores spread as widely.",
-        "63 是其余键的个数 n − 1，不是特征数 d_k − 1，这里只是碰巧相等。而且其余分数不会都是 0，它们同样分散。",
+        "What is large are the softmax's inputs. Its outputs are shares of 1: one of them close to 1 means the others "
+        "are close to 0, and that is the trouble.",
+        "大的是 softmax 的输入。输出是总和为 1 的份额：一个接近 1，其他就接近 0，这才是问题所在。",
     ),
-    refuted=Both("A weight that does not depend on the number of keys.", "如果权重与键的个数无关，结论就被推翻。"),
-    formula=r"\frac{e^8}{e^8 + 63} = <weight>, \qquad \frac{e^8}{e^8 + 511} = <many>",
-    see=See("scores", {"section": "Theory"}),
-)
-
-
-def _sigmas(subject: Subject) -> Measured:
-    row = subject.once("scores drawn at 100", lambda: theory.drawn(keys=64, seed=0, widths=(100,))).iloc[0]
-    sigmas = 10 / float(np.sqrt(row["variance"]))
-    return Measured({"sigmas": sigmas, "ten": theory.outside(10), "one": theory.outside(sigmas)})
-
-
-SIGMAS = Question(
-    22,
-    asked=Both("With d_k = 100, is ±10 ten standard deviations?", "d_k = 100 时，±10 是 10 个标准差吗？"),
-    said=Both(
-        "With d_k = 100 the dot product may well reach ±10 standard deviations.",
-        "d_k = 100 时，点积可能达到 ±10 个标准差。",
-    ),
-    parts=(
-        Part(
-            Both("A score of 10 is 10 standard deviations.", "分数 10 就是 10 个标准差。"),
-            (around("sigmas", 10, within=0.5),),
-        ),
-        Part(
-            Both("10 standard deviations occur at least once in a million.", "10 个标准差至少百万分之一的机会出现。"),
-            (above("ten", 1e-6),),
-        ),
-    ),
-    measure=_sigmas,
-    numbers={
-        "sigmas": Quantity(Both("standard deviations of a score of 10", "分数 10 相当于几个标准差")),
-        "one": Quantity(Both("probability of a score beyond ±10", "分数超出 ±10 的概率")),
-        "ten": Quantity(Both("probability beyond ±10 standard deviations", "超出 ±10 个标准差的概率")),
-    },
-    setting=Both(
-        "Standard normal queries and keys, d_k = 100, seed 0; probabilities of a normal distribution.",
-        "标准正态的 Q、K，d_k = 100，种子 0；概率按正态分布计算。",
-    ),
-    because=Both(
-        "The variance is 100, so the standard deviation is its root. The two are easily mixed up.",
-        "方差是 100，标准差是它的平方根。两者容易混淆。",
-    ),
-    refuted=Both(
-        "Random scores at d_k = 100 with a standard deviation of 1.",
-        "如果 d_k = 100 时随机分数的标准差是 1，结论就被推翻。",
-    ),
-    formula=r"\frac{10}{\sigma} = <sigmas>, \qquad P(|z| > 10) = <ten>",
-    see=See("scores", {"section": "Theory"}),
-)
-
-
-def _normal(subject: Subject) -> Measured:
-    drawn = _drawn(subject).set_index("width")["excess"]
-    heads = _heads(subject)
-    numbers = {
-        "narrow": float(drawn[4]),
-        "wide": float(drawn[4096]),
-        "heads": float(heads["kurtosis"].abs().median()),
-    }
-    widths = [int(width) for width in drawn.index]
-    picture = Lines(
-        (
-            Series(Both("drawn at random", "随机抽取"), widths, drawn.tolist()),
-            Series(
-                Both("heads of this model", "该模型的各个头"),
-                heads["d_k"].tolist(),
-                heads["kurtosis"].tolist(),
-                points=True,
-            ),
-        ),
-        x_title=Both("d_k", "d_k"),
-        y_title=Both("excess kurtosis", "超额峰度"),
-        log_x=True,
-        mark_y=0.0,
-    )
-    return Measured(numbers, picture)
-
-
-NORMAL = Question(
-    23,
-    asked=Both("Is q · k normally distributed?", "q·k 服从正态分布吗？"),
-    said=Both("By the central limit theorem q · k is N(0, d_k).", "由中心极限定理，q·k 服从 N(0, d_k)。"),
-    parts=(
-        Part(
-            Both("Of independent entries at d_k = 4,096 it is.", "分量独立、d_k = 4096 时是。"),
-            (around("wide", 0, within=0.15),),
-        ),
-        Part(
-            Both("Of independent entries at d_k = 4 it is.", "分量独立、d_k = 4 时是。"),
-            (around("narrow", 0, within=0.15),),
-        ),
-        Part(
-            Both("In a typical head of this model it is.", "在该模型典型的头中是。"), (around("heads", 0, within=0.15),)
-        ),
-    ),
-    measure=_normal,
-    numbers={
-        "narrow": Quantity(Both("excess kurtosis, d_k = 4", "超额峰度，d_k = 4")),
-        "wide": Quantity(Both("excess kurtosis, d_k = 4,096", "超额峰度，d_k = 4096")),
-        "heads": Quantity(Both("|excess kurtosis|, median of this model's heads", "|超额峰度|，该模型各头中位数")),
-    },
-    setting=Both(
-        _DRAWN.en + " Heads: all cells of the text that no mask hides.", _DRAWN.zh + "各头：文本中所有未被遮住的格子。"
-    ),
-    because=Both(
-        "The theorem speaks of the limit of many independent terms. Of normal entries the excess kurtosis is 6/d_k: "
-        "gone in wide heads, plain in narrow ones. Trained entries are not independent.",
-        "中心极限定理说的是大量独立项之和的极限。正态分量的超额峰度为 6/d_k：d_k 大时可忽略，d_k 小时明显。"
-        "训练后的分量并不独立。",
-    ),
-    refuted=Both("Random q · k at d_k = 4 without heavy tails.", "如果 d_k = 4 时随机的 q·k 没有厚尾，结论就被推翻。"),
-    formula=r"\kappa = \frac{6}{d_k}: \quad <narrow> \ (d_k = 4), \quad <wide> \ (d_k = 4096)",
+    refuted=Both("A weight above 1.", "如果有权重大于 1，结论就被推翻。"),
+    formula=r"p_i = \frac{e^{s_i}}{\sum_j e^{s_j}} \leq 1: \quad \max p = <weight>, \qquad \max s = <score>",
+    papers=(VASWANI_2017,),
     see=See("scores", {"section": "One head"}),
     of=SEES_QUERIES,
 )
 
 
-def _attended(factor: float) -> tuple[float, float]:
-    """The median norm of the loss's gradient by a query, and the norm of that by all values, at a factor on q . k."""
-    generator = torch.Generator().manual_seed(0)
-    q, k, v, r = (torch.randn(64, 64, generator=generator, dtype=torch.float64) for _ in range(4))
-    q.requires_grad_()
-    v.requires_grad_()
-    loss: Tensor = (((q @ k.T * factor).softmax(dim=-1) @ v) * r).sum()
-    of_q, of_v = torch.autograd.grad(loss, (q, v))
-    return float(of_q.norm(dim=-1).median()), float(of_v.norm())
+# --- 21 to 24: examples and formulas -------------------------------------------------------------------------------
+
+
+def _example(subject: Subject) -> Measured:
+    few, many = theory.example(keys=64, width=64), theory.example(keys=512, width=64)
+    counts = [2, 4, 8, 16, 32, 64, 128, 256, 512]
+    picture = Lines(
+        (
+            Series(
+                Both("all other scores 0", "其他分数都是 0"),
+                counts,
+                [theory.weight(keys=keys, score=8) for keys in counts],
+            ),
+            Series(
+                Both("largest of n scores drawn from N(0, 64)", "从 N(0, 64) 抽取 n 个分数，取最大权重"),
+                counts[2:],
+                [theory.example(keys=keys, width=64).drawn_largest for keys in counts[2:]],
+                dashed=True,
+            ),
+        ),
+        x_title=Both("keys n", "键的个数 n"),
+        y_title=Both("weight of the largest", "最大的权重"),
+        log_x=True,
+    )
+    return Measured(
+        {
+            "weight": few.weight,
+            "more_keys": many.weight,
+            "drawn": few.drawn_largest,
+            "slope": few.slope,
+            "even": few.uniform_slope,
+        },
+        picture,
+    )
+
+
+EXAMPLE = Question(
+    21,
+    asked=Both(
+        "At d_k = 64, does one key take 0.98 of the weight without the scale?",
+        "d_k = 64 且不缩放时，一个键会占去 0.98 的权重吗？",
+    ),
+    said=Both(
+        "With d_k = 64 a score of 8 gives e⁸ / (e⁸ + 63) = 0.98: the softmax is one-hot, and its gradient is about 0.",
+        "d_k = 64 时，得分为 8 的那一项是 e⁸/(e⁸ + 63) = 0.98：softmax 接近 one-hot，梯度接近 0。",
+    ),
+    parts=(
+        Part(Both("e⁸ / (e⁸ + 63) is 0.98.", "e⁸/(e⁸ + 63) 等于 0.98。"), (around("weight", 0.98, within=0.005),)),
+        Part(
+            Both("It follows from d_k = 64, however many keys there are.", "这由 d_k = 64 决定，与键的个数无关。"),
+            (around("more_keys", 0.98, within=0.005),),
+        ),
+        Part(
+            Both(
+                "It is so for real rows, whose other scores vary as much.",
+                "真实的一行也是这样，其他分数有同样的方差。",
+            ),
+            (around("drawn", 0.98, within=0.02),),
+        ),
+        Part(
+            Both("The slope p(1 − p) there is less than in an even row.", "此处的斜率 p(1 − p) 小于均匀的一行。"),
+            (below("slope", "even"),),
+        ),
+    ),
+    measure=_example,
+    numbers={
+        "weight": Quantity(Both("e⁸ / (e⁸ + 63): 64 keys", "e⁸/(e⁸ + 63)：64 个键")),
+        "more_keys": Quantity(Both("the same score among 512 keys", "同样的得分，512 个键")),
+        "drawn": Quantity(Both("largest weight, 64 scores drawn from N(0, 64)", "最大权重，64 个分数取自 N(0, 64)")),
+        "slope": Quantity(Both("p(1 − p) of the 0.98", "0.98 处的 p(1 − p)")),
+        "even": Quantity(Both("p(1 − p) of an even row, p = 1/64", "均匀一行的 p(1 − p)，p = 1/64")),
+    },
+    setting=Both(
+        "The formula itself, and 4,096 rows of random scores, seed 0. No loaded model takes part.",
+        "直接计算公式，并随机抽取 4096 行分数，种子 0。不用加载的模型。",
+    ),
+    because=Both(
+        "The example counts d_k − 1 competitors, but the softmax runs over the n keys, not over the d_k numbers of a "
+        "vector; with n = 64 both happen to be 63. And it sets the other scores to 0, though by the same argument they "
+        "spread by 8.",
+        "例子里的竞争者有 d_k − 1 个，但 softmax 是对 n 个键做的，不是对向量的 d_k 个分量做的；只有 n = 64 "
+        "时两者碰巧都是 63。"
+        "而且它让其他分数都是 0，可按同样的推理，它们的标准差是 8。",
+    ),
+    refuted=Both(
+        "A weight that depends on d_k alone and not on the number of keys.",
+        "如果这个权重只与 d_k 有关，而与键的个数无关，结论就被推翻。",
+    ),
+    formula=r"\frac{e^8}{e^8 + n - 1}: \quad <weight> \; (n = 64), \quad <more_keys> \; (n = 512), \qquad"
+    r" p(1-p) = <slope>",
+    papers=(),
+    see=See("scores", {"section": "Theory"}),
+)
+
+
+def _sigmas(subject: Subject) -> Measured:
+    generator = np.random.default_rng(0)
+    dots = np.einsum("ne,ne->n", *generator.standard_normal((2, 2**16, 100)))
+    deviation = float(dots.std())
+    counts, edges = np.histogram(dots, bins=60, density=True)
+    middle = (edges[1:] + edges[:-1]) / 2
+    picture = Lines(
+        (
+            Series(Both("65,536 products", "65536 个点积"), middle.tolist(), counts.tolist()),
+            Series(
+                Both("N(0, 100)", "N(0, 100)"),
+                middle.tolist(),
+                (np.exp(-(middle**2) / 200) / math.sqrt(200 * math.pi)).tolist(),
+                part="ffn",
+                dashed=True,
+            ),
+        ),
+        x_title=Both("q · k at d_k = 100", "q·k，d_k = 100"),
+        y_title=Both("density", "密度"),
+        mark_x=10.0,
+    )
+    return Measured(
+        {
+            "deviation": deviation,
+            "of_ten": 10 / deviation,
+            "farthest": float(np.abs(dots).max() / deviation),
+            "chance": theory.outside(10),
+        },
+        picture,
+    )
+
+
+SIGMAS = Question(
+    22,
+    asked=Both(
+        "At d_k = 100, do products reach ± 10 standard deviations?", "d_k = 100 时，点积会达到 ±10 个标准差吗？"
+    ),
+    said=Both(
+        "With d_k = 100 the standard deviation is 10, so q · k may reach ± 10 standard deviations.",
+        "d_k = 100 时标准差为 10，所以点积可能达到 ±10 倍标准差。",
+    ),
+    parts=(
+        Part(
+            Both("A product of 10 is ten standard deviations from 0.", "点积等于 10，就是偏离 0 十个标准差。"),
+            (near("of_ten", 10, within=0.1),),
+        ),
+        Part(
+            Both("Among 65,536 products one is ten deviations away.", "65536 个点积中，有偏离十个标准差的。"),
+            (at_least("farthest", 10),),
+        ),
+    ),
+    measure=_sigmas,
+    numbers={
+        "deviation": Quantity(Both("standard deviation of q · k", "q·k 的标准差")),
+        "of_ten": Quantity(Both("a product of 10, in deviations", "点积 10，以标准差计")),
+        "farthest": Quantity(Both("farthest of 65,536 products, in deviations", "65536 个点积中最远的，以标准差计")),
+        "chance": Quantity(Both("probability of ten deviations, normal", "正态分布下偏离十个标准差的概率")),
+    },
+    setting=Both(
+        "65,536 products of standard normal vectors with 100 entries, seed 0. No loaded model takes part.",
+        "65536 对有 100 个分量的标准正态向量的点积，种子 0。不用加载的模型。",
+    ),
+    because=Both(
+        "Value and unit are mixed up: the deviation is √100 = 10, so ± 10 is one deviation, which a third of all "
+        "products exceed.",
+        "数值与单位混淆了：标准差是 √100 = 10，±10 只是一个标准差，大约三分之一的点积都会超过。",
+    ),
+    refuted=Both(
+        "A product of 10 that lies ten deviations out, or a sample with one that far.",
+        "如果点积 10 偏离十个标准差，或者样本中有偏离那么远的点积，结论就被推翻。",
+    ),
+    formula=r"\sigma = \sqrt{d_k} = <deviation>, \qquad \frac{10}{\sigma} = <of_ten>, \qquad P(|z| \geq 10) = <chance>",
+    papers=(),
+    see=See("scores", {"section": "Theory"}),
+)
+
+
+def _normal(subject: Subject) -> Measured:
+    drawn, heads = _drawn(subject), _heads(subject)
+    tails = heads["kurtosis"].to_numpy()
+    x = drawn["width"].tolist()
+    picture = Lines(
+        (
+            Series(Both("drawn at random", "随机抽取"), x, drawn["excess"].tolist()),
+            Series(
+                Both("theory, 6 / d_k", "理论值 6/d_k"), x, [theory.excess(width, "normal") for width in x], dashed=True
+            ),
+            Series(
+                Both("heads of this model", "该模型的各个头"),
+                heads["d_k"].tolist(),
+                tails.tolist(),
+                part="ffn",
+                points=True,
+            ),
+        ),
+        x_title=Both("d_k", "d_k"),
+        y_title=Both("excess kurtosis of q · k", "q·k 的超额峰度"),
+        log_x=True,
+        mark_y=0.0,
+    )
+    return Measured(
+        {
+            "wide": float(_at(drawn, WIDE)["excess"]),
+            "narrow": float(_at(drawn, NARROW)["excess"]),
+            "model": float(np.nanmedian(np.abs(tails))),
+        },
+        picture,
+    )
+
+
+NORMAL = Question(
+    23,
+    asked=Both("Is q · k normally distributed, by the central limit theorem?", "由中心极限定理，q·k 服从正态分布吗？"),
+    said=Both(
+        "q · k is a sum of d_k products, so it is about N(0, d_k).",
+        "q·k 是 d_k 个乘积之和，根据中心极限定理近似服从 N(0, d_k)。",
+    ),
+    parts=(
+        Part(
+            Both("At d_k = 1,024 its tails are those of a normal distribution.", "d_k = 1024 时，尾部与正态分布相同。"),
+            (around("wide", 0, within=0.15),),
+        ),
+        Part(
+            Both("At d_k = 4 they are too.", "d_k = 4 时也相同。"),
+            (around("narrow", 0, within=0.15),),
+        ),
+        Part(
+            Both("In the heads of this model they are too.", "在该模型的各个头中也相同。"),
+            (at_most("model", 0.15),),
+        ),
+    ),
+    measure=_normal,
+    numbers={
+        "wide": Quantity(Both("excess kurtosis at d_k = 1,024", "d_k = 1024 时的超额峰度")),
+        "narrow": Quantity(Both("excess kurtosis at d_k = 4", "d_k = 4 时的超额峰度")),
+        "model": Quantity(Both("|excess kurtosis| in this model, median of heads", "该模型的 |超额峰度|，各头中位数")),
+    },
+    setting=Both(
+        "Random: 65,536 products of standard normal vectors, seed 0. Model: q · k of each head on this text. 0 is "
+        "normal, above 0 the tails are heavier.",
+        "随机：65536 个标准正态向量的点积，种子 0。模型：该文本上每个头的 q·k。0 表示正态，大于 0 表示尾部更重。",
+    ),
+    because=Both(
+        "The theorem speaks of many independent terms. A product of two normal numbers has heavy tails, which fade as "
+        "6 / d_k; and the terms of a trained head are neither independent nor alike.",
+        "定理要求项数多而且相互独立。两个正态数的乘积尾部很重，超额峰度按 6/d_k 减小；而训练后的头，各项既不独立，"
+        "也不同分布。",
+    ),
+    refuted=Both(
+        "Products at d_k = 4 without heavy tails, or at 1,024 with them.",
+        "如果 d_k = 4 时尾部不重，或者 d_k = 1024 时尾部很重，结论就被推翻。",
+    ),
+    formula=r"\kappa - 3 = \frac{6}{d_k}: \quad <narrow> \; (d_k = 4), \qquad <wide> \; (d_k = 1024)",
+    papers=(VASWANI_2017,),
+    see=See("scores", {"section": "Theory"}),
+    of=SEES_QUERIES,
+)
+
+_SHARP = 64.0  # times the model's own scores
 
 
 def _jacobian(subject: Subject) -> Measured:
-    row = torch.randn(16, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    by_autograd = torch.autograd.functional.jacobian(lambda s: s.softmax(dim=-1), row)  # type: ignore[no-untyped-call]
-    p = row.softmax(dim=-1)
-    (q, v), (far_q, far_v) = _attended(1 / 8), _attended(8)
-    numbers = {
-        "apart": float((by_autograd - (p.diag() - p[:, None] * p)).abs().max()),
-        "query": far_q / q,
-        "value": far_v / v,
-    }
-    names = (Both("queries", "查询"), Both("values", "值"))
-    bars = Bars(
-        names, (numbers["query"], numbers["value"]), Both("gradient, saturated / scaled", "梯度，饱和 / 缩放"), log=True
+    record = layers_of(subject)[0]
+    heads = len(record.query)
+    q, k = record.query.double().cpu(), of_each_head(record.key, heads)
+    v = of_each_head(record.value, heads)
+    scores_of = (q @ k.mT * q.shape[-1] ** -0.5).flatten(0, 1)  # [H Q, T]
+    rows = scores_of[:: max(1, len(scores_of) // 64)]
+    p = rows.softmax(dim=-1)
+    written = torch.diag_embed(p) - p[:, :, None] * p[:, None, :]
+    by_autograd = torch.vmap(torch.func.jacrev(partial(torch.softmax, dim=-1)))(rows)
+    numbers = {"difference": float((written - by_autograd).abs().max())}
+    generator = torch.Generator().manual_seed(0)
+    towards = torch.randn(v.shape[-1], generator=generator, dtype=torch.float64)
+    for name, factor in (("", 1.0), ("_sharp", _SHARP)):
+        sides = [one.clone().requires_grad_() for one in (q, v)]
+        mixed = (sides[0] @ k.mT * (factor * q.shape[-1] ** -0.5)).softmax(dim=-1) @ sides[1]
+        (mixed @ towards).sum().backward()
+        # A factor on the scores is one on the queries' gradient too: without it a saturated row would look steeper.
+        of_queries, of_values = (one.grad for one in sides)
+        assert of_queries is not None
+        assert of_values is not None
+        numbers |= {
+            f"query{name}": float(of_queries.norm(dim=-1).median()) / factor,
+            f"value{name}": float(of_values.norm()),
+        }
+    numbers["query_left"] = numbers["query_sharp"] / max(numbers["query"], 1e-300)
+    numbers["value_left"] = numbers["value_sharp"] / max(numbers["value"], 1e-300)
+    picture = Bars(
+        (
+            Both("queries, scores as they are", "Q，原来的分数"),
+            Both("queries, scores × 64", "Q，分数 × 64"),
+            Both("values, scores as they are", "V，原来的分数"),
+            Both("values, scores × 64", "V，分数 × 64"),
+        ),
+        [numbers[name] for name in ("query", "query_sharp", "value", "value_sharp")],
+        Both("norm of the gradient", "梯度的范数"),
+        parts=("q", "q", "v", "v"),
+        log=True,
     )
-    return Measured(numbers, bars)
+    kept = ("difference", "query_left", "value_left")
+    return Measured({name: numbers[name] for name in kept}, picture)
 
 
 JACOBIAN = Question(
     24,
-    asked=Both("Do parameter updates stop where the softmax is saturated?", "softmax 饱和时，参数就停止更新吗？"),
+    asked=Both(
+        "Is the softmax's derivative p_i(δ_ij − p_j), and do updates stop where it is 0?",
+        "softmax 的导数是 p_i(δ_ij − p_j) 吗？导数为 0 时参数就停止更新吗？",
+    ),
     said=Both(
-        "dp_i/ds_j = p_i (δ_ij − p_j), so at a one-hot row the gradient is 0 and parameters are no longer updated.",
-        "dp_i/ds_j = p_i (δ_ij − p_j)，one-hot 时梯度为 0，参数不再更新。",
+        "∂p_i/∂s_j = p_i(δ_ij − p_j); where the softmax saturates it is about 0, and parameter updates stop.",
+        "∂p_i/∂s_j = p_i(δ_ij − p_j)；softmax 饱和时导数接近 0，参数更新停滞。",
     ),
     parts=(
+        Part(Both("The formula is right.", "公式正确。"), (at_most("difference", 1e-7),)),
         Part(
-            Both("The Jacobian is p_i (δ_ij − p_j).", "雅可比矩阵是 p_i (δ_ij − p_j)。"),
-            (below("apart", 1e-7),),
+            Both(
+                "Where scores are 64 times as large, the slope to a typical query is less than a tenth.",
+                "分数放大 64 倍后，对典型查询的斜率不到原来的十分之一。",
+            ),
+            (below("query_left", 0.1),),
         ),
-        Part(Both("Gradients of queries nearly vanish.", "查询的梯度几乎消失。"), (below("query", 0.05),)),
-        Part(Both("Gradients of values nearly vanish.", "值的梯度几乎消失。"), (below("value", 0.05),)),
+        Part(
+            Both("The gradient of the values is too.", "对 V 的梯度也不到十分之一。"),
+            (below("value_left", 0.1),),
+        ),
     ),
     measure=_jacobian,
     numbers={
-        "apart": Quantity(
-            Both("largest difference of the formula from automatic differentiation", "公式与自动微分的最大差")
-        ),
-        "query": Quantity(Both("a query's gradient, saturated / scaled, median", "查询的梯度，饱和 / 缩放，中位数")),
-        "value": Quantity(Both("the values' gradient, saturated / scaled", "值的梯度，饱和 / 缩放")),
+        "difference": Quantity(Both("formula against autograd, largest difference", "公式与自动求导的最大差值")),
+        "query_left": Quantity(Both("what is left of the slope to a query, median", "对查询的斜率剩余，中位数"), "%"),
+        "value_left": Quantity(Both("what is left of the gradient of the values", "对 V 的梯度剩余"), "%"),
     },
     setting=Both(
-        "64 random queries, keys, values of width 64, float64, seed 0; saturated: q · k times 8 in place of 1/8.",
-        "64 个随机的 Q、K、V，宽度 64，float64，种子 0；饱和：q·k 乘以 8，而不是 1/8。",
+        "Scores, queries and values of the first layer on this text, float64, without a mask. Saturated: the same "
+        "scores times 64. Slope to a query: its gradient less the factor 64 that the product itself adds, median of "
+        "the queries.",
+        "该文本第一层的分数、Q 和 V，float64，不加掩码。饱和：同样的分数乘以 64。对 Q 的斜率："
+        "梯度除去乘法本身带来的因子 1024。",
     ),
     because=Both(
-        "The Jacobian stands on the path to queries and keys alone. Values get their gradient through the weights "
-        "themselves, which a one-hot row passes on whole.",
-        "雅可比只在通往 Q、K 的路径上。V 的梯度经过权重本身，one-hot 的行会把它完整传过去。",
+        "The softmax's derivative stands only on the way to queries and keys. Values are mixed by the weights "
+        "themselves, whose sum is 1, so W_V, W_O and all that lies below through the residual go on learning.",
+        "softmax 的导数只在通往 Q、K 的路上。V 由权重直接加权，权重之和为 1，所以 W_V、W_O "
+        "以及经残差连接往下的部分照样学习。",
     ),
     refuted=Both(
-        "A saturated attention whose values get no gradient.", "如果注意力饱和时 V 也得不到梯度，结论就被推翻。"
+        "A saturated row whose values receive no gradient either.",
+        "如果饱和的一行连 V 也得不到梯度，结论就被推翻。",
     ),
-    formula=r"\frac{\partial p_i}{\partial s_j} = p_i (\delta_{ij} - p_j), \quad \frac{\|g_q\|}{\|g_q^0\|} = <query>,"
-    r" \quad \frac{\|g_v\|}{\|g_v^0\|} = <value>",
+    formula=r"\frac{\partial p_i}{\partial s_j} = p_i(\delta_{ij} - p_j): \quad \max |\Delta| = <difference>",
     papers=(VASWANI_2017,),
     see=See("scores", {"section": "Gradients"}),
+    of=SEES_QUERIES,
 )
+
+
+# --- 25: trained ---------------------------------------------------------------------------------------------------
 
 SCALE_OR_NOT = Experiment(task="sort", a=Switches(heads=1), b=Switches(heads=1, scale="none"), seeds=2)
 
 
-def _constant(subject: Subject) -> Measured:
-    generator = np.random.default_rng(0)
-    q, k = generator.standard_normal((512, 64)), generator.standard_normal((64, 512))
-    scaled = q @ k / 8
-    numbers = {"usual": float(scaled.var()), "larger": float((3 * scaled).var())}
-    bars = Bars(
-        (Both("queries of variance 1", "查询方差为 1"), Both("queries three times as large", "查询放大 3 倍")),
-        tuple(numbers.values()),
-        Both("variance of the scaled scores", "缩放后分数的方差"),
-        mark=1.0,
+def _learned(subject: Subject) -> Measured:
+    heads = _heads(subject)
+    scaled = heads["scaled"].to_numpy()
+    curves = {
+        (width, scale): trained(subject, Switches(heads=count, scale=scale))
+        for width, count in ((48, 1), (6, 8))
+        for scale in ("1/sqrt(d_k)", "none")
+    }
+    names = {"1/sqrt(d_k)": _SCALED, "none": _UNSCALED}
+    picture = Lines(
+        tuple(
+            Series(
+                Both(f"d_k = {width}, {names[scale].en}", f"d_k = {width}，{names[scale].zh}"),
+                [10.0 * step for step in range(1, len(loss) + 1)],
+                loss,
+                part="attention" if width == 48 else "ffn",
+                dashed=scale == "none",
+            )
+            for (width, scale), loss in curves.items()
+        ),
+        x_title=Both("step", "训练步数"),
+        y_title=Both("loss, nats a digit", "损失，nat/数字"),
     )
-    return Measured(numbers, bars)
+    last = {key: loss[-1] for key, loss in curves.items()}
+    return Measured(
+        {
+            "wide": last[48, "1/sqrt(d_k)"],
+            "wide_unscaled": last[48, "none"],
+            "narrow": last[6, "1/sqrt(d_k)"],
+            "narrow_unscaled": last[6, "none"],
+            "spread": float(scaled.max() / max(scaled.min(), 1e-12)),
+        },
+        picture,
+    )
 
 
-def trained(experiment: Experiment, watch: Watch) -> Measured:
+def train_whole(experiment: Experiment, watch: Watch) -> Measured:
     """Train both sides: the shares of texts without a mistake at the end, a and b, means over seeds."""
-    from models.training.lab import Course, train_both
-
-    courses: dict[tuple[str, int], Course] = {}
+    courses: dict[tuple[str, int], lab.Course] = {}
     total = 2 * experiment.seeds * experiment.steps
     watch(0, total)
-    for course in train_both(experiment):
+    for course in lab.train_both(experiment):
         courses[course.side, course.run.seed] = course
         watch(sum(one.curve[-1].step for one in courses.values()), total)
     ends = {
         side: float(np.mean([one.curve[-1].exact_accuracy for (own, _), one in courses.items() if own == side]))
         for side in ("A", "B")
     }
-    lines = [
-        Series(side, [at.step for at in one.curve], [at.exact_accuracy for at in one.curve], dashed=side == "B")
-        for (side, seed), one in courses.items()
-        if seed == 0
-    ]
-    picture = Lines(lines, x_title=Both("step", "步"), y_title=Both("texts without a mistake", "全对率"))
+    picture = Lines(
+        [
+            Series(side, [at.step for at in one.curve], [at.exact_accuracy for at in one.curve], dashed=side == "B")
+            for (side, seed), one in courses.items()
+            if seed == 0
+        ],
+        x_title=Both("step", "训练步数"),
+        y_title=Both("texts without a mistake", "全对率"),
+    )
     return Measured({"a": ends["A"], "b": ends["B"]}, picture)
 
 
-def _scale_whole(subject: Subject, watch: Watch) -> Measured:
-    return trained(SCALE_OR_NOT, watch)
-
-
-TRAINS_BETTER = Question(
+LEARNED = Question(
     25,
-    asked=Both("Is the scale a normalisation that makes training stable?", "缩放相当于归一化，能让训练更稳定吗？"),
+    asked=Both("Does a model train faster and more stably with the scale?", "有缩放的模型训练得更快、更稳定吗？"),
     said=Both(
-        "The scale works like a normalisation; experiments show that training is faster and more stable.",
-        "缩放类似归一化；实验表明训练更快、更稳定。",
+        "Experiments show that with the scale training is more stable and converges faster; it works like a "
+        "normalisation.",
+        "实验表明，缩放后模型训练更稳定，收敛速度更快；缩放的作用类似归一化。",
     ),
     parts=(
         Part(
-            Both("Of entries with variance 1 it brings the variance to 1.", "分量方差为 1 时，缩放使方差为 1。"),
-            (near("usual", 1, within=0.05),),
+            Both("With d_k = 48 a small network learns faster with the scale.", "d_k = 48 时，小网络有缩放学得更快。"),
+            (below("wide", "wide_unscaled"),),
+        ),
+        Part(
+            Both("With d_k = 6 it does too.", "d_k = 6 时也是这样。"),
+            (below("narrow", "narrow_unscaled"),),
         ),
         Part(
             Both(
-                "Like a normalisation it does so whatever the variance was.", "像归一化一样，无论原来方差多大都变为 1。"
+                "Like a normalisation, the scale gives the scores of all heads of this model one spread.",
+                "像归一化一样，缩放使该模型各头的分数离散程度相同。",
             ),
-            (near("larger", 1, within=0.05),),
+            (at_most("spread", 1.5),),
         ),
     ),
-    measure=_constant,
+    measure=_learned,
     numbers={
-        "usual": Quantity(Both("variance of scaled scores, entries of variance 1", "缩放后分数的方差，分量方差为 1")),
-        "larger": Quantity(Both("the same, queries three times as large", "同上，查询放大 3 倍")),
+        "wide": Quantity(Both("loss, d_k = 48, with scale", "损失，d_k = 48，有缩放"), Both("nats", "nat")),
+        "wide_unscaled": Quantity(Both("loss, d_k = 48, without", "损失，d_k = 48，无缩放"), Both("nats", "nat")),
+        "narrow": Quantity(Both("loss, d_k = 6, with scale", "损失，d_k = 6，有缩放"), Both("nats", "nat")),
+        "narrow_unscaled": Quantity(Both("loss, d_k = 6, without", "损失，d_k = 6，无缩放"), Both("nats", "nat")),
+        "spread": Quantity(
+            Both("variance of the scaled scores, largest head by smallest", "缩放后分数的方差，最大的头与最小的头之比")
+        ),
     },
     setting=Both(
-        "512 queries and keys, d_k = 64, standard normal, seed 0. What training shows is in the whole run.",
-        "512 个 Q 和 K，d_k = 64，标准正态，种子 0。训练的结果见完整实验。",
+        "Training: the Lab's Transformer (2 layers, d = 48, 1 head or 8) learns to turn 4 digits around, 120 steps, "
+        "seed 0. One seed can mislead: run it whole for two. Spread: q · k times the scale on this text.",
+        "训练：用 Lab 的 Transformer（2 层，d = 48，1 个头或 8 个头）学习把 4 个数字倒过来，120 步，种子 0。"
+        "一个种子可能是偶然：完整运行用两个种子。离散程度：该文本上 q·k 乘以缩放因子。",
     ),
     because=Both(
-        "The scale is a constant: it reads no statistics, so it cannot correct scores that grow. The paper gives a "
-        "reason for it and no ablation; the often-told experiment is not in it.",
-        "缩放只是一个常数，不计算任何统计量，分数变大时无法纠正。原论文只给出理由，没有做消融；"
-        "常被提到的“实验”并不在论文里。",
+        "The paper reports no experiment without the scale: it cites Britz et al., who compare score functions. The "
+        "scale is one constant for all heads; a normalisation measures what it divides by.",
+        "原论文没有不缩放的对比实验：它引用的是 Britz 等人对打分函数的比较。缩放对所有头都是同一个常数；"
+        "归一化则是除以测出来的量。",
     ),
     refuted=Both(
-        "Scaled scores whose variance stays 1 when queries grow.", "如果查询变大而缩放后的方差仍为 1，结论就被推翻。"
+        "Networks of large d_k that learn as fast without the scale, over several seeds.",
+        "如果 d_k 很大的网络不缩放也学得一样快，而且多个种子都如此，结论就被推翻。",
     ),
-    formula=r"\mathrm{Var}(s) = <usual>, \qquad \mathrm{Var}(3s) = <larger>",
-    papers=(VASWANI_2017,),
-    see=See("lab", {"lab_task": "sort", "lab_a_heads": "1", "lab_b_heads": "1", "lab_b_scale": "none"}),
+    formula=r"d_k = 48: \; <wide> < <wide_unscaled>\,?, \qquad d_k = 6: \; <narrow> < <narrow_unscaled>\,?",
+    papers=(VASWANI_2017, BRITZ_2017),
+    see=See(
+        "lab",
+        {
+            "lab_task": "sort",
+            "lab_a_heads": "1",
+            "lab_b_heads": "1",
+            "lab_b_scale": "none",
+            "lab_b_positions": "sinusoidal",
+        },
+    ),
+    of=SEES_QUERIES,
     whole=Whole(
-        run=_scale_whole,
+        run=lambda subject, watch: train_whole(SCALE_OR_NOT, watch),
         about=Both(
             "The Lab's Transformer with one head learns to sort digits, with the scale (A) and without (B), two seeds.",
             "Lab 的单头 Transformer 学习给数字排序，缩放（A）与不缩放（B），各两个种子。",
@@ -741,6 +980,6 @@ THEME = Theme(
         SIGMAS,
         NORMAL,
         JACOBIAN,
-        TRAINS_BETTER,
+        LEARNED,
     ),
 )
