@@ -26,6 +26,8 @@ ASCII_POINT = re.compile(rf"{HAN}\s*[,;:?!](?=\s|{HAN}|$)|[,;?!]\s*{HAN}|{HAN}\.
 # A star between numbers is no Markdown, and an underscore in d_k is none.
 MARKDOWN = re.compile(r"\*\*|__|`|^#+ |^[-*] |\[[^]]+\]\([^)]+\)|:material/|\$[^$]+\$", re.MULTILINE)
 LATEX = re.compile(r"\\[a-zA-Z]+|\^\{|_\{")
+CLAIMS = range(1, 114)
+FINDINGS = 25
 QUOTED = 10  # Chinese characters that an English text may quote, such as a book's title
 BESIDE = {"model", "text", "pair", "target", "b"}  # of the sidebar, on every page
 
@@ -87,6 +89,15 @@ def is_of_the_lab(name: str, value: str) -> bool:
     if side[1] in OPTIONS:
         return value in [words.value(side[1], option) for option in OPTIONS[side[1]]]
     return value in ("true", "false") if isinstance(usual, bool) else usual is not None and value.isdecimal()
+
+
+def test_all_claims_and_the_findings_are_there_once() -> None:
+    numbers = Counter(question.number for theme in THEMES for question in theme.questions)
+    assert [number for number in CLAIMS if number not in numbers] == []
+    assert [number for number, times in numbers.items() if times > 1] == []
+    findings = [number for number in numbers if number > CLAIMS[-1]]
+    assert len(findings) >= FINDINGS
+    assert sum(question.number in CLAIMS and question.measure is not None for question in QUESTIONS) >= 100
 
 
 def test_no_number_twice_and_no_theme() -> None:
