@@ -217,7 +217,8 @@ def _block(answer: Answer, language: Language) -> str:
         lines.append(f"<h4>{page.PAPERS}</h4><ul>{items}</ul>")
     if question.see is not None:
         state = f"?{urlencode(question.see.state)}" if question.see.state else ""
-        lines.append(f"<h4>{words.SEE}</h4><p><code>/{html.escape(question.see.page + state)}</code></p>")
+        first = "" if question.see.page else "Attention: "  # its address is empty
+        lines.append(f"<h4>{words.SEE}</h4><p>{first}<code>/{html.escape(question.see.page + state)}</code></p>")
     return "".join(lines)
 
 

@@ -121,7 +121,7 @@ VARIANCE = Question(
         "Heads whose variance is d_k within 5 % on ordinary text, or random entries whose variance is not.",
         "如果普通文本上各头的方差与 d_k 相差不到 5 %，或者随机分量的方差不等于 d_k，结论就被推翻。",
     ),
-    formula=r"\frac{\mathrm{Var}(q \cdot k)}{d_k}: \quad <drawn> \text{ (random)}, \quad <median> \text{ (heads)}",
+    formula=r"\frac{\mathrm{Var}(q \cdot k)}{d_k}: \quad <drawn> \; (x \sim \mathcal{N}(0, 1)), \qquad <median>",
     papers=(VASWANI_2017,),
     see=See("scores", {"section": "Every head"}),
     of=ANY,
