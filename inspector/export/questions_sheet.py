@@ -194,7 +194,7 @@ def _block(answer: Answer, language: Language) -> str:
         on = words.measured_on(answer.measured_on, _short(answer.text))
         lines.append(f'<p class="small">{html.escape(on)}</p>')
     if answer.problem:
-        lines.append(f'<p lang="en">{html.escape(answer.problem)}</p>')
+        lines.append(f"<p>{html.escape(answer.problem.of(language))}</p>")
     if question.measure is None and question.stated is not None:
         lines.append(_told(words.WHY_NOT, question.stated.why.of(language)))
     if answer.held:

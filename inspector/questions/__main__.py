@@ -177,7 +177,10 @@ def _print(answers: Sequence[Answer], options: argparse.Namespace) -> None:
     for one in answers:
         on = f"  [{one.measured_on}]" if one.stands_in else ""
         print(f"{one.question.number:>3}  {one.verdict or '–':<7}  {one.question.asked.of(language)}{on}")
-        told = one.problem or written.sentence(one.numbers, one.question.numbers, language)
+        if one.problem is not None:
+            told = one.problem.of(language)
+        else:
+            told = written.sentence(one.numbers, one.question.numbers, language)
         if told:
             print(f"              {told}")
 

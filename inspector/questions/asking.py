@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from inspector.questions.index import BY_NUMBER, QUESTIONS
+from inspector.questions.record.both import Both, UnanswerableError
 from inspector.questions.record.checks import Numbers
 from inspector.questions.record.picture import Picture
 from inspector.questions.record.question import Question, Verdict, Watch, verdict
@@ -30,7 +31,7 @@ class Answer:
     picture: Picture | None = None
     measured_on: str | None = None
     text: str = ""
-    problem: str = ""
+    problem: Both | None = None
 
     @property
     def stands_in(self) -> bool:
@@ -53,20 +54,26 @@ def ask(question: Question, subject: Subject) -> Answer:
             if question.of is not None:
                 subject = subject.within(question.of)
                 measured_on, text = subject.loaded.card.id, subject.text
-            found = question.measure(subject)
+            try:
+                found = question.measure(subject)
+            except UnanswerableError as error:
+                return Answer(question, asked_of, None, {}, measured_on=measured_on, text=text, problem=error.why)
             held = tuple(part.holds(found.numbers) for part in question.parts)
     except ValueError as error:
-        return Answer(
-            question, asked_of, None, {}, measured_on=measured_on, text=text, problem=_sentence(str(error), subject)
-        )
+        problem = _sentence(str(error), subject)
+        return Answer(question, asked_of, None, {}, measured_on=measured_on, text=text, problem=problem)
     judged = verdict(question.parts, found.numbers)
     return Answer(question, asked_of, judged, found.numbers, held, found.picture, measured_on, text)
 
 
-def _sentence(said: str, subject: Subject) -> str:
-    """Make a sentence of a reason that begins small and has no end, as those for the middle of a sentence do."""
+def _sentence(said: str, subject: Subject) -> Both:
+    """Make a sentence of a reason that begins small and has no end, as those for the middle of a sentence do.
+
+    The instrument gives its reasons in English alone, and the Chinese says so.
+    """
     first = said[:1] if said.startswith(subject.loaded.card.id) else said[:1].upper()
-    return f"{first}{said[1:]}" + ("" if said.endswith((".", "!", "?", "。")) else ".")
+    english = f"{first}{said[1:]}" + ("" if said.endswith((".", "!", "?", "。")) else ".")
+    return Both(english, f"原因（英文原文）：{english}")
 
 
 def ask_all(subject: Subject, *, only: Sequence[int] = (), watch: Watch = lambda done, total: None) -> Iterator[Answer]:

@@ -38,7 +38,7 @@ def table(answers: Iterable[Answer], language: Language = "en") -> pd.DataFrame:
             answer.verdict,
             sentence(answer.numbers, answer.question.numbers, language),
             answer.measured_on,
-            answer.problem,
+            answer.problem.of(language) if answer.problem else "",
         )
         for answer in answers
     ]
@@ -68,7 +68,7 @@ def record(answer: Answer, language: Language = "en") -> dict[str, Any]:
         "asked_of": answer.asked_of,
         "measured_on": answer.measured_on,
         "text": answer.text,
-        "problem": answer.problem,
+        "problem": answer.problem.of(language) if answer.problem else "",
     }
 
 
@@ -96,7 +96,7 @@ def changes(answers: Iterable[Answer], expected: Mapping[int, Mapping[str, Any]]
             continue
         if now["verdict"] != before["verdict"]:
             was, became = (one["verdict"] or NO_VERDICT for one in (before, now))
-            why = f" ({answer.problem})" if answer.problem else ""
+            why = f" ({answer.problem.en})" if answer.problem else ""
             found.append(f"question {answer.question.number}: was {was}, is {became}{why}")
             continue
         held = [[part["holds"] for part in one["parts"]] for one in (before, now)]

@@ -1,4 +1,4 @@
-"""A text in English and in Chinese."""
+"""A text in English and in Chinese, and a refusal in both."""
 
 from __future__ import annotations
 
@@ -19,3 +19,14 @@ class Both:
     def of(self, language: Language) -> str:
         """Return the text in one language."""
         return self.en if language == "en" else self.zh
+
+
+class UnanswerableError(ValueError):
+    """A model or a text cannot answer a question; `why` says so in a sentence in both languages.
+
+    Raised by a measure: `raise UnanswerableError("The text has one token.", "该文本只有一个 token。")`.
+    """
+
+    def __init__(self, en: str, zh: str) -> None:
+        super().__init__(en)
+        self.why = Both(en, zh)

@@ -12,7 +12,6 @@ import torch
 from inspector import scores
 from inspector.questions.record.both import Both
 from inspector.questions.record.checks import above, around, at_least, at_most, below, near
-from inspector.questions.record.kinds import ANY
 from inspector.questions.record.papers import BRITZ_2017, VASWANI_2017
 from inspector.questions.record.picture import Bars, Lines, Series
 from inspector.questions.record.question import Measured, Part, Quantity, Question, See, Stored, Theme, Watch, Whole
@@ -124,7 +123,7 @@ VARIANCE = Question(
     formula=r"\frac{\mathrm{Var}(q \cdot k)}{d_k}: \quad <drawn> \; (x \sim \mathcal{N}(0, 1)), \qquad <median>",
     papers=(VASWANI_2017,),
     see=See("scores", {"section": "Every head"}),
-    of=ANY,
+    of=SEES_QUERIES,
 )
 
 

@@ -138,7 +138,8 @@ def _verdict(answer: Answer, reader: Reader, words: ModuleType, language: Langua
     if answer.verdict is None:
         icon, colour = badges.LOOKS["failed"]
         st.badge(words.UNMEASURED, icon=icon, color=colour)
-        st.text(answer.problem)
+        if answer.problem is not None:
+            st.text(answer.problem.of(language))
         return
     icon, colour = badges.LOOKS[answer.verdict]
     said = badges.words_of(question, answer.verdict, words)

@@ -87,4 +87,4 @@ def test_125_the_first_layers_of_minilm_are_broad(answer: Ask):
 def test_125_needs_three_layers():
     found = asking.ask(asking.find(125), Subject(models.load("own-encoder"), "The cat sat."))
     assert found.verdict is None
-    assert "2 layers" in found.problem
+    assert "2 layers" in found.problem.en
