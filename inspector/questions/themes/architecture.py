@@ -9,7 +9,7 @@ from torch import nn
 
 from inspector import activations, block, feedforward, mixing, normalization, sharing
 from inspector.probe import record_head
-from inspector.questions.record.both import Both
+from inspector.questions.record.both import Both, UnanswerableError
 from inspector.questions.record.checks import above, at_least, below, equal, near
 from inspector.questions.record.kinds import ANY, ENCODER, ENCODER_DECODER, PREDICTS
 from inspector.questions.record.papers import (
@@ -129,7 +129,10 @@ def _decoder(subject: Subject) -> Measured:
     trace, blocks = subject.trace, blocks_of(subject)
     layers = blocks.of("decoder")
     if not layers:
-        raise ValueError(f"The decoder's layers of {subject.loaded.card.id} were not seen.")
+        raise UnanswerableError(
+            f"The decoder's layers of {subject.loaded.card.id} were not seen.",
+            f"没有看到 {subject.loaded.card.id} 解码器的各层。",
+        )
     future = max(
         float(np.triu(trace.attention(layer=site.layer, stream="decoder", call=site.call), 1).max())
         for site in trace.sites_of("decoder")
@@ -137,7 +140,10 @@ def _decoder(subject: Subject) -> Measured:
     crossing = trace.record_of(layers[0].layer, "cross")
     keys = [matrix for role, matrix in layers[0].matrices if role == "k"]
     if len(keys) < 2:
-        raise ValueError(f"W_K of the cross-attention of {subject.loaded.card.id} is not a matrix of its own.")
+        raise UnanswerableError(
+            f"W_K of the cross-attention of {subject.loaded.card.id} is not a matrix of its own.",
+            f"{subject.loaded.card.id} 交叉注意力的 W_K 不是单独的矩阵。",
+        )
     ends = [norm for norm in trace.norms if norm.stream == "encoder"]
     read = blocks.of("encoder")[-1].leaves
     if ends and ends[-1].layer is None and ends[-1].part == "final":
@@ -145,7 +151,10 @@ def _decoder(subject: Subject) -> Measured:
     made = keys[-1].times(torch.tensor(np.asarray(read)), subject.loaded.network).detach().float().cpu().numpy()
     seen = crossing.key.float().cpu().numpy().transpose(1, 0, 2).reshape(len(made), -1)
     if made.shape != seen.shape:
-        raise ValueError(f"The keys of the cross-attention of {subject.loaded.card.id} are not laid side by side.")
+        raise UnanswerableError(
+            f"The keys of the cross-attention of {subject.loaded.card.id} are not laid side by side.",
+            f"{subject.loaded.card.id} 交叉注意力的各头键没有依次排列。",
+        )
     return Measured(
         {
             "ordered": float(
@@ -393,11 +402,17 @@ def _mixing(subject: Subject) -> Measured:
     trace, blocks, stream, network = subject.trace, blocks_of(subject), stream_of(subject), subject.loaded.network
     record = next((one for one in blocks.ffns if one.stream == stream), None)
     if record is None:
-        raise ValueError(f"The FFN of {subject.loaded.card.id} is not shown: it is made of experts, or not known.")
+        raise UnanswerableError(
+            f"The FFN of {subject.loaded.card.id} is not shown: it is made of experts, or not known.",
+            f"看不到 {subject.loaded.card.id} 的 FFN：它由多个专家组成，或者结构未知。",
+        )
     site = trace.sites_of(stream)[0]
     roles = {role for role, _ in next(one for one in blocks.of(stream) if one.layer == site.layer).matrices}
     if not {"v", "out"} <= roles:
-        raise ValueError(f"W_V and W_O of {subject.loaded.card.id} are not matrices of their own, so none is followed.")
+        raise UnanswerableError(
+            f"W_V and W_O of {subject.loaded.card.id} are not matrices of their own, so none is followed.",
+            f"{subject.loaded.card.id} 的 W_V 和 W_O 不是单独的矩阵，无法跟踪。",
+        )
     ffn = mixing.ffn(blocks, network, stream=stream, layer=record.layer, position=0)
     attention = mixing.attention(trace, blocks, network, stream=stream, layer=site.layer, position=0)
     return Measured(
@@ -481,7 +496,10 @@ def _matrices(subject: Subject, stream: str) -> list[set[int]]:
 def _layers(subject: Subject) -> Measured:
     own = _matrices(subject, stream_of(subject))
     if len(own) < 2:
-        raise ValueError(f"{subject.loaded.card.id} has one layer, which has nothing to share with.")
+        raise UnanswerableError(
+            f"{subject.loaded.card.id} has one layer, which has nothing to share with.",
+            f"{subject.loaded.card.id} 只有一层，没有可以共享的对象。",
+        )
     pair = subject.within(ENCODER_DECODER)
     encoder, decoder = (set().union(*_matrices(pair, stream)) for stream in ("encoder", "decoder"))
     model = nn.Transformer(batch_first=True, device="meta")
@@ -570,7 +588,10 @@ def _rows(subject: Subject) -> list[torch.Tensor]:
 def _embeddings(subject: Subject) -> Measured:
     rows = _rows(subject)
     if len(rows) < 2:
-        raise ValueError(f"{subject.loaded.card.id} has no embeddings of two sides that were found by their size.")
+        raise UnanswerableError(
+            f"{subject.loaded.card.id} has no embeddings of two sides that were found by their size.",
+            f"没有按大小找到 {subject.loaded.card.id} 两侧的词嵌入。",
+        )
     tensors = {one.data_ptr(): one.numel() for one in rows}
     whole = sum(one.numel() for one in subject.loaded.network.parameters())
     unshared = whole + sum(one.numel() for one in rows) - sum(tensors.values())
@@ -647,7 +668,10 @@ def _tied(subject: Subject) -> Measured:
     head = subject.once("head", lambda: record_head(subject.loaded, subject.trace))
     network, name = subject.loaded.network, blocks_of(subject).embedding
     if not name:
-        raise ValueError(f"The embedding of {subject.loaded.card.id} was not seen.")
+        raise UnanswerableError(
+            f"The embedding of {subject.loaded.card.id} was not seen.",
+            f"没有看到 {subject.loaded.card.id} 的词嵌入。",
+        )
     embedding, output = network.get_parameter(name), head.matrix.weight(network)
     return Measured(
         {
@@ -795,7 +819,10 @@ def _relu(subject: Subject) -> Measured:
     blocks, stream, network = blocks_of(subject), stream_of(subject), subject.loaded.network
     records = [one for one in blocks.ffns if one.stream == stream]
     if not records:
-        raise ValueError(f"The FFN of {subject.loaded.card.id} is not shown: it is made of experts, or not known.")
+        raise UnanswerableError(
+            f"The FFN of {subject.loaded.card.id} is not shown: it is made of experts, or not known.",
+            f"看不到 {subject.loaded.card.id} 的 FFN：它由多个专家组成，或者结构未知。",
+        )
     found = [feedforward.units(one, network) for one in records]
     relu = activations.outputs(records[len(records) // 2], network).set_index("function").loc["relu"]
     dying = subject.once("units dying", lambda: activations.dying(rates=(USUAL, HIGH))).set_index("rate")["dead"]

@@ -8,7 +8,7 @@ import numpy as np
 
 from inspector import feedforward, long_texts, masked_lm, sentence_vectors, stepwise, vocabularies
 from inspector.probe import record_blocks
-from inspector.questions.record.both import Both
+from inspector.questions.record.both import Both, UnanswerableError
 from inspector.questions.record.checks import above, around, at_least, at_most, below, equal
 from inspector.questions.record.kinds import ANY, ENCODER, FILLS_MASKS, Kind
 from inspector.questions.record.papers import (
@@ -220,7 +220,10 @@ GRANULARITY = Question(
 def _masking(subject: Subject) -> Measured:
     loaded, encoding = subject.loaded, subject.trace.encoding
     if not masked_lm.choosable(loaded, encoding):
-        raise ValueError("the text has no token that can be hidden")
+        raise UnanswerableError(
+            "The text has no token that can be hidden.",
+            "文本中没有可以遮住的 token。",
+        )
     shares = masked_lm.shares(loaded, encoding, rate=0.15, seed=0).set_index("fate")["share"]
     rates = (0.05, 0.15, 0.25, 0.4)
     table = masked_lm.by_rate(loaded, encoding, rates=rates, rows=20)
@@ -405,10 +408,16 @@ def _nonlinear(subject: Subject) -> Measured:
     blocks = subject.once("blocks", lambda: record_blocks(loaded, trace))
     ffns = [ffn for ffn in blocks.ffns if ffn.stream == stream]
     if not ffns:
-        raise ValueError(f"no FFN of {loaded.card.id} was seen to be one")
+        raise UnanswerableError(
+            f"No FFN of {loaded.card.id} was seen to be one.",
+            f"没有认出 {loaded.card.id} 的 FFN。",
+        )
     norms = [norm for norm in trace.norms if norm.stream == stream]
     if not norms:
-        raise ValueError(f"{loaded.card.id} has no norm that was seen")
+        raise UnanswerableError(
+            f"{loaded.card.id} has no norm that was seen.",
+            f"没有看到 {loaded.card.id} 的归一化层。",
+        )
     unit = feedforward.units(ffns[len(ffns) // 2], loaded.network)
     softmax, without = feedforward.attention_doubled(trace, stream=stream, layer=0)
     norm = norms[len(norms) // 2]
@@ -568,7 +577,10 @@ def _pieces(subject: Subject) -> Measured:
     bpe = vocabularies.learn(corpus.marked, merges=merges, rule="count", least=2)
     gain = vocabularies.learn(corpus.marked, merges=merges, rule="gain", least=2)
     if not bpe.merges:
-        raise ValueError("no pair of characters stands twice in the corpus")
+        raise UnanswerableError(
+            "No pair of characters stands twice in the corpus.",
+            "语料中没有出现两次的字符对。",
+        )
     frequent = np.mean([merge.count == bpe.pairs(step)["count"].max() for step, merge in enumerate(bpe.merges)])
     least_gain = np.mean(
         [merge.count == gain.pairs(step)["count"].max() for step, merge in enumerate(gain.merges)] or [1.0]

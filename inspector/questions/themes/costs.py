@@ -9,7 +9,7 @@ import torch
 
 from inspector import costs
 from inspector.costs import clock
-from inspector.questions.record.both import Both
+from inspector.questions.record.both import Both, UnanswerableError
 from inspector.questions.record.checks import above, at_least, near
 from inspector.questions.record.kinds import ANY
 from inspector.questions.record.papers import DAO_2022, VASWANI_2017
@@ -64,7 +64,10 @@ def _growth(subject: Subject, *names: str, at: int) -> float:
     """The exponent with which FLOPs grow from half of `at` tokens to `at`: 1 in proportion, 2 with the square."""
     now, before = (sum(_lengths(subject)[tokens][name] for name in names) for tokens in (at, at // 2))
     if not before:
-        raise ValueError(f"nothing was counted as attention or FFN in the layers of {subject.loaded.card.id}")
+        raise UnanswerableError(
+            f"Nothing was counted as attention or FFN in the layers of {subject.loaded.card.id}.",
+            f"{subject.loaded.card.id} 的各层中没有统计到注意力或 FFN。",
+        )
     return math.log2(now / before)
 
 
@@ -164,7 +167,10 @@ def _against_ffn(subject: Subject) -> Measured:
     found = _lengths(subject)
     here = _by_group(subject, max(1, len(subject.trace.tokens)))
     if not here["ffn"]:
-        raise ValueError(f"nothing was counted as an FFN in the layers of {subject.loaded.card.id}")
+        raise UnanswerableError(
+            f"Nothing was counted as an FFN in the layers of {subject.loaded.card.id}.",
+            f"{subject.loaded.card.id} 的各层中没有统计到 FFN。",
+        )
     crossing = costs.crossings(counted(subject))
     meets = None if crossing is None else crossing.sublayer
 
@@ -309,7 +315,10 @@ def _limited(subject: Subject) -> Measured:
     record = trace.record_of(0, trace.streams[0])
     query, key, value = (one.float().cpu() for one in (record.query, record.key, record.value))
     if not value.shape[-1]:
-        raise ValueError(f"the values of {subject.loaded.card.id} were not seen")
+        raise UnanswerableError(
+            f"The values of {subject.loaded.card.id} were not seen.",
+            f"没有看到 {subject.loaded.card.id} 的 V。",
+        )
     key, value = (one.repeat_interleave(len(query) // len(one), dim=0) for one in (key, value))
 
     def attend(some: torch.Tensor) -> torch.Tensor:
@@ -422,7 +431,10 @@ def _parameters(subject: Subject) -> Measured:
     attention = products[(products["part"] == "attention") & ~products["component"].isin(["scores", "mix"])]
     ffn = products[products["part"] == "ffn"]
     if not len(attention) or not len(ffn):
-        raise ValueError(f"attention and FFN of {subject.loaded.card.id} were not told apart")
+        raise UnanswerableError(
+            f"Attention and FFN of {subject.loaded.card.id} were not told apart.",
+            f"无法区分 {subject.loaded.card.id} 的注意力和 FFN。",
+        )
     from models.config_facts import first_number, text_config
 
     config = subject.loaded.config

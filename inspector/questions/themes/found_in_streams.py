@@ -11,7 +11,7 @@ from torch import nn
 import models
 from inspector import block, feedforward, lens, normalization, positional
 from inspector.probe import record
-from inspector.questions.record.both import Both
+from inspector.questions.record.both import Both, UnanswerableError
 from inspector.questions.record.checks import above, around, at_least, below, equal, near
 from inspector.questions.record.kinds import ANY, Kind
 from inspector.questions.record.papers import (
@@ -313,7 +313,10 @@ COLLAPSE = Question(
 def _massive(subject: Subject) -> Measured:
     table = subject.once("outliers", lambda: normalization.outliers(subject.trace, stream=stream_of(subject)))
     if table.empty or table["times"].isna().all():
-        raise ValueError(f"{subject.loaded.card.id} has no norms in front of which a state could be seen.")
+        raise UnanswerableError(
+            f"{subject.loaded.card.id} has no norms in front of which a state could be seen.",
+            f"{subject.loaded.card.id} 没有可以看到其输入的归一化层。",
+        )
     top = table.loc[table["value"].abs().idxmax()]
     tokens = subject.trace.read_by(stream_of(subject))
     ends = float(bool(tokens.special[int(top["position"])]) or int(top["position"]) == 0)
@@ -400,7 +403,10 @@ def _places(subject: Subject) -> Measured:
     norms = [norm for norm in subject.trace.norms if norm.stream == stream and norm.layer is not None]
     norms = [norm for norm in norms if norm.input.shape == norms[0].input.shape]
     if len(norms) < 2:
-        raise ValueError(f"{subject.loaded.card.id} has fewer than two norms in its layers.")
+        raise UnanswerableError(
+            f"{subject.loaded.card.id} has fewer than two norms in its layers.",
+            f"{subject.loaded.card.id} 的各层中归一化层不足两个。",
+        )
     largest = [int(np.abs(norm.input).max(axis=0).argmax()) for norm in norms]
     high = np.stack([(np.abs(norm.output) >= LARGE).mean(axis=0) >= OF_TOKENS for norm in norms])  # [norm, D]
     width = high.shape[1]
@@ -487,7 +493,10 @@ def _cone(subject: Subject) -> Measured:
                 found = trace.state(state)[words].astype(np.float64)
                 layers.setdefault(state.layer, []).append(found)
     if not layers or min(len(one) for each in layers.values() for one in each) < 1:
-        raise ValueError(f"The states between the layers of {loaded.card.id} were not seen, or the text has no words.")
+        raise UnanswerableError(
+            f"The states between the layers of {loaded.card.id} were not seen, or the text has no words.",
+            f"没有看到 {loaded.card.id} 层与层之间的状态，或者文本中没有词。",
+        )
 
     def across(texts: list[NDArray[np.float64]], centre: float) -> float:
         """The mean cosine of two tokens of different texts."""
@@ -600,7 +609,10 @@ def _kept(subject: Subject) -> Measured:
         value = call.value.double().cpu().numpy()
         value = value.repeat(heads // len(value), axis=0)  # [H, T, E]
         if out is None or stage is None or out.weight(network).shape[0] != heads * value.shape[2]:
-            raise ValueError(f"W_O of layer {layer.layer} of {subject.loaded.card.id} is not a matrix of its own.")
+            raise UnanswerableError(
+                f"W_O of layer {layer.layer} of {subject.loaded.card.id} is not a matrix of its own.",
+                f"{subject.loaded.card.id} 第 {layer.layer} 层的 W_O 不是单独的矩阵。",
+            )
         written = out.weight(network).double().cpu().numpy().reshape(heads, value.shape[2], -1)
         bias = out.offset(network)
         own = np.einsum("hi,hie,hed->id", np.diagonal(weights, axis1=1, axis2=2), value, written)
@@ -679,7 +691,10 @@ def _told(subject: Subject) -> Measured:
     several_tokens(subject)
     stages = [stage for stage in stages_of(subject) if stage.part == "ffn"]
     if not stages:
-        raise ValueError(f"The states between the layers of {subject.loaded.card.id} were not seen.")
+        raise UnanswerableError(
+            f"The states between the layers of {subject.loaded.card.id} were not seen.",
+            f"没有看到 {subject.loaded.card.id} 层与层之间的状态。",
+        )
     units = [
         state / np.linalg.norm(state, axis=1, keepdims=True).clip(1e-30)
         for state in (
@@ -755,7 +770,10 @@ TOLD = Question(
 def _sphere(subject: Subject) -> Measured:
     norms = [norm for norm in subject.trace.norms if norm.kind == "layer" and norm.gate is None and norm.groups == 1]
     if not norms:
-        raise ValueError(f"The LayerNorms of {subject.loaded.card.id} were not seen.")
+        raise UnanswerableError(
+            f"The LayerNorms of {subject.loaded.card.id} were not seen.",
+            f"没有看到 {subject.loaded.card.id} 的 LayerNorm。",
+        )
     lengths, planes, spreads = [], [], []
     for norm in norms:
         x = norm.input.astype(np.float64)
@@ -841,7 +859,10 @@ def _sparse(subject: Subject) -> Measured:
     blocks = blocks_of(subject)
     stream = subject.trace.streams[0]
     if not any(ffn.stream == stream for ffn in blocks.ffns):
-        raise ValueError(f"no FFN of {subject.loaded.card.id} was seen to be one")
+        raise UnanswerableError(
+            f"No FFN of {subject.loaded.card.id} was seen to be one.",
+            f"没有认出 {subject.loaded.card.id} 的 FFN。",
+        )
     table = feedforward.by_layer(blocks, subject.loaded.network, stream=stream)
     positive = table["positive"]
     picture = Lines(
@@ -926,7 +947,10 @@ def _lens(subject: Subject) -> Measured:
     same = (wide == last).mean(axis=1)
     sure = first.groupby("layer")["probability"].mean()
     if len(same) < 3:
-        raise ValueError(f"{loaded.card.id} has too few layers to see a prediction form")
+        raise UnanswerableError(
+            f"{loaded.card.id} has too few layers to see a prediction form.",
+            f"{loaded.card.id} 的层数太少，看不出预测如何形成。",
+        )
     layers = [float(layer) for layer in same.index]
     picture = Lines(
         (
@@ -1015,11 +1039,17 @@ def _decay(subject: Subject) -> Measured:
     loaded = subject.loaded
     turns = positional.rotations(loaded, positions=min(256, loaded.max_tokens))
     if not turns:
-        raise ValueError(f"the rotations of {loaded.card.id} cannot be asked alone")
+        raise UnanswerableError(
+            f"The rotations of {loaded.card.id} cannot be asked alone.",
+            f"无法单独取得 {loaded.card.id} 的旋转位置编码。",
+        )
     turn = turns[0]
     decay = turn.decay()
     if len(decay) <= FAR:
-        raise ValueError(f"{loaded.card.id} reads too few positions to see how products fall with distance")
+        raise UnanswerableError(
+            f"{loaded.card.id} reads too few positions to see how products fall with distance.",
+            f"{loaded.card.id} 能读的位置太少，看不出点积随距离如何变化。",
+        )
     apart = np.arange(len(decay))[:, None]
     # the paper's bound: the mean length of the partial sums of exp(i k w_j) over the pairs j
     partial = np.cumsum(np.exp(1j * apart * turn.frequencies), axis=1)

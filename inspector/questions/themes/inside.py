@@ -7,6 +7,7 @@ from functools import partial
 from inspector import block
 from inspector.block import Stage
 from inspector.probe import record_blocks
+from inspector.questions.record.both import UnanswerableError
 from inspector.questions.record.subject import Subject
 from inspector.trace.blocks import Blocks
 
@@ -29,4 +30,7 @@ def stages_of(subject: Subject) -> list[Stage]:
 def several_tokens(subject: Subject) -> None:
     """Raise ValueError for a text of one token, in which nothing can be compared."""
     if len(subject.trace.read_by(stream_of(subject)).tokens) < 2:
-        raise ValueError("the text has one token, so there is nothing to compare it with; write a longer one.")
+        raise UnanswerableError(
+            "The text has one token, so there is nothing to compare it with; write a longer one.",
+            "文本只有一个 token，没有可以比较的对象，请写长一些。",
+        )

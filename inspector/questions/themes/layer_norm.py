@@ -9,7 +9,7 @@ import torch
 
 from inspector import normalization
 from inspector.normalization.other_norms import Floats
-from inspector.questions.record.both import Both
+from inspector.questions.record.both import Both, UnanswerableError
 from inspector.questions.record.checks import above, around, at_least, at_most, below, equal, near
 from inspector.questions.record.kinds import ANY
 from inspector.questions.record.papers import (
@@ -39,7 +39,10 @@ def layer_norms(subject: Subject) -> list[NormRecord]:
     """The LayerNorms of the recording; ValueError where it has none."""
     found = [norm for norm in subject.trace.norms if norm.kind == "layer" and norm.truth is not None and plain(norm)]
     if not found:
-        raise ValueError(f"no LayerNorm of {subject.loaded.card.id} was recorded")
+        raise UnanswerableError(
+            f"No LayerNorm of {subject.loaded.card.id} was recorded.",
+            f"没有记录到 {subject.loaded.card.id} 的 LayerNorm。",
+        )
     return found
 
 

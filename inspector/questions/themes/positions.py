@@ -11,7 +11,7 @@ from torch import nn
 import models
 from inspector import distance, interventions, positional
 from inspector.positional import kinds
-from inspector.questions.record.both import Both
+from inspector.questions.record.both import Both, UnanswerableError
 from inspector.questions.record.checks import above, at_least, at_most, below, equal, near
 from inspector.questions.record.kinds import ENCODER, Kind
 from inspector.questions.record.papers import HAVIV_2022, KE_2021, PRESS_2022, SHAW_2018, SU_2021, VASWANI_2017
@@ -61,10 +61,16 @@ GOES_ON = Kind(
 
 def _order(subject: Subject) -> Measured:
     if sum(not special for special in subject.trace.special) < 2:
-        raise ValueError("The text has one token of its own, so there is no other order; write a longer one.")
+        raise UnanswerableError(
+            "The text has one token of its own, so there is no other order; write a longer one.",
+            "文本只有一个 token，没有别的顺序，请写长一些。",
+        )
     found = interventions.reorder(subject.loaded, subject.trace, "reverse")
     if found.without is None:
-        raise ValueError(f"The positions of {subject.loaded.card.id} cannot be taken away: {found.kept}.")
+        raise UnanswerableError(
+            f"The positions of {subject.loaded.card.id} cannot be taken away: {found.kept}.",
+            f"无法去掉 {subject.loaded.card.id} 的位置信息（{found.kept}）。",
+        )
     decoder = subject.of("mini-gpt")
     causal = subject.once(
         "mini-gpt reversed", lambda: interventions.reorder(decoder.loaded, decoder.trace, "reverse").without
@@ -476,7 +482,10 @@ def _ends(subject: Subject) -> Measured:
     loaded = subject.loaded
     tables = positional.tables(loaded)
     if not tables:
-        raise ValueError(f"No table of positions was seen in {loaded.card.id}.")
+        raise UnanswerableError(
+            f"No table of positions was seen in {loaded.card.id}.",
+            f"没有看到 {loaded.card.id} 的位置表。",
+        )
     rows = len(tables[0].values)
     formula = subject.of(GOES_ON.instead).loaded
     values = tables[0].values

@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from inspector.questions.record.both import Both
+from inspector.questions.record.both import Both, UnanswerableError
 from inspector.questions.record.checks import above, at_least, at_most, below
 from inspector.questions.record.kinds import Kind
 from inspector.questions.record.papers import KITAEV_2020, VASWANI_2017
@@ -49,9 +49,15 @@ def layers_of(subject: Subject) -> list[AttentionRecord]:
     records = [subject.trace.record_of(sites[at].layer, sites[at].stream, call=sites[at].call) for at in chosen]
     seen = [one for one in records if one.query.shape[-1] and one.query.shape[-1] == one.key.shape[-1]]
     if not seen:
-        raise ValueError(f"the queries and keys of {subject.loaded.card.id} were not seen")
+        raise UnanswerableError(
+            f"The queries and keys of {subject.loaded.card.id} were not seen.",
+            f"没有看到 {subject.loaded.card.id} 的 Q 和 K。",
+        )
     if len(seen[0].site.keys) < 2:
-        raise ValueError("the text has one token, and nothing can be compared with it; write a longer one")
+        raise UnanswerableError(
+            "The text has one token, and nothing can be compared with it; write a longer one.",
+            "文本只有一个 token，没有可以比较的对象，请写长一些。",
+        )
     return seen
 
 
@@ -567,10 +573,16 @@ def _without(subject: Subject) -> Measured:
     trace = subject.trace
     first = next((one for one in trace.states if one.stream == trace.streams[0]), None)
     if first is None:
-        raise ValueError(f"the states that enter the first layer of {subject.loaded.card.id} were not seen")
+        raise UnanswerableError(
+            f"The states that enter the first layer of {subject.loaded.card.id} were not seen.",
+            f"没有看到进入 {subject.loaded.card.id} 第一层的状态。",
+        )
     x = torch.tensor(trace.state(first)).double()
     if len(x) < 2:
-        raise ValueError("the text has one token, and nothing can be compared with it; write a longer one")
+        raise UnanswerableError(
+            "The text has one token, and nothing can be compared with it; write a longer one.",
+            "文本只有一个 token，没有可以比较的对象，请写长一些。",
+        )
     itself, _ = _on_diagonal(_weights(x[None], x[None]))
     three, none = trained(subject, Switches()), trained(subject, Switches(projections=False))
     drawn = subject.kept(("itself", SEED), partial(theory.itself, keys=64, width=512, seed=SEED))
@@ -733,7 +745,10 @@ def _key_is_value(subject: Subject) -> Measured:
         if value.shape == key.shape:
             of_value += ((key - value).flatten(1).norm(dim=1) / size).tolist()
     if not of_value:
-        raise ValueError(f"keys and values of {subject.loaded.card.id} differ in width, so they cannot be equal")
+        raise UnanswerableError(
+            f"Keys and values of {subject.loaded.card.id} differ in width, so they cannot be equal.",
+            f"{subject.loaded.card.id} 的键和值宽度不同，不可能相等。",
+        )
     three, shared = trained(subject, Switches()), trained(subject, Switches(shared_key_value=True))
     return Measured(
         {

@@ -10,7 +10,7 @@ import pandas as pd
 import torch
 
 from inspector import scores
-from inspector.questions.record.both import Both
+from inspector.questions.record.both import Both, UnanswerableError
 from inspector.questions.record.checks import above, around, at_least, at_most, below, near
 from inspector.questions.record.papers import BRITZ_2017, VASWANI_2017
 from inspector.questions.record.picture import Bars, Lines, Series
@@ -35,7 +35,10 @@ def _heads(subject: Subject) -> pd.DataFrame:
     """The scores of every head on the text; ValueError where q · k was not seen."""
     table = subject.once("scores of heads", lambda: scores.measure(subject.trace)).dropna(subset=["ratio"])
     if table.empty:
-        raise ValueError(f"the products q · k of {subject.loaded.card.id} on this text were not seen, or are too few")
+        raise UnanswerableError(
+            f"The products q · k of {subject.loaded.card.id} on this text were not seen, or are too few.",
+            f"没有看到 {subject.loaded.card.id} 在该文本上的 q·k，或者数量太少。",
+        )
     return table
 
 

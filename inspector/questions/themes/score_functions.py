@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import torch
 from torch import Generator
 
 from inspector.costs import score_functions as costs
-from inspector.questions.record.both import Both
+from inspector.questions.record.both import Both, UnanswerableError
 from inspector.questions.record.checks import above, at_least, at_most, below
 from inspector.questions.record.papers import BAHDANAU_2015, VASWANI_2017
 from inspector.questions.record.picture import Bars, Lines, Series
@@ -32,13 +34,13 @@ def _on_head(subject: Subject) -> functions.OnHead:
     """The score functions on the first head whose queries and keys are of one width."""
 
     def make() -> functions.OnHead:
-        problem = "no head was recorded"
         for site in subject.trace.sites:
-            try:
+            with suppress(ValueError):  # of a head whose queries and keys were not seen, or differ in width
                 return functions.on_head(subject.trace.record_of_head(site.layer, 0, site.stream, call=site.call))
-            except ValueError as error:
-                problem = str(error)
-        raise ValueError(problem)
+        raise UnanswerableError(
+            f"No head of {subject.loaded.card.id} shows queries and keys of one width on this text.",
+            f"{subject.loaded.card.id} 在该文本上没有哪个头能看到宽度相同的 Q 和 K。",
+        )
 
     return subject.once("score functions on a head", make)
 

@@ -14,7 +14,7 @@ from inspector.costs import clock
 from inspector.interventions import importance
 from inspector.interventions.importance import Importance
 from inspector.probe import record_blocks
-from inspector.questions.record.both import Both
+from inspector.questions.record.both import Both, UnanswerableError
 from inspector.questions.record.checks import above, at_least, at_most, below, equal, near
 from inspector.questions.record.kinds import ANY
 from inspector.questions.record.papers import (
@@ -106,16 +106,25 @@ def written(subject: Subject) -> Written:
         found = {one.layer: one.matrix("out") for one in blocks.of(stream)}
         layers = [site.layer for site in trace.sites_of(stream) if not site.call and found.get(site.layer) is not None]
         if not layers:
-            raise ValueError(f"no matrix W_O was seen in the layers of {loaded.card.id}")
+            raise UnanswerableError(
+                f"No matrix W_O was seen in the layers of {loaded.card.id}.",
+                f"没有看到 {loaded.card.id} 各层的 W_O 矩阵。",
+            )
         layer = layers[len(layers) // 2]
         matrix, record = found[layer], trace.record_of(layer, stream)
         assert matrix is not None
         out = matrix.weight(loaded.network).double().cpu().numpy()
         count, width = len(record.query), record.value.shape[-1]
         if count < 2:
-            raise ValueError(f"layer {layer} of {loaded.card.id} has one head; choose a model with several")
+            raise UnanswerableError(
+                f"Layer {layer} of {loaded.card.id} has one head; choose a model with several.",
+                f"{loaded.card.id} 的第 {layer} 层只有一个头，请选择多头的模型。",
+            )
         if len(out) != count * width:
-            raise ValueError(f"W_O of layer {layer} of {loaded.card.id} does not split into its {count} heads")
+            raise UnanswerableError(
+                f"W_O of layer {layer} of {loaded.card.id} does not split into its {count} heads.",
+                f"{loaded.card.id} 第 {layer} 层的 W_O 不能分成 {count} 个头。",
+            )
         places = range(len(record.site.queries))
         mixes = np.stack([block.mixed(trace, stream=stream, layer=layer, position=at) for at in places], axis=1)
         return Written(layer, mixes, out.reshape(count, width, -1))
@@ -130,10 +139,16 @@ def _different(subject: Subject) -> Measured:
     trace = subject.trace
     stream = trace.streams[0]
     if len(trace.sites_of(stream)[0].keys) < 2:
-        raise ValueError("the text has one token, so all heads look at it; write a longer one")
+        raise UnanswerableError(
+            "The text has one token, so all heads look at it; write a longer one.",
+            "文本只有一个 token，所有头都只能看它，请写长一些。",
+        )
     apart = head_distances.measure(trace, stream=stream, work=40_000_000).values
     if len(apart) < 2:
-        raise ValueError(f"{subject.loaded.card.id} has one head, and nothing to compare it with")
+        raise UnanswerableError(
+            f"{subject.loaded.card.id} has one head, and nothing to compare it with.",
+            f"{subject.loaded.card.id} 只有一个头，没有可以比较的对象。",
+        )
     among = apart[~np.eye(len(apart), dtype=bool)]
     labels = heads.label(subject.heads[subject.heads["stream"] == stream])
     counts = labels.value_counts()

@@ -13,7 +13,7 @@ import models
 from inspector import batches, examples, normalization
 from inspector.normalization.other_norms import Floats
 from inspector.probe import record_batch
-from inspector.questions.record.both import Both
+from inspector.questions.record.both import Both, UnanswerableError
 from inspector.questions.record.kinds import Kind
 from inspector.questions.record.subject import Subject
 from inspector.trace import NormRecord
@@ -71,7 +71,10 @@ def together(subject: Subject) -> Together:
         batch = record_batch(subject.loaded, texts, keep_padding=True)
         usable = [at for at, norm in enumerate(batch.norms) if norm.input.shape[0] == batch.keep.size and plain(norm)]
         if not usable:
-            raise ValueError(f"{subject.loaded.card.id} has no norm whose input can be put through another norm")
+            raise UnanswerableError(
+                f"{subject.loaded.card.id} has no norm whose input can be put through another norm.",
+                f"{subject.loaded.card.id} 没有可以把输入换到另一种归一化的归一化层。",
+            )
         middle = usable[len(usable) // 2]
         return Together(batch.before(middle).astype(np.float64), batch.keep, batch.norms[middle].epsilon)
 
