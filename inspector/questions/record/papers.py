@@ -69,6 +69,7 @@ ETHAYARAJH_2019 = _arxiv(
     "Embeddings",
     "1909.00512",
 )
+GARG_2019 = _arxiv("Garg et al. 2019", "Jointly Learning to Align and Translate with Transformer Models", "1909.02074")
 HAVIV_2022 = _arxiv(
     "Haviv et al. 2022",
     "Transformer Language Models without Positional Encodings Still Learn Positional Information",
@@ -116,6 +117,12 @@ NOSTALGEBRAIST_2020 = Paper(
     "https://www.lesswrong.com/posts/AcKRB8wDpdaN6v6ru/interpreting-gpt-the-logit-lens",
 )
 OLSSON_2022 = _arxiv("Olsson et al. 2022", "In-context Learning and Induction Heads", "2209.11895")
+PHAM_2020 = _arxiv(
+    "Pham et al. 2020",
+    "Out of Order: How Important Is The Sequential Order of Words in a Sentence in Natural Language Understanding "
+    "Tasks?",
+    "2012.15180",
+)
 PRESS_2017 = _arxiv("Press & Wolf 2017", "Using the Output Embedding to Improve Language Models", "1608.05859")
 PRESS_2022 = _arxiv(
     "Press, Smith & Lewis 2022",

@@ -1,17 +1,700 @@
-"""Findings about words: syntax, reference, alignment. Questions 133 to 137."""
+"""Findings about words: syntax, reference, alignment, rarity and order. Questions 133 to 137 and 143."""
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 
-from inspector import interventions
-from inspector.questions.record.both import Both
-from inspector.questions.record.checks import below
-from inspector.questions.record.kinds import ANY
-from inspector.questions.record.papers import SINHA_2021
-from inspector.questions.record.picture import Bars
-from inspector.questions.record.question import Measured, Part, Quantity, Question, See, Theme
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+import models
+from inspector import examples, interventions
+from inspector.probe import record, record_batch
+from inspector.questions.record.both import Both, UnanswerableError
+from inspector.questions.record.checks import above, at_least, below
+from inspector.questions.record.kinds import ANY, ENCODER_DECODER, FILLS_MASKS, Kind
+from inspector.questions.record.papers import (
+    BAHDANAU_2015,
+    CLARK_2019,
+    GARG_2019,
+    PHAM_2020,
+    SINHA_2021,
+    VOITA_2019,
+)
+from inspector.questions.record.picture import Bars, Lines, Map, Series
+from inspector.questions.record.question import Measured, Part, Published, Quantity, Question, See, Theme
 from inspector.questions.record.subject import Subject
+from inspector.trace import Trace
+from models.tokenizers import SPACE, Encoding
+
+Floats = NDArray[np.float64]
+Hits = NDArray[np.bool_]
+
+
+def _english(loaded: models.LoadedModel) -> bool:
+    return examples.reads(loaded.card.id, examples.FIRST)
+
+
+READS_ENGLISH = Kind(
+    _english, Both("does not read English, in which the words are marked", "不读英文，而这里标注的是英文句子"), "minilm"
+)
+READS_BOTH_WAYS = Kind(
+    lambda loaded: loaded.shape != "decoder" and _english(loaded),
+    Both("does not read English in both directions", "不是双向阅读英文的模型"),
+    "minilm",
+)
+
+# --- sentences in which words are marked by hand -------------------------------------------------------------------
+
+# A number says how many words further the partner stands: a determiner's noun, and back from an object its verb.
+SYNTAX = """
+The:2 old dog chased a:2 small cat:-3 .
+My sister bought a:3 very nice car:-4 .
+The:1 teacher read the:2 long letter:-3 twice .
+He closed the:1 door:-2 and opened a:1 window:-2 .
+A:2 young man carried the:2 heavy box:-3 home .
+We saw an:3 extremely large bird:-4 in the:1 garden .
+The:1 cook washed the:3 dirty white plates:-4 .
+She wrote an:1 email:-2 to the:2 new neighbour .
+The:2 little girl quickly ate the:2 red apple:-3 .
+They built a:2 wooden bridge:-3 over the:2 wide river .
+The:2 tired workers finally finished the:1 job:-2 .
+I lost the:2 blue umbrella:-3 on the:1 train .
+The:3 big black horse kicked the:1 farmer:-2 .
+The:1 doctor gave up the:2 dangerous plan:-4 .
+An:2 unknown woman found the:3 small gold ring:-4 .
+Our team won the:2 last game:-3 of the:1 year .
+The:1 wind broke a:2 kitchen window:-3 during the:1 storm .
+The:2 rich merchant sold his house:-2 and kept the:1 horses:-2 .
+He quietly put the:2 clean glass:-3 on the:2 round table .
+The:1 boy pulled the:3 long thick rope:-4 .
+Some people never read the:1 newspaper:-2 .
+The:3 two little boys stole a:1 bicycle:-2 .
+She will visit the:2 old castle:-3 with a:1 friend .
+The:2 new law protects the:2 poor farmers:-3 .
+"""
+# * a noun that the pronoun could mean, ** the one that it means, ! the pronoun.
+REFERENCE = """
+The **teacher praised the *girl because !he liked her drawing .
+The *cat chased the **mice until !they found a hole .
+The **farmers sold the *horse because !they needed money .
+Mary told her **brother that !he could use the car .
+My **aunt met the *boys before !she left the town .
+The *man gave the **books to a friend because !they were old .
+The **king sent his *daughter away because !he was angry .
+The *queen lost the **ring when !it fell into the water .
+The **dog followed the *children because !it was hungry .
+The *soldiers left the **village before !it burned down .
+The **women opened the *window because !they wanted fresh air .
+The *boy carried the **bags until !they became too heavy .
+The *nurse helped the old **man because !he could not walk .
+The **nurse helped the old *man because !she was kind .
+The *driver repaired the **car but !it broke again .
+The **driver repaired the *cars before !he went home .
+The *students liked the **lesson because !it was short .
+The **students left the *school after !they passed the exam .
+His **mother wrote the *letters while !she sat at the table .
+Her *father planted the **trees when !they were small .
+The **actress thanked the *writer because !she loved the play .
+The *men pushed the **boat until !it reached the river .
+The **men pushed the *boat because !they were strong .
+The *lady bought the **flowers because !they smelled sweet .
+"""
+# A Chinese word and the English words that it stands for; nothing for one without a partner.
+TRANSLATED = """
+我=I 喜欢=like 这本=this 书=book 。 | I like this book .
+她=She 昨天=yesterday 去了=went 学校=school 。 | She went to school yesterday .
+我=I 明天=tomorrow 会=will 来=come 。 | I will come tomorrow .
+他=He 每天=every,day 喝=drinks 牛奶=milk 。 | He drinks milk every day .
+我=My 母亲=mother 在=in,is 厨房=kitchen 做饭=cooking 。 | My mother is cooking in the kitchen .
+你=you 住=live 在= 哪里=Where ？ | Where do you live ?
+汤姆=Tom 有=has 两个=two 孩子=children 。 | Tom has two children .
+昨天=yesterday 下雨了=rained 。 | It rained yesterday .
+我们=We 需要=need 更多的=more 时间=time 。 | We need more time .
+这只=This 猫=cat 很=very 小=small 。 | This cat is very small .
+他=He 在=in,is 房间=room 里=in 看书=reading 。 | He is reading in his room .
+我=I 不=not 知道=know 她的=her 名字=name 。 | I do not know her name .
+"""
+
+
+@dataclass(frozen=True)
+class Marked:
+    """A sentence as words, the last a full stop, and the pairs of words (from, to) that are marked in it."""
+
+    words: tuple[str, ...]
+    pairs: tuple[tuple[int, int], ...]
+
+    @property
+    def text(self) -> str:
+        """The sentence as it is read."""
+        return " ".join(self.words[:-1]) + self.words[-1]
+
+
+def _lines(marked: str) -> list[str]:
+    return marked.strip().splitlines()
+
+
+def _syntax() -> list[Marked]:
+    sentences = []
+    for line in _lines(SYNTAX):
+        pieces = [piece.partition(":") for piece in line.split()]
+        pairs = tuple((at, at + int(steps)) for at, (_, _, steps) in enumerate(pieces) if steps)
+        sentences.append(Marked(tuple(word for word, _, _ in pieces), pairs))
+    return sentences
+
+
+@dataclass(frozen=True)
+class Referring:
+    """A sentence with a pronoun: its place, that of the noun that it means, and of all nouns that it could mean."""
+
+    words: tuple[str, ...]
+    pronoun: int
+    meant: int
+    nouns: tuple[int, ...]
+
+    @property
+    def text(self) -> str:
+        """The sentence as it is read."""
+        return " ".join(self.words[:-1]) + self.words[-1]
+
+
+def _references() -> list[Referring]:
+    sentences = []
+    for line in _lines(REFERENCE):
+        pieces = line.split()
+        places = {mark: [at for at, piece in enumerate(pieces) if piece.startswith(mark)] for mark in ("*", "**", "!")}
+        words = tuple(piece.lstrip("*!") for piece in pieces)
+        sentences.append(Referring(words, places["!"][0], places["**"][0], tuple(places["*"])))
+    return sentences
+
+
+# --- what the questions share --------------------------------------------------------------------------------------
+
+
+def _read(loaded: models.LoadedModel, texts: Sequence[str]) -> list[Trace]:
+    """Record sentences; an encoder-decoder writes each again, for of it the encoder alone is looked at."""
+    if loaded.shape == "encoder-decoder":
+        return [record(loaded, text, target=text) for text in texts]
+    return record_batch(loaded, texts)
+
+
+def _by_words(encoding: Encoding, words: Sequence[str]) -> Floats:
+    """Tell which tokens are pieces of each word, [W, T]. Raises UnanswerableError where a tokenizer cuts others."""
+    found = np.array([[word == at for word in encoding.words] for at in range(len(words))], dtype=np.float64)
+    if not found.any(axis=1).all():
+        sentence = " ".join(words)
+        raise UnanswerableError(
+            f"The tokenizer does not keep apart the words that are marked in “{sentence}”.",
+            f"分词器没有把标注句“{sentence}”中的词分开。",
+        )
+    return found
+
+
+def _weights(trace: Trace, stream: str) -> Floats:
+    """The weights of all heads of a stream, layer after layer, [H, Q, K]."""
+    sites = trace.sites_of(stream)
+    weights = [trace.attention(layer=site.layer, stream=stream, call=site.call) for site in sites]
+    return np.concatenate(weights).astype(np.float64)
+
+
+def _between_words(trace: Trace, words: Sequence[str]) -> Floats:
+    """The weights of all heads between words: sum over a key's pieces, mean over a query's, [H, W, W]."""
+    pieces = _by_words(trace.encoding, words)
+    rows = pieces / pieces.sum(axis=1, keepdims=True)
+    found: Floats = rows @ _weights(trace, trace.streams[0]) @ pieces.T
+    return found
+
+
+def _held_out(hits: Hits, half: Hits) -> float:
+    """The share that the head chosen on one half gets right on the other, both ways. hits: [N, heads]; half: [N]."""
+    right = [hits[half == side][:, hits[half != side].mean(axis=0).argmax()] for side in (False, True)]
+    return float(np.concatenate(right).mean())
+
+
+def _of_heads(trace: Trace, stream: str, shares: Floats) -> tuple[list[int], list[float]]:
+    """The layer of each head and its share, for a figure."""
+    layers = [site.layer for site in trace.sites_of(stream) for _ in range(site.heads)]
+    return layers, shares.tolist()
+
+
+# --- 133: syntax ---------------------------------------------------------------------------------------------------
+
+
+def _single_heads(subject: Subject) -> Measured:
+    sentences = _syntax()
+    traces = _read(subject.loaded, [one.text for one in sentences])
+    maps = [_between_words(trace, one.words) for trace, one in zip(traces, sentences, strict=True)]
+
+    def of(wanted: Callable[[int], bool]) -> tuple[float, float, int]:
+        """The best head, held out, the best fixed distance, held out, and the best head of all."""
+        pairs = [(at, *pair) for at, one in enumerate(sentences) for pair in one.pairs if wanted(pair[1] - pair[0])]
+        hits = np.array([maps[at][:, start].argmax(axis=-1) == end for at, start, end in pairs])
+        steps = np.arange(-6, 7)
+        fixed = np.array([steps == end - start for _, start, end in pairs])
+        half = np.array([at % 2 == 1 for at, _, _ in pairs])
+        return _held_out(hits, half), _held_out(fixed, half), int(hits.mean(axis=0).argmax())
+
+    noun, noun_fixed, noun_head = of(lambda steps: steps > 0)
+    verb, verb_fixed, verb_head = of(lambda steps: steps < 0)
+    first = sentences[0].words
+    picture = Map(
+        maps[0][noun_head].astype(np.float32),
+        rows=first,
+        columns=first,
+        row_title=Both("query", "查询"),
+        column_title=Both("key", "键"),
+        quantity=Both("weight between words", "词与词之间的权重"),
+        title=Both("the head for determiners", "找限定词所属名词的头"),
+        beside=maps[0][verb_head].astype(np.float32),
+        beside_title=Both("the head for objects", "找宾语所属动词的头"),
+    )
+    numbers = {"noun": noun, "noun_fixed": noun_fixed, "verb": verb, "verb_fixed": verb_fixed}
+    return Measured(numbers, picture)
+
+
+SINGLE_HEADS = Question(
+    133,
+    asked=Both("Do single heads do syntax?", "单个头会做句法分析吗？"),
+    said=Both(
+        "One head finds the noun of a determiner, another the verb of an object, and far better than by distance. "
+        "Nobody taught them.",
+        "有的头能找到限定词所属的名词，有的头能找到宾语所属的动词，准确率远高于按固定距离猜，而且没有人教过它们。",
+    ),
+    parts=(
+        Part(
+            Both("A head finds the noun of most determiners.", "有一个头能为大多数限定词找到所属的名词。"),
+            (at_least("noun", 0.5), above("noun", "noun_fixed")),
+        ),
+        Part(
+            Both("A head finds the verb of most objects.", "有一个头能为大多数宾语找到所属的动词。"),
+            (at_least("verb", 0.5), above("verb", "verb_fixed")),
+        ),
+        Part(
+            Both("It is right nine times in ten, for both.", "两者的准确率都在九成以上。"),
+            (at_least("noun", 0.9), at_least("verb", 0.9)),
+        ),
+    ),
+    measure=_single_heads,
+    numbers={
+        "noun": Quantity(Both("determiners whose noun the head finds", "找对名词的限定词"), "%"),
+        "noun_fixed": Quantity(Both("found by the best fixed distance", "按最佳固定距离找对的"), "%"),
+        "verb": Quantity(Both("objects whose verb the head finds", "找对动词的宾语"), "%"),
+        "verb_fixed": Quantity(Both("found by the best fixed distance", "按最佳固定距离找对的"), "%"),
+    },
+    setting=Both(
+        "24 English sentences written for this, with 47 determiners and 26 direct objects marked by hand, not the "
+        "reader's text. Between words: sum over a key's pieces, mean over a query's; found: the largest weight of "
+        "all words. Head and distance are chosen on one half of the sentences and scored on the other, both ways. A "
+        "decoder cannot look ahead from a determiner, so MiniLM stands in.",
+        "专门编写的 24 个英文句子，手工标注了 47 个限定词和 26 个直接宾语，不用读者的文本。词级权重：对键的各个 token "
+        "求和，对查询的各个 token 取平均；在所有词中权重最大即为找到。头和固定距离都在一半句子上选出、在另一半上计分，"
+        "两个方向都做。解码器的限定词看不到后面的名词，因此用 MiniLM 代替。",
+    ),
+    because=Both(
+        "To guess a hidden word a model gains from knowing what belongs to it, so such heads can grow by themselves. "
+        "But the paper shows the best of 144 heads for each relation: no head does syntax as a whole, and where words "
+        "stand close together a fixed distance already does well.",
+        "要猜出被遮住的词，知道哪些词与它有关是有用的，因此这样的头可以自己长出来。"
+        "但论文给出的是 144 个头中针对每种关系最好的那个：没有哪个头能完成整个句法分析；"
+        "词离得近时，固定距离本身就很准。",
+    ),
+    refuted=Both(
+        "A trained model in which no head does better than a fixed distance.",
+        "如果训练好的模型中没有一个头胜过固定距离，结论就被推翻。",
+    ),
+    formula=r"\arg\max_j A_{ij} = \mathrm{head}(i): \quad <noun> \;(<noun_fixed>), \qquad <verb> \;(<verb_fixed>)",
+    papers=(CLARK_2019,),
+    see=See(""),
+    of=READS_BOTH_WAYS,
+    published={
+        "noun": Published(
+            "94.3 %",
+            Both("of determiners, by head 8-11 of BERT-base", "BERT-base 的 8-11 号头，限定词"),
+        ),
+        "verb": Published(
+            "86.8 %",
+            Both("of direct objects, by head 8-10 of BERT-base", "BERT-base 的 8-10 号头，直接宾语"),
+        ),
+    },
+)
+
+
+# --- 134: reference ------------------------------------------------------------------------------------------------
+
+
+def _reference(subject: Subject) -> Measured:
+    sentences = _references()
+    traces = _read(subject.loaded, [one.text for one in sentences])
+    found = []
+    for trace, one in zip(traces, sentences, strict=True):
+        before = _between_words(trace, one.words)[:, one.pronoun, : one.pronoun]
+        found.append(before.argmax(axis=-1) == one.meant)
+    hits = np.array(found)
+    half = np.arange(len(sentences)) % 4 < 2  # sentences of a pair stay in one half
+    stream = traces[0].streams[0]
+    layers, shares = _of_heads(traces[0], stream, hits.mean(axis=0))
+    nearest = float(np.mean([max(one.nouns) == one.meant for one in sentences]))
+    picture = Lines(
+        (Series(Both("heads", "各头"), layers, [100 * share for share in shares], points=True),),
+        x_title=Both("layer", "层"),
+        y_title=Both("pronouns whose noun is found, %", "找对所指名词的代词，%"),
+        mark_y=100 * nearest,
+    )
+    first = float(np.mean([min(one.nouns) == one.meant for one in sentences]))
+    return Measured({"head": _held_out(hits, half), "nearest": nearest, "first": first}, picture)
+
+
+REFERENCE_HEAD = Question(
+    134,
+    asked=Both("Does a head know what a pronoun means?", "有没有头知道代词指的是谁？"),
+    said=Both(
+        "A head follows coreference: from a pronoun it looks at the noun that is meant.",
+        "有一个头负责指代消解：它从代词看向代词所指的名词。",
+    ),
+    parts=(
+        Part(
+            Both("A head finds the noun of most pronouns.", "有一个头能为大多数代词找到所指的名词。"),
+            (at_least("head", 0.6),),
+        ),
+        Part(
+            Both("It does better than to take the nearest noun.", "它比取最近的名词更准。"),
+            (above("head", "nearest"),),
+        ),
+    ),
+    measure=_reference,
+    numbers={
+        "head": Quantity(Both("pronouns whose noun the head finds", "头找对所指名词的代词"), "%"),
+        "nearest": Quantity(Both("found as the nearest noun marked", "取最近的候选名词找对的"), "%"),
+        "first": Quantity(Both("found as the first noun marked", "取第一个候选名词找对的"), "%"),
+    },
+    setting=Both(
+        "24 English sentences written for this, not the reader's text, with a pronoun and mostly two nouns that it "
+        "could mean, told apart by gender, number or sense. Found: the largest weight of all words before the pronoun "
+        "(sum over a word's pieces). The head is chosen on one half of the sentences and scored on the other, both "
+        "ways. The nearest noun is chosen among the marked ones alone, which is easier.",
+        "专门编写的 24 个英文句子，不用读者的文本；每句有一个代词，多数有两个候选名词，靠性别、单复数或语义区分。"
+        "代词之前的所有词中权重最大的即为找到（对一个词的各个 token 求和）。头在一半句子上选出、在另一半上计分，"
+        "两个方向都做。最近名词只在标注的候选中选，因此更容易。",
+    ),
+    because=Both(
+        "Attention is pictured with one sentence in which a pronoun points at its noun, so one believes that it always "
+        "does. Many pronouns are settled by gender and number alone, which a query can ask for and a key can carry; "
+        "what takes knowledge of the world is harder, and small models lack it.",
+        "人们常用一个代词指向名词的例句来展示注意力，便以为总是如此。很多代词只靠性别和单复数就能确定，"
+        "查询可以提出这样的条件，键可以带上这样的信息；需要常识的就难得多，小模型做不到。",
+    ),
+    refuted=Both(
+        "A trained model in which no head does better than the nearest noun.",
+        "如果训练好的模型中没有一个头胜过取最近名词，结论就被推翻。",
+    ),
+    formula=r"\arg\max_{j < i} A_{ij} = \mathrm{ante}(i): \quad <head> \qquad (<nearest>)",
+    papers=(CLARK_2019,),
+    see=See(""),
+    of=READS_ENGLISH,
+    published={
+        "head": Published(
+            "65.1 %",
+            Both("of mentions, by head 5-4 of BERT-base on CoNLL-2012", "BERT-base 的 5-4 号头，CoNLL-2012 数据"),
+        ),
+        "nearest": Published(
+            "27 %",
+            Both("of mentions, by the nearest other mention", "取最近的其他指称"),
+        ),
+    },
+)
+
+
+# --- 135: alignment ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A translated sentence: the English words, the Chinese characters, and of each the English words it stands for."""
+
+    words: tuple[str, ...]
+    characters: str
+    partners: tuple[frozenset[int], ...]
+
+
+def _translated() -> list[Pair]:
+    pairs = []
+    for line in _lines(TRANSLATED):
+        chinese, _, english = line.partition(" | ")
+        words = tuple(english.split())
+        characters, partners = "", []
+        for piece in chinese.split():
+            word, _, stands_for = piece.partition("=")
+            characters += word
+            of = frozenset(words.index(one) for one in stands_for.split(",") if one)
+            partners += [of] * len(word)
+        pairs.append(Pair(words, characters, tuple(partners)))
+    return pairs
+
+
+def _partners(loaded: models.LoadedModel, trace: Trace, pair: Pair) -> list[frozenset[int]]:
+    """The English words that each token of the target stands for, [CLS] left out; empty for one without a partner."""
+    assert trace.target is not None
+    no_chinese = UnanswerableError(
+        f"{loaded.card.id} does not write Chinese, into which the sentences are translated here.",
+        f"{loaded.card.id} 不写中文，而这里的译文是中文。",
+    )
+    found, at = [], 0
+    tokens = [token for token, special in zip(trace.target.tokens, trace.target.special, strict=True) if not special]
+    for token in tokens:
+        piece = token.replace(SPACE, "").removeprefix("##")
+        if not pair.characters.startswith(piece, at):
+            raise no_chinese
+        found.append(frozenset().union(*pair.partners[at : at + len(piece)]))
+        at += len(piece)
+    if at != len(pair.characters):
+        raise no_chinese
+    return found
+
+
+def _alignment(subject: Subject) -> Measured:
+    loaded = subject.loaded
+    predicting, reading, diagonal, half = [], [], [], []
+    layers: dict[int, list[bool]] = {}
+    for at, pair in enumerate(_translated()):
+        trace = record(loaded, " ".join(pair.words[:-1]) + pair.words[-1], target=pair.characters)
+        assert trace.target is not None
+        pieces = _by_words(trace.encoding, pair.words)
+        weights = _weights(trace, "cross") @ pieces.T  # [H, Q, W]
+        depth = np.array([site.layer for site in trace.sites_of("cross") for _ in range(site.heads)])
+        partners = _partners(loaded, trace, pair)
+        begin = trace.target.special.index(False)
+        if not begin:
+            raise UnanswerableError(
+                f"The decoder of {loaded.card.id} has no token to begin with.",
+                f"{loaded.card.id} 的解码器没有起始 token。",
+            )
+        last = len(pair.words) - 1
+        for place, of in enumerate(partners):
+            if not of:
+                continue
+            row = begin + place
+            predicting.append([int(word) in of for word in weights[:, row - 1].argmax(axis=-1)])
+            reading.append([int(word) in of for word in weights[:, row].argmax(axis=-1)])
+            diagonal.append(round(place * last / max(1, len(partners) - 1)) in of)
+            half.append(at % 2 == 1)
+            for layer in np.unique(depth):
+                mean = weights[depth == layer, row - 1].mean(axis=0)
+                layers.setdefault(int(layer), []).append(int(mean.argmax()) in of)
+    hits, halves = np.array(predicting), np.array(half)
+    by_layer = {layer: float(np.mean(right)) for layer, right in layers.items()}
+    ordered = sorted(by_layer)
+    if len(ordered) < 2:
+        raise UnanswerableError(
+            f"{loaded.card.id} has one layer of cross-attention, and none before the last.",
+            f"{loaded.card.id} 只有一层交叉注意力，没有倒数第二层。",
+        )
+    where, shares = _of_heads(trace, "cross", hits.mean(axis=0))
+    picture = Lines(
+        (
+            Series(Both("heads", "各头"), where, [100 * share for share in shares], points=True),
+            Series(
+                Both("mean of the layer's heads", "该层各头的平均"), ordered, [100 * by_layer[one] for one in ordered]
+            ),
+        ),
+        x_title=Both("layer", "层"),
+        y_title=Both("target tokens aligned, %", "对齐正确的目标 token，%"),
+        mark_y=100 * float(np.mean(diagonal)),
+    )
+    numbers = {
+        "head": _held_out(hits, halves),
+        "diagonal": float(np.mean(diagonal)),
+        "before_last": by_layer[ordered[-2]],
+        "other_layer": max(share for layer, share in by_layer.items() if layer != ordered[-2]),
+        "reading": _held_out(np.array(reading), halves),
+    }
+    return Measured(numbers, picture)
+
+
+ALIGNMENT = Question(
+    135,
+    asked=Both("Is cross-attention a word alignment?", "交叉注意力就是词对齐吗？"),
+    said=Both(
+        "When a translator writes a word, it looks at the word that it translates: attention aligns, best in the layer "
+        "before the last.",
+        "翻译模型写出一个词时，看的正是它所翻译的那个词：注意力就是对齐，倒数第二层对得最好。",
+    ),
+    parts=(
+        Part(
+            Both("Cross-attention aligns words better than their order alone.", "交叉注意力的对齐比单凭词序更准。"),
+            (above("head", "diagonal"),),
+        ),
+        Part(
+            Both("The layer before the last aligns best.", "倒数第二层对齐得最好。"),
+            (above("before_last", "other_layer"),),
+        ),
+        Part(
+            Both("It is an alignment: nine words in ten.", "它就是词对齐：九成以上的词都对得上。"),
+            (at_least("head", 0.9),),
+        ),
+    ),
+    measure=_alignment,
+    numbers={
+        "head": Quantity(Both("tokens that the best head aligns", "最好的头对齐正确的 token"), "%"),
+        "diagonal": Quantity(Both("aligned by the diagonal", "按对角线对齐正确的"), "%"),
+        "before_last": Quantity(Both("aligned by the layer before the last", "倒数第二层对齐正确的"), "%"),
+        "other_layer": Quantity(Both("aligned by the best other layer", "其余各层中最好的"), "%"),
+        "reading": Quantity(Both("best head, row that reads the token", "最好的头，取读入该 token 的行"), "%"),
+    },
+    setting=Both(
+        "12 short sentences with a Chinese translation and marked words, given to the translator, not the reader's "
+        "text. The row that predicts a target token is looked at; right: its largest weight is on an English word that "
+        "the token stands for. A token of several words has several. The head is chosen on one half of the sentences "
+        "and scored on the other, both ways; a layer is the mean of its heads. Punctuation is left out.",
+        "12 个短句及其中文译文，手工标注对应的词，作为给定的译文输入翻译模型，不用读者的文本。"
+        "取预测目标 token 的那一行，"
+        "最大权重落在它所对应的英文词上即为正确；一个 token 含多个词时，对应的词也有多个。"
+        "头在一半句子上选出、在另一半上计分，两个方向都做；一层取其各头的平均。标点不计。",
+    ),
+    because=Both(
+        "Bahdanau's maps of aligned words made attention famous, and they look like a table of translation. But a "
+        "model may look wherever it finds what to write next, at a neighbour or at the end of the sentence, for other "
+        "layers have already mixed the words. Garg et al. therefore train a head to align.",
+        "Bahdanau 等人的对齐图让注意力出了名，看上去就像一张词语对照表。但模型看的是对写下一个词有用的位置，"
+        "可能是相邻的词或句末，因为编码器各层已经把各词的信息混在一起。所以 Garg 等人专门训练一个头来做对齐。",
+    ),
+    refuted=Both(
+        "A trained translator that aligns no better than the diagonal.",
+        "如果训练好的翻译模型的对齐并不比对角线更准，结论就被推翻。",
+    ),
+    formula=r"\arg\max_j A_{ij} \in \mathrm{align}(i): \quad <head>, \qquad j \propto i: \; <diagonal>",
+    papers=(BAHDANAU_2015, GARG_2019),
+    see=See(""),
+    of=ENCODER_DECODER,
+)
+
+
+# --- 136: rarity ---------------------------------------------------------------------------------------------------
+
+
+def _pointing(trace: Trace, *, causal: bool) -> tuple[Floats, Floats]:
+    """Count, for each head, the share of the text's tokens whose largest weight is on the rarest token that they see.
+
+    Beside it the same for each token of the text in place of the rarest, the best head's. Special tokens and the
+    rarest token's own row are left out; NaN where no row is left.
+    """
+    own = np.flatnonzero(~np.array(trace.special))
+    ids = np.array(trace.encoding.ids)[own]
+    top = _weights(trace, trace.streams[0])[:, own][:, :, own].argmax(axis=-1)  # [H, Q]
+    seen = np.maximum.accumulate(ids) if causal else np.full(len(ids), ids.max())
+    rows = ids != seen
+    right = ids[top] == seen
+    shares = right[:, rows].mean(axis=1) if rows.any() else np.full(len(top), np.nan)
+    return shares, np.array([(ids[top] == one).mean(axis=1).max() for one in np.unique(ids)])
+
+
+def _rarest(subject: Subject) -> Measured:
+    trace, loaded = subject.trace, subject.loaded
+    causal = loaded.shape == "decoder"
+    here, any_token = _pointing(trace, causal=causal)
+    if len(any_token) < 3 or np.isnan(here).any():
+        raise UnanswerableError(
+            "The text has too few different tokens for one to be the rarest; write a longer one.",
+            "文本中不同的 token 太少，谈不上哪个最罕见；请写长一点。",
+        )
+    texts = [one.text for one in _syntax()] if _english(loaded) else [one.characters for one in _translated()]
+    shares = np.array([_pointing(one, causal=causal)[0] for one in _read(loaded, texts)])
+    shares = shares[~np.isnan(shares).any(axis=1)]
+    if len(shares) < 4:
+        raise UnanswerableError(
+            f"{loaded.card.id} reads nothing of the sentences that are held beside the text.",
+            f"{loaded.card.id} 读不懂用来对照的句子。",
+        )
+    half = np.arange(len(shares)) % 2 == 1
+    best = [shares[half == side][:, shares[half != side].mean(axis=0).argmax()] for side in (False, True)]
+    head = int(here.argmax())
+    received = _weights(trace, trace.streams[0])[head].mean(axis=0)
+    own = np.flatnonzero(~np.array(trace.special))
+    picture = Lines(
+        (
+            Series(
+                Both("tokens of the text", "文本中的 token"),
+                [trace.encoding.ids[at] for at in own],
+                [100 * float(received[at]) for at in own],
+                points=True,
+            ),
+        ),
+        x_title=Both("number in the vocabulary: rare words stand late", "词表中的编号：越靠后越罕见"),
+        y_title=Both("weight from this head, mean, %", "该头给它的平均权重，%"),
+    )
+    numbers = {
+        "here": float(here.max()),
+        "any": float(any_token.mean()),
+        "elsewhere": float(shares[:, head].mean()),
+        "best": float(np.concatenate(best).mean()),
+    }
+    return Measured(numbers, picture)
+
+
+RAREST = Question(
+    136,
+    asked=Both("Is there a head that looks at the rarest token?", "有没有专看最罕见 token 的头？"),
+    said=Both(
+        "One of the few specialised heads looks at the least frequent token of a sentence, whatever it is.",
+        "少数专门化的头中，有一个总是看句子里最罕见的 token，不管它是什么。",
+    ),
+    parts=(
+        Part(
+            Both(
+                "In this text a head looks mostly at the rarest token.", "在这段文本里，有一个头主要看最罕见的 token。"
+            ),
+            (at_least("here", 0.5),),
+        ),
+        Part(
+            Both("The same head does so in other sentences.", "换成别的句子，还是这个头。"),
+            (at_least("elsewhere", 0.5),),
+        ),
+        Part(
+            Both("Some head does so in most sentences.", "总有一个头在大多数句子里都这样。"),
+            (at_least("best", 0.5),),
+        ),
+    ),
+    measure=_rarest,
+    numbers={
+        "here": Quantity(
+            Both("tokens from which the best head looks at the rarest", "最好的头看最罕见 token 的查询"), "%"
+        ),
+        "any": Quantity(Both("the same for any token, best head, mean", "换成任一 token，各自最好的头，均值"), "%"),
+        "elsewhere": Quantity(Both("the text's head, in other sentences", "本文选出的头，在其他句子中"), "%"),
+        "best": Quantity(Both("the best head of other sentences, held out", "其他句子中最好的头，留出计分"), "%"),
+    },
+    setting=Both(
+        "Rare: a late number in the vocabulary, for tokenizers number words and merges about as often as they are met. "
+        "Counted: queries of the text, special tokens and the rarest token's own row left out, whose largest weight "
+        "among the text's tokens is on it (in a decoder: on the rarest so far). Other sentences: 24 English ones, or "
+        "12 Chinese ones for a model that reads Chinese; held out: the head chosen on one half, scored on the other.",
+        "罕见：在词表中编号靠后，因为分词器大致按出现频率给词和合并编号。"
+        "计数：文本中的查询（不含特殊 token 和最罕见 token 自身的那一行），"
+        "看它在文本 token 中的最大权重是否落在最罕见的 token 上（解码器：到目前为止最罕见的）。"
+        "其他句子：24 个英文句子，读中文的模型用 12 个中文句子；留出计分：头在一半句子上选出，在另一半上计分。",
+    ),
+    because=Both(
+        "The paper found such a head in the first layer of its translators' encoders. In one text the finding is "
+        "easily seen and proves little: with many heads, and one token that is rare and also full of meaning, some "
+        "head will rest on it. Only other sentences tell rarity from that one token.",
+        "论文在翻译模型编码器的第一层发现了这样的头。只看一段文本，很容易“看到”它，却说明不了什么：头很多，"
+        "而最罕见的 token 往往也最有内容，总会有某个头停在上面。只有换别的句子，才能分清它看的是罕见性还是这个词本身。",
+    ),
+    refuted=Both(
+        "A model in which one head finds the rarest token of most sentences would bear the finding out; one in which "
+        "the head changes with the sentence refutes it.",
+        "如果同一个头在大多数句子里都看最罕见的 token，说法成立；如果换了句子头就变了，说法就被推翻。",
+    ),
+    formula=r"\arg\max_j A_{ij} = \arg\max_j \mathrm{id}_j: \quad <here> \;\to\; <elsewhere>, \qquad <best>",
+    papers=(VOITA_2019,),
+    see=See(""),
+    of=ANY,
+)
+
+
+# --- 137, 143: order -----------------------------------------------------------------------------------------------
 
 
 def _shuffled(subject: Subject) -> Measured:
@@ -81,4 +764,154 @@ SHUFFLED = Question(
     of=ANY,
 )
 
-THEME = Theme("found_in_words", Both("Found in words", "词语的发现"), (SHUFFLED,))
+
+_HIDDEN = 16  # words that are hidden, one at a time
+_ORDERS = 3  # orders of the other words, for each
+
+
+def _surprises(subject: Subject) -> Floats:
+    """Minus the log-probability of each hidden token, [N, 3]: others in order, in another order, and hidden too."""
+    loaded, encoding = subject.loaded, subject.trace.encoding
+    own = np.flatnonzero(~np.array(encoding.special))
+    chosen = own[np.unique(np.linspace(0, len(own) - 1, min(len(own), _HIDDEN)).round().astype(int))]
+    ids, mask = np.array(encoding.ids), loaded.tokenizer.mask_token_id
+    draw, rows = np.random.default_rng(0), []
+    for place in chosen:
+        others = own[own != place]
+        for _ in range(_ORDERS):
+            row = ids.copy()
+            row[others] = ids[draw.permutation(others)]
+            rows.append(row)
+        ordered, nothing = ids.copy(), ids.copy()
+        nothing[own] = mask
+        rows += [ordered, nothing]
+    places = np.repeat(chosen, _ORDERS + 2)
+    read = torch.tensor(np.array(rows))
+    at = torch.arange(len(rows))
+    read[at, torch.tensor(places)] = mask
+    assert loaded.predict is not None
+    with torch.inference_mode():
+        segments = torch.tensor([encoding.segments]).expand_as(read)
+        hidden = loaded.run(read, torch.ones_like(read, dtype=torch.bool), segments)
+        logits = loaded.predict(hidden[at, torch.tensor(places)][None])[0].double()
+        found = logits.logsumexp(dim=-1) - logits[at, torch.tensor(ids[places])]
+    each = found.cpu().numpy().reshape(len(chosen), _ORDERS + 2)
+    return np.stack([each[:, -2], each[:, :_ORDERS].mean(axis=1), each[:, -1]], axis=1)
+
+
+def _guessed_from_shuffled(subject: Subject) -> Measured:
+    loaded, trace = subject.loaded, subject.trace
+    shuffled = interventions.reorder(loaded, trace, "shuffle")
+    places = list(shuffled.order)
+    read, segments = (torch.tensor([one]) for one in (trace.encoding.ids, trace.encoding.segments))
+    with torch.inference_mode():
+        states = loaded.run(read[:, places], torch.ones_like(read, dtype=torch.bool), segments[:, places])[0]
+    texts = [one.text for one in _syntax()] if _english(loaded) else [one.characters for one in _translated()]
+    others = record_batch(loaded, [text for text in texts if text != trace.text])
+    vectors = np.stack(
+        [trace.output.mean(axis=0), states.cpu().numpy().mean(axis=0), *(one.output.mean(axis=0) for one in others)]
+    )
+    units = vectors.astype(np.float64) / np.linalg.norm(vectors, axis=1, keepdims=True)
+    ordered, other, blank = subject.once("surprise by order", partial(_surprises, subject)).mean(axis=0)
+    picture = Bars(
+        (
+            Both("other words in their order", "其他词按原来的顺序"),
+            Both("other words shuffled", "其他词打乱"),
+            Both("no other word", "没有其他词"),
+        ),
+        [float(ordered), float(other), float(blank)],
+        Both("surprise at a hidden token, nats", "被遮住 token 的惊异度，nat"),
+    )
+    numbers = {
+        "vector": float(units[0] @ units[1]),
+        "other": float((units[2:] @ units[0]).max()),
+        "ordered": float(ordered),
+        "shuffled": float(other),
+        "blank": float(blank),
+    }
+    return Measured(numbers, picture)
+
+
+GUESSED_FROM_SHUFFLED = Question(
+    143,
+    asked=Both("Can a hidden word be guessed from shuffled words?", "词序打乱之后，还猜得出被遮住的词吗？"),
+    said=Both(
+        "A trained model hardly notices when words are shuffled: which words there are tells it nearly all.",
+        "训练好的模型对打乱词序并不敏感：有哪些词，就已经告诉了它几乎一切。",
+    ),
+    parts=(
+        Part(
+            Both(
+                "Shuffled, a sentence stays nearer to itself than any other sentence is.",
+                "打乱之后，句向量仍比其他任何句子的更接近原句。",
+            ),
+            (above("vector", "other"),),
+        ),
+        Part(
+            Both("A hidden word is guessed about as well.", "被遮住的词猜得差不多一样好。"),
+            (below("shuffled", "ordered", times=1.25),),
+        ),
+        Part(
+            Both("Shuffled words help to guess it at least more than none.", "打乱的词至少比没有词更有助于猜词。"),
+            (below("shuffled", "blank"),),
+        ),
+    ),
+    measure=_guessed_from_shuffled,
+    numbers={
+        "vector": Quantity(Both("cosine of the sentence's vector, shuffled and not", "打乱前后句向量的余弦")),
+        "other": Quantity(Both("cosine with the nearest other sentence", "与最接近的其他句子的余弦")),
+        "ordered": Quantity(
+            Both("surprise at a hidden token, in order", "原顺序下对被遮 token 的惊异度"), Both("nats", "nat")
+        ),
+        "shuffled": Quantity(Both("the same, others shuffled", "其他词打乱时"), Both("nats", "nat")),
+        "blank": Quantity(Both("the same, others hidden too", "其他词也遮住时"), Both("nats", "nat")),
+    },
+    setting=Both(
+        "Shuffled with seed 0, special tokens in their places. Vector: mean of the last states; other sentences: 24 "
+        "English or 12 Chinese ones. Surprise: −ln p of a token hidden alone, of at most 16 evenly spaced ones; 3 "
+        "orders of the others. It takes a model that guesses hidden tokens: mini-BERT for others.",
+        "打乱用种子 0，特殊 token 不动。句向量：最后一层状态的平均；其他句子：24 个英文句或 12 个中文句。"
+        "惊异度：单独遮住一个 token 时的 −ln p，最多均匀取 16 个；其他词打乱 3 次。"
+        "需要能猜被遮 token 的模型，其他模型用 mini-BERT 代替。",
+    ),
+    because=Both(
+        "Both papers measure tasks after fine-tuning, of which most can be solved from the words alone, and Sinha et "
+        "al. train the model itself on shuffled text. That says little of a model that has learned from ordered text "
+        "alone: to it a shuffled sentence is a thing never seen, and what guesses words leans on the neighbours.",
+        "两篇论文测的都是微调之后的任务，其中多数只看有哪些词就能做对；Sinha 等人的模型还是在打乱的文本上预训练的。"
+        "这不能推到只见过正常文本的模型上：打乱的句子它从未见过，而猜词主要靠相邻的词。",
+    ),
+    refuted=Both(
+        "A model trained on ordered text that guesses hidden words among shuffled ones about as well.",
+        "如果在正常文本上训练的模型，面对打乱的词仍能猜得差不多一样好，说法就成立；反之被推翻。",
+    ),
+    formula=r"-\ln p(x_i \mid x_{\setminus i}) = <ordered>, \qquad -\ln p(x_i \mid \pi(x_{\setminus i})) = <shuffled>, "
+    r"\qquad -\ln p(x_i) = <blank>",
+    papers=(SINHA_2021, PHAM_2020),
+    see=See("positions", {"section": "Does it matter"}),
+    of=FILLS_MASKS,
+    published={
+        "vector": Published(
+            "75–90 %",
+            Both(
+                "of the correct answers of BERT's classifiers on GLUE stay as they are when words are shuffled "
+                "(Pham et al. 2020)",
+                "BERT 分类器在 GLUE 多个任务上原本答对的，打乱词序后答案不变（Pham 等 2020）",
+            ),
+        )
+    },
+)
+
+
+THEME = Theme(
+    "found_in_words",
+    Both("Found in words", "词语的发现"),
+    (
+        SINGLE_HEADS,
+        REFERENCE_HEAD,
+        ALIGNMENT,
+        RAREST,
+        SHUFFLED,
+        GUESSED_FROM_SHUFFLED,
+    ),
+)
