@@ -33,6 +33,20 @@ def filled(formula: str, numbers: Numbers) -> str:
     )
 
 
+def lines_of(formula: str) -> list[str]:
+    r"""Break a formula at its wide spaces, for a narrow page: "a = 1, \qquad b = 2" -> ["a = 1,", "b = 2"].
+
+    A space inside braces or between \left and \right breaks nothing.
+    """
+    lines, line = [], ""
+    for piece in re.split(r"\\q?quad", formula):
+        line = rf"{line}\quad{piece}" if line else piece
+        if all(line.count(opens) == line.count(closes) for opens, closes in (("{", "}"), (r"\left", r"\right"))):
+            lines.append(line.strip())
+            line = ""
+    return [line for line in [*lines, line.strip()] if line]
+
+
 def shown(value: float, quantity: Quantity | None, language: Language) -> str:
     """Write a number with its unit: three digits, or all of what was counted; "%" is times 100."""
     return _with_unit(value, quantity, language, _digits)

@@ -11,11 +11,12 @@ import streamlit as st
 
 from inspector.plots import questions as draw
 from inspector.questions.asking import Answer
-from inspector.questions.filled import filled, needed, shown
+from inspector.questions.filled import filled, lines_of, needed, shown
 from inspector.questions.index import BY_NUMBER
 from inspector.questions.record.both import Language
 from inspector.questions.record.picture import Map, Picture
 from inspector.questions.record.question import Part, Question, Verdict
+from inspector.views.components import width
 from inspector.views.figures import chart, matrix, menu
 from inspector.views.questions import badges, whole
 from inspector.views.questions.reader import Reader
@@ -234,7 +235,9 @@ def _picture(question: Question, picture: Picture, words: ModuleType, language: 
 
 def _formula(answer: Answer, words: ModuleType) -> None:
     st.subheader(words.FORMULA, anchor=False)
-    st.latex(filled(answer.question.formula, answer.numbers))
+    formula = filled(answer.question.formula, answer.numbers)
+    for line in lines_of(formula) if width.is_narrow() else (formula,):
+        st.latex(line)
 
 
 def _numbers(answer: Answer, reader: Reader, words: ModuleType, language: Language) -> None:

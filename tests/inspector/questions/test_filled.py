@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 
 import pytest
 
-from inspector.questions.filled import brief, filled, needed, shown
+from inspector.questions.filled import brief, filled, lines_of, needed, shown
+from inspector.questions.index import QUESTIONS
 from inspector.questions.record.both import Both
 from inspector.questions.record.checks import above, around, below, near
 from inspector.questions.record.question import Quantity
@@ -64,3 +66,12 @@ def test_a_bound_has_no_zeros_at_its_end(bound: float, written: str):
 
 def test_a_bar_has_three_digits():
     assert [brief(value) for value in (15_595_008, 0.25, 1e-7, -4.0)] == ["1.56 × 10⁷", "0.250", "1.00 × 10⁻⁷", "-4.00"]
+
+
+def test_a_formula_breaks_at_its_wide_spaces_and_never_inside_braces():
+    assert lines_of(r"a = 1, \qquad b = 2: \quad c") == ["a = 1,", "b = 2:", "c"]
+    assert lines_of(r"\frac{a \quad b}{c} \quad d") == [r"\frac{a \quad b}{c}", "d"]
+    assert lines_of(r"\left( a \quad b \right)") == [r"\left( a \quad b \right)"]
+    for question in QUESTIONS:
+        kept = "".join(lines_of(question.formula)).replace(r"\quad", "").replace(" ", "")
+        assert kept == re.sub(r"\\q?quad| ", "", question.formula)
