@@ -18,6 +18,7 @@ def _arxiv(cited: str, title: str, number: str) -> Paper:
     return Paper(cited, title, f"https://arxiv.org/abs/{number}")
 
 
+ABNAR_2020 = _arxiv("Abnar & Zuidema 2020", "Quantifying Attention Flow in Transformers", "2005.00928")
 AINSLIE_2023 = _arxiv(
     "Ainslie et al. 2023",
     "GQA: Training Generalized Multi-Query Transformer Models from Multi-Head Checkpoints",
@@ -117,6 +118,9 @@ NOSTALGEBRAIST_2020 = Paper(
     "https://www.lesswrong.com/posts/AcKRB8wDpdaN6v6ru/interpreting-gpt-the-logit-lens",
 )
 OLSSON_2022 = _arxiv("Olsson et al. 2022", "In-context Learning and Induction Heads", "2209.11895")
+PASCANU_2013 = _arxiv(
+    "Pascanu, Mikolov & Bengio 2013", "On the difficulty of training Recurrent Neural Networks", "1211.5063"
+)
 PHAM_2020 = _arxiv(
     "Pham et al. 2020",
     "Out of Order: How Important Is The Sequential Order of Words in a Sentence in Natural Language Understanding "
@@ -162,6 +166,9 @@ SRIVASTAVA_2014 = Paper(
 SU_2021 = _arxiv("Su et al. 2021", "RoFormer: Enhanced Transformer with Rotary Position Embedding", "2104.09864")
 SUN_2024 = _arxiv("Sun et al. 2024", "Massive Activations in Large Language Models", "2402.17762")
 VASWANI_2017 = _arxiv("Vaswani et al. 2017", "Attention Is All You Need", "1706.03762")
+VIG_2019 = _arxiv(
+    "Vig & Belinkov 2019", "Analyzing the Structure of Attention in a Transformer Language Model", "1906.04284"
+)
 VOITA_2019 = _arxiv(
     "Voita et al. 2019",
     "Analyzing Multi-Head Self-Attention: Specialized Heads Do the Heavy Lifting, the Rest Can Be Pruned",

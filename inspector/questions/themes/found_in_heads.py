@@ -10,15 +10,25 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from inspector import compare, head_distances, heads, interventions, scores
+from inspector.interventions.masking import maskable
 from inspector.probe import record, record_blocks, record_head
 from inspector.questions.record.both import Both
 from inspector.questions.record.checks import above, at_least, at_most, below
 from inspector.questions.record.kinds import ANY, DECODER, Kind
-from inspector.questions.record.papers import CLARK_2019, ELHAGE_2021, MICHEL_2019, OLSSON_2022, VOITA_2019, XIAO_2023
+from inspector.questions.record.papers import (
+    CLARK_2019,
+    ELHAGE_2021,
+    MICHEL_2019,
+    OLSSON_2022,
+    VIG_2019,
+    VOITA_2019,
+    XIAO_2023,
+)
 from inspector.questions.record.picture import Bars, Lines, Map, Series
 from inspector.questions.record.question import Measured, Part, Published, Quantity, Question, See, Theme
 from inspector.questions.record.subject import Subject
 from inspector.questions.themes.several_heads import importances
+from inspector.trace import Trace
 from models.attention.dropping import Head
 
 # --- 122, 123: heads left out --------------------------------------------------------------------------------------
@@ -495,8 +505,19 @@ BROAD = Question(
 # --- 114 to 116, 121, 142: where heads look -----------------------------------------------------------------------
 
 
+_WORDS = 4  # tokens of the text's own: fewer say nothing about where a head looks
+
+
+def _check_length(trace: Trace) -> None:
+    """Raise ValueError for a text of fewer tokens of its own than _WORDS."""
+    count = len(maskable(trace.encoding))
+    if count < _WORDS:
+        raise ValueError(f"the question needs {_WORDS} tokens or more, and the text has {count}; write more words")
+
+
 def _largest(subject: Subject, *names: str) -> Measured:
     """The largest share of weight of a head that goes to each kind of key, and a bar for it."""
+    _check_length(subject.trace)
     own = subject.heads[subject.heads["stream"] != "cross"]
     found = {name: float(own[name].max()) for name in names}
     if all(np.isnan(value) for value in found.values()):
@@ -538,8 +559,8 @@ NEIGHBOURS = Question(
     ),
     refuted=Both("A trained model without such a head.", "如果训练好的模型没有这样的头，结论就被推翻。"),
     formula=r"\max_h \overline{A_{i,i-1}} = <previous>, \qquad \max_h \overline{A_{i,i+1}} = <next>",
-    papers=(CLARK_2019,),
-    see=See(""),
+    papers=(CLARK_2019, VIG_2019),
+    see=See("", {"sort": "weight on the token before"}),
     of=ANY,
     published={
         "previous": Published("> 50 %", Both("of four heads of BERT base", "BERT base 中的四个头")),
@@ -551,9 +572,12 @@ NEIGHBOURS = Question(
 def _induction(subject: Subject) -> Measured:
     words = subject.text[:200]
     trace = subject.once("twice", lambda: record(subject.loaded, f"{words} {words}"))
+    different = len({trace.encoding.ids[place] for place in maskable(trace.encoding)})
+    if different < _WORDS:
+        raise ValueError(
+            f"the question needs {_WORDS} different tokens or more, and the text has {different}; write more words"
+        )
     table = heads.measure(trace)
-    if table["induction"].isna().all():
-        raise ValueError("no token of this text comes twice")
     by_layer = table.groupby("layer")[["previous", "induction"]].max()
     found = float(table["induction"].max())
     picture = Lines(
@@ -612,8 +636,9 @@ INDUCTION = Question(
 def _sinks(subject: Subject) -> Measured:
     own = subject.heads[subject.heads["stream"] != "cross"].dropna(subset=["first"])
     site = next((one for one in subject.trace.sites if one.stream != "cross"), None)
-    if site is None or own.empty or len(site.keys) < 4:
-        raise ValueError("the text has too few tokens for a share to mean much; write more words")
+    _check_length(subject.trace)
+    if site is None or own.empty:
+        raise ValueError("no head of self-attention was seen")
     n = len(site.keys)
     places = np.arange(1, n + 1)
     even = float((1 / places).mean()) if site.predicts is not None else 1 / n
@@ -658,12 +683,16 @@ SINKS = Question(
     ),
     formula=r"\overline{A_{i1}} = <first>, \qquad \overline{1/n_i} = <even>",
     papers=(XIAO_2023,),
-    see=See(""),
+    see=See("", {"sort": "weight on the first token"}),
     of=ANY,
 )
 
 
+_NEARER = 0.95  # of the distance across layers
+
+
 def _alike(subject: Subject) -> Measured:
+    _check_length(subject.trace)
     stream = subject.trace.sites[0].stream
     found = subject.once("head distances", lambda: head_distances.measure(subject.trace, stream=stream))
     layers = np.array([layer for layer, _ in found.heads])
@@ -690,7 +719,7 @@ ALIKE = Question(
                 "Heads of one layer are nearer to each other than to those of other layers.",
                 "同层的头比不同层的头更接近。",
             ),
-            (below("within", "across"),),
+            (below("within", "across", times=_NEARER),),
         ),
     ),
     measure=_alike,
@@ -700,8 +729,8 @@ ALIKE = Question(
     },
     setting=Both(
         "Jensen-Shannon divergence of two heads' rows, mean over "
-        "the rows of this text, of all pairs of the first stream.",
-        "第一个注意力流中所有头两两之间各行的 Jensen-Shannon 散度，对该文本的行取均值。",
+        "the rows of this text, of all pairs of the first stream. Nearer is meant as 5 % or more.",
+        "第一个注意力流中所有头两两之间各行的 Jensen-Shannon 散度，对该文本的行取均值。“更接近”指相差 5% 以上。",
     ),
     because=Both(
         "Heads of a layer read the same states, and were drawn and trained alike; dropout of weights may add to it.",
@@ -710,7 +739,7 @@ ALIKE = Question(
     refuted=Both("Heads of a layer that differ more than those of others.", "如果同层的头差别反而更大，结论就被推翻。"),
     formula=r"\overline{\mathrm{JS}}: \quad <within> \;(l = l'), \qquad <across> \;(l \neq l')",
     papers=(CLARK_2019,),
-    see=See("compare"),
+    see=See("compare", {"further": "Which heads are alike"}),
     of=ANY,
 )
 

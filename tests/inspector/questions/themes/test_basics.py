@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from inspector.questions.themes.basics import THEME
+import models
+from inspector import examples
+from inspector.interventions import leave_one_out
+from inspector.questions import asking
+from inspector.questions.record.subject import Subject
+from inspector.questions.themes.basics import RNN_OR_ATTENTION, THEME
+from inspector.views.lab.presets import RECURRENCE
 from tests.inspector.questions.conftest import Ask
 from tests.inspector.questions.judged import assert_corruption_changes_the_verdict
 
@@ -47,6 +55,46 @@ def test_3_a_row_has_an_entry_for_each_token(answer: Ask):
     found = answer(3)
     assert found.numbers["entries"] == 13  # the tokens of the example
     assert found.numbers["extra"] == 1
+
+
+def test_3_a_weight_that_is_rounded_to_zero_is_still_an_entry():
+    text = "The old man walked to the river, and the young boy who had lost his dog looked at him. " * 6
+    found = asking.ask(asking.find(3), Subject(models.load("mini-gpt"), text))
+    assert found.numbers["entries"] == 128
+    assert found.numbers["extra"] == 1
+
+
+def test_5_the_best_head_is_held_to_what_chance_gives(answer: Ask):
+    found = answer(5)
+    assert found.held == (True, False, False)
+    assert found.numbers["chance"] == leave_one_out.chance(11, heads=72)[1]  # 13 tokens without [CLS] and [SEP]
+    assert found.numbers["highest"] > found.numbers["chance"] > 0.5
+
+
+def test_7_the_whole_run_is_the_labs_experiment_and_its_stored_numbers_bear_it_out():
+    whole = asking.find(7).whole
+    assert whole is not None
+    assert whole.stored is not None
+    assert all(part.holds(whole.stored.numbers) for part in whole.parts)
+    assert replace(RNN_OR_ATTENTION, seeds=1) == RECURRENCE[0].experiment
+
+    def stop(done: int, total: int) -> None:
+        raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        whole.run(Subject(models.load("minilm"), examples.FIRST), stop)
+
+
+def test_9_the_figure_has_the_measured_numbers(answer: Ask):
+    found = answer(9)
+    assert found.picture.values[1:] == [found.numbers["attention"], found.numbers["connected"]]
+
+
+@pytest.mark.parametrize("number", [2, 9, 13])
+def test_a_model_of_even_weights_moves_its_weights_too(number: int):
+    # own networks drawn at seed 0: weights near 1/n, which move by less than 0.01
+    found = asking.ask(asking.find(number), Subject(models.load("own-decoder"), examples.FIRST))
+    assert found.held[0]
 
 
 def test_10_the_first_token_counts_as_much_as_a_near_one(answer: Ask):

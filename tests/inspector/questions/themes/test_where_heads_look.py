@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from inspector.questions.asking import find
+import models
+from inspector import examples, head_distances
+from inspector.questions.asking import ask, find
+from inspector.questions.record.subject import Subject
 from tests.inspector.questions.conftest import Ask
 from tests.inspector.questions.judged import assert_corruption_changes_the_verdict
 
@@ -29,3 +33,44 @@ def test_116_the_first_token_is_a_sink(answer: Ask):
     found = answer(116)
     assert found.verdict == "true"
     assert found.numbers["even"] == pytest.approx(1 / 13)  # an encoder that reads 13 tokens
+
+
+def test_121_no_other_grouping_of_the_heads_is_as_near(answer: Ask):
+    found = answer(121)
+    assert found.verdict == "true"
+    assert found.numbers["within"] < 0.9 * found.numbers["across"]  # the part asks for 0.95
+    distances = head_distances.measure(Subject(models.load("minilm"), examples.FIRST).trace, stream="encoder")
+    layers = np.array([layer for layer, _ in distances.heads])
+    others = ~np.eye(len(layers), dtype=bool)
+
+    def nearness(groups: np.ndarray) -> float:
+        same = groups[:, None] == groups
+        return float(distances.values[same & others].mean() / distances.values[~same].mean())
+
+    generator = np.random.default_rng(0)
+    drawn = [nearness(generator.permutation(layers)) for _ in range(200)]
+    assert nearness(layers) == pytest.approx(found.numbers["within"] / found.numbers["across"])
+    assert nearness(layers) < 0.95 < min(drawn)
+
+
+def test_142_no_head_of_minilm_rests_on_the_one_full_stop(answer: Ask):
+    found = answer(142)
+    assert found.verdict == "false"
+    assert 1 / 13 < found.numbers["punctuation"] < 0.5
+
+
+def test_142_a_head_of_mini_bert_zh_rests_on_it():
+    assert ask(find(142), Subject(models.load("mini-bert-zh"), "我昨天买了一本新书。")).verdict == "true"
+
+
+@pytest.mark.parametrize("number", [114, 115, 116, 121, 142])
+def test_a_text_of_one_token_is_refused(number: int):
+    found = ask(find(number), Subject(models.load("mini-gpt"), "Yes"))
+    assert found.verdict is None
+    assert "tokens or more, and the text has 1; write more words." in found.problem
+
+
+def test_115_one_word_again_and_again_is_refused():
+    found = ask(find(115), Subject(models.load("mini-gpt"), "the the the the"))
+    assert found.verdict is None
+    assert "4 different tokens" in found.problem
