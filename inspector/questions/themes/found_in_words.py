@@ -305,7 +305,7 @@ SINGLE_HEADS = Question(
         "A trained model in which no head does better than a fixed distance.",
         "如果训练好的模型中没有一个头胜过固定距离，结论就被推翻。",
     ),
-    formula=r"\arg\max_j A_{ij} = \mathrm{head}(i): \quad <noun> \;(<noun_fixed>), \qquad <verb> \;(<verb_fixed>)",
+    formula=r"\arg\max_j A_{ij} = g(i): \quad <noun> \;(<noun_fixed>), \qquad <verb> \;(<verb_fixed>)",
     papers=(CLARK_2019,),
     see=See(""),
     of=READS_BOTH_WAYS,
@@ -390,7 +390,7 @@ REFERENCE_HEAD = Question(
         "A trained model in which no head does better than the nearest noun.",
         "如果训练好的模型中没有一个头胜过取最近名词，结论就被推翻。",
     ),
-    formula=r"\arg\max_{j < i} A_{ij} = \mathrm{ante}(i): \quad <head> \qquad (<nearest>)",
+    formula=r"\arg\max_{j < i} A_{ij} = g(i): \quad <head> \qquad (<nearest>)",
     papers=(CLARK_2019,),
     see=See(""),
     of=READS_ENGLISH,
@@ -531,7 +531,7 @@ ALIGNMENT = Question(
             (above("before_last", "other_layer"),),
         ),
         Part(
-            Both("It is an alignment: nine words in ten.", "它就是词对齐：九成以上的词都对得上。"),
+            Both("One head alone aligns nine words in ten.", "单独一个头就能对齐九成以上的词。"),
             (at_least("head", 0.9),),
         ),
     ),
@@ -556,15 +556,17 @@ ALIGNMENT = Question(
     because=Both(
         "Bahdanau's maps of aligned words made attention famous, and they look like a table of translation. But a "
         "model may look wherever it finds what to write next, at a neighbour or at the end of the sentence, for other "
-        "layers have already mixed the words. Garg et al. therefore train a head to align.",
+        "layers have already mixed the words. Heads may divide the work, and a layer's mean gathers what they hold. "
+        "Garg et al. therefore train a head to align.",
         "Bahdanau 等人的对齐图让注意力出了名，看上去就像一张词语对照表。但模型看的是对写下一个词有用的位置，"
-        "可能是相邻的词或句末，因为编码器各层已经把各词的信息混在一起。所以 Garg 等人专门训练一个头来做对齐。",
+        "可能是相邻的词或句末，因为编码器各层已经把各词的信息混在一起。各个头可能有分工，一层取平均才能把它们合起来。"
+        "所以 Garg 等人专门训练一个头来做对齐。",
     ),
     refuted=Both(
         "A trained translator that aligns no better than the diagonal.",
         "如果训练好的翻译模型的对齐并不比对角线更准，结论就被推翻。",
     ),
-    formula=r"\arg\max_j A_{ij} \in \mathrm{align}(i): \quad <head>, \qquad j \propto i: \; <diagonal>",
+    formula=r"\arg\max_j A_{ij} \in G(i): \quad <head>, \qquad j \propto i: \; <diagonal>",
     papers=(BAHDANAU_2015, GARG_2019),
     see=See(""),
     of=ENCODER_DECODER,
@@ -687,7 +689,7 @@ RAREST = Question(
         "the head changes with the sentence refutes it.",
         "如果同一个头在大多数句子里都看最罕见的 token，说法成立；如果换了句子头就变了，说法就被推翻。",
     ),
-    formula=r"\arg\max_j A_{ij} = \arg\max_j \mathrm{id}_j: \quad <here> \;\to\; <elsewhere>, \qquad <best>",
+    formula=r"\arg\max_j A_{ij} = \arg\max_j r_j: \quad <here> \;\to\; <elsewhere>, \qquad <best>",
     papers=(VOITA_2019,),
     see=See(""),
     of=ANY,

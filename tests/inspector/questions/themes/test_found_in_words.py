@@ -64,6 +64,7 @@ def test_135_cross_attention_aligns_mostly_and_best_before_the_last_layer(answer
     found = answer(135)
     assert (found.verdict, found.held, found.measured_on) == ("depends", (True, True, False), "translator")
     assert found.numbers["diagonal"] < 0.5 < 0.6 < found.numbers["head"] < 0.9
+    assert found.numbers["head"] < found.numbers["other_layer"] < found.numbers["before_last"]  # means of heads
     assert found.numbers["reading"] < 0.2  # the row that predicts a token aligns, not the one that reads it
 
 
