@@ -103,7 +103,7 @@ def _formula(subject: Subject) -> Measured:
         Both("query", "查询"),
         Both("key", "键"),
         Both("weight", "权重"),
-        title=Both("the model's weights, first layer, head 0", "模型的权重，第一层的头 0"),
+        title=Both("the model's weights, first layer, head 0", "模型的权重，第一层第 0 个头"),
         beside=scaled[0].astype(np.float32),
         beside_title=Both("by the formula", "按公式计算"),
     )
@@ -133,9 +133,8 @@ FORMULA = Question(
         "所有层的所有头。记录下 Q、K，再用 float64 按公式重新计算。",
     ),
     because=Both(
-        "Many summaries list the steps as product, softmax, sum, "
-        "and forget the scale. Some models add a bias for the "
-        "distance, or use another scale; then the plain formula is not theirs.",
+        "Many summaries list the steps as product, softmax, sum, and forget the scale. Some models add a bias for "
+        "the distance, or use another scale; then the plain formula is not theirs.",
         "许多总结只写点积、softmax、加权求和三步，漏掉了缩放。有的模型会加上与距离有关的偏置，或用别的缩放，"
         "这时原始公式就不适用。",
     ),
@@ -251,7 +250,12 @@ ITSELF = Question(
     measure=_itself,
     numbers={
         "entries": Quantity(Both("keys that no mask hides, last row", "最后一行中没有被掩码遮住的键")),
-        "extra": Quantity(Both("of them beside the other tokens", "其中除其他 token 外的键")),
+        "extra": Quantity(
+            Both(
+                "keys that no mask hides, last row, less the other tokens",
+                "最后一行中除其他 token 外没有被掩码遮住的键",
+            )
+        ),
         "self": Quantity(Both("weight on the token itself, mean of heads", "给自己的权重，各头均值"), "%"),
         "largest": Quantity(Both("weight on the token itself, largest of heads", "给自己的权重，各头最大值"), "%"),
     },
@@ -262,7 +266,7 @@ ITSELF = Question(
     because=Both(
         "One looks for what other words say about a word, and says it so. The matrix QKᵀ has a diagonal, and no mask "
         "hides it.",
-        "人们关心的是其他词对某个词的影响，就这样说了。但矩阵 QKᵀ 有对角线，也没有掩码遮住它。",
+        "人们关心的是其他词对某个词的影响，于是这样表述。但矩阵 QKᵀ 有对角线，也没有掩码遮住它。",
     ),
     refuted=Both("A model whose diagonal is masked.", "如果模型遮住了对角线，结论就被推翻。"),
     formula=r"\overline{A_{ii}} = <self>",
@@ -307,7 +311,7 @@ RELATED = Question(
     4,
     asked=Both("Is a larger dot product a smaller distance?", "点积越大，距离就越近吗？"),
     said=Both(
-        "The larger q · k, the more alike the two: the dot product is a distance to the query.",
+        "The larger q · k, the more the two are related: the dot product is a distance to the query.",
         "q·k 越大，两者越相关：点积就是到查询的距离。",
     ),
     parts=(
@@ -326,15 +330,20 @@ RELATED = Question(
     ),
     measure=_related,
     numbers={
-        "unit": Quantity(Both("rank correlation with −|q − k|, keys of one length", "与 −|q − k| 的秩相关，键等长")),
-        "distance": Quantity(
-            Both("rank correlation with −|q − k|, median of heads", "与 −|q − k| 的秩相关，各头中位数")
+        "unit": Quantity(
+            Both("rank correlation of q · k and −|q − k|, keys of one length", "q·k 与 −|q − k| 的秩相关，键等长")
         ),
-        "cosine": Quantity(Both("rank correlation with the cosine, median of heads", "与余弦的秩相关，各头中位数")),
+        "distance": Quantity(
+            Both("rank correlation of q · k and −|q − k|, median of heads", "q·k 与 −|q − k| 的秩相关，各头中位数")
+        ),
+        "cosine": Quantity(
+            Both("rank correlation of q · k and the cosine, median of heads", "q·k 与余弦的秩相关，各头中位数")
+        ),
     },
     setting=Both(
-        "Heads of the first stream, Spearman within each row. Keys of one length: 64 random rows of 32 keys, seed 0.",
-        "第一个注意力流的各个头，逐行计算 Spearman 秩相关。等长的键：64 行，每行 32 个随机键，种子 0。",
+        "All heads of self-attention, of the encoder where there is one; Spearman within each row. Keys of one "
+        "length: 64 random rows of 32 keys, seed 0.",
+        "自注意力的所有头，有编码器时取编码器的；逐行计算 Spearman 秩相关。等长的键：64 行，每行 32 个随机键，种子 0。",
     ),
     because=Both(
         "|q − k|² = |q|² + |k|² − 2 q · k: in a row only |k| comes between. A long key gets a large product without "
@@ -396,18 +405,24 @@ TELLING = Question(
             ),
             (above("highest", "chance"),),
         ),
-        Part(Both("The median head does.", "处于中位的头是如此。"), (above("median", _RANKED),)),
+        Part(Both("The median head does.", "处于中位数的头也如此。"), (above("median", _RANKED),)),
         Part(Both("Every head does.", "每个头都是如此。"), (above("lowest", _RANKED),)),
     ),
     measure=_telling,
     numbers={
-        "lowest": Quantity(Both("rank correlation, lowest head", "秩相关，最低的头")),
-        "median": Quantity(Both("rank correlation, median of heads", "秩相关，各头中位数")),
-        "highest": Quantity(Both("rank correlation, highest head", "秩相关，最高的头")),
+        "lowest": Quantity(
+            Both("rank correlation with leaving tokens out, lowest head", "与去掉 token 的影响的秩相关，最低的头")
+        ),
+        "median": Quantity(
+            Both("rank correlation with leaving tokens out, median of heads", "与去掉 token 的影响的秩相关，各头中位数")
+        ),
+        "highest": Quantity(
+            Both("rank correlation with leaving tokens out, highest head", "与去掉 token 的影响的秩相关，最高的头")
+        ),
         "chance": Quantity(
             Both(
-                "best of as many unrelated heads, reached in half of all texts",
-                "同样多的无关头中最高的，在一半的文本中能达到",
+                "rank correlation that the best of as many unrelated heads reaches in half of all texts",
+                "同样多的无关头中最高的秩相关，一半的文本能达到",
             )
         ),
     },
@@ -415,14 +430,14 @@ TELLING = Question(
         "Each of the first 64 tokens is left out in turn, and the change of the output is ranked beside the attention "
         "that each head gives the token. 0.5 counts as alike. Chance: 20,000 random orders, seed 0, heads independent. "
         "In a decoder both fall with the position, which alone makes ranks alike.",
-        "逐个去掉前 64 个 token，把输出的变化与各头给该 token 的注意力按秩比较；0.5 以上算一致。"
-        "偶然水平：20,000 个随机次序，种子 0，假设各头独立。在解码器中两者都随位置下降，单凭这一点秩就会相近。",
+        "逐个去掉前 64 个 token，把输出的变化与各头给该 token 的注意力按秩比较；0.5 以上算一致。偶然水平：20000 "
+        "个随机次序，种子 0，假设各头独立。在解码器中两者都随位置下降，单凭这一点秩就会相近。",
     ),
     because=Both(
-        "A weight says how much of a value is mixed in, not what "
-        "the value holds or what later layers do with it. Much "
-        "weight goes to tokens that serve as a resting place.",
-        "权重只表示混入多少值，并不说明值里有什么，也不说明后面的层怎样使用它。许多权重落在充当“歇脚处”的 token 上。",
+        "A weight says how much of a value is mixed in, not what the value holds or what later layers do with it. "
+        "Much weight goes to tokens that only serve as a sink for it.",
+        "权重只表示混入多少值，并不说明值里有什么，也不说明后面的层怎样使用它。"
+        "许多权重落在只充当“注意力汇”（attention sink）的 token 上。",
     ),
     refuted=Both(
         "A model all of whose heads rank tokens as leaving them out does.",
@@ -461,7 +476,8 @@ def _two_sequences(subject: Subject) -> Measured:
 TWO_SEQUENCES = Question(
     6,
     asked=Both(
-        "How does self-attention differ from cross-attention?", "自注意力与传统（编码器-解码器）注意力有何不同？"
+        "How does self-attention differ from classical, encoder-decoder attention?",
+        "自注意力与传统（编码器-解码器）注意力有何不同？",
     ),
     said=Both(
         "In classical attention the query comes from the target, keys and values from the source; in self-attention "
@@ -550,14 +566,14 @@ def _bottleneck(subject: Subject) -> Measured:
             Series(Both("with attention", "有注意力"), list(range(1, 11)), given),
         ),
         x_title=Both("state of the encoder", "编码器的状态"),
-        y_title=Both("gradient of the decoder's scores", "解码器得分对它的梯度"),
+        y_title=Both("gradient of the decoder's scores", "解码器输出分数对它的梯度"),
     )
     return Measured({"without": max(without), "least": min(given), "moved": moved}, picture)
 
 
 BOTTLENECK = Question(
     7,
-    asked=Both("Does attention open the bottleneck of Seq2Seq?", "注意力解决了 Seq2Seq 的瓶颈吗？"),
+    asked=Both("Does attention remove the bottleneck of Seq2Seq?", "注意力解决了 Seq2Seq 的瓶颈吗？"),
     said=Both(
         "Without attention the decoder sees only the encoder's last state; with attention it sees all.",
         "没有注意力时，解码器只能看到编码器的最后一个状态；有了注意力，就能看到所有状态。",
@@ -576,7 +592,10 @@ BOTTLENECK = Question(
     measure=_bottleneck,
     numbers={
         "without": Quantity(
-            Both("gradient by a state beside the last, no attention", "除最后状态外的梯度，没有注意力")
+            Both(
+                "largest gradient by a state other than the last, no attention",
+                "除最后一个外各状态梯度的最大值，没有注意力",
+            )
         ),
         "least": Quantity(Both("smallest gradient by a state, with attention", "各状态梯度的最小值，有注意力")),
         "moved": Quantity(
@@ -584,16 +603,14 @@ BOTTLENECK = Question(
         ),
     },
     setting=Both(
-        "A GRU encoder-decoder of width 32, 10 tokens, untrained, "
-        "seed 0: gradient of the first scores. Translator: all "
-        "heads of cross-attention are left out of the reader's text.",
-        "宽度 32 的 GRU 编码器-解码器，10 个 token，未训练，种子 0：首个输出得分的梯度。"
-        "翻译模型：在同一文本上去掉交叉注意力的所有头。",
+        "A GRU encoder-decoder of width 32, 10 tokens, untrained, seed 0: gradient of the first scores. Translator: "
+        "all heads of cross-attention are left out of the reader's text.",
+        "宽度 32 的 GRU 编码器-解码器，10 个 token，未训练，种子 0：首个输出分数的梯度。翻译模型："
+        "在同一文本上去掉交叉注意力的所有头。",
     ),
     because=Both(
-        "The last state has one size, however long the text is. "
-        "Later RNNs give it to every step of the decoder, which "
-        "eases the way but not the bottleneck.",
+        "The last state has one size, however long the text is. Later RNNs give it to every step of the decoder, "
+        "which eases the way but not the bottleneck.",
         "不论文本多长，最后一个状态的大小都不变。后来的 RNN 把它送到解码器的每一步，路径变短了，但瓶颈还在。",
     ),
     refuted=Both(
@@ -604,8 +621,8 @@ BOTTLENECK = Question(
         about=Both(
             "The Lab's GRU learns to turn 8 digits around in 300 steps, with attention (A) and without (B), three "
             "seeds. About 15 s on one core.",
-            "用 Lab 的 GRU 学习把 8 个数字倒过来，训练 300 步，有注意力（A）与没有注意力（B），各三个种子。"
-            "单核约 15 秒。",
+            "用 Lab 的 GRU 学习把 8 个数字倒过来，训练 300 步，有注意力（A）与没有注意力（B），各三个种子。单核约 15 "
+            "秒。",
         ),
         parts=(
             Part(Both("With attention it learns the task.", "有注意力时能学会。"), (above("a", 0.9),)),
@@ -614,8 +631,12 @@ BOTTLENECK = Question(
             ),
         ),
         numbers={
-            "a": Quantity(Both("texts without a mistake at the end, with attention", "最后的全对率，有注意力"), "%"),
-            "b": Quantity(Both("texts without a mistake at the end, without", "最后的全对率，没有注意力"), "%"),
+            "a": Quantity(
+                Both("texts without a mistake at the end, with attention", "训练结束时的全对率，有注意力"), "%"
+            ),
+            "b": Quantity(
+                Both("texts without a mistake at the end, without attention", "训练结束时的全对率，没有注意力"), "%"
+            ),
         },
         stored=Stored(
             {"a": 0.9948, "b": 0.2979},
@@ -679,10 +700,9 @@ RNN_QUERY = Question(
         "宽度 32 的 GRU 编码器-解码器，Bahdanau 注意力，10 个 token，未训练，种子 0。",
     ),
     because=Both(
-        "Classifiers with attention over an RNN do take the last "
-        "state as the one query. In translation there is a new "
-        "query for each word that is written.",
-        "在 RNN 上加注意力做分类时，确实用最后状态作唯一的查询；翻译则每写一个词就有一个新的查询。",
+        "Classifiers with attention over an RNN do take the last state as the one query. In translation there is a "
+        "new query for each word that is written.",
+        "在 RNN 上加注意力做分类时，确实用最后一个状态作唯一的查询；翻译则每写一个词就有一个新的查询。",
     ),
     refuted=Both("Weights that stay from step to step.", "如果各步的权重不变，结论就被推翻。"),
     formula=r"e_{ij} = v^\top \tanh(W s_{i-1} + U h_j): \quad \max |\alpha_{2} - \alpha_{1}| = <state>",
@@ -751,14 +771,13 @@ CONNECTED = Question(
         "longer": Quantity(Both("parameters more for a token more", "多一个 token 时增加的参数")),
     },
     setting=Both(
-        "The text's own tokens are read backwards, and every head's "
-        "map is compared cell by cell. The fully connected "
-        "layer has random weights, seed 0; its Jacobian is taken at two inputs.",
+        "The text's own tokens are read backwards, and every head's map is compared cell by cell. The fully "
+        "connected layer has random weights, seed 0; its Jacobian is taken at two inputs.",
         "把同一文本的 token 倒过来读，逐格比较各头的注意力图。全连接层权重随机，种子 0，在两个输入处求雅可比矩阵。",
     ),
     because=Both(
-        "For one fixed input attention is a linear map of the values, "
-        "and looks like a layer of its own for that input.",
+        "For one fixed input attention is a linear map of the values, and looks like a layer of its own for that "
+        "input.",
         "输入固定时，注意力对值来说只是一个线性变换，看起来就像专为这个输入准备的全连接层。",
     ),
     refuted=Both("Maps that stay when the text changes.", "如果换了文本注意力图不变，结论就被推翻。"),
@@ -811,18 +830,18 @@ LONG_RANGE = Question(
     asked=Both("Does attention reach far in one layer?", "注意力一层就能建立长距离依赖吗？"),
     said=Both(
         "Attention joins any two positions in one step, O(1); an RNN needs as many steps as lie between.",
-        "注意力一步就能连接任意两个位置，路径为 O(1)；RNN 需要逐步传递。",
+        "注意力一步就能连接任意两个位置，路径为 O(1)；RNN 相隔多少步就要传递多少步。",
     ),
     parts=(
         Part(
             Both(
                 "In attention the first token counts about as much as a near one.",
-                "注意力中，第一个 token 的影响与近处的相当。",
+                "注意力中，第一个 token 与近处 token 的影响相当。",
             ),
             (at_least("attention", 0.5),),
         ),
         Part(
-            Both("In an RNN next to nothing of it is left.", "RNN 中几乎没有影响了。"),
+            Both("In an RNN next to nothing of it is left.", "RNN 中，它几乎没有影响了。"),
             (below("rnn", 1e-3), below("lstm", 1e-3)),
         ),
     ),
@@ -831,16 +850,18 @@ LONG_RANGE = Question(
         "attention": Quantity(
             Both("gradient at distance 99 over that at 10, attention", "距离 99 与 10 的梯度之比，注意力")
         ),
-        "rnn": Quantity(Both("the same, tanh-RNN", "同上，tanh-RNN")),
+        "rnn": Quantity(
+            Both("gradient at distance 99 over that at 10, tanh-RNN", "距离 99 与 10 的梯度之比，tanh-RNN")
+        ),
         "lstm": Quantity(Both("the same, LSTM", "同上，LSTM")),
     },
     setting=Both(
         "Untrained networks of width 32 on 100 random inputs, median of the seeds; no loaded model takes part.",
-        "宽度 32 的未训练网络，100 个随机输入，各种子的中位数；不涉及已载入的模型。",
+        "宽度 32 的未训练网络，100 个随机输入，各种子的中位数；不涉及加载的模型。",
     ),
     because=Both(
-        "Every pair has its own cell in the map, so that distance costs "
-        "nothing. Whether a trained head uses it is another question.",
+        "Every pair has its own cell in the map, so that distance costs nothing. Whether a trained head uses it is "
+        "another question.",
         "每一对位置在注意力图中都有自己的格子，所以距离没有代价。训练好的头是否用到它，是另一个问题。",
     ),
     refuted=Both("A gradient of attention that fades with distance.", "如果注意力的梯度随距离消失，结论就被推翻。"),
@@ -902,9 +923,14 @@ VANISHING = Question(
         "rnn": Quantity(
             Both("gradient at the first step over that at the last, tanh-RNN", "首步与末步的梯度之比，tanh-RNN")
         ),
-        "gru": Quantity(Both("the same, GRU", "同上，GRU")),
+        "gru": Quantity(Both("gradient at the first step over that at the last, GRU", "首步与末步的梯度之比，GRU")),
         "lstm": Quantity(Both("the same, LSTM", "同上，LSTM")),
-        "open": Quantity(Both("the same, LSTM with forget bias 2", "同上，遗忘门偏置为 2 的 LSTM")),
+        "open": Quantity(
+            Both(
+                "gradient at the first step over that at the last, LSTM with forget bias 2",
+                "首步与末步的梯度之比，遗忘门偏置为 2 的 LSTM",
+            )
+        ),
         "scaled": Quantity(
             Both(
                 "tanh-RNN over 9 steps: gradient with W_hh times 3 over that without",
@@ -920,8 +946,8 @@ VANISHING = Question(
     because=Both(
         "All steps use the same weights, so there are no weights of an early step; what vanishes is the early steps' "
         "part in their gradient. Gates help as far as they are open, which training has to learn.",
-        "各时刻共用同一组权重，并没有“早期时刻的权重”；消失的是早期时刻在总梯度中的贡献。"
-        "门控只有打开时才有用，而这要靠训练学到。",
+        "各时刻共用同一组权重，并没有“早期时刻的权重”；消失的是早期时刻在总梯度中的贡献。门控只有打开时才有用，"
+        "而这要靠训练学到。",
     ),
     refuted=Both("A contracting RNN whose gradient stays.", "如果收缩的 RNN 仍保留梯度，结论就被推翻。"),
     formula=r"\frac{\|\partial s_T/\partial x_1\|}{\|\partial s_T/\partial x_T\|}: \; "
@@ -966,13 +992,14 @@ ORDER = Question(
     setting=Both(
         "An encoder reads the text's words backwards; each token's last state is held to its own before, median of "
         "the tokens. A decoder's causal mask is an order in itself.",
-        "编码器倒着读文本，把每个 token 的最后状态与原来的比较，取中位数。解码器的因果掩码本身就含有顺序。",
+        "编码器倒着读文本，把每个 token 在最后一层的状态与原来的比较，对 token 取中位数。"
+        "解码器的因果掩码本身就含有顺序。",
     ),
     because=Both(
         "Relative positions and Transformer-XL are ways to tell positions and to carry a memory, not other ways to "
         "score. The first Transformer adds positions to the embeddings.",
-        "相对位置编码和 Transformer-XL 是表示位置、传递记忆的方法，并不是另一种打分方式。"
-        "最初的 Transformer 就把位置编码加在嵌入上。",
+        "相对位置编码和 Transformer-XL 是表示位置、传递记忆的方法，并不是另一种打分方式。最初的 Transformer "
+        "就把位置编码加在嵌入上。",
     ),
     refuted=Both("A whole encoder whose states follow no order.", "如果整个编码器的状态与顺序无关，结论就被推翻。"),
     formula=r"\frac{|f(Px) - Pf(x)|}{|f(x)|}: \quad <whole>, \quad <without> \;(p = 0)",
@@ -1031,7 +1058,7 @@ OTHER_FUNCTIONS = Question(
     },
     setting=Both(
         "Queries and keys of head 0 of the first layer, no mask. The additive score has random matrices, seed 0.",
-        "第一层头 0 的查询和键，不加掩码。加性打分的矩阵随机抽取，种子 0。",
+        "第一层第 0 个头的查询和键，不加掩码。加性打分的矩阵随机抽取，种子 0。",
     ),
     because=Both(
         "One formula is in all textbooks, for it is fast on matrices.",
@@ -1080,7 +1107,7 @@ BOTH_TASKS = Question(
     },
     setting=Both(
         "Self-attention of an encoder-decoder, which has both parts; mean over layers, heads and tokens.",
-        "编码器-解码器兼有两部分：取其自注意力，对层、头和 token 求均值。",
+        "编码器-解码器兼有两部分：取其自注意力，对层、头和 token 取平均。",
     ),
     because=Both(
         "BERT is an encoder alone: it reads later tokens, and so cannot write one after the other as a decoder does.",

@@ -66,7 +66,7 @@ DIMENSIONS = Question(
     asked=Both("Over which dimensions does BatchNorm take its statistics?", "BatchNorm 在哪些维度上求统计量？"),
     said=Both(
         "BatchNorm takes mean and variance over the batch dimension, for each feature.",
-        "BN 在 Batch 维度上求均值和方差，对每个特征维度独立进行。",
+        "BatchNorm 在批次维度上求均值和方差，对每个特征维度独立进行。",
     ),
     parts=(
         Part(
@@ -99,16 +99,16 @@ DIMENSIONS = Question(
     },
     setting=Both(
         "torch's BatchNorm1d in training mode on the reader's text and seven sentences as they stand before the "
-        "middle "
-        "norm of the model, in float64; [N, D] is the first column of that batch. Images: random [8, 3, 6, 6], "
-        "seed 0.",
+        "middle norm of the model, in float64; [N, D] is the first column of that batch. Images: random [8, 3, 6, "
+        "6], seed 0.",
         "torch 的 BatchNorm1d（训练模式），输入是该文本和另外七个句子在模型中间一个归一化层之前的激活值，float64；"
         "[N, D] 取该批次的第一列。图像：随机 [8, 3, 6, 6]，种子 0。",
     ),
     because=Both(
         "The name says batch, and in a table the batch is all there is to average over. Texts and images have places "
         "too, and BatchNorm pools over them.",
-        "名字里只有 Batch，而在表格数据中也只有这一维可以求平均。文本和图像还有位置维，BN 会把它们一起算进来。",
+        "名字里只有 Batch（批次），而在表格数据中也只有这一维可以求平均。文本和图像还有位置维，BatchNorm "
+        "会把它们一起算进来。",
     ),
     refuted=Both(
         "A text batch on which torch's BatchNorm1d equals statistics over N alone.",
@@ -161,43 +161,46 @@ PADDING = Question(
     asked=Both("Does padding disturb BatchNorm, and LayerNorm not?", "填充会干扰 BatchNorm，而不干扰 LayerNorm 吗？"),
     said=Both(
         "Padding pollutes the statistics of BatchNorm. LayerNorm does not see it.",
-        "填充会污染 BN 的批次统计量；LN 只用单个 token 的统计量，不受影响。",
+        "填充会污染 BatchNorm 的批次统计量；LayerNorm 只用单个 token 的统计量，不受影响。",
     ),
     parts=(
         Part(
-            Both("More padding moves real tokens in BatchNorm.", "填充增多时，BN 中真实 token 的值会变。"),
+            Both("More padding moves real tokens in BatchNorm.", "填充增多时，BatchNorm 中真实 token 的值会变。"),
             (above("batch", 0.1),),
         ),
         Part(
-            Both("In LayerNorm it moves none of them.", "在 LN 中，真实 token 的值完全不变。"),
+            Both("In LayerNorm it moves none of them.", "在 LayerNorm 中，真实 token 的值完全不变。"),
             (equal("layer", 0),),
         ),
     ),
     measure=_padding,
     numbers={
-        "batch": Quantity(Both("largest change in BatchNorm", "BatchNorm 中的最大变化")),
-        "layer": Quantity(Both("largest change in LayerNorm", "LayerNorm 中的最大变化")),
+        "batch": Quantity(Both("largest change of a real token, BatchNorm", "真实 token 的最大变化，BatchNorm")),
+        "layer": Quantity(Both("largest change of a real token, LayerNorm", "真实 token 的最大变化，LayerNorm")),
         "masked": Quantity(
-            Both("largest change in BatchNorm without the padding", "排除填充的 BatchNorm 中的最大变化")
+            Both(
+                "largest change of a real token, BatchNorm without the padding",
+                "真实 token 的最大变化，排除填充的 BatchNorm",
+            )
         ),
         "padding": Quantity(Both("padding of the batch, before any is added", "批次原有的填充占比"), "%"),
     },
     setting=Both(
-        "The text and seven sentences before the middle norm of the model; 20 columns of zeros are added. Change of a "
-        "real token's number after the norm, without gamma and beta.",
-        "该文本和另外七个句子在模型中间一个归一化层之前的激活值；增加 20 列全零填充。"
-        "比较真实 token 在归一化之后（不带 γ、β）的数值变化。",
+        "States of the text and of seven other sentences before the middle norm of the model; 20 columns of zeros "
+        "are added. Change of a real token's number after the norm, without gamma and beta.",
+        "该文本和另外七个句子在模型中间一个归一化层之前的激活值；增加 20 列全零填充。比较真实 token "
+        "在归一化之后（不带 γ、β）的数值变化。",
     ),
     because=Both(
         "Frameworks count all cells, so padding pulls a feature's mean to the padding's own number. That is no law: a "
         "BatchNorm that leaves padding out of its statistics is not moved, so padding alone does not exclude "
         "BatchNorm.",
-        "框架默认统计所有位置，填充会把特征的均值拉向填充值。但这并非必然：统计时排除填充的 BN 完全不变，"
-        "所以单凭填充并不能排除 BN。",
+        "框架默认统计所有位置，填充会把特征的均值拉向填充值。但这并非必然：统计时排除填充的 BatchNorm 完全不变，"
+        "所以单凭填充并不能排除 BatchNorm。",
     ),
     refuted=Both(
         "A BatchNorm over all cells whose real tokens stay as they are when padding is added.",
-        "如果统计所有位置的 BN 在增加填充后真实 token 不变，结论就被推翻。",
+        "如果统计所有位置的 BatchNorm 在增加填充后真实 token 不变，结论就被推翻。",
     ),
     formula=r"\mu_d = \frac{1}{B T} \sum_{b,t} x_{btd}: \quad \max |\Delta|_{\mathrm{BN}} = <batch>, \quad "
     r"\max |\Delta|_{\mathrm{LN}} = <layer>",
@@ -254,17 +257,16 @@ LATE = Question(
         "deviation": Quantity(Both("deviation at the last position", "最后位置上的标准差")),
     },
     setting=Both(
-        "The text and seven sentences before the middle norm; BatchNorm with statistics of its own for each position, "
-        "over the real tokens.",
-        "该文本和另外七个句子在中间一个归一化层之前的激活值；BN 对每个位置单独统计，只用真实 token。",
+        "States of the text and of seven other sentences before the middle norm; BatchNorm with statistics of its "
+        "own for each position, over the real tokens.",
+        "该文本和另外七个句子在中间一个归一化层之前的激活值；BatchNorm 对每个位置单独统计，只用真实 token。",
     ),
     because=Both(
-        "The example is right for statistics by position. BatchNorm as frameworks have it pools all positions, so "
-        "a late "
-        "token shares the statistics of all others; then the trouble is not that it is alone, but that it is "
+        "The example is right for statistics by position. BatchNorm as frameworks have it pools all positions, so a "
+        "late token shares the statistics of all others; then the trouble is not that it is alone, but that it is "
         "different.",
-        "对按位置统计的 BN，这个例子成立。框架中的 BN 会把所有位置合并统计，靠后的 token 与其他 token 共用统计量；"
-        "这时问题不在于样本少，而在于不同位置的分布不同。",
+        "对按位置统计的 BatchNorm，这个例子成立。框架中的 BatchNorm 会把所有位置合并统计，靠后的 token 与其他 token "
+        "共用统计量；这时问题不在于样本少，而在于不同位置的分布不同。",
     ),
     refuted=Both(
         "A ragged batch whose last position has as many texts as the first.",
@@ -322,10 +324,10 @@ def _noise_lines(moves: dict[int, float]) -> Lines:
 
 SMALL = Question(
     57,
-    asked=Both("Is BatchNorm noisy in small batches?", "批次小的时候，BatchNorm 的统计量不稳定吗？"),
+    asked=Both("Is BatchNorm noisy in small batches?", "批次较小时，BatchNorm 的统计量不稳定吗？"),
     said=Both(
         "With a small batch the mean and variance of BatchNorm are unreliable.",
-        "batch_size 较小时，BN 的均值和方差不能代表全部数据，效果差。",
+        "批次较小时，BatchNorm 的均值和方差不能代表全部数据，效果差。",
     ),
     parts=(
         Part(
@@ -353,16 +355,15 @@ SMALL = Question(
         "raised": Quantity(Both("errors of nn.BatchNorm1d on one sample", "nn.BatchNorm1d 对单个样本报错的次数")),
     },
     setting=Both(
-        "Batches are drawn 400 times, with replacement, from the text and seven sentences before the middle norm, "
-        "seed "
-        "0. Move: the standard deviation of a feature's batch mean over the draws, divided by the feature's own.",
-        "从该文本和另外七个句子在中间一个归一化层之前的激活值中有放回地抽取批次，抽 400 次，种子 0。"
-        "波动：某特征的批次均值在各次抽取间的标准差，除以该特征自身的标准差。",
+        "Batches are drawn 400 times, with replacement, from states of the text and of seven other sentences before "
+        "the middle norm, seed 0. Move: the standard deviation of a feature's batch mean over the draws, divided by "
+        "the feature's own.",
+        "从该文本和另外七个句子在中间一个归一化层之前的激活值中有放回地抽取批次，抽 400 次，种子 0。波动："
+        "某特征的批次均值在各次抽取间的标准差，除以该特征自身的标准差。",
     ),
     because=Both(
-        "A mean of few numbers is far from the mean of all. Tokens of one text are alike, so a text counts for "
-        "less than "
-        "its tokens.",
+        "A mean of few numbers is far from the mean of all. Tokens of one text are alike, so a text counts for less "
+        "than its tokens.",
         "少数几个数的平均值离总体均值较远。同一文本的 token 彼此相似，所以一个文本能起的作用比它的 token 数少。",
     ),
     refuted=Both(
@@ -392,7 +393,7 @@ LARGE = Question(
     ),
     said=Both(
         "Transformers train on small batches, on which BatchNorm's statistics are noisy.",
-        "Transformer 的批次通常较小，BN 的统计量不稳定，所以不用 BN。",
+        "Transformer 的批次通常较小，BatchNorm 的统计量不稳定，所以不用 BatchNorm。",
     ),
     parts=(
         Part(
@@ -413,27 +414,30 @@ LARGE = Question(
     measure=_large,
     numbers={
         "tokens": Quantity(Both("tokens in a step of mini-bert's training", "mini-bert 训练时一步的 token 数")),
-        "texts": Quantity(Both("such texts in a step", "一步中这样的文本数")),
+        "texts": Quantity(
+            Both("texts as long as this batch's that make such a step", "一步相当于多少个这样长度的文本")
+        ),
         "step": Quantity(
-            Both("move of the mean in such a batch, in deviations", "这样的批次中均值的波动（以标准差为单位）")
+            Both(
+                "move of the mean in a batch of mini-bert's size, in deviations",
+                "批次与 mini-bert 的一样大时均值的波动（以标准差为单位）",
+            )
         ),
         "one": Quantity(Both("move of the mean with a single text", "只有一个文本时均值的波动")),
     },
     setting=Both(
         "The batch of mini-bert's recipe, a very small training; the reader's text and seven sentences before the "
-        "middle "
-        "norm, drawn as in question 57. Vaswani et al. (2017, section 5.1) took about 25,000 source and 25,000 target "
-        "tokens a step.",
+        "middle norm, drawn as in question 57. Vaswani et al. (2017, section 5.1) took about 25,000 source and "
+        "25,000 target tokens a step.",
         "批次大小取自 mini-bert 的训练配置，那已经是很小的训练；"
-        "激活值取自该文本和另外七个句子在中间一个归一化层之前的值，抽取方式同第 "
-        "57 题。Vaswani 等（2017，5.1 节）每步约用 25000 个源端 token 和 25000 个目标端 token。",
+        "激活值取自该文本和另外七个句子在中间一个归一化层之前的值，抽取方式同第 57 题。Vaswani 等人（2017，5.1 "
+        "节）每步约用 25000 个源端 token 和 25000 个目标端 token。",
     ),
     because=Both(
-        "Batches are counted in texts, where they look small, but BatchNorm averages over tokens. Shen et al. "
-        "(2020) find "
-        "another cause: in language the batch statistics go up and down during training far more than in images.",
-        "批次大小常按句子数计，看起来不大，而 BN 是对 token 求平均。Shen 等（2020）找到的原因不同："
-        "训练中，语言数据的批次统计量比图像数据起伏大得多。",
+        "Batches are counted in texts, where they look small, but BatchNorm averages over tokens. Shen et al. (2020) "
+        "find another cause: in language the batch statistics go up and down during training far more than in images.",
+        "批次大小常按句子数计，看起来不大，而 BatchNorm 是对 token 求平均。Shen 等人（2020）找到的原因不同：训练中，"
+        "语言数据的批次统计量比图像数据起伏大得多。",
     ),
     refuted=Both(
         "Recipes whose steps have so few tokens that the mean of a feature moves by a tenth of its deviation.",
@@ -476,41 +480,46 @@ RUNNING = Question(
     asked=Both("Do the norms compute the same in training and inference?", "训练和推理时，归一化的计算一致吗？"),
     said=Both(
         "BatchNorm takes batch statistics in training and running averages in inference; LayerNorm has no such gap.",
-        "BN 训练时用批次统计量，推理时用移动平均，两者不一致；LN 始终一致。",
+        "BatchNorm 训练时用批次统计量，推理时用移动平均，两者不一致；LayerNorm 始终一致。",
     ),
     parts=(
         Part(
-            Both("BatchNorm gives other numbers in inference.", "BN 在推理时给出不同的数值。"),
+            Both("BatchNorm gives other numbers in inference.", "BatchNorm 在推理时给出不同的数值。"),
             (above("batch", 0.1),),
         ),
         Part(
-            Both("LayerNorm gives the same numbers.", "LN 给出完全相同的数值。"),
+            Both("LayerNorm gives the same numbers.", "LayerNorm 给出完全相同的数值。"),
             (equal("layer", 0),),
         ),
     ),
     measure=_running,
     numbers={
-        "batch": Quantity(Both("largest difference, BatchNorm", "最大差，BatchNorm")),
-        "mean": Quantity(Both("mean difference, BatchNorm", "平均差，BatchNorm")),
-        "layer": Quantity(Both("largest difference, LayerNorm", "最大差，LayerNorm")),
+        "batch": Quantity(
+            Both("largest difference between training and inference, BatchNorm", "训练与推理之间的最大差，BatchNorm")
+        ),
+        "mean": Quantity(
+            Both("mean difference between training and inference, BatchNorm", "训练与推理之间的平均差，BatchNorm")
+        ),
+        "layer": Quantity(
+            Both("largest difference between training and inference, LayerNorm", "训练与推理之间的最大差，LayerNorm")
+        ),
     },
     setting=Both(
-        "The own Transformer's norms. BatchNorm keeps running averages (momentum 0.1, 100 steps) of six sentences "
-        "before "
-        "the middle norm, padding left out; then the text and a seventh sentence go through each norm in both modes.",
-        "Headlight 自己的 Transformer 中的归一化层。BN 先在六个句子上累计移动平均（动量 0.1，100 步，排除填充），"
-        "再让该文本和第七个句子分别以训练模式和推理模式通过各归一化层。",
+        "The norms of Headlight's own Transformer. BatchNorm keeps running averages (momentum 0.1, 100 steps) of six "
+        "sentences before the middle norm, padding left out; then the text and a seventh sentence go through each "
+        "norm in both modes.",
+        "Headlight 自己的 Transformer 中的归一化层。BatchNorm 先在六个句子上累计移动平均（动量 0.1，100 步，"
+        "排除填充），再让该文本和第七个句子分别以训练模式和推理模式通过各归一化层。",
     ),
     because=Both(
         "A text must not depend on the texts that happen to be asked with it, so BatchNorm has to keep averages. "
-        "They fit "
-        "as well as the training's texts are like yours.",
-        "推理时，一个文本的结果不应取决于同批的其他文本，所以 BN 只能用累计的平均值；它是否合适，"
+        "They fit as well as the training's texts are like yours.",
+        "推理时，一个文本的结果不应取决于同批的其他文本，所以 BatchNorm 只能用累计的平均值；它是否合适，"
         "要看训练文本与你的文本有多像。",
     ),
     refuted=Both(
         "Texts unlike those of training on which both modes of BatchNorm agree.",
-        "如果在与训练文本不同的文本上，BN 的两种模式仍然一致，结论就被推翻。",
+        "如果在与训练文本不同的文本上，BatchNorm 的两种模式仍然一致，结论就被推翻。",
     ),
     formula=r"\hat{\mu} \leftarrow 0.9\, \hat{\mu} + 0.1\, \mu_B: \quad |\Delta|_{\mathrm{BN}} = <batch>, \quad "
     r"|\Delta|_{\mathrm{LN}} = <layer>",
@@ -558,7 +567,7 @@ BOTH_SIDES = Question(
     asked=Both("What speaks for BatchNorm, and what against it?", "BatchNorm 有什么优缺点？"),
     said=Both(
         "BatchNorm is for images of a fixed size. It depends on the batch, so it cannot be used on texts.",
-        "BN 适合图像等输入尺寸固定的任务；它依赖批次，不能用于变长的文本。",
+        "BatchNorm 适合图像等输入尺寸固定的任务；它依赖批次，不能用于变长的文本。",
     ),
     parts=(
         Part(
@@ -586,8 +595,12 @@ BOTH_SIDES = Question(
     measure=_both_sides,
     numbers={
         "folded": Quantity(Both("difference, folded and apart, relative", "并入与不并入的相对差")),
-        "others": Quantity(Both("change without the other texts, training", "去掉其他文本后的变化，训练")),
-        "running": Quantity(Both("change without the other texts, inference", "去掉其他文本后的变化，推理")),
+        "others": Quantity(
+            Both("change of a text without the other texts, training", "去掉其他文本后文本的变化，训练")
+        ),
+        "running": Quantity(
+            Both("change of a text without the other texts, inference", "去掉其他文本后文本的变化，推理")
+        ),
     },
     setting=Both(
         "The text and seven sentences of other lengths before the middle norm, padding counted as frameworks do. "
@@ -597,17 +610,17 @@ BOTH_SIDES = Question(
         "并入：前面接一个随机线性层，种子 0，float64。",
     ),
     because=Both(
-        "Images of a batch have one size, and each cell is real; texts have padding, and their statistics differ from "
-        "batch to batch. That makes BatchNorm worse there, not impossible: with running averages it computes each "
-        "text by "
-        "itself, whatever its length. LayerNorm cannot be folded away, for its factor is another for each token.",
-        "同一批图像大小相同，每个位置都是真实数据；文本有填充，各批次的统计量也不同。这使 BN 在文本上效果较差，"
-        "但并非不能用："
-        "推理时用移动平均，每个文本单独计算，与长度无关。LN 则无法并入线性层，因为它的缩放系数对每个 token 都不同。",
+        "Images of a batch have one size, and each cell is real; texts have padding, and their statistics differ "
+        "from batch to batch. That makes BatchNorm worse there, not impossible: with running averages it computes "
+        "each text by itself, whatever its length. LayerNorm cannot be folded away, for its factor is another for "
+        "each token.",
+        "同一批图像大小相同，每个位置都是真实数据；文本有填充，各批次的统计量也不同。这使 BatchNorm "
+        "在文本上效果较差，但并非不能用：推理时用移动平均，每个文本单独计算，与长度无关。LayerNorm 则无法并入线性层，"
+        "因为它的缩放系数对每个 token 都不同。",
     ),
     refuted=Both(
         "A BatchNorm in inference whose numbers for a text change with the texts beside it.",
-        "如果推理时的 BN 会因同批文本不同而改变某个文本的结果，前述结论就被推翻。",
+        "如果推理时的 BatchNorm 会因同批文本不同而改变某个文本的结果，结论就被推翻。",
     ),
     formula=r"\gamma \frac{W x - \mu}{\sigma} + \beta = \left(\frac{\gamma}{\sigma} W\right) x + "
     r"\left(\beta - \frac{\gamma \mu}{\sigma}\right) \qquad (\Delta = <folded>)",

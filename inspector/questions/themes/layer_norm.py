@@ -127,8 +127,8 @@ PER_TOKEN = Question(
     },
     setting=Both(
         "The 1,600 pairs are those that torch keeps for a random batch [16, 100, 512], seed 0. The rest: all "
-        "LayerNorms "
-        "of the model on the text; mean and deviation of each token after the norm, beside what the module gave.",
+        "LayerNorms of the model on the text; mean and deviation of each token after the norm, beside what the "
+        "module gave.",
         "1600 对统计量取自 torch 对随机批次 [16, 100, 512]（种子 0）保存的结果。其余：模型在该文本上的全部 "
         "LayerNorm，比较每个 token 归一化之后的均值和标准差与模块实际给出的值。",
     ),
@@ -171,7 +171,9 @@ def _per_sample(subject: Subject) -> Measured:
 PER_SAMPLE = Question(
     52,
     asked=Both("Does LayerNorm normalise each sample?", "LayerNorm 是按样本做归一化吗？"),
-    said=Both("LayerNorm normalises each sample, BatchNorm the batch.", "LN 按样本归一化，BN 按 Batch 归一化。"),
+    said=Both(
+        "LayerNorm normalises each sample, BatchNorm the batch.", "LayerNorm 按样本归一化，BatchNorm 按批次归一化。"
+    ),
     parts=(
         Part(
             Both("The sample is a token: one mean and deviation each.", "样本指 token：每个 token 一对均值和标准差。"),
@@ -191,20 +193,22 @@ PER_SAMPLE = Question(
             Both("largest error with statistics of each token", "用每个 token 的统计量，最大误差"),
         ),
         "sentence": Quantity(
-            Both("error with statistics of the sentence, smallest of norms", "用整句的统计量，各层误差的最小值"),
+            Both(
+                "largest error with statistics of the sentence, smallest of norms",
+                "用整句的统计量，各层最大误差中的最小值",
+            ),
         ),
         "tokens": Quantity(Both("tokens of the text", "文本的 token 数")),
     },
     setting=Both(
         "All LayerNorms of the model on the text. Each is computed twice from its own input, with gamma and beta; the "
         "error is that of a token's mean or deviation from what the module gave.",
-        "模型在该文本上的全部 LayerNorm。用各层自己的输入按两种方式重算（含 γ、β），"
-        "误差是 token 的均值或标准差与模块实际输出之差。",
+        "模型在该文本上的全部 LayerNorm。用各层自己的输入按两种方式重算（含 γ、β），误差是 token "
+        "的均值或标准差与模块实际输出之差。",
     ),
     because=Both(
         "In a batch of images a sample is an image. In a batch of texts the word sample means the text to most "
-        "readers, "
-        "and the token to LayerNorm.",
+        "readers, and the token to LayerNorm.",
         "在图像批次里，样本就是一张图。到了文本批次，多数人把样本理解为一句话，而对 LayerNorm 来说样本是 token。",
     ),
     refuted=Both(
@@ -253,7 +257,7 @@ NORMAL = Question(
     asked=Both("Is LayerNorm's output normally distributed?", "LayerNorm 的输出服从标准正态分布吗？"),
     said=Both(
         "LayerNorm brings the data close to a standard normal distribution.",
-        "LN 把数据调整为接近标准正态分布（均值为 0，方差为 1）。",
+        "LayerNorm 把数据调整为接近标准正态分布（均值为 0，方差为 1）。",
     ),
     parts=(
         Part(
@@ -284,17 +288,17 @@ NORMAL = Question(
         "deviation": Quantity(Both("deviation after gamma and beta, median", "γ、β 之后的标准差，中位数")),
     },
     setting=Both(
-        "The text and seven sentences before the middle norm, put through LayerNorm without gamma and beta, mean over "
-        "tokens. Exponential: 64 vectors of 512 numbers, seed 0. Deviation: all norms and tokens of the text.",
+        "States of the text and of seven other sentences before the middle norm, put through LayerNorm without gamma "
+        "and beta, mean over tokens. Exponential: 64 vectors of 512 numbers, seed 0. Deviation: all norms and tokens "
+        "of the text.",
         "该文本和另外七个句子在中间一个归一化层之前的激活值，经过不带 γ、β 的 LayerNorm，对 token 取平均。指数分布："
         "64 个 512 维向量，种子 0。标准差：文本的所有归一化层、所有 token。",
     ),
     because=Both(
         "Standardising is often called making normal. It moves the mean to 0 and the variance to 1, and leaves the "
-        "shape "
-        "as it was: it is a shift and a factor. Then gamma and beta move mean and variance again.",
-        "人们常把“标准化”说成“变成正态分布”。其实它只是平移和缩放：均值变成 0，方差变成 1，分布的形状不变。"
-        "随后 γ 和 β 又会改变均值和方差。",
+        "shape as it was: it is a shift and a factor. Then gamma and beta move mean and variance again.",
+        "人们常把“标准化”说成“变成正态分布”。其实它只是平移和缩放：均值变成 0，方差变成 1，分布的形状不变。随后 γ 和 "
+        "β 又会改变均值和方差。",
     ),
     refuted=Both(
         "An output with skew 0 and excess kurtosis 0 from an input that has neither.",
@@ -333,21 +337,21 @@ RELATIONS = Question(
     ),
     said=Both(
         "LayerNorm keeps the relations of features in a token; BatchNorm destroys them.",
-        "LN 保留 token 内部各特征之间的相对关系，BN 则破坏这种关系。",
+        "LayerNorm 保留 token 内部各特征之间的相对关系，BatchNorm 则破坏这种关系。",
     ),
     parts=(
         Part(
-            Both("LayerNorm keeps the order of a token's features.", "LN 保持一个 token 内各特征的大小次序。"),
+            Both("LayerNorm keeps the order of a token's features.", "LayerNorm 保持一个 token 内各特征的大小次序。"),
             (at_least("layer_within", 0.999),),
         ),
         Part(
-            Both("BatchNorm does not.", "BN 则不保持这一次序。"),
+            Both("BatchNorm does not.", "BatchNorm 则不保持这一次序。"),
             (at_most("batch_within", 0.95),),
         ),
         Part(
             Both(
                 "Across tokens it is the other way round: BatchNorm keeps a feature's order, LayerNorm does not.",
-                "在 token 之间正好相反：BN 保持同一特征在各 token 间的次序，LN 不保持。",
+                "在 token 之间正好相反：BatchNorm 保持同一特征在各 token 间的次序，LayerNorm 不保持。",
             ),
             (at_least("batch_across", EQUALS), below("layer_across", "batch_across", times=0.99)),
         ),
@@ -360,20 +364,20 @@ RELATIONS = Question(
         "batch_across": Quantity(Both("order kept across tokens, BatchNorm", "token 间次序，BatchNorm")),
     },
     setting=Both(
-        "Kendall's tau between before and after the norm, without gamma and beta: 1 where nothing changes places. The "
-        "text and seven sentences before the middle norm; BatchNorm over the real tokens.",
-        "归一化前后的 Kendall τ，不带 γ、β：没有任何次序变化时为 1。"
-        "该文本和另外七个句子在中间一个归一化层之前的激活值；BN 只用真实 token。",
+        "Kendall's tau between before and after the norm, without gamma and beta: 1 where nothing changes places. "
+        "States of the text and of seven other sentences before the middle norm; BatchNorm over the real tokens.",
+        "归一化前后的 Kendall τ，不带 γ、β：次序完全不变时为 1。该文本和另外七个句子在中间一个归一化层之前的激活值；"
+        "BatchNorm 只用真实 token。",
     ),
     because=Both(
         "A shift and a factor for the whole token cannot change which feature is larger. BatchNorm shifts and scales "
         "each feature by its own numbers. Gamma and beta of either norm can change the order again.",
-        "对整个 token 用同一个平移和缩放，不会改变特征之间谁大谁小；BN 对每个特征各用一套平移和缩放。"
-        "两者的 γ、β 之后又都可能改变次序。",
+        "对整个 token 用同一个平移和缩放，不会改变特征之间谁大谁小；BatchNorm 对每个特征各用一套平移和缩放。两者的 "
+        "γ、β 之后又都可能改变次序。",
     ),
     refuted=Both(
         "A token in which LayerNorm without gamma and beta changes the order of two features.",
-        "如果不带 γ、β 的 LN 改变了某个 token 内两个特征的次序，结论就被推翻。",
+        "如果不带 γ、β 的 LayerNorm 改变了某个 token 内两个特征的次序，结论就被推翻。",
     ),
     formula=r"\tau_{\mathrm{LN}} = <layer_within>, \quad \tau_{\mathrm{BN}} = <batch_within>",
     papers=(BA_2016,),
@@ -420,7 +424,7 @@ ALONE = Question(
     asked=Both("Are the tokens of a Transformer computed independently?", "Transformer 中各个 token 是独立计算的吗？"),
     said=Both(
         "Tokens are processed independently, which is why LayerNorm fits: self-attention's input is position-wise.",
-        "Transformer 中每个 token 独立计算，自注意力的输入是位置独立的（position-wise），所以适合用 LN。",
+        "Transformer 中每个 token 独立计算，自注意力的输入是位置独立的（position-wise），所以适合用 LayerNorm。",
     ),
     parts=(
         Part(
@@ -446,13 +450,11 @@ ALONE = Question(
     },
     setting=Both(
         "Change: the middle token is replaced by another of the text, last hidden states. Influence: the length of "
-        "the "
-        "Jacobian's blocks from other tokens of the text, in an untrained block of the own Transformer, width 32, "
-        "2 texts "
-        "of 3 tokens, seed 0; untrained, for what a sublayer can see does not depend on training.",
-        "变化：把中间的 token 换成文本中的另一个 token，看最后的隐藏状态。影响：雅可比矩阵中来自同一文本其他 token "
-        "的各块的范数，取自 Headlight 自己的 Transformer 的一个未训练的块（宽度 32，2 个文本各 3 个 "
-        "token，种子 0）；子层能看到什么与训练无关，所以用未训练的块。",
+        "the Jacobian's blocks from other tokens of the text, in an untrained block of Headlight's own Transformer, "
+        "width 32, 2 texts of 3 tokens, seed 0; untrained, for what a sublayer can see does not depend on training.",
+        "变化：把中间的 token 换成文本中的另一个 token，看最后一层的隐藏状态。影响：雅可比矩阵中来自同一文本其他 "
+        "token 的各块的范数，取自 Headlight 自己的 Transformer 中一个未训练的块（宽度 32，2 个文本各 3 个 token，"
+        "种子 0）；子层能看到什么与训练无关，所以用未训练的块。",
     ),
     because=Both(
         "All tokens are computed at the same time with the same weights, and that sounds like independence. But the "
@@ -530,7 +532,7 @@ STABILITY = Question(
     ),
     parts=(
         Part(
-            Both("LayerNorm gives the same for 1,000 times the input.", "输入放大 1000 倍，LN 的输出不变。"),
+            Both("LayerNorm gives the same for 1,000 times the input.", "输入放大 1000 倍，LayerNorm 的输出不变。"),
             (below("scaled", 0.1),),
         ),
         Part(
@@ -554,16 +556,18 @@ STABILITY = Question(
         "scaled": Quantity(
             Both(
                 "change of LayerNorm's output at 1,000 times the input",
-                "输入放大 1000 倍时 LN 输出的变化",
+                "输入放大 1000 倍时 LayerNorm 输出的变化",
             )
         ),
         "growing": Quantity(Both("gradient, first over last layer, with a norm", "首层与末层梯度之比，有归一化")),
         "growing_without": Quantity(Both("gradient, first over last layer, no norm", "首层与末层梯度之比，无归一化")),
-        "fading": Quantity(Both("gradient ratio, norm and no residual", "首末层梯度之比，有归一化、无残差")),
+        "fading": Quantity(
+            Both("gradient, first over last layer, with a norm and no residual", "首层与末层梯度之比，有归一化、无残差")
+        ),
         "fading_without": Quantity(
             Both(
-                "gradient ratio, no norm and no residual",
-                "首末层梯度之比，无归一化、无残差",
+                "gradient, first over last layer, no norm and no residual",
+                "首层与末层梯度之比，无归一化、无残差",
             )
         ),
         "start": Quantity(
@@ -580,19 +584,17 @@ STABILITY = Question(
         ),
     },
     setting=Both(
-        "Scale: the text and seven sentences before the middle norm of the model. The rest: untrained encoders of 24 "
-        "layers, width 32, 8 texts of 16 random tokens, seed 0, pre-norm with residual or post-norm without; Glorot's "
-        "initialisation, and beside it deviation 0.02.",
-        "尺度：该文本和另外七个句子在模型中间一个归一化层之前的激活值。其余：未训练的 24 层编码器，宽度 32，"
-        "8 个文本各 16 个随机 "
-        "token，种子 0；有残差时用 pre-norm，无残差时用 post-norm；初始化用 Glorot，另用标准差 0.02 的初始化作比较。",
+        "Scale: states of the text and of seven other sentences before the middle norm of the model. The rest: "
+        "untrained encoders of 24 layers, width 32, 8 texts of 16 random tokens, seed 0, pre-norm with residual or "
+        "post-norm without; Glorot's initialisation, and beside it deviation 0.02.",
+        "尺度：该文本和另外七个句子在模型中间一个归一化层之前的激活值。其余：未训练的 24 层编码器，宽度 32，8 "
+        "个文本各 16 个随机 token，种子 0；有残差时用 pre-norm，无残差时用 post-norm；初始化用 Glorot，另用标准差 "
+        "0.02 的初始化作比较。",
     ),
     because=Both(
-        "Notes add that the norm brings numbers into the sensitive zone of sigmoid and tanh. A Transformer has "
-        "ReLU, GELU "
-        "or SwiGLU there. What counts is that each layer gets numbers of one size whatever the layers before it "
-        "do; how "
-        "much the residual does of it depends on where the norm stands.",
+        "Many notes add that a norm brings numbers into the sensitive zone of sigmoid and tanh. A Transformer has "
+        "ReLU, GELU or SwiGLU there. What counts is that each layer gets numbers of one size whatever the layers "
+        "before it do; how much the residual does of it depends on where the norm stands.",
         "资料中还常说，归一化让数值落入 sigmoid、tanh 的敏感区间；但 Transformer 用的是 ReLU、GELU 或 SwiGLU。"
         "真正重要的是：无论前面的层如何，每一层拿到的数值大小都一致。残差连接分担了多少，取决于归一化放在哪里。",
     ),
@@ -662,25 +664,23 @@ SHIFT = Question(
                 "一步之内的移动，LayerNorm（以标准差为单位）",
             )
         ),
-        "none": Quantity(Both("move in a step without a norm", "一步之内的移动，无归一化")),
-        "layer_loss": Quantity(Both("last loss with LayerNorm", "最后的损失，LayerNorm"), Both("nats", "奈特")),
-        "none_loss": Quantity(Both("last loss without a norm", "最后的损失，无归一化"), Both("nats", "奈特")),
+        "none": Quantity(
+            Both("move in a step without a norm, in deviations", "一步之内的移动，无归一化（以标准差为单位）")
+        ),
+        "layer_loss": Quantity(Both("last loss with LayerNorm", "最后的损失，LayerNorm"), Both("nats", "nat")),
+        "none_loss": Quantity(Both("last loss without a norm", "最后的损失，无归一化"), Both("nats", "nat")),
     },
     setting=Both(
-        "Encoders of 2 layers and width 32 learn for 60 steps (Adam, 0.003, seed 0) to name the token at each "
-        "place of "
-        "random texts. Move: of the mean of what goes into the last FFN, on 32 other texts. No loaded model takes "
-        "part, "
-        "for the shift is in the training.",
+        "Encoders of 2 layers and width 32 learn for 60 steps (Adam, 0.003, seed 0) to name the token at each place "
+        "of random texts. Move: of the mean of what goes into the last FFN, on 32 other texts. No loaded model takes "
+        "part, for the shift is in the training.",
         "2 层、宽度 32 的编码器训练 60 步（Adam，0.003，种子 0），任务是说出随机文本每个位置上的 token。移动："
-        "最后一个 FFN "
-        "输入均值的移动，在另外 32 个文本上测量。偏移发生在训练中，所以不涉及已载入的模型。",
+        "最后一个 FFN 输入均值的移动，在另外 32 个文本上测量。偏移发生在训练中，所以不涉及加载的模型。",
     ),
     because=Both(
-        "The paper on BatchNorm gave this reason, and textbooks keep it. Santurkar et al. (2018) put such shift "
-        "back in "
-        "on purpose, and the network learned as well: they hold that the norm makes the loss smoother.",
-        "BatchNorm 的论文提出了这个理由，教材沿用至今。Santurkar 等（2018）特意把这种偏移加回去，网络仍学得同样好；"
+        "The paper on BatchNorm gave this reason, and textbooks keep it. Santurkar et al. (2018) put such shift back "
+        "in on purpose, and the network learned as well: they hold that the norm makes the loss smoother.",
+        "BatchNorm 的论文提出了这个理由，教材沿用至今。Santurkar 等人（2018）特意把这种偏移加回去，网络仍学得同样好；"
         "他们认为归一化使损失曲面更平滑。",
     ),
     refuted=Both(
@@ -727,12 +727,12 @@ REGULARISES = Question(
         Part(
             Both(
                 "BatchNorm adds noise in training: in another batch the same text comes out otherwise.",
-                "BN 在训练中带来噪声：同一文本换一个批次，结果就不同。",
+                "BatchNorm 在训练中带来噪声：同一文本换一个批次，结果就不同。",
             ),
             (above("batch", 0.01),),
         ),
         Part(
-            Both("LayerNorm adds such noise.", "LN 也带来这种噪声。"),
+            Both("LayerNorm adds such noise.", "LayerNorm 也带来这种噪声。"),
             (above("layer", 0),),
         ),
     ),
@@ -742,24 +742,21 @@ REGULARISES = Question(
         "layer": Quantity(Both("mean change in another batch, LayerNorm", "换批次后的平均变化，LayerNorm")),
     },
     setting=Both(
-        "The text before the middle norm, once beside three sentences and once beside three others, through the own "
-        "Transformer's norms in training mode; BatchNorm leaves padding out.",
-        "该文本在中间一个归一化层之前的激活值，先后与三个句子、另外三个句子组成批次，"
-        "以训练模式通过 Headlight 自己的归一化层；BN 排除填充。",
+        "The text before the middle norm, once beside three sentences and once beside three others, through the "
+        "norms of Headlight's own Transformer in training mode; BatchNorm leaves padding out.",
+        "该文本在中间一个归一化层之前的激活值，先后与三个句子、另外三个句子组成批次，以训练模式通过 Headlight "
+        "自己的归一化层；BatchNorm 排除填充。",
     ),
     because=Both(
         "The effect was found for BatchNorm, whose noise comes from the other samples of the batch, and was then "
-        "told of "
-        "norms in general. LayerNorm computes the same each time; what regularises in a Transformer is dropout and "
-        "weight "
-        "decay.",
-        "这种效果是在 BN 上发现的，噪声来自批次中的其他样本，后来被说成是归一化的共性。LN 每次计算结果都一样；"
-        "Transformer "
-        "中起正则化作用的是 dropout 和权重衰减。",
+        "told of norms in general. LayerNorm computes the same each time; what regularises in a Transformer is "
+        "dropout and weight decay.",
+        "这种效果是在 BatchNorm 上发现的，噪声来自批次中的其他样本，后来被说成是归一化的共性。LayerNorm "
+        "每次计算结果都一样；Transformer 中起正则化作用的是 dropout 和权重衰减。",
     ),
     refuted=Both(
         "A LayerNorm that gives a token other numbers in another batch.",
-        "如果同一个 token 换了批次，LN 给出的数值不同，结论就被推翻。",
+        "如果同一个 token 换了批次，LayerNorm 给出的数值不同，结论就被推翻。",
     ),
     papers=(IOFFE_2015, BA_2016),
     see=See("layernorm", {"section": "Another norm"}),
@@ -787,8 +784,8 @@ def _best(subject: Subject) -> Measured:
                 Series(name, [one.step for one in curve], [one.loss for one in curve], part="norm", dashed=dashed)
                 for name, curve, dashed in zip(LEARNED_NAMES, curves.values(), (False, True, True), strict=True)
             ),
-            x_title=Both("step", "训练步"),
-            y_title=Both("loss, nats a digit", "损失，每个数字的奈特数"),
+            x_title=Both("step", "训练步数"),
+            y_title=Both("loss, nats a digit", "损失，nat/数字"),
         ),
     )
 
@@ -811,7 +808,7 @@ def _learn_whole(subject: Subject, watch: Watch) -> Measured:
         Bars(
             LEARNED_NAMES,
             [100 * share for share in means.values()],
-            Both("texts sorted without a mistake, %", "完全排对的文本，%"),
+            Both("texts sorted without a mistake, %", "完全排对的文本占比，%"),
             parts=["norm"] * 3,
         ),
     )
@@ -822,48 +819,45 @@ BEST = Question(
     asked=Both("Is LayerNorm the best norm for a Transformer?", "LayerNorm 是 Transformer 的最优选择吗？"),
     said=Both(
         "LayerNorm is clearly better than BatchNorm, and the best choice for a Transformer.",
-        "LN 显著优于 BN，是 Transformer 在序列建模任务中的最优选择。",
+        "LayerNorm 显著优于 BatchNorm，是 Transformer 在序列建模任务中的最优选择。",
     ),
     parts=(
         Part(
             Both(
                 "LayerNorm learns better than BatchNorm, even where no padding is about.",
-                "即使没有填充，LN 也比 BN 学得好。",
+                "即使没有填充，LayerNorm 也比 BatchNorm 学得好。",
             ),
             (below("layer", "batch"),),
         ),
         Part(
-            Both("LayerNorm learns better than RMSNorm.", "LN 比 RMSNorm 学得好。"),
+            Both("LayerNorm learns better than RMSNorm.", "LayerNorm 比 RMSNorm 学得好。"),
             (below("layer", "rms"),),
         ),
     ),
     measure=_best,
     numbers={
-        "layer": Quantity(Both("loss with LayerNorm", "损失，LayerNorm"), Both("nats", "奈特")),
-        "batch": Quantity(Both("loss with BatchNorm", "损失，BatchNorm"), Both("nats", "奈特")),
-        "rms": Quantity(Both("loss with RMSNorm", "损失，RMSNorm"), Both("nats", "奈特")),
+        "layer": Quantity(Both("loss with LayerNorm", "损失，LayerNorm"), Both("nats", "nat")),
+        "batch": Quantity(Both("loss with BatchNorm", "损失，BatchNorm"), Both("nats", "nat")),
+        "rms": Quantity(Both("loss with RMSNorm", "损失，RMSNorm"), Both("nats", "nat")),
     },
     setting=Both(
         "The Lab's encoder, 2 layers of width 48, learns to sort 8 digits: 50 steps, learning rate 0.005, seed 0; "
-        "loss of "
-        "the last 10 steps. All texts have one length. No loaded model takes part, for only a training can tell.",
-        "Lab 中的编码器（2 层，宽度 48）学习给 8 个数字排序：50 步，学习率 0.005，种子 0；取最后 10 步的损失。"
-        "所有文本长度相同。"
-        "只有训练才能回答，所以不涉及已载入的模型。",
+        "loss of the last 10 steps. All texts have one length. No loaded model takes part, for only a training can "
+        "tell.",
+        "Lab 的编码器（2 层，宽度 48）学习给 8 个数字排序：50 步，学习率 0.005，种子 0；取最后 10 步的损失。"
+        "所有文本长度相同。只有训练才能回答，所以不涉及加载的模型。",
     ),
     because=Both(
-        "On language LayerNorm does beat BatchNorm (Shen et al. 2020), whose statistics go up and down there. "
-        "Digits of "
-        "one length have no such trouble. Best it is not: PowerNorm of the same paper reports better translations, "
-        "and "
-        "large models took RMSNorm (Zhang & Sennrich 2019), which is cheaper and as good.",
-        "在语言任务上 LN 确实优于 BN（Shen 等 2020），因为那里 BN 的统计量起伏大；长度相同的数字没有这个问题。但 LN "
-        "并非最优：同一论文的 PowerNorm 翻译结果更好；大模型多改用更省计算、效果相当的 RMSNorm（Zhang & Sennrich "
-        "2019）。",
+        "On language LayerNorm does beat BatchNorm (Shen et al. 2020), whose statistics go up and down there. Digits "
+        "of one length have no such trouble. Best it is not: PowerNorm of the same paper reports better "
+        "translations, and large models took RMSNorm (Zhang & Sennrich 2019), which is cheaper and as good.",
+        "在语言任务上 LayerNorm 确实优于 BatchNorm（Shen 等人，2020），因为那里 BatchNorm 的统计量起伏大；"
+        "长度相同的数字没有这个问题。但 LayerNorm 并非最优：同一论文的 PowerNorm 翻译结果更好；大模型多改用更省计算、"
+        "效果相当的 RMSNorm（Zhang & Sennrich，2019）。",
     ),
     refuted=Both(
         "LayerNorm ahead of every other norm on every task and seed.",
-        "如果在各种任务、各个种子上 LN 都优于其他归一化，结论就被推翻。",
+        "如果在各种任务、各个种子上 LayerNorm 都优于其他归一化，结论就被推翻。",
     ),
     papers=(SHEN_2020, ZHANG_2019, XIONG_2020),
     see=See("lab", {"lab_task": "sort", "lab_b_norm": "batch", "lab_b_positions": "sinusoidal"}),
@@ -878,22 +872,22 @@ BEST = Question(
             Part(
                 Both(
                     "LayerNorm sorts clearly more texts than BatchNorm: 2 % more.",
-                    "LN 排对的文本明显多于 BN：多 2 %。",
+                    "LayerNorm 排对的文本明显多于 BatchNorm：多 2%。",
                 ),
                 (above("layer", "batch", times=1.02),),
             ),
             Part(
                 Both(
                     "LayerNorm sorts clearly more texts than RMSNorm: 2 % more.",
-                    "LN 排对的文本明显多于 RMSNorm：多 2 %。",
+                    "LayerNorm 排对的文本明显多于 RMSNorm：多 2%。",
                 ),
                 (above("layer", "rms", times=1.02),),
             ),
         ),
         numbers={
-            "layer": Quantity(Both("texts sorted with LayerNorm", "排对的文本，LayerNorm"), "%"),
-            "batch": Quantity(Both("texts sorted with BatchNorm", "排对的文本，BatchNorm"), "%"),
-            "rms": Quantity(Both("texts sorted with RMSNorm", "排对的文本，RMSNorm"), "%"),
+            "layer": Quantity(Both("texts sorted without a mistake, LayerNorm", "完全排对的文本占比，LayerNorm"), "%"),
+            "batch": Quantity(Both("texts sorted without a mistake, BatchNorm", "完全排对的文本占比，BatchNorm"), "%"),
+            "rms": Quantity(Both("texts sorted without a mistake, RMSNorm", "完全排对的文本占比，RMSNorm"), "%"),
         },
         stored=Stored(
             {"layer": 0.9973958333333334, "batch": 0.99609375, "rms": 0.9986979166666666},

@@ -103,12 +103,12 @@ def _padding_mask(subject: Subject) -> Measured:
 PADDING = Question(
     67,
     asked=Both(
-        "Why are scores of padding set to −∞ before the softmax?", "为什么要在 softmax 之前把填充位的分数设为 −∞？"
+        "Why are scores of padding set to −∞ before the softmax?", "为什么要在 softmax 之前把填充位置的分数设为 −∞？"
     ),
     said=Both(
         "Padding has to be masked before the softmax with −∞, so that its weight is 0. Zeros are not enough, for "
         "e⁰ = 1.",
-        "填充位要在 softmax 之前设为 −∞，这样权重才是 0；填 0 不行，因为 e⁰ = 1。",
+        "填充位置要在 softmax 之前设为 −∞，这样权重才是 0；填 0 不行，因为 e⁰ = 1。",
     ),
     parts=(
         Part(Both("With −∞ padding gets no weight.", "设为 −∞ 后，填充的权重为 0。"), (equal("infinite", 0),)),
@@ -130,26 +130,24 @@ PADDING = Question(
         "zero": Quantity(Both("weight on padding with 0", "设为 0 时填充的权重"), "%"),
         "none": Quantity(Both("weight on padding without a mask", "不加掩码时填充的权重"), "%"),
         "moved": Quantity(Both("change of a text's states, with the mask", "有掩码时文本隐藏状态的变化"), "%"),
-        "moved_without": Quantity(Both("change of a text's states, without", "无掩码时文本隐藏状态的变化"), "%"),
+        "moved_without": Quantity(
+            Both("change of a text's states, without the mask", "无掩码时文本隐藏状态的变化"), "%"
+        ),
     },
     setting=Both(
         "The text, a long sentence and a very short one, padded on the right, of a decoder on the left, where its "
-        "causal mask does not hide the padding anyway. Weight: mean over the first layer's "
-        "heads "
-        "(12 at most) and the queries of padded texts. Change: of the last hidden states from those of the text "
-        "alone, "
-        "relative, mean over tokens.",
+        "causal mask does not hide the padding anyway. Weight: mean over the first layer's heads (12 at most) and "
+        "the queries of padded texts. Change: of the last hidden states from those of the text alone, relative, mean "
+        "over tokens.",
         "该文本、一个长句和一个很短的句子组成批次，右侧填充；解码器则左侧填充，因为右侧的填充本来就被因果掩码遮住。"
-        "权重：第一层各头（至多 12 个）、"
-        "有填充的文本的各个查询的平均值。变化："
-        "最后隐藏状态与单独读取时相比的相对差，对 token 取平均。",
+        "权重：第一层各头（至多 12 个）、有填充的文本的各个查询的平均值。变化："
+        "最后一层的隐藏状态与单独读取时相比的相对差，对 token 取平均。",
     ),
     because=Both(
-        "Zero looks like nothing. But the softmax makes 1 of it, and other scores may well be negative. The tokens on "
-        "padding still compute states of their own: only the other tokens do not see them, and the loss must leave "
-        "them "
-        "out.",
-        "0 看上去像是“没有”，但 softmax 会把它变成 e⁰ = 1，而其他分数可能是负的。填充位自己照样会算出隐藏状态，"
+        "Zero looks like nothing. But the softmax makes 1 of it, and other scores may well be negative. The tokens "
+        "on padding still compute states of their own: only the other tokens do not see them, and the loss must "
+        "leave them out.",
+        "0 看上去像是“没有”，但 softmax 会把它变成 e⁰ = 1，而其他分数可能是负的。填充位置自己照样会算出隐藏状态，"
         "只是别的 token 看不到它们，计算损失时也要把它们排除。",
     ),
     refuted=Both(
@@ -211,23 +209,21 @@ LARGE = Question(
     numbers={
         "float32": Quantity(Both("weight on padding, −1e9 in float32", "填充的权重，float32 下 −1e9"), "%"),
         "bfloat16": Quantity(Both("weight on padding, −1e9 in bfloat16", "填充的权重，bfloat16 下 −1e9"), "%"),
-        "raises": Quantity(Both("share of heads that raise, −1e9 in float16", "float16 下 −1e9 报错的头"), "%"),
+        "raises": Quantity(Both("share of heads that raise, −1e9 in float16", "float16 下 −1e9 报错的头的占比"), "%"),
         "ten": Quantity(Both("weight on padding, −10 in float32", "填充的权重，float32 下 −10"), "%"),
         "nothing": Quantity(
-            Both("weights of a query that may see nothing, −1e9, sum", "什么都不能看的查询，−1e9 下权重之和")
+            Both("sum of the weights of a query that may see nothing, −1e9", "什么都不能看的查询，−1e9 下权重之和")
         ),
     },
     setting=Both(
         "The batch of question 67: the weights are made again from its queries and keys, masked scores filled with "
-        "the "
-        "number, mean over the first layer's heads (12 at most).",
+        "the number, mean over the first layer's heads (12 at most).",
         "批次同第 67 题：用其中的查询和键重新计算权重，被遮住的分数填入相应的数，对第一层各头（至多 12 个）取平均。",
     ),
     because=Both(
         "e to the −1e9 is smaller than any number of the dtype, so it becomes exactly 0. Two things differ from −∞: "
         "float16 ends at 65,504, and a query that may see nothing gets NaN from −∞, from −1e9 equal weights on all "
-        "that "
-        "it must not see.",
+        "that it must not see.",
         "e 的 −1e9 次方小于数据类型能表示的最小正数，结果正好是 0。与 −∞ 的区别有两点：float16 最大只到 65504；"
         "如果一个查询什么都不能看，−∞ 得到 NaN，而 −1e9 会把权重平均分给本不该看的位置。",
     ),
@@ -287,8 +283,7 @@ ORDER = Question(
     },
     setting=Both(
         "The batch and heads of question 67 in float32; M is added to the scores once before the model's scale and "
-        "once "
-        "after it. A model without a scale shows no difference.",
+        "once after it. A model without a scale shows no difference.",
         "批次和头同第 67 题，float32；分别在模型的缩放之前和之后把 M 加到分数上。没有缩放的模型看不出差别。",
     ),
     because=Both(
@@ -344,7 +339,7 @@ NAME = Question(
     asked=Both("Does “masked multi-head attention” mean the padding mask?", "“Masked 多头注意力”说的是填充掩码吗？"),
     said=Both(
         "Masked multi-head attention sets the scores of padding to −∞.",
-        "Masked multi-head attention 就是把 padding 位置的注意力分数设为 −∞。",
+        "Masked 多头注意力就是把填充位置的注意力分数设为 −∞。",
     ),
     parts=(
         Part(
@@ -365,7 +360,7 @@ NAME = Question(
     measure=_name,
     numbers={
         "later": Quantity(Both("cells hidden in a text without padding", "没有填充的文本中被遮住的格子数")),
-        "tokens": Quantity(Both("tokens of that text", "该文本的 token 数")),
+        "tokens": Quantity(Both("tokens of the text without padding", "没有填充的文本的 token 数")),
         "padding": Quantity(Both("cells of padding hidden in the shortest text", "最短文本中被遮住的填充格子数")),
         "weight": Quantity(Both("weight on all that is masked", "落在被遮住位置上的权重"), "%"),
     },
@@ -439,18 +434,20 @@ FUTURE = Question(
     ),
     measure=_future,
     numbers={
-        "before": Quantity(Both("largest change before the token", "该 token 之前的最大变化")),
-        "after": Quantity(Both("largest change after the token", "该 token 之后的最大变化")),
+        "before": Quantity(Both("largest change before the changed token", "被改动的 token 之前的最大变化")),
+        "after": Quantity(Both("largest change after the changed token", "被改动的 token 之后的最大变化")),
         "encoder": Quantity(
-            Both("largest change before it in an encoder (minilm)", "编码器（minilm）中之前的最大变化")
+            Both(
+                "largest change before the changed token, encoder (minilm)",
+                "被改动的 token 之前的最大变化，编码器（minilm）",
+            )
         ),
     },
     setting=Both(
         "The middle token of the text is replaced by its nearest other token, and both texts are read in one batch; "
         "largest change of a number of the last hidden states. The encoder is minilm, for it has no causal mask.",
         "把文本中间的 token 换成离它最近的另一个不同的 token，两个文本放在同一批次里读；"
-        "比较最后隐藏状态中数值的最大变化。"
-        "编码器用 minilm，因为它没有因果掩码。",
+        "比较最后一层的隐藏状态中数值的最大变化。编码器用 minilm，因为它没有因果掩码。",
     ),
     because=Both(
         "Each layer hides what is later, so no path through any number of layers leads back. The mask leaks where "
@@ -491,12 +488,12 @@ BERT = Question(
     72,
     asked=Both(
         "How do the masks of BERT's encoder and decoder differ?",
-        "BERT 的 Encoder 与 Decoder 掩码有什么区别？",
+        "BERT 的编码器与解码器的掩码有什么区别？",
     ),
     said=Both(
         "BERT's decoder has a mask against the future, and the mask of its cross-attention keeps later positions "
         "hidden.",
-        "BERT 的 Decoder 用掩码遮住后文，并用编码器-解码器注意力掩码来避免未来位置信息的泄露。",
+        "BERT 的解码器用掩码遮住后文，并用交叉注意力的掩码遮住靠后的位置。",
     ),
     parts=(
         Part(
@@ -518,16 +515,15 @@ BERT = Question(
     measure=_bert,
     numbers={
         "cross": Quantity(Both("layers of cross-attention in this encoder", "该编码器中的交叉注意力层数")),
-        "before": Quantity(Both("largest change before a changed token", "改动一个 token 后，它之前的最大变化")),
+        "before": Quantity(Both("largest change before the changed token", "被改动的 token 之前的最大变化")),
         "hidden": Quantity(
             Both("cells hidden in the translator's cross-attention", "translator 交叉注意力中被遮住的格子数")
         ),
-        "cells": Quantity(Both("cells of that cross-attention", "该交叉注意力的格子总数")),
+        "cells": Quantity(Both("all cells of the translator's cross-attention", "translator 交叉注意力的格子总数")),
     },
     setting=Both(
         "The encoder on the text, its middle token changed as in question 71. Cross-attention is that of the "
-        "translator, "
-        "which has both stacks, on the same text, one source without padding.",
+        "translator, which has both stacks, on the same text, one source without padding.",
         "编码器读取该文本，改动中间的 token，方法同第 71 题。交叉注意力取自 translator（它有编码器和解码器），"
         "同一文本，源端没有填充。",
     ),
@@ -572,12 +568,10 @@ def _lengths(subject: Subject) -> Measured:
 
 LENGTHS = Question(
     73,
-    asked=Both(
-        "Must all texts of a batch have the same length?", "同一 batch 内的文本长度必须一样吗？不同 batch 之间呢？"
-    ),
+    asked=Both("Must all texts of a batch have the same length?", "同一批次内的文本长度必须一样吗？"),
     said=Both(
         "Batches may differ in length; within a batch all texts must be equally long; the vector's width is fixed.",
-        "不同 batch 的长度可以不同；同一 batch 内所有句子的 token 数必须一致；向量维度固定不变。",
+        "不同批次的长度可以不同；同一批次内所有文本的 token 数必须一致；向量维度固定不变。",
     ),
     parts=(
         Part(
@@ -610,9 +604,8 @@ LENGTHS = Question(
     },
     setting=Both(
         "The text and two short sentences, padded on the right, packed in one row with a block-diagonal mask, and "
-        "one by "
-        "one. Difference: relative, mean over a text's tokens, the largest of the texts.",
-        "该文本和两个短句：右侧填充；用块对角掩码拼成一行；逐个读取。差异为相对差，对文本的 token 取平均，"
+        "one by one. Difference: relative, mean over a text's tokens, largest of the texts.",
+        "该文本和两个短句：右侧填充；用块对角掩码拼成一行；逐个读取。差：相对差，对文本的 token 取平均，"
         "取各文本中的最大值。",
     ),
     because=Both(

@@ -56,7 +56,7 @@ def layers_of(subject: Subject) -> list[AttentionRecord]:
     if len(seen[0].site.keys) < 2:
         raise UnanswerableError(
             "The text has one token, and nothing can be compared with it; write a longer one.",
-            "文本只有一个 token，没有可以比较的对象，请写长一些。",
+            "该文本只有一个 token，没有可以比较的对象，请写长一些。",
         )
     return seen
 
@@ -101,9 +101,9 @@ def _score_symmetry(subject: Subject) -> Measured:
         row_title=Both("i", "i"),
         column_title=Both("j", "j"),
         quantity=Both("score", "分数"),
-        title=Both("Q Kᵀ, two matrices", "Q Kᵀ，两个矩阵"),
+        title=Both("QKᵀ, two matrices", "QKᵀ，两个矩阵"),
         beside=(record.query[0].float() @ record.query[0].float().mT).cpu().numpy(),
-        beside_title=Both("Q Qᵀ, one matrix for both", "Q Qᵀ，共用一个矩阵"),
+        beside_title=Both("QQᵀ, one matrix for both", "QQᵀ，共用一个矩阵"),
         diverging=True,
     )
     return Measured({"tied": max(tied), "own": float(np.median(own))}, picture)
@@ -112,10 +112,10 @@ def _score_symmetry(subject: Subject) -> Measured:
 _ASYMMETRY = r"\frac{\lVert S - S^\top \rVert}{\lVert S \rVert}"
 SCORE_SYMMETRY = Question(
     26,
-    asked=Both("If W_Q = W_K, are the scores Q Kᵀ symmetric?", "如果 W_Q = W_K，分数矩阵 Q Kᵀ 对称吗？"),
+    asked=Both("If W_Q = W_K, are the scores QKᵀ symmetric?", "如果 W_Q = W_K，分数矩阵 QKᵀ 对称吗？"),
     said=Both(
-        "With one matrix for queries and keys, Q Kᵀ is symmetric: i scores j as j scores i.",
-        "Q 和 K 用同一个矩阵时，Q Kᵀ 是对称矩阵：i 对 j 的分数等于 j 对 i 的分数。",
+        "With one matrix for queries and keys, QKᵀ is symmetric: i scores j as j scores i.",
+        "Q 和 K 用同一个矩阵时，QKᵀ 是对称矩阵：i 对 j 的分数等于 j 对 i 的分数。",
     ),
     parts=(
         Part(
@@ -140,14 +140,14 @@ SCORE_SYMMETRY = Question(
     setting=Both(
         "Scores of this text before scale and mask, in at most 12 layers. For W_Q = W_K each head's queries stand in "
         "for its keys. Asymmetry: 0 for a symmetric matrix, 1.41 where both directions have nothing in common.",
-        "该文本在缩放和掩码之前的分数，最多取 12 层。W_Q = W_K 的情形：用每个头的查询代替它的键。"
-        "不对称度：对称矩阵为 0，两个方向毫无关系时为 1.41。",
+        "该文本在缩放和掩码之前的分数，最多取 12 层。W_Q = W_K 的情形：用每个头的查询代替它的键。不对称度："
+        "对称矩阵为 0，两个方向毫无关系时为 1.41。",
     ),
     because=Both(
-        "q_i · k_j = x_i W W^T x_j^T, and W W^T is its own transpose, so both directions give one number. Two matrices "
+        "q_i · k_j = x_i W Wᵀ x_jᵀ, and W Wᵀ is its own transpose, so both directions give one number. Two matrices "
         "let a token look for something else than it offers: a pronoun may look for a noun that does not look back.",
-        "q_i·k_j = x_i W Wᵀ x_jᵀ，而 W Wᵀ 等于自身的转置，所以两个方向得到同一个数。"
-        "用两个矩阵时，token 要找的东西和它提供的东西可以不同：代词去找名词，名词不必回头找代词。",
+        "q_i·k_j = x_i W Wᵀ x_jᵀ，而 W Wᵀ 等于自身的转置，所以两个方向得到同一个数。用两个矩阵时，token "
+        "要找的东西和它提供的东西可以不同：代词去找名词，名词不必回头找代词。",
     ),
     refuted=Both(
         "A head whose scores differ in the two directions although one matrix makes queries and keys.",
@@ -215,19 +215,23 @@ WEIGHT_SYMMETRY = Question(
         "tied": Quantity(
             Both("asymmetry of A with W_Q = W_K, median of heads", "W_Q = W_K 时 A 的不对称度，各头中位数")
         ),
-        "smallest": Quantity(Both("the same, smallest of heads", "同上，各头最小值")),
-        "largest": Quantity(Both("the same, largest of heads", "同上，各头最大值")),
+        "smallest": Quantity(
+            Both("asymmetry of A with W_Q = W_K, smallest of heads", "W_Q = W_K 时 A 的不对称度，各头最小值")
+        ),
+        "largest": Quantity(
+            Both("asymmetry of A with W_Q = W_K, largest of heads", "W_Q = W_K 时 A 的不对称度，各头最大值")
+        ),
         "own": Quantity(
             Both("asymmetry of A with W_Q and W_K, median of heads", "W_Q 与 W_K 不同时 A 的不对称度，各头中位数")
         ),
     },
     setting=Both(
-        "softmax(Q Qᵀ / √d_k) beside softmax(Q Kᵀ / √d_k) of this text, without a mask (a causal mask alone makes A "
+        "softmax(QQᵀ / √d_k) beside softmax(QKᵀ / √d_k) of this text, without a mask (a causal mask alone makes A "
         "one-sided), in at most 12 layers.",
-        "该文本的 softmax(Q Qᵀ/√d_k) 与 softmax(Q Kᵀ/√d_k)，不加掩码（因果掩码本身就会使 A 只有一侧），最多取 12 层。",
+        "该文本的 softmax(QQᵀ/√d_k) 与 softmax(QKᵀ/√d_k)，不加掩码（因果掩码本身就会使 A 只有一侧），最多取 12 层。",
     ),
     because=Both(
-        "The scores are symmetric, and one stops thinking there. The softmax divides each row by a sum of its own: a "
+        "The scores are symmetric, and many stop thinking there. The softmax divides each row by a sum of its own: a "
         "token with many rivals in its row gives less to the same score than a token with few.",
         "分数确实对称，很多人想到这里就停了。但 softmax 按行归一化，每一行除以各自的和：同一个分数，"
         "在竞争者多的行里得到的权重小，在竞争者少的行里得到的权重大。",
@@ -329,20 +333,26 @@ DIAGONAL = Question(
     measure=_diagonal,
     numbers={
         "peaks": Quantity(
-            Both("tokens that give themselves the most, equal lengths", "给自己权重最大的 token，长度相近"), "%"
+            Both("tokens that give themselves the most, equal lengths", "给自己权重最大的 token 占比，长度相近"), "%"
         ),
-        "unequal": Quantity(Both("the same, lengths from 0.2 to 3", "同上，长度从 0.2 到 3"), "%"),
+        "unequal": Quantity(
+            Both(
+                "tokens that give themselves the most, lengths from 0.2 to 3",
+                "给自己权重最大的 token 占比，长度从 0.2 到 3",
+            ),
+            "%",
+        ),
         "equal": Quantity(Both("weight on itself, one matrix of variance 1", "给自己的权重，一个方差为 1 的矩阵"), "%"),
         "linear": Quantity(Both("weight on itself, one matrix of nn.Linear", "给自己的权重，一个 nn.Linear 矩阵"), "%"),
         "apart": Quantity(Both("weight on itself, two matrices", "给自己的权重，两个矩阵"), "%"),
         "model": Quantity(
-            Both("tokens that give themselves the most, this model", "给自己权重最大的 token，该模型"), "%"
+            Both("tokens that give themselves the most, this model", "给自己权重最大的 token 占比，该模型"), "%"
         ),
     },
     setting=Both(
-        "Random: 32 tokens, d = 512, d_k = 64, seed 0, 20 draws. This model: softmax(Q Qᵀ / √d_k) of the text without "
+        "Random: 32 tokens, d = 512, d_k = 64, seed 0, 20 draws. This model: softmax(QQᵀ / √d_k) of the text without "
         "a mask, mean over the heads of at most 12 layers.",
-        "随机：32 个 token，d = 512，d_k = 64，种子 0，抽取 20 次。该模型：该文本的 softmax(Q Qᵀ/√d_k)，不加掩码，"
+        "随机：32 个 token，d = 512，d_k = 64，种子 0，抽取 20 次。该模型：该文本的 softmax(QQᵀ/√d_k)，不加掩码，"
         "最多取 12 层，对各头取平均。",
     ),
     because=Both(
@@ -436,7 +446,7 @@ OFF_DIAGONAL = Question(
         "Scores q · k / √d_k of 64 random tokens, entries of variance 1, d = 512, d_k = 64, seed 0, 20 draws. It is "
         "about weights before training, so no trained model takes part.",
         "64 个随机 token 的分数 q·k/√d_k，分量方差为 1，d = 512，d_k = 64，种子 0，抽取 20 次。"
-        "这里问的是训练之前的权重，所以不用训练好的模型。",
+        "这里问的是训练之前的权重，所以不涉及训练好的模型。",
     ),
     because=Both(
         "What one matrix raises is the diagonal: a token's score with itself is ‖q‖² / √d_k, about √d_k, far above the "
@@ -542,8 +552,8 @@ SHARING = Question(
     ),
     measure=_sharing,
     numbers={
-        "tied": Quantity(Both("positive eigenvalues of Q Qᵀ, least of heads", "Q Qᵀ 的正特征值占比，各头最小值"), "%"),
-        "own": Quantity(Both("positive eigenvalues of Q Kᵀ, median of heads", "Q Kᵀ 的正特征值占比，各头中位数"), "%"),
+        "tied": Quantity(Both("positive eigenvalues of QQᵀ, least of heads", "QQᵀ 的正特征值占比，各头最小值"), "%"),
+        "own": Quantity(Both("positive eigenvalues of QKᵀ, median of heads", "QKᵀ 的正特征值占比，各头中位数"), "%"),
         "three": Quantity(Both("loss with W_Q and W_K", "W_Q、W_K 不同时的损失"), Both("nats", "nat")),
         "shared": Quantity(Both("loss with W_Q = W_K", "W_Q = W_K 时的损失"), Both("nats", "nat")),
     },
@@ -555,8 +565,8 @@ SHARING = Question(
         "x_i W Wᵀ x_jᵀ with one matrix is symmetric and positive semidefinite: what is like a token scores high, and "
         "nothing can be looked for that is unlike it. Positions, values, W_O and the FFN can make up for much of that, "
         "which is why Reformer could share them.",
-        "共用矩阵时 x_i W Wᵀ x_jᵀ 对称且半正定：与自己相似的得分高，没法去找与自己不同的东西。"
-        "但位置编码、V、W_O 和 FFN 可以弥补很多，所以 Reformer 能够共用。",
+        "共用矩阵时 x_i W Wᵀ x_jᵀ 对称且半正定：与自己相似的分数高，无法去找与自己不同的东西。但位置编码、V、W_O 和 "
+        "FFN 可以弥补很多，所以 Reformer 能够共用。",
     ),
     refuted=Both(
         "A network with W_Q = W_K that stays at guessing, or a product W Wᵀ with a negative eigenvalue.",
@@ -581,7 +591,7 @@ def _without(subject: Subject) -> Measured:
     if len(x) < 2:
         raise UnanswerableError(
             "The text has one token, and nothing can be compared with it; write a longer one.",
-            "文本只有一个 token，没有可以比较的对象，请写长一些。",
+            "该文本只有一个 token，没有可以比较的对象，请写长一些。",
         )
     itself, _ = _on_diagonal(_weights(x[None], x[None]))
     three, none = trained(subject, Switches()), trained(subject, Switches(projections=False))
@@ -630,8 +640,8 @@ WITHOUT = Question(
         "drawn": Quantity(Both("weight on itself, random tokens", "给自己的权重，随机 token"), "%"),
         "itself": Quantity(Both("weight on itself, this text", "给自己的权重，该文本"), "%"),
         "even": Quantity(Both("an even share of this text", "该文本平均分配的权重"), "%"),
-        "three": Quantity(Both("loss with three matrices", "有三个矩阵时的损失"), Both("nats", "nat")),
-        "none": Quantity(Both("loss without", "没有矩阵时的损失"), Both("nats", "nat")),
+        "three": Quantity(Both("loss with the three matrices", "有三个矩阵时的损失"), Both("nats", "nat")),
+        "none": Quantity(Both("loss without the three matrices", "没有三个矩阵时的损失"), Both("nats", "nat")),
     },
     setting=Both(
         "Random: 64 tokens, d = 512, seed 0. This text: the states that enter the first layer, without a mask. "
@@ -642,8 +652,8 @@ WITHOUT = Question(
         "x_i · x_i is a squared length, about d for entries of variance 1, while products with others are about √d. "
         "Divided by √d that is √d against 1, so the softmax picks the token itself. Nothing can be learned about what "
         "to look for, only the layers around attention learn.",
-        "x_i·x_i 是长度的平方，分量方差为 1 时约为 d，与其他 token 的乘积只有约 √d；除以 √d 后是 √d 对 1，"
-        "softmax 就选中自己。该找什么无从学习，只有注意力之外的层能学。",
+        "x_i·x_i 是长度的平方，分量方差为 1 时约为 d，与其他 token 的乘积只有约 √d；除以 √d 后是 √d 对 1，softmax "
+        "就选中自己。该找什么无从学习，只有注意力之外的层能学。",
     ),
     refuted=Both(
         "A network without projections that stays at guessing, or that learns as well as one with them.",
@@ -769,18 +779,18 @@ KEY_IS_VALUE = Question(
     ),
     said=Both(
         "In attention the key is often the value, and in self-attention Q = K = V.",
-        "注意力中 Key 常常等于 Value，自注意力中 Q = K = V。",
+        "注意力中键常常等于值，自注意力中 Q = K = V。",
     ),
     parts=(
-        Part(Both("Keys and values are the same vectors.", "键和值是同样的向量。"), (at_most("value", 1e-3),)),
-        Part(Both("Queries and keys are the same vectors.", "查询和键是同样的向量。"), (at_most("query", 1e-3),)),
+        Part(Both("Keys and values are the same vectors.", "键和值是相同的向量。"), (at_most("value", 1e-3),)),
+        Part(Both("Queries and keys are the same vectors.", "查询和键是相同的向量。"), (at_most("query", 1e-3),)),
     ),
     measure=_key_is_value,
     numbers={
         "value": Quantity(Both("‖K − V‖ / ‖K‖, median of heads", "‖K − V‖/‖K‖，各头中位数")),
         "query": Quantity(Both("‖K − Q‖ / ‖K‖, median of heads", "‖K − Q‖/‖K‖，各头中位数")),
         "three": Quantity(
-            Both("loss of a small network, K and V apart", "小网络的损失，K、V 不同"), Both("nats", "nat")
+            Both("loss of a small network with K and V of their own", "小网络的损失，K、V 不同"), Both("nats", "nat")
         ),
         "shared": Quantity(Both("loss of a small network with K = V", "小网络的损失，K = V"), Both("nats", "nat")),
     },
@@ -792,8 +802,8 @@ KEY_IS_VALUE = Question(
         "All three come from the same states x, and figures draw one arrow that splits in three. What is equal is x; "
         "W_Q, W_K and W_V differ. Before the Transformer keys often were the values (Bahdanau's encoder states), and a "
         "network with K = V can be trained, as the curve shows.",
-        "三者都来自同一个 x，示意图上画成一条箭头分成三支。相同的是 x，不同的是 W_Q、W_K、W_V。"
-        "在 Transformer 之前，键往往就是值（如 Bahdanau 的编码器状态）；K = V 的网络也能训练，见曲线。",
+        "三者都来自同一个 x，示意图上画成一条箭头分成三支。相同的是 x，不同的是 W_Q、W_K、W_V。在 Transformer 之前，"
+        "键往往就是值（如 Bahdanau 的编码器状态）；K = V 的网络也能训练，见曲线。",
     ),
     refuted=Both(
         "A Transformer whose keys are its values, vector by vector.",

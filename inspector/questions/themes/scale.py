@@ -121,7 +121,7 @@ VARIANCE = Question(
     ),
     refuted=Both(
         "Heads whose variance is d_k within 5 % on ordinary text, or random entries whose variance is not.",
-        "如果普通文本上各头的方差与 d_k 相差不到 5 %，或者随机分量的方差不等于 d_k，结论就被推翻。",
+        "如果普通文本上各头的方差与 d_k 相差不到 5%，或者随机分量的方差不等于 d_k，结论就被推翻。",
     ),
     formula=r"\frac{\mathrm{Var}(q \cdot k)}{d_k}: \quad <drawn> \; (x \sim \mathcal{N}(0, 1)), \qquad <median>",
     papers=(VASWANI_2017,),
@@ -183,11 +183,27 @@ SCALED_VARIANCE = Question(
     ),
     measure=_scaled_variance,
     numbers={
-        "drawn_least": Quantity(Both("random entries, smallest over d_k", "随机分量，各 d_k 中最小")),
-        "drawn_most": Quantity(Both("random entries, largest over d_k", "随机分量，各 d_k 中最大")),
-        "smallest": Quantity(Both("this model, smallest of heads", "该模型，各头最小值")),
-        "median": Quantity(Both("this model, median of heads", "该模型，各头中位数")),
-        "largest": Quantity(Both("this model, largest of heads", "该模型，各头最大值")),
+        "drawn_least": Quantity(
+            Both(
+                "variance of the scaled scores, random entries, smallest over d_k",
+                "缩放后分数的方差，随机分量，各 d_k 最小值",
+            )
+        ),
+        "drawn_most": Quantity(
+            Both(
+                "variance of the scaled scores, random entries, largest over d_k",
+                "缩放后分数的方差，随机分量，各 d_k 最大值",
+            )
+        ),
+        "smallest": Quantity(
+            Both("variance of the scaled scores, this model, smallest of heads", "缩放后分数的方差，该模型，各头最小值")
+        ),
+        "median": Quantity(
+            Both("variance of the scaled scores, this model, median of heads", "缩放后分数的方差，该模型，各头中位数")
+        ),
+        "largest": Quantity(
+            Both("variance of the scaled scores, this model, largest of heads", "缩放后分数的方差，该模型，各头最大值")
+        ),
     },
     setting=Both(
         "Random: standard normal entries, d_k from 4 to 4,096, seed 0. Model: q · k times the model's own scale, over "
@@ -269,7 +285,7 @@ SATURATION = Question(
         Part(
             Both(
                 "There its gradient is less than a hundredth of that with the scale.",
-                "此时它的梯度不到有缩放时的百分之一。",
+                "此时 softmax 的梯度不到有缩放时的百分之一。",
             ),
             (below("wide", "wide_scaled", times=0.01),),
         ),
@@ -280,7 +296,7 @@ SATURATION = Question(
         Part(
             Both(
                 "At the width of this model's heads it does too.",
-                "在该模型的头宽度上也是这样。",
+                "d_k 取该模型各头的宽度时也是这样。",
             ),
             (below("own", "own_scaled"),),
         ),
@@ -293,8 +309,8 @@ SATURATION = Question(
         "narrow": Quantity(Both("‖J‖ at d_k = 4, without scale", "d_k = 4 时的 ‖J‖，无缩放")),
         "narrow_scaled": Quantity(Both("‖J‖ at d_k = 4, with scale", "d_k = 4 时的 ‖J‖，有缩放")),
         "width": Quantity(Both("d_k of this model", "该模型的 d_k")),
-        "own": Quantity(Both("‖J‖ at that d_k, without scale", "该 d_k 下的 ‖J‖，无缩放")),
-        "own_scaled": Quantity(Both("‖J‖ at that d_k, with scale", "该 d_k 下的 ‖J‖，有缩放")),
+        "own": Quantity(Both("‖J‖ at this model's d_k, without scale", "该模型的 d_k 下的 ‖J‖，无缩放")),
+        "own_scaled": Quantity(Both("‖J‖ at this model's d_k, with scale", "该模型的 d_k 下的 ‖J‖，有缩放")),
     },
     setting=Both(
         "Random standard normal queries and 64 keys, seed 0; medians over the rows. Of the model only the width of its "
@@ -303,10 +319,8 @@ SATURATION = Question(
     ),
     because=Both(
         "The paper writes “we suspect”, of large d_k. The softmax passes most gradient where two or three keys "
-        "compete. "
-        "Scores that are too small make the row even, where little passes either; at small d_k unscaled scores are "
-        "just "
-        "large enough.",
+        "compete. Scores that are too small make the row even, where little passes either; at small d_k unscaled "
+        "scores are just large enough.",
         "原论文写的是“我们猜测”（we suspect），而且说的是 d_k 较大时。softmax 在两三个键互相竞争时梯度最大；"
         "分数太小则整行趋于均匀，梯度同样小。d_k 小时，不缩放的分数大小正合适。",
     ),
@@ -360,7 +374,7 @@ def _explosion(subject: Subject) -> Measured:
 EXPLOSION = Question(
     19,
     asked=Both("Does the scale prevent exploding gradients?", "缩放是为了防止梯度爆炸吗？"),
-    said=Both("Scores are scaled to prevent exploding gradients.", "对得分进行缩放，是为了防止梯度爆炸。"),
+    said=Both("Scores are scaled to prevent exploding gradients.", "对分数进行缩放，是为了防止梯度爆炸。"),
     parts=(
         Part(
             Both(
@@ -379,9 +393,8 @@ EXPLOSION = Question(
     },
     setting=Both(
         "Random standard normal queries and 64 keys, d_k = 1,024, seed 0. The claim is about widths, so no loaded "
-        "model "
-        "takes part.",
-        "随机标准正态的查询和 64 个键，d_k = 1024，种子 0。这个说法与宽度有关，所以不用加载的模型。",
+        "model takes part.",
+        "随机标准正态的查询和 64 个键，d_k = 1024，种子 0。这个说法与宽度有关，所以不涉及加载的模型。",
     ),
     because=Both(
         "The paper names the opposite: extremely small gradients. There is a grain of truth: without the scale a "
@@ -510,7 +523,7 @@ EXAMPLE = Question(
     ),
     said=Both(
         "With d_k = 64 a score of 8 gives e⁸ / (e⁸ + 63) = 0.98: the softmax is one-hot, and its gradient is about 0.",
-        "d_k = 64 时，得分为 8 的那一项是 e⁸/(e⁸ + 63) = 0.98：softmax 接近 one-hot，梯度接近 0。",
+        "d_k = 64 时，分数为 8 的那一项是 e⁸/(e⁸ + 63) = 0.98：softmax 接近 one-hot，梯度接近 0。",
     ),
     parts=(
         Part(Both("e⁸ / (e⁸ + 63) is 0.98.", "e⁸/(e⁸ + 63) 等于 0.98。"), (around("weight", 0.98, within=0.005),)),
@@ -533,22 +546,21 @@ EXAMPLE = Question(
     measure=_example,
     numbers={
         "weight": Quantity(Both("e⁸ / (e⁸ + 63): 64 keys", "e⁸/(e⁸ + 63)：64 个键")),
-        "more_keys": Quantity(Both("the same score among 512 keys", "同样的得分，512 个键")),
+        "more_keys": Quantity(Both("e⁸ / (e⁸ + 511): 512 keys", "e⁸/(e⁸ + 511)：512 个键")),
         "drawn": Quantity(Both("largest weight, 64 scores drawn from N(0, 64)", "最大权重，64 个分数取自 N(0, 64)")),
         "slope": Quantity(Both("p(1 − p) of the 0.98", "0.98 处的 p(1 − p)")),
         "even": Quantity(Both("p(1 − p) of an even row, p = 1/64", "均匀一行的 p(1 − p)，p = 1/64")),
     },
     setting=Both(
         "The formula itself, and 4,096 rows of random scores, seed 0. No loaded model takes part.",
-        "直接计算公式，并随机抽取 4096 行分数，种子 0。不用加载的模型。",
+        "直接计算公式，并随机抽取 4096 行分数，种子 0。不涉及加载的模型。",
     ),
     because=Both(
         "The example counts d_k − 1 competitors, but the softmax runs over the n keys, not over the d_k numbers of a "
         "vector; with n = 64 both happen to be 63. And it sets the other scores to 0, though by the same argument they "
         "spread by 8.",
         "例子里的竞争者有 d_k − 1 个，但 softmax 是对 n 个键做的，不是对向量的 d_k 个分量做的；只有 n = 64 "
-        "时两者碰巧都是 63。"
-        "而且它让其他分数都是 0，可按同样的推理，它们的标准差是 8。",
+        "时两者碰巧都是 63。而且它让其他分数都是 0，可按同样的推理，它们的标准差是 8。",
     ),
     refuted=Both(
         "A weight that depends on d_k alone and not on the number of keys.",
@@ -600,7 +612,7 @@ SIGMAS = Question(
     ),
     said=Both(
         "With d_k = 100 the standard deviation is 10, so q · k may reach ± 10 standard deviations.",
-        "d_k = 100 时标准差为 10，所以点积可能达到 ±10 倍标准差。",
+        "d_k = 100 时标准差为 10，所以点积可能达到 ±10 个标准差。",
     ),
     parts=(
         Part(
@@ -621,7 +633,7 @@ SIGMAS = Question(
     },
     setting=Both(
         "65,536 products of standard normal vectors with 100 entries, seed 0. No loaded model takes part.",
-        "65536 对有 100 个分量的标准正态向量的点积，种子 0。不用加载的模型。",
+        "65536 对有 100 个分量的标准正态向量的点积，种子 0。不涉及加载的模型。",
     ),
     because=Both(
         "Value and unit are mixed up: the deviation is √100 = 10, so ± 10 is one deviation, which a third of all "
@@ -699,9 +711,9 @@ NORMAL = Question(
         "model": Quantity(Both("|excess kurtosis| in this model, median of heads", "该模型的 |超额峰度|，各头中位数")),
     },
     setting=Both(
-        "Random: 65,536 products of standard normal vectors, seed 0. Model: q · k of each head on this text. 0 is "
-        "normal, above 0 the tails are heavier.",
-        "随机：65536 个标准正态向量的点积，种子 0。模型：该文本上每个头的 q·k。0 表示正态，大于 0 表示尾部更重。",
+        "Random: products of 65,536 pairs of standard normal vectors, seed 0. Model: q · k of each head on this "
+        "text. 0 is normal, above 0 the tails are heavier.",
+        "随机：65536 对标准正态向量的点积，种子 0。模型：该文本上每个头的 q·k。0 表示正态，大于 0 表示尾部更重。",
     ),
     because=Both(
         "The theorem speaks of many independent terms. A product of two normal numbers has heavy tails, which fade as "
@@ -791,16 +803,18 @@ JACOBIAN = Question(
     ),
     measure=_jacobian,
     numbers={
-        "difference": Quantity(Both("formula against autograd, largest difference", "公式与自动求导的最大差值")),
-        "query_left": Quantity(Both("what is left of the slope to a query, median", "对查询的斜率剩余，中位数"), "%"),
-        "value_left": Quantity(Both("what is left of the gradient of the values", "对 V 的梯度剩余"), "%"),
+        "difference": Quantity(Both("formula against autograd, largest difference", "公式与自动求导的最大差")),
+        "query_left": Quantity(
+            Both("what is left of the slope to a query, median", "对查询的斜率的剩余比例，中位数"), "%"
+        ),
+        "value_left": Quantity(Both("what is left of the gradient of the values", "对 V 的梯度的剩余比例"), "%"),
     },
     setting=Both(
         "Scores, queries and values of the first layer on this text, float64, without a mask. Saturated: the same "
         "scores times 64. Slope to a query: its gradient less the factor 64 that the product itself adds, median of "
         "the queries.",
         "该文本第一层的分数、Q 和 V，float64，不加掩码。饱和：同样的分数乘以 64。对 Q 的斜率："
-        "梯度除去乘法本身带来的因子 1024。",
+        "梯度除去乘法本身带来的因子 64，对查询取中位数。",
     ),
     because=Both(
         "The softmax's derivative stands only on the way to queries and keys. Values are mixed by the weights "
@@ -911,10 +925,14 @@ LEARNED = Question(
     ),
     measure=_learned,
     numbers={
-        "wide": Quantity(Both("loss, d_k = 48, with scale", "损失，d_k = 48，有缩放"), Both("nats", "nat")),
-        "wide_unscaled": Quantity(Both("loss, d_k = 48, without", "损失，d_k = 48，无缩放"), Both("nats", "nat")),
-        "narrow": Quantity(Both("loss, d_k = 6, with scale", "损失，d_k = 6，有缩放"), Both("nats", "nat")),
-        "narrow_unscaled": Quantity(Both("loss, d_k = 6, without", "损失，d_k = 6，无缩放"), Both("nats", "nat")),
+        "wide": Quantity(Both("loss, d_k = 48, with the scale", "损失，d_k = 48，有缩放"), Both("nats", "nat")),
+        "wide_unscaled": Quantity(
+            Both("loss, d_k = 48, without the scale", "损失，d_k = 48，无缩放"), Both("nats", "nat")
+        ),
+        "narrow": Quantity(Both("loss, d_k = 6, with the scale", "损失，d_k = 6，有缩放"), Both("nats", "nat")),
+        "narrow_unscaled": Quantity(
+            Both("loss, d_k = 6, without the scale", "损失，d_k = 6，无缩放"), Both("nats", "nat")
+        ),
         "spread": Quantity(
             Both("variance of the scaled scores, largest head by smallest", "缩放后分数的方差，最大的头与最小的头之比")
         ),
@@ -929,7 +947,7 @@ LEARNED = Question(
         "The paper reports no experiment without the scale: it cites Britz et al., who compare score functions. The "
         "scale is one constant for all heads; a normalisation measures what it divides by.",
         "原论文没有不缩放的对比实验：它引用的是 Britz 等人对打分函数的比较。缩放对所有头都是同一个常数；"
-        "归一化则是除以测出来的量。",
+        "归一化则是除以从数据中测得的量。",
     ),
     refuted=Both(
         "Networks of large d_k that learn as fast without the scale, over several seeds.",
@@ -952,12 +970,16 @@ LEARNED = Question(
         run=lambda subject, watch: train_whole(SCALE_OR_NOT, watch),
         about=Both(
             "The Lab's Transformer with one head learns to sort digits, with the scale (A) and without (B), two seeds.",
-            "Lab 的单头 Transformer 学习给数字排序，缩放（A）与不缩放（B），各两个种子。",
+            "Lab 的单头 Transformer 学习给数字排序，有缩放（A）与无缩放（B），各两个种子。",
         ),
         parts=(Part(Both("With the scale it learns better.", "缩放时学得更好。"), (above("a", "b", times=1.05),)),),
         numbers={
-            "a": Quantity(Both("texts without a mistake at the end, with the scale", "最后的全对率，缩放"), "%"),
-            "b": Quantity(Both("texts without a mistake at the end, without", "最后的全对率，不缩放"), "%"),
+            "a": Quantity(
+                Both("texts without a mistake at the end, with the scale", "训练结束时的全对率，有缩放"), "%"
+            ),
+            "b": Quantity(
+                Both("texts without a mistake at the end, without the scale", "训练结束时的全对率，无缩放"), "%"
+            ),
         },
         stored=Stored(
             {"a": 0.961, "b": 0.439},

@@ -47,7 +47,7 @@ def _on_head(subject: Subject) -> functions.OnHead:
 
 _FIRST_HEAD = Both(
     "Queries and keys of the first head on the text; what the score functions learn is drawn from seed 0.",
-    "文本在第一个头上的 Q 和 K；打分函数的参数随机取，种子 0。",
+    "该文本在第一个头中的 Q 和 K；打分函数的参数随机抽取，种子 0。",
 )
 
 
@@ -64,10 +64,10 @@ def _formula(subject: Subject) -> Measured:
 
 FORMULA = Question(
     34,
-    asked=Both("Is the additive score v^T tanh(W [q; k] + b)?", "加性打分是 v^T tanh(W[q; k] + b) 吗？"),
+    asked=Both("Is the additive score vᵀ tanh(W [q; k] + b)?", "加性打分是 vᵀ tanh(W[q; k] + b) 吗？"),
     said=Both(
-        "Additive attention joins q and k, multiplies by W, and takes v^T tanh: v^T tanh(W [q; k] + b).",
-        "加性注意力把 q 与 k 拼接，乘以 W，再取 v^T tanh：v^T tanh(W[q; k] + b)。",
+        "Additive attention joins q and k, multiplies by W, and takes vᵀ tanh: vᵀ tanh(W [q; k] + b).",
+        "加性注意力把 q 与 k 拼接，乘以 W，再取 vᵀ tanh：vᵀ tanh(W[q; k] + b)。",
     ),
     parts=(
         Part(
@@ -152,10 +152,12 @@ COST = Question(
     ),
     measure=_cost,
     numbers={
-        "factorised": Quantity(Both("FLOPs of additive scores / dot products", "加性 / 点积的打分 FLOPs")),
-        "naive": Quantity(Both("the same, W multiplied for every pair", "同上，对每一对都乘 W")),
+        "factorised": Quantity(Both("FLOPs of additive scores / dot products", "打分的 FLOPs，加性 / 点积")),
+        "naive": Quantity(
+            Both("FLOPs of additive scores, W for every pair / dot products", "打分的 FLOPs，逐对乘 W 的加性 / 点积")
+        ),
         "doubled": Quantity(
-            Both("FLOPs of additive scores, n and d doubled / before", "n、d 加倍后 / 之前的加性打分 FLOPs")
+            Both("FLOPs of additive scores, n and d doubled / before", "加性打分的 FLOPs，n、d 加倍后 / 加倍前")
         ),
         "bytes": Quantity(Both("largest tensor of additive scores", "加性打分的最大张量"), Both("bytes", "字节")),
     },
@@ -179,7 +181,7 @@ COST = Question(
         run=_cost_whole,
         about=Both(
             "The score functions on the clock, 128 tokens of width 64, batch 2, medians of 5; a few seconds.",
-            "给各打分函数计时：128 个 token，宽度 64，批大小 2，取 5 次的中位数；几秒钟。",
+            "给各打分函数计时：128 个 token，宽度 64，批次大小 2，取 5 次的中位数；几秒钟。",
         ),
         parts=(
             Part(
@@ -193,7 +195,11 @@ COST = Question(
         ),
         numbers={
             "additive": Quantity(Both("time of additive / dot attention", "加性 / 点积注意力的时间")),
-            "additive_naive": Quantity(Both("the same, W for every pair", "同上，逐对乘 W")),
+            "additive_naive": Quantity(
+                Both(
+                    "time of additive attention, W for every pair / dot attention", "逐对乘 W 的加性 / 点积注意力的时间"
+                )
+            ),
         },
         stored=Stored(
             {"additive": 78.3, "additive_naive": 174.0},
@@ -212,30 +218,31 @@ def _code(subject: Subject) -> Measured:
 
 CODE = Question(
     36,
-    asked=Both("Is the notes' AdditiveAttention code right?", "笔记里的 AdditiveAttention 代码对吗？"),
+    asked=Both("Is the usual AdditiveAttention code right?", "常见的 AdditiveAttention 代码对吗？"),
     said=Both(
         "scores = v(tanh(W_q(q) + W_k(k))) computes additive attention.",
         "scores = v(tanh(W_q(q) + W_k(k))) 实现了加性注意力。",
     ),
     parts=(
         Part(
-            Both("It gives the weights of v^T tanh(W [q; k] + b).", "它给出的权重与 v^T tanh(W[q; k] + b) 一致。"),
+            Both("It gives the weights of vᵀ tanh(W [q; k] + b).", "它给出的权重与 vᵀ tanh(W[q; k] + b) 一致。"),
             (below("naive", 1e-5),),
         ),
         Part(Both("A bias of v changes nothing.", "v 的偏置不起任何作用。"), (below("shifted", 1e-5),)),
     ),
     measure=_code,
     numbers={
-        "naive": Quantity(Both("largest difference of a weight", "权重的最大差")),
+        "naive": Quantity(Both("largest difference of a weight, code and formula", "代码与公式的权重最大差")),
         "shifted": Quantity(
             Both("largest change of a weight, 5 added to the bias of v", "v 的偏置加 5 后权重的最大变化")
         ),
     },
     setting=_FIRST_HEAD,
     because=Both(
-        "A constant on all scores of a row cancels in the softmax. The code is right as a formula; its Python loop "
-        "and missing mask are a matter of speed and use.",
-        "一行的分数都加同一常数，softmax 中会约掉。作为公式代码没错；Python 循环和缺少掩码是速度与用法上的问题。",
+        "A constant on all scores of a row cancels in the softmax. The code is right as a formula; the Python loop "
+        "and the missing mask that some notes have are a matter of speed and use.",
+        "一行的分数都加同一常数，softmax 中会约掉。代码作为公式没有错；有的资料用 Python 循环、缺少掩码，"
+        "那是速度与用法上的问题。",
     ),
     refuted=Both("Weights that differ by more than rounding.", "如果权重之差超过舍入误差，结论就被推翻。"),
     formula=r"\mathrm{softmax}(s + 5) = \mathrm{softmax}(s): \quad \max |\Delta p| = <shifted>",
@@ -280,7 +287,9 @@ LINEAR = Question(
         "dot": Quantity(
             Both("score(2q, k) off 2 score(q, k), dot product", "score(2q, k) 与 2·score(q, k) 之差，点积")
         ),
-        "additive": Quantity(Both("the same, additive", "同上，加性")),
+        "additive": Quantity(
+            Both("score(2q, k) off 2 score(q, k), additive score", "score(2q, k) 与 2·score(q, k) 之差，加性")
+        ),
     },
     setting=_FIRST_HEAD,
     because=Both(
@@ -335,9 +344,9 @@ PARAMETERS = Question(
         "64 tokens, d = 64, one head; the parameters with all biases.", "64 个 token，d = 64，一个头；参数含全部偏置。"
     ),
     because=Both(
-        "W_q q and W_k k are dense matrix products, and so is v^T. What a GPU is slow at is the tanh on n² d numbers, "
-        "which moves much memory for little arithmetic. That it overfits for its parameters is said untested.",
-        "W_q q、W_k k 和 v^T 都是密集矩阵乘法。GPU 慢在对 n²d 个数取 tanh：访存多而计算少。"
+        "W_q q and W_k k are dense matrix products, and so is vᵀ. What a GPU is slow at is the tanh on n² d numbers, "
+        "which moves much memory for little arithmetic. That its parameters make it overfit is said without a test.",
+        "W_q q、W_k k 和 vᵀ 都是密集矩阵乘法。GPU 慢在对 n²d 个数取 tanh：访存多而计算少。"
         "“参数多所以过拟合”并没有实验依据。",
     ),
     refuted=Both(
@@ -371,7 +380,7 @@ FOUND = Question(
     39,
     asked=Both(
         "Did the Transformer paper find dot products better than additive scores?",
-        "Transformer 论文发现点积优于加性吗？",
+        "Transformer 的论文发现点积优于加性吗？",
     ),
     said=Both(
         "The paper found that dot products do as well as additive scores or better; they suit high dimensions.",
@@ -381,7 +390,7 @@ FOUND = Question(
         Part(
             Both(
                 "At large d_k the dot product of the comparison stays as even as the additive score.",
-                "d_k 大时，对比中的点积仍像加性一样不饱和。",
+                "d_k 大时，对比实验中的点积权重仍像加性一样均匀。",
             ),
             (at_most("dot", "additive", times=2),),
         ),
@@ -402,7 +411,7 @@ FOUND = Question(
         "The paper has no such ablation. It cites Britz et al. (2017), in whose comparison additive scores beat dot "
         "products without a scale at large d_k, and suspects saturation. With the scale the dot product is as even.",
         "论文没有做这个消融，只引用了 Britz 等人（2017）：d_k 大时，加性优于不缩放的点积，并怀疑是饱和所致。"
-        "加上缩放后，点积同样不饱和。",
+        "加上缩放后，点积的权重同样均匀。",
     ),
     refuted=Both(
         "Unscaled random dot products whose weights stay even at d_k = 1,024.",
@@ -467,7 +476,7 @@ SMALL = Question(
         Part(
             Both(
                 "A small network learns at least as fast with it as with a dot product.",
-                "小网络用它至少学得和点积一样快。",
+                "小网络用它学习，至少和用点积一样快。",
             ),
             (at_most("additive", "dot"),),
         ),
@@ -483,11 +492,9 @@ SMALL = Question(
     },
     setting=Both(
         "FLOPs: 64 tokens, d_k = 16, one head. Training: the Lab's Transformer (2 layers, d = 48, 4 heads) turns 4 "
-        "digits "
-        "around, 120 steps, seed 0; the whole run has 8 digits and two seeds.",
+        "digits around, 120 steps, seed 0; the whole run has 8 digits and two seeds.",
         "计算量：64 个 token，d_k = 16，一个头。训练：Lab 的 Transformer（2 层，d = 48，4 个头）把 4 个数字倒过来，"
-        "120 步，"
-        "种子 0；完整实验用 8 个数字和两个种子。",
+        "120 步，种子 0；完整实验用 8 个数字和两个种子。",
     ),
     because=Both(
         "It worked well in small recurrent translators, where it was first used. Its cost hardly shows there. Whether "
@@ -509,12 +516,12 @@ SMALL = Question(
             "Lab 的 Transformer 学习把数字倒过来，点积（A）与加性（B），各两个种子。",
         ),
         parts=(
-            Part(Both("Additive scores learn at least as well.", "加性至少学得一样好。"), (at_least("b", "a"),)),
-            Part(Both("Additive scores learn something.", "加性能学到东西。"), (above("b", 0.3),)),
+            Part(Both("Additive scores learn at least as well.", "加性打分至少学得一样好。"), (at_least("b", "a"),)),
+            Part(Both("Additive scores learn something.", "加性打分能学到一些东西。"), (above("b", 0.3),)),
         ),
         numbers={
-            "a": Quantity(Both("texts without a mistake at the end, dot product", "最后的全对率，点积"), "%"),
-            "b": Quantity(Both("texts without a mistake at the end, additive", "最后的全对率，加性"), "%"),
+            "a": Quantity(Both("texts without a mistake at the end, dot product", "训练结束时的全对率，点积"), "%"),
+            "b": Quantity(Both("texts without a mistake at the end, additive", "训练结束时的全对率，加性"), "%"),
         },
         stored=Stored(
             {"a": 1.0, "b": 0.558},

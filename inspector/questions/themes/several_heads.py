@@ -141,7 +141,7 @@ def _different(subject: Subject) -> Measured:
     if len(trace.sites_of(stream)[0].keys) < 2:
         raise UnanswerableError(
             "The text has one token, so all heads look at it; write a longer one.",
-            "文本只有一个 token，所有头都只能看它，请写长一些。",
+            "该文本只有一个 token，所有头都只能看它，请写长一些。",
         )
     apart = head_distances.measure(trace, stream=stream, work=40_000_000).values
     if len(apart) < 2:
@@ -196,9 +196,9 @@ DIFFERENT = Question(
         "All heads of self-attention on this text, of the encoder where there is one. Distance: Jensen-Shannon "
         "divergence of the rows, from 0 to 0.69. Named: more than half of the weight on the previous or next token, "
         "itself, a special token, a repeated token's successor or the same word (thresholds of Clark et al.).",
-        "该文本上自注意力的所有头，有编码器时取编码器的。距离：各行权重的 JS 散度，取值 0 到 0.69。"
-        "说得出名字：一半以上的权重落在前一个或后一个 token、自身、特殊 token、重复 token 的后继或同一个词上"
-        "（阈值取自 Clark 等人）。",
+        "该文本上自注意力的所有头，有编码器时取编码器的。距离：各行权重的 JS 散度，取值 0 到 0.69。说得出名字："
+        "一半以上的权重落在前一个或后一个 token、自身、特殊 token、重复 token 的后继或同一个词上（阈值取自 Clark "
+        "等人）。",
     ),
     because=Both(
         "Different subspaces are the paper's motive, not something that training is asked for: nothing in the loss "
@@ -371,7 +371,8 @@ ENSEMBLE = Question(
         "多头像集成学习一样，让模型更稳健吗？",
     ),
     said=Both(
-        "Several heads are an ensemble: training is more stable and does not end in a bad local optimum.",
+        "Several heads are an ensemble: training is more stable and does not end in a bad local optimum, and the "
+        "model is more robust.",
         "多头相当于集成：训练更稳定，不容易陷入局部最优，模型更稳健。",
     ),
     parts=(
@@ -565,8 +566,8 @@ WIDTHS = Question(
     because=Both(
         "It is a choice, made so that several heads cost what one of full width would. T5-11B chose h · d_k = 16 d; "
         "nothing breaks, for W_O maps back to d.",
-        "这是一种选择，为的是让多头的开销与一个全宽的头相同。T5-11B 的 h·d_k 是 d 的 16 倍，也没有问题，"
-        "因为 W_O 会映射回 d。",
+        "这是一种选择，为的是让多头的开销与一个全宽的头相同。T5-11B 的 h·d_k 是 d 的 16 倍，也没有问题，因为 W_O "
+        "会映射回 d。",
     ),
     refuted=Both("A count of a head's numbers other than d / h.", "如果数出来的头宽度不是 d/h，结论就被推翻。"),
     formula=r"d_k = \frac{512}{8} = <paper>, \qquad h\, d_k = <joined>, \; d = <width>",
@@ -633,8 +634,8 @@ SAME_COST = Question(
     setting=Both(
         "One layer with the paper's d = 512, n = 128 tokens, no biases. Counted by formulas that equal PyTorch's FLOP "
         "counter; no trained model takes part, for weights do not change a count.",
-        "原论文 d = 512 的一层，n = 128 个 token，不含偏置。公式计数，与 PyTorch 的 FLOP 计数器一致；"
-        "权重不影响计数，所以不用训练好的模型。",
+        "原论文 d = 512 的一层，n = 128 个 token，不含偏置。公式计数，与 PyTorch 的 FLOP 计数器一致；权重不影响计数，"
+        "所以不涉及训练好的模型。",
     ),
     because=Both(
         "All h heads together have h · d/h = d columns, so the projections stay d × d, and h maps of n² scores of d/h "
@@ -720,13 +721,13 @@ ORDERS = Question(
     setting=Both(
         "One layer with d = 512 and n = 128, then with d or n doubled; h = 8. Counted by formulas, without biases; no "
         "trained model takes part.",
-        "d = 512、n = 128 的一层，再分别把 d 或 n 加倍；h = 8。公式计数，不含偏置；不用训练好的模型。",
+        "d = 512、n = 128 的一层，再分别把 d 或 n 加倍；h = 8。公式计数，不含偏置；不涉及训练好的模型。",
     ),
     because=Both(
         "The formulas count one token's d × d projection and forget that every token meets every other. All in all it "
         "is 8 n d² + 4 n² d, with W_Q, W_K, W_V and W_O, and that for any h with h d' = d.",
-        "这些式子只数了一个 token 的 d×d 投影，忘了每个 token 要与所有 token 相乘。"
-        "总量是 8nd² + 4n²d，含 W_Q、W_K、W_V、W_O 四个矩阵，只要 h d' = d 就与 h 无关。",
+        "这些式子只数了一个 token 的 d×d 投影，忘了每个 token 要与所有 token 相乘。总量是 8nd² + 4n²d，含 W_Q、W_K、"
+        "W_V、W_O 四个矩阵，只要 h d' = d 就与 h 无关。",
     ),
     refuted=Both(
         "A count of scores and mix that does not change with n, or that grows with d².",
@@ -816,14 +817,14 @@ AS_COSTLY = Question(
         "text has; beside it one head as wide as all together. Counted, without biases; 5 FLOPs for each cell of a "
         "softmax.",
         "取该模型的宽度和头数（每个头有自己的键和值）的一层，token 数与该文本相同；旁边是一个同样总宽的单头。"
-        "公式计数，不含偏置；softmax 每格计 5 次运算。",
+        "公式计数，不含偏置；softmax 每格计 5 FLOPs。",
     ),
     because=Both(
         "Both are right about something else. The products are the same, but each head has a map of n² cells of its "
         "own, so the softmax has h n² to do. These cells have to be written and read, which the clock sees and FLOPs "
         "do not.",
-        "两种说法说的不是一回事。矩阵乘法量相同；但每个头有自己的 n² 个格子，softmax 要算 h n² 个。"
-        "这些格子要写入、读出内存，时钟看得见，FLOPs 看不见。",
+        "两种说法说的不是一回事。矩阵乘法量相同；但每个头有自己的 n² 个格子，softmax 要算 h n² 个。这些格子要写入、"
+        "读出内存，计时看得出来，FLOPs 看不出来。",
     ),
     refuted=Both(
         "Matrix products that grow with h, or a softmax that does not.",
@@ -958,7 +959,7 @@ MERGE = Question(
     ),
     parts=(
         Part(
-            Both("A plain sum forgets which head spoke.", "直接相加会丢失“哪个头说的”。"),
+            Both("A plain sum forgets which head spoke.", "直接相加后，分不清哪部分来自哪个头。"),
             (at_most("swap_sum", 1e-6), above("swap_concat", 1e-3)),
         ),
         Part(
@@ -974,7 +975,9 @@ MERGE = Question(
     numbers={
         "difference": Quantity(Both("concat · W_O less the sum of head_i W_O^i", "concat·W_O 与 Σ head_i W_O^i 之差")),
         "swap_concat": Quantity(Both("change when two heads change places, concatenated", "交换两个头后的变化，拼接")),
-        "swap_sum": Quantity(Both("the same, plainly summed", "同上，直接相加")),
+        "swap_sum": Quantity(
+            Both("change when two heads change places, plainly summed", "交换两个头后的变化，直接相加")
+        ),
         "rank_concat": Quantity(Both("directions written to, concatenated", "能写入的方向数，拼接")),
         "rank_sum": Quantity(Both("directions written to, plainly summed", "能写入的方向数，直接相加")),
     },
@@ -987,8 +990,8 @@ MERGE = Question(
     because=Both(
         "[head_1 … head_h] W_O is Σ head_i W_O^i: a sum as well, in which each head has a matrix of its own. What is "
         "kept apart is not the heads but what each may write.",
-        "[head_1 … head_h] W_O 等于 Σ head_i W_O^i：同样是求和，只是每个头有自己的矩阵。"
-        "分开的不是各头的结果，而是每个头写入的方式。",
+        "[head_1 … head_h] W_O 等于 Σ head_i W_O^i：同样是求和，只是每个头有自己的矩阵。分开的不是各头的结果，"
+        "而是每个头写入的方式。",
     ),
     refuted=Both(
         "A product with W_O that differs from the sum of its parts.",
@@ -1020,7 +1023,7 @@ def _at_once(subject: Subject) -> Measured:
     picture = Lines(
         (
             Series(
-                Both("singular values of Q Kᵀ, head 0", "Q Kᵀ 的奇异值，第 0 个头"),
+                Both("singular values of QKᵀ, head 0", "QKᵀ 的奇异值，第 0 个头"),
                 list(range(1, len(values) + 1)),
                 values.tolist(),
             ),
@@ -1070,20 +1073,20 @@ AT_ONCE = Question(
             Both("largest difference of a weight, together and alone", "一起算与单独算，权重的最大差")
         ),
         "untransposed": Quantity(Both("queries changed without the transpose", "不 transpose 时查询的变化")),
-        "rank": Quantity(Both("rank of Q Kᵀ, largest of heads", "Q Kᵀ 的秩，各头最大值")),
+        "rank": Quantity(Both("rank of QKᵀ, largest of heads", "QKᵀ 的秩，各头最大值")),
         "width": Quantity(Both("d_k", "d_k")),
     },
     setting=Both(
         "The middle layer on this text: the model's own attention function on all heads, and on each head by itself. "
         "Without the transpose, [n, h · d_k] is read as [h, n, d_k]. Ranks of at most 12 heads.",
-        "该文本的中间一层：用模型自己的注意力函数算所有头，再逐个头单独算。"
-        "不 transpose 指把 [n, h·d_k] 直接当作 [h, n, d_k]。秩最多看 12 个头。",
+        "该文本的中间一层：用模型自己的注意力函数算所有头，再逐个头单独算。不 transpose 指把 [n, h·d_k] 直接当作 [h, "
+        "n, d_k]。秩最多取 12 个头。",
     ),
     because=Both(
         "Heads do not read each other, so they are one more batch axis. The price is a bottleneck: in a text of more "
         "than d_k tokens a head cannot make every pattern of scores (Bhojanapalli et al. 2020).",
-        "各头之间互不读取，所以可以当作多一个批量维度。代价是低秩瓶颈：文本超过 d_k 个 token 时，"
-        "一个头做不出任意的分数矩阵（Bhojanapalli 等，2020）。",
+        "各头之间互不读取，所以可以当作多一个批次维度。代价是低秩瓶颈：文本超过 d_k 个 token 时，"
+        "一个头做不出任意的分数矩阵（Bhojanapalli 等人，2020）。",
     ),
     refuted=Both(
         "A head whose weights differ when the other heads are computed beside it.",

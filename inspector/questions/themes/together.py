@@ -21,11 +21,11 @@ from models.transformer import norms as own_norms
 from models.transformer.norms import NoNorm
 
 BESIDE = Both(
-    "Yes.\nA dog barked.\nWho is there?\nThe train was late again.\nBread is made of flour, water and salt.\n"
-    "He opened the window and looked at the sea.\n"
-    "She sat by the river bank and wondered whether the bank would lend her the money that she needed so much.",
-    "好。\n狗叫了。\n谁在那里？\n火车又晚点了。\n面包是用面粉、水和盐做的。\n他打开窗户，看着大海。\n"
-    "她坐在河边，想着银行会不会借给她那笔她非常需要的钱，可是谁也不能回答她的问题。",
+    "Yes.\nA dog barked.\nWho is there?\nThe train was late again.\nBread is made of flour, water and salt.\nHe "
+    "opened the window and looked at the sea.\nShe sat by the river bank and wondered whether the bank would lend "
+    "her the money that she needed so much.",
+    "好。\n狗叫了。\n谁在那里？\n火车又晚点了。\n面包是用面粉、水和盐做的。\n他打开窗户，看着大海。\n她坐在河边，"
+    "想着银行会不会借给她那笔她非常需要的钱，可是谁也不能回答她的问题。",
 )
 """Seven sentences that stand beside the reader's text in a batch, a line each."""
 MOVED = 1e-4  # a smaller change of a hidden state is rounding
