@@ -52,12 +52,12 @@ WRITES = Kind(
 )
 PREDICTS = Kind(
     lambda loaded: loaded.runner.predicts,
-    Both("predicts no tokens", "不预测 token"),
+    Both("predicts no tokens", "不能预测 token"),
     "mini-bert",
 )
 FILLS_MASKS = Kind(
     lambda loaded: loaded.fills_masks,
-    Both("guesses no hidden tokens", "不猜被遮住的 token"),
+    Both("guesses no hidden tokens", "不能猜被遮住的 token"),
     "mini-bert",
 )
 OWN = Kind(

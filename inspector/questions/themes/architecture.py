@@ -73,10 +73,10 @@ def _encoder(subject: Subject) -> Measured:
 
 ENCODER_BLOCK = Question(
     83,
-    asked=Both("Is an encoder N layers of attention, FFN, add and norm?", "编码器由哪些部分组成？"),
+    asked=Both("What is an encoder made of?", "编码器由哪些部分组成？"),
     said=Both(
-        "An encoder is a stack of N equal layers, each with multi-head attention and an FFN, each followed by "
-        "“add & norm”.",
+        "An encoder is a stack of N layers that are built alike, each with multi-head attention and an FFN, each "
+        "followed by “add & norm”.",
         "编码器由 N 个结构相同的层堆叠而成，每层包含多头注意力和前馈网络，每个子层之后都有“残差相加与归一化”。",
     ),
     parts=(
@@ -105,12 +105,11 @@ ENCODER_BLOCK = Question(
     setting=Both(
         "What went into each sublayer and what it gave, summed up, beside what was seen behind the sum; all tokens, "
         "relative to the largest entry.",
-        "每个子层的输入与输出之和，与相加之后实际记录到的值相比；取所有 token，误差相对于最大分量。",
+        "每个子层的输入与输出之和，与相加之后实际记录到的值相比；对所有 token 比较，误差相对于最大分量。",
     ),
     because=Both(
-        "This is the layer of 2017, with N = 6. Most models since then put the norm before each sublayer "
-        "(pre-norm) and "
-        "one more at the end; the rest of the picture is the same.",
+        "This is the layer of 2017, with N = 6. Most models since then put the norm before each sublayer (pre-norm) "
+        "and one more at the end; the rest of the picture is the same.",
         "这是 2017 年论文的结构，N = 6。此后多数模型把归一化放到子层之前（Pre-LN），最后再加一个；其余不变。",
     ),
     refuted=Both(
@@ -191,7 +190,7 @@ DECODER_BLOCK = Question(
             (equal("ordered", 1),),
         ),
         Part(
-            Both("Self-attention gives later tokens no weight.", "自注意力对后面的 token 权重为 0。"),
+            Both("Self-attention gives later tokens no weight.", "自注意力给后面 token 的权重为 0。"),
             (equal("future", 0),),
         ),
         Part(
@@ -208,8 +207,15 @@ DECODER_BLOCK = Question(
     ),
     measure=_decoder,
     numbers={
-        "ordered": Quantity(Both("layers in that order", "按此顺序的层"), "%"),
-        "future": Quantity(Both("largest weight on a later token", "后面 token 上的最大权重")),
+        "ordered": Quantity(
+            Both(
+                "layers of self-attention, cross-attention, FFN, in this order", "依次为自注意力、交叉注意力、FFN 的层"
+            ),
+            "%",
+        ),
+        "future": Quantity(
+            Both("largest weight of self-attention on a later token", "自注意力给后面 token 的最大权重")
+        ),
         "keys": Quantity(
             Both("difference of the keys from the encoder's states times W_K", "K 与编码器输出乘 W_K 之差")
         ),
@@ -219,13 +225,13 @@ DECODER_BLOCK = Question(
     setting=Both(
         "The text as the source, and what the model writes for it as the target. Keys: of the first decoder layer, "
         "relative to their largest entry.",
-        "文本作源文，模型自己写出的作目标。K：解码器第一层，误差相对于最大分量。",
+        "文本作源文，模型自己生成的译文作目标。K：解码器第一层，误差相对于最大分量。",
     ),
     because=Both(
-        "The sides are easily mixed up. The one who asks is the decoder, for it has a token to write; what is asked is "
-        "the source. The map is therefore target × source, and square only by chance.",
-        "两边容易弄反。提问的是解码器，因为要写下一个 token 的是它；被查询的是源文。所以权重矩阵是目标 × 源，"
-        "一般不是方阵。",
+        "The sides are easily mixed up. The one who asks is the decoder, for it has a token to write; what is asked "
+        "is the source. The map is therefore target × source, and square only by chance.",
+        "两边容易弄反。提问的是解码器，因为要写下一个 token 的是它；被查询的是源文。"
+        "所以注意力矩阵是目标长度 × 源文长度，一般不是方阵。",
     ),
     refuted=Both(
         "A decoder whose cross-attention keys are not made from the encoder's last states.",
@@ -291,7 +297,7 @@ def _residual_whole(subject: Subject, watch: Watch) -> Measured:
         Lines(
             [
                 Series(
-                    Both("with residual", "有残差") if side == "A" else Both("without", "无残差"),
+                    Both("with residual", "有残差") if side == "A" else Both("without residual", "无残差"),
                     [at.step for at in one.curve],
                     [at.loss for at in one.curve],
                     part="residual",
@@ -321,9 +327,11 @@ RESIDUALS = Question(
             ),
             (below("neither", 1e-6),),
         ),
-        Part(Both("With both it arrives.", "两者都有时，梯度能传到。"), (above("both", 0.05),)),
+        Part(Both("With both the gradient arrives.", "两者都有时，梯度能传到。"), (above("both", 0.05),)),
         Part(
-            Both("It vanishes without the residual, norm or not.", "只要没有残差，有归一化梯度也会消失。"),
+            Both(
+                "Without the residual the gradient vanishes, norm or not.", "没有残差时，即使有归一化，梯度也会消失。"
+            ),
             (below("norm", 1e-6),),
         ),
         Part(
@@ -336,27 +344,40 @@ RESIDUALS = Question(
     ),
     measure=_residual,
     numbers={
-        "neither": Quantity(Both("gradient at the input / at the last layer, neither", "输入处与末层梯度之比，都没有")),
-        "both": Quantity(Both("the same, residual and norm", "同上，残差 + 归一化")),
-        "norm": Quantity(Both("the same, norm alone", "同上，只有归一化")),
+        "neither": Quantity(
+            Both(
+                "gradient at the input / at the last layer, neither residual nor norm",
+                "输入处与最后一层的梯度之比，无残差也无归一化",
+            )
+        ),
+        "both": Quantity(
+            Both(
+                "gradient at the input / at the last layer, residual and norm",
+                "输入处与最后一层的梯度之比，残差 + 归一化",
+            )
+        ),
+        "norm": Quantity(
+            Both("gradient at the input / at the last layer, norm alone", "输入处与最后一层的梯度之比，只有归一化")
+        ),
         "alike": Quantity(
             Both("cosine of two tokens after 24 layers, norm alone", "24 层后两个 token 的余弦，只有归一化")
         ),
-        "apart": Quantity(Both("the same, residual and norm", "同上，残差 + 归一化")),
+        "apart": Quantity(
+            Both("cosine of two tokens after 24 layers, residual and norm", "24 层后两个 token 的余弦，残差 + 归一化")
+        ),
     },
     setting=Both(
         "Untrained encoders of 24 layers, d = 32, 8 texts of 16 random tokens, float64, seed 0. What only a training "
         "shows is in the whole run.",
-        "未训练的 24 层编码器，d = 32，8 个文本各 16 个随机 token，float64，种子 0。只有训练才能看到的见完整实验。",
+        "未训练的 24 层编码器，d = 32，8 个文本各 16 个随机 token，float64，种子 0。只有训练才能看出的结果，"
+        "见完整实验。",
     ),
     because=Both(
         "x + f(x) has the derivative I + J, so a product of many layers keeps the I. A norm rescales and keeps "
         "gradients alive by itself; what it cannot keep is the difference between tokens, which attention averages "
-        "away. "
-        "That residuals also stop overfitting is said without a measurement.",
-        "x + f(x) 的导数是 I + J，多层相乘仍保留 I。归一化会重新缩放，单靠它梯度也不会消失；它留不住的是 token "
-        "之间的差别，"
-        "因为注意力会把它们平均掉。至于“残差能防止过拟合”，并没有实验依据。",
+        "away. That residuals also stop overfitting is said without a measurement.",
+        "x + f(x) 的导数是 I + J，多层相乘仍保留 I。归一化会重新缩放，单靠它梯度也不会消失；"
+        "它留不住的是 token 之间的差别，因为注意力会把它们平均掉。至于“残差能防止过拟合”，并没有实验依据。",
     ),
     refuted=Both(
         "A deep stack with neither whose gradient arrives, or one without residual whose tokens stay apart.",
@@ -369,8 +390,8 @@ RESIDUALS = Question(
     whole=Whole(
         run=_residual_whole,
         about=Both(
-            "The Lab's Transformer learns to turn 8 digits around, 300 steps, with residual and without, two seeds; "
-            "about 10 seconds on one core.",
+            "The Lab's Transformer learns to write 8 digits in reverse, 300 steps, with residual and without, two "
+            "seeds; about 10 seconds on one core.",
             "用 Lab 的 Transformer 学习把 8 个数字倒过来，300 步，有残差和无残差，各两个种子；单核约 10 秒。",
         ),
         parts=(
@@ -385,7 +406,7 @@ RESIDUALS = Question(
         ),
         numbers={
             "with": Quantity(Both("last loss with residual", "有残差的最终损失"), "nat"),
-            "without": Quantity(Both("last loss without", "无残差的最终损失"), "nat"),
+            "without": Quantity(Both("last loss without residual", "无残差的最终损失"), "nat"),
         },
         stored=Stored(
             {"with": 0.00653, "without": 1.427},
@@ -464,8 +485,8 @@ MIXING = Question(
         "attention_features": Quantity(Both("features that change, attention", "受影响的特征数，注意力")),
     },
     setting=Both(
-        "The first number of the first token's input is changed, in the first layer; attention's weights are kept, and "
-        "the change goes through W_V, the sum and W_O.",
+        "The first number of the first token's input is changed, in the first layer; attention's weights are kept, "
+        "and the change goes through W_V, the sum and W_O.",
         "在第一层改动首个 token 输入的第一个分量；注意力权重保持不变，变化经过 W_V、加权求和与 W_O。",
     ),
     because=Both(
@@ -533,7 +554,9 @@ LAYERS = Question(
     ),
     parts=(
         Part(
-            Both("All layers of a stack are one set of matrices.", "同一堆叠中的各层共用一组矩阵。"),
+            Both(
+                "All layers of a stack are one set of matrices.", "同一个堆叠（编码器或解码器）中的各层共用一组矩阵。"
+            ),
             (equal("distinct", 1),),
         ),
         Part(
@@ -544,25 +567,28 @@ LAYERS = Question(
     measure=_layers,
     numbers={
         "layers": Quantity(Both("layers", "层数")),
-        "distinct": Quantity(Both("sets of matrices among them", "其中不同的矩阵组数")),
+        "distinct": Quantity(Both("different sets of matrices among the layers", "各层中不同的矩阵组数")),
         "common": Quantity(
             Both("matrices that encoder's and decoder's layers share", "编码器层与解码器层共用的矩阵数")
         ),
-        "torch": Quantity(Both("parameters of torch's nn.Transformer", "torch 的 nn.Transformer 参数量")),
-        "albert": Quantity(Both("the same if its layers were shared", "若各层共享时的参数量")),
+        "torch": Quantity(Both("parameters of torch's nn.Transformer", "torch 的 nn.Transformer 的参数量")),
+        "albert": Quantity(
+            Both(
+                "parameters of torch's nn.Transformer if its layers were shared",
+                "若各层共享，torch 的 nn.Transformer 的参数量",
+            )
+        ),
     },
     setting=Both(
-        "The tensors that each layer multiplied by, told apart by where they lie in memory. Encoder and decoder: "
-        "of the "
-        "translator where the model has no two stacks.",
-        "各层用到的张量，按内存地址区分。编码器与解码器：若该模型没有两个堆叠，则用 translator。",
+        "The tensors that each layer multiplied by, told apart by where they lie in memory. Encoder and decoder: of "
+        "the translator where the model has no two stacks.",
+        "各层用到的张量，按内存地址区分。编码器与解码器：若该模型不是编码器-解码器，则用 translator。",
     ),
     because=Both(
-        "“Identical layers” in the paper means that they are built alike, not that they hold the same numbers. Sharing "
-        "exists, in the Universal Transformer and in ALBERT: fewer parameters, the same work.",
-        "论文说的“identical layers”是结构相同，不是数值相同。共享参数的做法确实存在，如 Universal Transformer 和 "
-        "ALBERT："
-        "参数变少，计算量不变。",
+        "“Identical layers” in the paper means that they are built alike, not that they hold the same numbers. "
+        "Sharing exists, in the Universal Transformer and in ALBERT: fewer parameters, the same work.",
+        "论文说的“identical layers”是结构相同，不是数值相同。共享参数的做法确实存在，"
+        "如 Universal Transformer 和 ALBERT：参数变少，计算量不变。",
     ),
     refuted=Both(
         "A model whose layers are one set of tensors: ALBERT is one.",
@@ -621,7 +647,7 @@ EMBEDDINGS = Question(
     ),
     parts=(
         Part(
-            Both("All places use one tensor.", "这几处用的是同一个张量。"),
+            Both("All these places use one tensor.", "这几处用的是同一个张量。"),
             (above("places", 1), equal("tensors", 1)),
         ),
         Part(
@@ -629,27 +655,32 @@ EMBEDDINGS = Question(
             (equal("vocabularies", 1),),
         ),
         Part(
-            Both("It saves a good part of the parameters: 10 % or more.", "能省下不少参数：至少 10 %。"),
+            Both("It saves a good part of the parameters: 10 % or more.", "能省下不少参数：至少 10%。"),
             (above("unshared", "parameters", times=1.1),),
         ),
     ),
     measure=_embeddings,
     numbers={
-        "places": Quantity(Both("places with a row for each token", "每个 token 占一行的地方")),
-        "tensors": Quantity(Both("tensors among them", "其中不同的张量")),
-        "vocabularies": Quantity(Both("different numbers of rows", "不同的行数")),
+        "places": Quantity(
+            Both("places where a matrix with a row for each token is used", "用到词表矩阵（每个 token 一行）的地方")
+        ),
+        "tensors": Quantity(
+            Both("different tensors among the matrices with a row for each token", "词表矩阵中不同的张量")
+        ),
+        "vocabularies": Quantity(
+            Both("different numbers of rows of the matrices with a row for each token", "词表矩阵中不同的行数")
+        ),
         "parameters": Quantity(Both("parameters", "参数量")),
-        "unshared": Quantity(Both("parameters, were they not shared", "若不共享时的参数量")),
+        "unshared": Quantity(Both("parameters of the model if no matrix were shared", "若不共享，模型的参数量")),
     },
     setting=Both(
-        "The model's own parameters: those with at least as many rows as the tokenizer has pieces, told apart by where "
-        "they lie in memory.",
+        "The model's own parameters: those with at least as many rows as the tokenizer has pieces, told apart by "
+        "where they lie in memory.",
         "模型自己的参数：行数不少于词表大小的矩阵，按内存地址区分。",
     ),
     because=Both(
         "A joint vocabulary makes the softmax larger, for words of both languages stand in it: sharing saves "
-        "parameters, "
-        "not work. Where scripts differ much, few pieces are really common.",
+        "parameters, not work. Where scripts differ much, few pieces are really common.",
         "共用词表会让 softmax 变大，因为两种语言的词都在里面：省的是参数，不是计算。文字差别大时，"
         "真正共用的子词并不多。",
     ),
@@ -691,7 +722,7 @@ TIED = Question(
     ),
     said=Both(
         "Embedding and output layer are both (v, d), so that one matrix can serve both.",
-        "词嵌入和输出层 FC 的权重都是 (v, d)，所以可以直接共享。",
+        "词嵌入和输出层（FC）的权重都是 (v, d)，所以可以直接共享。",
     ),
     parts=(
         Part(
@@ -703,21 +734,20 @@ TIED = Question(
     measure=_tied,
     numbers={
         "rows": Quantity(Both("rows of the embedding", "词嵌入的行数")),
-        "head_rows": Quantity(Both("tokens of the output", "输出的 token 数")),
+        "head_rows": Quantity(Both("number of tokens that the output layer scores", "输出层的 token 数")),
         "columns": Quantity(Both("width of the embedding", "词嵌入的宽度")),
-        "head_columns": Quantity(Both("width that the output takes", "输出层的输入宽度")),
-        "tensors": Quantity(Both("tensors for both", "两者共用几个张量")),
+        "head_columns": Quantity(Both("width that the output layer takes", "输出层的输入宽度")),
+        "tensors": Quantity(Both("different tensors for embedding and output layer", "词嵌入与输出层用到的不同张量")),
     },
     setting=Both(
-        "The table from which the tokens were looked up, and the matrix that made the logits, as they were seen in the "
-        "run.",
-        "运行时查到的词嵌入表，以及算出 logits 的矩阵。",
+        "The table from which the tokens were looked up, and the matrix that made the logits, as they were seen in "
+        "the run.",
+        "运行时用来查 token 的词嵌入表，以及算出 logits 的矩阵。",
     ),
     because=Both(
         "The embedding multiplies a one-hot row (v) into d, the output a state (d) into v: one is the other's "
-        "transpose, "
-        "and nn.Linear(d, v) stores its weight as (v, d) anyway. Large models often keep two: it can be done, it need "
-        "not.",
+        "transpose, and nn.Linear(d, v) stores its weight as (v, d) anyway. Large models often keep two: it can be "
+        "done, it need not.",
         "嵌入把 v 维 one-hot 变成 d 维，输出把 d 维变成 v 维，互为转置；而 nn.Linear(d, v) 的权重本来就存成 (v, d)。"
         "大模型常常不共享：可以共享，不等于必须共享。",
     ),
@@ -773,28 +803,35 @@ CLOSEST = Question(
     ),
     said=Both(
         "With shared weights the output layer finds the token whose vector is closest to the state.",
-        "共享权重时，FC 层就是在找与隐藏状态最接近的词向量。",
+        "共享权重时，输出层（FC）就是在找与隐藏状态最接近的词向量。",
     ),
     parts=(
         Part(Both("With rows of one length it does.", "各行等长时确实如此。"), (equal("equal", 1),)),
-        Part(Both("With rows of any length it does too.", "各行不等长时也如此。"), (equal("unequal", 1),)),
+        Part(Both("With rows of any length it does so too.", "各行不等长时也如此。"), (equal("unequal", 1),)),
         Part(Both("In this model it does on this text.", "该模型在该文本上如此。"), (near("own", 1, within=0.001),)),
     ),
     measure=_closest,
     numbers={
-        "equal": Quantity(Both("choices that are nearest, rows of one length", "选中即最近，各行等长"), "%"),
-        "unequal": Quantity(Both("choices that are nearest, lengths 1 to 20", "选中即最近，长度 1 到 20"), "%"),
-        "own": Quantity(Both("choices that are nearest, this model", "选中即最近，该模型"), "%"),
-        "shortest": Quantity(Both("shortest row of this model", "该模型最短的一行")),
-        "longest": Quantity(Both("longest row", "最长的一行")),
+        "equal": Quantity(
+            Both("choices that are the nearest row, rows of one length", "选中的行就是最近的行的比例，各行等长"), "%"
+        ),
+        "unequal": Quantity(
+            Both(
+                "choices that are the nearest row, rows of lengths 1 to 20", "选中的行就是最近的行的比例，长度 1 到 20"
+            ),
+            "%",
+        ),
+        "own": Quantity(
+            Both("choices that are the nearest row, this model", "选中的行就是最近的行的比例，该模型"), "%"
+        ),
+        "shortest": Quantity(Both("length of this model's shortest row", "该模型最短一行的长度")),
+        "longest": Quantity(Both("length of this model's longest row", "该模型最长一行的长度")),
     },
     setting=Both(
-        "Random: 1,000 rows of width 64, seed 0, each of which is the state once; lengths e^u, u from 0 to 3. "
-        "Model: all positions of the "
-        "text, its head without the bias. Nearest is Euclidean.",
+        "Random: 1,000 rows of width 64, seed 0, each of which is the state once; lengths e^u, u from 0 to 3. Model: "
+        "all positions of the text, its head without the bias. Nearest is Euclidean.",
         "随机：1000 行，宽 64，种子 0，轮流以每一行作为状态；长度 e^u，u 取 0 到 3。模型：文本的所有位置，"
-        "不计输出层偏置。"
-        "“最近”指欧氏距离。",
+        "不计输出层偏置。“最近”指欧氏距离。",
     ),
     because=Both(
         "|x − e|² = |x|² − 2 x·e + |e|²: the largest product is the smallest distance where all |e| are equal. A long "
@@ -868,24 +905,26 @@ RELU = Question(
     asked=Both("What is good and bad about ReLU?", "ReLU 有哪些优缺点？"),
     said=Both(
         "ReLU does not saturate and is cheap; its outputs are not centred at 0, and up to 40 % of its units die.",
-        "ReLU 不会饱和、计算快；但输出不以 0 为中心，而且可能有 40 % 的神经元“死亡”。",
+        "ReLU 不会饱和、计算快；但输出不以 0 为中心，而且可能有 40% 的神经元“死亡”。",
     ),
     parts=(
         Part(Both("For x > 0 its slope is always 1.", "x > 0 时斜率恒为 1。"), (equal("slope", 1),)),
         Part(
-            Both("It saturates nowhere: no slope is 0 on this text.", "它处处不饱和：在该文本上没有斜率为 0 的点。"),
+            Both(
+                "ReLU saturates nowhere: no slope is 0 on this text.", "ReLU 处处不饱和：在该文本上没有斜率为 0 的点。"
+            ),
             (equal("flat", 0),),
         ),
         Part(
-            Both("Its outputs are not centred: their mean is above 0.", "输出不以 0 为中心：平均值大于 0。"),
+            Both("ReLU's outputs are not centred: their mean is above 0.", "ReLU 的输出不以 0 为中心：均值大于 0。"),
             (above("mean", 0.1),),
         ),
         Part(
-            Both("At a usual learning rate 40 % of the units die.", "在通常的学习率下，40 % 的单元会死亡。"),
+            Both("At a usual learning rate 40 % of the units die.", "在通常的学习率下，40% 的单元会死亡。"),
             (above("usual", 0.3),),
         ),
         Part(
-            Both("At a very high one they do.", "学习率非常大时会。"),
+            Both("At a very high learning rate they do.", "学习率非常大时，会有这么多单元死亡。"),
             (above("high", 0.3),),
         ),
     ),
@@ -894,28 +933,25 @@ RELU = Question(
         "slope": Quantity(Both("smallest slope for x > 0", "x > 0 时的最小斜率")),
         "flat": Quantity(Both("places with slope 0 on this text", "该文本上斜率为 0 的比例"), "%"),
         "mean": Quantity(Both("mean / deviation of ReLU's outputs", "ReLU 输出的均值 / 标准差")),
-        "usual": Quantity(Both("units that die, learning rate 0.1", "死亡单元，学习率 0.1"), "%"),
-        "high": Quantity(Both("units that die, learning rate 3", "死亡单元，学习率 3"), "%"),
+        "usual": Quantity(Both("units that die, learning rate 0.1", "死亡单元的比例，学习率 0.1"), "%"),
+        "high": Quantity(Both("units that die, learning rate 3", "死亡单元的比例，学习率 3"), "%"),
         "silent": Quantity(
             Both("units of this model above 0 for no token of the text", "该模型在该文本上从未大于 0 的单元"), "%"
         ),
     },
     setting=Both(
-        "The inputs of the middle layer's activation function on this text are put through ReLU, whatever the "
-        "model's own "
-        "is. Dying: a network with two hidden layers of 128 units, 200 steps of SGD, seed 0, tried on 4,096 vectors.",
+        "The inputs of the middle layer's activation function on this text are put through ReLU, whatever the model's "
+        "own is. Dying: a network with two hidden layers of 128 units, 200 steps of SGD, seed 0, tried on 4,096 "
+        "vectors.",
         "把中间一层激活函数的输入送进 ReLU，不管模型自己用的是什么。死亡：两个隐藏层各 128 个单元的网络，SGD 200 步，"
         "种子 0，用 4096 个向量检验。",
     ),
     because=Both(
         "A large step can push a unit's bias so low that no input reaches it, and then no gradient does. How many "
-        "depends "
-        "on the learning rate; the often quoted 40 % has no setting with it. A unit that is silent on one text "
-        "need not be "
-        "dead.",
-        "一步迈得太大，偏置会低到任何输入都激活不了它，从此也没有梯度。死多少取决于学习率；常被引用的“40 "
-        "%”没有说明条件。"
-        "在一个文本上不激活，并不等于死亡。",
+        "depends on the learning rate; the often quoted 40 % has no setting with it. A unit that is silent on one "
+        "text need not be dead.",
+        "一次更新太大，会把单元的偏置压到任何输入都激活不了它的程度，此后也就没有梯度。死多少取决于学习率；"
+        "常被引用的“40%”没有说明条件。在一个文本上不激活，并不等于死亡。",
     ),
     refuted=Both(
         "Many dead units at a usual learning rate, or none at a very high one.",
@@ -928,9 +964,8 @@ RELU = Question(
     whole=Whole(
         run=_relu_whole,
         about=Both(
-            "The same small network learns for 2,000 steps at six learning rates from 0.001 to 5: about 5 seconds "
-            "on one "
-            "core.",
+            "The same small network learns for 2,000 steps at six learning rates from 0.001 to 5: about 5 seconds on "
+            "one core.",
             "同一个小网络在 0.001 到 5 的六个学习率下各训练 2000 步：单核约 5 秒。",
         ),
         parts=(
@@ -944,10 +979,10 @@ RELU = Question(
             ),
         ),
         numbers={
-            "small": Quantity(Both("dead units, learning rate 0.001", "死亡单元，学习率 0.001"), "%"),
-            "usual": Quantity(Both("dead units, learning rate 0.1", "死亡单元，学习率 0.1"), "%"),
-            "one": Quantity(Both("dead units, learning rate 1", "死亡单元，学习率 1"), "%"),
-            "largest": Quantity(Both("dead units, learning rate 5", "死亡单元，学习率 5"), "%"),
+            "small": Quantity(Both("dead units, learning rate 0.001", "死亡单元的比例，学习率 0.001"), "%"),
+            "usual": Quantity(Both("dead units, learning rate 0.1", "死亡单元的比例，学习率 0.1"), "%"),
+            "one": Quantity(Both("dead units, learning rate 1", "死亡单元的比例，学习率 1"), "%"),
+            "largest": Quantity(Both("dead units, learning rate 5", "死亡单元的比例，学习率 5"), "%"),
         },
         stored=Stored(
             {"small": 0.0, "usual": 0.0, "one": 0.0, "largest": 0.992},

@@ -83,7 +83,7 @@ def _encoder(subject: Subject) -> Measured:
             ),
         ),
         x_title=Both("layer", "层"),
-        y_title=Both("earlier tokens' keys moved by a later token", "后面的 token 使前面的 K 变化"),
+        y_title=Both("change of earlier tokens' keys by a later token", "前面各 token 的 K 因后面 token 而发生的变化"),
     )
     return Measured({"encoder": float(own["relative"].max()), "decoder": float(other["relative"].max())}, picture)
 
@@ -100,12 +100,15 @@ IS_ENCODER = Question(
             Both("A later token changes the earlier ones.", "后面的 token 会改变前面的 token。"),
             (above("encoder", 1e-3),),
         ),
-        Part(Both("In a decoder it does not.", "在解码器中不会。"), (below("decoder", 1e-4),)),
+        Part(
+            Both("In a decoder a later token does not.", "在解码器中，后面的 token 不会改变前面的 token。"),
+            (below("decoder", 1e-4),),
+        ),
     ),
     measure=_encoder,
     numbers={
-        "encoder": Quantity(Both("earlier keys moved, this encoder", "前面的 K 的变化，该编码器")),
-        "decoder": Quantity(Both("earlier keys moved, mini-gpt", "前面的 K 的变化，mini-gpt")),
+        "encoder": Quantity(Both("change of earlier tokens' keys, this encoder", "前面各 token 的 K 的变化，该编码器")),
+        "decoder": Quantity(Both("change of earlier tokens' keys, mini-gpt", "前面各 token 的 K 的变化，mini-gpt")),
     },
     setting=Both(
         "The text without its last token and with it: |after − before| / |before| of earlier tokens' keys, mean over "
@@ -114,9 +117,8 @@ IS_ENCODER = Question(
         "对照是解码器 mini-gpt。",
     ),
     because=Both(
-        "Encoder and decoder differ in the mask, and in the attention to a source. BERT has neither the causal "
-        "mask nor a "
-        "source, so it is trained on hidden tokens and not on the next one.",
+        "Encoder and decoder differ in the mask, and in the attention to a source. BERT has neither the causal mask "
+        "nor a source, so it is trained on hidden tokens and not on the next one.",
         "编码器与解码器的差别在于因果掩码和交叉注意力。BERT 两者都没有，所以用被遮住的 token 训练，"
         "而不是预测下一个 token。",
     ),
@@ -172,7 +174,7 @@ GRANULARITY = Question(
         Part(
             Both(
                 "Characters cost more pairs than pieces: at least twice as many.",
-                "字粒度的注意力格子数至少是子词的两倍。",
+                "字粒度的 token 对数至少是子词的两倍。",
             ),
             (at_least("cells", 2),),
         ),
@@ -186,8 +188,12 @@ GRANULARITY = Question(
         "characters": Quantity(Both("characters", "字符数")),
         "words": Quantity(Both("words", "词数")),
         "pieces": Quantity(Both("tokens of this model", "该模型的 token 数")),
-        "cells": Quantity(Both("pairs with characters / with the model's tokens", "字粒度与该模型的 n² 之比")),
-        "unknown_words": Quantity(Both("words that the word vocabulary lacks", "未登录词占比"), "%"),
+        "cells": Quantity(
+            Both("pairs with characters / with the model's tokens", "字粒度与该模型的 token 对数（n²）之比")
+        ),
+        "unknown_words": Quantity(
+            Both("words of the text that the word vocabulary lacks", "文本中未登录词的占比"), "%"
+        ),
         "vocabulary": Quantity(Both("vocabulary of this model", "该模型的词表大小")),
     },
     setting=Both(
@@ -197,11 +203,10 @@ GRANULARITY = Question(
         "中文文本用《故乡》）。",
     ),
     because=Both(
-        "The trade-off is real, and WordPiece is the way between: frequent words whole, rare ones in pieces. "
-        "Chinese BERT "
-        "does cut into characters, which is where the saying comes from; English BERT has 30,522 pieces.",
-        "取舍确实存在，WordPiece 取其中：常见词保持完整，罕见词拆成子词。"
-        "中文 BERT 确实按字切分，这种说法由此而来；英文 BERT 有 30522 个子词。",
+        "The trade-off is real, and WordPiece is the way between: frequent words whole, rare ones in pieces. Chinese "
+        "BERT does cut into characters, which is where the saying comes from; English BERT has 30,522 pieces.",
+        "取舍确实存在，WordPiece 取折中：常见词保持完整，罕见词拆成子词。中文 BERT 确实按字切分，这种说法由此而来；"
+        "英文 BERT 有 30522 个子词。",
     ),
     refuted=Both(
         "An English BERT whose tokens are characters, or texts whose words a fixed list always holds.",
@@ -280,28 +285,34 @@ MASKING = Question(
     ),
     measure=_masking,
     numbers={
-        "masked": Quantity(Both("become [MASK]", "换成 [MASK]"), "%"),
-        "random": Quantity(Both("become a random token", "换成随机 token"), "%"),
+        "masked": Quantity(Both("share of all tokens that become [MASK]", "换成 [MASK] 的占全部 token 的比例"), "%"),
+        "random": Quantity(
+            Both("share of all tokens that become a random token", "换成随机 token 的占全部 token 的比例"), "%"
+        ),
         "kept": Quantity(Both("stay", "不变"), "%"),
-        "top_15": Quantity(Both("guessed right of 15 %", "遮住 15% 时猜对的比例"), "%"),
-        "right_15": Quantity(Both("guessed right at 15 %, of all tokens", "遮住 15% 时猜对的占全部 token"), "%"),
-        "right_40": Quantity(Both("guessed right at 40 %, of all tokens", "遮住 40% 时猜对的占全部 token"), "%"),
+        "top_15": Quantity(
+            Both("hidden tokens that are guessed right at 15 %", "遮住 15% 时，猜对的占被遮住的比例"), "%"
+        ),
+        "right_15": Quantity(
+            Both("tokens that are guessed right at 15 %, of all tokens", "遮住 15% 时，猜对的占全部 token 的比例"), "%"
+        ),
+        "right_40": Quantity(
+            Both("tokens that are guessed right at 40 %, of all tokens", "遮住 40% 时，猜对的占全部 token 的比例"), "%"
+        ),
     },
     setting=Both(
-        "100,000 draws by the rule on this text, seed 0; guesses of a masked language model on the text, 20 "
-        "draws at 40 % "
-        "and more at lower rates. A trained model is asked; what another rate does to training is not measured here.",
-        "按规则在该文本上抽取 100000 次，种子 0；掩码语言模型在该文本上猜词，40% 时抽 20 次，比例低时更多。"
+        "100,000 draws by the rule on this text, seed 0; guesses of a masked language model on the text, 20 draws at "
+        "40 % and more at lower rates. A trained model is asked; what another rate does to training is not measured "
+        "here.",
+        "按规则在该文本上抽取 10 万次，种子 0；掩码语言模型在该文本上猜词，40% 时抽 20 次，比例低时更多。"
         "这里问的是训练好的模型，没有测量不同比例对训练的影响。",
     ),
     because=Both(
-        "Few hidden tokens give few predictions for the same work, many leave too little to guess from. Between "
-        "the two "
-        "there is no law: 40 % wins for large models in Wettig et al. 2023. 10 % stay, and 10 % are wrong, because a "
-        "text has no [MASK] when the model is used.",
-        "遮得太少，同样的计算量得到的预测少；遮得太多，线索不够。两者之间没有定律：Wettig 等人 2023 "
-        "年发现大模型用 40% 更好。"
-        "保留 10%、随机替换 10%，是因为使用模型时文本里没有 [MASK]。",
+        "Few hidden tokens give few predictions for the same work, many leave too little to guess from. Between the "
+        "two there is no law: 40 % wins for large models in Wettig et al. 2023. 10 % stay, and 10 % are wrong, "
+        "because a text has no [MASK] when the model is used.",
+        "遮得太少，同样的计算量得到的预测少；遮得太多，线索不够。两者之间没有定律："
+        "Wettig 等人（2023）发现大模型用 40% 更好。保留 10%、随机替换 10%，是因为使用模型时文本里没有 [MASK]。",
     ),
     refuted=Both("A reason that gives 15 % without trying.", "如果有理论能不经实验得出 15%，结论就被推翻。"),
     formula=r"0.15 \cdot (0.8, 0.1, 0.1): \quad <masked>, \; <random>, \; <kept>",
@@ -355,7 +366,10 @@ CLS = Question(
             (above("text", 0.05),),
         ),
         Part(
-            Both("Its state is a weighted average of the other states.", "它的状态是其他 token 状态的加权平均。"),
+            Both(
+                "The state of [CLS] is a weighted average of the other states.",
+                "[CLS] 的状态是其他 token 状态的加权平均。",
+            ),
             (below("miss", 0.1),),
         ),
     ),
@@ -365,13 +379,18 @@ CLS = Question(
             Both("attention of [CLS] on the text, largest layer", "[CLS] 对文本的注意力，最大的一层"), "%"
         ),
         "miss": Quantity(
-            Both("distance from the nearest average, of its length", "与最近加权平均的距离，相对自身长度")
+            Both(
+                "distance of [CLS] from the nearest weighted average, relative to its length",
+                "[CLS] 与最近的加权平均的距离，相对自身长度",
+            )
         ),
         "cls": Quantity(
             Both("rank of the paraphrase by [CLS], mean; 1 is best", "用 [CLS] 时同义句的平均名次，1 最好")
         ),
-        "mean": Quantity(Both("rank of the paraphrase by the mean", "用平均向量时同义句的平均名次")),
-        "agreement": Quantity(Both("cosine of [CLS] and the mean", "[CLS] 与平均向量的余弦")),
+        "mean": Quantity(
+            Both("rank of the paraphrase by the mean vector, mean; 1 is best", "用平均向量时同义句的平均名次，1 最好")
+        ),
+        "agreement": Quantity(Both("cosine of [CLS] and the mean vector", "[CLS] 与平均向量的余弦")),
     },
     setting=Both(
         "Last states on this text: the nearest average with weights of 0 or more and sum 1. Ranks: four pairs of "
@@ -379,14 +398,12 @@ CLS = Question(
         "该文本的最后一层状态：求权重非负、和为 1 的最近加权平均。名次：四对同义句，每句在其余七句中找自己的同义句。",
     ),
     because=Both(
-        "A weighted average is what one attention takes. Around it stand [CLS]'s own embedding, residual sums, "
-        "norms and "
-        "FFNs, so its state is something of its own, made for what it was trained on: in BERT the next sentence. "
-        "Without "
-        "tuning it ranks sentences worse than averaging (Reimers & Gurevych 2019).",
+        "A weighted average is what one attention takes. Around it stand [CLS]'s own embedding, residual sums, norms "
+        "and FFNs, so its state is something of its own, made for what it was trained on: in BERT the next sentence. "
+        "Without tuning it ranks sentences worse than averaging (Reimers & Gurevych 2019).",
         "“加权平均”只是一次注意力所取的内容。除此之外还有 [CLS] 自己的嵌入、残差连接、归一化和 FFN，"
-        "所以它的状态自成一体，取决于训练任务：在 BERT 里是下一句预测。不微调时，它排句子不如取平均（Reimers 和 "
-        "Gurevych 2019）。",
+        "所以它的状态自成一体，取决于训练任务：在 BERT 里是下一句预测。不微调时，"
+        "用它给句子排序不如用平均向量（Reimers 和 Gurevych，2019）。",
     ),
     refuted=Both(
         "A model whose last [CLS] lies within the span of the other states.",
@@ -456,11 +473,16 @@ NONLINEAR = Question(
     measure=_nonlinear,
     numbers={
         "ffn": Quantity(
-            Both("FFN(x) + FFN(−x) − 2 FFN(0), of its length; 0 if linear", "FFN 偏离线性的程度；线性时为 0")
+            Both(
+                "FFN(x) + FFN(−x) − 2 FFN(0), relative to the output's length; 0 if linear",
+                "FFN(x) + FFN(−x) − 2 FFN(0)，相对输出的长度；线性时为 0",
+            )
         ),
-        "softmax": Quantity(Both("attention, input doubled", "注意力，输入加倍"), "×"),
-        "without": Quantity(Both("(Q Kᵀ) V without softmax, input doubled", "不带 softmax 的 (Q Kᵀ)V，输入加倍"), "×"),
-        "norm": Quantity(Both("norm, input doubled", "归一化，输入加倍"), "×"),
+        "softmax": Quantity(Both("growth of attention's output, input doubled", "注意力输出的倍数，输入加倍"), "×"),
+        "without": Quantity(
+            Both("growth of (Q Kᵀ) V without softmax, input doubled", "不带 softmax 的 (Q Kᵀ) V 的倍数，输入加倍"), "×"
+        ),
+        "norm": Quantity(Both("growth of the norm's output, input doubled", "归一化输出的倍数，输入加倍"), "×"),
     },
     setting=Both(
         "The FFN and the norm in the middle of the stack, and attention of layer 0 without masks and biases, on this "
@@ -470,11 +492,11 @@ NONLINEAR = Question(
     because=Both(
         "Q, K and V are each linear in the input, so their product is cubic before any softmax. A norm divides by the "
         "size of its input, and gives the same for 2x as for x.",
-        "Q、K、V 各自对输入是线性的，所以三者相乘在 softmax 之前就已是三次的。归一化除以输入的大小，输入 2x 和 x "
-        "结果相同。",
+        "Q、K、V 各自对输入是线性的，所以三者相乘在 softmax 之前就已是三次的。归一化除以输入的大小，"
+        "输入 2x 和 x 结果相同。",
     ),
     refuted=Both(
-        "A norm, or (Q Kᵀ) V, that doubles with its input.", "如果归一化或 (Q Kᵀ)V 随输入加倍而加倍，结论就被推翻。"
+        "A norm, or (Q Kᵀ) V, that doubles with its input.", "如果归一化或 (Q Kᵀ) V 随输入加倍而加倍，结论就被推翻。"
     ),
     formula=r"\frac{|f(2x)|}{|f(x)|}: \quad (QK^\top)V = <without>, \qquad \mathrm{LN} = <norm>",
     papers=(DEVLIN_2019, VASWANI_2017),
@@ -507,8 +529,8 @@ def _long(subject: Subject) -> Measured:
         [
             Both("cut off: tokens read", "截断：读到的 token"),
             Both("windows: tokens read", "滑动窗口：读到的 token"),
-            Both("Longformer: pairs", "Longformer：格子数"),
-            Both("BigBird: pairs", "BigBird：格子数"),
+            Both("Longformer: pairs", "Longformer：token 对"),
+            Both("BigBird: pairs", "BigBird：token 对"),
         ],
         [kept["first"], kept["windows"], shown["longformer"], shown["bigbird"]],
         Both("share of the whole", "占全部的比例"),
@@ -528,7 +550,7 @@ LONG = Question(
         Part(Both("Cutting off loses a part of the text.", "截断会丢掉一部分文本。"), (below("first", 1),)),
         Part(Both("Windows read every token.", "滑动窗口能读到每个 token。"), (equal("windows", 1),)),
         Part(
-            Both("Sparse masks see less than a quarter of the pairs.", "稀疏掩码能看到的格子不到四分之一。"),
+            Both("Sparse masks see less than a quarter of the pairs.", "稀疏掩码下能看到的 token 对不到四分之一。"),
             (below("longformer", 0.25), below("bigbird", 0.25)),
         ),
         Part(Both("The whole document can be fed.", "可以直接输入整篇文档。"), (at_most("document", "limit"),)),
@@ -537,29 +559,28 @@ LONG = Question(
     numbers={
         "document": Quantity(Both("tokens of four book pages", "四页书的 token 数")),
         "limit": Quantity(Both("tokens that this model reads at most", "该模型最多读的 token 数")),
-        "first": Quantity(Both("tokens left when the rest is cut off", "截断后剩下的 token"), "%"),
+        "first": Quantity(Both("tokens that are left when the rest is cut off", "截断后剩下的 token"), "%"),
         "windows": Quantity(Both("tokens that windows read", "滑动窗口读到的 token"), "%"),
-        "longformer": Quantity(Both("pairs that Longformer sees", "Longformer 能看到的格子"), "%"),
-        "bigbird": Quantity(Both("pairs that BigBird sees", "BigBird 能看到的格子"), "%"),
+        "longformer": Quantity(Both("pairs that Longformer sees", "Longformer 能看到的 token 对"), "%"),
+        "bigbird": Quantity(Both("pairs that BigBird sees", "BigBird 能看到的 token 对"), "%"),
     },
     setting=Both(
-        "A document of four book pages (Pride and Prejudice, or 故乡), cut by this model's tokenizer; pieces as "
-        "long as "
-        "the model reads, 512 tokens at most. Longformer: 32 to either side and one global token; BigBird: "
-        "blocks of 16.",
+        "A document of four book pages (Pride and Prejudice, or 故乡), cut by this model's tokenizer; pieces as long "
+        "as the model reads, 512 tokens at most. Longformer: 32 to either side and one global token; BigBird: blocks "
+        "of 16.",
         "四页书的文档（《傲慢与偏见》或《故乡》），用该模型的分词器切分；每段取模型能读的长度，最多 512 个 token。"
         "Longformer：两侧各 32 个，一个全局 token；BigBird：块大小 16。",
     ),
     because=Both(
-        "A learned table of positions ends: BERT has no vector for position 512. Padding fills a batch and makes "
-        "no text "
-        "readable. Each way has its price: what is cut off, what windows do not see of each other, what a mask hides.",
-        "可学习的位置嵌入有尽头：BERT 没有第 512 号位置的向量。填充（padding）只是补齐批次，并不能让长文本可读。"
-        "每种办法都有代价：被截掉的、窗口之间互相看不到的、被掩码遮住的。",
+        "A learned table of positions ends: BERT has no vector for position 512. Padding fills a batch and makes no "
+        "text readable. Each way has its price: what is cut off, what windows do not see of each other, what a mask "
+        "hides.",
+        "可学习的位置编码有长度上限：BERT 没有位置 512 的向量（位置从 0 数起）。填充（padding）只是补齐批次，"
+        "并不能让长文本可读。每种办法都有代价：被截掉的、窗口之间互相看不到的、被掩码遮住的。",
     ),
     refuted=Both(
         "A BERT that reads a document longer than its table of positions as it is.",
-        "如果 BERT 能直接读超过位置嵌入长度的文档，结论就被推翻。",
+        "如果 BERT 能直接读比位置编码表更长的文档，结论就被推翻。",
     ),
     formula=r"n = <document>, \; n_{\max} = <limit>, \qquad \frac{nnz}{n^2}: \; <longformer>, \; <bigbird>",
     papers=(DEVLIN_2019, BELTAGY_2020, ZAHEER_2020),
@@ -616,9 +637,8 @@ PIECES = Question(
     asked=Both("BPE, WordPiece, unigram: where do they differ?", "BPE、WordPiece、Unigram 有什么区别？"),
     said=Both(
         "BPE joins the most frequent pair, WordPiece the pair that raises the likelihood most, unigram drops the "
-        "pieces "
-        "that it can best spare.",
-        "BPE 合并出现次数最多的符号对，WordPiece 合并使似然提升最大的符号对，Unigram 则逐步删去损失最小的子词。",
+        "pieces that it can best spare.",
+        "BPE 合并出现次数最多的符号对，WordPiece 合并使似然提升最大的符号对，Unigram 则逐步删去使损失增加最少的子词。",
     ),
     parts=(
         Part(
@@ -632,7 +652,7 @@ PIECES = Question(
         Part(
             Both(
                 "Unigram can spare some pieces far better than others.",
-                "对 Unigram 来说，有些子词远比另一些更可有可无。",
+                "对 Unigram 来说，删去有些子词的代价远小于删去另一些。",
             ),
             (below("least", "most", times=0.1),),
         ),
@@ -640,7 +660,9 @@ PIECES = Question(
     measure=_pieces,
     numbers={
         "frequent": Quantity(Both("merges of the most frequent pair, BPE", "合并最高频符号对的比例，BPE"), "%"),
-        "gain": Quantity(Both("the same by likelihood gain", "同上，按似然增益"), "%"),
+        "gain": Quantity(
+            Both("merges of the most frequent pair, by likelihood gain", "合并最高频符号对的比例，按似然增益"), "%"
+        ),
         "least": Quantity(Both("loss without the least needed piece", "去掉最不需要的子词的损失"), Both("nats", "nat")),
         "most": Quantity(Both("loss without the most needed piece", "去掉最需要的子词的损失"), Both("nats", "nat")),
     },
@@ -651,11 +673,11 @@ PIECES = Question(
         "不用加载的模型，因为它的词表早已学好。",
     ),
     because=Both(
-        "BPE and WordPiece build up from characters and differ in what they count; unigram starts with many pieces and "
-        "prunes. In use BPE replays its merges, WordPiece takes the longest piece that fits, unigram the "
+        "BPE and WordPiece build up from characters and differ in what they count; unigram starts with many pieces "
+        "and prunes. In use BPE replays its merges, WordPiece takes the longest piece that fits, unigram the "
         "likeliest cut.",
-        "BPE 和 WordPiece 都从字符开始合并，区别在于计分；Unigram 从很多子词开始删减。"
-        "使用时，BPE 按顺序重放合并，WordPiece 取最长匹配，Unigram 取概率最大的切分。",
+        "BPE 和 WordPiece 都从字符开始合并，区别在于计分；Unigram 从很多子词开始删减。使用时，BPE 按顺序重放合并，"
+        "WordPiece 取最长匹配，Unigram 取概率最大的切分。",
     ),
     refuted=Both(
         "A BPE training that joins a pair while another one is more frequent.",

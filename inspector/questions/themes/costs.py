@@ -73,7 +73,7 @@ def _growth(subject: Subject, *names: str, at: int) -> float:
 
 def _flops_by_length(subject: Subject) -> Lines:
     names = {
-        "core": (Both("scores and mix", "分数与加权求和"), "attention"),
+        "core": (Both("scores and weighted sum", "分数与加权求和"), "attention"),
         "projections": (Both("projections of attention", "注意力的投影"), "attention"),
         "ffn": (Both("FFN", "FFN"), "ffn"),
     }
@@ -129,7 +129,7 @@ QUADRATIC = Question(
     ),
     measure=_quadratic,
     numbers={
-        "core": Quantity(Both("exponent of scores and mix", "分数与加权求和的增长指数")),
+        "core": Quantity(Both("exponent of scores and weighted sum", "分数与加权求和的增长指数")),
         "short": Quantity(
             Both("exponent of all attention, 256 to 512 tokens", "整个注意力的增长指数，256 到 512 个 token")
         ),
@@ -138,16 +138,17 @@ QUADRATIC = Question(
         ),
     },
     setting=Both(
-        "FLOPs of the matrix products of all layers, counted by running the model's code without weights. The exponent "
-        "is log₂ of the growth when the text becomes twice as long. The line in the figure stands at this text.",
+        "FLOPs of the matrix products of all layers, counted by running the model's code without weights. The "
+        "exponent is log₂ of the growth when the text becomes twice as long. The line in the figure stands at this "
+        "text.",
         "所有层矩阵乘法的 FLOPs：不带权重地运行模型代码计数得到。增长指数是文本加长一倍时 FLOPs 之比的 log₂。"
         "图中竖线是该文本的长度。",
     ),
     because=Both(
         "Q Kᵀ and A V have n² d multiply-adds each. The four projections have n d² each, and they are the larger part "
         "as long as n is less than 2 d: on ordinary texts attention grows nearly in proportion.",
-        "Q Kᵀ 和 A V 各有 n²·d 次乘加；四个投影各有 n·d² 次，n 小于 2d 时投影占大头，"
-        "所以在普通长度的文本上，注意力的计算量几乎按正比增长。",
+        "Q Kᵀ 和 A V 各有 n²·d 次乘加；四个投影各有 n·d² 次，n 小于 2d 时投影占大头，所以在普通长度的文本上，"
+        "注意力的计算量几乎与长度成正比。",
     ),
     refuted=Both(
         "Scores that grow with another power of the length, or projections without cost.",
@@ -182,7 +183,7 @@ def _against_ffn(subject: Subject) -> Measured:
         (
             Series(Both("attention / FFN", "注意力 / FFN"), list(LENGTHS), [ratio(found[n], *whole) for n in LENGTHS]),
             Series(
-                Both("scores and mix / FFN", "分数与加权求和 / FFN"),
+                Both("scores and weighted sum / FFN", "分数与加权求和 / FFN"),
                 list(LENGTHS),
                 [ratio(found[n], "core") for n in LENGTHS],
                 dashed=True,
@@ -246,25 +247,29 @@ AGAINST_FFN = Question(
     ),
     measure=_against_ffn,
     numbers={
-        "here": Quantity(Both("attention / FFN, this text", "注意力 / FFN，该文本")),
-        "at_512": Quantity(Both("attention / FFN, 512 tokens", "注意力 / FFN，512 个 token")),
-        "core_512": Quantity(Both("scores and mix / FFN, 512 tokens", "分数与加权求和 / FFN，512 个 token")),
-        "crossing": Quantity(Both("length at which both are equal", "两者相等时的长度"), Both("tokens", "个 token")),
+        "here": Quantity(Both("FLOPs of attention / FFN, this text", "注意力与 FFN 的 FLOPs 之比，该文本")),
+        "at_512": Quantity(Both("FLOPs of attention / FFN, 512 tokens", "注意力与 FFN 的 FLOPs 之比，512 个 token")),
+        "core_512": Quantity(
+            Both(
+                "FLOPs of scores and weighted sum / FFN, 512 tokens", "分数与加权求和同 FFN 的 FLOPs 之比，512 个 token"
+            )
+        ),
+        "crossing": Quantity(
+            Both("text length at which attention and FFN cost as much", "注意力与 FFN 计算量相等时的文本长度"),
+            Both("tokens", "个 token"),
+        ),
     },
     setting=Both(
         "FLOPs of the matrix products of all layers of this model, counted; FFN: with the experts that a token "
-        "chooses. "
-        "Attention: with its four projections.",
+        "chooses. Attention: with its four projections.",
         "该模型所有层矩阵乘法的 FLOPs，计数得到。FFN 包括一个 token 选中的专家；注意力包括四个投影。",
     ),
     because=Both(
-        "n² looks larger than n. But the FFN has d times a factor of 16 for each token, and attention 8 d + 4 n: "
-        "with an "
-        "FFN four times as wide as the model attention overtakes only from n = 2 d on. The maps are what people "
-        "see and "
-        "what fills the memory, which is another matter than FLOPs.",
-        "n² 看起来比 n 大得多。但每个 token 在 FFN 中要 16d² 次运算，在注意力中要 8d² + 4nd 次："
-        "FFN 宽度为 4d 时，n 超过 2d 注意力才反超。人们看到的是注意力矩阵，占显存的也是它，但这和 FLOPs 是两回事。",
+        "n² looks larger than n. But for each token an FFN four times as wide as the model takes 16 d² operations and "
+        "attention 8 d² + 4 n d: attention overtakes only from n = 2 d on. The maps are what people see and what "
+        "fills the memory, which is another matter than FLOPs.",
+        "n² 看起来比 n 大得多。但 FFN 宽度为 4d 时，每个 token 在 FFN 中要 16d² 次运算，在注意力中要 8d² + 4nd 次："
+        "n 超过 2d，注意力才反超。人们看到的是注意力矩阵，占显存的也是它，但这和 FLOPs 是两回事。",
     ),
     refuted=Both(
         "A layer with an FFN as wide as usual in which attention costs more at short lengths.",
@@ -277,8 +282,8 @@ AGAINST_FFN = Question(
     whole=Whole(
         run=_timed,
         about=Both(
-            "One layer of the model's shape, part by part on this machine's clock at 32, 128, 512 and 1,024 tokens, "
-            "3 times; some seconds on one core.",
+            "One layer of the model's shape, part by part on this machine's clock at 32, 128, 512 and 1,024 tokens, 3 "
+            "times; some seconds on one core.",
             "按该模型的形状取一层，在 32、128、512、1024 个 token 时逐部分计时，各 3 次；单核几秒钟。",
         ),
         parts=(
@@ -331,8 +336,8 @@ def _limited(subject: Subject) -> Measured:
     eager = float(work.loc[inside, "bytes"].sum())
     picture = Bars(
         [
-            Both("scores, softmax and mix apart", "分数、softmax、加权求和分开计算"),
-            Both("the same in one fused kernel", "同样的计算合并成一个内核"),
+            Both("scores, softmax and weighted sum apart", "分数、softmax、加权求和分开计算"),
+            Both("scores, softmax and weighted sum in one fused kernel", "分数、softmax、加权求和合并在一个融合内核中"),
             Both("projections", "投影"),
             Both("FFN", "FFN"),
         ],
@@ -342,7 +347,7 @@ def _limited(subject: Subject) -> Measured:
             float(work.loc["projections", "flops"] / work.loc["projections", "bytes"]),
             float(work.loc["ffn", "flops"] / work.loc["ffn", "bytes"]),
         ],
-        Both("FLOPs for each byte read or written", "每读写一个字节所做的 FLOPs"),
+        Both("FLOPs per byte read or written", "每读写一个字节所做的 FLOPs"),
         parts=("attention", "attention", "attention", "ffn"),
         log=True,
     )
@@ -381,28 +386,28 @@ LIMITED = Question(
     ),
     measure=_limited,
     numbers={
-        "alone": Quantity(Both("one query at a time, against all at once", "逐个查询计算与一次算完的差")),
+        "alone": Quantity(Both("difference of one query at a time from all at once", "逐个查询计算与一次算完的差")),
         "fused": Quantity(
-            Both("bytes of the fused kernel, of those in three steps", "合并内核的读写量占分步计算的"), "%"
+            Both("bytes of one fused kernel, relative to three steps", "融合内核的读写量占分步计算读写量的比例"), "%"
         ),
         "apart": Quantity(
-            Both("scores, softmax and mix in three steps", "分数、softmax、加权求和分步计算"),
-            Both("FLOPs a byte", "FLOPs/字节"),
+            Both("scores, softmax and weighted sum in three steps", "分数、softmax、加权求和分步计算"),
+            Both("FLOPs per byte", "FLOPs/字节"),
         ),
-        "ffn": Quantity(Both("FFN", "FFN"), Both("FLOPs a byte", "FLOPs/字节")),
+        "ffn": Quantity(Both("FFN", "FFN"), Both("FLOPs per byte", "FLOPs/字节")),
     },
     setting=Both(
         "One at a time: layer 0 on this text, softmax(q Kᵀ/√d_k) V without masks and biases, largest difference over "
-        "the largest number. Bytes: one layer of this model's shape at 4,096 tokens in float32, what each step must at "
-        "least read and write.",
-        "逐个计算：该文本的第 0 层，softmax(q Kᵀ/√d_k) V，不含掩码和偏置，取最大差值与最大值之比。"
-        "读写量：按该模型的形状取一层，4096 个 token，float32，每一步至少要读写的字节数。",
+        "the largest number. Bytes: one layer of this model's shape at 4,096 tokens in float32, what each step must "
+        "at least read and write.",
+        "逐个计算：该文本的第 0 层，softmax(q Kᵀ/√d_k) V，不含掩码和偏置，取最大差值与最大值之比。读写量："
+        "按该模型的形状取一层，4096 个 token，float32，每一步至少要读写的字节数。",
     ),
     because=Both(
-        "Interaction is mistaken for order. Every query needs all keys and values, which are there before; it needs no "
-        "other query. What slows attention is memory: the n² scores are written and read again between the steps. A "
-        "kernel that keeps them on the chip does the same products with far fewer bytes.",
-        "这是把“交互”当成了“先后顺序”。每个查询需要所有的键和值，而它们事先都已算好；查询之间互不需要。"
+        "Interaction is mistaken for order. Every query needs all keys and values, which are there before; it needs "
+        "no other query. What slows attention is memory: the n² scores are written and read again between the steps. "
+        "A kernel that keeps them on the chip does the same products with far fewer bytes.",
+        "这是把“交互”当成了“先后顺序”。每个查询需要所有的键和值，而它们事先都已算好；查询之间互不依赖。"
         "真正拖慢注意力的是访存：n² 个分数在各步之间反复写出、读入。把它们留在片上的内核做同样的乘法，读写量少得多。",
     ),
     refuted=Both(
@@ -458,7 +463,7 @@ def _parameters(subject: Subject) -> Measured:
 
 PARAMETERS = Question(
     95,
-    asked=Both("How many parameters have attention and the FFN of a layer?", "一层里注意力和 FFN 各有多少参数？"),
+    asked=Both("How many parameters do attention and the FFN of a layer have?", "一层里注意力和 FFN 各有多少参数？"),
     said=Both(
         "Attention has 4 d² parameters and an FFN four times as wide as the model 8 d²: twice as many.",
         "注意力有 4d² 个参数，宽度为 4d 的 FFN 有 8d² 个，是注意力的两倍。",
@@ -469,7 +474,7 @@ PARAMETERS = Question(
             (near("squares", 4, within=0.001),),
         ),
         Part(
-            Both("Those of the FFN have twice as many.", "FFN 的矩阵参数是它的两倍。"),
+            Both("The matrices of the FFN have twice as many.", "FFN 的矩阵参数是注意力的两倍。"),
             (near("ratio", 2, within=0.001),),
         ),
     ),
@@ -483,9 +488,8 @@ PARAMETERS = Question(
         "ffn_biased": Quantity(Both("FFN with biases", "FFN，含偏置")),
     },
     setting=Both(
-        "The last layer of this model (of an encoder-decoder the decoder's, which has two attentions): the "
-        "matrices that "
-        "a token is multiplied with, from the configuration.",
+        "The last layer of this model (of an encoder-decoder the decoder's, which has two attentions): the matrices "
+        "that a token is multiplied with, from the configuration.",
         "该模型的最后一层（编码器-解码器取解码器，它有两个注意力）：一个 token 所乘的各个矩阵，由配置得到。",
     ),
     because=Both(
@@ -493,7 +497,7 @@ PARAMETERS = Question(
         "layers: biases add a little, heads that share keys make attention smaller, a gate adds a third matrix to the "
         "FFN, and a decoder that reads a source has two attentions in a layer.",
         "W_Q、W_K、W_V、W_O 都是 d × d，分不分头都一样，因为各个头平分宽度。这条规律只适用于普通的层：偏置会多出一点；"
-        "共享 K、V 的头使注意力变小；带门控的 FFN 多一个矩阵；要读源句的解码器每层有两个注意力。",
+        "共享 K、V 的头使注意力变小；带门控的 FFN 多一个矩阵；要读源文的解码器每层有两个注意力。",
     ),
     refuted=Both(
         "A plain layer, of width d and FFN width 4 d, whose matrices have other sizes.",

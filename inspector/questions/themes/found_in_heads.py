@@ -86,20 +86,24 @@ MANY_CAN_GO = Question(
     122,
     asked=Both("Can 20 to 40 % of the heads be left out?", "可以去掉 20% 到 40% 的头吗？"),
     said=Both(
-        "Are sixteen heads really better than one? 20 to 40 % of the heads can be pruned without noticeable harm.",
+        "“Are sixteen heads really better than one?” 20 to 40 % of the heads can be pruned without noticeable harm.",
         "“十六个头真的比一个头好吗？”20% 到 40% 的头可以剪掉，效果没有明显下降。",
     ),
     parts=(
         Part(
-            Both("The 20 % that matter least can be left out at once.", "最不重要的 20% 可以同时去掉。"),
+            Both(
+                "The 20 % of the heads that matter least can be left out at once.", "最不重要的 20% 的头可以同时去掉。"
+            ),
             (below("least_20", _NOTICED),),
         ),
         Part(
-            Both("The 40 % that matter least can be left out at once.", "最不重要的 40% 可以同时去掉。"),
+            Both(
+                "The 40 % of the heads that matter least can be left out at once.", "最不重要的 40% 的头可以同时去掉。"
+            ),
             (below("least_40", _NOTICED),),
         ),
         Part(
-            Both("It does not matter which 20 % they are.", "去掉哪 20% 都一样。"),
+            Both("It does not matter which 20 % they are.", "去掉哪 20% 的头都一样。"),
             (below("random_20", _NOTICED),),
         ),
     ),
@@ -108,9 +112,15 @@ MANY_CAN_GO = Question(
         "share": Quantity(
             Both("heads without which the output moves less than 0.05", "去掉后输出变化仍小于 0.05 的头"), "%"
         ),
-        "least_20": Quantity(Both("output moved without the least important 20 %", "去掉最不重要的 20% 后输出的变化")),
-        "least_40": Quantity(Both("output moved without the least important 40 %", "去掉最不重要的 40% 后输出的变化")),
-        "random_20": Quantity(Both("output moved without 20 % drawn at random", "随机去掉 20% 后输出的变化")),
+        "least_20": Quantity(
+            Both("output moved without the least important 20 % of the heads", "去掉最不重要的 20% 的头后输出的变化")
+        ),
+        "least_40": Quantity(
+            Both("output moved without the least important 40 % of the heads", "去掉最不重要的 40% 的头后输出的变化")
+        ),
+        "random_20": Quantity(
+            Both("output moved without 20 % of the heads, drawn at random", "随机去掉 20% 的头后输出的变化")
+        ),
     },
     setting=Both(
         "Heads are ordered by what each alone does to this text, then 10, 20, 40, 60 and 80 % are left out at once; "
@@ -122,8 +132,8 @@ MANY_CAN_GO = Question(
     because=Both(
         "Pruning goes by importance, and is judged after the fact on one task. It is told as if heads were spare in "
         "general; a few that are drawn with the others cost much more than the rest together.",
-        "剪枝按重要性进行，并在某个任务上事后评价。转述时却常说成头本来就有富余；"
-        "随机抽取时，只要抽到少数几个重要的头，代价就远大于其余的头。",
+        "剪枝按重要性进行，并在某个任务上事后评价。转述时却常说成头本来就有富余；随机抽取时，"
+        "只要抽到少数几个重要的头，代价就远大于其余的头。",
     ),
     refuted=Both(
         "A trained model whose output is another one without its 20 % least important heads.",
@@ -215,8 +225,8 @@ SPECIALISED = Question(
         ),
         Part(
             Both(
-                "The model misses them more than as many other heads.",
-                "去掉它们，比去掉同样多的其他头影响更大。",
+                "The model misses these heads more than as many other heads.",
+                "去掉这些头，比去掉同样多的其他头影响更大。",
             ),
             (above("positional", "others"),),
         ),
@@ -231,15 +241,21 @@ SPECIALISED = Question(
     measure=_specialised,
     numbers={
         "share": Quantity(Both("heads that look at a neighbour", "看相邻位置的头"), "%"),
-        "positional": Quantity(Both("output moved without them", "去掉它们后输出的变化")),
-        "others": Quantity(Both("output moved without as many others, median", "去掉同样多的其他头后的变化，中位数")),
-        "rest": Quantity(Both("output moved without the least important 79 %", "去掉最不重要的 79% 后输出的变化")),
+        "positional": Quantity(
+            Both("output moved without the heads that look at a neighbour", "去掉看相邻位置的头后输出的变化")
+        ),
+        "others": Quantity(
+            Both("output moved without as many other heads, median", "去掉同样多的其他头后输出的变化，中位数")
+        ),
+        "rest": Quantity(
+            Both("output moved without the least important 79 % of the heads", "去掉最不重要的 79% 的头后输出的变化")
+        ),
     },
     setting=Both(
         "Positional, as in the paper: the largest weight is on the token before, or after, in at least 90 % of the "
         "rows. Others: 12 draws, seeds 0 to 11. 79 % is 38 of 48. Syntactic and rare-token heads are not looked for.",
         "位置头按论文的定义：至少 90% 的行，最大权重落在前一个（或后一个）token 上。其他头：12 次抽取，种子 0 到 11。"
-        "79% 即 48 个中的 38 个。这里不找句法头和罕见词头。",
+        "79% 即 48 个中的 38 个。这里不找看句法关系和罕见 token 的头。",
     ),
     because=Both(
         "The paper prunes while it trains: the heads that stay learn to do without the others. A model that was not "
@@ -351,30 +367,27 @@ COPYING = Question(
             (at_least("copying", 0.5),),
         ),
         Part(
-            Both("All heads do.", "所有头都是这样。"),
+            Both("All heads have mostly positive eigenvalues.", "所有头的特征值都以正为主。"),
             (above("least", 0),),
         ),
     ),
     measure=_copy,
     numbers={
-        "copying": Quantity(Both("heads whose ratio is above 0.5", "比值大于 0.5 的头"), "%"),
-        "median": Quantity(Both("ratio, median of heads", "比值，各头中位数")),
-        "least": Quantity(Both("ratio, smallest of heads", "比值，各头最小值")),
+        "copying": Quantity(Both("heads whose ratio of eigenvalues is above 0.5", "特征值的比值大于 0.5 的头"), "%"),
+        "median": Quantity(Both("ratio of eigenvalues, median of heads", "特征值的比值，各头中位数")),
+        "least": Quantity(Both("ratio of eigenvalues, smallest of heads", "特征值的比值，各头最小值")),
     },
     setting=Both(
-        "Ratio: sum of the eigenvalues of W_E W_V W_O W_U over "
-        "the sum of their sizes, −1 to 1, about 0 for unrelated "
+        "Ratio: sum of the eigenvalues of W_E W_V W_O W_U over the sum of their sizes, −1 to 1, about 0 for unrelated "
         "matrices. W_E and W_U are the embedding and the output matrix, of at most 8,192 tokens; norms are left out. "
-        "The weights alone decide, not the text. It takes a decoder "
-        "that predicts the next token: mini-gpt for others.",
-        "比值：W_E W_V W_O W_U 的特征值之和除以特征值的模之和，取值 −1 到 1，矩阵互不相关时约为 0。"
-        "W_E、W_U 是嵌入矩阵和输出矩阵，最多取 8192 个 token；不计归一化。只由权重决定，与文本无关。"
+        "The weights alone decide, not the text. It takes a decoder that predicts the next token: mini-gpt for others.",
+        "比值：W_E W_V W_O W_U 的特征值之和除以特征值的模之和，取值 −1 到 1，矩阵互不相关时约为 0。W_E、"
+        "W_U 是嵌入矩阵和输出矩阵，最多取 8192 个 token；不计归一化。只由权重决定，与文本无关。"
         "需要预测下一个 token 的解码器，其他模型用 mini-gpt 代替。",
     ),
     because=Both(
         "An eigenvector with a positive eigenvalue is a mix of tokens that raises itself. In an attention-only model "
-        "of one layer this is what a head does; in deeper ones "
-        "other layers stand between the embedding, the head and "
+        "of one layer this is what a head does; in deeper ones other layers stand between the embedding, the head and "
         "the output, and a head may well read what an earlier one wrote.",
         "特征值为正的特征向量，是一组提高自身概率的 token。在只有一层注意力的模型里，这就是头的全部作用；"
         "在更深的模型里，嵌入、头和输出之间隔着其他层，头读到的可能是前面的头写入的内容。",
@@ -465,19 +478,20 @@ BROAD = Question(
                 "最分散的头所在深度，0 为最底层，1 为最高层",
             )
         ),
-        "broadest": Quantity(Both("its entropy / ln n", "它的熵 / ln n")),
-        "confidence": Quantity(Both("its largest weight in a row, mean", "它每行的最大权重，均值"), "%"),
+        "broadest": Quantity(Both("entropy / ln n of the broadest head", "最分散的头的熵 / ln n")),
+        "confidence": Quantity(
+            Both("largest weight in a row of the broadest head, mean", "最分散的头每行的最大权重，均值"), "%"
+        ),
     },
     setting=Both(
         "Entropy of the rows over ln n, the most that n tokens allow, mean over queries that see more than one key; "
         "all heads of self-attention, of the encoder where there is one. 0: one token, 1: all alike.",
-        "各行的熵除以 ln n（n 个 token 时的最大熵），对能看到多个键的查询取平均；"
-        "取自注意力的所有头，有编码器时取编码器的。0 表示只看一个 token，1 表示平均分配。",
+        "各行的熵除以 ln n（n 个 token 时的最大熵），对能看到多个键的查询取平均；取自注意力的所有头，"
+        "有编码器时取编码器的。0 表示只看一个 token，1 表示平均分配。",
     ),
     because=Both(
         "Before tokens know of each other, a summary of all is of use, and position and content are not yet mixed "
-        "enough for a sharp choice. It is a tendency of BERT, no "
-        "law: a model's first layer may look at itself or its "
+        "enough for a sharp choice. It is a tendency of BERT, no law: a model's first layer may look at itself or its "
         "neighbour.",
         "在各 token 互相了解之前，对全文的概括是有用的；位置和内容也还没有混合到可以精确选择的程度。"
         "但这是 BERT 的倾向，不是规律：有的模型第一层只看自身或相邻位置。",
@@ -539,8 +553,8 @@ NEIGHBOURS = Question(
         "有些头把大部分权重给前一个 token，有些给后一个。",
     ),
     parts=(
-        Part(Both("A head looks at the token before.", "有头看前一个 token。"), (above("previous", 0.5),)),
-        Part(Both("A head looks at the token after.", "有头看后一个 token。"), (above("next", 0.5),)),
+        Part(Both("A head looks at the token before.", "有的头看前一个 token。"), (above("previous", 0.5),)),
+        Part(Both("A head looks at the token after.", "有的头看后一个 token。"), (above("next", 0.5),)),
     ),
     measure=lambda subject: _largest(subject, "previous", "next"),
     numbers={
@@ -598,28 +612,38 @@ INDUCTION = Question(
     115,
     asked=Both("Are there induction heads?", "有归纳头吗？"),
     said=Both(
-        "In a repeated text, some heads look at the token that followed "
-        "the same token before; never in the first layer.",
+        "In a repeated text, some heads look at the token that followed the same token before; never in the first "
+        "layer.",
         "文本重复时，有些头会看同一 token 上次出现之后的那个 token；第一层没有这样的头。",
     ),
     parts=(
-        Part(Both("Such a head is there.", "有这样的头。"), (above("induction", 0.3),)),
-        Part(Both("None is in the first layer.", "第一层没有。"), (below("first", 0.3),)),
+        Part(Both("An induction head is there.", "有归纳头。"), (above("induction", 0.3),)),
+        Part(Both("No induction head is in the first layer.", "第一层没有归纳头。"), (below("first", 0.3),)),
     ),
     measure=_induction,
     numbers={
         "induction": Quantity(
-            Both("weight on the token that followed, largest of heads", "给其后 token 的权重，最大的头"), "%"
+            Both(
+                "weight on the token that followed the same token, largest of heads",
+                "给同一 token 上次出现之后的 token 的权重，最大的头",
+            ),
+            "%",
         ),
-        "first": Quantity(Both("the same, first layer", "同上，第一层"), "%"),
+        "first": Quantity(
+            Both(
+                "weight on the token that followed the same token, largest of heads of the first layer",
+                "给同一 token 上次出现之后的 token 的权重，第一层最大的头",
+            ),
+            "%",
+        ),
     },
     setting=Both(
         "The first 200 characters of the text, written twice, in a decoder; rows whose token came before.",
         "文本的前 200 个字符重复两遍，由解码器读入；只计此前出现过的 token 所在的行。",
     ),
     because=Both(
-        "It takes two layers: a head that marks each token with "
-        "the one before, and a later one that looks for the mark.",
+        "It takes two layers: a head that marks each token with the one before, and a later one that looks for the "
+        "mark.",
         "这需要两层配合：前面的头给每个 token 记下它的前一个，后面的头再去找这个记号。",
     ),
     refuted=Both(
@@ -661,16 +685,21 @@ SINKS = Question(
     ),
     parts=(
         Part(
-            Both("It takes twice its even share.", "它得到的权重达到平均份额的两倍。"),
+            Both("The first token takes twice its even share.", "第一个 token 得到的权重达到平均份额的两倍。"),
             (above("first", "even", times=2),),
         ),
-        Part(Both("Some head gives it most.", "有的头把大部分权重给它。"), (above("largest", 0.5),)),
+        Part(
+            Both("Some head gives the first token most of its weight.", "有的头把大部分权重给第一个 token。"),
+            (above("largest", 0.5),),
+        ),
     ),
     measure=_sinks,
     numbers={
-        "first": Quantity(Both("weight on the first token, mean of heads", "第一个 token 的权重，各头均值"), "%"),
-        "even": Quantity(Both("its share if all keys got alike", "平均分配时的份额"), "%"),
-        "largest": Quantity(Both("weight on the first token, largest of heads", "第一个 token 的权重，最大的头"), "%"),
+        "first": Quantity(Both("weight on the first token, mean of heads", "给第一个 token 的权重，各头均值"), "%"),
+        "even": Quantity(Both("share of the first token if all keys got alike", "平均分配时第一个 token 的份额"), "%"),
+        "largest": Quantity(
+            Both("weight on the first token, largest of heads", "给第一个 token 的权重，最大的头"), "%"
+        ),
     },
     setting=Both("All heads of self-attention on this text.", "该文本上自注意力的所有头。"),
     because=Both(
@@ -728,13 +757,13 @@ ALIKE = Question(
         "across": Quantity(Both("distance of two heads of different layers, mean", "不同层两个头的距离，均值"), "nats"),
     },
     setting=Both(
-        "Jensen-Shannon divergence of two heads' rows, mean over "
-        "the rows of this text, of all pairs of the first stream. Nearer is meant as 5 % or more.",
+        "Jensen-Shannon divergence of two heads' rows, mean over the rows of this text, of all pairs of the first "
+        "stream. Nearer is meant as 5 % or more.",
         "第一个注意力流中所有头两两之间各行的 Jensen-Shannon 散度，对该文本的行取均值。“更接近”指相差 5% 以上。",
     ),
     because=Both(
         "Heads of a layer read the same states, and were drawn and trained alike; dropout of weights may add to it.",
-        "同层的头读入相同的状态，初始化和训练方式也相同；对权重使用 dropout 可能加强这一点。",
+        "同层的头读入相同的状态，初始化和训练方式也相同；对权重使用 Dropout 可能加强这一点。",
     ),
     refuted=Both("Heads of a layer that differ more than those of others.", "如果同层的头差别反而更大，结论就被推翻。"),
     formula=r"\overline{\mathrm{JS}}: \quad <within> \;(l = l'), \qquad <across> \;(l \neq l')",
@@ -746,10 +775,13 @@ ALIKE = Question(
 
 PUNCTUATION = Question(
     142,
-    asked=Both("Do heads rest on punctuation?", "有停留在标点上的头吗？"),
+    asked=Both("Do heads rest on punctuation?", "有的头会停留在标点上吗？"),
     said=Both("Some heads give much of their weight to commas and full stops.", "有些头把大量权重给逗号和句号。"),
     parts=(
-        Part(Both("A head gives them most of its weight.", "有头把大部分权重给标点。"), (above("punctuation", 0.5),)),
+        Part(
+            Both("A head gives punctuation most of its weight.", "有的头把大部分权重给标点。"),
+            (above("punctuation", 0.5),),
+        ),
     ),
     measure=lambda subject: _largest(subject, "punctuation"),
     numbers={
@@ -757,9 +789,8 @@ PUNCTUATION = Question(
     },
     setting=Both("All heads of self-attention on this text.", "该文本上自注意力的所有头。"),
     because=Both(
-        "Marks are frequent and say little, so that they can serve "
-        "as a resting place; a model whose first token serves "
-        "for that has less need of them.",
+        "Marks are frequent and say little, so that they can serve as a resting place; a model whose first token "
+        "serves for that has less need of them.",
         "标点常见而含义少，可以充当“歇脚处”；如果第一个 token 已起这个作用，就不太需要标点。",
     ),
     refuted=Both("A model no head of which rests on marks.", "如果没有一个头停留在标点上，结论就被推翻。"),
@@ -772,7 +803,7 @@ PUNCTUATION = Question(
 
 THEME = Theme(
     "found_in_heads",
-    Both("Found in heads", "头的发现"),
+    Both("Found in heads", "注意力头中的发现"),
     (
         NEIGHBOURS,
         INDUCTION,

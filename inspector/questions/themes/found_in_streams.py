@@ -39,7 +39,7 @@ from models.registry import own_model
 from models.transformer.runner import OwnRunner
 
 NORMED = Kind(normed, Both("has no norms", "没有归一化层"), "minilm")
-READS_LAYERS = Kind(lambda loaded: loaded.predict is not None, Both("predicts no tokens", "不预测 token"), "mini-gpt")
+READS_LAYERS = Kind(lambda loaded: loaded.predict is not None, Both("predicts no tokens", "不能预测 token"), "mini-gpt")
 ROTATES = Kind(
     lambda loaded: positional.rotates(loaded.config),
     Both("does not turn its queries and keys (RoPE)", "没有使用 RoPE"),
@@ -108,7 +108,7 @@ def _outlier_dimension(subject: Subject) -> Measured:
             [100 * one for one in (own, *others)],
             Both(
                 "change of the last states without this dimension's γ and β, %",
-                "去掉该维的 γ、β 后最后状态的变化，%",
+                "去掉该维的 γ、β 后最后一层状态的变化，%",
             ),
             parts=["norm"] * (1 + len(others)),
         ),
@@ -148,42 +148,56 @@ OUTLIER_DIMENSION = Question(
     ),
     measure=_outlier_dimension,
     numbers={
-        "dimension": Quantity(Both("the dimension, by its index", "该维度的序号")),
-        "times": Quantity(Both("its largest number, in medians of all", "其最大值与中位数之比")),
-        "place": Quantity(Both("norms before which it is the largest", "以它为最大维度的归一化层占比"), "%"),
+        "dimension": Quantity(Both("index of the outlier dimension", "离群维度的序号")),
+        "times": Quantity(
+            Both("largest number of the outlier dimension, in medians of all", "离群维度的最大值与中位数之比")
+        ),
+        "place": Quantity(
+            Both("norms before which the outlier dimension is the largest", "离群维度为最大维度的归一化层占比"), "%"
+        ),
         "learned": Quantity(
             Both(
-                "norms in which its gamma or beta stands out",
-                "其 γ 或 β 为离群值的归一化层占比",
+                "norms in which the outlier dimension's gamma or beta stands out",
+                "离群维度的 γ 或 β 为离群值的归一化层占比",
             ),
             "%",
         ),
-        "moved": Quantity(Both("change of the states without it", "去掉它之后状态的变化"), "%"),
-        "others": Quantity(Both("change without another dimension, median", "去掉别的维度之后的变化，中位数"), "%"),
-        "share": Quantity(Both("its share of all weights", "它占全部参数的比例"), "%"),
+        "moved": Quantity(
+            Both(
+                "change of the states without the outlier dimension's gamma and beta",
+                "去掉离群维度的 γ、β 之后状态的变化",
+            ),
+            "%",
+        ),
+        "others": Quantity(
+            Both(
+                "change of the states without another dimension's gamma and beta, median",
+                "去掉别的维度的 γ、β 之后状态的变化，中位数",
+            ),
+            "%",
+        ),
+        "share": Quantity(
+            Both("share of the outlier dimension's gamma and beta in all weights", "离群维度的 γ、β 占全部参数的比例"),
+            "%",
+        ),
     },
     setting=Both(
         "The dimension whose largest |x| before a norm is the most times the median there. Stands out: more than 3 "
-        "standard deviations from the norm's mean. In a copy of the model gamma and beta of one dimension are set "
-        "to 0 "
-        "in all norms; the change is that of the last hidden states in the other dimensions, relative, mean over "
-        "tokens. "
-        "The others: 8 dimensions drawn with seed 0.",
-        "取归一化层之前 |x| 最大值与中位数之比最大的维度。离群：偏离该层均值超过 3 "
-        "个标准差。在模型的副本中，把某一维在所有归一化层的 γ、β 置 0；变化指最后隐藏状态在其余维度上的相对变化，"
-        "对 token "
-        "取平均。作为对照，另取 8 个维度（种子 0）。",
+        "standard deviations from the norm's mean. In a copy of the model gamma and beta of one dimension are set to "
+        "0 in all norms; the change is that of the last hidden states in the other dimensions, relative, mean over "
+        "tokens. The others: 8 dimensions drawn with seed 0.",
+        "取归一化层之前 |x| 最大值与中位数之比最大的维度。离群：偏离该层均值超过 3 个标准差。在模型的副本中，"
+        "把某一维在所有归一化层的 γ、β 置 0；变化指最后一层的隐藏状态在其余维度上的相对变化，对 token 取平均。"
+        "作为对照，另取 8 个维度（种子 0）。",
     ),
     because=Both(
-        "All features look alike in the architecture, so one expects none to matter more than the rest. In "
-        "training a few "
-        "become very large, for some tokens larger than all others together, and what later layers read from them is "
-        "lost with them. Puccetti et al. (2022) link them to how often a token was met in training, and to the "
-        "attention "
-        "on special tokens.",
+        "All features look alike in the architecture, so one expects none to matter more than the rest. In training a "
+        "few become very large, for some tokens larger than all others together, and what later layers read from them "
+        "is lost with them. Puccetti et al. (2022) link them to how often a token was met in training, and to the "
+        "attention on special tokens.",
         "从结构上看各个特征没有区别，人们便以为没有哪个特别重要。但训练中少数维度变得很大，"
         "在某些 token 上比其余维度的总和还大；去掉它们，后面各层从中读取的信息也就没有了。"
-        "Puccetti 等（2022）发现这些维度与 token 在训练语料中的频率有关，也与对特殊 token 的注意力有关。",
+        "Puccetti 等人（2022）发现这些维度与 token 在训练语料中的频率有关，也与对特殊 token 的注意力有关。",
     ),
     refuted=Both(
         "A trained model in which each dimension's gamma and beta can be switched off with as little effect as "
@@ -200,14 +214,14 @@ OUTLIER_DIMENSION = Question(
             "nearly 30 %",
             Both(
                 "of BERT's result on MNLI is lost without 48 of its 110 million parameters (Puccetti et al. 2022)",
-                "BERT 去掉 1.1 亿参数中的 48 个后，在 MNLI 上的下降（Puccetti 等 2022）",
+                "BERT 去掉 1.1 亿参数中的 48 个后，在 MNLI 上的下降（Puccetti 等人，2022）",
             ),
         ),
         "share": Published(
             "< 0.0001 %",
             Both(
                 "of BERT's weights, whose removal breaks it (Kovaleva et al. 2021)",
-                "BERT 的参数，去掉后模型崩溃（Kovaleva 等 2021）",
+                "BERT 的参数，去掉后模型崩溃（Kovaleva 等人，2021）",
             ),
         ),
     },
@@ -264,13 +278,13 @@ COLLAPSE = Question(
         Part(
             Both(
                 "Multiplied up without a residual, the model's maps come close to rank 1.",
-                "不加残差，把各层权重矩阵连乘，结果接近秩 1。",
+                "不加残差，把各层的注意力矩阵连乘，结果接近秩 1。",
             ),
             (below("alone", 0.2),),
         ),
         Part(
             Both(
-                "With a residual of one half they stay farther from it: twice or more.",
+                "With a residual of one half they stay farther from rank 1: twice or more.",
                 "加一半残差，离秩 1 至少远一倍。",
             ),
             (above("beside", "alone", times=2),),
@@ -284,18 +298,17 @@ COLLAPSE = Question(
     numbers={
         "alone": Quantity(Both("distance from rank 1, attention alone", "与秩 1 的距离，只有注意力")),
         "beside": Quantity(Both("distance from rank 1, half residual", "与秩 1 的距离，一半残差")),
-        "alike": Quantity(Both("mean cosine of two tokens in the last state", "最后状态中两个 token 的平均余弦")),
+        "alike": Quantity(Both("mean cosine of two tokens in the last state", "最后一层状态中两个 token 的平均余弦")),
     },
     setting=Both(
-        "The mean map of each layer's heads on this text, multiplied through all layers; ‖M − 1 m̄‖ / ‖M‖, with m̄ the "
-        "mean row. The model's real residual is larger than a half.",
-        "把该文本上每层各头的平均权重矩阵连乘；‖M − 1 m̄‖ / ‖M‖，m̄ 为各行的平均。模型真实的残差占比大于一半。",
+        "The mean map of each layer's heads on this text, multiplied through all layers; ‖M − 1 m̄‖ / ‖M‖, with m̄ "
+        "the mean row. The model's real residual is larger than a half.",
+        "取该文本上每层各头平均的注意力矩阵，逐层连乘；‖M − 1 m̄‖ / ‖M‖，m̄ 为各行的平均。模型真实的残差占比大于一半。",
     ),
     because=Both(
-        "Each map averages rows, and an average of averages has less to tell apart. The proof leaves out the FFN "
-        "as well "
-        "as the residual; with norms gradients can live on while the tokens collapse.",
-        "每个权重矩阵都在对各行取平均，平均再平均，差别就越来越小。证明中既没有残差也没有 FFN；有归一化时，"
+        "Each map averages rows, and an average of averages has less to tell apart. The proof leaves out the FFN as "
+        "well as the residual; with norms gradients can live on while the tokens collapse.",
+        "每个注意力矩阵都在对各行取平均，平均再平均，差别就越来越小。证明中既没有残差也没有 FFN；有归一化时，"
         "梯度可以不消失，而 token 照样坍缩。",
     ),
     refuted=Both(
@@ -347,15 +360,21 @@ MASSIVE = Question(
     ),
     parts=(
         Part(
-            Both("Some are above 100 and above 1,000 times the median.", "有的大于 100，且超过中位数的 1000 倍。"),
+            Both(
+                "Some activations are above 100 and above 1,000 times the median.",
+                "有的激活值大于 100，且超过中位数的 1000 倍。",
+            ),
             (at_least("massive", 1),),
         ),
         Part(
-            Both("The largest is more than 50 times the median.", "最大的超过中位数的 50 倍。"),
+            Both("The largest activation is more than 50 times the median.", "最大的激活值超过中位数的 50 倍。"),
             (above("times", 50),),
         ),
         Part(
-            Both("It stands on the first token or on a special one.", "它位于第一个 token 或特殊 token 上。"),
+            Both(
+                "The largest activation stands on the first token or on a special one.",
+                "最大的激活值位于第一个 token 或特殊 token 上。",
+            ),
             (equal("ends", 1),),
         ),
     ),
@@ -363,8 +382,15 @@ MASSIVE = Question(
     numbers={
         "massive": Quantity(Both("massive activations", "巨大激活值的个数")),
         "largest": Quantity(Both("largest entry before a norm", "归一化之前的最大分量")),
-        "times": Quantity(Both("the same, of the median", "它是中位数的多少倍")),
-        "ends": Quantity(Both("on the first token or a special one (1: yes)", "位于首个或特殊 token（1：是）")),
+        "times": Quantity(
+            Both("largest entry before a norm, in medians of the place", "归一化之前的最大分量与该处中位数之比")
+        ),
+        "ends": Quantity(
+            Both(
+                "largest entry is on the first token or a special one (1: yes)",
+                "最大分量位于第一个或特殊 token 上（1：是）",
+            )
+        ),
     },
     setting=Both(
         "Before every norm: the largest |x| over tokens and dimensions, beside the median of |x| there. Massive is as "
@@ -374,8 +400,7 @@ MASSIVE = Question(
     ),
     because=Both(
         "Such numbers act as a bias that hardly depends on the text, and attention gathers on their tokens. Small "
-        "models "
-        "have smaller ones, and in a post-norm model every norm cuts them down again.",
+        "models have smaller ones, and in a post-norm model every norm cuts them down again.",
         "这些值的作用近似一个与文本无关的偏置，注意力会聚集到它们所在的 token 上。小模型的没有那么大，"
         "Post-LN 模型里每次归一化又会把它们压下去。",
     ),
@@ -419,7 +444,7 @@ def _places(subject: Subject) -> Measured:
         Bars(
             [f"{dimension}" for dimension in found],
             [100 * counts[dimension] / len(norms) for dimension in found],
-            Both("norms before which this dimension is the largest, %", "该维度在其之前为最大的归一化，%"),
+            Both("norms before which this dimension is the largest, %", "以该维度为最大维度的归一化层，%"),
             parts=["norm"] * len(found),
         ),
     )
@@ -427,7 +452,7 @@ def _places(subject: Subject) -> Measured:
 
 PLACES = Question(
     128,
-    asked=Both("Are outlier dimensions the same in every layer?", "异常维度在各层是同几个吗？"),
+    asked=Both("Are outlier dimensions the same in every layer?", "离群维度在各层是同几个吗？"),
     said=Both(
         "A handful of dimensions are far larger than all others, and they are the same ones in every layer.",
         "极少数维度的值远大于其他维度，而且各层都是同样几个。",
@@ -438,28 +463,26 @@ PLACES = Question(
             (above("same", 0.5),),
         ),
         Part(
-            Both("There are outlier dimensions: 6 or more, again and again.", "存在异常维度：值反复达到 6 以上。"),
+            Both("There are outlier dimensions: 6 or more, again and again.", "存在离群维度：值反复达到 6 以上。"),
             (at_least("outliers", 1),),
         ),
-        Part(Both("They are few: less than 1 %.", "数量很少：不到 1 %。"), (below("part", 0.01),)),
+        Part(Both("Outlier dimensions are few: less than 1 %.", "离群维度很少：不到 1%。"), (below("part", 0.01),)),
     ),
     measure=_places,
     numbers={
         "same": Quantity(Both("norms that share their largest dimension", "最大维度相同的归一化所占比例"), "%"),
-        "outliers": Quantity(Both("outlier dimensions", "异常维度的个数")),
-        "part": Quantity(Both("of all dimensions", "占所有维度"), "%"),
+        "outliers": Quantity(Both("outlier dimensions", "离群维度的个数")),
+        "part": Quantity(Both("outlier dimensions, of all dimensions", "离群维度占所有维度的比例"), "%"),
     },
     setting=Both(
         "The norms of the layers on this text. An outlier dimension, as the paper has it: |x| ≥ 6 for 6 % of the "
-        "tokens or "
-        "more, in a quarter of the places where a norm hands over or more.",
-        "该文本上各层的归一化。异常维度按论文的定义：在至少四分之一的位置（归一化的输出）上，至少 6 % 的 token "
-        "满足 |x| ≥ 6。",
+        "tokens or more, in a quarter of the places where a norm hands over or more.",
+        "该文本上各层的归一化。离群维度按论文的定义：在至少四分之一的位置（归一化的输出）上，"
+        "至少 6% 的 token 满足 |x| ≥ 6。",
     ),
     because=Both(
         "The stream passes every layer, so what one writes large the next ones find large, and a norm's gamma can "
-        "raise it "
-        "again. Rounding to 8 bits fails on them, which is how they were noticed.",
+        "raise it again. Rounding to 8 bits fails on them, which is how they were noticed.",
         "残差流贯穿各层，前面写大的维度后面仍大，归一化的 γ 还会再放大它。8 位量化恰好在这些维度上出错，"
         "人们由此注意到它们。",
     ),
@@ -536,9 +559,8 @@ CONE = Question(
     129,
     asked=Both("Do all vectors lie in a narrow cone?", "词向量都挤在一个狭窄的锥里吗？"),
     said=Both(
-        "Contextual vectors are not spread in all directions: even those of unrelated tokens have a cosine far "
-        "above 0, "
-        "the more the higher the layer.",
+        "Contextual vectors are not spread in all directions: even those of unrelated tokens have a cosine far above "
+        "0, the more the higher the layer.",
         "上下文词向量的方向并不均匀：毫不相关的 token 余弦也远大于 0，而且层越高越明显。",
     ),
     parts=(
@@ -547,11 +569,11 @@ CONE = Question(
             (above("smallest", 0.05),),
         ),
         Part(
-            Both("It is higher in the last layer than in the first.", "最后一层高于第一层。"),
+            Both("The mean cosine is higher in the last layer than in the first.", "最后一层的平均余弦高于第一层。"),
             (above("last", "first"),),
         ),
         Part(
-            Both("In the last layer it is almost 1.", "最后一层几乎为 1。"),
+            Both("In the last layer the mean cosine is almost 1.", "最后一层的平均余弦几乎为 1。"),
             (above("last", 0.9),),
         ),
         Part(
@@ -564,16 +586,17 @@ CONE = Question(
         "smallest": Quantity(Both("mean cosine, smallest of all layers", "平均余弦，各层最小")),
         "first": Quantity(Both("mean cosine in the first layer", "平均余弦，第一层")),
         "last": Quantity(Both("mean cosine in the last layer", "平均余弦，最后一层")),
-        "centred": Quantity(Both("the same less the mean vector", "同上，减去平均向量")),
+        "centred": Quantity(
+            Both("mean cosine in the last layer, less the mean vector", "平均余弦，最后一层，减去平均向量")
+        ),
     },
     setting=Both(
         "Tokens of the text and of three other sentences, without special tokens; pairs from different texts only.",
         "该文本与另外三个句子的 token，不含特殊 token；只取来自不同文本的两个。",
     ),
     because=Both(
-        "A few large dimensions that all tokens share are enough for a high cosine: without the mean vector little "
-        "of the "
-        "cone is left. So cosines of raw states say little about meaning.",
+        "A few large dimensions that all tokens share are enough for a high cosine: without the mean vector little of "
+        "the cone is left. So cosines of raw states say little about meaning.",
         "只要有几个所有 token 共有的大维度，余弦就会很高：减去均值，锥就基本消失。所以原始状态的余弦说明不了多少语义。",
     ),
     refuted=Both(
@@ -655,26 +678,31 @@ KEPT = Question(
             ),
             (below("mixing", 0.5),),
         ),
-        Part(Both("In every layer.", "每一层都是如此。"), (below("largest", 0.5),)),
+        Part(
+            Both("In every layer other tokens make less than half.", "每一层中，来自其他 token 的都不到一半。"),
+            (below("largest", 0.5),),
+        ),
     ),
     measure=_kept,
     numbers={
-        "weights": Quantity(Both("attention to other tokens, mean", "给其他 token 的注意力，平均"), "%"),
+        "weights": Quantity(Both("attention weight on other tokens, mean", "给其他 token 的注意力权重，平均"), "%"),
         "mixing": Quantity(
             Both("part of the state from other tokens, mean of layers", "状态中来自其他 token 的部分，各层平均"), "%"
         ),
-        "largest": Quantity(Both("the same, largest of the layers", "同上，各层最大"), "%"),
+        "largest": Quantity(
+            Both("part of the state from other tokens, largest of layers", "状态中来自其他 token 的部分，各层最大"), "%"
+        ),
     },
     setting=Both(
         "Length of what comes from other tokens, Σ_(j≠i) A_ij x_j W_V W_O, over that and the length of what is kept, "
         "the residual and the token's own part; mean over tokens, before the norm.",
-        "来自其他 token 的部分 Σ_(j≠i) A_ij x_j W_V W_O 的长度，除以它与保留部分（残差加上 token 自己的一项）长度之和；"
-        "对 token 取平均，归一化之前。",
+        "来自其他 token 的部分 Σ_(j≠i) A_ij x_j W_V W_O 的长度，"
+        "除以它与保留部分（残差加上 token 自己的一项）长度之和；对 token 取平均，归一化之前。",
     ),
     because=Both(
-        "A map shows weights, not lengths, and leaves the residual out. A weight of 0.3 on a short vector moves a long "
-        "state little.",
-        "权重图显示的是权重，不是长度，也没有残差。0.3 的权重乘上一个短向量，对一个长向量影响很小。",
+        "A map shows weights, not lengths, and leaves the residual out. A weight of 0.3 on a short vector moves a "
+        "long state little.",
+        "注意力图只显示权重，不显示长度，也不包括残差。0.3 的权重乘上一个短向量，对一个长向量影响很小。",
     ),
     refuted=Both(
         "A layer in which what comes from other tokens is longer than what is kept.",
@@ -730,29 +758,28 @@ TOLD = Question(
         Part(Both("In the first layer most can be told.", "第一层大多数认得出。"), (above("first", 0.5),)),
         Part(Both("In the last layer most can be told.", "最后一层大多数认得出。"), (above("last", 0.5),)),
         Part(
-            Both("In every layer far more than by chance: twice.", "每一层都远好于随机：至少两倍。"),
+            Both("In every layer far more can be told than by chance: twice.", "每一层都远好于随机：至少两倍。"),
             (above("worst", "chance", times=2),),
         ),
     ),
     measure=_told,
     numbers={
-        "first": Quantity(Both("tokens that are told in the first layer", "认得出的 token，第一层"), "%"),
-        "last": Quantity(Both("tokens that are told in the last layer", "认得出的 token，最后一层"), "%"),
-        "worst": Quantity(Both("the same, worst layer", "同上，最差的一层"), "%"),
-        "chance": Quantity(Both("by chance", "随机猜"), "%"),
+        "first": Quantity(Both("tokens that can be told in the first layer", "认得出的 token 的比例，第一层"), "%"),
+        "last": Quantity(Both("tokens that can be told in the last layer", "认得出的 token 的比例，最后一层"), "%"),
+        "worst": Quantity(Both("tokens that can be told in the worst layer", "认得出的 token 的比例，最差的一层"), "%"),
+        "chance": Quantity(Both("tokens that can be told by chance", "认得出的 token 的比例，随机猜测"), "%"),
     },
     setting=Both(
-        "Each token's state behind a layer is held to what all tokens of the text were before the first layer, "
-        "both less "
-        "their means: is its own the nearest by cosine? The paper trains a network to tell; here nothing is trained.",
+        "Each token's state behind a layer is held to what all tokens of the text were before the first layer, both "
+        "less their means: is its own the nearest by cosine? The paper trains a network to tell; here nothing is "
+        "trained.",
         "把每个 token 在某层之后的状态，与文本中所有 token 进入第一层之前的向量相比（各减去均值）："
-        "余弦最大的是不是它自己？"
-        "论文为此训练了一个网络，这里不做训练。",
+        "余弦最大的是不是它自己？论文为此训练了一个网络，这里不做训练。",
     ),
     because=Both(
-        "The residual carries the token's own vector through every layer. That a nearest neighbour fails does not mean "
-        "that the token is gone: a matrix could still find it, as in the paper. A decoder turns its states towards the "
-        "next token.",
+        "The residual carries the token's own vector through every layer. That a nearest neighbour fails does not "
+        "mean that the token is gone: a matrix could still find it, as in the paper. A decoder turns its states "
+        "towards the next token.",
         "残差把 token 自己的向量带过每一层。最近邻认不出，并不等于信息丢了：学一个矩阵可能仍能找回，论文就是这样做的。"
         "解码器的状态则会转向下一个 token。",
     ),
@@ -813,7 +840,7 @@ SPHERE = Question(
             (near("shortest", 1, within=0.02), near("longest", 1, within=0.02)),
         ),
         Part(
-            Both("And are orthogonal to (1, …, 1).", "并且都与 (1, …, 1) 正交。"),
+            Both("Before γ and β all are orthogonal to (1, …, 1).", "在 γ、β 之前，都与 (1, …, 1) 正交。"),
             (below("plane", 1e-6),),
         ),
         Part(
@@ -827,9 +854,11 @@ SPHERE = Question(
     measure=_sphere,
     numbers={
         "shortest": Quantity(Both("length / √d before γ and β, shortest", "γ、β 之前的长度 / √d，最短")),
-        "longest": Quantity(Both("the same, longest", "同上，最长")),
-        "plane": Quantity(Both("mean of a vector's entries, largest", "向量各分量的均值，最大")),
-        "ratio": Quantity(Both("longest / shortest behind γ and β", "γ、β 之后最长 / 最短")),
+        "longest": Quantity(Both("length / √d before γ and β, longest", "γ、β 之前的长度 / √d，最长")),
+        "plane": Quantity(
+            Both("mean of a vector's entries before γ and β, largest", "γ、β 之前向量各分量的均值，最大")
+        ),
+        "ratio": Quantity(Both("longest / shortest vector behind γ and β", "γ、β 之后最长与最短向量的长度之比")),
     },
     setting=Both(
         "All LayerNorms of the model on all tokens of this text, computed from their inputs in float64.",
@@ -908,16 +937,16 @@ SPARSE = Question(
         ),
     },
     setting=Both(
-        "The numbers that go into the activation function, on all tokens of this text; of a gated FFN those of "
-        "the gate. "
-        "With ReLU what is above 0 is what is not zero; GELU and SiLU leave small negative numbers of the others.",
+        "The numbers that go into the activation function, on all tokens of this text; of a gated FFN those of the "
+        "gate. With ReLU what is above 0 is what is not zero; GELU and SiLU leave small negative numbers of the "
+        "others.",
         "激活函数的输入，该文本的所有 token；带门控的 FFN 取门控部分。用 ReLU 时，大于 0 就是非零；"
         "GELU 和 SiLU 会给其余单元留下小的负值。",
     ),
     because=Both(
-        "A random network has about half of its units above 0. In training the share falls, without any term of "
-        "the loss "
-        "that asks for it, and it falls more in larger models. Small models, and those with GELU, are less sparse.",
+        "A random network has about half of its units above 0. In training the share falls, without any term of the "
+        "loss that asks for it, and it falls more in larger models. Small models, and those with GELU, are less "
+        "sparse.",
         "随机网络约有一半单元大于 0。训练中这个比例下降，损失里并没有要求稀疏的项；模型越大，下降越多。"
         "小模型和用 GELU 的模型没有那么稀疏。",
     ),
@@ -986,8 +1015,8 @@ LENS = Question(
         ),
         Part(
             Both(
-                "It comes step by step: no layer falls back.",
-                "逐步形成：没有哪一层明显倒退。",
+                "The guess comes step by step: no layer falls back.",
+                "预测逐步形成：没有哪一层明显倒退。",
             ),
             (equal("falls", 0),),
         ),
@@ -999,25 +1028,31 @@ LENS = Question(
     measure=_lens,
     numbers={
         "first": Quantity(
-            Both("positions with the final guess, first layer read", "已是最终预测的位置，最初一层"),
+            Both("positions with the final guess, first layer read", "已是最终预测的位置，读出的第一层"),
             "%",
         ),
-        "middle": Quantity(Both("the same, half-way", "同上，一半深度"), "%"),
-        "before": Quantity(Both("the same, one layer before the end", "同上，倒数第二层"), "%"),
-        "falls": Quantity(Both("layers in which it falls by more than 10 %", "下降超过 10% 的层数")),
+        "middle": Quantity(Both("positions with the final guess, half-way", "已是最终预测的位置，一半深度"), "%"),
+        "before": Quantity(
+            Both("positions with the final guess, one layer before the end", "已是最终预测的位置，倒数第二层"), "%"
+        ),
+        "falls": Quantity(
+            Both(
+                "layers in which positions with the final guess fall by more than 10 %",
+                "已是最终预测的位置下降超过 10% 的层数",
+            )
+        ),
     },
     setting=Both(
         "All positions of this text: the state after each layer through the final norm and the head, likeliest token. "
         "Models without a head for tokens are stood in for by mini-gpt.",
-        "该文本的所有位置：每层之后的状态经过最后的归一化和输出层，取最可能的 token。没有词表输出层的模型由 "
-        "mini-gpt 代替。",
+        "该文本的所有位置：每层之后的状态经过最后的归一化和输出层，取最可能的 token。"
+        "没有词表输出层的模型由 mini-gpt 代替。",
     ),
     because=Both(
-        "Residual sums let each layer correct what is there. But the head is trained for the last state alone, "
-        "so an early "
-        "layer may know what the lens cannot read; the tuned lens learns a translation for each layer.",
-        "残差连接让每一层都在已有结果上修正。但输出层只针对最后的状态训练，前面的层可能已经知道而 logit lens 读不出来；"
-        "tuned lens 为每一层另学一个变换。",
+        "Residual sums let each layer correct what is there. But the head is trained for the last state alone, so an "
+        "early layer may know what the lens cannot read; the tuned lens learns a translation for each layer.",
+        "残差连接让每一层都在已有结果上修正。但输出层只针对最后的状态训练，"
+        "前面的层可能已经知道而 logit lens 读不出来；tuned lens 为每一层另学一个变换。",
     ),
     refuted=Both(
         "A model whose last layer but one is no nearer to its guess than the first.",
@@ -1061,7 +1096,7 @@ def _decay(subject: Subject) -> Measured:
             Series(Both("q and k of ones", "q、k 全为 1 时"), apart[:, 0].tolist(), decay.tolist()),
         ),
         x_title=Both("distance in tokens", "相隔的 token 数"),
-        y_title=Both("of the product at distance 0", "相对距离为 0 时的内积"),
+        y_title=Both("of the product at distance 0", "相对距离为 0 时的点积"),
     )
     return Measured(
         {
@@ -1078,50 +1113,53 @@ DECAY = Question(
     asked=Both("Does RoPE make far tokens count less?", "RoPE 有远程衰减吗？"),
     said=Both(
         "With RoPE the product of a query and a key decays with their distance.",
-        "RoPE 具有远程衰减性：q 与 k 的内积随相对距离增大而衰减。",
+        "RoPE 具有远程衰减性：q 与 k 的点积随相对距离增大而衰减。",
     ),
     parts=(
         Part(
             Both(
                 "The bound on the product falls with the distance.",
-                "内积的上界随距离下降。",
+                "点积的上界随距离下降。",
             ),
             (below("bound", 0.7),),
         ),
         Part(
-            Both("The product of a like query and key is smaller far away.", "相同的 q 与 k，相隔远时内积更小。"),
+            Both("The product of a like query and key is smaller far away.", "相同的 q 与 k，相隔远时点积更小。"),
             (below("product", 0.7),),
         ),
-        Part(Both("It falls with every token.", "每远一个 token，内积都变小。"), (below("rises", 0.01),)),
+        Part(Both("The product falls with every token.", "每远一个 token，点积都变小。"), (below("rises", 0.01),)),
     ),
     measure=_decay,
     numbers={
-        "bound": Quantity(Both("bound 64 tokens apart, of that at 0", "相隔 64 个 token 时的上界，相对距离 0"), "%"),
-        "product": Quantity(
-            Both("product 64 tokens apart, of that at 0", "相隔 64 个 token 时的内积，相对距离 0"),
+        "bound": Quantity(
+            Both(
+                "bound on the product 64 tokens apart, relative to distance 0",
+                "相隔 64 个 token 时点积的上界，与距离 0 时之比",
+            ),
             "%",
         ),
-        "rises": Quantity(Both("distances at which the product rises", "内积反而变大的距离"), "%"),
+        "product": Quantity(
+            Both("product 64 tokens apart, relative to distance 0", "相隔 64 个 token 时的点积，与距离 0 时之比"),
+            "%",
+        ),
+        "rises": Quantity(Both("distances at which the product rises", "点积反而变大的距离"), "%"),
     },
     setting=Both(
-        "The model's own turns, for distances up to 255 tokens: the bound of the paper's section 3.4.3, and a "
-        "query and a "
-        "key of ones. No text is read: trained queries and keys can undo it.",
-        "取该模型自己的旋转，相隔至多 255 个 token：论文 3.4.3 节的上界，以及分量全为 1 的 q、k。"
-        "不读文本：训练后的 q、k 可以抵消这种衰减。",
+        "The model's own turns, for distances up to 255 tokens: the bound of the paper's section 3.4.3, and a query "
+        "and a key of ones. No text is read: trained queries and keys can undo it.",
+        "取该模型自己的旋转，相隔至多 255 个 token：论文 3.4.3 节的上界，以及分量全为 1 的 q、k。不读文本："
+        "训练后的 q、k 可以抵消这种衰减。",
     ),
     because=Both(
         "The turns of many frequencies get out of step, so their mean falls; it swings as it does, for each is a "
-        "cosine. "
-        "The bound holds for any query and key and says nothing of those that a model learns: it can look far "
-        "where the "
-        "slow pairs carry its match.",
-        "不同频率的旋转逐渐错开，平均值随之下降；但每一项都是余弦，所以边摆动边下降。"
-        "上界对任何 q、k 都成立，却不说明模型学到什么：慢的那些维度承载匹配时，模型照样看得远。",
+        "cosine. The bound holds for any query and key and says nothing of those that a model learns: it can look far "
+        "where the slow pairs carry its match.",
+        "不同频率的旋转逐渐错开，平均值随之下降；但每一项都是余弦，所以边摆动边下降。上界对任何 q、k 都成立，"
+        "却不说明模型学到什么：慢的那些维度承载匹配时，模型照样看得远。",
     ),
     refuted=Both(
         "Turns of a model whose bound does not fall, or whose product never rises again.",
-        "如果某个模型的上界不下降，或者内积从不回升，结论就被推翻。",
+        "如果某个模型的上界不下降，或者点积从不回升，结论就被推翻。",
     ),
     formula=r"\frac{1}{d/2} \sum_{j} \Big| \sum_{i \leq j} e^{i m \theta_i} \Big|: \quad <bound> \;(m = 64)",
     papers=(SU_2021,),

@@ -143,7 +143,7 @@ SERIAL = Question(
     ),
     said=Both(
         "An RNN needs the state before for each token; a Transformer reads all tokens at once.",
-        "RNN 的每一步都依赖上一步的隐状态；Transformer 可以同时处理所有 token。",
+        "RNN 的每一步都依赖上一步的隐藏状态；Transformer 可以同时处理所有 token。",
     ),
     parts=(
         Part(
@@ -151,7 +151,10 @@ SERIAL = Question(
             (near("lstm", 2, within=0.1),),
         ),
         Part(
-            Both("In a layer of a Transformer it stays as long as it is.", "Transformer 的一层中，它与文本长度无关。"),
+            Both(
+                "In a layer of a Transformer the chain does not grow with the text.",
+                "在 Transformer 的一层中，运算链的长度与文本长度无关。",
+            ),
             (equal("block", 1),),
         ),
     ),
@@ -166,20 +169,19 @@ SERIAL = Question(
         ),
     },
     setting=Both(
-        "torch's LSTM, token by token, and its Transformer layer, width 32, random weights from seed 0: the "
-        "longest chain "
-        "in the graph that autograd records. No loaded model takes part, for the chain does not depend on weights.",
+        "torch's LSTM, token by token, and its Transformer layer, width 32, random weights from seed 0: the longest "
+        "chain in the graph that autograd records. No loaded model takes part, for the chain does not depend on "
+        "weights.",
         "torch 的 LSTM（逐个 token）和 Transformer 层，宽度 32，随机权重，种子 0：取 autograd 计算图中最长的运算链。"
         "运算链与权重无关，所以不用加载的模型。",
     ),
     because=Both(
         "Both are trained with the true text as input, so it is not teacher forcing that makes the difference but the "
         "state that an RNN hands on. The parallel work is n² pairs, so long texts are no free gain; RNNs without a "
-        "non-linear state (linear RNNs, state space models) can be scanned in parallel too. To split a text's "
-        "tokens is "
-        "not what is called model parallelism.",
-        "两者训练时输入的都是真实文本，所以差别不在教师强制（teacher forcing），而在 RNN 要传递隐状态。"
-        "并行要算 n² 对，长文本并不白赚；状态更新是线性的 RNN（线性 RNN、状态空间模型）也可以并行扫描。"
+        "non-linear state (linear RNNs, state space models) can be scanned in parallel too. To split a text's tokens "
+        "is not what is called model parallelism.",
+        "两者训练时输入的都是真实文本，所以差别不在教师强制（teacher forcing），而在 RNN 要传递隐藏状态。"
+        "并行要计算 n² 对 token，长文本并不划算；状态更新是线性的 RNN（线性 RNN、状态空间模型）也可以并行扫描。"
         "样本内各 token 的并行也不叫“模型并行”。",
     ),
     refuted=Both(
@@ -192,9 +194,8 @@ SERIAL = Question(
     whole=Whole(
         run=_clock,
         about=Both(
-            "An LSTM and a layer of attention of width 256 on this machine's clock, at 32, 128 and 512 tokens, "
-            "3 times; "
-            "some seconds on one core.",
+            "An LSTM and a layer of attention of width 256 on this machine's clock, at 32, 128 and 512 tokens, 3 "
+            "times; some seconds on one core.",
             "宽度 256 的 LSTM 和注意力层，在 32、128、512 个 token 时计时，各 3 次；单核几秒钟。",
         ),
         parts=(
@@ -274,22 +275,21 @@ TEACHER = Question(
     measure=_teacher,
     numbers={
         "difference": Quantity(
-            Both("largest difference of a logit, of the largest logit", "logit 的最大差，相对最大 logit")
+            Both("largest difference of a logit, relative to the largest logit", "logit 的最大差，相对最大 logit")
         ),
         "same": Quantity(Both("positions with the same likeliest token", "最可能 token 相同的位置"), "%"),
         "passes": Quantity(Both("steps that one pass stands for", "一次前向代替的步数"), Both("steps", "步")),
     },
     setting=Both(
-        "The text's first tokens, 8 at most (of a translation: of the target), in one pass, and one after the "
-        "other with "
-        "and without the KV cache.",
+        "The text's first tokens, 8 at most (of a translation: of the target), in one pass, and one after the other "
+        "with and without the KV cache.",
         "文本的前几个 token（最多 8 个；翻译模型取译文），一次前向算完，与有、无 KV 缓存的逐步计算比较。",
     ),
     because=Both(
-        "The causal mask hides what comes later, so a position in the whole text has the inputs that it has when it is "
-        "the last. In writing the next input is the model's own choice, which has to be made first.",
-        "因果掩码遮住后面的 token，所以每个位置在整句中看到的输入，和它作为最后一个 token 时完全一样。"
-        "生成时，下一个输入是模型自己选出的 token，必须先选出来，所以只能串行。",
+        "The causal mask hides what comes later, so a position in the whole text has the inputs that it has when it "
+        "is the last. In writing the next input is the model's own choice, which has to be made first.",
+        "因果掩码遮住后面的 token，所以每个位置在整句中看到的输入，和它作为最后一个 token 时完全一样。生成时，"
+        "下一个输入是模型自己选出的 token，必须先选出来，所以只能串行。",
     ),
     refuted=Both(
         "A decoder whose logits at a position change when later tokens are there.",
@@ -360,28 +360,32 @@ CACHE_EXACT = Question(
             Both("The logits are equal but for rounding.", "除舍入误差外，logit 相同。"),
             (below("cached", 1e-4), equal("agree", 1)),
         ),
-        Part(Both("It saves work.", "它节省计算量。"), (above("saved", 1),)),
+        Part(Both("The cache saves work.", "KV 缓存节省计算量。"), (above("saved", 1),)),
     ),
     measure=_cache_exact,
     numbers={
         "cached": Quantity(
-            Both("largest difference of a logit, of the largest logit", "logit 的最大差，相对最大 logit")
+            Both("largest difference of a logit, relative to the largest logit", "logit 的最大差，相对最大 logit")
         ),
         "agree": Quantity(Both("positions with the same likeliest token", "最可能 token 相同的位置"), "%"),
         "saved": Quantity(Both("FLOPs without / with the cache", "无缓存 / 有缓存的 FLOPs")),
-        "apart": Quantity(Both("the two ways' differences, largest gap", "两种方式与一次前向之差的最大差距")),
+        "apart": Quantity(
+            Both(
+                "differences from the one pass with and without the cache, largest gap",
+                "有缓存、无缓存各自与一次前向之差，两者的最大差距",
+            )
+        ),
     },
     setting=Both(
-        "The text's first tokens, 8 at most, step by step with the cache and without, against one pass over all "
-        "of them; "
-        "FLOPs as they ran.",
+        "The text's first tokens, 8 at most, step by step with the cache and without, against one pass over all of "
+        "them; FLOPs as they ran.",
         "文本的前几个 token（最多 8 个），分别用有缓存、无缓存的方式逐步计算，与一次前向比较；FLOPs 按实际运行计数。",
     ),
     because=Both(
-        "Under a causal mask an old token's state never sees a new one, so its key and value stay what they were. Sums "
-        "run in another order with another number of rows, which moves the last digits of float32.",
-        "在因果掩码下，旧 token 的状态看不到新 token，所以它的 K、V 不会变。"
-        "行数不同时求和顺序不同，float32 的最后几位会有差别。",
+        "Under a causal mask an old token's state never sees a new one, so its key and value stay what they were. "
+        "Sums run in another order with another number of rows, which moves the last digits of float32.",
+        "在因果掩码下，旧 token 的状态看不到新 token，所以它的 K、V 不会变。行数不同时求和顺序不同，"
+        "float32 的最后几位会有差别。",
     ),
     refuted=Both(
         "A causal model in float64 whose logits with the cache differ by more than rounding.",
@@ -403,7 +407,9 @@ CACHE_EXACT = Question(
             Part(Both("Without the cache it takes longer.", "没有缓存时耗时更长。"), (above("times", 1),)),
         ),
         numbers={
-            "same": Quantity(Both("texts that are the same", "结果相同"), "%"),
+            "same": Quantity(
+                Both("share of texts that are the same with the cache and without", "有缓存与无缓存结果相同的比例"), "%"
+            ),
             "times": Quantity(Both("time without / with the cache", "无缓存 / 有缓存的时间")),
             "tokens": Quantity(Both("tokens that were written", "写出的 token 数")),
         },
@@ -477,18 +483,15 @@ ORDERS = Question(
         ),
     },
     setting=Both(
-        "FLOPs of the matrix products of steps 1 to 64, from the configuration; the second difference of a "
-        "polynomial is "
-        "twice its n² term.",
+        "FLOPs of the matrix products of steps 1 to 64, from the configuration; the second difference of a polynomial "
+        "is twice its n² term.",
         "第 1 到 64 步矩阵乘法的 FLOPs，由配置得到；多项式的二阶差分等于 n² 项系数的两倍。",
     ),
     because=Both(
-        "The sentence is of one step's scores and weighted sum: n d with the cache, n² d without. The step's "
-        "projections "
-        "and FFN are n-fold cheaper too, and are the larger part of short texts. Summed over a text the scores "
-        "are n² d "
-        "with the cache, and n³ d without.",
-        "这句话说的是一步中的分数与加权求和：有缓存时 n·d，无缓存时 n²·d。这一步的投影和 FFN 也便宜 n 倍，"
+        "The sentence is about the scores and the weighted sum of one step: n d with the cache, n² d without. The "
+        "step's projections and FFN are n-fold cheaper too, and are the larger part for short texts. Summed over a "
+        "text the scores are n² d with the cache, and n³ d without.",
+        "这句话说的是一步中的分数与加权求和：有缓存时 n·d，无缓存时 n²·d。这一步的投影和 FFN 也减少到 1/n，"
         "文本短时它们占大头。整段文本累加起来，有缓存时是 n²·d，无缓存时是 n³·d。",
     ),
     refuted=Both(
@@ -548,8 +551,8 @@ ANY_STAGE = Question(
     parts=(
         Part(
             Both(
-                "In training it saves work: one pass costs half more than a cached run.",
-                "训练时它也省计算：一次前向的计算量至少是有缓存逐步计算的 1.5 倍。",
+                "In training the cache saves work: one pass costs half more than a cached run.",
+                "训练时 KV 缓存也省计算：一次前向的计算量至少是有缓存逐步计算的 1.5 倍。",
             ),
             (above("training", 1.5),),
         ),
@@ -567,8 +570,9 @@ ANY_STAGE = Question(
         "decoder": Quantity(Both("old keys of a decoder moved, most moved layer", "解码器旧 K 的变化，变化最大的一层")),
     },
     setting=Both(
-        "Passes: the text's first tokens, 8 at most, in a model that writes. Keys: the text without its last token and "
-        "with it, in that decoder and in MiniLM, an encoder; |after − before| / |before|, mean over the old tokens.",
+        "Passes: the text's first tokens, 8 at most, in a model that writes. Keys: the text without its last token "
+        "and with it, in that decoder and in MiniLM, an encoder; |after − before| / |before|, mean over the old "
+        "tokens.",
         "计算量：在能生成的模型上取文本的前几个 token（最多 8 个）。旧 K：文本去掉最后一个 token 与不去掉，"
         "分别在该解码器和编码器 MiniLM 上比较，|后 − 前| / |前|，对旧 token 取平均。",
     ),
@@ -576,8 +580,8 @@ ANY_STAGE = Question(
         "Training has the whole text, so nothing is computed twice that could be kept; and after each update of the "
         "weights old keys would be wrong. In an encoder every token sees a new one, so from the second layer on all "
         "keys change.",
-        "训练时整段文本已知，一次前向就算完，没有重复计算可省；而且权重一更新，旧的 K、V 就作废了。"
-        "在编码器里，每个 token 都能看到新 token，所以从第二层起所有 K 都会变。",
+        "训练时整段文本已知，一次前向就算完，没有重复计算可省；而且权重一更新，旧的 K、V 就作废了。在编码器里，"
+        "每个 token 都能看到新 token，所以从第二层起所有 K 都会变。",
     ),
     refuted=Both(
         "One pass over a text that costs much more than a cached run, or an encoder of several layers whose keys stay.",
@@ -605,8 +609,8 @@ def _no_queries(subject: Subject) -> Measured:
         first.query.astype("float32"),
         rows=names,
         columns=names,
-        row_title=Both("step that reads token", "读到该 token 的一步"),
-        column_title=Both("token whose query or key is read", "被读取 Q 或 K 的 token"),
+        row_title=Both("step that reads token", "读入该 token 的一步"),
+        column_title=Both("token whose query or key is read", "Q 或 K 被读取的 token"),
         quantity=Both("read", "被读取"),
         title=Both("queries", "Q"),
         beside=first.key.astype("float32"),
@@ -642,11 +646,10 @@ NO_QUERIES = Question(
         "文本的前几个 token（最多 8 个），用缓存逐步计算，逐层观察注意力读了什么。",
     ),
     because=Both(
-        "Row t of Q Kᵀ needs q_t and all keys up to t; earlier rows gave earlier outputs and are done. It is not "
-        "that the "
-        "query alone is computed: the newest token's key and value are too, and go to the cache.",
-        "Q Kᵀ 的第 t 行只需要 q_t 和到 t 为止的所有 K；之前各行对应之前的输出，已经算完了。"
-        "每一步也不是“只算 Q”：新 token 的 K、V 也要算，并存入缓存。",
+        "Row t of Q Kᵀ needs q_t and all keys up to t; earlier rows gave earlier outputs and are done. It is not that "
+        "the query alone is computed: the newest token's key and value are too, and go to the cache.",
+        "Q Kᵀ 的第 t 行只需要 q_t 和到 t 为止的所有 K；之前各行对应之前的输出，已经算完了。每一步也不是“只算 Q”："
+        "新 token 的 K、V 也要算，并存入缓存。",
     ),
     refuted=Both(
         "A step of a causal decoder that reads the query of an earlier token.",
@@ -715,27 +718,29 @@ LINEAR = Question(
     ),
     measure=_linear,
     numbers={
-        "growth": Quantity(Both("cache at 128 tokens / at 64", "128 与 64 个 token 时缓存之比")),
+        "growth": Quantity(Both("cache at 128 tokens / at 64", "128 个与 64 个 token 时的缓存之比")),
         "kept": Quantity(
-            Both("cache as it was kept after the text's first tokens", "读完前几个 token 后实际的缓存"), "B"
+            Both("cache as it is kept after the text's first tokens", "读完文本前几个 token 后实际保存的缓存"), "B"
         ),
-        "counted": Quantity(Both("the same by the formula", "按公式计算的缓存"), "B"),
-        "token": Quantity(Both("one token more", "每多一个 token"), "B"),
-        "shared": Quantity(Both("of the cache without shared heads", "占各头不共享 K、V 时的"), "%"),
+        "counted": Quantity(
+            Both("cache by the formula after the text's first tokens", "读完文本前几个 token 后按公式计算的缓存"), "B"
+        ),
+        "token": Quantity(Both("cache that one more token takes", "每多一个 token 增加的缓存"), "B"),
+        "shared": Quantity(
+            Both("cache, relative to one with keys and values for each head", "缓存占各头不共享 K、V 时的比例"), "%"
+        ),
     },
     setting=Both(
-        "Kept: the text's first tokens, 8 at most, step by step. Formula: 2 L n K E numbers, K heads of keys of "
-        "width E; "
-        "of an encoder-decoder the source's keys and values once more.",
+        "Kept: the text's first tokens, 8 at most, step by step. Formula: 2 L n K E numbers, K heads of keys of width "
+        "E; of an encoder-decoder the source's keys and values once more.",
         "实际：文本的前几个 token（最多 8 个）逐步计算之后。公式：2·L·n·K·E 个数，K 为键的头数，E 为头的宽度；"
-        "编码器-解码器还要加上一份源句的 K、V。",
+        "编码器-解码器还要加上一份源文的 K、V。",
     ),
     because=Both(
         "Each token adds one key and one value a layer. Heads that share keys (GQA, MQA) divide it by as many; a "
-        "source "
-        "is kept once; a sliding window stops the growth. Cutting the text off is one way out among several, and it "
-        "changes the result.",
-        "每个 token 在每一层各加一个 K 和一个 V。共享 K、V 的头（GQA、MQA）成倍地减小它；源句只存一份；"
+        "source is kept once; a sliding window stops the growth. Cutting the text off is one way out among several, "
+        "and it changes the result.",
+        "每个 token 在每一层各加一个 K 和一个 V。共享 K、V 的头（GQA、MQA）成倍地减小它；源文只存一份；"
         "滑动窗口使它不再增长。截断文本只是办法之一，而且会改变结果。",
     ),
     refuted=Both(

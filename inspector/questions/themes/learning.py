@@ -139,7 +139,8 @@ WARM_UP = Question(
         Part(Both("The rate rises linearly.", "学习率线性上升。"), (at_most("bent", 1e-9),)),
         Part(
             Both(
-                "Post-LN begins with larger gradients in the last layer than Pre-LN, so the first steps must be small.",
+                "Post-norm begins with larger gradients in the last layer than pre-norm, so the first steps must be "
+                "small.",
                 "训练开始时，Post-LN 最后一层的梯度比 Pre-LN 大，所以最初几步必须小。",
             ),
             (above("post", "pre"),),
@@ -151,25 +152,26 @@ WARM_UP = Question(
     ),
     measure=lambda subject: subject.kept("warm-up", _warm_up),
     numbers={
-        "bent": Quantity(Both("largest distance from a straight line", "与直线的最大偏差"), "%"),
-        "post": Quantity(Both("gradient of the last of 8 layers, Post-LN", "8 层中最后一层的梯度，Post-LN")),
-        "pre": Quantity(Both("the same, Pre-LN", "同上，Pre-LN")),
+        "bent": Quantity(
+            Both("largest distance of the rising rate from a straight line", "学习率上升段与直线的最大偏差"), "%"
+        ),
+        "post": Quantity(Both("gradient of the last of 8 layers, post-norm", "8 层中最后一层的梯度，Post-LN")),
+        "pre": Quantity(Both("gradient of the last of 8 layers, pre-norm", "8 层中最后一层的梯度，Pre-LN")),
         "gap": Quantity(Both("loss on fresh texts less training loss", "新文本损失减训练损失"), Both("nats", "nat")),
     },
     setting=Both(
-        "The paper's schedule (d = 512, 4,000 steps of warm-up). Gradients: the Lab's Transformer with 8 layers before "
-        "the first step, seed 0. Gap: 2 layers learn to turn 4 digits around for 100 steps without warm-up.",
-        "原论文的学习率公式（d = 512，预热 4000 步）。梯度：Lab 的 8 层 Transformer，第一步之前，种子 0。"
-        "差距：2 层网络不用预热，学习把 4 个数字倒过来，100 步。",
+        "The paper's schedule (d = 512, 4,000 steps of warm-up). Gradients: the Lab's Transformer with 8 layers "
+        "before the first step, seed 0. Gap: 2 layers learn to write 4 digits in reverse for 100 steps without "
+        "warm-up.",
+        "原论文的学习率公式（d = 512，预热 4000 步）。梯度：Lab 的 8 层 Transformer，第一步之前，种子 0。差距："
+        "2 层网络不用预热，学习把 4 个数字倒过来，100 步。",
     ),
     because=Both(
-        "Adam divides by an estimate of the gradient's size, which comes from few steps at first and is unsure (Liu et "
-        "al. 2020); and Post-LN has large gradients near the output (Xiong et al. 2020). Both are about the "
-        "first steps. "
-        "Overfitting is about the last, and in the Lab every text is new.",
-        "Adam 要除以梯度大小的估计，起初步数少，估计方差大（Liu 等人 2020）；Post-LN 靠近输出处梯度大（Xiong "
-        "等人 2020）。"
-        "两者都是训练初期的问题。过拟合是后期的问题，而且在 Lab 里每段文本都是新的。",
+        "Adam divides by an estimate of the gradient's size, which comes from few steps at first and is unsure (Liu "
+        "et al. 2020); and post-norm has large gradients near the output (Xiong et al. 2020). Both are about the "
+        "first steps. Overfitting is about the last, and in the Lab every text is new.",
+        "Adam 要除以梯度大小的估计，起初步数少，估计方差大（Liu 等人，2020）；Post-LN 靠近输出处梯度大（Xiong 等人，"
+        "2020）。两者都是训练初期的问题。过拟合是后期的问题，而且在 Lab 里每段文本都是新的。",
     ),
     refuted=Both(
         "Trainings that fit fresh texts worse without warm-up although the training loss is the same.",
@@ -191,9 +193,8 @@ WARM_UP = Question(
     whole=Whole(
         run=_with_and_without,
         about=Both(
-            "The Lab's Transformer with 8 post-norm layers learns to turn 8 digits around, 200 steps at a rate "
-            "of 0.01, "
-            "with a warm-up of 20 steps and without, seed 0; about half a minute on one core.",
+            "The Lab's Transformer with 8 post-norm layers learns to write 8 digits in reverse, 200 steps at a rate "
+            "of 0.01, with a warm-up of 20 steps and without, seed 0; about half a minute on one core.",
             "Lab 的 8 层 Post-LN Transformer 学习把 8 个数字倒过来，200 步，学习率 0.01，预热 20 步与不预热，种子 0；"
             "单核约半分钟。",
         ),
@@ -203,7 +204,7 @@ WARM_UP = Question(
         ),
         numbers={
             "a": Quantity(Both("digits right with warm-up", "有预热时的正确率"), "%"),
-            "b": Quantity(Both("digits right without", "无预热时的正确率"), "%"),
+            "b": Quantity(Both("digits right without warm-up", "无预热时的正确率"), "%"),
         },
         stored=Stored(
             {"a": 1.0, "b": 0.109},
@@ -270,13 +271,13 @@ def _scores(found: Tensor) -> Tensor:
 RATE = Question(
     111,
     asked=Both(
-        "How is the learning rate set, and where does dropout stand?",
+        "How is the learning rate set, where does dropout stand, and what of testing?",
         "Transformer 训练时学习率怎么设？Dropout 加在哪里，测试时呢？",
     ),
     said=Both(
-        "The rate rises for 4,000 steps and then falls with the root of the step; dropout of 0.1 on what each sublayer "
-        "gives and on the embeddings, off in testing.",
-        "学习率先线性升 4000 步，再按步数的平方根倒数下降；每个子层输出和嵌入上用 0.1 的 Dropout，测试时关闭。",
+        "The rate rises for 4,000 steps and then falls with the root of the step; dropout of 0.1 on what each "
+        "sublayer gives and on the embeddings, off in testing.",
+        "学习率先线性升 4000 步，再与步数的平方根成反比下降；每个子层输出和嵌入上用 0.1 的 Dropout，测试时关闭。",
     ),
     parts=(
         Part(
@@ -300,12 +301,14 @@ RATE = Question(
     ),
     measure=lambda subject: subject.kept("rate and dropout", _rate_and_dropout),
     numbers={
-        "peak": Quantity(Both("largest rate", "最大学习率")),
-        "later": Quantity(Both("rate at step 40,000, of the largest", "第 40000 步的学习率，相对最大值")),
+        "peak": Quantity(Both("largest learning rate", "最大学习率")),
+        "later": Quantity(
+            Both("learning rate at step 40,000, relative to the largest", "第 40000 步的学习率，相对最大学习率")
+        ),
         "zero": Quantity(Both("numbers that dropout sets to 0", "被 Dropout 置零的比例"), "%"),
-        "kept": Quantity(Both("factor of the others", "其余的数乘以")),
-        "training": Quantity(Both("two runs in training, largest difference", "训练模式两次前向的最大差")),
-        "testing": Quantity(Both("two runs in testing, largest difference", "测试模式两次前向的最大差")),
+        "kept": Quantity(Both("factor of the numbers that dropout keeps", "未被 Dropout 置零的数所乘的系数")),
+        "training": Quantity(Both("difference of two runs in training, largest", "训练模式两次前向的最大差")),
+        "testing": Quantity(Both("difference of two runs in testing, largest", "测试模式两次前向的最大差")),
     },
     setting=Both(
         "The schedule that trains this project's models, at the paper's numbers; 100,000 ones through dropout of 0.1, "
@@ -314,9 +317,8 @@ RATE = Question(
         "以及 Lab 的随机权重 Transformer，Dropout 加在子层输出和嵌入上。",
     ),
     because=Both(
-        "The question is mostly asked and seldom answered with numbers. To divide by 0.9 in training keeps the "
-        "mean, so "
-        "that nothing has to be changed in testing.",
+        "The question is mostly asked and seldom answered with numbers. To divide by 0.9 in training keeps the mean, "
+        "so that nothing has to be changed in testing.",
         "这个问题常被问到，却很少有人给出数字。训练时除以 0.9 保持均值不变，所以测试时不用再做任何调整。",
     ),
     refuted=Both(
@@ -391,9 +393,8 @@ VARIANTS = Question(
     112,
     asked=Both("Which variants of the Transformer are there?", "Transformer 有哪些变体？"),
     said=Both(
-        "Many: other positions (RoPE, ALiBi, T5), norms (RMSNorm, Pre-LN), activations (SwiGLU), shared keys "
-        "(MQA, GQA), "
-        "windows, shared layers; each changes one part.",
+        "Many: other positions (RoPE, ALiBi, T5), norms (RMSNorm, pre-norm), activations (SwiGLU), shared keys (MQA, "
+        "GQA), windows, shared layers; each changes one part.",
         "很多：位置编码（RoPE、ALiBi、T5）、归一化（RMSNorm、Pre-LN）、激活函数（SwiGLU）、共享 K/V（MQA、GQA）、"
         "窗口注意力、跨层共享参数等，各改动一个部件。",
     ),
@@ -415,16 +416,14 @@ VARIANTS = Question(
     measure=lambda subject: subject.kept("variants", _built),
     numbers={
         "listed": Quantity(Both("changes that the Lab has", "Lab 中可做的改动")),
-        "ran": Quantity(Both("of them built and run on this task", "其中能在该任务上搭建并运行的")),
-        "changed": Quantity(Both("of these with another result", "其中结果不同的")),
+        "ran": Quantity(Both("changes that can be built and run on this task", "能在该任务上搭建并运行的改动")),
+        "changed": Quantity(Both("changes with another result than the original", "结果与原版不同的改动")),
     },
     setting=Both(
-        "Every choice of this project's Transformer beside the paper's, read from its own code, one at a time: "
-        "the Lab's "
-        "encoder with random weights, seed 0, on four texts. What needs a decoder does not run here.",
+        "Every choice of this project's Transformer beside the paper's, read from its own code, one at a time: the "
+        "Lab's encoder with random weights, seed 0, on four texts. What needs a decoder does not run here.",
         "从代码中读出本项目 Transformer 在原论文之外的每种选项，每次只改一处：Lab 的编码器，随机权重，种子 0，"
-        "四段文本。"
-        "需要解码器的选项不在此运行。",
+        "四段文本。需要解码器的选项不在此运行。",
     ),
     because=Both(
         "A list of names hides that they change different parts and can be combined. To differ before training says "
@@ -495,22 +494,32 @@ WORD_VECTORS = Question(
         "可以，但不一定更好：数据少时帮助大。",
     ),
     parts=(
-        Part(Both("It learns with them.", "用预训练词向量也能学会。"), (above("seen_taken", 0.8),)),
+        Part(
+            Both("The network learns with pretrained vectors.", "用预训练词向量也能学会。"), (above("seen_taken", 0.8),)
+        ),
         Part(
             Both("On words that are trained, random ones are as good.", "对训练中出现的词，随机初始化一样好。"),
             (at_least("seen_random", "seen_taken", times=0.95),),
         ),
         Part(
-            Both("On words that no training saw they help.", "对训练中没有出现的词，预训练词向量有帮助。"),
+            Both(
+                "On words that no training saw pretrained vectors help.", "对训练中没有出现的词，预训练词向量有帮助。"
+            ),
             (above("unseen_taken", "unseen_random"),),
         ),
     ),
     measure=lambda subject: subject.kept("word vectors", _word_vectors),
     numbers={
-        "seen_random": Quantity(Both("trained words right, random vectors", "训练词正确率，随机初始化"), "%"),
-        "seen_taken": Quantity(Both("trained words right, pretrained", "训练词正确率，预训练"), "%"),
-        "unseen_random": Quantity(Both("unseen words right, random vectors", "未见词正确率，随机初始化"), "%"),
-        "unseen_taken": Quantity(Both("unseen words right, pretrained", "未见词正确率，预训练"), "%"),
+        "seen_random": Quantity(
+            Both("trained words right, random vectors", "训练过的词的正确率，随机初始化的词向量"), "%"
+        ),
+        "seen_taken": Quantity(
+            Both("trained words right, pretrained vectors", "训练过的词的正确率，预训练词向量"), "%"
+        ),
+        "unseen_random": Quantity(
+            Both("unseen words right, random vectors", "未见词的正确率，随机初始化的词向量"), "%"
+        ),
+        "unseen_taken": Quantity(Both("unseen words right, pretrained vectors", "未见词的正确率，预训练词向量"), "%"),
     },
     setting=Both(
         f"The Lab's Transformer tells the kind of a word, of ten, {KINDS_STEPS} steps, seed 0: with random vectors "
@@ -519,13 +528,13 @@ WORD_VECTORS = Question(
         "（不再训练）。三分之一的词不参与训练。",
     ),
     because=Both(
-        "Vectors that were trained elsewhere put like words side by side, which is all that is known of a word without "
-        "examples. With enough examples training finds the same by itself.",
-        "在别处训练好的词向量把相近的词放在一起，对没有例子的词，这是唯一的信息。例子足够多时，训练自己就能学到。",
+        "Vectors that were trained elsewhere put like words side by side, which is all that is known of a word "
+        "without examples. With enough examples training finds the same by itself.",
+        "在别处训练好的词向量把相近的词放在一起，对没有训练样本的词，这是唯一的信息。样本足够多时，训练自己就能学到。",
     ),
     refuted=Both(
         "A task with many examples of every word on which pretrained vectors win, or one with few on which they lose.",
-        "如果每个词都有很多例子时预训练词向量仍占优，或者例子很少时反而更差，结论就被推翻。",
+        "如果每个词都有很多样本时预训练词向量仍占优，或者样本很少时反而更差，结论就被推翻。",
     ),
     formula=r"a_{seen}: \; <seen_random>, <seen_taken> \qquad a_{unseen}: \; <unseen_random>, <unseen_taken>",
     papers=(QI_2018,),
@@ -548,8 +557,8 @@ WORD_VECTORS = Question(
             ),
         ),
         numbers={
-            "a": Quantity(Both("unseen words right, random vectors", "未见词正确率，随机初始化"), "%"),
-            "b": Quantity(Both("unseen words right, pretrained", "未见词正确率，预训练"), "%"),
+            "a": Quantity(Both("unseen words right, random vectors", "未见词的正确率，随机初始化的词向量"), "%"),
+            "b": Quantity(Both("unseen words right, pretrained vectors", "未见词的正确率，预训练词向量"), "%"),
         },
         stored=Stored(
             {"a": 0.135, "b": 0.905},

@@ -53,7 +53,7 @@ GOES_ON = Kind(
     ),
     Both(
         "is no small trained decoder whose positions go on beyond its longest text",
-        "不是位置编码可以超出最大长度的小型已训练解码器",
+        "不是训练好的、位置编码能超出最大长度的小型解码器",
     ),
     "mini-gpt",
 )
@@ -126,21 +126,33 @@ ORDER = Question(
     ),
     measure=_order,
     numbers={
-        "without": Quantity(Both("change without positions, largest of all tokens", "无位置编码时的变化，最大值")),
-        "with": Quantity(Both("change with positions, mean", "有位置编码时的变化，平均")),
-        "causal": Quantity(Both("change in a decoder without positions, mean", "解码器无位置编码时的变化，平均")),
+        "without": Quantity(
+            Both(
+                "change of the states without positions, largest of all tokens",
+                "无位置编码时状态的变化，各 token 中最大",
+            )
+        ),
+        "with": Quantity(
+            Both("change of the states with positions, mean of all tokens", "有位置编码时状态的变化，各 token 平均")
+        ),
+        "causal": Quantity(
+            Both(
+                "change of the states in a decoder without positions, mean of all tokens",
+                "解码器无位置编码时状态的变化，各 token 平均",
+            )
+        ),
     },
     setting=Both(
         "The text is read in reverse; each token's last state is compared with its own, |after − before| / |before|. "
         "The decoder is mini-gpt, with its RoPE taken away in the run.",
-        "把文本倒序读一遍，每个 token 的最后隐藏状态与自己原来的相比：|后 − 前| / |前|。解码器用 mini-gpt，"
+        "把文本倒序读一遍，每个 token 最后一层的隐藏状态与它原来的相比：|后 − 前| / |前|。解码器用 mini-gpt，"
         "运行时去掉它的 RoPE。",
     ),
     because=Both(
         "A sum over tokens does not care in which order they stand: f(Px) = P f(x). People forget that a causal mask "
         "is itself tied to the order: the third token sees three tokens, the fourth four.",
-        "对 token 求和与先后无关，即 f(Px) = P f(x)。常被忽略的是因果掩码本身就与顺序有关："
-        "第三个 token 只看到三个，第四个看到四个。",
+        "对 token 求和与先后无关，即 f(Px) = P f(x)。常被忽略的是因果掩码本身就与顺序有关：第三个 token 只看到三个，"
+        "第四个看到四个。",
     ),
     refuted=Both(
         "An encoder without positions whose states change with the order.",
@@ -185,7 +197,7 @@ def _formula(subject: Subject) -> Measured:
 
 FORMULA = Question(
     75,
-    asked=Both("Is this the formula of the sinusoidal encoding?", "正弦位置编码的公式是怎样的？"),
+    asked=Both("Is this the formula of the sinusoidal encoding?", "这就是正弦位置编码的公式吗？"),
     said=Both(
         "PE(pos, 2i) = sin(pos / 10000^(2i/d)), PE(pos, 2i+1) = cos(pos / 10000^(2i/d)).",
         "PE(pos, 2i) = sin(pos / 10000^(2i/d))，PE(pos, 2i+1) = cos(pos / 10000^(2i/d))。",
@@ -206,12 +218,17 @@ FORMULA = Question(
     measure=_formula,
     numbers={
         "off": Quantity(Both("largest difference of the table from the formula", "表与公式的最大差")),
-        "dimension": Quantity(Both("largest difference where i is a dimension's index", "把 i 当作维度编号时的最大差")),
+        "dimension": Quantity(
+            Both(
+                "largest difference of the table from the formula with i as a dimension's index",
+                "把 i 当作维度编号时，表与公式的最大差",
+            )
+        ),
         "last": Quantity(Both("angle of one step in the slowest pair", "最慢一对维度每走一步转过的角度"), "rad"),
     },
     setting=Both(
         "All rows of the table that the model adds to its tokens, read off the model; the formula in float64.",
-        "从模型中读出它加到 token 上的整张表；公式用 float64 计算。",
+        "从模型中读出它加到 token 向量上的整张表；公式用 float64 计算。",
     ),
     because=Both(
         "The letter i is used for the pair in the paper and for the dimension in many notes, where the exponent then "
@@ -254,14 +271,14 @@ def _shift(subject: Subject) -> Measured:
 
 SHIFT = Question(
     76,
-    asked=Both("Is PE(p + k) a linear function of PE(p)?", "PE(p+k) 能由 PE(p) 线性表示吗？"),
+    asked=Both("Is PE(p + k) a linear function of PE(p)?", "PE(p + k) 能由 PE(p) 线性表示吗？"),
     said=Both(
         "For any fixed k, PE(p + k) is a linear function of PE(p).",
-        "对任意固定的 k，PE(p+k) 都能由 PE(p) 线性表示。",
+        "对任意固定的 k，PE(p + k) 都能由 PE(p) 线性表示。",
     ),
     parts=(
         Part(
-            Both("One rotation takes PE(p) to PE(p + k), for every p.", "同一个旋转矩阵把每个 PE(p) 变成 PE(p+k)。"),
+            Both("One rotation takes PE(p) to PE(p + k), for every p.", "同一个旋转矩阵把每个 PE(p) 变成 PE(p + k)。"),
             (below("turned", ROUNDING),),
         ),
         Part(
@@ -280,15 +297,13 @@ SHIFT = Question(
     },
     setting=Both(
         "The sinusoidal table of 512 positions and 128 dimensions in float64, k = 7. Fitted: least squares on the "
-        "first "
-        "256 positions, tried on the last 256; relative to the rows' size.",
-        "512 个位置、128 维的正弦表，float64，k = 7。拟合：用前 256 个位置做最小二乘，在后 256 个位置上检验；"
+        "first 256 positions, tried on the last 256; relative to the rows' size.",
+        "512 个位置、128 维的正弦位置编码，float64，k = 7。拟合：用前 256 个位置做最小二乘，在后 256 个位置上检验；"
         "误差相对于各行的大小。",
     ),
     because=Both(
-        "Each pair (sin wp, cos wp) turns by the angle wk, the same for all p. That the matrix exists does not "
-        "mean that "
-        "a network finds it from a few positions: the slow pairs hardly move there, so the fit is free in them.",
+        "Each pair (sin wp, cos wp) turns by the angle wk, the same for all p. That the matrix exists does not mean "
+        "that a network finds it from a few positions: the slow pairs hardly move there, so the fit is free in them.",
         "每一对 (sin wp, cos wp) 都转过角度 wk，与 p 无关。但矩阵存在不等于网络能从少数位置学到它："
         "慢的维度对在这些位置上几乎不动，拟合在这些方向上不受约束。",
     ),
@@ -318,7 +333,11 @@ def _products(subject: Subject) -> Measured:
             "projected": projected,
         },
         Lines(
-            (Series(Both("PE(p) · PE(p + k)", "PE(p)·PE(p+k)"), list(range(ROWS // 2)), ahead[: ROWS // 2].tolist()),),
+            (
+                Series(
+                    Both("PE(p) · PE(p + k)", "PE(p)·PE(p + k)"), list(range(ROWS // 2)), ahead[: ROWS // 2].tolist()
+                ),
+            ),
             x_title=Both("distance k", "距离 k"),
             y_title=Both("product", "点积"),
         ),
@@ -337,41 +356,44 @@ PRODUCTS = Question(
     ),
     said=Both(
         "PE(p) · PE(p + k) depends on k alone, not on p; it is the distance, but not the direction.",
-        "PE(p)·PE(p+k) 只与 k 有关，与 p 无关；它反映距离，但不反映方向。",
+        "PE(p)·PE(p + k) 只与 k 有关，与 p 无关；它反映距离，但不反映方向。",
     ),
     parts=(
-        Part(Both("It is the same for every p.", "对任何 p 都相同。"), (below("spread", ROUNDING),)),
-        Part(Both("It is the same for k and −k.", "对 k 和 −k 相同。"), (below("turned", ROUNDING),)),
+        Part(Both("The product is the same for every p.", "对任何 p，点积都相同。"), (below("spread", ROUNDING),)),
+        Part(Both("The product is the same for k and −k.", "对 k 和 −k，点积相同。"), (below("turned", ROUNDING),)),
         Part(
-            Both("It does not fall steadily with the distance.", "它并不随距离单调下降。"),
+            Both("The product does not fall steadily with the distance.", "点积并不随距离单调下降。"),
             (at_least("rises", 1),),
         ),
         Part(
-            Both("Behind W_Q and W_K it depends on the place too.", "经过 W_Q、W_K 之后，它也与所在位置有关。"),
+            Both(
+                "Behind W_Q and W_K the product depends on the place too.", "经过 W_Q、W_K 之后，点积也与所在位置有关。"
+            ),
             (above("projected", 0.01),),
         ),
     ),
     measure=_products,
     numbers={
-        "spread": Quantity(Both("deviation at one distance, largest", "同一距离上的标准差，最大值")),
-        "turned": Quantity(Both("difference of k and −k, largest", "k 与 −k 之差，最大值")),
+        "spread": Quantity(
+            Both("standard deviation of the product at one distance, largest", "同一距离上点积的标准差，最大值")
+        ),
+        "turned": Quantity(Both("difference of the products at k and −k, largest", "k 与 −k 处点积之差，最大值")),
         "rises": Quantity(Both("distances at which the product rises", "点积反而上升的距离个数")),
         "projected": Quantity(
-            Both("range of scores at distance 8, behind W_Q and W_K", "经 W_Q、W_K 后距离 8 上分数的极差")
+            Both("range of scores at distance 8, behind W_Q and W_K", "经过 W_Q、W_K 之后，距离 8 上分数的极差")
         ),
     },
     setting=Both(
-        "The sinusoidal table of 512 positions and 128 dimensions in float64. Behind W_Q and W_K: one query and "
-        "one key "
-        "at 64 places, random matrices of width 32, seed 0.",
-        "512 个位置、128 维的正弦表，float64。W_Q、W_K 之后：同一对查询和键放在 64 个位置上，宽度 32 的随机矩阵，"
-        "种子 0。",
+        "The sinusoidal table of 512 positions and 128 dimensions in float64. Behind W_Q and W_K: one query and one "
+        "key at 64 places, random matrices of width 32, seed 0.",
+        "512 个位置、128 维的正弦位置编码，float64。W_Q、W_K 之后：同一对查询和键放在 64 个位置上，"
+        "宽度 32 的随机矩阵，种子 0。",
     ),
     because=Both(
         "sin a sin b + cos a cos b = cos(a − b). The property is often quoted as if attention saw it; attention sees "
         "x W_Q W_Kᵀ yᵀ, and a matrix between the two rows mixes the pairs. That is one reason for RoPE.",
-        "sin a sin b + cos a cos b = cos(a − b)。人们常把这条性质当成注意力看到的东西；可注意力看到的是 x W_Q W_Kᵀ yᵀ，"
-        "中间的矩阵把各对维度混在一起。这正是提出 RoPE 的一个原因。",
+        "sin a sin b + cos a cos b = cos(a − b)。人们引用这条性质时，常以为注意力用的就是这个点积；"
+        "其实注意力计算的是 x W_Q W_Kᵀ yᵀ，中间的矩阵把各对维度混在一起。这是提出 RoPE 的原因之一。",
     ),
     refuted=Both(
         "Two pairs of positions at one distance with different products.",
@@ -426,35 +448,44 @@ LONGER = Question(
     ),
     parts=(
         Part(
-            Both("It has a row for every position.", "每个位置都算得出编码。"),
+            Both("The formula has a row for every position.", "公式对每个位置都算得出编码。"),
             (near("row", 1, within=0.001),),
         ),
         Part(
             Both(
                 "A model reads on beyond its longest text as well as in windows that fit.",
-                "模型读超出最大长度的文本，与分成窗口来读一样好。",
+                "超出最大长度时，模型一次读完与分窗口读一样好。",
             ),
             (at_most("beyond", "windows", times=1.02),),
         ),
     ),
     measure=_longer,
     numbers={
-        "row": Quantity(Both("size of the row of position 19,999, of d/2", "第 19999 个位置编码的平方和 / (d/2)")),
-        "inside": Quantity(Both("surprise up to the longest text", "最大长度以内的意外程度"), Both("bits", "比特")),
-        "beyond": Quantity(Both("surprise beyond it, read at once", "超出部分，一次读完"), Both("bits", "比特")),
-        "windows": Quantity(Both("surprise beyond it, in windows", "超出部分，分窗口读"), Both("bits", "比特")),
+        "row": Quantity(
+            Both("squared length of the row of position 19,999, over d/2", "位置 19999 的编码的平方和 / (d/2)")
+        ),
+        "inside": Quantity(
+            Both("surprise at positions within the longest text", "最大长度以内的意外程度"), Both("bits", "比特")
+        ),
+        "beyond": Quantity(
+            Both("surprise beyond the longest text, read at once", "超出最大长度部分的意外程度，一次读完"),
+            Both("bits", "比特"),
+        ),
+        "windows": Quantity(
+            Both("surprise beyond the longest text, read in windows", "超出最大长度部分的意外程度，分窗口读"),
+            Both("bits", "比特"),
+        ),
     },
     setting=Both(
         "A passage of about twice the longest text (Alice in Wonderland), for the question needs one so long; mean "
         "−log₂ p of the true next tokens. The model is mini-gpt, whose RoPE is a formula as the sinusoidal table is.",
-        "这个问题需要长文本，所以读一段约为最大长度两倍的文字（《爱丽丝漫游奇境》），取真实下一个 token 的 −log₂ p "
-        "的平均值。模型是 mini-gpt，它的 RoPE 与正弦表一样由公式给出。",
+        "这个问题需要长文本，所以读一段约为最大长度两倍的文字（《爱丽丝漫游奇境》），"
+        "取真实下一个 token 的 −log₂ p 的平均值。模型是 mini-gpt，它的 RoPE 与正弦位置编码一样由公式给出。",
     ),
     because=Both(
         "That the formula is defined everywhere is mistaken for a model that was trained everywhere. Beyond the "
-        "longest "
-        "text come distances and angles that no weight has ever met.",
-        "公式处处有定义，被误认为模型处处学过。超过最大长度之后，出现的距离和角度是任何权重都没有见过的。",
+        "longest text come distances and angles that no weight has ever met.",
+        "公式处处有定义，常被误认为模型在每个位置上都训练过。超过最大长度之后，会出现任何权重都没有见过的距离和角度。",
     ),
     refuted=Both(
         "A model that reads twice its longest text at once with no more surprise than in windows.",
@@ -513,7 +544,7 @@ ENDS = Question(
     asked=Both("Does a learned position table end?", "可学习的位置编码有长度上限吗？"),
     said=Both(
         "With learned positions a model cannot read texts longer than the table that was trained.",
-        "位置编码是学出来的，就不能处理超过训练长度的文本。",
+        "如果位置编码是学出来的，模型就不能处理比这张训练好的表更长的文本。",
     ),
     parts=(
         Part(
@@ -526,7 +557,7 @@ ENDS = Question(
         ),
         Part(
             Both(
-                "Where a formula turns queries and keys (RoPE), it is none.",
+                "Where a formula turns queries and keys (RoPE), it is no error.",
                 "用公式旋转 Q、K 的模型（RoPE）不会报错。",
             ),
             (equal("read", 1),),
@@ -534,28 +565,36 @@ ENDS = Question(
     ),
     measure=_ends,
     numbers={
-        "rows": Quantity(Both("rows of the table", "表的行数")),
-        "longest": Quantity(Both("longest text", "最大长度"), "token"),
-        "raised": Quantity(Both("one token more raises an error (1: yes)", "再多一个 token 是否报错（1：是）")),
+        "rows": Quantity(Both("rows of the table of positions", "位置编码表的行数")),
+        "longest": Quantity(Both("longest text that the model reads", "模型能读的最大长度"), "token"),
+        "raised": Quantity(
+            Both(
+                "one token more than the table has rows raises an error (1: yes)",
+                "比表的行数多一个 token 时是否报错（1：是）",
+            )
+        ),
         "read": Quantity(
-            Both("a model with RoPE reads one token more (1: yes)", "使用 RoPE 的模型能多读一个 token（1：是）")
+            Both(
+                "a model with RoPE reads one token more than its longest text (1: yes)",
+                "使用 RoPE 的模型能比最大长度多读一个 token（1：是）",
+            )
         ),
     },
     setting=Both(
         "One token, as often as the table has rows and once more, is given to the network itself, past the tokenizer, "
         "which would cut it. The model with a formula is mini-gpt, whose RoPE was made for 256 tokens: it gets 257.",
-        "把同一个 token 重复“行数 + 1”次，直接交给网络；不经分词器，因为它会先截断。用公式的模型是 mini-gpt，"
+        "把同一个 token 重复（行数 + 1）次，绕过分词器直接交给网络，因为分词器会先截断。用公式的模型是 mini-gpt，"
         "它的 RoPE 按 256 个 token 设置，给它 257 个。",
     ),
     because=Both(
-        "The tokenizer cuts long texts, so the error is seldom seen, and the end of the text is silently not read. One "
-        "can add rows, but they have to be trained, or made from the old ones.",
-        "分词器会先截断长文本，所以平时看不到报错，只是后面的内容悄悄没有读。可以给表加行，但新行需要训练，"
+        "The tokenizer cuts long texts, so the error is seldom seen, and the end of the text is silently not read. "
+        "One can add rows, but they have to be trained, or made from the old ones.",
+        "分词器会先截断长文本，所以平时看不到报错，只是后面的内容被悄悄丢掉。可以给表加行，但新行需要训练，"
         "或者由旧行插值得到。",
     ),
     refuted=Both(
         "A model with a learned table that reads one token more than it has rows.",
-        "如果使用可学习位置表的模型能多读一个 token，结论就被推翻。",
+        "如果使用可学习位置编码表的模型能多读一个 token，结论就被推翻。",
     ),
     formula=r"P \in \mathbb{R}^{<rows> \times d}",
     papers=(VASWANI_2017,),
@@ -608,12 +647,12 @@ DISTURBED = Question(
         Part(
             Both(
                 "A small random embedding, N(0, 1/d), keeps its direction.",
-                "方差为 1/d 的随机嵌入加上之后方向基本不变。",
+                "方差为 1/d 的随机嵌入加上位置编码后，方向基本不变。",
             ),
             (above("bare", HALF_TURNED),),
         ),
         Part(
-            Both("Multiplied by √d first, it keeps its direction.", "先乘以 √d，方向就能保持。"),
+            Both("Multiplied by √d first, it keeps its direction.", "先乘以 √d 再相加，方向基本不变。"),
             (above("scaled", HALF_TURNED),),
         ),
         Part(
@@ -628,25 +667,31 @@ DISTURBED = Question(
     measure=_disturbed,
     numbers={
         "bare": Quantity(Both("cosine of x and x + PE, x from N(0, 1/d)", "x 与 x + PE 的余弦，x 取自 N(0, 1/d)")),
-        "scaled": Quantity(Both("the same with x √d", "同上，x 先乘 √d")),
-        "model": Quantity(Both("the same in this model, mean over tokens", "该模型中的余弦，对 token 取平均")),
+        "scaled": Quantity(
+            Both("cosine of √d x and √d x + PE, x from N(0, 1/d)", "√d x 与 √d x + PE 的余弦，x 取自 N(0, 1/d)")
+        ),
+        "model": Quantity(
+            Both(
+                "cosine of x and x + PE in this model, mean over tokens", "该模型中 x 与 x + PE 的余弦，对 token 取平均"
+            )
+        ),
         "position": Quantity(Both("part of scores that involves a position", "分数中与位置有关的部分"), "%"),
     },
     setting=Both(
-        "Random: 256 vectors of width 512, seed 0, with the sinusoidal table. Model: the vectors and the scores of its "
-        "first layer on this text, split in four. Kept: less than 45° from before.",
-        "随机：256 个宽 512 的向量，种子 0，加正弦表。模型：第一层在该文本上的向量和分数，分数拆成四项。"
+        "Random: 256 vectors of width 512, seed 0, with the sinusoidal table. Model: the vectors and the scores of "
+        "its first layer on this text, split in four. Kept: less than 45° from before.",
+        "随机：256 个 512 维的向量，种子 0，加正弦位置编码。模型：第一层在该文本上的向量和分数，分数拆成四项。"
         "“基本不变”指夹角小于 45°。",
     ),
     because=Both(
         "Sine and cosine have length √(d/2), whatever the embedding's is: a small embedding drowns in them. Hence the "
         "√d in the paper. In a trained model both are learned side by side and can keep to different directions.",
-        "正弦表每行的长度是 √(d/2)，与嵌入的大小无关；嵌入太小就会被淹没，所以论文里要乘 √d。"
+        "正弦位置编码每行的长度是 √(d/2)，与嵌入的大小无关；嵌入太小就会被淹没，所以论文里要乘 √d。"
         "训练好的模型里两者一起学习，可以占据不同的方向。",
     ),
     refuted=Both(
         "Small embeddings that keep their direction, or scores without any part of the positions.",
-        "如果很小的嵌入方向也不变，或者分数中没有位置的部分，结论就被推翻。",
+        "如果很小的嵌入也能保持方向，或者分数中没有与位置有关的部分，结论就被推翻。",
     ),
     formula=r"\cos(x, x + PE) = <bare>, \qquad \cos(\sqrt{d}\,x, \sqrt{d}\,x + PE) = <scaled>",
     papers=(VASWANI_2017, KE_2021),
@@ -685,11 +730,10 @@ def _others(subject: Subject) -> Measured:
 
 OTHERS = Question(
     81,
-    asked=Both("Do the other position encodings know the distance?", "其他位置编码都是相对位置编码吗？"),
+    asked=Both("Are the other position encodings all relative?", "其他位置编码都是相对位置编码吗？"),
     said=Both(
         "Shaw's, Transformer-XL's, T5's, RoPE and ALiBi make a score depend on the distance of two tokens, not on "
-        "where "
-        "they stand.",
+        "where they stand.",
         "Shaw、Transformer-XL、T5、RoPE、ALiBi 让分数取决于两个 token 的距离，而不是它们的绝对位置。",
     ),
     parts=(
@@ -698,11 +742,14 @@ OTHERS = Question(
             (below("same", ROUNDING),),
         ),
         Part(
-            Both("RoPE too, although it turns by the absolute position.", "RoPE 按绝对位置旋转，结果也是如此。"),
+            Both(
+                "So are those of RoPE, although it turns by the absolute position.",
+                "RoPE 虽按绝对位置旋转，分数也是如此。",
+            ),
             (below("rope", ROUNDING),),
         ),
         Part(
-            Both("At other distances they are others.", "距离不同，分数就不同。"),
+            Both("At another distance the scores are others.", "距离不同，分数就不同。"),
             (above("others", 0.01),),
         ),
         Part(
@@ -712,18 +759,27 @@ OTHERS = Question(
     ),
     measure=_others,
     numbers={
-        "same": Quantity(Both("range at distance 8, largest of the five", "距离 8 上的极差，五种中最大")),
-        "rope": Quantity(Both("range at distance 8, RoPE", "距离 8 上的极差，RoPE")),
-        "others": Quantity(
-            Both("range over distances 0 to 32, smallest of the five", "距离 0 到 32 的极差，五种中最小")
+        "same": Quantity(
+            Both("range of scores at distance 8, largest of the five kinds", "距离 8 上分数的极差，五种方法中最大")
         ),
-        "absolute": Quantity(Both("range at distance 8, added tables", "距离 8 上的极差，相加式")),
+        "rope": Quantity(Both("range of scores at distance 8, RoPE", "距离 8 上分数的极差，RoPE")),
+        "others": Quantity(
+            Both(
+                "range of scores over distances 0 to 32, smallest of the five kinds",
+                "距离 0 到 32 上分数的极差，五种方法中最小",
+            )
+        ),
+        "absolute": Quantity(
+            Both(
+                "range of scores at distance 8, added tables, smaller of the two",
+                "距离 8 上分数的极差，两种相加式中较小",
+            )
+        ),
     },
     setting=Both(
         "One query and one key at every two of 64 places, width 32, float64; matrices and what a kind learns are "
-        "random, "
-        "seed 0.",
-        "同一对查询和键放在 64 个位置中的任意两处，宽 32，float64；矩阵和各方法要学的参数随机，种子 0。",
+        "random, seed 0.",
+        "同一对查询和键放在 64 个位置中的任意两处，宽度 32，float64；矩阵和各方法要学的参数随机，种子 0。",
     ),
     because=Both(
         "RoPE is called absolute because each vector is turned by its own position, and relative because only the "
@@ -770,8 +826,8 @@ PARALLEL = Question(
         "位置编码代替了循环，从而可以并行吗？",
     ),
     said=Both(
-        "An RNN knows the order by reading one token after the other. With positions attention knows it too, and reads "
-        "all tokens at once.",
+        "An RNN knows the order by reading one token after the other. With positions attention knows it too, and "
+        "reads all tokens at once.",
         "RNN 靠逐个读入知道顺序；有了位置编码，注意力不必循环也知道顺序，于是可以并行。",
     ),
     parts=(
@@ -779,10 +835,11 @@ PARALLEL = Question(
             Both("An RNN knows the order, and its steps wait for one another.", "RNN 知道顺序，但各步必须依次等待。"),
             (above("recurrent", 0.01), above("waits", 1)),
         ),
-        Part(Both("Attention alone does not know it.", "单独的注意力不知道顺序。"), (below("bare", ROUNDING),)),
+        Part(Both("Attention alone does not know the order.", "单独的注意力不知道顺序。"), (below("bare", ROUNDING),)),
         Part(
             Both(
-                "With positions it does, and no token waits for another.", "加上位置编码就知道了，且各 token 互不等待。"
+                "With positions attention knows it, and no token waits for another.",
+                "加上位置编码后，注意力知道顺序，且各 token 互不等待。",
             ),
             (above("placed", 0.01), equal("steps", 1)),
         ),
@@ -790,16 +847,30 @@ PARALLEL = Question(
     measure=_parallel,
     numbers={
         "recurrent": Quantity(
-            Both("change by order, smallest of RNN, GRU, LSTM", "打乱顺序的影响，RNN、GRU、LSTM 中最小")
+            Both(
+                "change when the inputs are shuffled, smallest of RNN, GRU, LSTM",
+                "打乱输入后输出的变化，RNN、GRU、LSTM 中最小",
+            )
         ),
-        "bare": Quantity(Both("change by order, attention", "打乱顺序的影响，注意力")),
-        "placed": Quantity(Both("change by order, attention with positions", "打乱顺序的影响，注意力加位置编码")),
-        "waits": Quantity(Both("steps that wait for one another, RNN", "必须依次进行的步数，RNN")),
-        "steps": Quantity(Both("steps that wait for one another, attention", "必须依次进行的步数，注意力")),
+        "bare": Quantity(Both("change when the inputs are shuffled, attention", "打乱输入后输出的变化，注意力")),
+        "placed": Quantity(
+            Both(
+                "change when the inputs are shuffled, attention with positions",
+                "打乱输入后输出的变化，注意力加位置编码",
+            )
+        ),
+        "waits": Quantity(
+            Both(
+                "steps that wait for one another, fewest of RNN, GRU, LSTM", "必须依次进行的步数，RNN、GRU、LSTM 中最少"
+            )
+        ),
+        "steps": Quantity(
+            Both("steps that wait for one another, attention with positions", "必须依次进行的步数，注意力加位置编码")
+        ),
     },
     setting=Both(
         "Untrained networks on random inputs, the seeds of the page Time; all inputs but the last are shuffled.",
-        "未训练的网络，随机输入，种子与“Time”页相同；除最后一个外的输入全部打乱。",
+        "未训练的网络，随机输入，种子与“Time”页相同；除最后一个外，输入全部打乱。",
     ),
     because=Both(
         "Order and waiting came together in the RNN, so they were taken for one thing. When writing, a decoder waits "
