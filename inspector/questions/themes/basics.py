@@ -70,12 +70,15 @@ def _softmax(scores: Floats) -> Floats:
     return found
 
 
-def _by_formula(subject: Subject, record: AttentionRecord, *, scaled: bool = True) -> Floats:
-    """softmax(Q K^T / sqrt(d_k)) of the queries and keys of a call, over the keys that no mask hides, [H, Q, T]."""
+def _by_formula(subject: Subject, record: AttentionRecord, *, scale: float | None = None) -> Floats:
+    """softmax(Q K^T / sqrt(d_k)) of the queries and keys of a call, over the keys that no mask hides, [H, Q, T].
+
+    scale: another factor than 1 / sqrt(d_k).
+    """
     site = record.site
     query = record.query.double().cpu()
     key = for_each_head(record.key[None].double(), site.heads)[0].cpu()
-    products = (query @ key.mT).numpy() / (np.sqrt(query.shape[-1]) if scaled else 1.0)
+    products = (query @ key.mT).numpy() * (query.shape[-1] ** -0.5 if scale is None else scale)
     seen = np.isfinite(subject.trace.scores(layer=site.layer, stream=site.stream, call=site.call))
     return _softmax(np.where(seen, products, -1e30))
 
@@ -91,7 +94,7 @@ def _formula(subject: Subject) -> Measured:
             [
                 np.abs(given - _by_formula(subject, own)).max(),
                 np.abs(given.sum(axis=-1) - 1).max(),
-                np.abs(given - _by_formula(subject, own, scaled=False)).max(),
+                np.abs(given - _by_formula(subject, own, scale=1)).max(),
             ]
         )
     formula, rows, unscaled = np.max(differences, axis=0).tolist()
@@ -460,7 +463,7 @@ def _two_sequences(subject: Subject) -> Measured:
         "source": float(len(trace.encoding.tokens)),
         "self_rows": float(len(own.site.queries)),
         "self_columns": float(len(own.site.keys)),
-        "function": float(np.abs(_weights(cross) - _by_formula(subject, cross)).max()),
+        "function": float(np.abs(_weights(cross) - _by_formula(subject, cross, scale=own.function.scale)).max()),
     }
     picture = Map(
         _weights(cross).mean(axis=0).astype(np.float32),
@@ -503,7 +506,12 @@ TWO_SEQUENCES = Question(
         "source": Quantity(Both("source tokens", "源 token")),
         "self_rows": Quantity(Both("rows of the encoder's map", "编码器自注意力图的行数")),
         "self_columns": Quantity(Both("columns of the encoder's map", "编码器自注意力图的列数")),
-        "function": Quantity(Both("cross map's difference from softmax(QKᵀ/√d_k)", "交叉注意力与公式的最大差")),
+        "function": Quantity(
+            Both(
+                "cross map's difference from softmax(s QKᵀ), s that of self-attention",
+                "交叉注意力与 softmax(s·QKᵀ) 的最大差，s 取自注意力的缩放",
+            )
+        ),
     },
     setting=Both(
         "First cross-attention and first self-attention of an encoder-decoder, which has both.",
@@ -712,7 +720,7 @@ RNN_QUERY = Question(
 
 
 def _connected(subject: Subject) -> Measured:
-    _first(subject)
+    _site(subject)
     stream = subject.trace.sites[0].stream
     fixed = subject.once(
         "fixed mixing", lambda: interventions.against_fixed(subject.loaded, subject.trace, stream=stream)

