@@ -183,7 +183,8 @@ def _see(answer: Answer, words: ModuleType) -> None:
         return
     page, given = asked_here.address(answer.question), dict(see.state)
     instead = ""
-    if answer.stands_in and answer.measured_on in available_models.ids() and "model" not in given:
+    reads = page not in pages.OWN_MODELS and "model" not in given
+    if reads and answer.stands_in and answer.measured_on in available_models.ids():
         given |= {"model": str(answer.measured_on), "text": answer.text}
         instead = available_models.name(str(answer.measured_on))
     label = words.see(pages.TITLES[page], instead)

@@ -7,12 +7,11 @@ from streamlit.runtime.scriptrunner import StopException
 
 from inspector.views.components import width
 from inspector.views.shell import ahead, asked_here, boundary, header, link, model_picker, sidebar
-from inspector.views.shell.pages import GROUPS, PURPOSES, VIEWS
+from inspector.views.shell.pages import GROUPS, OWN_MODELS, PURPOSES, VIEWS
 
 ICON = VIEWS / "icon.png"  # a named icon would be fetched from a CDN
 WORDMARK = VIEWS / "wordmark.svg"
 SIDEBAR = 280  # pixels: at 1440 it leaves 1000 for a page; the badge of exactness needs so much
-OWN_MODELS = ("lab", "training")  # pages that show models of their own, whatever the sidebar says
 
 st.set_page_config(page_title="Headlight", page_icon=str(ICON), layout="wide", initial_sidebar_state=SIDEBAR)
 pages = {

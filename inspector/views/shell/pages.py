@@ -52,3 +52,4 @@ GROUPS = {
 PURPOSES = {address: purpose for listed in GROUPS.values() for _, address, _, _, purpose in listed}
 TITLES = {address: title for listed in GROUPS.values() for _, address, title, _, _ in listed}
 FILES = {address: VIEWS / f"{file}.py" for listed in GROUPS.values() for file, address, _, _, _ in listed}
+OWN_MODELS = ("lab", "training")  # pages that show models of their own, whatever the sidebar says
