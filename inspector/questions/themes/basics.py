@@ -267,8 +267,8 @@ ITSELF = Question(
         "项数：第一层中最后一个 token 的一行。权重：自注意力的所有头。",
     ),
     because=Both(
-        "One looks for what other words say about a word, and says it so. The matrix QKᵀ has a diagonal, and no mask "
-        "hides it.",
+        "People care about what other words say about a word, and put it this way. The matrix QKᵀ has a diagonal, "
+        "and no mask hides it.",
         "人们关心的是其他词对某个词的影响，于是这样表述。但矩阵 QKᵀ 有对角线，也没有掩码遮住它。",
     ),
     refuted=Both("A model whose diagonal is masked.", "如果模型遮住了对角线，结论就被推翻。"),
@@ -518,7 +518,7 @@ TWO_SEQUENCES = Question(
         "编码器-解码器的第一个交叉注意力与第一个自注意力；只有这类模型两者都有。",
     ),
     because=Both(
-        "They are told as two inventions, since the one came with the RNN and the other with the Transformer.",
+        "They are told as two inventions, since one came with the RNN and the other with the Transformer.",
         "前者随 RNN 出现，后者随 Transformer 普及，因此常被说成两种不同的发明。",
     ),
     refuted=Both("A cross map of another shape.", "如果交叉注意力图的形状不同，结论就被推翻。"),
@@ -1069,7 +1069,7 @@ OTHER_FUNCTIONS = Question(
         "第一层第 0 个头的查询和键，不加掩码。加性打分的矩阵随机抽取，种子 0。",
     ),
     because=Both(
-        "One formula is in all textbooks, for it is fast on matrices.",
+        "All textbooks have one formula, for it is fast as matrix products.",
         "教材里都是这一个公式，因为它用矩阵乘法计算很快。",
     ),
     refuted=Both("Other scores that give the same weights.", "如果别的打分函数给出相同的权重，结论就被推翻。"),

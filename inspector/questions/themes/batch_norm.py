@@ -415,7 +415,10 @@ LARGE = Question(
     numbers={
         "tokens": Quantity(Both("tokens in a step of mini-bert's training", "mini-bert 训练时一步的 token 数")),
         "texts": Quantity(
-            Both("texts as long as this batch's that make such a step", "一步相当于多少个这样长度的文本")
+            Both(
+                "texts of this batch's mean length in a step of mini-bert's training",
+                "mini-bert 训练时一步含多少个该批次平均长度的文本",
+            )
         ),
         "step": Quantity(
             Both(
@@ -579,7 +582,7 @@ BOTH_SIDES = Question(
         ),
         Part(
             Both(
-                "Against it: in training a text comes out otherwise with other texts beside it.",
+                "Against it: in training a text comes out different with other texts beside it.",
                 "缺点：训练时，同批的其他文本不同，一个文本的结果就不同。",
             ),
             (above("others", 0.1),),
@@ -612,8 +615,8 @@ BOTH_SIDES = Question(
     because=Both(
         "Images of a batch have one size, and each cell is real; texts have padding, and their statistics differ "
         "from batch to batch. That makes BatchNorm worse there, not impossible: with running averages it computes "
-        "each text by itself, whatever its length. LayerNorm cannot be folded away, for its factor is another for "
-        "each token.",
+        "each text by itself, whatever its length. LayerNorm cannot be folded away, for its factor differs from "
+        "token to token.",
         "同一批图像大小相同，每个位置都是真实数据；文本有填充，各批次的统计量也不同。这使 BatchNorm "
         "在文本上效果较差，但并非不能用：推理时用移动平均，每个文本单独计算，与长度无关。LayerNorm 则无法并入线性层，"
         "因为它的缩放系数对每个 token 都不同。",

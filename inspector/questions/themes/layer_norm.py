@@ -726,7 +726,7 @@ REGULARISES = Question(
     parts=(
         Part(
             Both(
-                "BatchNorm adds noise in training: in another batch the same text comes out otherwise.",
+                "BatchNorm adds noise in training: in another batch the same text comes out different.",
                 "BatchNorm 在训练中带来噪声：同一文本换一个批次，结果就不同。",
             ),
             (above("batch", 0.01),),
@@ -849,7 +849,7 @@ BEST = Question(
     ),
     because=Both(
         "On language LayerNorm does beat BatchNorm (Shen et al. 2020), whose statistics go up and down there. Digits "
-        "of one length have no such trouble. Best it is not: PowerNorm of the same paper reports better "
+        "of one length have no such trouble. It is not the best: PowerNorm of the same paper reports better "
         "translations, and large models took RMSNorm (Zhang & Sennrich 2019), which is cheaper and as good.",
         "在语言任务上 LayerNorm 确实优于 BatchNorm（Shen 等人，2020），因为那里 BatchNorm 的统计量起伏大；"
         "长度相同的数字没有这个问题。但 LayerNorm 并非最优：同一论文的 PowerNorm 翻译结果更好；大模型多改用更省计算、"

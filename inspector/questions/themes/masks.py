@@ -126,19 +126,19 @@ PADDING = Question(
     ),
     measure=_padding_mask,
     numbers={
-        "infinite": Quantity(Both("weight on padding with −∞", "设为 −∞ 时填充的权重"), "%"),
-        "zero": Quantity(Both("weight on padding with 0", "设为 0 时填充的权重"), "%"),
-        "none": Quantity(Both("weight on padding without a mask", "不加掩码时填充的权重"), "%"),
+        "infinite": Quantity(Both("weight on padding with −∞", "设为 −∞ 时落在填充上的权重"), "%"),
+        "zero": Quantity(Both("weight on padding with 0", "设为 0 时落在填充上的权重"), "%"),
+        "none": Quantity(Both("weight on padding without a mask", "不加掩码时落在填充上的权重"), "%"),
         "moved": Quantity(Both("change of a text's states, with the mask", "有掩码时文本隐藏状态的变化"), "%"),
         "moved_without": Quantity(
             Both("change of a text's states, without the mask", "无掩码时文本隐藏状态的变化"), "%"
         ),
     },
     setting=Both(
-        "The text, a long sentence and a very short one, padded on the right, of a decoder on the left, where its "
-        "causal mask does not hide the padding anyway. Weight: mean over the first layer's heads (12 at most) and "
-        "the queries of padded texts. Change: of the last hidden states from those of the text alone, relative, mean "
-        "over tokens.",
+        "The text, a long sentence and a very short one, padded on the right, or on the left for a decoder, whose "
+        "causal mask would hide padding on the right anyway. Weight: mean over the first layer's heads (12 at most) "
+        "and the queries of padded texts. Change: of the last hidden states from those of the text alone, relative, "
+        "mean over tokens.",
         "该文本、一个长句和一个很短的句子组成批次，右侧填充；解码器则左侧填充，因为右侧的填充本来就被因果掩码遮住。"
         "权重：第一层各头（至多 12 个）、有填充的文本的各个查询的平均值。变化："
         "最后一层的隐藏状态与单独读取时相比的相对差，对 token 取平均。",
@@ -207,10 +207,10 @@ LARGE = Question(
     ),
     measure=_large,
     numbers={
-        "float32": Quantity(Both("weight on padding, −1e9 in float32", "填充的权重，float32 下 −1e9"), "%"),
-        "bfloat16": Quantity(Both("weight on padding, −1e9 in bfloat16", "填充的权重，bfloat16 下 −1e9"), "%"),
+        "float32": Quantity(Both("weight on padding, −1e9 in float32", "落在填充上的权重，float32 下 −1e9"), "%"),
+        "bfloat16": Quantity(Both("weight on padding, −1e9 in bfloat16", "落在填充上的权重，bfloat16 下 −1e9"), "%"),
         "raises": Quantity(Both("share of heads that raise, −1e9 in float16", "float16 下 −1e9 报错的头的占比"), "%"),
-        "ten": Quantity(Both("weight on padding, −10 in float32", "填充的权重，float32 下 −10"), "%"),
+        "ten": Quantity(Both("weight on padding, −10 in float32", "落在填充上的权重，float32 下 −10"), "%"),
         "nothing": Quantity(
             Both("sum of the weights of a query that may see nothing, −1e9", "什么都不能看的查询，−1e9 下权重之和")
         ),
@@ -275,11 +275,11 @@ ORDER = Question(
     ),
     measure=_order,
     numbers={
-        "infinite": Quantity(Both("difference in the weight on padding, −∞", "填充权重之差，−∞"), "%"),
-        "billion": Quantity(Both("difference in the weight on padding, −1e9", "填充权重之差，−1e9"), "%"),
-        "twenty": Quantity(Both("difference in the weight on padding, −20", "填充权重之差，−20"), "%"),
-        "before": Quantity(Both("weight on padding, −20 before the scale", "填充的权重，−20 在缩放之前"), "%"),
-        "after": Quantity(Both("weight on padding, −20 after the scale", "填充的权重，−20 在缩放之后"), "%"),
+        "infinite": Quantity(Both("difference in the weight on padding, −∞", "落在填充上的权重之差，−∞"), "%"),
+        "billion": Quantity(Both("difference in the weight on padding, −1e9", "落在填充上的权重之差，−1e9"), "%"),
+        "twenty": Quantity(Both("difference in the weight on padding, −20", "落在填充上的权重之差，−20"), "%"),
+        "before": Quantity(Both("weight on padding, −20 before the scale", "落在填充上的权重，−20 在缩放之前"), "%"),
+        "after": Quantity(Both("weight on padding, −20 after the scale", "落在填充上的权重，−20 在缩放之后"), "%"),
     },
     setting=Both(
         "The batch and heads of question 67 in float32; M is added to the scores once before the model's scale and "

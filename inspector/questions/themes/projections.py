@@ -226,7 +226,7 @@ WEIGHT_SYMMETRY = Question(
         ),
     },
     setting=Both(
-        "softmax(QQᵀ / √d_k) beside softmax(QKᵀ / √d_k) of this text, without a mask (a causal mask alone makes A "
+        "softmax(QQᵀ/√d_k) beside softmax(QKᵀ/√d_k) of this text, without a mask (a causal mask alone makes A "
         "one-sided), in at most 12 layers.",
         "该文本的 softmax(QQᵀ/√d_k) 与 softmax(QKᵀ/√d_k)，不加掩码（因果掩码本身就会使 A 只有一侧），最多取 12 层。",
     ),
@@ -350,8 +350,8 @@ DIAGONAL = Question(
         ),
     },
     setting=Both(
-        "Random: 32 tokens, d = 512, d_k = 64, seed 0, 20 draws. This model: softmax(QQᵀ / √d_k) of the text without "
-        "a mask, mean over the heads of at most 12 layers.",
+        "Random: 32 tokens, d = 512, d_k = 64, seed 0, 20 draws. This model: softmax(QQᵀ/√d_k) of the text without a "
+        "mask, mean over the heads of at most 12 layers.",
         "随机：32 个 token，d = 512，d_k = 64，种子 0，抽取 20 次。该模型：该文本的 softmax(QQᵀ/√d_k)，不加掩码，"
         "最多取 12 层，对各头取平均。",
     ),
@@ -650,8 +650,8 @@ WITHOUT = Question(
     ),
     because=Both(
         "x_i · x_i is a squared length, about d for entries of variance 1, while products with others are about √d. "
-        "Divided by √d that is √d against 1, so the softmax picks the token itself. Nothing can be learned about what "
-        "to look for, only the layers around attention learn.",
+        "Divided by √d that is √d against 1, so the softmax picks the token itself. Nothing can be learned about "
+        "what to look for; only the layers around attention learn.",
         "x_i·x_i 是长度的平方，分量方差为 1 时约为 d，与其他 token 的乘积只有约 √d；除以 √d 后是 √d 对 1，softmax "
         "就选中自己。该找什么无从学习，只有注意力之外的层能学。",
     ),

@@ -212,8 +212,8 @@ SCALED_VARIANCE = Question(
         "取文本中未被掩码遮住的所有格子。",
     ),
     because=Both(
-        "The division is exact, the assumption is not. A factor can bring back only a spread that it knows: training "
-        "makes some heads sharp and leaves others flat, and the same √d_k divides both.",
+        "The division is exact, the assumption is not. A fixed factor can undo only a spread that is known "
+        "beforehand: training makes some heads sharp and leaves others flat, and the same √d_k divides both.",
         "除法没有问题，问题在前提。固定的因子只能抵消已知的离散程度：训练使有的头尖锐、有的头平坦，"
         "而除以的都是同一个 √d_k。",
     ),
@@ -820,7 +820,7 @@ JACOBIAN = Question(
         "The softmax's derivative stands only on the way to queries and keys. Values are mixed by the weights "
         "themselves, whose sum is 1, so W_V, W_O and all that lies below through the residual go on learning.",
         "softmax 的导数只在通往 Q、K 的路上。V 由权重直接加权，权重之和为 1，所以 W_V、W_O "
-        "以及经残差连接往下的部分照样学习。",
+        "以及残差连接通向的较低各层照样学习。",
     ),
     refuted=Both(
         "A saturated row whose values receive no gradient either.",

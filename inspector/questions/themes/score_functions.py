@@ -66,7 +66,7 @@ FORMULA = Question(
     34,
     asked=Both("Is the additive score vᵀ tanh(W [q; k] + b)?", "加性打分是 vᵀ tanh(W[q; k] + b) 吗？"),
     said=Both(
-        "Additive attention joins q and k, multiplies by W, and takes vᵀ tanh: vᵀ tanh(W [q; k] + b).",
+        "Additive attention joins q and k, multiplies by W, and takes vᵀ tanh of it: vᵀ tanh(W [q; k] + b).",
         "加性注意力把 q 与 k 拼接，乘以 W，再取 vᵀ tanh：vᵀ tanh(W[q; k] + b)。",
     ),
     parts=(
@@ -117,8 +117,8 @@ def _cost(subject: Subject) -> Measured:
     }
     names = (
         Both("dot product", "点积"),
-        Both("additive, factorised", "加性，分解"),
-        Both("additive, every pair", "加性，逐对"),
+        Both("additive, factorised", "加性，W 拆成两半"),
+        Both("additive, every pair", "加性，逐对乘 W"),
     )
     return Measured(numbers, Bars(names, (dot, additive, naive), Both("FLOPs of the scores", "打分的 FLOPs"), log=True))
 
@@ -168,12 +168,10 @@ COST = Question(
     because=Both(
         "W [q; k] is W_q q + W_k k, so each token is multiplied once: O(n d² + n² d). Only code that multiplies W for "
         "every pair costs n² d². What remains is a tensor of n² d numbers and its tanh, slow on a machine.",
-        "W[q; k] = W_q q + W_k k，每个 token 只需乘一次：O(nd² + n²d)。只有对每一对都乘 W 的写法才是 n²d²。"
-        "剩下的代价是 n²d 大小的张量和它的 tanh，在硬件上较慢。",
+        "W[q; k] = W_q q + W_k k，每个 token 只需乘一次：O(nd² + n²d)。只有逐对乘 W 的写法才是 n²d²。剩下的代价是 "
+        "n²d 大小的张量和它的 tanh，在硬件上较慢。",
     ),
-    refuted=Both(
-        "A count in which additive scores need W for every pair.", "如果加性打分必须对每一对都乘 W，结论就被推翻。"
-    ),
+    refuted=Both("A count in which additive scores need W for every pair.", "如果加性打分必须逐对乘 W，结论就被推翻。"),
     formula=r"\frac{4 n d^2 + 2 n^2 d}{2 n^2 d} = <factorised>, \qquad \frac{4 n^2 d^2 + 2 n^2 d}{2 n^2 d} = <naive>",
     papers=(BAHDANAU_2015, VASWANI_2017),
     see=See("scores", {"section": "Score functions"}),
@@ -344,8 +342,8 @@ PARAMETERS = Question(
         "64 tokens, d = 64, one head; the parameters with all biases.", "64 个 token，d = 64，一个头；参数含全部偏置。"
     ),
     because=Both(
-        "W_q q and W_k k are dense matrix products, and so is vᵀ. What a GPU is slow at is the tanh on n² d numbers, "
-        "which moves much memory for little arithmetic. That its parameters make it overfit is said without a test.",
+        "W_q q and W_k k are dense matrix products, and so is vᵀ. A GPU is slow at the tanh of n² d numbers, which "
+        "moves much memory for little arithmetic. That its parameters make it overfit is said without a test.",
         "W_q q、W_k k 和 vᵀ 都是密集矩阵乘法。GPU 慢在对 n²d 个数取 tanh：访存多而计算少。"
         "“参数多所以过拟合”并没有实验依据。",
     ),

@@ -820,9 +820,9 @@ AS_COSTLY = Question(
         "公式计数，不含偏置；softmax 每格计 5 FLOPs。",
     ),
     because=Both(
-        "Both are right about something else. The products are the same, but each head has a map of n² cells of its "
-        "own, so the softmax has h n² to do. These cells have to be written and read, which the clock sees and FLOPs "
-        "do not.",
+        "Each is right about something else. The products are the same, but each head has a map of n² cells of its "
+        "own, so the softmax has h n² to do. These cells have to be written and read, which shows on the clock and "
+        "not in FLOPs.",
         "两种说法说的不是一回事。矩阵乘法量相同；但每个头有自己的 n² 个格子，softmax 要算 h n² 个。这些格子要写入、"
         "读出内存，计时看得出来，FLOPs 看不出来。",
     ),

@@ -31,5 +31,5 @@ def words_before(number: int) -> str:
 def room(left: int) -> str:
     """Say how much more fits the link."""
     if left < 0:
-        return f"文字超出链接长度 {-(left // 3)} 个汉字，请缩短。"
+        return f"文字比链接能容纳的多 {-(left // 3)} 个汉字，请缩短。"
     return f"还可以写 {left // 3} 个汉字（或 {left} 个英文字母）。"
