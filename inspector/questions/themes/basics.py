@@ -12,7 +12,7 @@ from inspector import distance, interventions
 from inspector.interventions import leave_one_out
 from inspector.probe import TextLimits
 from inspector.probe import record as record_text
-from inspector.questions.record.both import Both
+from inspector.questions.record.both import Both, UnanswerableError
 from inspector.questions.record.checks import above, at_least, at_most, below, equal
 from inspector.questions.record.kinds import ANY, ENCODER, ENCODER_DECODER
 from inspector.questions.record.papers import (
@@ -40,19 +40,25 @@ _MOVED = 1e-4  # of a weight: more than rounding, and what an untrained model's 
 
 
 def _site(subject: Subject, stream: str | None = None) -> AttentionSite:
-    """The first attention call of the text. Raises ValueError for a text of fewer than three tokens."""
+    """The first attention call of the text. Raises UnanswerableError for a text of fewer than three tokens."""
     site = next(one for one in subject.trace.sites if stream in (None, one.stream))
     if len(site.queries) < _FEWEST:
-        raise ValueError(f"the text has {len(site.queries)} tokens, and the question needs {_FEWEST}")
+        raise UnanswerableError(
+            f"The text has {len(site.queries)} tokens, and the question needs {_FEWEST}; write more words.",
+            f"该文本有 {len(site.queries)} 个 token，而这个问题至少需要 {_FEWEST} 个；请多写几个词。",
+        )
     return site
 
 
 def _first(subject: Subject, stream: str | None = None) -> AttentionRecord:
-    """The record of that call. Raises ValueError where its queries were not seen too."""
+    """The record of that call. Raises UnanswerableError where its queries were not seen too."""
     site = _site(subject, stream)
     record = subject.trace.record_of(site.layer, site.stream, call=site.call)
     if not record.query.shape[-1]:
-        raise ValueError(f"the queries and keys of {subject.loaded.card.id} were not seen")
+        raise UnanswerableError(
+            f"The queries and keys of {subject.loaded.card.id} were not seen.",
+            f"没有读到 {subject.loaded.card.id} 的查询和键。",
+        )
     return record
 
 
@@ -285,7 +291,10 @@ def _related(subject: Subject) -> Measured:
     stream = trace.sites[0].stream
     table = subject.once(f"ranks {stream}", lambda: ranks.measure(trace, stream=stream)).dropna(subset=["cosine"])
     if table.empty:
-        raise ValueError("no query of this text sees three keys, so none can be ranked")
+        raise UnanswerableError(
+            "No query of this text sees three keys, so none can be ranked.",
+            "该文本中没有能看到三个键的查询，无法排序。",
+        )
     generator = np.random.default_rng(0)
     q, k = generator.standard_normal((64, 1, 32)), generator.standard_normal((64, 32, 32))
     k /= np.linalg.norm(k, axis=-1, keepdims=True)
@@ -369,10 +378,20 @@ def _telling(subject: Subject) -> Measured:
     loaded = subject.loaded
     limits = TextLimits(tokens=min(_READ, loaded.max_tokens))
     trace = subject.trace if len(subject.trace.tokens) <= _READ else record_text(loaded, subject.text, limits=limits)
+    count = len(leave_one_out.candidates(loaded, trace, query=None))
+    if count < leave_one_out.LEAST:
+        raise UnanswerableError(
+            f"Ranks need {leave_one_out.LEAST} tokens that can be left out, and here there are {count}; "
+            "write more words.",
+            f"排序至少需要 {leave_one_out.LEAST} 个可以去掉的 token，这里只有 {count} 个；请多写几个词。",
+        )
     left = leave_one_out.leave_out(loaded, trace)
     rho = leave_one_out.correlations(left)["rho"].dropna()
     if rho.empty:
-        raise ValueError("no head of this text ranks its tokens, for all get the same weight")
+        raise UnanswerableError(
+            "No head ranks the tokens of this text, for all get the same weight.",
+            "各头给该文本每个 token 的权重都相同，无法排序。",
+        )
     _, chance = leave_one_out.chance(len(left.positions), heads=len(rho))
     numbers = {
         "lowest": float(rho.min()),
@@ -968,7 +987,10 @@ VANISHING = Question(
 def _order(subject: Subject) -> Measured:
     found = interventions.reorder(subject.loaded, subject.trace, "reverse")
     if found.without is None:
-        raise ValueError(f"the positions of {subject.loaded.card.id} cannot be taken away: {found.kept}")
+        raise UnanswerableError(
+            f"The positions of {subject.loaded.card.id} cannot be taken away: {found.kept}.",
+            f"无法去掉 {subject.loaded.card.id} 的位置编码。",
+        )
     numbers = {"whole": float(np.nanmedian(found.changed)), "without": float(np.nanmedian(found.without))}
     picture = Bars(
         (Both("with positions", "有位置编码"), Both("without positions", "无位置编码")),

@@ -12,7 +12,7 @@ from torch import Tensor
 from inspector import compare, head_distances, heads, interventions, scores
 from inspector.interventions.masking import maskable
 from inspector.probe import record, record_blocks, record_head
-from inspector.questions.record.both import Both
+from inspector.questions.record.both import Both, UnanswerableError
 from inspector.questions.record.checks import above, at_least, at_most, below
 from inspector.questions.record.kinds import ANY, DECODER, Kind
 from inspector.questions.record.papers import (
@@ -523,10 +523,13 @@ _WORDS = 4  # tokens of the text's own: fewer say nothing about where a head loo
 
 
 def _check_length(trace: Trace) -> None:
-    """Raise ValueError for a text of fewer tokens of its own than _WORDS."""
+    """Raise UnanswerableError for a text of fewer tokens of its own than _WORDS."""
     count = len(maskable(trace.encoding))
     if count < _WORDS:
-        raise ValueError(f"the question needs {_WORDS} tokens or more, and the text has {count}; write more words")
+        raise UnanswerableError(
+            f"The question needs {_WORDS} tokens or more, and the text has {count}; write more words.",
+            f"这个问题至少需要 {_WORDS} 个 token，而该文本有 {count} 个；请多写几个词。",
+        )
 
 
 def _largest(subject: Subject, *names: str) -> Measured:
@@ -535,7 +538,10 @@ def _largest(subject: Subject, *names: str) -> Measured:
     own = subject.heads[subject.heads["stream"] != "cross"]
     found = {name: float(own[name].max()) for name in names}
     if all(np.isnan(value) for value in found.values()):
-        raise ValueError("this text has no such tokens; add some, such as a comma and a full stop")
+        raise UnanswerableError(
+            "This text has no such tokens; add some, such as a comma and a full stop.",
+            "该文本没有这样的 token；请加上一些，例如逗号和句号。",
+        )
     named = {
         "previous": Both("the token before", "前一个 token"),
         "next": Both("the token after", "后一个 token"),
@@ -588,8 +594,9 @@ def _induction(subject: Subject) -> Measured:
     trace = subject.once("twice", lambda: record(subject.loaded, f"{words} {words}"))
     different = len({trace.encoding.ids[place] for place in maskable(trace.encoding)})
     if different < _WORDS:
-        raise ValueError(
-            f"the question needs {_WORDS} different tokens or more, and the text has {different}; write more words"
+        raise UnanswerableError(
+            f"The question needs {_WORDS} different tokens or more, and the text has {different}; write more words.",
+            f"这个问题至少需要 {_WORDS} 个不同的 token，而该文本有 {different} 个；请多写几个词。",
         )
     table = heads.measure(trace)
     by_layer = table.groupby("layer")[["previous", "induction"]].max()
@@ -662,7 +669,7 @@ def _sinks(subject: Subject) -> Measured:
     site = next((one for one in subject.trace.sites if one.stream != "cross"), None)
     _check_length(subject.trace)
     if site is None or own.empty:
-        raise ValueError("no head of self-attention was seen")
+        raise UnanswerableError("No head of self-attention was seen.", "没有读到自注意力的头。")
     n = len(site.keys)
     places = np.arange(1, n + 1)
     even = float((1 / places).mean()) if site.predicts is not None else 1 / n
@@ -728,7 +735,9 @@ def _alike(subject: Subject) -> Measured:
     same = layers[:, None] == layers
     others = ~np.eye(len(layers), dtype=bool)
     if same.all() or not (same & others).any():
-        raise ValueError("the question needs two layers or more, of two heads or more")
+        raise UnanswerableError(
+            "The question needs two layers or more, of two heads or more.", "这个问题需要至少两层，每层至少两个头。"
+        )
     within, across = float(found.values[same & others].mean()), float(found.values[~same].mean())
     picture = Bars(
         (Both("within a layer", "同层"), Both("across layers", "不同层")),
