@@ -38,5 +38,5 @@ def test_sentences_with_numbers() -> None:
     assert sheet_english.tally(2, 1, 0, 0) == "2 hold, 1 do not, 0 depend on what is meant."
     assert sheet_chinese.tally(2, 1, 0, 3) == "2 个成立，1 个不成立，0 个要看情况，3 个未能测量。"
     assert path_english.room(-3) == "The words are 3 letters too long for a link: shorten them."
-    assert path_chinese.room(-4) == "文字超出链接长度 2 个汉字，请缩短。"
+    assert path_chinese.room(-4) == "文字比链接能容纳的多 2 个汉字，请缩短。"
     assert path_english.whole(1) == "A path of 1 question"
