@@ -57,7 +57,7 @@ def _first(subject: Subject, stream: str | None = None) -> AttentionRecord:
     if not record.query.shape[-1]:
         raise UnanswerableError(
             f"The queries and keys of {subject.loaded.card.id} were not seen.",
-            f"没有读到 {subject.loaded.card.id} 的查询和键。",
+            f"没有看到 {subject.loaded.card.id} 的查询和键。",
         )
     return record
 
@@ -444,7 +444,7 @@ TELLING = Question(
         "chance": Quantity(
             Both(
                 "rank correlation that the best of as many unrelated heads reaches in half of all texts",
-                "同样多的无关头中最高的秩相关，一半的文本能达到",
+                "同样多的无关头中最高的秩相关（一半的文本能达到）",
             )
         ),
     },
@@ -528,7 +528,7 @@ TWO_SEQUENCES = Question(
         "function": Quantity(
             Both(
                 "cross map's difference from softmax(s QKᵀ), s that of self-attention",
-                "交叉注意力与 softmax(s·QKᵀ) 的最大差，s 取自注意力的缩放",
+                "交叉注意力与 softmax(s·QKᵀ) 的最大差，s 取自自注意力的缩放",
             )
         ),
     },
@@ -880,7 +880,7 @@ LONG_RANGE = Question(
         "rnn": Quantity(
             Both("gradient at distance 99 over that at 10, tanh-RNN", "距离 99 与 10 的梯度之比，tanh-RNN")
         ),
-        "lstm": Quantity(Both("the same, LSTM", "同上，LSTM")),
+        "lstm": Quantity(Both("gradient at distance 99 over that at 10, LSTM", "距离 99 与 10 的梯度之比，LSTM")),
     },
     setting=Both(
         "Untrained networks of width 32 on 100 random inputs, median of the seeds; no loaded model takes part.",
@@ -951,7 +951,7 @@ VANISHING = Question(
             Both("gradient at the first step over that at the last, tanh-RNN", "首步与末步的梯度之比，tanh-RNN")
         ),
         "gru": Quantity(Both("gradient at the first step over that at the last, GRU", "首步与末步的梯度之比，GRU")),
-        "lstm": Quantity(Both("the same, LSTM", "同上，LSTM")),
+        "lstm": Quantity(Both("gradient at the first step over that at the last, LSTM", "首步与末步的梯度之比，LSTM")),
         "open": Quantity(
             Both(
                 "gradient at the first step over that at the last, LSTM with forget bias 2",

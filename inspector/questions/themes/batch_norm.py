@@ -98,9 +98,8 @@ DIMENSIONS = Question(
         ),
     },
     setting=Both(
-        "torch's BatchNorm1d in training mode on the reader's text and seven sentences as they stand before the "
-        "middle norm of the model, in float64; [N, D] is the first column of that batch. Images: random [8, 3, 6, "
-        "6], seed 0.",
+        "torch's BatchNorm1d in training mode on states of the text and of seven other sentences before the middle "
+        "norm of the model, in float64; [N, D] is the first column of that batch. Images: random [8, 3, 6, 6], seed 0.",
         "torch 的 BatchNorm1d（训练模式），输入是该文本和另外七个句子在模型中间一个归一化层之前的激活值，float64；"
         "[N, D] 取该批次的第一列。图像：随机 [8, 3, 6, 6]，种子 0。",
     ),
@@ -423,17 +422,17 @@ LARGE = Question(
         "step": Quantity(
             Both(
                 "move of the mean in a batch of mini-bert's size, in deviations",
-                "批次与 mini-bert 的一样大时均值的波动（以标准差为单位）",
+                "批次与 mini-bert 训练时一样大时均值的波动（以标准差为单位）",
             )
         ),
         "one": Quantity(Both("move of the mean with a single text", "只有一个文本时均值的波动")),
     },
     setting=Both(
-        "The batch of mini-bert's recipe, a very small training; the reader's text and seven sentences before the "
-        "middle norm, drawn as in question 57. Vaswani et al. (2017, section 5.1) took about 25,000 source and "
-        "25,000 target tokens a step.",
+        "The batch of mini-bert's recipe, a very small training; states of the text and of seven other sentences "
+        "before the middle norm, drawn as in question 57. Vaswani et al. (2017, section 5.1) took about 25,000 "
+        "source and 25,000 target tokens a step.",
         "批次大小取自 mini-bert 的训练配置，那已经是很小的训练；"
-        "激活值取自该文本和另外七个句子在中间一个归一化层之前的值，抽取方式同第 57 题。Vaswani 等人（2017，5.1 "
+        "所用的是该文本和另外七个句子在中间一个归一化层之前的激活值，抽取方式同第 57 题。Vaswani 等人（2017，5.1 "
         "节）每步约用 25000 个源端 token 和 25000 个目标端 token。",
     ),
     because=Both(

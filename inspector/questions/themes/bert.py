@@ -670,7 +670,7 @@ PIECES = Question(
         "12 merges by each rule, and 60 unigram pieces, learned from a book page (Pride and Prejudice, or 故乡 for a "
         "Chinese text). No loaded model takes part: its vocabulary is learned already.",
         "从一页书（《傲慢与偏见》，中文文本用《故乡》）学习：每种规则合并 12 次，Unigram 学 60 个子词。"
-        "不用加载的模型，因为它的词表早已学好。",
+        "不涉及加载的模型，因为它的词表早已学好。",
     ),
     because=Both(
         "BPE and WordPiece build up from characters and differ in what they count; unigram starts with many pieces "

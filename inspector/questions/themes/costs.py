@@ -400,7 +400,7 @@ LIMITED = Question(
         "One at a time: layer 0 on this text, softmax(q Kᵀ/√d_k) V without masks and biases, largest difference over "
         "the largest number. Bytes: one layer of this model's shape at 4,096 tokens in float32, what each step must "
         "at least read and write.",
-        "逐个计算：该文本的第 0 层，softmax(q Kᵀ/√d_k) V，不含掩码和偏置，取最大差值与最大值之比。读写量："
+        "逐个计算：该文本的第 0 层，softmax(q Kᵀ/√d_k) V，不含掩码和偏置，取最大差与最大值之比。读写量："
         "按该模型的形状取一层，4096 个 token，float32，每一步至少要读写的字节数。",
     ),
     because=Both(

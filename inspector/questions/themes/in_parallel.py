@@ -173,7 +173,7 @@ SERIAL = Question(
         "chain in the graph that autograd records. No loaded model takes part, for the chain does not depend on "
         "weights.",
         "torch 的 LSTM（逐个 token）和 Transformer 层，宽度 32，随机权重，种子 0：取 autograd 计算图中最长的运算链。"
-        "运算链与权重无关，所以不用加载的模型。",
+        "运算链与权重无关，所以不涉及加载的模型。",
     ),
     because=Both(
         "Both are trained with the true text as input, so it is not teacher forcing that makes the difference but the "

@@ -247,7 +247,7 @@ def _normal(subject: Subject) -> Measured:
                 Series(Both("standard normal", "标准正态分布"), middle.tolist(), normal.tolist(), dashed=True),
             ),
             x_title=Both("number, before gamma and beta", "数值，γ、β 之前"),
-            y_title=Both("density", "概率密度"),
+            y_title=Both("density", "密度"),
         ),
     )
 
@@ -585,11 +585,11 @@ STABILITY = Question(
     },
     setting=Both(
         "Scale: states of the text and of seven other sentences before the middle norm of the model. The rest: "
-        "untrained encoders of 24 layers, width 32, 8 texts of 16 random tokens, seed 0, pre-norm with residual or "
-        "post-norm without; Glorot's initialisation, and beside it deviation 0.02.",
+        "untrained encoders of 24 layers, width 32, 8 texts of 16 random tokens, seed 0, Pre-LN with the residual or "
+        "Post-LN without; Glorot's initialisation, and beside it deviation 0.02.",
         "尺度：该文本和另外七个句子在模型中间一个归一化层之前的激活值。其余：未训练的 24 层编码器，宽度 32，8 "
-        "个文本各 16 个随机 token，种子 0；有残差时用 pre-norm，无残差时用 post-norm；初始化用 Glorot，另用标准差 "
-        "0.02 的初始化作比较。",
+        "个文本各 16 个随机 token，种子 0；有残差连接时用 Pre-LayerNorm，无残差连接时用 Post-LayerNorm；初始化用 "
+        "Glorot，另用标准差 0.02 的初始化作比较。",
     ),
     because=Both(
         "Many notes add that a norm brings numbers into the sensitive zone of sigmoid and tanh. A Transformer has "
@@ -866,7 +866,7 @@ BEST = Question(
         about=Both(
             "The same three networks learn for 200 steps from each of three seeds, and sort 256 fresh texts: about 10 "
             "seconds on one core.",
-            "同样三个网络，三个种子各训练 200 步，再给 256 个新文本排序：单核约 10 秒。",
+            "同样三个网络，三个种子各训练 200 步，再给 256 个新的文本排序：单核约 10 秒。",
         ),
         parts=(
             Part(

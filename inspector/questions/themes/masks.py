@@ -147,7 +147,7 @@ PADDING = Question(
         "Zero looks like nothing. But the softmax makes 1 of it, and other scores may well be negative. The tokens "
         "on padding still compute states of their own: only the other tokens do not see them, and the loss must "
         "leave them out.",
-        "0 看上去像是“没有”，但 softmax 会把它变成 e⁰ = 1，而其他分数可能是负的。填充位置自己照样会算出隐藏状态，"
+        "0 看上去像是“没有”，但 softmax 会把它变成 e⁰ = 1，而其他分数可能是负的。填充位置照样会算出隐藏状态，"
         "只是别的 token 看不到它们，计算损失时也要把它们排除。",
     ),
     refuted=Both(

@@ -625,10 +625,10 @@ SAME_COST = Question(
     ),
     measure=_same_cost,
     numbers={
-        "one": Quantity(Both("1 head", "1 个头"), "FLOPs"),
-        "eight": Quantity(Both("8 heads", "8 个头"), "FLOPs"),
-        "many": Quantity(Both("64 heads", "64 个头"), "FLOPs"),
-        "full": Quantity(Both("8 heads of full width", "8 个全宽的头"), "FLOPs"),
+        "one": Quantity(Both("attention with 1 head", "1 个头的注意力"), "FLOPs"),
+        "eight": Quantity(Both("attention with 8 heads", "8 个头的注意力"), "FLOPs"),
+        "many": Quantity(Both("attention with 64 heads", "64 个头的注意力"), "FLOPs"),
+        "full": Quantity(Both("attention with 8 heads of full width", "8 个全宽的头的注意力"), "FLOPs"),
         "parameters": Quantity(Both("parameters of 8 heads", "8 个头的参数量")),
     },
     setting=Both(
@@ -853,9 +853,15 @@ AS_COSTLY = Question(
             ),
         ),
         numbers={
-            "one": Quantity(Both("1 head", "1 个头"), Both("ms", "毫秒")),
-            "eight": Quantity(Both("8 heads", "8 个头"), Both("ms", "毫秒")),
-            "many": Quantity(Both("64 heads", "64 个头"), Both("ms", "毫秒")),
+            "one": Quantity(
+                Both("scores, softmax and mix, 1 head", "分数、softmax 与加权求和，1 个头"), Both("ms", "毫秒")
+            ),
+            "eight": Quantity(
+                Both("scores, softmax and mix, 8 heads", "分数、softmax 与加权求和，8 个头"), Both("ms", "毫秒")
+            ),
+            "many": Quantity(
+                Both("scores, softmax and mix, 64 heads", "分数、softmax 与加权求和，64 个头"), Both("ms", "毫秒")
+            ),
         },
         stored=Stored(
             {"one": 5.2, "eight": 7.6, "many": 79.3},

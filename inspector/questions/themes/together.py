@@ -73,7 +73,7 @@ def together(subject: Subject) -> Together:
         if not usable:
             raise UnanswerableError(
                 f"{subject.loaded.card.id} has no norm whose input can be put through another norm.",
-                f"{subject.loaded.card.id} 没有可以把输入换到另一种归一化的归一化层。",
+                f"{subject.loaded.card.id} 没有可以换成另一种归一化来计算的归一化层。",
             )
         middle = usable[len(usable) // 2]
         return Together(batch.before(middle).astype(np.float64), batch.keep, batch.norms[middle].epsilon)
