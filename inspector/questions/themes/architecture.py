@@ -152,7 +152,7 @@ def _decoder(subject: Subject) -> Measured:
     if made.shape != seen.shape:
         raise UnanswerableError(
             f"The keys of the cross-attention of {subject.loaded.card.id} are not laid side by side.",
-            f"{subject.loaded.card.id} 交叉注意力的各头键没有依次排列。",
+            f"{subject.loaded.card.id} 交叉注意力各头的 K 没有依次排列。",
         )
     return Measured(
         {

@@ -391,10 +391,13 @@ LIMITED = Question(
             Both("bytes of one fused kernel, relative to three steps", "融合内核的读写量占分步计算读写量的比例"), "%"
         ),
         "apart": Quantity(
-            Both("scores, softmax and weighted sum in three steps", "分数、softmax、加权求和分步计算"),
+            Both(
+                "intensity of scores, softmax and weighted sum in three steps",
+                "分数、softmax、加权求和分步计算的算术强度",
+            ),
             Both("FLOPs per byte", "FLOPs/字节"),
         ),
-        "ffn": Quantity(Both("FFN", "FFN"), Both("FLOPs per byte", "FLOPs/字节")),
+        "ffn": Quantity(Both("intensity of the FFN", "FFN 的算术强度"), Both("FLOPs per byte", "FLOPs/字节")),
     },
     setting=Both(
         "One at a time: layer 0 on this text, softmax(q Kᵀ/√d_k) V without masks and biases, largest difference over "
@@ -480,12 +483,14 @@ PARAMETERS = Question(
     ),
     measure=_parameters,
     numbers={
-        "attention": Quantity(Both("numbers in the matrices of attention", "注意力矩阵的参数个数")),
-        "ffn": Quantity(Both("numbers in the matrices of the FFN", "FFN 矩阵的参数个数")),
-        "squares": Quantity(Both("attention", "注意力"), "d²"),
-        "ratio": Quantity(Both("FFN / attention", "FFN / 注意力")),
-        "attention_biased": Quantity(Both("attention with biases", "注意力，含偏置")),
-        "ffn_biased": Quantity(Both("FFN with biases", "FFN，含偏置")),
+        "attention": Quantity(Both("numbers in the matrices of attention", "注意力各矩阵的参数个数")),
+        "ffn": Quantity(Both("numbers in the matrices of the FFN", "FFN 各矩阵的参数个数")),
+        "squares": Quantity(
+            Both("numbers in the matrices of attention, in d²", "注意力各矩阵的参数个数，以 d² 计"), "d²"
+        ),
+        "ratio": Quantity(Both("numbers in the matrices, FFN / attention", "矩阵参数个数之比，FFN / 注意力")),
+        "attention_biased": Quantity(Both("parameters of attention, with biases", "注意力的参数个数，含偏置")),
+        "ffn_biased": Quantity(Both("parameters of the FFN, with biases", "FFN 的参数个数，含偏置")),
     },
     setting=Both(
         "The last layer of this model (of an encoder-decoder the decoder's, which has two attentions): the matrices "

@@ -669,7 +669,7 @@ def _sinks(subject: Subject) -> Measured:
     site = next((one for one in subject.trace.sites if one.stream != "cross"), None)
     _check_length(subject.trace)
     if site is None or own.empty:
-        raise UnanswerableError("No head of self-attention was seen.", "没有读到自注意力的头。")
+        raise UnanswerableError("No head of self-attention was seen.", "没有看到自注意力的头。")
     n = len(site.keys)
     places = np.arange(1, n + 1)
     even = float((1 / places).mean()) if site.predicts is not None else 1 / n

@@ -273,33 +273,38 @@ SINGLE_HEADS = Question(
             (at_least("verb", 0.5), above("verb", "verb_fixed")),
         ),
         Part(
-            Both("It is right nine times in ten, for both.", "两者的准确率都在九成以上。"),
+            Both("Both are right nine times in ten.", "这两个头的准确率都在九成以上。"),
             (at_least("noun", 0.9), at_least("verb", 0.9)),
         ),
     ),
     measure=_single_heads,
     numbers={
-        "noun": Quantity(Both("determiners whose noun the head finds", "找对名词的限定词"), "%"),
-        "noun_fixed": Quantity(Both("found by the best fixed distance", "按最佳固定距离找对的"), "%"),
-        "verb": Quantity(Both("objects whose verb the head finds", "找对动词的宾语"), "%"),
-        "verb_fixed": Quantity(Both("found by the best fixed distance", "按最佳固定距离找对的"), "%"),
+        "noun": Quantity(Both("determiners whose noun the head finds", "头找对名词的限定词"), "%"),
+        "noun_fixed": Quantity(
+            Both("determiners whose noun the best fixed distance finds", "按最佳固定距离找对名词的限定词"), "%"
+        ),
+        "verb": Quantity(Both("objects whose verb the head finds", "头找对动词的宾语"), "%"),
+        "verb_fixed": Quantity(
+            Both("objects whose verb the best fixed distance finds", "按最佳固定距离找对动词的宾语"), "%"
+        ),
     },
     setting=Both(
         "24 English sentences written for this, with 47 determiners and 26 direct objects marked by hand, not the "
-        "reader's text. Between words: sum over a key's pieces, mean over a query's; found: the largest weight of "
-        "all words. Head and distance are chosen on one half of the sentences and scored on the other, both ways. A "
+        "reader's text. Between words: sum over a key's pieces, mean over a query's; found: the largest weight of all "
+        "words. Head and distance are chosen on one half of the sentences and scored on the other, both ways. A "
         "decoder cannot look ahead from a determiner, so MiniLM stands in.",
-        "专门编写的 24 个英文句子，手工标注了 47 个限定词和 26 个直接宾语，不用读者的文本。词级权重：对键的各个 token "
-        "求和，对查询的各个 token 取平均；在所有词中权重最大即为找到。头和固定距离都在一半句子上选出、在另一半上计分，"
-        "两个方向都做。解码器的限定词看不到后面的名词，因此用 MiniLM 代替。",
+        "专门编写的 24 个英文句子，手工标注了 47 个限定词和 26 个直接宾语，不用读者的文本。词级权重："
+        "对键的各个 token 求和，对查询的各个 token 取平均；在所有词中权重最大即为找到。"
+        "头和固定距离都在一半句子上选出、在另一半上计分，两个方向都做。解码器的限定词看不到后面的名词，"
+        "因此用 MiniLM 代替。",
     ),
     because=Both(
         "To guess a hidden word a model gains from knowing what belongs to it, so such heads can grow by themselves. "
         "But the paper shows the best of 144 heads for each relation: no head does syntax as a whole, and where words "
         "stand close together a fixed distance already does well.",
-        "要猜出被遮住的词，知道哪些词与它有关是有用的，因此这样的头可以自己长出来。"
-        "但论文给出的是 144 个头中针对每种关系最好的那个：没有哪个头能完成整个句法分析；"
-        "词离得近时，固定距离本身就很准。",
+        "要猜出被遮住的词，知道哪些词与它有关是有用的，因此训练中会自发形成这样的头。"
+        "但论文给出的是 144 个头中针对每种关系最好的那个：没有哪个头能完成整个句法分析；两个词离得近时，"
+        "固定距离本身就很准。",
     ),
     refuted=Both(
         "A trained model in which no head does better than a fixed distance.",
@@ -349,7 +354,7 @@ def _reference(subject: Subject) -> Measured:
 
 REFERENCE_HEAD = Question(
     134,
-    asked=Both("Does a head know what a pronoun means?", "有没有头知道代词指的是谁？"),
+    asked=Both("Does a head know what a pronoun means?", "有的头知道代词指的是谁吗？"),
     said=Both(
         "A head follows coreference: from a pronoun it looks at the noun that is meant.",
         "有一个头负责指代消解：它从代词看向代词所指的名词。",
@@ -360,15 +365,19 @@ REFERENCE_HEAD = Question(
             (at_least("head", 0.6),),
         ),
         Part(
-            Both("It does better than to take the nearest noun.", "它比取最近的名词更准。"),
+            Both("The head does better than to take the nearest noun.", "这个头比取最近的名词更准。"),
             (above("head", "nearest"),),
         ),
     ),
     measure=_reference,
     numbers={
         "head": Quantity(Both("pronouns whose noun the head finds", "头找对所指名词的代词"), "%"),
-        "nearest": Quantity(Both("found as the nearest noun marked", "取最近的候选名词找对的"), "%"),
-        "first": Quantity(Both("found as the first noun marked", "取第一个候选名词找对的"), "%"),
+        "nearest": Quantity(
+            Both("pronouns whose noun is the nearest noun marked", "取最近的候选名词，找对所指名词的代词"), "%"
+        ),
+        "first": Quantity(
+            Both("pronouns whose noun is the first noun marked", "取第一个候选名词，找对所指名词的代词"), "%"
+        ),
     },
     setting=Both(
         "24 English sentences written for this, not the reader's text, with a pronoun and mostly two nouns that it "
@@ -380,9 +389,9 @@ REFERENCE_HEAD = Question(
         "两个方向都做。最近名词只在标注的候选中选，因此更容易。",
     ),
     because=Both(
-        "Attention is pictured with one sentence in which a pronoun points at its noun, so one believes that it always "
-        "does. Many pronouns are settled by gender and number alone, which a query can ask for and a key can carry; "
-        "what takes knowledge of the world is harder, and small models lack it.",
+        "Attention is pictured with one sentence in which a pronoun points at its noun, so one believes that it "
+        "always does. Many pronouns are settled by gender and number alone, which a query can ask for and a key can "
+        "carry; what takes knowledge of the world is harder, and small models lack it.",
         "人们常用一个代词指向名词的例句来展示注意力，便以为总是如此。很多代词只靠性别和单复数就能确定，"
         "查询可以提出这样的条件，键可以带上这样的信息；需要常识的就难得多，小模型做不到。",
     ),
@@ -517,8 +526,8 @@ ALIGNMENT = Question(
     135,
     asked=Both("Is cross-attention a word alignment?", "交叉注意力就是词对齐吗？"),
     said=Both(
-        "When a translator writes a word, it looks at the word that it translates: attention aligns, best in the layer "
-        "before the last.",
+        "When a translator writes a word, it looks at the word that it translates: attention aligns, best in the "
+        "layer before the last.",
         "翻译模型写出一个词时，看的正是它所翻译的那个词：注意力就是对齐，倒数第二层对得最好。",
     ),
     parts=(
@@ -537,20 +546,29 @@ ALIGNMENT = Question(
     ),
     measure=_alignment,
     numbers={
-        "head": Quantity(Both("tokens that the best head aligns", "最好的头对齐正确的 token"), "%"),
-        "diagonal": Quantity(Both("aligned by the diagonal", "按对角线对齐正确的"), "%"),
-        "before_last": Quantity(Both("aligned by the layer before the last", "倒数第二层对齐正确的"), "%"),
-        "other_layer": Quantity(Both("aligned by the best other layer", "其余各层中最好的"), "%"),
-        "reading": Quantity(Both("best head, row that reads the token", "最好的头，取读入该 token 的行"), "%"),
+        "head": Quantity(Both("target tokens aligned by the best head", "最好的头对齐正确的目标 token"), "%"),
+        "diagonal": Quantity(Both("target tokens aligned by the diagonal", "按对角线对齐正确的目标 token"), "%"),
+        "before_last": Quantity(
+            Both("target tokens aligned by the layer before the last", "倒数第二层对齐正确的目标 token"), "%"
+        ),
+        "other_layer": Quantity(
+            Both("target tokens aligned by the best other layer", "其余各层中最好的一层对齐正确的目标 token"), "%"
+        ),
+        "reading": Quantity(
+            Both(
+                "target tokens aligned by the best head, from the row that reads the token",
+                "最好的头对齐正确的目标 token，取读入该 token 的行",
+            ),
+            "%",
+        ),
     },
     setting=Both(
         "12 short sentences with a Chinese translation and marked words, given to the translator, not the reader's "
-        "text. The row that predicts a target token is looked at; right: its largest weight is on an English word that "
-        "the token stands for. A token of several words has several. The head is chosen on one half of the sentences "
-        "and scored on the other, both ways; a layer is the mean of its heads. Punctuation is left out.",
+        "text. The row that predicts a target token is looked at; right: its largest weight is on an English word "
+        "that the token stands for. A token of several words has several. The head is chosen on one half of the "
+        "sentences and scored on the other, both ways; a layer is the mean of its heads. Punctuation is left out.",
         "12 个短句及其中文译文，手工标注对应的词，作为给定的译文输入翻译模型，不用读者的文本。"
-        "取预测目标 token 的那一行，"
-        "最大权重落在它所对应的英文词上即为正确；一个 token 含多个词时，对应的词也有多个。"
+        "取预测目标 token 的那一行，最大权重落在它所对应的英文词上即为正确；一个 token 含多个词时，对应的词也有多个。"
         "头在一半句子上选出、在另一半上计分，两个方向都做；一层取其各头的平均。标点不计。",
     ),
     because=Both(
@@ -599,7 +617,7 @@ def _rarest(subject: Subject) -> Measured:
     if len(any_token) < 3 or np.isnan(here).any():
         raise UnanswerableError(
             "The text has too few different tokens for one to be the rarest; write a longer one.",
-            "文本中不同的 token 太少，谈不上哪个最罕见；请写长一点。",
+            "文本中不同的 token 太少，谈不上哪个最罕见；请写长一些。",
         )
     texts = [one.text for one in _syntax()] if _english(loaded) else [one.characters for one in _translated()]
     shares = np.array([_pointing(one, causal=causal)[0] for one in _read(loaded, texts)])
@@ -637,45 +655,67 @@ def _rarest(subject: Subject) -> Measured:
 
 RAREST = Question(
     136,
-    asked=Both("Is there a head that looks at the rarest token?", "有没有专看最罕见 token 的头？"),
+    asked=Both("Is there a head that looks at the rarest token?", "有专门看最罕见 token 的头吗？"),
     said=Both(
         "One of the few specialised heads looks at the least frequent token of a sentence, whatever it is.",
         "少数专门化的头中，有一个总是看句子里最罕见的 token，不管它是什么。",
     ),
     parts=(
         Part(
-            Both(
-                "In this text a head looks mostly at the rarest token.", "在这段文本里，有一个头主要看最罕见的 token。"
-            ),
+            Both("In this text a head looks mostly at the rarest token.", "在该文本中，有一个头主要看最罕见的 token。"),
             (at_least("here", 0.5),),
         ),
         Part(
-            Both("The same head does so in other sentences.", "换成别的句子，还是这个头。"),
+            Both(
+                "The same head looks at the rarest token in other sentences too.",
+                "换成别的句子，这个头仍然看最罕见的 token。",
+            ),
             (at_least("elsewhere", 0.5),),
         ),
         Part(
-            Both("Some head does so in most sentences.", "总有一个头在大多数句子里都这样。"),
+            Both(
+                "Some head looks at the rarest token in most sentences.", "有一个头在大多数句子里都看最罕见的 token。"
+            ),
             (at_least("best", 0.5),),
         ),
     ),
     measure=_rarest,
     numbers={
         "here": Quantity(
-            Both("tokens from which the best head looks at the rarest", "最好的头看最罕见 token 的查询"), "%"
+            Both("queries from which the best head looks at the rarest token", "最好的头看最罕见 token 的查询"), "%"
         ),
-        "any": Quantity(Both("the same for any token, best head, mean", "换成任一 token，各自最好的头，均值"), "%"),
-        "elsewhere": Quantity(Both("the text's head, in other sentences", "本文选出的头，在其他句子中"), "%"),
-        "best": Quantity(Both("the best head of other sentences, held out", "其他句子中最好的头，留出计分"), "%"),
+        "any": Quantity(
+            Both(
+                "queries from which the best head for a token looks at it, mean of all tokens",
+                "各 token 各取最好的头，看该 token 的查询，均值",
+            ),
+            "%",
+        ),
+        "elsewhere": Quantity(
+            Both(
+                "the text's head looking at the rarest token of other sentences",
+                "该文本选出的头，看其他句子中最罕见的 token",
+            ),
+            "%",
+        ),
+        "best": Quantity(
+            Both(
+                "the best head of other sentences looking at their rarest token, held out",
+                "其他句子选出的最好的头，看其中最罕见的 token，留出计分",
+            ),
+            "%",
+        ),
     },
     setting=Both(
-        "Rare: a late number in the vocabulary, for tokenizers number words and merges about as often as they are met. "
-        "Counted: queries of the text, special tokens and the rarest token's own row left out, whose largest weight "
-        "among the text's tokens is on it (in a decoder: on the rarest so far). Other sentences: 24 English ones, or "
-        "12 Chinese ones for a model that reads Chinese; held out: the head chosen on one half, scored on the other.",
-        "罕见：在词表中编号靠后，因为分词器大致按出现频率给词和合并编号。"
-        "计数：文本中的查询（不含特殊 token 和最罕见 token 自身的那一行），"
-        "看它在文本 token 中的最大权重是否落在最罕见的 token 上（解码器：到目前为止最罕见的）。"
-        "其他句子：24 个英文句子，读中文的模型用 12 个中文句子；留出计分：头在一半句子上选出，在另一半上计分。",
+        "Rare: a late number in the vocabulary, for tokenizers number words and merges about as often as they are "
+        "met. Counted: queries of the text, special tokens and the rarest token's own row left out, whose largest "
+        "weight among the text's tokens is on it (in a decoder: on the rarest so far). Other sentences: 24 English "
+        "ones, or 12 Chinese ones for a model that reads Chinese; held out: the head chosen on one half, scored on "
+        "the other.",
+        "罕见：在词表中编号靠后，因为分词器大致按出现频率给词和合并编号。计数："
+        "文本中的查询（不含特殊 token 和最罕见 token 自身的那一行），"
+        "看它在文本 token 中的最大权重是否落在最罕见的 token 上（解码器：到目前为止最罕见的）。其他句子："
+        "24 个英文句子，读中文的模型用 12 个中文句子；留出计分：头在一半句子上选出，在另一半上计分。",
     ),
     because=Both(
         "The paper found such a head in the first layer of its translators' encoders. In one text the finding is "
@@ -726,7 +766,7 @@ SHUFFLED = Question(
         Part(
             Both(
                 "With its words shuffled a typical token's state stays within 10 %.",
-                "打乱词序后，典型 token 的状态变化不到 10 %。",
+                "打乱词序后，典型 token 的状态变化不到 10%。",
             ),
             (below("median", 0.1),),
         ),
@@ -741,8 +781,12 @@ SHUFFLED = Question(
     measure=_shuffled,
     numbers={
         "median": Quantity(Both("change of a token's last state, median", "token 最后一层状态的变化，中位数"), "%"),
-        "smallest": Quantity(Both("smallest of all tokens", "各 token 最小值"), "%"),
-        "largest": Quantity(Both("largest of all tokens", "各 token 最大值"), "%"),
+        "smallest": Quantity(
+            Both("change of a token's last state, smallest of all tokens", "token 最后一层状态的变化，最小值"), "%"
+        ),
+        "largest": Quantity(
+            Both("change of a token's last state, largest of all tokens", "token 最后一层状态的变化，最大值"), "%"
+        ),
     },
     setting=Both(
         "The text's tokens in a random order, seed 0, each token compared with itself in the text's own order; of an "
@@ -758,7 +802,7 @@ SHUFFLED = Question(
     ),
     refuted=Both(
         "A model whose states stay within 10 % when the words of ordinary texts are shuffled.",
-        "如果打乱普通文本的词序后，状态变化仍在 10 % 以内，结论就被推翻。",
+        "如果打乱普通文本的词序后，状态变化仍在 10% 以内，结论就被推翻。",
     ),
     formula=r"\frac{\|h' - h\|}{\|h\|}: \quad <smallest> \ldots <median> \ldots <largest>",
     papers=(SINHA_2021,),
@@ -822,7 +866,7 @@ def _guessed_from_shuffled(subject: Subject) -> Measured:
             Both("no other word", "没有其他词"),
         ),
         [float(ordered), float(other), float(blank)],
-        Both("surprise at a hidden token, nats", "被遮住 token 的惊异度，nat"),
+        Both("surprise at a hidden token, nats", "被遮住的 token 的惊异度，nat"),
     )
     numbers = {
         "vector": float(units[0] @ units[1]),
@@ -850,7 +894,10 @@ GUESSED_FROM_SHUFFLED = Question(
             (above("vector", "other"),),
         ),
         Part(
-            Both("A hidden word is guessed about as well.", "被遮住的词猜得差不多一样好。"),
+            Both(
+                "Among shuffled words a hidden word is guessed about as well.",
+                "词序打乱后，被遮住的词猜得差不多一样好。",
+            ),
             (below("shuffled", "ordered", times=1.25),),
         ),
         Part(
@@ -861,20 +908,28 @@ GUESSED_FROM_SHUFFLED = Question(
     measure=_guessed_from_shuffled,
     numbers={
         "vector": Quantity(Both("cosine of the sentence's vector, shuffled and not", "打乱前后句向量的余弦")),
-        "other": Quantity(Both("cosine with the nearest other sentence", "与最接近的其他句子的余弦")),
-        "ordered": Quantity(
-            Both("surprise at a hidden token, in order", "原顺序下对被遮 token 的惊异度"), Both("nats", "nat")
+        "other": Quantity(
+            Both("cosine of the sentence's vector with the nearest other sentence", "句向量与最接近的其他句子的余弦")
         ),
-        "shuffled": Quantity(Both("the same, others shuffled", "其他词打乱时"), Both("nats", "nat")),
-        "blank": Quantity(Both("the same, others hidden too", "其他词也遮住时"), Both("nats", "nat")),
+        "ordered": Quantity(
+            Both("surprise at a hidden token, in order", "原顺序下对被遮住的 token 的惊异度"), Both("nats", "nat")
+        ),
+        "shuffled": Quantity(
+            Both("surprise at a hidden token, other words shuffled", "其他词打乱时对被遮住的 token 的惊异度"),
+            Both("nats", "nat"),
+        ),
+        "blank": Quantity(
+            Both("surprise at a hidden token, other words hidden too", "其他词也遮住时对被遮住的 token 的惊异度"),
+            Both("nats", "nat"),
+        ),
     },
     setting=Both(
         "Shuffled with seed 0, special tokens in their places. Vector: mean of the last states; other sentences: 24 "
         "English or 12 Chinese ones. Surprise: −ln p of a token hidden alone, of at most 16 evenly spaced ones; 3 "
         "orders of the others. It takes a model that guesses hidden tokens: mini-BERT for others.",
-        "打乱用种子 0，特殊 token 不动。句向量：最后一层状态的平均；其他句子：24 个英文句或 12 个中文句。"
-        "惊异度：单独遮住一个 token 时的 −ln p，最多均匀取 16 个；其他词打乱 3 次。"
-        "需要能猜被遮 token 的模型，其他模型用 mini-BERT 代替。",
+        "打乱用种子 0，特殊 token 不动。句向量：最后一层状态的平均；其他句子：24 个英文句或 12 个中文句。惊异度："
+        "单独遮住一个 token 时的 −ln p，最多均匀取 16 个；其他词打乱 3 次。需要能猜被遮住的 token 的模型，"
+        "其他模型用 mini-BERT 代替。",
     ),
     because=Both(
         "Both papers measure tasks after fine-tuning, of which most can be solved from the words alone, and Sinha et "
@@ -896,9 +951,9 @@ GUESSED_FROM_SHUFFLED = Question(
         "vector": Published(
             "75–90 %",
             Both(
-                "of the correct answers of BERT's classifiers on GLUE stay as they are when words are shuffled "
-                "(Pham et al. 2020)",
-                "BERT 分类器在 GLUE 多个任务上原本答对的，打乱词序后答案不变（Pham 等 2020）",
+                "of the correct answers of BERT's classifiers on GLUE stay as they are when words are shuffled (Pham "
+                "et al. 2020)",
+                "BERT 分类器在 GLUE 多个任务上原本答对的，打乱词序后答案不变（Pham 等人，2020）",
             ),
         )
     },
@@ -907,7 +962,7 @@ GUESSED_FROM_SHUFFLED = Question(
 
 THEME = Theme(
     "found_in_words",
-    Both("Found in words", "词语的发现"),
+    Both("Found in words", "词语中的发现"),
     (
         SINGLE_HEADS,
         REFERENCE_HEAD,

@@ -465,14 +465,14 @@ LONGER = Question(
             Both("squared length of the row of position 19,999, over d/2", "位置 19999 的编码的平方和 / (d/2)")
         ),
         "inside": Quantity(
-            Both("surprise at positions within the longest text", "最大长度以内的意外程度"), Both("bits", "比特")
+            Both("surprise at positions within the longest text", "最大长度以内的惊异度"), Both("bits", "比特")
         ),
         "beyond": Quantity(
-            Both("surprise beyond the longest text, read at once", "超出最大长度部分的意外程度，一次读完"),
+            Both("surprise beyond the longest text, read at once", "超出最大长度部分的惊异度，一次读完"),
             Both("bits", "比特"),
         ),
         "windows": Quantity(
-            Both("surprise beyond the longest text, read in windows", "超出最大长度部分的意外程度，分窗口读"),
+            Both("surprise beyond the longest text, read in windows", "超出最大长度部分的惊异度，分窗口读"),
             Both("bits", "比特"),
         ),
     },
@@ -489,7 +489,7 @@ LONGER = Question(
     ),
     refuted=Both(
         "A model that reads twice its longest text at once with no more surprise than in windows.",
-        "如果模型一次读完两倍长的文本，意外程度不高于分窗口读，结论就被推翻。",
+        "如果模型一次读完两倍长的文本，惊异度不高于分窗口读，结论就被推翻。",
     ),
     formula=r"-\log_2 p: \quad <beyond> \ (p \ge L), \qquad <windows> \ (p < L)",
     papers=(VASWANI_2017, PRESS_2022),
@@ -515,7 +515,7 @@ def _ends(subject: Subject) -> Measured:
     if not tables:
         raise UnanswerableError(
             f"No table of positions was seen in {loaded.card.id}.",
-            f"没有看到 {loaded.card.id} 的位置表。",
+            f"没有看到 {loaded.card.id} 的位置编码表。",
         )
     rows = len(tables[0].values)
     formula = subject.of(GOES_ON.instead).loaded
@@ -566,7 +566,9 @@ ENDS = Question(
     measure=_ends,
     numbers={
         "rows": Quantity(Both("rows of the table of positions", "位置编码表的行数")),
-        "longest": Quantity(Both("longest text that the model reads", "模型能读的最大长度"), "token"),
+        "longest": Quantity(
+            Both("longest text that the model reads", "模型能读的最大长度"), Both("tokens", "个 token")
+        ),
         "raised": Quantity(
             Both(
                 "one token more than the table has rows raises an error (1: yes)",
