@@ -18,6 +18,7 @@ from inspector.questions.record.papers import KITAEV_2020, VASWANI_2017
 from inspector.questions.record.picture import Bars, Lines, Map, Series
 from inspector.questions.record.question import Measured, Part, Quantity, Question, See, Theme
 from inspector.questions.record.subject import Subject
+from inspector.questions.themes.inside import blocks_of, stream_of
 from inspector.scores import of_product, symmetry, theory
 from inspector.trace import AttentionRecord
 from models.attention.functions import for_each_head
@@ -580,14 +581,13 @@ SHARING = Question(
 
 
 def _without(subject: Subject) -> Measured:
-    trace = subject.trace
-    first = next((one for one in trace.states if one.stream == trace.streams[0]), None)
-    if first is None:
+    layers = blocks_of(subject).of(stream_of(subject))
+    if not layers:
         raise UnanswerableError(
             f"The states that enter the first layer of {subject.loaded.card.id} were not seen.",
             f"没有看到进入 {subject.loaded.card.id} 第一层的状态。",
         )
-    x = torch.tensor(trace.state(first)).double()
+    x = torch.tensor(layers[0].enters).double()
     if len(x) < 2:
         raise UnanswerableError(
             "The text has one token, and nothing can be compared with it; write a longer one.",
