@@ -244,7 +244,7 @@ def _itself(subject: Subject) -> Measured:
 
 ITSELF = Question(
     3,
-    asked=Both("Does a token attend to itself too?", "token 也会关注自己吗？"),
+    asked=Both("Does a token attend to all others, and not to itself?", "token 只关注其他 token，不关注自己吗？"),
     said=Both(
         "Self-attention compares a token with all other tokens.",
         "自注意力计算一个 token 与其他所有 token 的相似度。",

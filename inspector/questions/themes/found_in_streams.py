@@ -661,7 +661,10 @@ def _kept(subject: Subject) -> Measured:
 
 KEPT = Question(
     130,
-    asked=Both("Does a token's new state come mostly from other tokens?", "token 的新状态主要来自其他 token 吗？"),
+    asked=Both(
+        "Is most of a token's new state kept, and not mixed in?",
+        "token 的新状态大部分是保留下来的，而不是混合来的吗？",
+    ),
     said=Both(
         "Most attention goes to other tokens; but with the residual and the lengths of vectors counted in, most of a "
         "token's new state is kept, not mixed in.",

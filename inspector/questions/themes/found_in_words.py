@@ -757,7 +757,7 @@ def _shuffled(subject: Subject) -> Measured:
 
 SHUFFLED = Question(
     137,
-    asked=Both("Does word order matter to the model?", "词序对模型重要吗？"),
+    asked=Both("Does a model hardly notice the order of words?", "模型几乎不在意词序吗？"),
     said=Both(
         "Word order matters less than thought: models that were trained on shuffled sentences do nearly as well.",
         "词序没有想象的那么重要：在打乱词序的句子上训练的模型，效果几乎一样好。",

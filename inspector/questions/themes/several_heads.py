@@ -246,10 +246,10 @@ def _needed(subject: Subject) -> Measured:
 
 NEEDED = Question(
     42,
-    asked=Both("Are all heads needed?", "所有的头都是必需的吗？"),
+    asked=Both("Can heads be left out?", "可以去掉一些头吗？"),
     said=Both(
-        "No: many heads can be left out, and only some matter.",
-        "不是：很多头可以去掉，只有一部分头重要。",
+        "Many heads can be left out, and only some matter.",
+        "很多头可以去掉，只有一部分头重要。",
     ),
     parts=(
         Part(
