@@ -201,7 +201,10 @@ DECODER_BLOCK = Question(
             (below("keys", ROUNDING),),
         ),
         Part(
-            Both("It has a query for each token of the decoder.", "解码器的每个 token 各有一个查询。"),
+            Both(
+                "Cross-attention has a query for each token of the decoder.",
+                "交叉注意力中，解码器的每个 token 各有一个查询。",
+            ),
             (equal("queries", "written"),),
         ),
     ),
@@ -470,7 +473,7 @@ MIXING = Question(
             Both("The FFN leaves all other tokens as they are.", "FFN 不影响其他 token。"),
             (equal("ffn_tokens", 1),),
         ),
-        Part(Both("It mixes features.", "FFN 混合特征。"), (above("ffn_features", 1),)),
+        Part(Both("The FFN mixes features.", "FFN 混合特征。"), (above("ffn_features", 1),)),
         Part(Both("Attention mixes tokens.", "注意力混合 token。"), (above("attention_tokens", 1),)),
         Part(
             Both("Attention leaves features unmixed.", "注意力不混合特征。"),
@@ -655,7 +658,7 @@ EMBEDDINGS = Question(
             (equal("vocabularies", 1),),
         ),
         Part(
-            Both("It saves a good part of the parameters: 10 % or more.", "能省下不少参数：至少 10%。"),
+            Both("Sharing saves a good part of the parameters: 10 % or more.", "共享能省下不少参数：至少 10%。"),
             (above("unshared", "parameters", times=1.1),),
         ),
     ),
