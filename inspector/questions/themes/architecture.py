@@ -597,7 +597,7 @@ LAYERS = Question(
         "A model whose layers are one set of tensors: ALBERT is one.",
         "如果模型各层是同一组张量，说法就成立，例如 ALBERT。",
     ),
-    formula=r"\theta_1 \ne \theta_2 \ne \dots \ne \theta_L: \quad L = <layers>, \quad |\{\theta_l\}| = <distinct>",
+    formula=r"L = <layers>, \quad |\{\theta_1, \dots, \theta_L\}| = <distinct>",
     papers=(VASWANI_2017, LAN_2020),
     see=See("block", {"section": "Sharing"}),
     of=ANY,

@@ -302,8 +302,10 @@ COLLAPSE = Question(
     },
     setting=Both(
         "The mean map of each layer's heads on this text, multiplied through all layers; ‖M − 1 m̄‖ / ‖M‖, with m̄ "
-        "the mean row. The model's real residual is larger than a half.",
-        "取该文本上每层各头平均的注意力矩阵，逐层连乘；‖M − 1 m̄‖ / ‖M‖，m̄ 为各行的平均。模型真实的残差占比大于一半。",
+        "the mean row. How fast the distance falls is "
+        "not tested: held fixed, maps bring it down exponentially only.",
+        "取该文本上每层各头平均的注意力矩阵，逐层连乘；‖M − 1 m̄‖ / ‖M‖，m̄ 为各行的平均。"
+        "下降的速度没有检验：矩阵固定时，距离只是指数下降。",
     ),
     because=Both(
         "Each map averages rows, and an average of averages has less to tell apart. The proof leaves out the FFN as "
@@ -1164,7 +1166,8 @@ DECAY = Question(
         "Turns of a model whose bound does not fall, or whose product never rises again.",
         "如果某个模型的上界不下降，或者点积从不回升，结论就被推翻。",
     ),
-    formula=r"\frac{1}{d/2} \sum_{j} \Big| \sum_{i \leq j} e^{i m \theta_i} \Big|: \quad <bound> \;(m = 64)",
+    formula=r"B(m) = \sum_{j} \Big| \sum_{k \leq j} e^{\mathrm{i} m \theta_k} \Big|, "
+    r"\quad \frac{B(m)}{B(0)} = <bound> \;(m = 64)",
     papers=(SU_2021,),
     see=See("positions", {"section": "The curves"}),
     of=ROTATES,
