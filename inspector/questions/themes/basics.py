@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from inspector import distance, interventions
 from inspector.interventions import leave_one_out
-from inspector.probe import TextLimits
-from inspector.probe import record as record_text
 from inspector.questions.record.both import Both, UnanswerableError
 from inspector.questions.record.checks import above, at_least, at_most, below, equal
 from inspector.questions.record.kinds import ANY, ENCODER, ENCODER_DECODER
@@ -27,6 +25,7 @@ from inspector.questions.record.papers import (
 from inspector.questions.record.picture import Bars, Lines, Map, Series
 from inspector.questions.record.question import Measured, Part, Quantity, Question, See, Stated, Stored, Theme, Whole
 from inspector.questions.record.subject import Subject
+from inspector.questions.themes.inside import left_out
 from inspector.questions.themes.scale import train_whole
 from inspector.scores import ranks
 from inspector.trace import AttentionRecord, AttentionSite, recompute
@@ -370,22 +369,11 @@ RELATED = Question(
 )
 
 
-_READ = 64  # tokens: one run of the model for each
 _RANKED = 0.5  # Spearman's rho, from which on two orders count as alike
 
 
 def _telling(subject: Subject) -> Measured:
-    loaded = subject.loaded
-    limits = TextLimits(tokens=min(_READ, loaded.max_tokens))
-    trace = subject.trace if len(subject.trace.tokens) <= _READ else record_text(loaded, subject.text, limits=limits)
-    count = len(leave_one_out.candidates(loaded, trace, query=None))
-    if count < leave_one_out.LEAST:
-        raise UnanswerableError(
-            f"Ranks need {leave_one_out.LEAST} tokens that can be left out, and here there are {count}; "
-            "write more words.",
-            f"排序至少需要 {leave_one_out.LEAST} 个可以去掉的 token，这里只有 {count} 个；请多写几个词。",
-        )
-    left = leave_one_out.leave_out(loaded, trace)
+    left = left_out(subject)
     rho = leave_one_out.correlations(left)["rho"].dropna()
     if rho.empty:
         raise UnanswerableError(

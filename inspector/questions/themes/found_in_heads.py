@@ -2,33 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn import functional
+from torch.overrides import TorchFunctionMode
 
-from inspector import compare, head_distances, heads, interventions, scores
+from inspector import compare, flow, head_distances, heads, interventions, scores
+from inspector.interventions import leave_one_out
 from inspector.interventions.masking import maskable
 from inspector.probe import record, record_blocks, record_head
 from inspector.questions.record.both import Both, UnanswerableError
 from inspector.questions.record.checks import above, at_least, at_most, below
-from inspector.questions.record.kinds import ANY, DECODER, Kind
+from inspector.questions.record.kinds import ANY, DECODER, ENCODER, Kind
 from inspector.questions.record.papers import (
+    ABNAR_2020,
     CLARK_2019,
     ELHAGE_2021,
+    JAIN_2019,
+    KOBAYASHI_2020,
     MICHEL_2019,
     OLSSON_2022,
     VIG_2019,
     VOITA_2019,
+    WIEGREFFE_2019,
     XIAO_2023,
 )
 from inspector.questions.record.picture import Bars, Lines, Map, Series
 from inspector.questions.record.question import Measured, Part, Published, Quantity, Question, See, Theme
 from inspector.questions.record.subject import Subject
+from inspector.questions.themes.inside import blocks_of, left_out, several_tokens, stream_of
 from inspector.questions.themes.several_heads import importances
-from inspector.trace import Trace
+from inspector.scores import ranks
+from inspector.trace import AttentionSite, Trace
+from inspector.trace.blocks import Matrix
+from models import output_projection
 from models.attention.dropping import Head
 
 # --- 122, 123: heads left out --------------------------------------------------------------------------------------
@@ -810,6 +823,400 @@ PUNCTUATION = Question(
 )
 
 
+# --- 117 to 120: what weights leave out ---------------------------------------------------------------------------
+
+
+_RESTS = 0.5  # of a head's weight, from which on it rests on delimiters
+_FOLLOWED = 32  # queries that are followed back, evenly spaced
+_ORDERS = 3  # seeds of shuffled weights
+_SELF_ALONE = Kind(
+    lambda loaded: loaded.shape != "encoder-decoder",
+    Both(
+        "reads two texts, and rollout follows tokens through one alone",
+        "读入两个文本，而 rollout 只能在一个文本内追溯",
+    ),
+    "minilm",
+)
+
+
+def _handed_over(subject: Subject) -> Iterator[tuple[AttentionSite, NDArray[np.float64], NDArray[np.float64]]]:
+    """Each self-attention call with the mean weight of every key and the length of what it hands over, both [H, T]."""
+    projections = output_projection.find(subject.loaded)
+    for site in subject.trace.sites:
+        if site.stream == "cross":
+            continue
+        weights = subject.trace.attention(layer=site.layer, stream=site.stream, call=site.call).astype(np.float64)
+        seeing = (weights > 0).sum(axis=1).clip(1)
+        found = flow.value_norms(subject.trace, projections, layer=site.layer, stream=site.stream, call=site.call)
+        yield site, weights.sum(axis=1) / seeing, found.projected
+
+
+def _no_op(subject: Subject) -> Measured:
+    resting: set[Head] = set()
+    lengths, share = [], []
+    for site, _, handed in _handed_over(subject):
+        special = np.array(subject.trace.read_by(site.stream).special)
+        if not special.any() or special.all():
+            continue
+        weights = subject.trace.attention(layer=site.layer, stream=site.stream, call=site.call)
+        rests = weights[:, :, special].sum(axis=2).mean(axis=1)
+        share += rests.tolist()
+        for head in np.flatnonzero(rests > _RESTS):
+            resting.add(Head(site.stream, site.layer, int(head), site.call))
+            lengths.append(float(handed[head][special].mean() / handed[head][~special].mean()))
+    if not share:
+        raise UnanswerableError(
+            "The model sets no delimiters, such as [CLS] and [SEP], around the words of this text.",
+            "该模型没有在文本前后加入 [CLS]、[SEP] 这样的分隔符。",
+        )
+    moved = {Head(one.stream, one.layer, one.head, one.call): one.moved for one in importances(subject)}
+    inside = [change for head, change in moved.items() if head in resting]
+    outside = [change for head, change in moved.items() if head not in resting]
+    numbers = {
+        "share": float(np.mean(share)),
+        "resting": float(len(resting)),
+        "length": float(np.median(lengths)) if lengths else float("nan"),
+        "moved": float(np.mean(inside)) if inside else float("nan"),
+        "others": float(np.mean(outside)) if outside else float("nan"),
+    }
+    picture = Bars(
+        (Both("a head that rests on delimiters", "停留在分隔符上的头"), Both("another head", "其他的头")),
+        [numbers["moved"], numbers["others"]],
+        Both("output moved without it, 1 − cosine, mean", "去掉后输出的变化，1 − 余弦，均值"),
+    )
+    return Measured(numbers, picture)
+
+
+NO_OP = Question(
+    117,
+    asked=Both("Is attention to a delimiter a no-op?", "注意力落在分隔符上等于什么都不做吗？"),
+    said=Both(
+        "Heads that have nothing to do look at [SEP] or [CLS]: attention to a delimiter is a no-op.",
+        "无事可做的头会看 [SEP] 或 [CLS]：注意力落在分隔符上相当于空操作（no-op）。",
+    ),
+    parts=(
+        Part(Both("Some heads rest on delimiters.", "有些头停留在分隔符上。"), (above("resting", 0),)),
+        Part(
+            Both(
+                "A delimiter hands over less than half of what a word does there.",
+                "在这些头里，分隔符传递的内容不到普通词的一半。",
+            ),
+            (below("length", 0.5),),
+        ),
+        Part(
+            Both("Such a head can be left out more easily than others.", "去掉这样的头比去掉其他头影响更小。"),
+            (below("moved", "others"),),
+        ),
+    ),
+    measure=_no_op,
+    numbers={
+        "share": Quantity(Both("weight on delimiters, mean of heads", "给分隔符的权重，各头均值"), "%"),
+        "resting": Quantity(Both("heads that give them more than half", "给分隔符的权重超过一半的头数")),
+        "length": Quantity(
+            Both("length of what a delimiter hands over there, over a word's", "分隔符传递的向量长度与普通词之比")
+        ),
+        "moved": Quantity(Both("output moved without such a head, mean", "去掉这样一个头后输出的变化，均值")),
+        "others": Quantity(Both("output moved without another head, mean", "去掉其他一个头后输出的变化，均值")),
+    },
+    setting=Both(
+        "Delimiters are the special tokens that the tokenizer sets. What a token hands over: its value times the "
+        "head's part of W_O, median of those heads. Heads are left out one by one; of a large model some are tried.",
+        "分隔符指分词器加入的特殊 token。传递的内容为该 token 的值乘以 W_O 中属于该头的部分，取这些头的中位数。"
+        "逐个去掉头；模型大时只试一部分。",
+    ),
+    because=Both(
+        "A row sums to 1, so a head that does not find what it looks for needs a place to look at. But a delimiter is "
+        "no empty place: its value can add a constant, and [CLS] may carry what the text is about.",
+        "每行权重之和为 1，头找不到要找的东西时总得看某处。但分隔符不是空的：它的值可以加上一个常量，"
+        "[CLS] 还可能带着全文的信息。",
+    ),
+    refuted=Both(
+        "Delimiters that hand over as much as words, or resting heads that are missed more than others.",
+        "如果分隔符传递的内容与词一样多，或去掉这些头的影响更大，结论就被推翻。",
+    ),
+    formula=r"\frac{\|v_s W_O^h\|}{\|v_j W_O^h\|} = <length>, \qquad 1 - \cos: \; <moved> \;(A_{is} > 0.5), \;"
+    r" <others> \;(A_{is} \le 0.5)",
+    papers=(CLARK_2019, KOBAYASHI_2020),
+    see=See("", {"kind": "norm-weighted"}),
+    of=ANY,
+    published={
+        "share": Published(
+            "> 50 %",
+            Both(
+                "of the attention in layers 6 to 10 of BERT-base goes to [SEP]",
+                "BERT-base 第 6 到 10 层的注意力给了 [SEP]",
+            ),
+        )
+    },
+)
+
+
+def _by_norm(subject: Subject) -> Measured:
+    several_tokens(subject)
+    weight, norm, rho = [], [], []
+    for _, mean, lengths in _handed_over(subject):
+        top, heads_here = mean.argmax(axis=1), np.arange(len(mean))
+        handed = mean * lengths
+        weight += (mean[heads_here, top] / mean.sum(axis=1)).tolist()
+        norm += (handed[heads_here, top] / handed.sum(axis=1)).tolist()
+        rho += ranks.spearman(mean, lengths).tolist()
+    numbers = {
+        "weight": float(np.mean(weight)),
+        "norm": float(np.mean(norm)),
+        "rho": float(np.nanmedian(rho)) if np.isfinite(rho).any() else float("nan"),
+    }
+    picture = Bars(
+        (Both("by its weight", "按权重"), Both("by weight and length", "按权重与向量长度")),
+        [100 * numbers["weight"], 100 * numbers["norm"]],
+        Both("share of a head's favourite token, mean of heads, %", "各头最关注的 token 所占份额，均值，%"),
+    )
+    return Measured(numbers, picture)
+
+
+BY_NORM = Question(
+    118,
+    asked=Both("Does a large weight bring much?", "权重大，传递的内容就多吗？"),
+    said=Both(
+        "Attention is not only a weight: tokens of much weight have short vectors, and the norm tells another story.",
+        "注意力不只是权重：权重大的 token 往往向量短，算上范数，结论就不同了。",
+    ),
+    parts=(
+        Part(
+            Both(
+                "A head's favourite token brings a smaller share than its weight says.",
+                "头最关注的 token 实际传递的份额小于它的权重份额。",
+            ),
+            (below("norm", "weight", times=0.9),),
+        ),
+        Part(Both("Tokens of more weight have shorter vectors.", "权重越大，向量越短。"), (below("rho", 0),)),
+    ),
+    measure=_by_norm,
+    numbers={
+        "weight": Quantity(Both("share of the favourite token by weight", "最关注的 token 的份额，按权重"), "%"),
+        "norm": Quantity(Both("its share by weight times length", "它的份额，按权重乘向量长度"), "%"),
+        "rho": Quantity(
+            Both("rank correlation of weight and length, median of heads", "权重与长度的秩相关，各头中位数")
+        ),
+    },
+    setting=Both(
+        "Length of the value vector after the head's part of W_O; weights as the mean over the queries that see the "
+        "key; every head of self-attention. Favourite: the key with the most weight in that head.",
+        "值向量乘以 W_O 中属于该头的部分之后的长度；权重对能看到该键的查询取均值；自注意力的所有头。"
+        "“最关注”指该头中权重最大的键。",
+    ),
+    because=Both(
+        "The output is a sum of weight times vector, so that a long vector counts at a small weight, and a short one "
+        "fades at a large one. A map shows the weights alone.",
+        "输出是权重乘向量之和：向量长，权重小也有影响；向量短，权重大也微不足道。而权重图只显示权重。",
+    ),
+    refuted=Both("A model whose vectors are all of one length.", "如果各 token 的向量一样长，结论就被推翻。"),
+    formula=r"\frac{\alpha_j}{\sum \alpha} = <weight>, \quad"
+    r" \frac{\alpha_j \|f(x_j)\|}{\sum \alpha \|f(x)\|} = <norm>, \quad \rho(\alpha, \|f(x)\|) = <rho>",
+    papers=(KOBAYASHI_2020,),
+    see=See("", {"kind": "norm-weighted"}),
+    of=ANY,
+)
+
+
+def _followed(subject: Subject) -> Measured:
+    left = left_out(subject)
+    trace, site = left.trace, left.trace.sites[-1]
+    count = len(site.keys)
+    queries = np.unique(np.linspace(0, count - 1, min(count, _FOLLOWED)).round().astype(int))
+    sees = queries[:, None] != np.arange(count)
+    if site.predicts is not None:
+        sees &= queries[:, None] > np.arange(count)
+    places, changes = list(left.positions), np.array(left.changes)
+
+    def agreement(shares: NDArray[np.float64]) -> float:
+        received = np.where(sees, shares, 0).sum(axis=0) / sees.sum(axis=0).clip(1)
+        return float(ranks.spearman(received[None, places], changes[None])[0])
+
+    last = trace.attention(layer=site.layer, stream=site.stream, call=site.call).mean(axis=0, dtype=np.float64)
+    rolled = np.stack([flow.rollout(trace, token=int(query), stream=site.stream)[0] for query in queries])
+    numbers = {
+        "raw": agreement(last[queries]),
+        "rollout": agreement(rolled),
+        "chance": leave_one_out.chance(len(places), heads=1)[0],
+    }
+    picture = Bars(
+        (Both("last layer's weights", "最后一层的权重"), Both("rollout through all layers", "贯穿各层的 rollout")),
+        [numbers["raw"], numbers["rollout"]],
+        Both("rank correlation with leaving the token out", "与逐个去掉 token 的影响的秩相关"),
+        mark=numbers["chance"],
+    )
+    return Measured(numbers, picture)
+
+
+ROLLOUT = Question(
+    119,
+    asked=Both("Does rollout tell more than raw attention?", "注意力 rollout 比原始权重更可信吗？"),
+    said=Both(
+        "Raw attention of upper layers says little of the input; rollout, which follows it back through all layers, "
+        "agrees more with what leaving a token out does.",
+        "高层的原始注意力不能说明输入的作用；rollout 把注意力逐层追溯到输入，与去掉 token 的影响更一致。",
+    ),
+    parts=(
+        Part(
+            Both("Rollout agrees more than the last layer's weights.", "rollout 比最后一层的权重更一致。"),
+            (above("rollout", "raw"),),
+        ),
+        Part(Both("It agrees more than chance would.", "一致程度高于偶然。"), (above("rollout", "chance"),)),
+    ),
+    measure=_followed,
+    numbers={
+        "raw": Quantity(Both("rank correlation, last layer's weights", "秩相关，最后一层的权重")),
+        "rollout": Quantity(Both("rank correlation, rollout", "秩相关，rollout")),
+        "chance": Quantity(
+            Both("correlation that chance exceeds in 5 % of texts", "5% 的文本会偶然超过的秩相关（绝对值）")
+        ),
+    },
+    setting=Both(
+        "Each token is left out in turn and the output's change ranked beside the share that the token gets, mean of "
+        "heads and of up to 32 other tokens. Rollout takes half of each state from the residual, as in the paper. "
+        "Of a long text the first 64 tokens.",
+        "逐个去掉 token，把输出的变化与该 token 得到的份额按秩比较；份额对各头和至多 32 个其他 token 取均值。"
+        "按论文，rollout 中每个状态有一半来自残差。长文本只读前 64 个 token。",
+    ),
+    because=Both(
+        "States of upper layers are mixtures already, so that a weight on a place is none on its word. But rollout "
+        "counts all heads alike, knows no vectors, and follows a sink through every layer.",
+        "高层的状态已经混合过，对某位置的权重不等于对该词的权重。但 rollout 把各头同等看待，不考虑向量，"
+        "还会在每一层都追到注意力汇聚点。",
+    ),
+    refuted=Both(
+        "A model whose last layer's weights agree as much as rollout does.",
+        "如果最后一层的权重与 rollout 同样一致，或更一致，结论就被推翻。",
+    ),
+    formula=r"\tilde A = \textstyle\prod_l \frac{1}{2}(I + \overline{A_l}): \quad \rho = <rollout>,"
+    r" \qquad \rho(A_L) = <raw>",
+    papers=(ABNAR_2020,),
+    see=See("", {"kind": "rollout"}),
+    of=_SELF_ALONE,
+)
+
+
+class _Shuffled(TorchFunctionMode):
+    """Put values of chosen matrices in another order of tokens, which is the weights' order turned about."""
+
+    def __init__(self, matrices: Mapping[int, Matrix], order: Tensor) -> None:
+        super().__init__()
+        self.matrices, self.order, self.met = matrices, order, 0
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        found = func(*args, **(kwargs or {}))
+        if func is not functional.linear or len(args) < 2:
+            return found
+        matrix = self.matrices.get(args[1].data_ptr())
+        if matrix is None or found.shape[-2] != len(self.order):
+            return found
+        self.met += 1
+        columns = slice(None) if matrix.columns is None else slice(*matrix.columns)
+        mixed = found.clone()
+        mixed[..., columns] = found[..., self.order, columns]
+        return mixed
+
+
+def _shuffled(subject: Subject, matrices: Sequence[Matrix], *, seed: int) -> float:
+    """1 - cosine of the last state with weights shuffled in the layers of these matrices, mean over the tokens."""
+    loaded, encoding = subject.loaded, subject.trace.encoding
+    ids, segments = torch.tensor([encoding.ids]), torch.tensor([encoding.segments])
+    order = torch.tensor(np.random.default_rng(seed).permutation(len(encoding.ids)))
+    places = {loaded.network.get_parameter(one.name).data_ptr(): one for one in matrices}
+    with torch.inference_mode(), _Shuffled(places, order) as mode:
+        after = loaded.run(ids, torch.ones_like(ids, dtype=torch.bool), segments)[0]
+    if not mode.met:
+        raise UnanswerableError(
+            f"The values of {loaded.card.id} are made where their order cannot be changed.",
+            f"无法改变 {loaded.card.id} 中各个值的顺序。",
+        )
+    before = subject.trace.hidden
+    return float((1 - torch.cosine_similarity(before.double(), after.double().to(before.device), dim=-1)).mean())
+
+
+def _explained(subject: Subject) -> Measured:
+    left = left_out(subject)
+    rho = leave_one_out.correlations(left)["rho"]
+    matrices = [layer.matrix("v") for layer in blocks_of(subject).of(stream_of(subject))]
+    known = [matrix for matrix in matrices if matrix is not None]
+    if len(known) < len(matrices):
+        raise UnanswerableError(
+            f"W_V of {subject.loaded.card.id} is not a matrix of its own.",
+            f"{subject.loaded.card.id} 的 W_V 不是单独的矩阵。",
+        )
+    seeds = range(_ORDERS)
+    alone = [float(np.mean([_shuffled(subject, [matrix], seed=seed) for seed in seeds])) for matrix in known]
+    numbers = {
+        "agreement": float(rho.median()),
+        "one": float(np.median(alone)),
+        "every": float(np.mean([_shuffled(subject, known, seed=seed) for seed in seeds])),
+    }
+    picture = Bars(
+        [*(Both(f"layer {at}", f"第 {at} 层") for at in range(len(alone))), Both("all layers", "所有层")],
+        [*alone, numbers["every"]],
+        Both("output moved with shuffled weights, 1 − cosine", "打乱权重后输出的变化，1 − 余弦"),
+        mark=_NOTICED,
+    )
+    return Measured(numbers, picture)
+
+
+EXPLAINED = Question(
+    120,
+    asked=Both("Is attention an explanation?", "注意力能作为解释吗？"),
+    said=Both(
+        "Attention is not explanation: weights agree little with what leaving a token out does, and shuffled weights "
+        "give nearly the same output.",
+        "注意力不是解释：权重与去掉 token 的影响不太一致，而且打乱权重后输出几乎不变。",
+    ),
+    parts=(
+        Part(
+            Both("Weights agree little with leaving tokens out.", "权重与逐个去掉 token 的影响不太一致。"),
+            (below("agreement", 0.5),),
+        ),
+        Part(
+            Both("Shuffling one layer's weights changes the output little.", "打乱一层的权重，输出变化很小。"),
+            (below("one", _NOTICED),),
+        ),
+        Part(
+            Both("Shuffling the weights of all layers does too.", "打乱所有层的权重，输出变化也很小。"),
+            (below("every", _NOTICED),),
+        ),
+    ),
+    measure=_explained,
+    numbers={
+        "agreement": Quantity(
+            Both("rank correlation with leaving out, median of heads", "与去掉 token 的秩相关，各头中位数")
+        ),
+        "one": Quantity(Both("output moved, one layer shuffled, median of layers", "输出的变化，打乱一层，各层中位数")),
+        "every": Quantity(Both("output moved, all layers shuffled", "输出的变化，打乱所有层")),
+    },
+    setting=Both(
+        "One order of the keys for all heads and queries of a run, 3 orders, seeds 0 to 2, in an encoder, which has no "
+        "mask in the way. Little: 0.05 of 1 − cosine of the last state; the paper looks at the predictions of an RNN "
+        "with one attention.",
+        "每次运行对所有头和查询用同一个键的排列，共 3 种，种子 0 到 2；用编码器，因为它没有掩码的限制。"
+        "“很小”指最后一层状态的 1 − 余弦小于 0.05；论文看的是只有一层注意力的 RNN 的预测。",
+    ),
+    because=Both(
+        "In a network of one attention on an RNN's states, neighbouring states hold nearly the same, so their order "
+        "matters little. In a Transformer attention is the only way between tokens, and the residual keeps the rest.",
+        "RNN 的相邻状态内容相近，只有一层注意力时，排列怎样变化影响不大。而在 Transformer 中，"
+        "token 之间只能靠注意力交流，其余内容由残差保留。",
+    ),
+    refuted=Both(
+        "A model whose output turns once weights are shuffled, and whose weights rank tokens as leaving out does.",
+        "如果一打乱权重输出就大变，而且权重的排序与去掉 token 的结果一致，结论就被推翻。",
+    ),
+    formula=r"1 - \cos(h, h_{A \to A\pi}): \quad <one> \;(l), \; <every> \;(\forall l), \qquad"
+    r" \rho(A, \Delta_{-j}) = <agreement>",
+    papers=(JAIN_2019, WIEGREFFE_2019),
+    see=See("scores", {"section": "Importance"}),
+    of=ENCODER,
+)
+
+
 THEME = Theme(
     "found_in_heads",
     Both("Found in heads", "注意力头中的发现"),
@@ -817,6 +1224,10 @@ THEME = Theme(
         NEIGHBOURS,
         INDUCTION,
         SINKS,
+        NO_OP,
+        BY_NORM,
+        ROLLOUT,
+        EXPLAINED,
         ALIKE,
         MANY_CAN_GO,
         SPECIALISED,

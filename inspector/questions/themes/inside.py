@@ -6,10 +6,14 @@ from functools import partial
 
 from inspector import block
 from inspector.block import Stage
-from inspector.probe import record_blocks
+from inspector.interventions import leave_one_out
+from inspector.interventions.leave_one_out import LeftOut
+from inspector.probe import TextLimits, record, record_blocks
 from inspector.questions.record.both import UnanswerableError
 from inspector.questions.record.subject import Subject
 from inspector.trace.blocks import Blocks
+
+MOST_LEFT_OUT = 64  # tokens of a text: leaving one out is a run of the model
 
 
 def stream_of(subject: Subject) -> str:
@@ -34,3 +38,21 @@ def several_tokens(subject: Subject) -> None:
             "The text has one token, so there is nothing to compare it with; write a longer one.",
             "文本只有一个 token，没有可以比较的对象，请写长一些。",
         )
+
+
+def left_out(subject: Subject) -> LeftOut:
+    """Leave out each token of the text, of a long one of its first tokens, once."""
+
+    def make() -> LeftOut:
+        loaded, trace = subject.loaded, subject.trace
+        if len(trace.tokens) > MOST_LEFT_OUT:
+            trace = record(loaded, subject.text, limits=TextLimits(tokens=min(MOST_LEFT_OUT, loaded.max_tokens)))
+        count = len(leave_one_out.candidates(loaded, trace, query=None))
+        if count < leave_one_out.LEAST:
+            raise UnanswerableError(
+                f"Tokens that can be left out: {count}; the question needs {leave_one_out.LEAST}. Write more words.",
+                f"可以去掉的 token 有 {count} 个，而这个问题需要 {leave_one_out.LEAST} 个，请多写几个词。",
+            )
+        return leave_one_out.leave_out(loaded, trace)
+
+    return subject.once("left out", make)
