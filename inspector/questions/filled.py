@@ -21,6 +21,7 @@ from models.formatting import number
 
 _COUNTED = 1e9  # from here on a whole number is shown in three digits too
 _SMALL = 1e-3  # and below it one with decimals as a power of ten
+_SHARE = Quantity(Both("share", "份额"), "%")
 _RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 
@@ -58,13 +59,13 @@ def needed(check: Check, quantities: Mapping[str, Quantity], language: Language)
     if isinstance(check.bound, str):
         other = quantities[check.bound].name.of(language) if check.bound in quantities else check.bound
         bound = other if check.times == 1 else f"{_short(check.times)} × {other}"
-        bound = f"「{bound}」" if language == "zh" and check.times == 1 else bound
+        bound = f"“{bound}”" if language == "zh" and check.times == 1 else bound
     else:
         bound = _with_unit(check.bound, quantity, language, _short)
     if check.relation == "±":
         return f"{bound} ± {_with_unit(check.within, quantity, language, _short)}"
     if check.relation == "± %":
-        return f"{bound} ± {100 * check.within:.3g} %"
+        return f"{bound} ± {_with_unit(check.within, _SHARE, language, _short)}"
     return f"{check.relation} {bound}"
 
 
@@ -78,6 +79,8 @@ def _with_unit(value: float, quantity: Quantity | None, language: Language, digi
     unit = "" if quantity is None else quantity.unit
     unit = unit.of(language) if isinstance(unit, Both) else unit
     written = digits(100 * value if unit == "%" else value)
+    if unit == "%" and language == "zh":
+        return f"{written}%"  # as Chinese writes it
     return f"{written} {unit}" if unit else written
 
 

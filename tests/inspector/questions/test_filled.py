@@ -52,8 +52,8 @@ def test_units_are_in_the_readers_language():
 def test_a_check_names_the_other_number_as_the_reader_knows_it():
     assert needed(below("share", 0.05), QUANTITIES, "en") == "< 5 %"
     assert needed(above("cost", "time", times=10), QUANTITIES, "en") == "> 10 × Time"
-    assert needed(above("cost", "time"), QUANTITIES, "zh") == "> 「时间」"
-    assert needed(near("time", 1, within=0.05), QUANTITIES, "zh") == "1 步 ± 5 %"
+    assert needed(above("cost", "time"), QUANTITIES, "zh") == "> “时间”"
+    assert needed(near("time", 1, within=0.05), QUANTITIES, "zh") == "1 步 ± 5%"
     assert needed(around("share", 0, within=0.1), QUANTITIES, "en") == "0 % ± 10 %"
 
 
