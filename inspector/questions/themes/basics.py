@@ -250,7 +250,7 @@ ITSELF = Question(
     ),
     parts=(
         Part(
-            Both("A row has one entry for each other token.", "每行只有其他 token 的项。"),
+            Both("A row has entries for the other tokens alone.", "每行只有其他 token 的项。"),
             (at_most("extra", 0),),
         ),
         Part(Both("A token gives itself nothing.", "token 给自己的权重为零。"), (at_most("self", 1e-3),)),

@@ -144,9 +144,9 @@ MANY_CAN_GO = Question(
     ),
     because=Both(
         "Pruning goes by importance, and is judged after the fact on one task. It is told as if heads were spare in "
-        "general; a few that are drawn with the others cost much more than the rest together.",
+        "general; a few that are drawn with the others can cost much more than the rest together.",
         "剪枝按重要性进行，并在某个任务上事后评价。转述时却常说成头本来就有富余；随机抽取时，"
-        "只要抽到少数几个重要的头，代价就远大于其余的头。",
+        "只要抽到少数几个重要的头，代价就可能远大于其余的头。",
     ),
     refuted=Both(
         "A trained model whose output is another one without its 20 % least important heads.",
@@ -700,8 +700,8 @@ SINKS = Question(
     116,
     asked=Both("Does the first token take much of the weight?", "第一个 token 会占去大量权重吗？"),
     said=Both(
-        "The first token is an attention sink: heads give it much weight, whatever it says.",
-        "第一个 token 是注意力汇聚点（attention sink）：不论内容，各头都给它很多权重。",
+        "The first token is an attention sink: heads give it much weight.",
+        "第一个 token 是注意力汇聚点（attention sink）：各头都给它很多权重。",
     ),
     parts=(
         Part(
@@ -775,8 +775,12 @@ ALIKE = Question(
     ),
     measure=_alike,
     numbers={
-        "within": Quantity(Both("distance of two heads of a layer, mean", "同层两个头的距离，均值"), "nats"),
-        "across": Quantity(Both("distance of two heads of different layers, mean", "不同层两个头的距离，均值"), "nats"),
+        "within": Quantity(
+            Both("distance of two heads of a layer, mean", "同层两个头的距离，均值"), Both("nats", "nat")
+        ),
+        "across": Quantity(
+            Both("distance of two heads of different layers, mean", "不同层两个头的距离，均值"), Both("nats", "nat")
+        ),
     },
     setting=Both(
         "Jensen-Shannon divergence of two heads' rows, mean over the rows of this text, of all pairs of the first "

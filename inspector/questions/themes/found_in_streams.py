@@ -593,13 +593,17 @@ CONE = Question(
         ),
     },
     setting=Both(
-        "Tokens of the text and of three other sentences, without special tokens; pairs from different texts only.",
-        "该文本与另外三个句子的 token，不含特殊 token；只取来自不同文本的两个。",
+        "Tokens of the text and of three other sentences, without special tokens; pairs from different texts only. "
+        "The first states that are seen are those behind layer 0 in a post-norm model, the embedding in a pre-norm "
+        "one.",
+        "该文本与另外三个句子的 token，不含特殊 token；只取来自不同文本的两个。"
+        "最先看到的状态，在 Post-LN 模型中是第 0 层之后的，在 Pre-LN 模型中是词嵌入。",
     ),
     because=Both(
-        "A few large dimensions that all tokens share are enough for a high cosine: without the mean vector little of "
-        "the cone is left. So cosines of raw states say little about meaning.",
-        "只要有几个所有 token 共有的大维度，余弦就会很高：减去均值，锥就基本消失。所以原始状态的余弦说明不了多少语义。",
+        "A few large dimensions that all tokens share are enough for a high cosine, and taking the mean vector away "
+        "can undo the cone. So cosines of raw states say little about meaning.",
+        "只要有几个所有 token 共有的大维度，余弦就会很高；减去均值后，锥可能就消失了。"
+        "所以原始状态的余弦说明不了多少语义。",
     ),
     refuted=Both(
         "A model in whose layers unrelated tokens have a cosine of about 0.",
@@ -920,7 +924,10 @@ SPARSE = Question(
     ),
     parts=(
         Part(
-            Both("Fewer units are active than the half of a random network.", "被激活的单元少于随机网络的一半。"),
+            Both(
+                "Clearly fewer units are active than half, as in a random network: under 40 %.",
+                "被激活的单元明显少于随机网络的一半：不到 40%。",
+            ),
             (below("positive", 0.4),),
         ),
         Part(Both("Fewer than one unit in ten is active.", "被激活的单元不到十分之一。"), (below("positive", 0.1),)),

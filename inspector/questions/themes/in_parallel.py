@@ -704,8 +704,9 @@ LINEAR = Question(
     102,
     asked=Both("Does the KV cache grow in proportion to the text?", "KV 缓存的显存占用随长度线性增长吗？"),
     said=Both(
-        "The cache takes memory in proportion to the length: 2 L n d numbers.",
-        "KV 缓存占用的显存与序列长度成正比：2·L·n·d 个数。",
+        "The cache takes memory in proportion to the length: 2 L n d numbers where each head has its own keys and "
+        "values.",
+        "KV 缓存占用的显存与序列长度成正比：各头有各自的 K、V 时为 2·L·n·d 个数。",
     ),
     parts=(
         Part(
