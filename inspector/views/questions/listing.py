@@ -15,6 +15,7 @@ from inspector.views.questions.reader import Reader
 from inspector.views.shell import link, progress, session, widgets
 
 MOST_LETTERS = 60
+_SPOKEN = {"√": " square root 根号 开方"}  # what a reader types for a sign
 
 
 def show(reader: Reader, words: ModuleType, language: Language) -> None:
@@ -81,6 +82,7 @@ def _fits(question: Question, theme: object, typed: str) -> bool:
         return question.number == int(wanted[0])
     texts = [question.asked, question.said, *(part.said for part in question.parts), theme]
     text = " ".join(f"{one.en} {one.zh}" for one in texts).casefold()  # type: ignore[attr-defined]
+    text += " ".join(spoken for sign, spoken in _SPOKEN.items() if sign in text)
     return all(word in text for word in wanted)
 
 
