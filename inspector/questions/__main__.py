@@ -74,6 +74,8 @@ def _run(options: argparse.Namespace) -> int:
     _check(options)
     expected = _expected(options.expect) if options.expect is not None else None
     chosen = chosen_from(options.only, expected)
+    if expected is not None and not any(question.number in expected for question in chosen):
+        raise ValueError(f"{options.expect} holds none of the questions of --only, so nothing can be compared.")
     if options.list:
         for question in chosen:
             print(f"{question.number:>3}  {question.asked.of(options.language)}")
@@ -90,7 +92,8 @@ def _run(options: argparse.Namespace) -> int:
     from inspector.questions import written
 
     changed = written.changes(answers, expected)
-    print("\n".join(changed) or f"Every verdict of {len(answers)} is as expected.", file=sys.stderr)
+    compared = sum(answer.question.number in expected for answer in answers)
+    print("\n".join(changed) or f"Every verdict of {compared} is as expected.", file=sys.stderr)
     return 1 if changed else 0
 
 
@@ -114,7 +117,7 @@ def _expected(file: str) -> dict[int, Mapping[str, Any]]:
             if one["verdict"] not in ("true", "false", "depends", None):
                 raise ValueError(f"no verdict: {one['verdict']!r}")
             _ = [part["holds"] for part in one["parts"]]
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
         raise ValueError(f"{file} is not what --json printed.") from error
     if not expected:
         raise ValueError(f"{file} holds no verdict.")

@@ -169,20 +169,19 @@ def _weight_symmetry(subject: Subject) -> Measured:
         tied.append(_tied_weights(record))
         own.append(_weights(query, of_each_head(record.key, len(query))))
     of_tied, of_own = (np.concatenate([symmetry.asymmetry(one) for one in maps]) for maps in (tied, own))
-    layer = len(records) // 2
-    head = int(np.argsort(symmetry.asymmetry(tied[layer]))[len(tied[layer]) // 2])
-    query = records[layer].query[head].float().cpu()
-    tokens = records[layer].site.keys
+    layer = int(np.argmax([symmetry.asymmetry(one).max() for one in tied]))
+    head = int(symmetry.asymmetry(tied[layer]).argmax())  # the one that the part is held to
+    weights, tokens = tied[layer][head].astype(np.float32), records[layer].site.keys
     picture = Map(
-        (query @ query.mT).numpy(),
+        weights,
         rows=tokens,
         columns=tokens,
         row_title=Both("i", "i"),
         column_title=Both("j", "j"),
-        quantity=Both("value", "数值"),
-        title=Both("scores S with W_Q = W_K", "W_Q = W_K 时的分数 S"),
-        beside=tied[layer][head].astype(np.float32),
-        beside_title=Both("weights A = softmax(S/√d_k)", "权重 A = softmax(S/√d_k)"),
+        quantity=Both("weight", "权重"),
+        title=Both("A with W_Q = W_K, least symmetric head", "W_Q = W_K 时的 A，最不对称的头"),
+        beside=np.ascontiguousarray(weights.T),
+        beside_title=Both("Aᵀ of the same head", "同一个头的 Aᵀ"),
     )
     return Measured(
         {

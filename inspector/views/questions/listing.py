@@ -47,9 +47,11 @@ def show(reader: Reader, words: ModuleType, language: Language) -> None:
     for one in THEMES:
         if found.get(one.id):
             st.subheader(one.name.of(language), anchor=False)
-            with st.container(gap="xxsmall"):
-                for question in found[one.id]:
-                    _row(question, reader, words, language)
+            half = (len(found[one.id]) + 1) // 2
+            for column, rows in zip(st.columns(2), (found[one.id][:half], found[one.id][half:]), strict=True):
+                with column.container(gap="xxsmall"):
+                    for question in rows:
+                        _row(question, reader, words, language)
     if pressed:
         _settle(listed, reader, words, place)
 

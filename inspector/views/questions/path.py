@@ -18,13 +18,14 @@ from inspector.wording.english import questions_path as english
 PARAMETERS = ("path", "words")  # which the page declares
 WORDS: dict[Language, ModuleType] = {"en": english, "zh": chinese}
 _LONGEST = 200  # characters of the numbers in a link
+_ASKED = 10 * paths.ROOM  # characters of the words that are looked at, to say how many are too many
 _KEPT = ("model", *link.TEXTS[:3])  # of the address, beside the path
 
 
 def now() -> Path | None:
     """Return the path that the link leads along; None without one, and where it is none, which is said."""
     numbers = link.text("path", pattern=f".{{0,{_LONGEST}}}")
-    words = link.text("words", pattern=f".{{0,{paths.ROOM}}}")
+    words = link.text("words", pattern=f".{{0,{_ASKED}}}")
     if not numbers:
         return None
     try:
