@@ -48,7 +48,7 @@ FLOORS = (
     ("inspector/plots/*",),
     ("inspector/wording",),
     ("inspector/wording/english", "inspector/wording/chinese"),
-    ("inspector/wording/english/*",),
+    ("inspector/wording/english/*", "inspector/wording/chinese/*"),
     ("inspector/components",),
     ("inspector/export",),
     ("inspector/views/components",),

@@ -25,10 +25,10 @@ from inspector.questions.filled import filled, needed, shown
 from inspector.questions.index import THEMES
 from inspector.questions.record.both import LANGUAGES, Language
 from inspector.questions.record.question import Part
-from inspector.wording.chinese import questions as chinese_page
-from inspector.wording.chinese import questions_sheet as chinese
-from inspector.wording.english import questions as english_page
-from inspector.wording.english import questions_sheet as english
+from inspector.wording.chinese.questions import page as chinese_page
+from inspector.wording.chinese.questions import sheet as chinese
+from inspector.wording.english.questions import page as english_page
+from inspector.wording.english.questions import sheet as english
 
 WORDS: dict[Language, ModuleType] = {"en": english, "zh": chinese}
 PAGE: dict[Language, ModuleType] = {"en": english_page, "zh": chinese_page}

@@ -12,8 +12,8 @@ from inspector.questions.index import BY_NUMBER
 from inspector.questions.path import Path, Step
 from inspector.questions.record.both import Language
 from inspector.views.shell import link, widgets
-from inspector.wording.chinese import questions_path as chinese
-from inspector.wording.english import questions_path as english
+from inspector.wording.chinese.questions import path as chinese
+from inspector.wording.english.questions import path as english
 
 PARAMETERS = ("path", "words")  # which the page declares
 WORDS: dict[Language, ModuleType] = {"en": english, "zh": chinese}

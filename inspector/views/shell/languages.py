@@ -8,8 +8,8 @@ import streamlit as st
 
 from inspector.questions.record.both import LANGUAGES, Language
 from inspector.views.shell import link
-from inspector.wording.chinese import questions as chinese
-from inspector.wording.english import questions as english
+from inspector.wording.chinese.questions import page as chinese
+from inspector.wording.english.questions import page as english
 
 NAMES: dict[Language, str] = {"en": "English", "zh": "中文"}
 WORDS: dict[Language, ModuleType] = {"en": english, "zh": chinese}

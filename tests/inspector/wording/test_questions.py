@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from inspector.wording.chinese import questions as chinese
-from inspector.wording.english import questions as english
+from inspector.wording.chinese.questions import page as chinese
+from inspector.wording.english.questions import page as english
 
 NAMES = sorted(name for name in vars(english) if not name.startswith("_") and name not in ("annotations",))
 OWN = [name for name in NAMES if getattr(vars(english)[name], "__module__", english.__name__) == english.__name__]

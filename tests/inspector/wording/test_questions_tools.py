@@ -8,10 +8,10 @@ from types import ModuleType
 
 import pytest
 
-from inspector.wording.chinese import questions_path as path_chinese
-from inspector.wording.chinese import questions_sheet as sheet_chinese
-from inspector.wording.english import questions_path as path_english
-from inspector.wording.english import questions_sheet as sheet_english
+from inspector.wording.chinese.questions import path as path_chinese
+from inspector.wording.chinese.questions import sheet as sheet_chinese
+from inspector.wording.english.questions import path as path_english
+from inspector.wording.english.questions import sheet as sheet_english
 
 PAIRS = [(path_english, path_chinese), (sheet_english, sheet_chinese)]
 HAN = re.compile(r"[㐀-鿿]")

@@ -1,6 +1,6 @@
 """Sentences of the page Questions: plain text, for the page shows them letter by letter.
 
-inspector/wording/chinese/questions.py has the same names.
+inspector/wording/chinese/questions/page.py has the same names.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Sentences of a teacher's path in Chinese; inspector/wording/english/questions_path.py has the same names."""
+"""Sentences of a teacher's path in Chinese; inspector/wording/english/questions/path.py has the same names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sentences of the printable sheet of questions, plain text; inspector/wording/chinese/questions_sheet.py alike."""
+"""Sentences of the printable sheet of questions, plain text; inspector/wording/chinese/questions/sheet.py alike."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sentences of the printable sheet in Chinese; inspector/wording/english/questions_sheet.py has the same names."""
+"""Sentences of the printable sheet in Chinese; inspector/wording/english/questions/sheet.py has the same names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sentences of the page Questions in Chinese; inspector/wording/english/questions.py has the same names."""
+"""Sentences of the page Questions in Chinese; inspector/wording/english/questions/page.py has the same names."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""Sentences in Chinese of the page Questions, of its printable sheet and of a teacher's path."""
