@@ -979,7 +979,7 @@ def _by_norm(subject: Subject) -> Measured:
 
 BY_NORM = Question(
     118,
-    asked=Both("Does a large weight bring much?", "权重大，传递的内容就多吗？"),
+    asked=Both("Can a large weight bring little?", "权重大，传递的内容却可能少吗？"),
     said=Both(
         "Attention is not only a weight: tokens of much weight have short vectors, and the norm tells another story.",
         "注意力不只是权重：权重大的 token 往往向量短，算上范数，结论就不同了。",
@@ -997,7 +997,9 @@ BY_NORM = Question(
     measure=_by_norm,
     numbers={
         "weight": Quantity(Both("share of the favourite token by weight", "最关注的 token 的份额，按权重"), "%"),
-        "norm": Quantity(Both("its share by weight times length", "它的份额，按权重乘向量长度"), "%"),
+        "norm": Quantity(
+            Both("share of the favourite token by weight times length", "最关注的 token 的份额，按权重乘向量长度"), "%"
+        ),
         "rho": Quantity(
             Both("rank correlation of weight and length, median of heads", "权重与长度的秩相关，各头中位数")
         ),
@@ -1069,8 +1071,10 @@ ROLLOUT = Question(
     ),
     measure=_followed,
     numbers={
-        "raw": Quantity(Both("rank correlation, last layer's weights", "秩相关，最后一层的权重")),
-        "rollout": Quantity(Both("rank correlation, rollout", "秩相关，rollout")),
+        "raw": Quantity(
+            Both("rank correlation with leaving out, last layer's weights", "与去掉 token 的秩相关，最后一层的权重")
+        ),
+        "rollout": Quantity(Both("rank correlation with leaving out, rollout", "与去掉 token 的秩相关，rollout")),
         "chance": Quantity(
             Both("correlation that chance exceeds in 5 % of texts", "5% 的文本会偶然超过的秩相关（绝对值）")
         ),
@@ -1168,7 +1172,7 @@ def _explained(subject: Subject) -> Measured:
 
 EXPLAINED = Question(
     120,
-    asked=Both("Is attention an explanation?", "注意力能作为解释吗？"),
+    asked=Both("Is attention no explanation?", "注意力不能作为解释吗？"),
     said=Both(
         "Attention is not explanation: weights agree little with what leaving a token out does, and shuffled weights "
         "give nearly the same output.",
