@@ -108,6 +108,7 @@ def rests(page: Page) -> None:
     """
     page.locator(".stApp[data-test-script-state='notRunning']").wait_for(state="attached", timeout=SLOW)
     expect(page.get_by_test_id("stSpinner")).to_have_count(0)
+    expect(page.locator("[data-stale=true]")).to_have_count(0)  # dimmed: of the run before
     page.wait_for_function(MOUNTED, timeout=SLOW)
 
 

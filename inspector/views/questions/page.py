@@ -8,7 +8,7 @@ from inspector.questions.index import BY_NUMBER, QUESTIONS
 from inspector.views.components.top import at_top_of
 from inspector.views.questions import listing, opened, path, sheet
 from inspector.views.questions.reader import Reader
-from inspector.views.shell import languages, link, session
+from inspector.views.shell import languages, link, recording_notes, session
 
 link.parameters("q", "lang", "theme", *path.PARAMETERS)
 last = max(BY_NUMBER)
@@ -25,6 +25,8 @@ try:
 except ValueError as error:
     session.show_problem(str(error), what=words.UNMEASURED)
     st.stop()
+if reader.at_hand:
+    recording_notes.badge(reader.model)
 making = st.empty()
 with beside:
     sheet.show(reader, words, language, making)
