@@ -16,6 +16,7 @@ from inspector.questions.index import BY_NUMBER
 from inspector.questions.record.both import Language
 from inspector.questions.record.picture import Map, Picture
 from inspector.questions.record.question import Part, Question, Verdict
+from inspector.questions.record.subject import MOST_TOKENS
 from inspector.views.components import width
 from inspector.views.figures import chart, matrix, menu
 from inspector.views.questions import badges, whole
@@ -67,7 +68,7 @@ def show(question: Question, reader: Reader, words: ModuleType, language: Langua
         st.subheader(words.SETTING, anchor=False)
         st.markdown(widgets.plain(question.setting.of(language)))
     if answer.text:
-        st.caption(f"{words.READ} {widgets.plain(_short(answer.text))}")
+        st.caption(f"{words.read(MOST_TOKENS)} {widgets.plain(_short(answer.text))}")
     if question.whole is not None:
         whole.show(question, question.whole, reader, words, language)
     if question.papers:

@@ -41,7 +41,6 @@ BECAUSE = "为什么会有这种说法"
 REFUTED = "什么结果会推翻它"
 SETTING = "测量方法"
 PAPERS = "论文"
-READ = "所读的文本："
 
 SETTLE = "全部测量"
 STOP = "停止"
@@ -182,3 +181,8 @@ def queued(place: int) -> str:
 def stored(command: str, seeds: str, date: str) -> str:
     """Say where a stored result comes from."""
     return f"存档结果，并非现在测得。命令：{command}；随机种子：{seeds}；日期：{date}。"
+
+
+def read(tokens: int) -> str:
+    """Introduce the text that was read; tokens: that a question reads of a long one."""
+    return f"所读的文本（长文本只读前 {tokens} 个 token）："

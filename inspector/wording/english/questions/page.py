@@ -44,7 +44,6 @@ BECAUSE = "Why people say so"
 REFUTED = "What would refute it"
 SETTING = "How it is measured"
 PAPERS = "Papers"
-READ = "Text that was read:"
 
 SETTLE = "Settle all"
 STOP = "Stop"
@@ -193,3 +192,8 @@ def queued(place: int) -> str:
 def stored(command: str, seeds: str, date: str) -> str:
     """Say where a stored result comes from."""
     return f"Stored, not measured now. Command: {command}. Seeds: {seeds}. Date: {date}."
+
+
+def read(tokens: int) -> str:
+    """Introduce the text that was read; tokens: that a question reads of a long one."""
+    return f"Text that was read (of a long one its first {tokens} tokens):"
