@@ -11,7 +11,7 @@ LANGUAGES: tuple[Language, ...] = get_args(Language)
 
 @dataclass(frozen=True)
 class Both:
-    """The same text in both languages, plain text or, where a field says so, LaTeX; never Markdown."""
+    """A text in both languages: plain, or LaTeX where a field says so, and never Markdown."""
 
     en: str
     zh: str

@@ -34,6 +34,7 @@ from inspector.questions.record.question import (
 )
 from inspector.questions.record.subject import Subject
 from inspector.questions.themes.inside import blocks_of, several_tokens, stages_of, stream_of
+from inspector.questions.themes.trained import courses_drawn, ends, last_loss, train_both
 from models.training.tiny.experiments import Experiment, Switches
 
 ROUNDING = 1e-3  # of the largest entry of a state
@@ -286,33 +287,10 @@ def _residual(subject: Subject) -> Measured:
 
 
 def _residual_whole(subject: Subject, watch: Watch) -> Measured:
-    from models.training.lab import Course, train_both
-
-    total = 2 * RESIDUAL.seeds * RESIDUAL.steps
-    courses: dict[tuple[str, int], Course] = {}
-    watch(0, total)
-    for course in train_both(RESIDUAL):
-        courses[course.side, course.run.seed] = course
-        watch(sum(one.curve[-1].step for one in courses.values()), total)
-    ends = {side: [one.curve[-1].loss for (own, _), one in courses.items() if own == side] for side in ("A", "B")}
-    return Measured(
-        {"with": float(np.mean(ends["A"])), "without": float(np.mean(ends["B"]))},
-        Lines(
-            [
-                Series(
-                    Both("with residual", "有残差") if side == "A" else Both("without residual", "无残差"),
-                    [at.step for at in one.curve],
-                    [at.loss for at in one.curve],
-                    part="residual",
-                    dashed=side == "B",
-                )
-                for (side, seed), one in courses.items()
-                if seed == 0
-            ],
-            x_title=Both("step", "步"),
-            y_title=Both("loss, nats", "损失，nat"),
-        ),
-    )
+    courses = train_both(RESIDUAL, watch)
+    kept, cut = (float(np.mean(side)) for side in ends(courses, last_loss))
+    names = Both("with residual", "有残差"), Both("without residual", "无残差")
+    return Measured({"with": kept, "without": cut}, courses_drawn(courses, names))
 
 
 RESIDUALS = Question(

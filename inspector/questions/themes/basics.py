@@ -23,10 +23,21 @@ from inspector.questions.record.papers import (
     XIAO_2023,
 )
 from inspector.questions.record.picture import Bars, Lines, Map, Series
-from inspector.questions.record.question import Measured, Part, Quantity, Question, See, Stated, Stored, Theme, Whole
+from inspector.questions.record.question import (
+    Measured,
+    Part,
+    Quantity,
+    Question,
+    See,
+    Stated,
+    Stored,
+    Theme,
+    Watch,
+    Whole,
+)
 from inspector.questions.record.subject import Subject
 from inspector.questions.themes.inside import left_out
-from inspector.questions.themes.scale import train_whole
+from inspector.questions.themes.trained import RIGHT, courses_drawn, ends, last_right, train_both
 from inspector.scores import ranks
 from inspector.trace import AttentionRecord, AttentionSite, recompute
 from models.attention.functions import for_each_head
@@ -586,6 +597,14 @@ def _bottleneck(subject: Subject) -> Measured:
     return Measured({"without": max(without), "least": min(given), "moved": moved}, picture)
 
 
+def _reversed_by_rnn(subject: Subject, watch: Watch) -> Measured:
+    courses = train_both(RNN_OR_ATTENTION, watch)
+    a, b = (float(np.mean(side)) for side in ends(courses, last_right))
+    names = Both("with attention", "有注意力"), Both("without attention", "无注意力")
+    picture = courses_drawn(courses, names, of=lambda report: report.exact_accuracy, y_title=RIGHT)
+    return Measured({"a": a, "b": b}, picture)
+
+
 BOTTLENECK = Question(
     7,
     asked=Both("Does attention remove the bottleneck of Seq2Seq?", "注意力解决了 Seq2Seq 的瓶颈吗？"),
@@ -632,7 +651,7 @@ BOTTLENECK = Question(
         "A decoder without attention that reads another state.", "如果没有注意力的解码器还读了其他状态，结论就被推翻。"
     ),
     whole=Whole(
-        run=lambda subject, watch: train_whole(RNN_OR_ATTENTION, watch),
+        run=_reversed_by_rnn,
         about=Both(
             "The Lab's GRU learns to turn 8 digits around in 300 steps, with attention (A) and without (B), three "
             "seeds. About 15 s on one core.",

@@ -24,7 +24,7 @@ from inspector.questions.record.papers import (
 from inspector.questions.record.picture import Bars, Lines, Series
 from inspector.questions.record.question import Measured, Part, Quantity, Question, See, Theme
 from inspector.questions.record.subject import Subject
-from inspector.questions.themes.projections import SEES_QUERIES
+from inspector.questions.themes.queries import SEES_QUERIES
 
 LEARNED_PIECES = 60
 BLOCK = 64  # tokens that a sparse mask shows around a token

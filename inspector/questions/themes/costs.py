@@ -26,7 +26,7 @@ from inspector.questions.record.question import (
     Whole,
 )
 from inspector.questions.record.subject import Subject
-from inspector.questions.themes.projections import SEES_QUERIES
+from inspector.questions.themes.queries import SEES_QUERIES
 
 if TYPE_CHECKING:
     from inspector.costs.counted.counting import Counted

@@ -26,6 +26,7 @@ from inspector.questions.record.question import (
     Whole,
 )
 from inspector.questions.record.subject import Subject
+from inspector.questions.themes.trained import courses_drawn, ends, train_both
 from models.training.schedules import learning_rate
 from models.training.tiny.experiments import Embeddings, Experiment, LabRun, Switches
 from models.transformer import config as choices
@@ -94,32 +95,10 @@ def _with_and_without(subject: Subject, watch: Watch) -> Measured:
 
 def _compared(experiment: Experiment, watch: Watch, a: Both, b: Both) -> Measured:
     """Train both sides from all seeds: the accuracy on fresh texts, mean over seeds, and the curves of the loss."""
-    from models.training import lab
-
-    total = 2 * experiment.seeds * experiment.steps
-    courses: dict[tuple[str, int], lab.Course] = {}
-    watch(0, total)
-    for course in lab.train_both(experiment):
-        courses[course.side, course.run.seed] = course
-        watch(sum(one.curve[-1].step for one in courses.values()), total)
-    right: dict[str, list[float]] = {"A": [], "B": []}
-    for (side, _), one in courses.items():
-        right[side].append(one.curve[-1].token_accuracy if one.diverged else _fresh_accuracy(one))
-    picture = Lines(
-        tuple(
-            Series(
-                a if side == "A" else b,
-                [report.step for report in one.curve],
-                [report.loss for report in one.curve],
-                dashed=side == "B",
-            )
-            for (side, _), one in courses.items()
-        ),
-        x_title=Both("step", "训练步数"),
-        y_title=Both("loss, nats", "损失，nat"),
-        log_y=True,
-    )
-    return Measured({"a": sum(right["A"]) / len(right["A"]), "b": sum(right["B"]) / len(right["B"])}, picture)
+    courses = train_both(experiment, watch)
+    right_a, right_b = ends(courses, lambda one: one.curve[-1].token_accuracy if one.diverged else _fresh_accuracy(one))
+    picture = courses_drawn(courses, (a, b), y_title=Both("loss, nats", "损失，nat"), log_y=True)
+    return Measured({"a": sum(right_a) / len(right_a), "b": sum(right_b) / len(right_b)}, picture)
 
 
 def _fresh_accuracy(course: Any) -> float:

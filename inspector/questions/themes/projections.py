@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -13,58 +12,24 @@ from torch import Tensor
 
 from inspector.questions.record.both import Both, UnanswerableError
 from inspector.questions.record.checks import above, at_least, at_most, below
-from inspector.questions.record.kinds import Kind
 from inspector.questions.record.papers import KITAEV_2020, VASWANI_2017
-from inspector.questions.record.picture import Bars, Lines, Map, Series
+from inspector.questions.record.picture import Bars, Map
 from inspector.questions.record.question import Measured, Part, Quantity, Question, See, Theme
 from inspector.questions.record.subject import Subject
 from inspector.questions.themes.inside import blocks_of, stream_of
+from inspector.questions.themes.queries import SEES_QUERIES, layers_of, of_each_head
+from inspector.questions.themes.trained import GUESSING, loss_of, losses
 from inspector.scores import of_product, symmetry, theory
 from inspector.trace import AttentionRecord
-from models.attention.functions import for_each_head
-from models.training.tiny.experiments import LabRun, Switches
+from models.training.tiny.experiments import Switches
 
 Floats = NDArray[np.float64]
 
-MOST_LAYERS = 12  # whose heads are measured, spread over the model
-GUESSING = math.log(10)  # nats, of ten digits that are all alike to a network that has learned nothing
-SEES_QUERIES = Kind(
-    lambda loaded: loaded.backend != "eager output",
-    Both("does not show its queries and keys", "看不到它的 Q 和 K"),
-    "minilm",
-)
 SEED = 0
 DRAWS = 20
 
 
 # --- what the questions share --------------------------------------------------------------------------------------
-
-
-def layers_of(subject: Subject) -> list[AttentionRecord]:
-    """The calls of the first stream, whose queries and keys are of one text: at most MOST_LAYERS, evenly spaced.
-
-    Raises ValueError for a text of one token, and where queries and keys were not seen.
-    """
-    sites = subject.trace.sites_of(subject.trace.streams[0])
-    chosen = np.unique(np.linspace(0, len(sites) - 1, min(len(sites), MOST_LAYERS)).round().astype(int))
-    records = [subject.trace.record_of(sites[at].layer, sites[at].stream, call=sites[at].call) for at in chosen]
-    seen = [one for one in records if one.query.shape[-1] and one.query.shape[-1] == one.key.shape[-1]]
-    if not seen:
-        raise UnanswerableError(
-            f"The queries and keys of {subject.loaded.card.id} were not seen.",
-            f"没有看到 {subject.loaded.card.id} 的 Q 和 K。",
-        )
-    if len(seen[0].site.keys) < 2:
-        raise UnanswerableError(
-            "The text has one token, and nothing can be compared with it; write a longer one.",
-            "该文本只有一个 token，没有可以比较的对象，请写长一些。",
-        )
-    return seen
-
-
-def of_each_head(tensor: Tensor, heads: int) -> Tensor:
-    """Keys or values [K, T, E] as every head reads them, float64 [H, T, E]."""
-    return for_each_head(tensor[None].double().cpu(), heads)[0]
 
 
 def _weights(query: Tensor, key: Tensor) -> Floats:
@@ -467,33 +432,6 @@ OFF_DIAGONAL = Question(
 # --- 30, 31, 33: networks that share or lack projections -----------------------------------------------------------
 
 
-def _lab_loss(switches: Switches) -> list[float]:
-    """Train the lab's Transformer for 120 steps on turning 4 digits around -> its loss in nats a digit, every 10."""
-    from models.training import lab
-    from models.training.tiny.solvers import solver
-
-    run = LabRun(task="reverse", length=4, steps=120, learning_rate=0.005, switches=switches, seed=SEED)
-    return [report.loss for report in lab.train(solver(run), run)]
-
-
-def trained(subject: Subject, switches: Switches) -> list[float]:
-    """The loss of the lab's Transformer under these switches, every 10 steps; trained once for all texts and models."""
-    found: list[float] = subject.kept(("lab loss", switches), partial(_lab_loss, switches))
-    return found
-
-
-def _curves(named: Sequence[tuple[Both, list[float]]]) -> Lines:
-    return Lines(
-        tuple(
-            Series(name, [10 * step for step in range(1, len(loss) + 1)], loss, dashed=number > 0)
-            for number, (name, loss) in enumerate(named)
-        ),
-        x_title=Both("step", "训练步数"),
-        y_title=Both("loss, nats a digit", "损失，nat/数字"),
-        mark_y=GUESSING,
-    )
-
-
 _THREE = Both("three matrices", "三个矩阵")
 _LAB = Both(
     "Training: the Lab's Transformer (2 layers, d = 48, 4 heads) learns to turn 4 digits around, 120 steps, seed 0. "
@@ -516,10 +454,10 @@ def _sharing(subject: Subject) -> Measured:
             two, one = of_product(query, key[head]), of_product(query, query)
             own.append(two.positive / max(two.rank, 1))
             tied.append(one.positive / max(one.rank, 1))
-    three, shared = trained(subject, Switches()), trained(subject, Switches(shared_query_key=True))
+    three, shared = loss_of(subject, Switches()), loss_of(subject, Switches(shared_query_key=True))
     return Measured(
         {"tied": min(tied), "own": float(np.median(own)), "three": three[-1], "shared": shared[-1]},
-        _curves(((_THREE, three), (Both("W_Q = W_K", "W_Q = W_K"), shared))),
+        losses(((_THREE, three), (Both("W_Q = W_K", "W_Q = W_K"), shared))),
     )
 
 
@@ -593,11 +531,11 @@ def _without(subject: Subject) -> Measured:
             "该文本只有一个 token，没有可以比较的对象，请写长一些。",
         )
     itself, _ = _on_diagonal(_weights(x[None], x[None]))
-    three, none = trained(subject, Switches()), trained(subject, Switches(projections=False))
+    three, none = loss_of(subject, Switches()), loss_of(subject, Switches(projections=False))
     drawn = subject.kept(("itself", SEED), partial(theory.itself, keys=64, width=512, seed=SEED))
     return Measured(
         {"drawn": drawn, "itself": itself, "even": 1 / len(x), "three": three[-1], "none": none[-1]},
-        _curves(((_THREE, three), (Both("no matrix", "没有矩阵"), none))),
+        losses(((_THREE, three), (Both("no matrix", "没有矩阵"), none))),
     )
 
 
@@ -758,7 +696,7 @@ def _key_is_value(subject: Subject) -> Measured:
             f"Keys and values of {subject.loaded.card.id} differ in width, so they cannot be equal.",
             f"{subject.loaded.card.id} 的键和值宽度不同，不可能相等。",
         )
-    three, shared = trained(subject, Switches()), trained(subject, Switches(shared_key_value=True))
+    three, shared = loss_of(subject, Switches()), loss_of(subject, Switches(shared_key_value=True))
     return Measured(
         {
             "value": float(np.median(of_value)),
@@ -766,7 +704,7 @@ def _key_is_value(subject: Subject) -> Measured:
             "three": three[-1],
             "shared": shared[-1],
         },
-        _curves(((_THREE, three), (Both("K = V", "K = V"), shared))),
+        losses(((_THREE, three), (Both("K = V", "K = V"), shared))),
     )
 
 

@@ -16,9 +16,9 @@ from inspector.questions.record.papers import BRITZ_2017, VASWANI_2017
 from inspector.questions.record.picture import Bars, Lines, Series
 from inspector.questions.record.question import Measured, Part, Quantity, Question, See, Stored, Theme, Watch, Whole
 from inspector.questions.record.subject import Subject
-from inspector.questions.themes.projections import SEES_QUERIES, layers_of, of_each_head, trained
+from inspector.questions.themes.queries import SEES_QUERIES, layers_of, of_each_head
+from inspector.questions.themes.trained import RIGHT, courses_drawn, ends, last_right, loss_of, losses, train_both
 from inspector.scores import theory
-from models.training import lab
 from models.training.tiny.experiments import Experiment, Switches
 
 WIDE, NARROW = 1024, 4  # d_k
@@ -842,24 +842,17 @@ def _learned(subject: Subject) -> Measured:
     heads = _heads(subject)
     scaled = heads["scaled"].to_numpy()
     curves = {
-        (width, scale): trained(subject, Switches(heads=count, scale=scale))
+        (width, scale): loss_of(subject, Switches(heads=count, scale=scale))
         for width, count in ((48, 1), (6, 8))
         for scale in ("1/sqrt(d_k)", "none")
     }
     names = {"1/sqrt(d_k)": _SCALED, "none": _UNSCALED}
-    picture = Lines(
-        tuple(
-            Series(
-                Both(f"d_k = {width}, {names[scale].en}", f"d_k = {width}，{names[scale].zh}"),
-                [10.0 * step for step in range(1, len(loss) + 1)],
-                loss,
-                part="attention" if width == 48 else "ffn",
-                dashed=scale == "none",
-            )
+    picture = losses(
+        [
+            (Both(f"d_k = {width}, {names[scale].en}", f"d_k = {width}，{names[scale].zh}"), loss)
             for (width, scale), loss in curves.items()
-        ),
-        x_title=Both("step", "训练步数"),
-        y_title=Both("loss, nats a digit", "损失，nat/数字"),
+        ],
+        parts=["attention" if width == 48 else "ffn" for width, _ in curves],
     )
     last = {key: loss[-1] for key, loss in curves.items()}
     return Measured(
@@ -874,28 +867,12 @@ def _learned(subject: Subject) -> Measured:
     )
 
 
-def train_whole(experiment: Experiment, watch: Watch) -> Measured:
-    """Train both sides: the shares of texts without a mistake at the end, a and b, means over seeds."""
-    courses: dict[tuple[str, int], lab.Course] = {}
-    total = 2 * experiment.seeds * experiment.steps
-    watch(0, total)
-    for course in lab.train_both(experiment):
-        courses[course.side, course.run.seed] = course
-        watch(sum(one.curve[-1].step for one in courses.values()), total)
-    ends = {
-        side: float(np.mean([one.curve[-1].exact_accuracy for (own, _), one in courses.items() if own == side]))
-        for side in ("A", "B")
-    }
-    picture = Lines(
-        [
-            Series(side, [at.step for at in one.curve], [at.exact_accuracy for at in one.curve], dashed=side == "B")
-            for (side, seed), one in courses.items()
-            if seed == 0
-        ],
-        x_title=Both("step", "训练步数"),
-        y_title=Both("texts without a mistake", "全对率"),
-    )
-    return Measured({"a": ends["A"], "b": ends["B"]}, picture)
+def _sorted(subject: Subject, watch: Watch) -> Measured:
+    courses = train_both(SCALE_OR_NOT, watch)
+    a, b = (float(np.mean(side)) for side in ends(courses, last_right))
+    names = (_SCALED, _UNSCALED)
+    picture = courses_drawn(courses, names, of=lambda report: report.exact_accuracy, y_title=RIGHT)
+    return Measured({"a": a, "b": b}, picture)
 
 
 LEARNED = Question(
@@ -967,7 +944,7 @@ LEARNED = Question(
     ),
     of=SEES_QUERIES,
     whole=Whole(
-        run=lambda subject, watch: train_whole(SCALE_OR_NOT, watch),
+        run=_sorted,
         about=Both(
             "The Lab's Transformer with one head learns to sort digits, with the scale (A) and without (B), two seeds.",
             "Lab 的单头 Transformer 学习给数字排序，有缩放（A）与无缩放（B），各两个种子。",

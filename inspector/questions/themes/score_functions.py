@@ -24,8 +24,17 @@ from inspector.questions.record.question import (
     Whole,
 )
 from inspector.questions.record.subject import Subject
-from inspector.questions.themes.projections import GUESSING, SEES_QUERIES, trained
-from inspector.questions.themes.scale import train_whole
+from inspector.questions.themes.queries import SEES_QUERIES
+from inspector.questions.themes.trained import (
+    GUESSING,
+    RIGHT,
+    courses_drawn,
+    ends,
+    last_right,
+    loss_of,
+    losses,
+    train_both,
+)
 from inspector.scores import functions
 from models.training.tiny.experiments import Experiment, Switches
 
@@ -422,21 +431,14 @@ FOUND = Question(
 )
 
 DOT_OR_ADDITIVE = Experiment(task="reverse", a=Switches(), b=Switches(score="additive"), seeds=2)
+_NAMES = Both("scaled dot product", "缩放点积"), Both("additive", "加性")
 
 
 def _small(subject: Subject) -> Measured:
     small = costs.Sizes(tokens=64, width=16)
     dot, additive = costs.cost("dot", small), costs.cost("additive", small)
-    curves = {score: trained(subject, Switches(score=score)) for score in ("dot", "additive")}
-    picture = Lines(
-        (
-            Series(Both("scaled dot product", "缩放点积"), _steps(curves["dot"]), curves["dot"]),
-            Series(Both("additive", "加性"), _steps(curves["additive"]), curves["additive"], dashed=True),
-        ),
-        x_title=Both("step", "训练步数"),
-        y_title=Both("loss, nats a digit", "损失，nat/数字"),
-        mark_y=GUESSING,
-    )
+    curves = {score: loss_of(subject, Switches(score=score)) for score in ("dot", "additive")}
+    picture = losses(tuple(zip(_NAMES, curves.values(), strict=True)))
     return Measured(
         {
             "flops": additive.flops / dot.flops,
@@ -448,12 +450,11 @@ def _small(subject: Subject) -> Measured:
     )
 
 
-def _steps(loss: list[float]) -> list[float]:
-    return [10.0 * step for step in range(1, len(loss) + 1)]
-
-
 def _small_whole(subject: Subject, watch: Watch) -> Measured:
-    return train_whole(DOT_OR_ADDITIVE, watch)
+    courses = train_both(DOT_OR_ADDITIVE, watch)
+    a, b = (sum(side) / len(side) for side in ends(courses, last_right))
+    picture = courses_drawn(courses, _NAMES, of=lambda report: report.exact_accuracy, y_title=RIGHT)
+    return Measured({"a": a, "b": b}, picture)
 
 
 SMALL = Question(

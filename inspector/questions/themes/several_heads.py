@@ -37,7 +37,8 @@ from inspector.questions.record.question import (
     Whole,
 )
 from inspector.questions.record.subject import Subject
-from inspector.questions.themes.projections import SEES_QUERIES, layers_of, of_each_head, trained
+from inspector.questions.themes.queries import SEES_QUERIES, layers_of, of_each_head
+from inspector.questions.themes.trained import courses_drawn, ends, last_loss, loss_of, train_both
 from inspector.scores import of_product
 from inspector.trace import recompute
 from models.attention.dropping import Head
@@ -312,7 +313,7 @@ def _ensemble(subject: Subject) -> Measured:
 
     chosen = every[:: max(1, count // 8)]
     one, layer = float(np.mean([moved([head]) for head in chosen])), moved(every)
-    several, single = trained(subject, Switches()), trained(subject, Switches(heads=1))
+    several, single = loss_of(subject, Switches()), loss_of(subject, Switches(heads=1))
     names = [str(head) for head in range(count)]
     picture = Map(
         cosines.astype(np.float32),
@@ -329,36 +330,15 @@ def _ensemble(subject: Subject) -> Measured:
 
 def _several_and_one(subject: Subject, watch: Watch) -> Measured:
     """Train with four heads and with one, from three seeds each."""
-    from models.training import lab
-
-    total = 2 * _SEVERAL_AND_ONE.seeds * _SEVERAL_AND_ONE.steps
-    courses: dict[tuple[str, int], lab.Course] = {}
-    watch(0, total)
-    for course in lab.train_both(_SEVERAL_AND_ONE):
-        courses[course.side, course.run.seed] = course
-        watch(sum(one.curve[-1].step for one in courses.values()), total)
-    names = {"A": Both("4 heads", "4 个头"), "B": Both("1 head", "1 个头")}
-    losses = {side: [one.curve[-1].loss for (own, _), one in courses.items() if own == side] for side in names}
-    picture = Lines(
-        tuple(
-            Series(
-                Both(f"{names[side].en}, seed {seed}", f"{names[side].zh}，种子 {seed}"),
-                [at.step for at in one.curve],
-                [at.loss for at in one.curve],
-                dashed=side == "B",
-            )
-            for (side, seed), one in courses.items()
-        ),
-        x_title=Both("step", "训练步数"),
-        y_title=Both("loss, nats a digit", "损失，nat/数字"),
-        log_y=True,
-    )
+    courses = train_both(_SEVERAL_AND_ONE, watch)
+    several, single = ends(courses, last_loss)
+    picture = courses_drawn(courses, (Both("4 heads", "4 个头"), Both("1 head", "1 个头")), log_y=True)
     return Measured(
         {
-            "several": float(np.mean(losses["A"])),
-            "single": float(np.mean(losses["B"])),
-            "several_spread": max(losses["A"]) - min(losses["A"]),
-            "single_spread": max(losses["B"]) - min(losses["B"]),
+            "several": float(np.mean(several)),
+            "single": float(np.mean(single)),
+            "several_spread": max(several) - min(several),
+            "single_spread": max(single) - min(single),
         },
         picture,
     )

@@ -58,7 +58,7 @@ class Together:
 
     @property
     def empty(self) -> Floats:
-        """The same with zeros on padding."""
+        """The texts with zeros on padding."""
         found: Floats = self.x * self.keep[..., None]
         return found
 
