@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from inspector import (
         activations,
         alignment,
+        atlas,
         batches,
         block,
         compare,

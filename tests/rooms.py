@@ -30,7 +30,7 @@ FLOORS = (
     ("inspector/costs/counted",),
     ("inspector/probe", "inspector/costs", "inspector/normalization", "inspector/positional", "inspector/*.py"),
     ("inspector/scores",),
-    ("inspector/interventions", "inspector/generating", "inspector/batches"),
+    ("inspector/interventions", "inspector/generating", "inspector/batches", "inspector/atlas"),
     (
         "inspector/distance",
         "inspector/stepwise",

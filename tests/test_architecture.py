@@ -101,8 +101,8 @@ def test_a_longer_circle_is_seen(tmp_path: Path) -> None:
 
 
 def test_a_new_folder_asks_for_a_floor(tmp_path: Path) -> None:
-    arrows = plant(tmp_path, {**SMALL, "inspector/atlas/__init__.py": "import inspector.heads\n"})
-    with pytest.raises(ValueError, match="inspector/atlas is a new room"):
+    arrows = plant(tmp_path, {**SMALL, "inspector/observatory/__init__.py": "import inspector.heads\n"})
+    with pytest.raises(ValueError, match="inspector/observatory is a new room"):
         rooms.upward(arrows)
 
 
