@@ -80,10 +80,10 @@ def measure(trace: Trace, *, on_band: Callable[[AttentionSite, WeightBlock], Non
     tables = []
     for site in trace.sites:
         read = trace.read_by(site.stream)
-        targets = {} if site.stream == "cross" else _targets(site.keys, read.words, known=read.known)
+        own = {} if site.stream == "cross" else targets(site.keys, read.words, known=read.known)
         causal = site.predicts is not None
         blocks = _blocks(trace, site, on_band)
-        table = pd.DataFrame(_measure(blocks, keys=site.keys, targets=targets, causal=causal))
+        table = pd.DataFrame(_measure(blocks, keys=site.keys, targets=own, causal=causal))
         if site.stream == "cross":
             table[["distance", "self", "previous", "next"]] = np.nan
         table.insert(0, "stream", site.stream)
@@ -113,12 +113,13 @@ def measure_maps(
     queries see earlier keys alone, so that a token that comes again later counts for nothing.
     """
     with_all_keys = (_AllKeys(rows, slice(0, len(keys)), weights) for rows, weights in blocks)
-    return _measure(with_all_keys, keys=keys, targets={} if words is None else _targets(keys, words), causal=causal)
+    return _measure(with_all_keys, keys=keys, targets={} if words is None else targets(keys, words), causal=causal)
 
 
-def _targets(
+def targets(
     tokens: Sequence[str], words: Sequence[int | None], *, known: Sequence[bool] | None = None
 ) -> dict[str, TargetKeys]:
+    """Find the keys of the measures that follow from repeated tokens and from words: induction, duplicate and word."""
     return {
         "induction": induction_targets(tokens, words, known=known),
         "duplicate": same_token_targets(tokens, words, known=known),

@@ -1,0 +1,151 @@
+"""Builds, shows and merges atlases from the command line.
+
+python -m inspector.atlas build minilm sentences.txt --out my-atlas --workers 2
+python -m inspector.atlas build minilm treebank.conllu --out part --shard 3/64
+python -m inspector.atlas merge part-1 part-2 --out my-atlas
+python -m inspector.atlas show my-atlas --measure previous
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import FrameType
+
+from tqdm import tqdm
+
+from inspector import atlas
+from inspector.atlas import measures, planning
+from inspector.atlas.merging import gather
+from inspector.atlas.opened import Atlas
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; 0 where it was done, 1 with a sentence where it could not be, 2 where blocks are left."""
+    chosen = _parser().parse_args(arguments)
+    try:
+        done: int = chosen.run(chosen)
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return done
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m inspector.atlas", description="Every head over a corpus.")
+    commands = parser.add_subparsers(required=True, metavar="build|show|merge")
+    build = commands.add_parser("build", help="measure every head of a model on every text of a corpus")
+    build.add_argument("model", help="minilm, mini-bert, a folder, org/name of the hub")
+    build.add_argument("corpus", nargs="+", type=Path, help="files: text lines, .tsv, .conllu, .parquet, .jsonl")
+    build.add_argument(
+        "--out", required=True, type=Path, help="the atlas's folder; what is there is not measured again"
+    )
+    build.add_argument("--workers", type=_positive, default=1, help="processes, one thread each (default 1)")
+    build.add_argument(
+        "--ray", metavar="ADDRESS", nargs="?", const="", help="run on a Ray cluster; local without address"
+    )
+    build.add_argument("--gpus", type=float, default=0.0, help="GPUs of each Ray task (default 0)")
+    build.add_argument("--shard", type=_shard, metavar="3/64", help="measure this part alone, and merge later")
+    build.add_argument("--name", default="", help="the corpus's name")
+    build.add_argument("--attribution", default="", help="whose texts they are, and their licence")
+    build.add_argument("--column", default="text", help="the column of Parquet or JSONL files with the text")
+    build.add_argument("--block-texts", type=_positive, default=planning.BLOCK_TEXTS, help="texts of a block")
+    build.add_argument("--no-resume", action="store_true", help="refuse a folder that holds an atlas already")
+    build.add_argument("--allow-mixed", action="store_true", help="take blocks of other processors, equal to 1e-5")
+    build.set_defaults(run=_build)
+    merge = commands.add_parser("merge", help="bring the blocks of shards together")
+    merge.add_argument("folders", nargs="+", type=Path)
+    merge.add_argument("--out", required=True, type=Path)
+    merge.add_argument("--allow-mixed", action="store_true", help="take blocks of other processors, equal to 1e-5")
+    merge.set_defaults(run=_merge)
+    show = commands.add_parser("show", help="print what an atlas holds")
+    show.add_argument("folder", type=Path)
+    show.add_argument("--measure", default="previous", help="the measure by which heads are sorted")
+    show.add_argument("--most", type=_positive, default=10, help="heads that are printed")
+    show.set_defaults(run=_show)
+    return parser
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or not (number := int(text)):
+        raise argparse.ArgumentTypeError(f"{text!a} is no whole number above 0")
+    return number
+
+
+def _shard(text: str) -> tuple[int, int]:
+    number, _, count = text.partition("/")
+    if not (number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count)):
+        raise argparse.ArgumentTypeError(f"{text!a} is no part such as 3/64")
+    return int(number), int(count)
+
+
+class _Stop:
+    """Turns the first Ctrl-C, or a request to end, into a stop between blocks; the second ends at once."""
+
+    def __init__(self) -> None:
+        self.asked = False
+        for name in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(name, self._ask)
+
+    def _ask(self, number: int, frame: FrameType | None) -> None:
+        if self.asked:
+            raise KeyboardInterrupt
+        self.asked = True
+        print("Stopping after the blocks at work; the same command goes on from here.", file=sys.stderr)
+
+
+def _build(chosen: argparse.Namespace) -> int:
+    stop = _Stop()
+    with tqdm(total=0, unit=" texts", disable=None) as bar:
+
+        def tell(done: int, total: int) -> None:
+            bar.total = total
+            bar.update(done - bar.n)
+
+        options = {"out": chosen.out, "shard": chosen.shard, "allow_mixed": chosen.allow_mixed, "on_progress": tell}
+        options |= {"resume": not chosen.no_resume, "name": chosen.name, "attribution": chosen.attribution}
+        options |= {"block_texts": chosen.block_texts, "column": chosen.column, "stop": lambda: stop.asked}
+        if chosen.ray is None:
+            made = atlas.build(chosen.model, chosen.corpus, workers=chosen.workers, **options)
+        else:
+            from inspector.atlas.ray_cluster import RayExecutor, connect
+
+            with connect(chosen.ray or None), RayExecutor(gpus=chosen.gpus) as executor:
+                made = atlas.build(chosen.model, chosen.corpus, executor=executor, **options)
+    if made is None:
+        print(f"{chosen.out} has blocks left: build again, or merge it with the other shards.")
+        return 2 if chosen.shard is None else 0
+    _print(made)
+    return 0
+
+
+def _merge(chosen: argparse.Namespace) -> int:
+    gather(chosen.folders, out=chosen.out, allow_mixed=chosen.allow_mixed)
+    _print(atlas.open(chosen.out))
+    return 0
+
+
+def _show(chosen: argparse.Namespace) -> int:
+    found = atlas.open(chosen.folder)
+    _print(found)
+    own = measures.find(chosen.measure)
+    table = found.table().sort_values(own.name, ascending=False, kind="stable").head(chosen.most)
+    print(table[["stream", "layer", "head", own.name]].to_string(index=False, float_format=lambda x: f"{x:.3g}"))
+    return 0
+
+
+def _print(found: Atlas) -> None:
+    counted, manifest = found.counted, found.manifest
+    print(f"{manifest.model}, {len(found.heads):,} heads, over {counted.read:,} texts of {manifest.corpus}")
+    print(f"{counted.tokens:,} tokens; {counted.cut:,} texts were cut, {counted.unread:,} had nothing to read")
+    if manifest.attribution:
+        print(manifest.attribution)
+    if found.mixed:
+        print(f"Some blocks are of {'; '.join(found.mixed)}: numbers are equal to 1e-5, not to the bit.")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,262 @@
+"""One block of an atlas: its texts measured, written to a folder that is whole or not there.
+
+OUT/blocks/000003/ holds texts.parquet (a row per text), statistics, examples and pairs, relations with a treebank, and
+block.json, which names the plan, the processor and SHA-256 of each file. The folder is written beside and renamed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import torch
+from numpy.typing import NDArray
+
+from inspector.atlas import manifest as manifests
+from inspector.atlas import measuring, planning, statistics
+from inspector.atlas.manifest import Manifest
+from inspector.atlas.measures import NAMES
+from inspector.atlas.relations import RelationCounter, place
+from inspector.atlas.statistics import Statistics
+from inspector.atlas.tables import parquet_bytes
+from inspector.atlas.texts import Text
+from inspector.probe.inputs import ModelInputs, tokenize_inputs
+from models import LoadedModel, load
+from models.files import write_bytes, write_text
+from models.output_projection import OutputProjection, ProjectionPlace, find
+
+BLOCKS = "blocks"
+ABOUT = "block.json"
+NUMBERS, STATISTICS, EXAMPLES, PAIRS, RELATIONS = (
+    *("texts.parquet", "statistics.parquet", "examples.parquet", "pairs.parquet"),
+    "relations.parquet",
+)
+
+
+@dataclass(frozen=True)
+class MeasureBlock:
+    """A unit of work: measures one block of an atlas's plan. Called with the block's number; what is done stays.
+
+    model: the id to load, or a loaded model, which stays in its process. allow_mixed: measure on a processor, or with
+    libraries, that are not those of the plan.
+    """
+
+    folder: Path
+    model: str | LoadedModel
+    allow_mixed: bool = False
+
+    def __call__(self, number: int) -> int:
+        """Measure a block, one torch thread, and return how many texts it has; a block that is there is left."""
+        torch.set_num_threads(1)  # more threads add up in another order, and so give other bits
+        manifest = manifests.read(self.folder)
+        loaded, projections = _model(self.model)
+        check(manifest, loaded, allow_mixed=self.allow_mixed)
+        own = path(self.folder, number)
+        texts = planning.read_texts(self.folder, number, expected=manifest.blocks[number])
+        if not own.is_dir():
+            files = _measured(manifest, loaded, projections, texts)
+            _write(own, files, about=_about(manifest, loaded, number))
+        return len(texts)
+
+
+def path(folder: Path, number: int) -> Path:
+    """The folder of a block."""
+    return folder / BLOCKS / f"{number:06d}"
+
+
+def check(manifest: Manifest, loaded: LoadedModel, *, allow_mixed: bool = False) -> None:
+    """Raise ValueError where blocks of this model, here, would not be those of the plan."""
+    if manifests.known_hash(loaded) != manifest.model_hash:
+        raise ValueError(
+            f"{loaded.card.id} has changed since the atlas was planned: its weights, configuration or tokenizer differ "
+            f"({manifests.known_hash(loaded)[:12]}, not {manifest.model_hash[:12]}); plan a new atlas in another folder"
+        )
+    if manifest.measures != NAMES:
+        raise ValueError("the atlas was planned by a Headlight with other measures; plan a new one in another folder")
+    here = manifests.capability(loaded), manifests.versions()
+    if not allow_mixed and here != (manifest.capability, manifest.versions):
+        raise ValueError(
+            f"the atlas was planned on {describe(manifest.capability, manifest.versions)}, and this is "
+            f"{describe(*here)}: blocks would differ in their last bits; allow_mixed (--allow-mixed) takes them as "
+            "equal to 1e-5"
+        )
+
+
+def describe(capability: str, versions: Mapping[str, str]) -> str:
+    """Name a processor and the versions of the libraries."""
+    return ", ".join([capability, *(f"{name} {number}" for name, number in sorted(versions.items()))])
+
+
+@lru_cache(maxsize=2)
+def _loaded(id: str) -> LoadedModel:
+    return load(id)
+
+
+def _model(
+    model: str | LoadedModel,
+) -> tuple[LoadedModel, Mapping[ProjectionPlace, OutputProjection] | None]:
+    loaded = _loaded(model) if isinstance(model, str) else model
+    try:
+        return loaded, find(loaded)
+    except ValueError:  # the manifest says why
+        return loaded, None
+
+
+def _measured(
+    manifest: Manifest,
+    loaded: LoadedModel,
+    projections: Mapping[ProjectionPlace, OutputProjection] | None,
+    texts: Mapping[int, Text],
+) -> dict[str, bytes]:
+    """Measure the texts and return the block's files."""
+    sites = manifest.head_sites
+    ids = np.array(list(texts), np.int64)
+    inputs = {id: found for id, text in texts.items() if (found := _inputs(loaded, text)) is not None}
+    read = list(inputs)
+    lengths = [(len(inputs[id].encoding), len(inputs[id].target or ())) for id in read]
+    rows = {id: row for row, id in enumerate(texts)}
+    shape = (len(texts), sites[-1].heads.stop)
+    numbers = np.full((*shape, len(NAMES)), np.nan, np.float32)
+    pairs = {name: np.zeros(shape, np.int32) for name in ("query", "key")}
+    pairs["weight"] = np.full(shape, np.nan, np.float32)  # type: ignore[assignment]
+    counter = _Relations(shape[1], texts) if manifest.trees else None
+    for batch in measuring.batches(lengths, tokens=manifest.batch_tokens, texts=manifest.batch_texts):
+        chosen = [read[place] for place in batch]
+        if counter is not None:
+            counter.begin(chosen, [inputs[id] for id in chosen], loaded)
+        made = measuring.measure(
+            loaded,
+            [inputs[id] for id in chosen],
+            sites=sites,
+            projections=projections,
+            on_band=None if counter is None else counter.see,
+        )
+        places = [rows[id] for id in chosen]
+        numbers[places] = made.numbers
+        pairs["query"][places], pairs["key"][places] = made.pair_queries, made.pair_keys
+        pairs["weight"][places] = made.pair_weights
+    return _files(ids, inputs, numbers, pairs, counter)
+
+
+def _inputs(loaded: LoadedModel, text: Text) -> ModelInputs | None:
+    """Tokenize a text; None where the tokenizer finds nothing in it to read."""
+    target = text.target if loaded.shape == "encoder-decoder" else None
+    try:
+        return tokenize_inputs(loaded, text.text, target=target)
+    except ValueError:
+        if loaded.shape == "encoder-decoder" and target is None and loaded.write is None:
+            raise
+        return None
+
+
+def _files(
+    ids: NDArray[np.int64],
+    inputs: Mapping[int, ModelInputs],
+    numbers: NDArray[np.float32],
+    pairs: Mapping[str, NDArray[np.int32]],
+    counter: _Relations | None,
+) -> dict[str, bytes]:
+    def length(id: int, part: str) -> int:
+        return len(getattr(inputs[id], part) or ()) if id in inputs else 0
+
+    tokens = np.array([length(id, "encoding") for id in ids.tolist()], np.int32)
+    columns = {
+        "text": pa.array(ids),
+        "tokens": pa.array(tokens),
+        "target_tokens": pa.array([length(id, "target") for id in ids.tolist()], pa.int32()),
+        "cut": pa.array([id in inputs and inputs[id].encoding.cut is not None for id in ids.tolist()]),
+    }
+    heads = numbers.shape[1]
+    for number, name in enumerate(NAMES):
+        flat = pa.array(np.ascontiguousarray(numbers[:, :, number]).ravel())
+        columns[name] = pa.FixedSizeListArray.from_arrays(flat, heads)
+    tables = {
+        NUMBERS: pa.Table.from_pydict(columns, schema=numbers_schema(heads)),
+        STATISTICS: Statistics.of(numbers, tokens).table(),
+        EXAMPLES: statistics.examples(numbers, ids),
+        PAIRS: statistics.pairs(pairs, ids),
+    }
+    if counter is not None:
+        tables[RELATIONS] = counter.table()
+    return {name: parquet_bytes(table) for name, table in tables.items()}
+
+
+def numbers_schema(heads: int) -> pa.Schema:
+    """The columns of texts.parquet: the text's id and lengths, and for each measure a list of all heads."""
+    about = [("text", pa.int64()), ("tokens", pa.int32()), ("target_tokens", pa.int32()), ("cut", pa.bool_())]
+    return pa.schema([*about, *((name, pa.list_(pa.float32(), heads)) for name in NAMES)])
+
+
+class _Relations:
+    """Counts relations of the sentences of a block that have a tree."""
+
+    def __init__(self, heads: int, texts: Mapping[int, Text]) -> None:
+        self._counter, self._texts = RelationCounter(heads), texts
+
+    def begin(self, ids: Sequence[int], batch: Sequence[ModelInputs], loaded: LoadedModel) -> None:
+        """Place the words of a batch's sentences, before their weights come."""
+        self._stream = "decoder" if loaded.shape == "decoder" else "encoder"
+        trees = [self._texts[id].tree for id in ids]
+        self._rows = [row for row, tree in enumerate(trees) if tree is not None]
+        self._ids = [ids[row] for row in self._rows]
+        self._placed = [place(batch[row].encoding, tree) for row, tree in enumerate(trees) if tree is not None]
+        self._parts: list[torch.Tensor] = []
+        if self._placed:
+            self._counter.see_sentences(self._placed, ids=self._ids, causal=self._causal)
+
+    @property
+    def _causal(self) -> bool:
+        return self._stream == "decoder"
+
+    def see(self, band: measuring.Band) -> None:
+        """Take a block of rows of one call; once all rows of the call are there, count."""
+        if band.site.stream != self._stream or not self._placed:
+            return
+        self._parts.append(band.weights[self._rows])
+        whole = torch.cat(self._parts, dim=2) if len(self._parts) > 1 else self._parts[0]
+        if whole.shape[2] == whole.shape[3]:
+            self._parts = []
+            self._counter.see(whole, heads=band.site.heads, sentences=self._placed, ids=self._ids, causal=self._causal)
+
+    def table(self) -> pa.Table:
+        """The counts of the block."""
+        return self._counter.counts().table()
+
+
+def _about(manifest: Manifest, loaded: LoadedModel, number: int) -> dict[str, object]:
+    return {
+        "plan": manifest.key,
+        "block": number,
+        "capability": manifests.capability(loaded),
+        "versions": manifests.versions(),
+    }
+
+
+def _write(own: Path, files: Mapping[str, bytes], *, about: Mapping[str, object]) -> None:
+    """Write the files and what they are to a folder beside, and rename it; another worker's equal block stays."""
+    beside = own.with_name(f".{own.name}-{socket.gethostname()}-{os.getpid()}")
+    try:
+        for name, content in files.items():
+            write_bytes(beside / name, content)
+        hashes = {name: sha256(content).hexdigest() for name, content in files.items()}
+        write_text(beside / ABOUT, json.dumps({**about, "files": hashes}, sort_keys=True, indent=1) + "\n")
+        try:
+            os.rename(beside, own)
+        except OSError:
+            if not own.is_dir():
+                raise
+    except OSError as error:
+        raise ValueError(
+            f"{own} cannot be written ({error.strerror}); what is measured is kept: make room, and build again"
+        ) from error
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)

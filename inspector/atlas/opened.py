@@ -1,0 +1,161 @@
+"""An atlas as it is read: heads, distributions, examples, relations, from the small files of a merged atlas.
+
+Every file is a stranger's: known columns, sizes and hashes are held before anything is believed.
+
+```python
+atlas = inspector.atlas.open("my-atlas")
+atlas.table()  # DataFrame: a row per head, the mean of every measure over all texts
+```
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from inspector.atlas import block, measures, merging, planning
+from inspector.atlas import manifest as manifests
+from inspector.atlas.manifest import Manifest
+from inspector.atlas.measures import FARTHEST, NAMES
+from inspector.atlas.merging import ABOUT, MERGED, SAMPLE, Counted
+from inspector.atlas.relations import RelationCounts
+from inspector.atlas.statistics import EXAMPLE, PAIR, STATISTICS, WITH_EXAMPLES, Statistics
+from inspector.atlas.tables import read_table
+from inspector.atlas.texts import Text
+
+_MOST_ABOUT = 16 * 2**20  # bytes of an atlas.json
+
+
+@dataclass(frozen=True, eq=False)
+class Atlas:
+    """Every head of a model over a corpus. heads: N, in the order of `heads`; measures: those of `MEASURES`.
+
+    counted: the texts. mixed: other processors and versions that measured some blocks, so that numbers are equal to
+    1e-5 only. folder: of the merged files.
+    """
+
+    folder: Path
+    manifest: Manifest
+    counted: Counted
+    mixed: tuple[str, ...]
+    hashes: dict[str, str]
+
+    @cached_property
+    def heads(self) -> pd.DataFrame:
+        """A row per head: stream, layer, call, head."""
+        return self.manifest.heads
+
+    @cached_property
+    def statistics(self) -> Statistics:
+        """Sums over all texts, [M, N]."""
+        return Statistics.from_table(self._table(block.STATISTICS, STATISTICS), heads=len(self.heads))
+
+    @cached_property
+    def relations(self) -> RelationCounts | None:
+        """Relations of a treebank; None without one."""
+        if not self.manifest.trees:
+            return None
+        return RelationCounts.from_table(self._table(block.RELATIONS, RelationCounts.SCHEMA), heads=len(self.heads))
+
+    def table(self) -> pd.DataFrame:
+        """A row per head: its place, and the mean of every measure over all texts that have it."""
+        means = pd.DataFrame(self.statistics.mean.T, columns=list(NAMES))
+        return pd.concat([self.heads, means], axis=1)
+
+    def place(self, *, layer: int, head: int, stream: str, call: int = 0) -> int:
+        """Find a head's row; ValueError where the atlas has none."""
+        own = self.heads
+        chosen = (own["stream"] == stream) & (own["layer"] == layer) & (own["call"] == call) & (own["head"] == head)
+        if not chosen.any():
+            raise ValueError(f"the atlas of {self.manifest.model} has no head {head} in {stream} layer {layer}")
+        return int(np.flatnonzero(chosen)[0])
+
+    def offsets(self, place: int) -> NDArray[np.float64]:
+        """The mean weight on the key at each offset from -16 to 16, [33], of a head."""
+        names = [measures.offset_name(offset) for offset in range(-FARTHEST, FARTHEST + 1)]
+        found: NDArray[np.float64] = self.statistics.mean[[NAMES.index(name) for name in names], place]
+        return found
+
+    def examples(self, measure: str, place: int) -> pd.DataFrame:
+        """The texts in which a head's measure is largest: text (id), value; strongest first."""
+        table = self._examples
+        chosen = table[(table["measure"] == measure) & (table["head"] == place)]
+        return chosen[["text", "value"]].reset_index(drop=True)
+
+    def pairs(self, place: int) -> pd.DataFrame:
+        """The strongest weights of a head, one a text: text (id), query, key (tokens' places), weight."""
+        return self._pairs[self._pairs["head"] == place].drop(columns="head").reset_index(drop=True)
+
+    def sample(self, measure: str, place: int) -> pd.DataFrame:
+        """Texts drawn from all, with a head's measure in each: text (id), tokens, value; smallest value first."""
+        table = self._sample
+        values = table[measure].combine_chunks().flatten().to_numpy(zero_copy_only=False)
+        own = values.reshape(table.num_rows, len(self.heads))[:, place].astype(np.float64)
+        frame = pd.DataFrame({"text": table["text"].to_numpy(), "tokens": table["tokens"].to_numpy(), "value": own})
+        return frame.dropna().sort_values(["value", "text"], ignore_index=True)
+
+    @cached_property
+    def texts(self) -> dict[int, Text]:
+        """The texts of all examples, by their ids."""
+        schema = pa.schema([planning.SCHEMA.field(name) for name in ("id", "text", "target")])
+        rows = self._table(f"{planning.TEXTS}.parquet", schema).to_pylist()
+        return {row["id"]: Text(row["text"], row["target"]) for row in rows}
+
+    @cached_property
+    def _examples(self) -> pd.DataFrame:
+        return self._table(block.EXAMPLES, EXAMPLE).to_pandas()
+
+    @cached_property
+    def _pairs(self) -> pd.DataFrame:
+        return self._table(block.PAIRS, PAIR).to_pandas()
+
+    @cached_property
+    def _sample(self) -> pa.Table:
+        return self._table(SAMPLE, merging.sample_schema(len(self.heads)))
+
+    def _table(self, name: str, schema: pa.Schema) -> pa.Table:
+        if name not in self.hashes:
+            raise ValueError(f"{self.folder / name} is missing from {ABOUT}")
+        return read_table(self.folder / name, schema, sha256=self.hashes[name])
+
+
+def open_atlas(folder: str | Path) -> Atlas:
+    """Open a folder that `build` made, or its merged part alone.
+
+    Raises ValueError where it holds no merged atlas, or one that is damaged.
+    """
+    own = Path(folder)
+    own = own / MERGED if (own / MERGED).is_dir() else own
+    path = own / ABOUT
+    if not path.is_file():
+        begun = (Path(folder) / manifests.NAME).is_file()
+        way_out = "is not merged yet: build it to its end" if begun else f"holds no atlas: it has no {ABOUT}"
+        raise ValueError(f"{folder} {way_out}")
+    if (size := path.stat().st_size) > _MOST_ABOUT:
+        raise ValueError(f"{path} has {size:,} bytes, and such a file at most {_MOST_ABOUT:,}")
+    try:
+        return _parsed(own, json.loads(path.read_text(encoding="utf-8")))
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise ValueError(f"{path} is damaged ({error})") from error
+
+
+def _parsed(folder: Path, found: Any) -> Atlas:
+    if not isinstance(found, dict) or found.keys() != {"manifest", "counted", "mixed", "files"}:
+        raise ValueError("fields are missing or unknown")
+    manifest = manifests.parse(found["manifest"])
+    if manifest.measures != NAMES:
+        raise ValueError("it was made by a Headlight with other measures")
+    counted = Counted(**{name: int(found["counted"][name]) for name in ("read", "unread", "cut", "tokens")})
+    hashes = {str(name): str(value) for name, value in found["files"].items() if "/" not in name and "\\" not in name}
+    return Atlas(folder, manifest, counted, tuple(map(str, found["mixed"])), hashes)
+
+
+__all__ = ["WITH_EXAMPLES", "Atlas", "open_atlas"]
