@@ -108,13 +108,7 @@ def _build(chosen: argparse.Namespace) -> int:
         options = {"out": chosen.out, "shard": chosen.shard, "allow_mixed": chosen.allow_mixed, "on_progress": tell}
         options |= {"resume": not chosen.no_resume, "name": chosen.name, "attribution": chosen.attribution}
         options |= {"block_texts": chosen.block_texts, "column": chosen.column, "stop": lambda: stop.asked}
-        if chosen.ray is None:
-            made = atlas.build(chosen.model, chosen.corpus, workers=chosen.workers, **options)
-        else:
-            from inspector.atlas.ray_cluster import RayExecutor, connect
-
-            with connect(chosen.ray or None), RayExecutor(gpus=chosen.gpus) as executor:
-                made = atlas.build(chosen.model, chosen.corpus, executor=executor, **options)
+        made = atlas.build(chosen.model, chosen.corpus, workers=chosen.workers, **options)
     if made is None:
         print(f"{chosen.out} has blocks left: build again, or merge it with the other shards.")
         return 2 if chosen.shard is None else 0

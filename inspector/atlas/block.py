@@ -127,7 +127,7 @@ def _measured(
     shape = (len(texts), sites[-1].heads.stop)
     numbers = np.full((*shape, len(NAMES)), np.nan, np.float32)
     pairs = {name: np.zeros(shape, np.int32) for name in ("query", "key")}
-    pairs["weight"] = np.full(shape, np.nan, np.float32)  # type: ignore[assignment]
+    pairs["weight"] = np.full(shape, np.nan, np.float32)
     counter = _Relations(shape[1], texts) if manifest.trees else None
     for batch in measuring.batches(lengths, tokens=manifest.batch_tokens, texts=manifest.batch_texts):
         chosen = [read[place] for place in batch]

@@ -39,11 +39,12 @@ def build(
 ) -> Atlas | None:
     """Measure every head of a model on every text of a corpus, and open the atlas.
 
-    corpus: a file (text lines, .tsv, .conllu, .parquet, .jsonl), a list of pathlib.Path, or any iterable of texts. out: the folder of
-    the atlas; what is there already is not measured again. workers: processes, one torch thread each. executor: runs
-    the blocks in the place of workers (threads, Ray, Dask, executorlib). resume: False refuses a folder that holds an
-    atlas. shard: (number from 1, of how many): measure this part alone, and merge later with `merging.gather`.
-    name, attribution: of the corpus, for people. column: of Parquet and JSONL files, with the text. stop: asked between blocks; True ends the building.
+    corpus: a file (text lines, .tsv, .conllu, .parquet, .jsonl), a list of pathlib.Path, or any iterable of texts.
+    out: the atlas's folder; what is there already is not measured again. workers: processes, one torch thread each.
+    executor: runs the blocks in the place of workers (threads, Ray, Dask, executorlib). resume: False refuses a folder
+    that holds an atlas. shard: (number from 1, of how many): measure this part alone, and merge later with
+    `merging.gather`. name, attribution: of the corpus, for people. column: of Parquet and JSONL files, with the text.
+    stop: asked between blocks; True ends the building.
 
     The bytes do not depend on workers, executor, order or interruptions (see `manifest`). Returns None where blocks are
     left: stopped, or another shard's. Raises ValueError for a corpus without a text or one that cannot be read, a

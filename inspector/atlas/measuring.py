@@ -36,7 +36,7 @@ _NEIGHBOURS = {"previous": -1, "self": 0, "next": 1}
 
 @dataclass(frozen=True)
 class HeadSite:
-    """One attention call of the model, and the places of its heads among all N: stream, layer and call as in a trace."""
+    """One attention call of the model, stream, layer and call as in a trace, and its heads' places among all N."""
 
     stream: str
     layer: int
@@ -46,7 +46,7 @@ class HeadSite:
 
 @dataclass(frozen=True)
 class Band:
-    """Weights [B, H, queries, T] of a block of query rows of one call, for others who need them while they are there."""
+    """Weights [B, H, queries, T] of a block of query rows of one call, for others who need them too."""
 
     site: HeadSite
     queries: slice
@@ -194,7 +194,7 @@ class _Batch:
 
 
 def _weights(call: AttentionCall, rows: slice) -> Tensor:
-    """Compute the shares of a block of rows with all keys: float32 [B, H, rows, T], as `WeightBlock.shares` has them."""
+    """Compute the shares of a block of rows with all keys, as `WeightBlock.shares` has them: [B, H, rows, T]."""
     attended = attend_rows(call.function, call.query[:, :, rows], call.key, call.value, mask=call.mask, rows=rows)
     weights = attended.weights.float()
     keys = call.key.shape[2]
@@ -336,7 +336,7 @@ class _Sums:
 
     def _add_pairs(self, weights: Tensor, rows: slice) -> None:
         """Keep each text's strongest weight between two different tokens of its own; the first of equal ones."""
-        count, keys = weights.shape[2:]
+        keys = weights.shape[3]
         hidden = self._special[:, None, :] | self._query_special[:, rows, None]  # [B, rows, T]
         if not self._between:
             own = torch.arange(rows.start, rows.stop, device=self._device)[:, None]

@@ -7,7 +7,7 @@ Shapes: M measures, N heads, B texts of a block.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -216,7 +216,7 @@ def _hashes(ids: NDArray[np.int64]) -> NDArray[np.uint64]:
     return mixed
 
 
-def _table(rows: list[tuple[object, ...]], schema: pa.Schema) -> pa.Table:
+def _table(rows: Sequence[tuple[object, ...]], schema: pa.Schema) -> pa.Table:
     columns = list(zip(*rows, strict=True)) if rows else [() for _ in schema]
     arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
     return pa.Table.from_arrays(arrays, schema=schema)

@@ -17,7 +17,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import cycle, islice
 from pathlib import Path
 
@@ -69,12 +70,11 @@ def throughput(lines: list[str], model: str) -> float:
     print(f"{len(lines):,} texts of {sum(len(one.encoding) for one in inputs) / len(inputs):.1f} tokens")
     best = 0.0
     for _ in range(2):
-        padded = timed(lambda: plain(eager, inputs, by_length=False))
-        sorted_ = timed(lambda: plain(eager, inputs, by_length=True))
+        padded = timed(partial(plain, eager, inputs, by_length=False))
+        sorted_ = timed(partial(plain, eager, inputs, by_length=True))
         with tempfile.TemporaryDirectory() as out:
             manifest = plan(loaded, [Text(line) for line in lines], folder=Path(out), corpus="benchmark")
-            task = MeasureBlock(Path(out), loaded)
-            own = timed(lambda: [task(number) for number in range(len(manifest.blocks))])
+            own = timed(partial(run, MeasureBlock(Path(out), loaded), range(len(manifest.blocks))))
         print(
             f"plain eager forward {padded:.1f} s as the texts come, {sorted_:.1f} s sorted by length; atlas with all "
             f"measures, files included, {own:.1f} s: {sorted_ / own:.2f} x of sorted, {padded / own:.2f} x of unsorted"
@@ -107,9 +107,9 @@ def plain(eager: torch.nn.Module, inputs: list[ModelInputs], *, by_length: bool)
             eager(input_ids=ids, attention_mask=keep, output_attentions=True)
 
 
-def timed(work: object) -> float:
+def timed(work: Callable[[], object]) -> float:
     begun = time.perf_counter()
-    work()  # type: ignore[operator]
+    work()
     return time.perf_counter() - begun
 
 
