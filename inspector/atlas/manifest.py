@@ -40,7 +40,7 @@ class Site:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What an atlas is made of.
+    """Everything that an atlas is made of.
 
     model, model_hash: the model's id, and SHA-256 of its weights, configuration and tokenizer. corpus: name for
     people; corpus_hash: of all texts in their order. texts: how many; blocks: SHA-256 of each block's file of texts.

@@ -1,4 +1,4 @@
-"""What an atlas costs beside a plain forward, what a second worker gives, and memory over ten times the texts.
+"""Time of an atlas beside a plain forward, gain of a second worker, and memory over ten times the texts.
 
 python -m tests.benchmarks.atlas FILE [--model minilm] [--texts 2000] [--seconds 60]
 
