@@ -18,6 +18,7 @@ from inspector.views.attention import (
     reading,
     rollout,
     room,
+    usual,
     view_options,
     why,
 )
@@ -152,6 +153,8 @@ def explorer() -> None:
         more = "" if rolled or which.name else said.also(read)
         if more:
             st.markdown(more)
+        if not (rolled or which.name):
+            usual.draw(inspected, told, site=site, head=number)
     why.draw(inspected, site=site, number=number, query=pinned[-1] if pinned else None, key=key)
     st.caption(quantities.differs(kind, trace, site=site))
     if kind.name != "weights" and (options.words or options.renormalise):

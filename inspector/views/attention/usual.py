@@ -1,0 +1,41 @@
+"""The open head on this text beside the same head over a corpus, where an atlas of the model is at hand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from inspector.heads import END_TOKENS, START_TOKENS
+from inspector.wording.english import atlas as said
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from inspector.atlas.library import Shelf
+    from inspector.trace import AttentionSite
+    from inspector.views.shell.session import Inspected
+
+
+def draw(inspected: Inspected, numbers: pd.Series[float], *, site: AttentionSite, head: int) -> None:
+    """Say by what the head is most unusual on this text; nothing where no atlas of the model is at hand."""
+    from inspector.atlas.standing import most_unusual
+
+    shelf = _shelf(inspected)
+    if shelf is None or not shelf.atlases:
+        return
+    atlas = shelf.atlases[0]
+    place = atlas.place(layer=site.layer, head=head, stream=site.stream, call=site.call)
+    found = most_unusual(atlas, place, numbers.to_dict())
+    if found is not None:
+        start, end = (
+            next((key for key in site.keys if key in names), names[0]) for names in (START_TOKENS, END_TOKENS)
+        )
+        st.markdown(said.standing(found, start=start, end=end))
+
+
+def _shelf(inspected: Inspected) -> Shelf | None:
+    from inspector.atlas import library
+
+    loaded = inspected.loaded
+    return None if loaded is None else library.of(loaded)
