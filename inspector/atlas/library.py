@@ -39,7 +39,7 @@ def kept() -> Path:
 
 def shipped() -> tuple[str, ...]:
     """The ids of the models that have a shipped atlas."""
-    return tuple(sorted(path.name for path in SHIPPED.iterdir() if (path / ABOUT).is_file()))
+    return tuple(sorted(path.parent.name for path in SHIPPED.glob(f"*/{ABOUT}")))
 
 
 def of(loaded: LoadedModel) -> Shelf:
