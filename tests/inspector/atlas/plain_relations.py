@@ -27,7 +27,7 @@ class Sentence:
 
 @dataclass
 class Plain:
-    """How often each (relation, direction, half) is there, and is found by a head or an offset."""
+    """Counts of each (relation, direction, half): how often it is there, and found by a head or an offset."""
 
     totals: Counter[tuple[str, str, str]]
     hits: Counter[tuple[str, str, str, int]]
