@@ -1,23 +1,218 @@
-"""Reads a corpus text by text, from files of several kinds or from any iterable; nothing is ever held as a whole."""
+"""Reads a corpus text by text, from files of several kinds or from any iterable; nothing is ever held as a whole.
+
+The ending of a file's name says its kind:
+
+.txt, .text: a text in each line. .tsv: a text, a tab and its target; further columns, such as an attribution, are left
+out. .jsonl: an object in each line. .parquet: a table. .conllu: sentences of a treebank with their trees.
+
+White space around a line's text is left out; blank texts and nulls are skipped.
+"""
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import repeat
 from pathlib import Path
+from typing import cast
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from inspector.atlas import conllu
+from inspector.atlas.lines import MOST_CHARACTERS, check_length, read_lines, unreadable
 from inspector.atlas.texts import Text
+
+MOST_COLUMN_BYTES = 2**30  # of one column in a row group of a Parquet file, unpacked
+_TARGET = "target"
+_BATCH_ROWS = 256
+_BUFFER_BYTES = 2**20
+_MOST_BYTES_OF_A_CHARACTER = 4  # in UTF-8
+_Placed = tuple[str, Text]
+"""A text with its place (file and line), for messages."""
 
 
 def read(
     corpus: str | os.PathLike[str] | Sequence[os.PathLike[str]] | Iterable[str | Text], *, column: str = "text"
 ) -> Iterator[Text]:
-    """Yield the texts of a corpus; a str or a path is a file, other strings are texts."""
+    """Yield the texts of a corpus; a str or a path is a file, other strings are texts.
+
+    column: of Parquet and JSONL files, with the text; the column "target" is read where there is one. Raises
+    ValueError, with the file and the line, for a file that is missing or of an unknown kind, a text of more than
+    `lines.MOST_CHARACTERS`, one that is no UTF-8, broken CoNLL-U, a missing column, and a corpus without a text. Paths
+    of a list are looked at before the first is read.
+    """
+    if column == _TARGET:
+        raise ValueError("the column target holds targets, not texts; choose another column for the text")
     if isinstance(corpus, str | os.PathLike):
         corpus = [Path(corpus)]
-    for one in corpus:
+    if isinstance(corpus, Sequence):
+        for one in corpus:
+            if isinstance(one, os.PathLike):
+                _check_file(Path(one))
+    empty = True
+    for where, text in _texts(corpus, column):
+        if text.text.strip():
+            _check(text, where)
+            empty = False
+            yield text
+    if empty:
+        raise ValueError("the corpus has no text; give at least one")
+
+
+def _texts(corpus: Iterable[os.PathLike[str] | str | Text], column: str) -> Iterator[_Placed]:
+    for number, one in enumerate(corpus, start=1):
         if isinstance(one, os.PathLike):
-            with open(one, encoding="utf-8") as lines:
-                yield from (Text(line.strip()) for line in lines if line.strip())
+            path = Path(one)
+            _check_file(path)
+            yield from _READERS[path.suffix.lower()](path, column)
+        elif isinstance(one, str | Text):
+            yield f"text {number:,}", Text(one) if isinstance(one, str) else one
         else:
-            yield Text(one) if isinstance(one, str) else one
+            raise ValueError(f"text {number:,} of the corpus is of type {type(one).__name__}; give a str or a Text")
+
+
+def _check_file(path: Path) -> None:
+    try:
+        folder, there = path.is_dir(), path.is_file()
+    except OSError as error:
+        raise unreadable(path, error) from error
+    if folder:
+        raise ValueError(f"{path} is a folder; give the files in it")
+    if not there:
+        raise ValueError(f"{str(path)[:200]} is not there; give the path of a file, or texts in a list")
+    if path.suffix.lower() not in _READERS:
+        raise ValueError(f"{path} is a file of unknown kind; give one that ends in {', '.join(_READERS)}")
+
+
+def _check(text: Text, where: str) -> None:
+    for part in (text.text, text.target or ""):
+        check_length(part, where)
+        try:
+            part.encode()
+        except UnicodeEncodeError as error:
+            raise ValueError(f"{where}: character {error.start:,} is half a surrogate pair; remove it") from error
+
+
+def _lines(path: Path, column: str) -> Iterator[_Placed]:
+    for number, line in read_lines(path):
+        yield _place(path, number), Text(line.strip())
+
+
+def _pairs(path: Path, column: str) -> Iterator[_Placed]:
+    for number, line in read_lines(path):
+        if not line.strip():
+            continue
+        text, _, rest = line.partition("\t")
+        target = rest.partition("\t")[0].strip()
+        if not text.strip() or not target:
+            raise ValueError(f"{_place(path, number)} has no text and target; write both, with a tab between them")
+        yield _place(path, number), Text(text.strip(), target)
+
+
+def _objects(path: Path, column: str) -> Iterator[_Placed]:
+    for number, line in read_lines(path):
+        if not line.strip():
+            continue
+        where = _place(path, number)
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise ValueError(f"{where} is no JSON ({str(error)[:100]}); write one object in each line") from error
+        if not isinstance(row, dict):
+            raise ValueError(f"{where} is no object; write one in each line")
+        if column not in row:
+            raise _missing(where, column, list(row))
+        text, target = row[column], row.get(_TARGET)
+        if not isinstance(text, str | None) or not isinstance(target, str | None):
+            raise ValueError(f"{where} has a {column} or {_TARGET} that is no string; write strings")
+        yield where, Text(text or "", target)
+
+
+def _rows(path: Path, column: str) -> Iterator[_Placed]:
+    """Yield a table's texts. Values that repeat stay a dictionary, so a small file cannot unpack to a huge batch."""
+    try:
+        with pq.ParquetFile(path) as file:
+            columns = _columns(file, path, column)
+        with pq.ParquetFile(path, read_dictionary=columns, buffer_size=_BUFFER_BYTES) as file:
+            for number, (text, target) in enumerate(_cells(file, columns), start=1):
+                where = f"{path}, row {number:,}"
+                yield where, Text(_string(text, where) or "", _string(target, where))
+    except OSError as error:
+        raise unreadable(path, error) from error
+    except pa.ArrowException as error:
+        raise ValueError(f"{path} is damaged, or no Parquet ({str(error)[:200]}); write it again") from error
+
+
+def _columns(file: pq.ParquetFile, path: Path, column: str) -> list[str]:
+    """The names of the columns to read; ValueError where they cannot be."""
+    names = file.schema_arrow.names
+    if column not in names:
+        raise _missing(str(path), column, names)
+    columns = [name for name in (column, _TARGET) if name in names]
+    for name in columns:
+        _check_column(file, path, name)
+    return columns
+
+
+def _cells(file: pq.ParquetFile, columns: list[str]) -> Iterator[tuple[pa.Scalar, pa.Scalar | None]]:
+    for batch in file.iter_batches(_BATCH_ROWS, columns=columns, use_threads=False):
+        text, *target = (batch.column(name) for name in columns)
+        yield from zip(text, target[0] if target else repeat(None, batch.num_rows), strict=True)
+
+
+def _check_column(file: pq.ParquetFile, path: Path, name: str) -> None:
+    """Raise ValueError for a column that is no strings, or is there twice, or that claims too much."""
+    if file.schema_arrow.names.count(name) > 1:
+        raise ValueError(f"{path} has the column {name} more than once; rename one")
+    kind = file.schema_arrow.field(name).type
+    held = kind.value_type if pa.types.is_dictionary(kind) else kind
+    if not pa.types.is_string(held) and not pa.types.is_large_string(held):
+        raise ValueError(f"{path} has a column {name} of {kind}; write strings")
+    place = next(i for i in range(file.metadata.num_columns) if file.schema.column(i).path == name)
+    for group in range(file.num_row_groups):
+        size = file.metadata.row_group(group).column(place).total_uncompressed_size
+        if size > MOST_COLUMN_BYTES:
+            raise ValueError(
+                f"{path}, row group {group}: column {name} unpacks to {size:,} bytes, at most {MOST_COLUMN_BYTES:,}; "
+                "write smaller row groups"
+            )
+
+
+def _string(value: pa.Scalar | None, where: str) -> str | None:
+    if isinstance(value, pa.DictionaryScalar):
+        value = value.value
+    if value is None or not value.is_valid:
+        return None
+    content = value.as_buffer()
+    if content.size > MOST_CHARACTERS * _MOST_BYTES_OF_A_CHARACTER:
+        raise ValueError(f"{where} has {content.size:,} bytes, and a text {MOST_CHARACTERS:,} characters; cut it")
+    try:
+        return cast("str", value.as_py())
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{where}: byte {error.start:,} of the text is no UTF-8; save it as UTF-8") from error
+
+
+def _sentences(path: Path, column: str) -> Iterator[_Placed]:
+    for number, text in enumerate(conllu.read(path), start=1):
+        yield f"{path}, sentence {number:,}", text
+
+
+def _place(path: Path, line: int) -> str:
+    return f"{path}, line {line}"
+
+
+def _missing(where: str, column: str, names: Sequence[str]) -> ValueError:
+    there = ", ".join(name[:40] for name in names[:8]) or "none"
+    return ValueError(f"{where} has no column {column} (there are: {there}); name the one with the text")
+
+
+_READERS: dict[str, Callable[[Path, str], Iterator[_Placed]]] = {
+    ".txt": _lines,
+    ".text": _lines,
+    ".tsv": _pairs,
+    ".jsonl": _objects,
+    ".parquet": _rows,
+    ".conllu": _sentences,
+}

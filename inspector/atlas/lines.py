@@ -1,0 +1,53 @@
+"""Lines of a file that anybody may have written: UTF-8, each of bounded length, with its number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+MOST_LINE_BYTES = 4 * 2**20
+MOST_CHARACTERS = 100_000  # of one text
+
+
+def read_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield each line's number, from 1, and its characters without the end of the line (LF or CRLF).
+
+    A byte order mark is left out. Raises ValueError, with the file and the line, for more than MOST_LINE_BYTES, of
+    which no more are read, for bytes that are no UTF-8, and where the file cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            yield from _decoded(path, file)
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def unreadable(path: Path, error: OSError) -> ValueError:
+    """The refusal of a file that the system does not give."""
+    return ValueError(f"{path} cannot be read ({error.strerror or error}); give a file that you may read")
+
+
+def check_length(text: str, where: str) -> None:
+    """Raise ValueError for a text of more than MOST_CHARACTERS. where: its file and line, for the message."""
+    if len(text) > MOST_CHARACTERS:
+        raise ValueError(f"{where} has {len(text):,} characters, and a text at most {MOST_CHARACTERS:,}; cut it")
+
+
+def _decoded(path: Path, file: BinaryIO) -> Iterator[tuple[int, str]]:
+    before = 0
+    for number, line in enumerate(iter(lambda: file.readline(MOST_LINE_BYTES + 1), b""), start=1):
+        if len(line) > MOST_LINE_BYTES:
+            raise ValueError(f"{path}, line {number} has more than {MOST_LINE_BYTES:,} bytes; cut it")
+        try:
+            characters = line.decode()
+        except UnicodeDecodeError as error:
+            place = before + error.start
+            raise ValueError(
+                f"{path}, line {number}: byte {place:,} of the file (0x{line[error.start]:02x}) is no UTF-8; "
+                "save it as UTF-8"
+            ) from error
+        before += len(line)
+        if number == 1:
+            characters = characters.removeprefix("\ufeff")
+        yield number, characters.removesuffix("\n").removesuffix("\r")
