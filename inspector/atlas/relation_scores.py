@@ -28,8 +28,9 @@ _NEAREST_FIRST = np.array(sorted(range(len(OFFSETS)), key=lambda place: (abs(OFF
 def scores(counts: RelationCounts, heads: pd.DataFrame, *, minimum: int = MINIMUM) -> pd.DataFrame:
     """Score every head on every relation that is there `minimum` times in each half, in each direction.
 
-    heads: a row of stream, layer, call and head for each of the N heads, in their order. Returns a row per relation,
-    direction and head:
+    heads: a row of stream, layer, call and head for each of the N heads, in their order. Relations are those of a text
+    that is read, so in an encoder-decoder the encoder's heads alone have scores. Returns a row per relation, direction
+    and head:
 
     chosen_share, chosen_total: in the half that chooses, how often the head finds the governor, share 0..1, and how
         often the relation is there.
@@ -47,9 +48,12 @@ def scores(counts: RelationCounts, heads: pd.DataFrame, *, minimum: int = MINIMU
         )
     if minimum < 1:
         raise ValueError(f"minimum is {minimum}; a share takes at least 1 occurrence")
+    streams = heads["stream"].to_numpy()
+    read = streams == ("encoder" if "encoder" in streams else "decoder")  # [N]
+    heads = heads[read]
     relations, directions = np.nonzero(counts.totals.min(axis=-1) >= minimum)  # [S] each
     totals = counts.totals[relations, directions]  # [S, halves]
-    hits = counts.hits[relations, directions]  # [S, halves, N]
+    hits = counts.hits[relations, directions][..., read]  # [S, halves, heads]
     offset_hits = counts.offset_hits[relations, directions]  # [S, halves, OFFSETS]
     offsets = _NEAREST_FIRST[offset_hits[:, 0, _NEAREST_FIRST].argmax(axis=-1)]
     found = offset_hits[np.arange(len(offsets)), 1, offsets]

@@ -60,6 +60,16 @@ def test_a_head_and_an_offset_are_chosen_on_one_half_and_scored_on_the_other(cou
     assert chosen["baseline_low"] < 0.3 < chosen["baseline_high"]
 
 
+def test_heads_that_read_no_text_with_a_tree_have_no_scores(counts) -> None:
+    pair = HEADS.assign(stream=["encoder", "decoder", "cross"])
+    table = scores(counts, pair)
+    assert set(table["stream"]) == {"encoder"}
+    assert len(table) == 2
+    whole = scores(counts, HEADS)
+    pd.testing.assert_frame_equal(table, whole[(whole["layer"] == 0) & (whole["head"] == 0)].reset_index(drop=True))
+    assert len(scores(counts, HEADS.assign(stream="decoder"))) == len(whole)
+
+
 def test_relations_that_are_too_rare_have_no_rows(counts) -> None:
     assert len(scores(counts, HEADS, minimum=31)) == 0
     assert len(scores(counts, HEADS, minimum=1)) == 2 * 2 * 3
