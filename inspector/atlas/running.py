@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
+import signal
+from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
-from typing import TypeVar
+from multiprocessing import connection
+from threading import Thread
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -34,7 +36,8 @@ def run(
     nothing new and returns once what is at work is done. ahead: units handed over at once, so that memory does not grow
     with the numbers.
 
-    The first error ends the run and is raised. Raises ValueError where a worker died.
+    The first error ends the run: what is at work is finished, then the error is raised. Raises ValueError where a
+    worker died. Ctrl-C ends the processes at once, and where this process is killed they end too.
     """
     asked = stop or (lambda: False)
     told = on_done or (lambda number, result: None)
@@ -68,18 +71,27 @@ def _submit(
                 return
             done, _ = wait(at_work, return_when=FIRST_COMPLETED, timeout=1)
             for future in done:
-                told(at_work.pop(future), future.result())
+                number = at_work.pop(future)
+                if (error := future.exception()) is not None:
+                    _finish(at_work)
+                    raise error
+                told(number, future.result())
             if asked():
                 for future in [future for future in at_work if future.cancel()]:
                     del at_work[future]
-    except BrokenProcessPool as error:
+    except BrokenExecutor as broken:
         raise ValueError(
             "a worker died: killed from outside, or out of memory. What is done is kept; run the same again, with "
             "fewer workers where memory is short"
-        ) from error
+        ) from broken
     finally:
         for future in at_work:
             future.cancel()
+
+
+def _finish(futures: Collection[Future[Any]]) -> None:
+    """Cancel what waits, and wait for what is at work."""
+    wait([future for future in futures if not future.cancel()])
 
 
 @contextmanager
@@ -87,10 +99,10 @@ def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
     """Start processes afresh, each with one thread: a fork of a process with torch's threads may hang."""
     before = {name: os.environ.get(name) for name in _ONE_THREAD}
     os.environ.update(_ONE_THREAD)  # children read it before torch is imported
-    pool = ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"))
+    pool = ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"), initializer=_begin)
     try:
         yield pool
-    except BaseException:
+    except (KeyboardInterrupt, SystemExit):
         for process in list((pool._processes or {}).values()):  # a unit takes seconds; who asked to end does not wait
             process.terminate()
         raise
@@ -101,3 +113,16 @@ def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = value
+
+
+def _begin() -> None:
+    """Set up a worker: Ctrl-C, which reaches it too, is its parent's to answer; and it outlives no parent."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
+
+
+def _end_with(sentinel: int) -> None:
+    connection.wait([sentinel])
+    os._exit(1)
