@@ -157,9 +157,11 @@ def _columns(file: pq.ParquetFile, path: Path, column: str) -> list[str]:
 
 
 def _cells(file: pq.ParquetFile, columns: list[str]) -> Iterator[tuple[pa.Scalar, pa.Scalar | None]]:
-    for batch in file.iter_batches(_BATCH_ROWS, columns=columns, use_threads=False):
-        text, *target = (batch.column(name) for name in columns)
-        yield from zip(text, target[0] if target else repeat(None, batch.num_rows), strict=True)
+    # One reader a row group: a reader of them all keeps what it has passed.
+    for group in range(file.num_row_groups):
+        for batch in file.iter_batches(_BATCH_ROWS, row_groups=[group], columns=columns, use_threads=False):
+            text, *target = (batch.column(name) for name in columns)
+            yield from zip(text, target[0] if target else repeat(None, batch.num_rows), strict=True)
 
 
 def _check_column(file: pq.ParquetFile, path: Path, name: str) -> None:

@@ -1,6 +1,7 @@
 """Texts of files of every kind, in order and one at a time; a sentence for every file that cannot be read."""
 
 import json
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -172,6 +173,31 @@ def test_a_table_that_unpacks_to_too_much_is_refused_before_it_is_read(tmp_path,
     monkeypatch.setattr(corpus, "MOST_COLUMN_BYTES", 100_000)
     with pytest.raises(ValueError, match=r"row group 0: column text unpacks to 9\d\d,\d{3} bytes, at most 100,000"):
         next(read(path))
+
+
+def test_memory_does_not_grow_with_a_table(tmp_path) -> None:
+    def most_bytes(row_groups: int) -> int:
+        path = tmp_path / f"{row_groups}.parquet"
+        texts = [f"{number:05d}" * 100 for number in range(1000)]
+        table(path, {"text": texts * row_groups}, row_group_size=1000, compression="none")
+        before = pa.total_allocated_bytes()
+        found = read(path)
+        return max(pa.total_allocated_bytes() - before for number, _ in enumerate(found) if number % 100 == 0)
+
+    assert most_bytes(20) <= 1.5 * most_bytes(2)
+
+
+def test_lines_are_never_held_as_a_whole(tmp_path) -> None:
+    path = tmp_path / "a.txt"
+    with path.open("wb") as file:
+        file.truncate(10**8)  # a line that takes no room on the disk
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match="line 1 has more than 4,194,304 bytes"):
+            next(read(path))
+        assert tracemalloc.get_traced_memory()[1] < 4 * MOST_LINE_BYTES
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_damaged_table_is_refused(tmp_path) -> None:
