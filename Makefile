@@ -35,7 +35,7 @@ lint: .venv/.dev
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
 	touch $@
 
-.venv/.dev: requirements-dev.txt .venv/.app
+.venv/.dev: requirements-dev.txt requirements-cluster.txt .venv/.app
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	touch $@
 

@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 ROOT = Path(__file__).parents[1]
 PATH = ROOT / "constraints.txt"
 HEAD = """\
-# The version of every package that the requirements files bring, and of all that these need in turn; both files read
+# The version of every package that the requirements files bring, and of all that these need in turn; these files read
 # this list. `make constraints` writes it, tests/test_constraints.py holds what is installed to it. Resolved on Linux
 # with Python {python}; nvidia-*, cuda-* and triton belong to PyPI's build of torch, the CPU build brings none.
 # No hashes: one hash makes pip ask for the hash of every package, and torch's wheel differs by platform and by index
@@ -27,8 +27,8 @@ HEAD = """\
 
 
 def direct() -> list[str]:
-    """List the requirements that the two files name, without comments and options."""
-    files = (ROOT / "requirements.txt", ROOT / "requirements-dev.txt")
+    """List the requirements that the files name, without comments and options."""
+    files = [ROOT / f"requirements{part}.txt" for part in ("", "-cluster", "-dev")]
     lines = [line.split("#")[0].strip() for file in files for line in file.read_text(encoding="utf-8").splitlines()]
     return [line for line in lines if line and not line.startswith("-")]
 

@@ -21,6 +21,7 @@ from inspector import atlas
 from inspector.atlas import measures, planning
 from inspector.atlas.merging import gather
 from inspector.atlas.opened import Atlas
+from inspector.atlas.ray_cluster import RayExecutor, connect
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -46,6 +47,10 @@ def _parser() -> argparse.ArgumentParser:
     build.add_argument("--workers", type=_positive, default=1, help="processes, one thread each (default 1)")
     build.add_argument(
         "--ray", metavar="ADDRESS", nargs="?", const="", help="run on a Ray cluster; local without address"
+    )
+    build.add_argument("--gpus", type=float, default=0.0, help="GPUs of each Ray task (default 0)")
+    build.add_argument(
+        "--ray", metavar="ADDRESS", nargs="?", const="", help="run on a Ray cluster; here without ADDRESS"
     )
     build.add_argument("--gpus", type=float, default=0.0, help="GPUs of each Ray task (default 0)")
     build.add_argument("--shard", type=_shard, metavar="3/64", help="measure this part alone, and merge later")
@@ -108,7 +113,12 @@ def _build(chosen: argparse.Namespace) -> int:
         options = {"out": chosen.out, "shard": chosen.shard, "allow_mixed": chosen.allow_mixed, "on_progress": tell}
         options |= {"resume": not chosen.no_resume, "name": chosen.name, "attribution": chosen.attribution}
         options |= {"block_texts": chosen.block_texts, "column": chosen.column, "stop": lambda: stop.asked}
-        made = atlas.build(chosen.model, chosen.corpus, workers=chosen.workers, **options)
+        if chosen.ray is None:
+            made = atlas.build(chosen.model, chosen.corpus, workers=chosen.workers, **options)
+        else:
+            cores = chosen.workers if chosen.workers > 1 else None
+            with connect(chosen.ray or None, workers=cores), RayExecutor(gpus=chosen.gpus) as executor:
+                made = atlas.build(chosen.model, chosen.corpus, executor=executor, **options)
     if made is None:
         print(f"{chosen.out} has blocks left: build again, or merge it with the other shards.")
         return 2 if chosen.shard is None else 0
