@@ -277,6 +277,7 @@ class _Sums:
         self._received = self._zeros(keys.length)
         self._patterns = self._zeros(len(_OFFSETS) + 1)
         self._weighted = self._zeros(keys.length)
+        self._moved = self._zeros()
         self._weighted_neighbours = self._zeros(len(_NEIGHBOURS))
         self._pair_weight = torch.full((texts, heads), -1.0, device=self._device)
         self._pair = torch.zeros((2, texts, heads), dtype=torch.int64, device=self._device)
@@ -320,10 +321,14 @@ class _Sums:
         return torch.where(self._candidates[:, None, None], without, weights.amax(dim=-1))
 
     def _add_weighted(self, weights: Tensor, rows: slice) -> None:
-        """Add the rows of N_ij = A_ij ||f(x_j)|| / sum_k A_ik ||f(x_k)|| (Kobayashi et al. 2020)."""
+        """Add the rows of N_ij = A_ij ||f(x_j)|| / sum_k A_ik ||f(x_k)|| (Kobayashi et al. 2020), where that is defined.
+
+        A query whose keys add nothing (a pruned head, a first token without a value) has no row of N.
+        """
         assert self._norms is not None
         mass = (weights @ self._norms[..., None])[..., 0]  # [B, H, rows]
         share = torch.where(mass > 0, 1 / mass, 0.0)
+        self._moved += (mass > 0).sum(dim=-1)
         self._weighted += (share[:, :, None] @ weights)[:, :, 0] * self._norms
         if self._between:
             return
@@ -373,7 +378,7 @@ class _Sums:
         if not self._between:
             found |= self._by_offset(count)
         if self._norms is not None:
-            found |= self._norm_weighted(count)
+            found |= self._norm_weighted()
         return found
 
     def _by_kind(self, mean_row: Tensor, prefix: str) -> dict[str, Tensor]:
@@ -402,7 +407,8 @@ class _Sums:
             found[name] = torch.where(have > 0, self._masses[..., number] / have, torch.nan)
         return found
 
-    def _norm_weighted(self, count: int) -> dict[str, Tensor]:
+    def _norm_weighted(self) -> dict[str, Tensor]:
+        count = torch.where(self._moved > 0, self._moved, torch.nan)[..., None]  # queries that have a row of N
         mean_row = self._weighted / count
         found = {"norm_first": mean_row[..., 0], **self._by_kind(mean_row, "norm_")}
         if not self._between:

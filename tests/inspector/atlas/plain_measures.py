@@ -45,12 +45,19 @@ class Maps:
 
     @cached_property
     def norm_weighted(self) -> Array:
-        """N[i, j] = A[i, j] ||f(x_j)|| / sum_k A[i, k] ||f(x_k)|| (Kobayashi et al. 2020), [H, Q, T]."""
-        _, queries, _ = self.shape
-        shares = np.zeros(self.shape)
-        for query in range(queries):
-            moved = self.weights[:, query] * self.lengths
-            shares[:, query] = moved / moved.sum(axis=1, keepdims=True)
+        """N[i, j] = A[i, j] ||f(x_j)|| / sum_k A[i, k] ||f(x_k)|| (Kobayashi et al. 2020), [H, Q, T].
+
+        A query whose keys move nothing has no row. Means are over the queries that have one, so that of the others is 0
+        and each row counts Q / (such queries) times; NaN where there are none.
+        """
+        heads, queries, _ = self.shape
+        shares = np.full(self.shape, np.nan)
+        for head in range(heads):
+            moved = [self.weights[head, query] * self.lengths[head] for query in range(queries)]
+            rows = sum(row.sum() > 0 for row in moved)
+            for query, row in enumerate(moved):
+                if rows > 0:
+                    shares[head, query] = row / row.sum() * queries / rows if row.sum() > 0 else 0.0
         return shares
 
     def nothing(self) -> Array:

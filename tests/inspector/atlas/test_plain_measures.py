@@ -31,9 +31,12 @@ def encoding(tokens: tuple[str, ...] = TOKENS, words: tuple[int | None, ...] = W
     )
 
 
-def of_one_head(weights: np.ndarray, *, causal: bool = False, one_text: bool = True) -> Mapping[str, float]:
-    lengths = np.arange(1.0, len(TOKENS) + 1)[None]
-    found = measured(Maps(weights[None], lengths, encoding(), one_text=one_text, causal=causal))
+def of_one_head(
+    weights: np.ndarray, *, causal: bool = False, one_text: bool = True, lengths: np.ndarray | None = None
+) -> Mapping[str, float]:
+    """Measure one map; the lengths of what keys add are 1, 2, ... unless given."""
+    own = np.arange(1.0, len(TOKENS) + 1) if lengths is None else lengths
+    found = measured(Maps(weights[None], own[None], encoding(), one_text=one_text, causal=causal))
     return {name: float(numbers[0]) for name, numbers in found.items()}
 
 
@@ -90,6 +93,15 @@ def test_a_causal_head_counts_the_queries_that_saw_a_target() -> None:
     assert found["duplicate"] == pytest.approx(1 / 6)  # the second "a" alone, one of whose six keys is the first
     assert found["induction"] == pytest.approx(1 / 6)  # and another one is behind it
     assert found["word"] == pytest.approx(1 / 4)  # "##c" alone
+
+
+def test_queries_whose_keys_move_nothing_have_no_share() -> None:
+    lengths = np.array([0.0, 1, 1, 1, 1, 1, 1, 1, 1])
+    found = of_one_head(np.eye(len(TOKENS)), lengths=lengths)
+    assert (found["norm_self"], found["norm_cls"]) == (pytest.approx(1.0), 0.0)
+    assert found["norm_sep"] == pytest.approx(1 / 8)
+    of_nothing = of_one_head(np.eye(len(TOKENS)), lengths=np.zeros(len(TOKENS)))
+    assert all(math.isnan(number) == name.startswith("norm_") for name, number in of_nothing.items())
 
 
 def test_classes_of_tokens_share_everything_out() -> None:
