@@ -125,8 +125,7 @@ def distance(maps: Maps) -> Array:
         return maps.nothing()
     total = np.zeros(heads)
     for query in range(queries):
-        for key in range(keys):
-            total += maps.weights[:, query, key] * abs(query - key)
+        total += maps.weights[:, query] @ np.array([abs(query - key) for key in range(keys)], np.float64)
     return total / queries
 
 
@@ -164,11 +163,7 @@ def part(maps: Maps, number: int) -> Array:
 
 def column(weights: Array, key: int) -> Array:
     """mean_i A[i, key], [H]."""
-    heads, queries, _ = weights.shape
-    total = np.zeros(heads)
-    for query in range(queries):
-        total += weights[:, query, key]
-    return total / queries
+    return weights[:, :, key].mean(axis=1)
 
 
 # --- what the keys are -------------------------------------------------------------------------------------------
