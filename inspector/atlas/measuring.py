@@ -321,7 +321,7 @@ class _Sums:
         return torch.where(self._candidates[:, None, None], without, weights.amax(dim=-1))
 
     def _add_weighted(self, weights: Tensor, rows: slice) -> None:
-        """Add the rows of N_ij = A_ij ||f(x_j)|| / sum_k A_ik ||f(x_k)|| (Kobayashi et al. 2020), where that is defined.
+        """Add the rows of N_ij = A_ij ||f(x_j)|| / sum_k A_ik ||f(x_k)|| (Kobayashi et al. 2020).
 
         A query whose keys add nothing (a pruned head, a first token without a value) has no row of N.
         """
