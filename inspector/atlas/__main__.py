@@ -46,10 +46,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     build.add_argument("--workers", type=_positive, default=1, help="processes, one thread each (default 1)")
     build.add_argument(
-        "--ray", metavar="ADDRESS", nargs="?", const="", help="run on a Ray cluster; local without address"
-    )
-    build.add_argument("--gpus", type=float, default=0.0, help="GPUs of each Ray task (default 0)")
-    build.add_argument(
         "--ray", metavar="ADDRESS", nargs="?", const="", help="run on a Ray cluster; here without ADDRESS"
     )
     build.add_argument("--gpus", type=float, default=0.0, help="GPUs of each Ray task (default 0)")
