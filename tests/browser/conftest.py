@@ -46,12 +46,14 @@ PAGES = {
     "/batch": "canvas",
     "/lab": "text=Nothing is trained yet",
     "/training": ".js-plotly-plot",
+    "/atlas": "canvas",
 }
 GROUPS = {
     "Read": ("Attention", "Compare", "Scores", "What if"),
     "Inside": ("Block", "LayerNorm", "Positions", "Costs"),
     "Write": ("Generate", "Time"),
     "Learn": ("Questions", "Tokens", "Batch", "Lab", "Training"),
+    "Corpus": ("Atlas",),
 }
 # Notes what is sent to the server; whatever is sent asks for a run of the page.
 NOTE = """() => {

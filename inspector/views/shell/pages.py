@@ -48,6 +48,7 @@ GROUPS = {
         ("lab/page", "lab", "Lab", "science", "Train two tiny networks, and see what a switch changes."),
         ("training/page", "training", "Training", "timeline", "See how the shipped models learned."),
     ),
+    "Corpus": (("atlas/page", "atlas", "Atlas", "map", "See what every head does over thousands of texts."),),
 }
 PURPOSES = {address: purpose for listed in GROUPS.values() for _, address, _, _, purpose in listed}
 TITLES = {address: title for listed in GROUPS.values() for _, address, title, _, _ in listed}

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from math import floor
 
+from inspector.atlas import Atlas
 from inspector.atlas.standing import Standing
-from inspector.wording.english.phrases import share
+from inspector.readings.atlas import Grid
+from inspector.wording.english.phrases import listed, share
+from models.formatting import layer_name
 
 _GIVES = {
     "self": "to the token itself",
@@ -32,3 +35,44 @@ def standing(found: Standing, *, start: str, end: str) -> str:
     gives = f"This head gives {share(found.value)} {goes} here"
     said = f"{gives}: {'more' if found.more else 'less'} than in {part}"
     return f"{said}." if found.unusual else f"{said}, which is nothing unusual."
+
+
+_REST = {
+    "cls": "on [CLS]",
+    "sep": "on [SEP]",
+    "first": "on the first token",
+    "previous": "on the token before",
+    "next": "on the token behind",
+    "self": "on the token itself",
+    "punctuation": "on punctuation",
+}
+
+
+def grid(found: Grid) -> str:
+    """Say what the heads do over all texts, with their numbers."""
+    over = f"Over {found.texts:,} texts"
+    counted = [f"{count} {'rests' if count == 1 else 'rest'} {_REST[name]}" for name, count in found.counts.items()]
+    first = f"{over}, none of the {found.heads} heads gives half of its weight to one kind of token"
+    if counted:
+        first = f"{over}, of {found.heads} heads {listed(counted)} (more than half of the weight, on average)"
+    return f"{first}."
+
+
+def name(atlas: Atlas, place: int) -> str:
+    """Name a head of an atlas: "Layer 3, head 7", with its stream where there are several."""
+    own = atlas.heads.iloc[place]
+    several = atlas.heads["stream"].nunique() > 1
+    layer = layer_name(int(own["layer"]), int(own["call"])).capitalize()
+    stream = f", {own['stream']}" if several else ""
+    return f"{layer}, head {own['head']}{stream}"
+
+
+def corpus(atlas: Atlas) -> str:
+    """Say over which texts an atlas is, and whose they are."""
+    counted = atlas.counted
+    said = f"Over {counted.read:,} texts with {counted.tokens:,} tokens: {atlas.manifest.corpus}."
+    cut = f" {counted.cut:,} were cut to the longest text that the model reads." if counted.cut else ""
+    unread = f" {counted.unread:,} had nothing to read." if counted.unread else ""
+    whose = f" {atlas.manifest.attribution}." if atlas.manifest.attribution else ""
+    mixed = " Some were measured on other processors: their numbers are equal to 1e-5 only." if atlas.mixed else ""
+    return f"{said}{cut}{unread}{whose}{mixed}"

@@ -39,6 +39,7 @@ PATHS = {  # by the page's title; seen from the frame, which lies in shell/
     "Batch": "../batch/page.py",
     "Lab": "../lab/page.py",
     "Training": "../training/page.py",
+    "Atlas": "../atlas/page.py",
 }
 READING = tuple(page for page in PATHS if page not in ("Lab", "Training"))  # the pages that read the sidebar's text
 EXAMPLE = "The cat sat on the mat because it was tired."  # the text that the page starts with

@@ -1,0 +1,1 @@
+"""The page Atlas: what every head of a model does over a corpus."""

@@ -1,0 +1,99 @@
+"""What the grid of an atlas is coloured by: a measure, or how well a head finds a relation's governors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from numpy.typing import NDArray
+
+from inspector.atlas import Atlas, measures, relation_scores
+from inspector.atlas.relations import DIRECTIONS
+from inspector.views.shell import link, session
+
+FIRST = "previous"
+_UNITS = {"share": "mean share", "nats": "mean, nats", "tokens": "mean, tokens"}
+GROUPS = {
+    "head": "what a head does",
+    "offset": "by offset",
+    "part": "by part of the text",
+    "class": "by class of token",
+    "norm-weighted": "weighted by what is moved",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Colour:
+    """One number for each head, float64 [N], NaN where it has none.
+
+    key: in the link, a measure's name or "nsubj governor". title: in words. quantity: of a cell. top: the end of the
+    colour scale; the largest value where None. python: the lines that give the numbers.
+    """
+
+    key: str
+    title: str
+    values: NDArray[np.float64]
+    quantity: str
+    top: float | None
+    python: str
+
+
+def scores(atlas: Atlas) -> pd.DataFrame | None:
+    """The scores of all relations; None without a treebank."""
+    if atlas.relations is None:
+        return None
+    counts = atlas.relations
+    return session.cached(("atlas scores", atlas.manifest.key), lambda: relation_scores.scores(counts, atlas.heads))
+
+
+def options(atlas: Atlas) -> list[str]:
+    """The keys of all that a grid can be coloured by: measures first, then relations in both directions."""
+    means = atlas.statistics.mean
+    names = [name for number, name in enumerate(measures.NAMES) if np.isfinite(means[number]).any()]
+    table = scores(atlas)
+    relations = [] if table is None else list(dict.fromkeys(table["relation"]))
+    return [*names, *(f"{relation} {direction}" for relation in relations for direction in DIRECTIONS)]
+
+
+def title(key: str) -> str:
+    """Say in words what a key stands for."""
+    relation, _, direction = key.rpartition(" ")
+    if not relation:
+        return measures.find(key).says
+    return f"finds the governor of {relation}" + ("" if direction == "governor" else ", from the governor's side")
+
+
+def choose(atlas: Atlas) -> Colour:
+    """Let the reader choose, and read the link."""
+    keys = options(atlas)
+    st.session_state["by"] = link.choice("by", default=FIRST, options=keys)
+    key: str = st.selectbox(
+        "A head …",
+        keys,
+        key="by",
+        format_func=title,
+        on_change=lambda: link.assign("by", st.session_state["by"]),
+        width=420,
+    )
+    return of(atlas, key)
+
+
+def of(atlas: Atlas, key: str) -> Colour:
+    """The numbers of a key for every head."""
+    opened = f"import inspector\n\natlas = inspector.atlas.open({str(atlas.folder)!r})\n"
+    relation, _, direction = key.rpartition(" ")
+    if not relation:
+        own = measures.find(key)
+        values = atlas.statistics.mean[measures.NAMES.index(key)]
+        top = 1.0 if own.unit == "share" and own.group == "head" else None
+        return Colour(key, own.says, values, _UNITS[own.unit], top, f"{opened}atlas.table()[{key!r}]")
+    table = scores(atlas)
+    assert table is not None
+    chosen = table[(table["relation"] == relation) & (table["direction"] == direction)]
+    index = pd.MultiIndex.from_frame(atlas.heads)
+    found = chosen.set_index(list(atlas.heads.columns))["share"].reindex(index).to_numpy(np.float64)
+    lines = f"{opened}scores = inspector.atlas.relation_scores.scores(atlas.relations, atlas.heads)\n"
+    lines += f"scores.query('relation == {relation!r} and direction == {direction!r}')"
+    return Colour(key, title(key), found, "share found", 1.0, lines)

@@ -1,0 +1,70 @@
+"""Atlas: what every head of the model does over a corpus of texts, and one head whole."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from inspector.atlas import library
+from inspector.readings import atlas as read
+from inspector.views.atlas import colour as colours
+from inspector.views.atlas import grid
+from inspector.views.shell import boundary, link, sentence, session, stand_in, widgets
+from inspector.wording.english import atlas as words
+
+link.parameters("by", "layer", "call", "head", "atlas")
+shown = stand_in.inspected(
+    "has no atlas here",
+    can=lambda loaded: bool(library.of(loaded).atlases),
+    instead=library.shipped(),
+)
+shelf = library.of(shown.loaded)
+for problem in shelf.problems:
+    session.show_problem(problem)
+number = link.number("atlas", default=0, last=len(shelf.atlases) - 1) or 0
+atlas = shelf.atlases[number]
+
+
+def open_head(place: int) -> None:
+    """Open a head's card before the run that follows the click."""
+    own = atlas.heads.iloc[place]
+    for name in ("layer", "call", "head"):
+        link.assign(name, int(own[name]))
+
+
+def opened(stream: str, strongest: int) -> int:
+    """The head that the link names, or else the one that does most of what the grid shows."""
+    own = atlas.heads[atlas.heads["stream"] == stream]
+    first = atlas.heads.iloc[strongest]
+    asked = {
+        name: link.number(name, default=int(first[name]), last=int(own[name].max()))
+        for name in ("layer", "call", "head")
+    }
+    found = own[(own[list(asked)] == list(asked.values())).all(axis=1)]
+    return int(found.index[0]) if len(found) else strongest
+
+
+def explorer() -> None:
+    """The grid and the open head: what a click changes, and nothing else."""
+    place = st.container()
+    stream = widgets.stream(list(dict.fromkeys(atlas.heads["stream"])))
+    colour = colours.choose(atlas)
+    inside = np.where(atlas.heads["stream"] == stream, colour.values, np.nan)
+    if not np.isfinite(inside).any():
+        st.info(f"No head of the {stream} has this number: choose another one.")
+        link.publish()
+        return
+    strongest = int(np.nanargmax(inside))
+    head = opened(stream, strongest)
+    link.publish()
+    with place:
+        sentence.show(words.grid(read.grid(atlas, stream=stream)))
+    left, right = st.columns([5, 6], gap="large")
+    with left:
+        grid.draw(atlas, colour, stream=stream, opened=head, on_open=open_head, name=f"{atlas.manifest.model}-atlas")
+    with right:
+        st.markdown(f"**{words.name(atlas, head)}**")
+
+
+st.fragment(boundary.part(explorer))()
+st.caption(words.corpus(atlas))
