@@ -1,4 +1,4 @@
-"""What the grid of an atlas is coloured by: a measure, or how well a head finds a relation's governors."""
+"""The number that colours the grid of an atlas: a measure, or how well a head finds the governors of a relation."""
 
 from __future__ import annotations
 
