@@ -9,11 +9,12 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
-from inspector.atlas import Atlas, measures, relation_scores
+from inspector.atlas import Atlas, measures, relation_scores, search
 from inspector.atlas.relations import DIRECTIONS
 from inspector.views.shell import link, session
 
 FIRST = "previous"
+MOST_ASKED = 200  # characters
 _UNITS = {"share": "mean share", "nats": "mean, nats", "tokens": "mean, tokens"}
 GROUPS = {
     "head": "what a head does",
@@ -66,8 +67,17 @@ def title(key: str) -> str:
 
 
 def choose(atlas: Atlas) -> Colour:
-    """Let the reader choose, and read the link."""
+    """Let the reader choose, or ask in words, and read the link."""
     keys = options(atlas)
+    st.text_input(
+        "Find heads that …",
+        key="atlas_asked",
+        placeholder="governors of nsubj, previous token",
+        max_chars=MOST_ASKED,
+        on_change=_search,
+        args=(keys,),
+        width=260,
+    )
     st.session_state["by"] = link.choice("by", default=FIRST, options=keys)
     key: str = st.selectbox(
         "A head …",
@@ -78,6 +88,15 @@ def choose(atlas: Atlas) -> Colour:
         width=420,
     )
     return of(atlas, key)
+
+
+def _search(keys: list[str]) -> None:
+    """Show what the reader's words mean, before the run that follows."""
+    found = search.find(st.session_state["atlas_asked"], among=keys)
+    if found is not None:
+        link.assign("by", found)
+        for name in ("layer", "call", "head"):  # the head that does most of it opens
+            link.assign(name, None)
 
 
 def of(atlas: Atlas, key: str) -> Colour:
@@ -97,3 +116,18 @@ def of(atlas: Atlas, key: str) -> Colour:
     lines = f"{opened}scores = inspector.atlas.relation_scores.scores(atlas.relations, atlas.heads)\n"
     lines += f"scores.query('relation == {relation!r} and direction == {direction!r}')"
     return Colour(key, title(key), found, "share found", 1.0, lines)
+
+
+def answered(atlas: Atlas) -> str:
+    """Say what the reader's words were taken for, or what can be asked; "" where nothing was asked."""
+    asked = st.session_state.get("atlas_asked", "").strip()
+    if not asked:
+        return ""
+    found = search.find(asked, among=options(atlas))
+    if found is None:
+        relations = ' "governors of nsubj" or another relation,' if atlas.relations is not None else ""
+        return (
+            f"No number of this atlas is known by these words. Ask for{relations} "
+            '"previous token", "3 tokens back", "[SEP]", "punctuation", "induction" or a measure by its name.'
+        )
+    return f"Taken for: a head {title(found)}."

@@ -8,7 +8,7 @@ import streamlit as st
 from inspector.atlas import library
 from inspector.readings import atlas as read
 from inspector.views.atlas import colour as colours
-from inspector.views.atlas import grid
+from inspector.views.atlas import grid, table
 from inspector.views.shell import boundary, link, sentence, session, stand_in, widgets
 from inspector.wording.english import atlas as words
 
@@ -47,8 +47,11 @@ def opened(stream: str, strongest: int) -> int:
 def explorer() -> None:
     """The grid and the open head: what a click changes, and nothing else."""
     place = st.container()
-    stream = widgets.stream(list(dict.fromkeys(atlas.heads["stream"])))
-    colour = colours.choose(atlas)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        stream = widgets.stream(list(dict.fromkeys(atlas.heads["stream"])))
+        colour = colours.choose(atlas)
+    if answer := colours.answered(atlas):
+        st.caption(answer)
     inside = np.where(atlas.heads["stream"] == stream, colour.values, np.nan)
     if not np.isfinite(inside).any():
         st.info(f"No head of the {stream} has this number: choose another one.")
@@ -64,6 +67,9 @@ def explorer() -> None:
         grid.draw(atlas, colour, stream=stream, opened=head, on_open=open_head, name=f"{atlas.manifest.model}-atlas")
     with right:
         st.markdown(f"**{words.name(atlas, head)}**")
+    with st.expander("All heads in numbers", key="atlas_table", on_change="rerun") as numbers:
+        if numbers.open:
+            table.draw(atlas, colour, stream=stream)
 
 
 st.fragment(boundary.part(explorer))()
