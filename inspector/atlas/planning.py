@@ -65,6 +65,8 @@ def plan(
         _keep(beside / TEXTS, folder / TEXTS)
         made.save(folder)
         return made
+    except OSError as error:
+        raise ValueError(f"{folder} cannot be written ({error.strerror}); make room, and build again") from error
     finally:
         shutil.rmtree(beside, ignore_errors=True)
 
