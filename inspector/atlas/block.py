@@ -15,16 +15,19 @@ from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pyarrow as pa
 import torch
 from numpy.typing import NDArray
+from torch import nn
 
 from inspector.atlas import manifest as manifests
 from inspector.atlas import measuring, planning, statistics
 from inspector.atlas.manifest import Manifest
 from inspector.atlas.measures import NAMES
+from inspector.atlas.measuring import Grams
 from inspector.atlas.relations import RelationCounter, place
 from inspector.atlas.statistics import Statistics
 from inspector.atlas.tables import parquet_bytes
@@ -32,7 +35,7 @@ from inspector.atlas.texts import Text
 from inspector.probe.inputs import ModelInputs, tokenize_inputs
 from models import LoadedModel, load
 from models.files import write_bytes, write_text
-from models.output_projection import OutputProjection, ProjectionPlace, find
+from models.output_projection import find
 
 BLOCKS = "blocks"
 ABOUT = "block.json"
@@ -58,12 +61,12 @@ class MeasureBlock:
         """Measure a block, one torch thread, and return how many texts it has; a block that is there is left."""
         torch.set_num_threads(1)  # more threads add up in another order, and so give other bits
         manifest = manifests.read(self.folder)
-        loaded, projections = _model(self.model)
+        loaded, grams = _model(self.model)
         check(manifest, loaded, allow_mixed=self.allow_mixed)
         own = path(self.folder, number)
         texts = planning.read_texts(self.folder, number, expected=manifest.blocks[number])
         if not own.is_dir():
-            files = _measured(manifest, loaded, projections, texts)
+            files = _measured(manifest, loaded, grams, texts)
             _write(own, files, about=_about(manifest, loaded, number))
         return len(texts)
 
@@ -96,25 +99,29 @@ def describe(capability: str, versions: Mapping[str, str]) -> str:
     return ", ".join([capability, *(f"{name} {number}" for name, number in sorted(versions.items()))])
 
 
+_grams: WeakKeyDictionary[nn.Module, Grams | None] = WeakKeyDictionary()
+
+
 @lru_cache(maxsize=2)
 def _loaded(id: str) -> LoadedModel:
     return load(id)
 
 
-def _model(
-    model: str | LoadedModel,
-) -> tuple[LoadedModel, Mapping[ProjectionPlace, OutputProjection] | None]:
+def _model(model: str | LoadedModel) -> tuple[LoadedModel, Grams | None]:
+    """The model, and the Gram matrices of its output projections, which are made once for each network."""
     loaded = _loaded(model) if isinstance(model, str) else model
-    try:
-        return loaded, find(loaded)
-    except ValueError:  # the manifest says why
-        return loaded, None
+    if loaded.network not in _grams:
+        try:
+            _grams[loaded.network] = measuring.grams(find(loaded))
+        except ValueError:  # the manifest says why
+            _grams[loaded.network] = None
+    return loaded, _grams[loaded.network]
 
 
 def _measured(
     manifest: Manifest,
     loaded: LoadedModel,
-    projections: Mapping[ProjectionPlace, OutputProjection] | None,
+    grams: Grams | None,
     texts: Mapping[int, Text],
 ) -> dict[str, bytes]:
     """Measure the texts and return the block's files."""
@@ -137,7 +144,7 @@ def _measured(
             loaded,
             [inputs[id] for id in chosen],
             sites=sites,
-            projections=projections,
+            grams=grams,
             on_band=None if counter is None else counter.see,
         )
         places = [rows[id] for id in chosen]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
 from math import log
 
@@ -30,6 +31,7 @@ from models.output_projection import OutputProjection, ProjectionPlace
 from models.tokenizers import Encoding
 
 Numbers = NDArray[np.float32]
+Grams = Mapping[ProjectionPlace, Tensor]
 _OFFSETS = tuple(range(-FARTHEST, FARTHEST + 1))
 _NEIGHBOURS = {"previous": -1, "self": 0, "next": 1}
 
@@ -94,19 +96,19 @@ def measure(
     batch: Sequence[ModelInputs],
     *,
     sites: Sequence[HeadSite],
-    projections: Mapping[ProjectionPlace, OutputProjection] | None,
+    grams: Grams | None,
     on_band: Callable[[Band], None] | None = None,
 ) -> Measured:
     """Run the model on texts of equal length and measure all heads; `measures.MEASURES` says what.
 
-    projections: W_O of each call, of `models.output_projection.find`; None leaves the norm-weighted measures NaN.
+    grams: what `grams` makes of the model; None leaves the norm-weighted measures NaN.
     on_band: called with each block of weights. Raises ValueError for texts of several lengths, and where the model
     makes other attention calls than `sites`.
     """
     lengths = {(len(inputs.encoding), len(inputs.target or ())) for inputs in batch}
     if len(lengths) != 1:
         raise ValueError(f"a batch has texts of one length, and these have {len(lengths)}")
-    found = _Batch(batch, sites, projections, on_band)
+    found = _Batch(batch, sites, grams, on_band)
     with torch.inference_mode(), watch(found.see):
         _forward(loaded, batch)
     return found.result()
@@ -151,12 +153,12 @@ class _Batch:
         self,
         batch: Sequence[ModelInputs],
         sites: Sequence[HeadSite],
-        projections: Mapping[ProjectionPlace, OutputProjection] | None,
+        grams: Grams | None,
         on_band: Callable[[Band], None] | None,
     ) -> None:
         self._expected = iter(sites)
         self._places = CallPlaces()
-        self._projections, self._on_band = projections, on_band
+        self._grams, self._on_band = grams, on_band
         text = _Texts([inputs.encoding for inputs in batch])
         target = _Texts([inputs.target or inputs.encoding for inputs in batch])
         self._read = {"encoder": (text, text), "decoder": (target, target), "cross": (target, text)}
@@ -173,8 +175,8 @@ class _Batch:
         if site is None or (site.stream, site.layer, site.call) != place or site.heads.stop - site.heads.start != heads:
             raise ValueError(f"the model made another attention call than on a few tokens: {place}, {heads} heads")
         queries, keys = self._read[call.stream]
-        projection = None if self._projections is None else self._projections.get(place)
-        sums = _Sums(call, queries=queries, keys=keys, norms=None if projection is None else _norms(call, projection))
+        norms = None if self._grams is None else _norms(call, self._grams[place])
+        sums = _Sums(call, queries=queries, keys=keys, norms=norms)
         for rows in row_blocks(call.query.shape[2], call.key.shape[2]):
             weights = _weights(call, rows)
             sums.add(weights, rows)
@@ -207,13 +209,17 @@ def _weights(call: AttentionCall, rows: slice) -> Tensor:
     return weights
 
 
-def _norms(call: AttentionCall, projection: OutputProjection) -> Tensor:
-    """||v_j W_O^h|| of each key and head, float32 [B, H, T]: by the Gram matrix W_O^h W_O^hT, [E, E]."""
-    weight = projection.weight.to(call.value.device).double()  # [H, E, D]; a square loses half of its digits
-    gram = weight @ weight.transpose(1, 2)  # [H, E, E]
-    value = call.value.double()
-    if value.shape[1] != len(weight):  # grouped-query attention
-        value = value.repeat_interleave(len(weight) // value.shape[1], dim=1)
+def grams(projections: Mapping[ProjectionPlace, OutputProjection]) -> Grams:
+    """Compute W_O^h W_O^hT, float64 [H, E, E], of each call's output projection."""
+    weights = {place: one.weight.double() for place, one in projections.items()}  # a square loses half of its digits
+    return {place: weight @ weight.transpose(1, 2) for place, weight in weights.items()}
+
+
+def _norms(call: AttentionCall, gram: Tensor) -> Tensor:
+    """||v_j W_O^h|| of each key and head, the root of v W_O W_O^T v^T: float32 [B, H, T]."""
+    gram, value = gram.to(call.value.device), call.value.double()
+    if value.shape[1] != len(gram):  # grouped-query attention
+        value = value.repeat_interleave(len(gram) // value.shape[1], dim=1)
     squares = ((value @ gram) * value).sum(dim=-1)
     return squares.clamp_min(0).sqrt().float()
 
@@ -225,6 +231,7 @@ class _Texts:
         self.encodings = encodings
         self.length = len(encodings[0])
         self._classes: dict[str, NDArray[np.bool_]] = {}
+        self._pairs: Tensor | None = None
 
     def __getitem__(self, name: str) -> NDArray[np.bool_]:
         """True for the tokens of a kind: one of `measures.CLASSES`, "cls", "sep" or "ends" [B, T]."""
@@ -232,6 +239,30 @@ class _Texts:
             every = [_kinds(encoding) for encoding in self.encodings]
             self._classes = {kind: np.stack([own[kind] for own in every]) for kind in every[0]}
         return self._classes[name]
+
+    @cached_property
+    def targets(self) -> dict[str, list[heads.TargetKeys]]:
+        """Keys that follow from repeated tokens and from words, of each text, as `heads.measure` has them."""
+        every = [heads.targets(one.tokens, one.words, known=one.known) for one in self.encodings]
+        return {name: [own[name] for own in every] for name in every[0]}
+
+    @cached_property
+    def target_counts(self) -> dict[bool, NDArray[np.int64]]:
+        """How many queries of each text have targets, [targets, B], where queries see earlier keys alone and not."""
+        every = self.targets.values()
+        return {
+            causal: np.array([[one.queries(causal=causal) for one in own] for own in every]) for causal in (False, True)
+        }
+
+    def pairs(self, rows: slice, device: torch.device) -> Tensor:
+        """1 where a key is a target of a query: float32 [B, rows * T, targets]; kept where the rows are all."""
+        if self._pairs is not None:
+            return self._pairs
+        every = [np.stack([one.pairs(rows, slice(0, self.length)) for one in own]) for own in self.targets.values()]
+        made = torch.tensor(np.stack(every, axis=-1), device=device).flatten(1, 2).float()
+        if rows == slice(0, self.length):  # every layer asks again; of a long text it would be quadratic
+            self._pairs = made
+        return made
 
 
 def _kinds(encoding: Encoding) -> dict[str, NDArray[np.bool_]]:
@@ -281,8 +312,7 @@ class _Sums:
         self._weighted_neighbours = self._zeros(len(_NEIGHBOURS))
         self._pair_weight = torch.full((texts, heads), -1.0, device=self._device)
         self._pair = torch.zeros((2, texts, heads), dtype=torch.int64, device=self._device)
-        self._targets = {} if self._between else _targets(queries.encodings)
-        self._masses = self._zeros(len(self._targets))
+        self._masses = self._zeros(0 if self._between else len(queries.targets))
         self._special = torch.tensor(keys["special"], device=self._device)
         self._query_special = torch.tensor(queries["special"], device=self._device)
         ends = [encoding.tokens[-1] in END_TOKENS for encoding in keys.encodings]
@@ -301,12 +331,7 @@ class _Sums:
         if not self._between:
             patterns = _pattern(rows.start, count, keys, self._device)  # [rows * T, P]
             self._patterns += (flat.view(texts * heads, -1) @ patterns).view(texts, heads, -1)
-        if self._targets:
-            pairs = [_pairs(targets, rows, keys) for targets in self._targets.values()]
-            factors = torch.tensor(np.stack(pairs, axis=-1), device=self._device).flatten(
-                1, 2
-            )  # [B, rows * T, targets]
-            self._masses += flat @ factors.float()
+            self._masses += flat @ self._queries.pairs(rows, self._device)
         if self._norms is not None:
             self._add_weighted(weights, rows)
         self._add_pairs(weights, rows)
@@ -401,8 +426,8 @@ class _Sums:
         found = {"distance": patterns[..., -1]}
         found |= {name: patterns[..., offset + FARTHEST] for name, offset in _NEIGHBOURS.items()}
         found |= {measures.offset_name(offset): patterns[..., offset + FARTHEST] for offset in FAR_OFFSETS}
-        for number, (name, targets) in enumerate(self._targets.items()):
-            counts = [one.queries(causal=self._causal) for one in targets]
+        for number, name in enumerate(self._queries.targets):
+            counts = self._queries.target_counts[self._causal][number]
             have = torch.tensor(counts, dtype=torch.float64, device=self._device)[:, None]
             found[name] = torch.where(have > 0, self._masses[..., number] / have, torch.nan)
         return found
@@ -433,13 +458,3 @@ def _pattern(start: int, rows: int, keys: int, device: torch.device) -> Tensor:
     offsets = torch.tensor(_OFFSETS, device=device)
     factors = torch.cat([ahead[..., None] == offsets, ahead.abs()[..., None]], dim=-1)
     return factors.float().flatten(0, 1)
-
-
-def _targets(encodings: Sequence[Encoding]) -> dict[str, list[heads.TargetKeys]]:
-    """Keys that follow from repeated tokens and from words, of each text, as `heads.measure` has them."""
-    every = [heads.targets(encoding.tokens, encoding.words, known=encoding.known) for encoding in encodings]
-    return {name: [own[name] for own in every] for name in every[0]}
-
-
-def _pairs(targets: Sequence[heads.TargetKeys], rows: slice, keys: int) -> NDArray[np.bool_]:
-    return np.stack([one.pairs(rows, slice(0, keys)) for one in targets])
