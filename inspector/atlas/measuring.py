@@ -248,7 +248,7 @@ class _Texts:
 
     @cached_property
     def target_counts(self) -> dict[bool, NDArray[np.int64]]:
-        """How many queries of each text have targets, [targets, B], where queries see earlier keys alone and not."""
+        """Counts of each text's queries that have targets, [targets, B]: True where queries see earlier keys alone."""
         every = self.targets.values()
         return {
             causal: np.array([[one.queries(causal=causal) for one in own] for own in every]) for causal in (False, True)
