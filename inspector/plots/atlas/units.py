@@ -1,0 +1,30 @@
+"""Numbers of an atlas as its figures write them: shares in percent, other measures with their unit."""
+
+from __future__ import annotations
+
+from inspector.atlas.measures import Unit
+from inspector.plots import theme
+
+_STEPS = (1.0, 2.0, 5.0)
+
+
+def written(value: float, unit: Unit) -> str:
+    """Write a value with its unit: "31 %", "2.05 nats"; shares under 10 % with two digits."""
+    if unit != "share":
+        return f"{theme.number(value)} {unit}"
+    percent = 100 * value
+    if 99.95 <= percent < 100 or percent >= 10:
+        return f"{min(percent, 99.9):.1f} %" if 99.5 <= percent < 100 else f"{percent:.0f} %"
+    return f"{percent:.2g} %"
+
+
+def root_ticks(largest: float, *, most: int = 7) -> list[float]:
+    """Choose values for the ticks of an axis of square roots from 0 to the largest: 1, 2 or 5 times a power of ten."""
+    ticks = [0.0]
+    for power in range(-4, 5):
+        ticks += [step * 10.0**power for step in _STEPS if step * 10.0**power <= largest]
+    spaced = [ticks[-1]]
+    for tick in reversed(ticks[:-1]):
+        if spaced[-1] ** 0.5 - tick**0.5 >= largest**0.5 / most:
+            spaced.append(tick)
+    return sorted({0.0, *spaced})
