@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from inspector.atlas.opened import Atlas
+from inspector.atlas.opened import WITH_EXAMPLES, Atlas
 from inspector.atlas.texts import Text
 from inspector.probe.inputs import tokenize_inputs
 from models import LoadedModel
@@ -54,8 +54,10 @@ def strongest(atlas: Atlas, measure: str, place: int) -> tuple[Example, ...]:
 def by_decile(atlas: Atlas, measure: str, place: int) -> tuple[Example, ...]:
     """Take of a sample of all texts the middle one of each tenth, the weakest tenth first: what a head does usually.
 
-    A sample of fewer than ten texts is given whole.
+    A sample of fewer than ten texts is given whole; of a measure whose examples are not kept there is none.
     """
+    if measure not in WITH_EXAMPLES:
+        return ()
     rows = atlas.sample(measure, place)
     count = len(rows)
     chosen = range(count) if count < DECILES else [(2 * tenth + 1) * count // (2 * DECILES) for tenth in range(DECILES)]

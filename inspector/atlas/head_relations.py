@@ -5,11 +5,11 @@ from __future__ import annotations
 import pandas as pd
 
 from inspector.atlas.opened import Atlas
-from inspector.atlas.relation_scores import scores
+from inspector.atlas.relation_scores import MINIMUM, scores
 from inspector.atlas.relations import DIRECTIONS, OFFSETS
 
 
-def better_than_offsets(atlas: Atlas, place: int) -> pd.DataFrame:
+def better_than_offsets(atlas: Atlas, place: int, *, minimum: int = MINIMUM) -> pd.DataFrame:
     """List the relations and directions in which a head beats the best fixed offset, the largest gain first.
 
     Whether it does is decided on the half of the sentences that chooses; the numbers are of the other half, so that
@@ -18,12 +18,12 @@ def better_than_offsets(atlas: Atlas, place: int) -> pd.DataFrame:
     gain: share less baseline_share, in the half that scores.
     clear: True where its interval lies wholly above the offset's.
 
-    Empty without a treebank.
+    minimum: occurrences that a relation has in each half, at least. Empty without a treebank.
     """
     counts = atlas.relations
     if counts is None:
         return pd.DataFrame()
-    every = scores(counts, atlas.heads)
+    every = scores(counts, atlas.heads, minimum=minimum)
     site = atlas.heads.iloc[place]
     found = every[(every[list(atlas.heads.columns)] == site).all(axis=1)]
     rows = [counts.relations.index(relation) for relation in found["relation"]]

@@ -218,4 +218,3 @@ def _every(atlas: Atlas, place: int) -> str:
     )
     heads = "".join(f'<th scope="col">{head}</th>' for head in ("measure", "texts", "mean", "deviation", "unit"))
     return f"<table><thead><tr>{heads}</tr></thead><tbody>{lines}</tbody></table>"
-

@@ -8,7 +8,7 @@ Path("card.png").write_bytes(scene.png())
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import pandas as pd
@@ -51,20 +51,20 @@ def card(
         lines = [*lines[: _MOST_LINES - 1], f"{lines[_MOST_LINES - 1]} …"]
     for number, line in enumerate(lines):
         marks.append(Text(_MARGIN, _MARGIN + _TITLE + 36 + 1.45 * _SAID * number, line, _SAID))
-    charts = [(chart, _histogram), ("Mean weight by offset", _offsets), ("Governors found, beside the best offset", None)]
-    has = [distribution.texts > 0, not np.isnan(offsets).all(), len(relations) > 0]
-    shown = [one for one, there in zip(charts, has, strict=True) if there]
     across = (WIDTH - 2 * _MARGIN - _GAP * 2) / 3
-    for number, (heading, draw) in enumerate(shown):
+    charts: list[tuple[str, Callable[[float], Iterator[Mark]]]] = []
+    if distribution.texts:
+        charts.append((chart, lambda x: _histogram(distribution, x, across, mode=mode)))
+    if not np.isnan(offsets).all():
+        charts.append(("Mean weight by offset", lambda x: _offsets(offsets, x, across, mode=mode)))
+    if len(relations):
+        rows = relations.head(_RELATIONS)
+        charts.append(("Governors found", lambda x: _relations(rows, x, across, mode=mode)))
+    for number, (heading, draw) in enumerate(charts):
         x = _MARGIN + number * (across + _GAP)
-        for line_number, line in enumerate(wrapped(heading, _HEADING, across)[:2]):
-            marks.append(Text(x, _TOP - 52 + 24 * line_number, line, _HEADING, bold=True))
-        if draw is _histogram:
-            marks += _histogram(distribution, x, across, mode=mode)
-        elif draw is _offsets:
-            marks += _offsets(offsets, x, across, mode=mode)
-        else:
-            marks += _relations(relations.head(_RELATIONS), x, across, mode=mode)
+        for row, line in enumerate(wrapped(heading, _HEADING, across)[:2]):
+            marks.append(Text(x, _TOP - 52 + 24 * row, line, _HEADING, bold=True))
+        marks += draw(x)
     for number, line in enumerate(wrapped(note, _NOTE, WIDTH - 2 * _MARGIN)[:2]):
         marks.append(Text(_MARGIN, HEIGHT - 32 + 1.4 * _NOTE * number, line, _NOTE, muted))
     return Scene(WIDTH, HEIGHT, mode, marks)

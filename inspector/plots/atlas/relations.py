@@ -38,7 +38,9 @@ def beside_offsets(rows: pd.DataFrame, *, title: str, mode: Mode = "light") -> g
         name="best fixed offset",
         customdata=[
             [f"{offset:+d}", int(correct), int(total)]
-            for offset, correct, total in shown[["baseline_offset", "baseline_correct", "total"]].itertuples(index=False)
+            for offset, correct, total in shown[["baseline_offset", "baseline_correct", "total"]].itertuples(
+                index=False
+            )
         ],
         hovertemplate="the word at offset %{customdata[0]}<br>%{x:.1%}: %{customdata[1]:,} of %{customdata[2]:,}"
         "<extra></extra>",

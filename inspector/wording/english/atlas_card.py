@@ -142,7 +142,7 @@ def chart(measure: Measure) -> str:
 
 
 def summary(found: Distribution) -> str:
-    """Say a measure in numbers: "mean 21 %; half of the texts 17 % to 23 %; smaller in longer texts (r = −0.57 ...)"."""
+    """Say a measure in numbers: "mean 21 %; half of the texts 17 % to 23 %; smaller in longer texts (r = ...)"."""
     low, high = (value(end, found.measure) for end in found.middle_half)
     return f"mean {value(found.mean, found.measure)}; half of the texts {low} to {high}; {length(found)}"
 

@@ -72,7 +72,7 @@ def test_relations_are_chosen_on_one_half_and_scored_on_the_other(treebank: atla
     assert counts is not None
     seen = 0
     for place in range(72):
-        rows = better_than_offsets(treebank, place)
+        rows = better_than_offsets(treebank, place, minimum=8)
         for row in rows.itertuples():
             own = counts.relations.index(row.relation), ("governor", "dependent").index(row.direction)
             at = OFFSETS.index(row.baseline_offset)
@@ -95,14 +95,17 @@ def test_examples_are_the_strongest_texts_and_one_of_each_tenth(small: atlas.Atl
     assert [one.value for one in strongest] == [float(value) for value in every[::-1][: len(strongest)]]
     usual = [one.value for one in head_examples.by_decile(small, "previous", 26)]
     assert usual == [float(every[(2 * tenth + 1) * len(every) // 20]) for tenth in range(10)]
-    assert head_examples.strongest(small, "offset_+5", 26) == ()
 
 
 def test_a_small_sample_is_given_whole(treebank: atlas.Atlas) -> None:
-    found = head_examples.by_decile(treebank, "to_number", 0)
-    texts = int(treebank.statistics.count[NAMES.index("to_number"), 0])
+    place = 26
+    texts = int(treebank.statistics.count[NAMES.index("duplicate"), place])
     assert 0 < texts < 10
-    assert len(found) == texts
+    assert len(head_examples.by_decile(treebank, "duplicate", place)) == texts
+
+
+def test_a_measure_whose_texts_are_not_kept_has_no_examples(small: atlas.Atlas) -> None:
+    assert head_examples.strongest(small, "offset_+5", 26) == head_examples.by_decile(small, "offset_+5", 26) == ()
 
 
 def test_the_characters_of_a_pair_are_those_of_its_tokens(small: atlas.Atlas, minilm: models.LoadedModel) -> None:
