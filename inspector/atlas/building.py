@@ -16,7 +16,7 @@ from inspector.atlas.texts import Text
 from models import LoadedModel, load
 
 Corpus = str | os.PathLike[str] | Sequence[os.PathLike[str]] | Iterable[str | Text]
-OnProgress = Callable[[int, int], None]
+OnProgress = Callable[[int, int], object]
 """A function that is told how many texts are measured, of how many."""
 
 

@@ -31,9 +31,11 @@ class Shelf:
     weights_of: str = ""
 
 
-def kept() -> Path:
-    """The folder of the reader's own atlases: HEADLIGHT_ATLASES, or a folder of the cache."""
+def kept() -> Path | None:
+    """The folder of the reader's own atlases: HEADLIGHT_ATLASES, or a folder of the cache; None where that is "off"."""
     chosen = os.environ.get(VARIABLE, "").strip()
+    if chosen.lower() == "off":
+        return None
     return Path(chosen).expanduser() if chosen else Path.home() / ".cache" / "headlight" / "atlases"
 
 
@@ -79,7 +81,7 @@ def of(loaded: LoadedModel) -> Shelf:
 def _folders() -> list[Path]:
     """The reader's folders that hold a merged atlas, by name."""
     folder = kept()
-    if not folder.is_dir():
+    if folder is None or not folder.is_dir():
         return []
     merged = sorted(path for path in folder.iterdir() if (path / MERGED / ABOUT).is_file())
     return merged[:_MOST]

@@ -7,8 +7,8 @@ import streamlit as st
 
 from inspector.atlas import library
 from inspector.readings import atlas as read
+from inspector.views.atlas import build_panel, grid, table
 from inspector.views.atlas import colour as colours
-from inspector.views.atlas import grid, table
 from inspector.views.shell import boundary, link, sentence, session, stand_in, widgets
 from inspector.wording.english import atlas as words
 
@@ -22,7 +22,19 @@ shelf = library.of(shown.loaded)
 for problem in shelf.problems:
     session.show_problem(problem)
 number = link.number("atlas", default=0, last=len(shelf.atlases) - 1) or 0
+if len(shelf.atlases) > 1:
+    st.session_state["atlas"] = number
+    number = st.selectbox(
+        "Over which texts",
+        range(len(shelf.atlases)),
+        key="atlas",
+        format_func=lambda one: words.texts(shelf.atlases[one]),
+        on_change=lambda: link.assign("atlas", st.session_state["atlas"]),
+        width=420,
+    )
 atlas = shelf.atlases[number]
+if shelf.weights_of:
+    st.caption(words.same_weights(shown.loaded.card.title, shelf.weights_of))
 
 
 def open_head(place: int) -> None:
@@ -74,3 +86,8 @@ def explorer() -> None:
 
 st.fragment(boundary.part(explorer))()
 st.caption(words.corpus(atlas))
+with st.expander(
+    "Build one of your own texts", key="atlas_build_panel", icon=":material/add:", on_change="rerun"
+) as panel:
+    if panel.open:
+        build_panel.show(session.load(session.chosen_model() or shown.loaded.card.id))

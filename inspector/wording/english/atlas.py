@@ -5,10 +5,12 @@ from __future__ import annotations
 from math import floor
 
 from inspector.atlas import Atlas
+from inspector.atlas.estimate import Estimate
 from inspector.atlas.standing import Standing
 from inspector.readings.atlas import Grid
+from inspector.wording.english.costs import seconds
 from inspector.wording.english.phrases import listed, share
-from models.formatting import layer_name
+from models.formatting import format_bytes, layer_name
 
 _GIVES = {
     "self": "to the token itself",
@@ -67,6 +69,16 @@ def name(atlas: Atlas, place: int) -> str:
     return f"{layer}, head {own['head']}{stream}"
 
 
+def texts(atlas: Atlas) -> str:
+    """Name an atlas by its texts."""
+    return f"{atlas.manifest.corpus} ({atlas.counted.read:,} texts)"
+
+
+def same_weights(title: str, other: str) -> str:
+    """Say that the atlas is of another model with the same weights."""
+    return f"{title} has the weights of {other}, whose atlas this is: maps are equal to 1e-5."
+
+
 def corpus(atlas: Atlas) -> str:
     """Say over which texts an atlas is, and whose they are."""
     counted = atlas.counted
@@ -76,3 +88,35 @@ def corpus(atlas: Atlas) -> str:
     whose = f" {atlas.manifest.attribution}." if atlas.manifest.attribution else ""
     mixed = " Some were measured on other processors: their numbers are equal to 1e-5 only." if atlas.mixed else ""
     return f"{said}{cut}{unread}{whose}{mixed}"
+
+
+BUILD = (
+    "Measure every head on texts of your own: one text a line, pairs as text, tab, target, or a treebank in CoNLL-U, "
+    "which adds relations. At most {texts:,} texts and {size} here. The atlas is kept in {folder}, for everyone who "
+    "uses this Headlight."
+)
+NOTHING_TO_BUILD = "Paste texts or choose a file: the page then says how long it takes and how large the atlas gets."
+NO_BUILDING = "This Headlight keeps no atlases of its readers: HEADLIGHT_ATLASES is off."
+
+
+def estimated(texts: int, found: Estimate) -> str:
+    """Say what a build will take, as measured on some of its texts."""
+    return (
+        f"{texts:,} texts: about {seconds(found.seconds)} and {format_bytes(found.nbytes)} on disk, as {found.tried} "
+        "of them took here."
+    )
+
+
+def building(done: int, total: int) -> str:
+    """Say how far a build is."""
+    return f"{done:,} of {total:,} texts"
+
+
+def stopped(done: int, total: int) -> str:
+    """Say what a stopped build leaves."""
+    return f"Stopped: {done:,} of {total:,} texts are measured and kept. Build goes on from there."
+
+
+def built(name: str) -> str:
+    """Say that an atlas is there."""
+    return f"{name} is built."

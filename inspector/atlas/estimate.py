@@ -1,0 +1,40 @@
+"""What an atlas will take, measured on some of its texts: seconds on this machine, and bytes on its disk."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+
+from inspector.atlas.building import build
+from inspector.atlas.texts import Text
+from models import LoadedModel
+
+TRIED = 24  # texts that are measured, spread over the corpus
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Seconds and bytes that an atlas will take; tried: how many texts were measured for it."""
+
+    seconds: float
+    nbytes: int
+    tried: int
+
+
+def estimate(loaded: LoadedModel, texts: Sequence[Text]) -> Estimate:
+    """Measure some of the texts, and multiply by their number.
+
+    Raises ValueError where the model cannot be measured, or there is no text.
+    """
+    tried = texts[:: max(1, -(-len(texts) // TRIED))]
+    with TemporaryDirectory() as folder:
+        build(loaded, tried[:1], out=Path(folder) / "first")  # what is found once for a model is no part of it
+        begun = perf_counter()
+        build(loaded, tried, out=Path(folder) / "tried")
+        seconds = perf_counter() - begun
+        nbytes = sum(path.stat().st_size for path in (Path(folder) / "tried").rglob("*") if path.is_file())
+    times = len(texts) / len(tried)
+    return Estimate(seconds * times, round(nbytes * times), len(tried))
