@@ -1,4 +1,4 @@
-"""What an atlas will take, measured on some of its texts: seconds on this machine, and bytes on its disk."""
+"""Cost of an atlas before it is built, measured on some of its texts: seconds on this machine, bytes on its disk."""
 
 from __future__ import annotations
 

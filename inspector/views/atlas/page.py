@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from inspector.atlas import library
+from inspector.atlas import library, measures
 from inspector.readings import atlas as read
-from inspector.views.atlas import build_panel, grid, table
+from inspector.views.atlas import build_panel, card, grid, like, table
 from inspector.views.atlas import colour as colours
 from inspector.views.shell import boundary, link, sentence, session, stand_in, widgets
 from inspector.wording.english import atlas as words
@@ -77,8 +77,11 @@ def explorer() -> None:
     left, right = st.columns([5, 6], gap="large")
     with left:
         grid.draw(atlas, colour, stream=stream, opened=head, on_open=open_head, name=f"{atlas.manifest.model}-atlas")
+    measure = colour.key if colour.key in measures.NAMES else "previous"
     with right:
-        st.markdown(f"**{words.name(atlas, head)}**")
+        card.show(atlas, head, measure=measure)
+    card.more(atlas, head, measure=measure, loaded=shown.loaded)
+    like.show(atlas, head, on_open=open_head)
     with st.expander("All heads in numbers", key="atlas_table", on_change="rerun") as numbers:
         if numbers.open:
             table.draw(atlas, colour, stream=stream)
