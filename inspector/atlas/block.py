@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import socket
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -25,6 +23,7 @@ from torch import nn
 
 from inspector.atlas import manifest as manifests
 from inspector.atlas import measuring, planning, statistics
+from inspector.atlas.beside import beside
 from inspector.atlas.manifest import Manifest
 from inspector.atlas.measures import NAMES
 from inspector.atlas.measuring import Grams
@@ -250,20 +249,18 @@ def _about(manifest: Manifest, loaded: LoadedModel, number: int) -> dict[str, ob
 
 def _write(own: Path, files: Mapping[str, bytes], *, about: Mapping[str, object]) -> None:
     """Write the files and what they are to a folder beside, and rename it; another worker's equal block stays."""
-    beside = own.with_name(f".{own.name}-{socket.gethostname()}-{os.getpid()}")
     try:
-        for name, content in files.items():
-            write_bytes(beside / name, content)
-        hashes = {name: sha256(content).hexdigest() for name, content in files.items()}
-        write_text(beside / ABOUT, json.dumps({**about, "files": hashes}, sort_keys=True, indent=1) + "\n")
-        try:
-            os.rename(beside, own)
-        except OSError:
-            if not own.is_dir():
-                raise
+        with beside(own) as hidden:
+            for name, content in files.items():
+                write_bytes(hidden / name, content)
+            hashes = {name: sha256(content).hexdigest() for name, content in files.items()}
+            write_text(hidden / ABOUT, json.dumps({**about, "files": hashes}, sort_keys=True, indent=1) + "\n")
+            try:
+                os.rename(hidden, own)
+            except OSError:
+                if not own.is_dir():
+                    raise
     except OSError as error:
         raise ValueError(
             f"{own} cannot be written ({error.strerror}); what is measured is kept: make room, and build again"
         ) from error
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)

@@ -10,7 +10,8 @@ from pathlib import Path
 from inspector.atlas import corpus as corpora
 from inspector.atlas import manifest as manifests
 from inspector.atlas import merging, planning, running
-from inspector.atlas.block import MeasureBlock, check
+from inspector.atlas.beside import sweep
+from inspector.atlas.block import BLOCKS, MeasureBlock, check
 from inspector.atlas.opened import Atlas, open_atlas
 from inspector.atlas.texts import Text
 from models import LoadedModel, load
@@ -53,6 +54,8 @@ def build(
     folder = Path(out)
     if not resume and (folder / manifests.NAME).is_file():
         raise ValueError(f"{folder} holds an atlas already; choose another folder, or resume it")
+    for place in (folder, folder / BLOCKS):
+        sweep(place)
     loaded = model if isinstance(model, LoadedModel) else load(model)
     manifest = planning.plan(
         loaded,

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import socket
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
@@ -20,6 +19,7 @@ import pyarrow as pa
 
 from inspector.atlas import block, planning, statistics, tables
 from inspector.atlas import manifest as manifests
+from inspector.atlas.beside import beside
 from inspector.atlas.manifest import Manifest
 from inspector.atlas.relations import RelationCounts
 from inspector.atlas.statistics import EXAMPLE, PAIR, STATISTICS, WITH_EXAMPLES, Statistics
@@ -81,12 +81,9 @@ def gather(folders: Sequence[Path], *, out: Path, allow_mixed: bool = False) -> 
 def _bring(there: Path, here: Path) -> None:
     if here.is_dir():
         return
-    beside = here.with_name(f".{here.name}-{socket.gethostname()}-{os.getpid()}")
-    try:
-        shutil.copytree(there, beside)
-        os.rename(beside, here)
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)
+    with beside(here) as hidden:
+        shutil.copytree(there, hidden)
+        os.rename(hidden, here)
 
 
 def missing(folder: Path, manifest: Manifest) -> list[int]:
@@ -225,14 +222,13 @@ def _texts(folder: Path, manifest: Manifest, ids: set[int]) -> pa.Table:
 
 def _write(folder: Path, files: Mapping[str, bytes]) -> Path:
     """Write the merged atlas beside, then put it in the place of an older one."""
-    own, beside = folder / MERGED, folder / f".{MERGED}-{socket.gethostname()}-{os.getpid()}"
+    own = folder / MERGED
     try:
-        for name, content in files.items():
-            write_bytes(beside / name, content)
-        shutil.rmtree(own, ignore_errors=True)
-        os.rename(beside, own)
+        with beside(own) as hidden:
+            for name, content in files.items():
+                write_bytes(hidden / name, content)
+            shutil.rmtree(own, ignore_errors=True)
+            os.rename(hidden, own)
     except OSError as error:
         raise ValueError(f"{own} cannot be written ({error.strerror}); make room, and merge again") from error
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)
     return own

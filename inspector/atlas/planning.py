@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
-import socket
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -17,6 +15,7 @@ import pyarrow as pa
 
 from inspector.atlas import manifest as manifests
 from inspector.atlas import measuring
+from inspector.atlas.beside import beside
 from inspector.atlas.manifest import Manifest, Site
 from inspector.atlas.measures import NAMES
 from inspector.atlas.tables import parquet_bytes, read_table
@@ -57,18 +56,16 @@ def plan(
     something that is no atlas, or cannot be written to; nothing in it is changed then.
     """
     check_folder(folder)
-    beside = folder / f".planning-{socket.gethostname()}-{os.getpid()}"
     try:
-        made = _write(loaded, texts, beside, corpus=corpus, attribution=attribution, block_texts=block_texts)
-        if (folder / manifests.NAME).is_file():
-            return _same(manifests.read(folder), made, folder)
-        _keep(beside / TEXTS, folder / TEXTS)
-        made.save(folder)
-        return made
+        with beside(folder / "planning") as hidden:
+            made = _write(loaded, texts, hidden, corpus=corpus, attribution=attribution, block_texts=block_texts)
+            if (folder / manifests.NAME).is_file():
+                return _same(manifests.read(folder), made, folder)
+            _keep(hidden / TEXTS, folder / TEXTS)
+            made.save(folder)
+            return made
     except OSError as error:
         raise ValueError(f"{folder} cannot be written ({error.strerror}); make room, and build again") from error
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)
 
 
 def read_texts(folder: Path, number: int, *, expected: str) -> dict[int, Text]:
@@ -99,14 +96,14 @@ def check_folder(folder: Path) -> None:
 
 
 def _write(
-    loaded: LoadedModel, texts: Iterable[Text], beside: Path, *, corpus: str, attribution: str, block_texts: int
+    loaded: LoadedModel, texts: Iterable[Text], hidden: Path, *, corpus: str, attribution: str, block_texts: int
 ) -> Manifest:
     whole, blocks, count, trees = hashlib.sha256(), [], 0, False
     coming = iter(texts)
     for number, block in enumerate(iter(lambda: list(islice(coming, block_texts)), [])):
         table = pa.Table.from_pylist([_row(count + place, text) for place, text in enumerate(block)], schema=SCHEMA)
         content = parquet_bytes(table)
-        write_bytes(beside / TEXTS / f"{number:06d}.parquet", content)
+        write_bytes(hidden / TEXTS / f"{number:06d}.parquet", content)
         blocks.append(hashlib.sha256(content).hexdigest())
         for text in block:
             whole.update(repr(text).encode("utf-8", "surrogatepass"))

@@ -1,0 +1,45 @@
+"""Folders that are written beside their place and then renamed, so that what stands in its place is whole."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def beside(folder: Path) -> Iterator[Path]:
+    """Give a hidden name beside a folder, and take away what still has that name at the end.
+
+    The name holds this machine and process, so that two never share one.
+    """
+    hidden = folder.with_name(f".{folder.name}-{socket.gethostname()}-{os.getpid()}")
+    try:
+        yield hidden
+    finally:
+        shutil.rmtree(hidden, ignore_errors=True)
+
+
+def sweep(folder: Path) -> None:
+    """Take away what processes of this machine that were killed have left beside the folders in `folder`."""
+    if not folder.is_dir():
+        return
+    left = re.compile(rf"\..+-{re.escape(socket.gethostname())}-(\d+)")
+    for path in folder.iterdir():
+        found = left.fullmatch(path.name)
+        if found and not _alive(int(found[1])):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # another user's
+        return True
+    return True
