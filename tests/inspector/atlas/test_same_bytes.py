@@ -16,6 +16,7 @@ from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -184,7 +185,7 @@ with connect(cluster.address), RayExecutor() as executor:
                        on_progress=tell)
     assert made is not None and killed
     assert {one["NodeManagerAddress"] for one in ray.nodes()} == {"127.0.0.1"}
-    from ray._private.usage import usage_lib
+    from ray._common.usage import usage_lib
     assert not usage_lib.usage_stats_enabled()
     try:
         executor.submit(int, "no number").result()
@@ -209,14 +210,15 @@ def test_a_ray_cluster_of_two_nodes_of_which_one_is_killed(corpus: Path, whole: 
         "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # 127.0.0.1 stays 127.0.0.1
     }
     arguments = [str(corpus), str(TREES), str(out), MODEL, str(BLOCK)]
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", _CLUSTER, *arguments],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-    )
+    with TemporaryDirectory(prefix="ray") as sockets:  # a short path: a socket's has at most 107 characters
+        done = subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", _CLUSTER, *arguments],
+            cwd=ROOT,
+            env={**environment, "RAY_TMPDIR": sockets},
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+        )
     assert done.returncode == 0, done.stderr[-2000:]
     assert files(out) == whole
 

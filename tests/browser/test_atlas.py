@@ -1,0 +1,50 @@
+"""The atlas in Chromium: a head opened, its example in Attention and back, words that find heads; a phone."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Server, rests, visit, without_errors
+
+
+def test_from_a_head_to_its_example_in_attention_and_back(page: Page, server: Server) -> None:
+    visit(page, server, "/atlas?by=previous")
+    expect(page.get_by_text("Layer 0, head 2").first).to_be_visible()
+    grid = page.get_by_test_id("stBidiComponentIsolated").filter(has=page.locator("canvas")).first
+    box = grid.bounding_box()
+    assert box is not None
+    assert box["y"] + 200 < 900, "the picture is above the fold"
+    link = page.get_by_role("link", name="Open in Attention").first
+    link.scroll_into_view_if_needed()
+    link.click()
+    expect(page).to_have_title("Attention · Headlight")
+    rests(page)
+    expect(page.get_by_text("Layer 0, head 2").first).to_be_visible()
+    expect(page.get_by_text("than in").first).to_be_visible()
+    page.go_back()
+    expect(page).to_have_title("Atlas · Headlight")
+    rests(page)
+    expect(page.get_by_text("Layer 0, head 2").first).to_be_visible()
+
+
+def test_words_find_a_relation(page: Page, server: Server) -> None:
+    visit(page, server, "/atlas")
+    page.get_by_label("Find heads that").fill("direct objects")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Taken for: a head finds the governor of obj")).to_be_visible()
+    rests(page)
+    assert "by=obj+governor" in page.url
+    page.get_by_label("Find heads that").fill("banana")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("No number of this atlas is known by these words")).to_be_visible()
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_an_atlas_on_a_phone(window: Page, server: Server, dark: bool) -> None:
+    with without_errors(window, 390, 844) as page:
+        page.emulate_media(color_scheme="dark" if dark else "light")
+        page.goto(f"{server.url}/atlas?by=sep")
+        page.locator("canvas").first.wait_for()
+        rests(page)
+        assert page.get_by_test_id("stMain").evaluate("(main) => main.scrollWidth - main.clientWidth") <= 1
