@@ -44,6 +44,20 @@ def shipped() -> tuple[str, ...]:
     return tuple(sorted(path.parent.name for path in SHIPPED.glob(f"*/{ABOUT}")))
 
 
+def any_of(id: str) -> bool:
+    """Return True if some atlas is of a model with this id; whether it is of these weights only `of` can say."""
+    if (SHIPPED / SAME_WEIGHTS.get(id, id) / ABOUT).is_file():
+        return True
+    return any(_names(folder, id) for folder in _folders())
+
+
+def _names(folder: Path, id: str) -> bool:
+    try:
+        return _opened(folder).manifest.model == id
+    except ValueError:  # `of` says so
+        return True
+
+
 def of(loaded: LoadedModel) -> Shelf:
     """Find the atlases of a model: shipped, and built by the reader.
 

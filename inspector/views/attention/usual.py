@@ -37,5 +37,7 @@ def draw(inspected: Inspected, numbers: pd.Series[float], *, site: AttentionSite
 def _shelf(inspected: Inspected) -> Shelf | None:
     from inspector.atlas import library
 
+    if inspected.model is None or not library.any_of(inspected.model):  # without an atlas no model is loaded again
+        return None
     loaded = inspected.loaded
     return None if loaded is None else library.of(loaded)
