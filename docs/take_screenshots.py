@@ -45,6 +45,7 @@ VIEWS = {
     "tokens": ("/tokens?section=How+pieces+are+learned", "light", 1440, 1250),
     "long": ("/tokens?section=Long+texts", "dark", 1440, 1150),
     "leaks": ("/batch?section=Where+a+mask+leaks", "dark", 1440, 1000),
+    "atlas": ("/atlas?by=obj+governor&figure=Relations", "light", 1440, 1300),
     "phone": ("/", "light", 390, 1250),
 }
 

@@ -14,6 +14,7 @@ from inspector.atlas.relations import DIRECTIONS
 from inspector.views.shell import link, session
 
 FIRST = "previous"
+BETWEEN = "confidence"  # of cross-attention, which has no token before
 MOST_ASKED = 200  # characters
 _UNITS = {"share": "mean share", "nats": "mean, nats", "tokens": "mean, tokens"}
 GROUPS = {
@@ -49,12 +50,13 @@ def scores(atlas: Atlas) -> pd.DataFrame | None:
     return session.cached(("atlas scores", atlas.manifest.key), lambda: relation_scores.scores(counts, atlas.heads))
 
 
-def options(atlas: Atlas) -> list[str]:
-    """The keys of all that a grid can be coloured by: measures first, then relations in both directions."""
-    means = atlas.statistics.mean
+def options(atlas: Atlas, stream: str) -> list[str]:
+    """The keys of all that a stream's heads can be coloured by: measures first, then relations in both directions."""
+    own = np.flatnonzero(atlas.heads["stream"] == stream)
+    means = atlas.statistics.mean[:, own]
     names = [name for number, name in enumerate(measures.NAMES) if np.isfinite(means[number]).any()]
     table = scores(atlas)
-    relations = [] if table is None else list(dict.fromkeys(table["relation"]))
+    relations = [] if table is None else list(dict.fromkeys(table.loc[table["stream"] == stream, "relation"]))
     return [*names, *(f"{relation} {direction}" for relation in relations for direction in DIRECTIONS)]
 
 
@@ -66,9 +68,8 @@ def title(key: str) -> str:
     return f"finds the governor of {relation}" + ("" if direction == "governor" else ", from the governor's side")
 
 
-def choose(atlas: Atlas) -> Colour:
-    """Let the reader choose, or ask in words, and read the link."""
-    keys = options(atlas)
+def choose(atlas: Atlas, keys: list[str]) -> Colour:
+    """Let the reader choose one of the keys, or ask in words, and read the link."""
     st.text_input(
         "Find heads that …",
         key="atlas_asked",
@@ -78,7 +79,7 @@ def choose(atlas: Atlas) -> Colour:
         args=(keys,),
         width=260,
     )
-    st.session_state["by"] = link.choice("by", default=FIRST, options=keys)
+    st.session_state["by"] = link.choice("by", default=FIRST if FIRST in keys else BETWEEN, options=keys)
     key: str = st.selectbox(
         "A head …",
         keys,
@@ -118,12 +119,12 @@ def of(atlas: Atlas, key: str) -> Colour:
     return Colour(key, title(key), found, "share found", 1.0, lines)
 
 
-def answered(atlas: Atlas) -> str:
+def answered(atlas: Atlas, keys: list[str]) -> str:
     """Say what the reader's words were taken for, or what can be asked; "" where nothing was asked."""
     asked = st.session_state.get("atlas_asked", "").strip()
     if not asked:
         return ""
-    found = search.find(asked, among=options(atlas))
+    found = search.find(asked, among=keys)
     if found is None:
         relations = ' "governors of nsubj" or another relation,' if atlas.relations is not None else ""
         return (

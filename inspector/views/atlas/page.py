@@ -61,14 +61,14 @@ def explorer() -> None:
     place = st.container()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         stream = widgets.stream(list(dict.fromkeys(atlas.heads["stream"])))
-        colour = colours.choose(atlas)
-    if answer := colours.answered(atlas):
+        keys = colours.options(atlas, stream)
+        if not keys:
+            session.show_problem(words.NO_NUMBER)
+            return
+        colour = colours.choose(atlas, keys)
+    if answer := colours.answered(atlas, keys):
         st.caption(answer)
     inside = np.where(atlas.heads["stream"] == stream, colour.values, np.nan)
-    if not np.isfinite(inside).any():
-        st.info(f"No head of the {stream} has this number: choose another one.")
-        link.publish()
-        return
     strongest = int(np.nanargmax(inside))
     head = opened(stream, strongest)
     link.publish()
@@ -77,7 +77,7 @@ def explorer() -> None:
     left, right = st.columns([5, 6], gap="large")
     with left:
         grid.draw(atlas, colour, stream=stream, opened=head, on_open=open_head, name=f"{atlas.manifest.model}-atlas")
-    measure = colour.key if colour.key in measures.NAMES else "previous"
+    measure = colour.key if colour.key in measures.NAMES else colours.FIRST
     with right:
         card.show(atlas, head, measure=measure)
     card.more(atlas, head, measure=measure, loaded=shown.loaded)

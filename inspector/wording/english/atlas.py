@@ -85,9 +85,11 @@ def corpus(atlas: Atlas) -> str:
     said = f"Over {counted.read:,} texts with {counted.tokens:,} tokens: {atlas.manifest.corpus}."
     cut = f" {counted.cut:,} were cut to the longest text that the model reads." if counted.cut else ""
     unread = f" {counted.unread:,} had nothing to read." if counted.unread else ""
+    norms = atlas.manifest.norm_weighted
+    weighted = f" Nothing is weighted by what a key adds: {norms}." if norms else ""
     whose = f" {atlas.manifest.attribution}." if atlas.manifest.attribution else ""
     mixed = " Some were measured on other processors: their numbers are equal to 1e-5 only." if atlas.mixed else ""
-    return f"{said}{cut}{unread}{whose}{mixed}"
+    return f"{said}{cut}{unread}{weighted}{whose}{mixed}"
 
 
 BUILD = (
@@ -96,6 +98,7 @@ BUILD = (
     "uses this Headlight."
 )
 NOTHING_TO_BUILD = "Paste texts or choose a file: the page then says how long it takes and how large the atlas gets."
+NO_NUMBER = "No text of this atlas gave its heads a number: build it over texts that the model can read."
 NO_BUILDING = "This Headlight keeps no atlases of its readers: HEADLIGHT_ATLASES is off."
 
 
