@@ -23,7 +23,8 @@ def better_than_offsets(atlas: Atlas, place: int, *, minimum: int = MINIMUM) -> 
     counts = atlas.relations
     if counts is None:
         return pd.DataFrame()
-    every = scores(counts, atlas.heads, minimum=minimum)
+    every = atlas.scores if minimum == MINIMUM else scores(counts, atlas.heads, minimum=minimum)
+    assert every is not None  # there are counts
     site = atlas.heads.iloc[place]
     found = every[(every[list(atlas.heads.columns)] == site).all(axis=1)]
     rows = [counts.relations.index(relation) for relation in found["relation"]]

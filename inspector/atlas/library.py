@@ -92,6 +92,27 @@ def of(loaded: LoadedModel) -> Shelf:
     return Shelf(tuple(found), tuple(problems), stands_in if found else "")
 
 
+@dataclass(frozen=True)
+class Kept:
+    """A folder of the reader's: its name, and its atlas; None where that is not built to its end or cannot be read."""
+
+    name: str
+    atlas: Atlas | None
+
+
+def folders(folder: Path) -> list[Kept]:
+    """List what a folder of atlases holds, of every model, finished or not."""
+    found = []
+    for path in sorted(folder.iterdir()) if folder.is_dir() else []:
+        if not (path / manifests.NAME).is_file():
+            continue
+        try:
+            found.append(Kept(path.name, _opened(path)))
+        except (ValueError, OSError):
+            found.append(Kept(path.name, None))
+    return found[:_MOST]
+
+
 def _folders() -> list[Path]:
     """The reader's folders that hold a merged atlas, by name."""
     folder = kept()

@@ -21,7 +21,7 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from inspector.atlas import block, measures, merging, planning
+from inspector.atlas import block, measures, merging, planning, relation_scores
 from inspector.atlas import manifest as manifests
 from inspector.atlas.manifest import Manifest
 from inspector.atlas.measures import FARTHEST, NAMES
@@ -64,6 +64,11 @@ class Atlas:
         if not self.manifest.trees:
             return None
         return RelationCounts.from_table(self._table(block.RELATIONS, RelationCounts.SCHEMA), heads=len(self.heads))
+
+    @cached_property
+    def scores(self) -> pd.DataFrame | None:
+        """The scores of every head on every relation, see `relation_scores.scores`; None without a treebank."""
+        return None if self.relations is None else relation_scores.scores(self.relations, self.heads)
 
     def table(self) -> pd.DataFrame:
         """A row per head: its place, and the mean of every measure over all texts that have it."""

@@ -9,20 +9,8 @@ from math import isnan
 from inspector.atlas.measures import Measure, find
 from inspector.atlas.opened import Atlas
 
-SAID = (
-    "self",
-    "previous",
-    "next",
-    "first",
-    "cls",
-    "sep",
-    "punctuation",
-    "confidence",
-    "induction",
-    "duplicate",
-    "word",
-)
-"""The measures that are looked at: shares that a sentence can say. Entropy and distance grow with the text's length."""
+SAID = ("self", "previous", "next", "first", "cls", "sep", "punctuation", "confidence")
+"""The measures that are looked at: shares over every query. Entropy and distance grow with the text's length."""
 UNUSUAL = 0.9  # of all texts
 
 

@@ -15,6 +15,8 @@ def test_from_a_head_to_its_example_in_attention_and_back(page: Page, server: Se
     box = grid.bounding_box()
     assert box is not None
     assert box["y"] + 200 < 900, "the picture is above the fold"
+    page.get_by_role("radio", name="Strongest pairs of tokens").click()
+    rests(page)
     link = page.get_by_role("link", name="Open in Attention").first
     link.scroll_into_view_if_needed()
     link.click()
@@ -22,6 +24,7 @@ def test_from_a_head_to_its_example_in_attention_and_back(page: Page, server: Se
     rests(page)
     expect(page.get_by_text("Layer 0, head 2").first).to_be_visible()
     expect(page.get_by_text("than in").first).to_be_visible()
+    assert "query=" in page.url, "the pair is pinned"
     page.go_back()
     expect(page).to_have_title("Atlas · Headlight")
     rests(page)

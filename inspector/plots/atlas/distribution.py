@@ -10,6 +10,7 @@ from inspector.plots import theme
 from inspector.plots.atlas.units import root_ticks, written
 from inspector.plots.theme import Mode
 
+_TICKS = 4  # at least
 _QUANTITY = {"share": "share", "nats": "nats", "tokens": "tokens"}
 
 
@@ -45,7 +46,10 @@ def histogram(found: Distribution, *, title: str, mode: Mode = "light") -> go.Fi
         x0=np.sqrt(low), x1=np.sqrt(high), fillcolor=part["positions"], opacity=0.16, line_width=0, layer="below"
     )
     figure.add_vline(x=np.sqrt(found.mean), line={"color": theme.TEXT[mode], "width": 2, "dash": "dash"})
-    ticks = root_ticks(float(found.measure.edges[last]))
+    low_end, high_end = float(found.measure.edges[first]), float(found.measure.edges[last])
+    ticks = [tick for tick in root_ticks(high_end) if tick >= low_end]
+    if len(ticks) < _TICKS:  # round numbers are rare in a narrow range
+        ticks = np.linspace(low_end, high_end, _TICKS).tolist()
     subtitle = (
         f"dashed: the mean, {written(found.mean, unit)}; band: the middle half, "
         f"{written(low, unit)} to {written(high, unit)}"

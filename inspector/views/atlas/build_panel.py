@@ -52,19 +52,20 @@ def show(loaded: LoadedModel) -> None:
     name = st.text_input("Name", key="atlas_name", value="my texts", max_chars=40, width=260)
     if file is None and not typed.strip():
         st.caption(words.NOTHING_TO_BUILD)
-        _own(loaded, folder)
+        _own(folder)
         return
     try:
         texts = _texts(typed) if file is None else _file(file.name, file.getvalue())
         if not _NAME.fullmatch(name):
             raise ValueError("the name of an atlas has 1 to 40 letters, digits, blanks, dots and dashes")
-        known = (loaded.card.id, name, hash(texts))
-        expected = session.cached(("atlas estimate", *known), lambda: _alone(lambda: estimate(loaded, texts)))
+        of = loaded.card.id, hash(texts)
+        expected = session.cached(("atlas estimate", *of), lambda: _alone(lambda: estimate(loaded, texts)))
     except ValueError as error:
         session.show_problem(str(error), what="Cannot be built")
+        _own(folder)
         return
-    _build(loaded, texts, folder / name.strip(), name=name.strip(), expected=expected, known=known)
-    _own(loaded, folder)
+    _build(loaded, texts, folder / name.strip(), name=name.strip(), expected=expected, known=(name, *of))
+    _own(folder)
 
 
 def _texts(typed: str) -> tuple[Text, ...]:
@@ -124,14 +125,11 @@ def _alone(work: Callable[[], measuring.Result]) -> measuring.Result:
         process_settings.use_threads()
 
 
-def _own(loaded: LoadedModel, folder: Path) -> None:
-    """List the reader's atlases of the model, each with a button that removes it."""
-    for one in library.of(loaded).atlases:
-        if not one.folder.is_relative_to(folder):
-            continue
-        own = one.folder.parent
+def _own(folder: Path) -> None:
+    """List what is kept, of every model and finished or not, each with a button that removes it."""
+    for own in library.folders(folder):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(widgets.plain(f"{own.name}: {one.counted.read:,} texts"), width="content")
+            st.markdown(widgets.plain(words.kept(own.name, own.atlas)), width="content")
             if st.button("Remove", key=f"remove {own.name}", icon=":material/delete:"):
-                shutil.rmtree(own)
+                shutil.rmtree(folder / own.name, ignore_errors=True)  # another reader may have been first
                 st.rerun()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+import numpy as np
 import streamlit as st
 
 from inspector.atlas import Atlas, measures
@@ -31,7 +32,8 @@ def show(atlas: Atlas, place: int, *, measure: str) -> None:
     found = read.read(atlas, place)
     st.markdown(said.head(found))
     relations = session.cached(("atlas better", atlas.manifest.key, place), lambda: better_than_offsets(atlas, place))
-    figures = [one for one in FIGURES if one != "Relations" or not relations.empty]
+    missing = {"Relations": relations.empty, "By offset": bool(np.isnan(atlas.offsets(place)).all())}
+    figures = [one for one in FIGURES if not missing.get(one)]
     name = f"{atlas.manifest.model}-{said.name(found)}".replace(" ", "-").replace(",", "")
     chosen = widgets.bar("A head's figures", figures, "figure", words=str)
     own = measures.find(measure)

@@ -9,9 +9,9 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
-from inspector.atlas import Atlas, measures, relation_scores, search
+from inspector.atlas import Atlas, measures, search
 from inspector.atlas.relations import DIRECTIONS
-from inspector.views.shell import link, session
+from inspector.views.shell import link
 
 FIRST = "previous"
 BETWEEN = "confidence"  # of cross-attention, which has no token before
@@ -42,20 +42,12 @@ class Colour:
     python: str
 
 
-def scores(atlas: Atlas) -> pd.DataFrame | None:
-    """The scores of all relations; None without a treebank."""
-    if atlas.relations is None:
-        return None
-    counts = atlas.relations
-    return session.cached(("atlas scores", atlas.manifest.key), lambda: relation_scores.scores(counts, atlas.heads))
-
-
 def options(atlas: Atlas, stream: str) -> list[str]:
     """The keys of all that a stream's heads can be coloured by: measures first, then relations in both directions."""
     own = np.flatnonzero(atlas.heads["stream"] == stream)
     means = atlas.statistics.mean[:, own]
     names = [name for number, name in enumerate(measures.NAMES) if np.isfinite(means[number]).any()]
-    table = scores(atlas)
+    table = atlas.scores
     relations = [] if table is None else list(dict.fromkeys(table.loc[table["stream"] == stream, "relation"]))
     return [*names, *(f"{relation} {direction}" for relation in relations for direction in DIRECTIONS)]
 
@@ -109,7 +101,7 @@ def of(atlas: Atlas, key: str) -> Colour:
         values = atlas.statistics.mean[measures.NAMES.index(key)]
         top = 1.0 if own.unit == "share" and own.group == "head" else None
         return Colour(key, own.says, values, _UNITS[own.unit], top, f"{opened}atlas.table()[{key!r}]")
-    table = scores(atlas)
+    table = atlas.scores
     assert table is not None
     chosen = table[(table["relation"] == relation) & (table["direction"] == direction)]
     index = pd.MultiIndex.from_frame(atlas.heads)

@@ -35,7 +35,7 @@ def draw(atlas: Atlas, colour: Colour, *, stream: str, opened: int, on_open: Cal
         name=name,
         key="atlas_grid",
         quantity=colour.quantity,
-        numbered="both",
+        numbered="neither",
         top=colour.top,
         on_pick=picked,
         python=colour.python,

@@ -9,7 +9,6 @@ import streamlit as st
 
 from inspector import heads as labels
 from inspector.atlas import Atlas
-from inspector.views.atlas import colour as colours
 from inspector.views.atlas.colour import Colour
 from inspector.views.shell import downloads, widgets
 
@@ -37,7 +36,7 @@ def draw(atlas: Atlas, colour: Colour, *, stream: str) -> None:
     with st.container(horizontal=True):
         downloads.button("atlas-heads.csv", lambda: means.to_csv(index=False).encode(), "all 62 numbers of every head")
         downloads.button("atlas-heads.parquet", lambda: _parquet(means), "the same for pandas and DuckDB")
-        if (scores := colours.scores(atlas)) is not None:
+        if (scores := atlas.scores) is not None:
             downloads.button(
                 "atlas-relations.csv", lambda: scores.to_csv(index=False).encode(), "every relation's scores"
             )

@@ -68,7 +68,7 @@ def follow(event: Choice | Step, queries: maps.Groups) -> None:
         step(event.by)
 
 
-if st.session_state.setdefault("pinned_in", trace.text) != trace.text:
+if st.session_state.setdefault("pinned_in", trace.text) != trace.text and not link.followed():
     link.assign("query", None)  # another text, other tokens
     link.assign("key", None)
 st.session_state["pinned_in"] = trace.text

@@ -68,12 +68,13 @@ def read(page: str, *, known_models: Sequence[str], default_text: Callable[[str]
 def parameters(*names: str) -> None:
     """Declare what no widget of the page holds, at the page's top: the names that `publish` puts into its address."""
     state = st.session_state
-    state["link.parameters"] = names
+    state["link.parameters"], state["link.followed"] = names, False
     if state["link.same_page"]:
         # What a click just set leads: it came before the run, and the address is still the old one.
         state["link.asked"] |= {name: _asked(name) for name in names if name not in state["link.clicked"]}
         return
     if (led := state.pop("link.led", None)) is not None:
+        state["link.followed"] = True
         state["link.asked"] |= {name: led.get(name) for name in names}
     else:  # a link to the page, or the browser's Back
         found = [name for name in names if name in st.query_params and name not in state["link.clicked"]]
@@ -92,6 +93,12 @@ def lead(page: str, given: Mapping[str, str]) -> None:
     """
     leads: list[tuple[str, dict[str, str]]] = st.session_state.setdefault("link.leads", [])
     leads.append((page, dict(given)))
+
+
+def followed() -> bool:
+    """Return True on the run in which a link of another page led here: what it names is meant for its own text."""
+    came: bool = st.session_state["link.followed"]
+    return came
 
 
 def of_sidebar() -> dict[str, str]:

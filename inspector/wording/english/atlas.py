@@ -21,9 +21,6 @@ _GIVES = {
     "sep": "to [SEP]",
     "punctuation": "to punctuation",
     "confidence": "to each query's strongest key",
-    "induction": "behind earlier copies of a token",
-    "duplicate": "to the same token elsewhere",
-    "word": "to the other pieces of a word",
 }
 
 
@@ -123,3 +120,10 @@ def stopped(done: int, total: int) -> str:
 def built(name: str) -> str:
     """Say that an atlas is there."""
     return f"{name} is built."
+
+
+def kept(name: str, atlas: Atlas | None) -> str:
+    """Name an atlas that is kept."""
+    if atlas is None:
+        return f"{name}, not built to its end"
+    return f"{name}: {atlas.manifest.model} over {atlas.counted.read:,} texts"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from math import isnan
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 
 import models
 from inspector import atlas, heads, probe
-from inspector.atlas import library
+from inspector.atlas import library, manifest
 from inspector.atlas.merging import ABOUT, MERGED
 from inspector.atlas.standing import SAID, most_unusual
 from inspector.wording.english import atlas as said
@@ -91,3 +92,28 @@ def test_the_most_unusual_number_is_farther_out_than_all_others(minilm: models.L
         assert (
             f"{'more' if found.more else 'less'} than in {int(found.share * 100)} % of {found.texts} texts" in sentence
         )
+
+
+@pytest.mark.parametrize("id", library.shipped())
+def test_a_shipped_atlas_is_small_whole_and_of_its_model(shipped: Callable[[str], models.LoadedModel], id: str) -> None:
+    folder = library.SHIPPED / id
+    assert sum(path.stat().st_size for path in folder.iterdir()) <= 2_000_000
+    found = atlas.open(folder)
+    assert found.manifest.model_hash == manifest.model_hash(shipped(id))
+    assert found.manifest.attribution
+    assert found.mixed == ()
+    needed = {*found._examples["text"], *found._pairs["text"], *found.sample("entropy", 0)["text"]}
+    assert needed <= found.texts.keys()
+
+
+def test_numbers_of_a_shipped_atlas_are_measured_again(shipped: Callable[[str], models.LoadedModel]) -> None:
+    """The sample's numbers, text by text, by the instrument that the page Attention uses."""
+    for id in ("minilm", "mini-gpt"):
+        found = atlas.open(library.SHIPPED / id)
+        for place in (0, 13):
+            site = found.heads.iloc[place]
+            rows = found.sample("previous", place).iloc[[0, 60, 120]]
+            for row in rows.itertuples():
+                measured = heads.measure(probe.record(shipped(id), found.texts[row.text].text))
+                own = measured[(measured["layer"] == site["layer"]) & (measured["head"] == site["head"])]
+                assert own["previous"].item() == pytest.approx(row.value, abs=1e-5)
