@@ -62,7 +62,8 @@ def plan(
             if (folder / manifests.NAME).is_file():
                 return _same(manifests.read(folder), made, folder)
             _keep(hidden / TEXTS, folder / TEXTS)
-            made.save(folder)
+            made.save(hidden)  # two shards may plan at once: each renames its own
+            os.replace(hidden / manifests.NAME, folder / manifests.NAME)
             return made
     except OSError as error:
         raise ValueError(f"{folder} cannot be written ({error.strerror}); make room, and build again") from error

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from concurrent import futures
 from concurrent.futures import BrokenExecutor, Executor, Future
 from contextlib import contextmanager
 from functools import partial
@@ -97,11 +98,12 @@ class RayExecutor(Executor):
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Take no more calls; wait for those at work, or cancel them."""
         self._closed = True
-        for future in list(self._tasks):
-            if cancel_futures:
+        tasks = list(self._tasks)
+        if cancel_futures:
+            for future in tasks:
                 future.cancel()
-            elif wait:
-                future.exception()
+        if wait:
+            futures.wait(tasks)
 
 
 def _call(fn: Callable[..., T], args: tuple[Any, ...], kwargs: dict[str, Any]) -> T:

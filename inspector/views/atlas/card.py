@@ -11,7 +11,7 @@ from inspector.atlas import Atlas, measures
 from inspector.atlas.distribution import distribution
 from inspector.atlas.head_relations import better_than_offsets
 from inspector.atlas.opened import WITH_EXAMPLES
-from inspector.export import atlas_card
+from inspector.export import atlas_card, spreadsheet
 from inspector.plots.atlas import distribution as draw_distribution
 from inspector.plots.atlas import offsets as draw_offsets
 from inspector.plots.atlas import relations as draw_relations
@@ -80,9 +80,7 @@ def more(atlas: Atlas, place: int, *, measure: str, loaded: LoadedModel) -> None
                     "the card as one offline page",
                 )
                 downloads.button(f"{name}.parquet", lambda: atlas_card.parquet(atlas, place), "every measure")
-                downloads.button(
-                    f"{name}.csv", lambda: atlas_card.numbers(atlas, place).to_csv(index=False).encode(), "the same"
-                )
+                downloads.button(f"{name}.csv", lambda: spreadsheet.csv(atlas_card.numbers(atlas, place)), "the same")
 
 
 def _picture(atlas: Atlas, place: int, measure: str, mode: Mode) -> Scene:
