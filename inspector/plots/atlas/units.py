@@ -9,13 +9,13 @@ _STEPS = (1.0, 2.0, 5.0)
 
 
 def written(value: float, unit: Unit) -> str:
-    """Write a value with its unit: "31 %", "2.05 nats"; shares under 10 % with two digits."""
+    """Write a value with its unit: "31 %", "2.05 nats"; shares under 10 % with two digits, and none below 0.01 %."""
     if unit != "share":
         return f"{theme.number(value)} {unit}"
     percent = 100 * value
     if 99.95 <= percent < 100 or percent >= 10:
         return f"{min(percent, 99.9):.1f} %" if 99.5 <= percent < 100 else f"{percent:.0f} %"
-    return f"{percent:.2g} %"
+    return "under 0.01 %" if 0 < percent < 0.01 else f"{percent:.2g} %"
 
 
 def root_ticks(largest: float, *, most: int = 7) -> list[float]:

@@ -31,7 +31,7 @@ def show(atlas: Atlas, place: int, *, measure: str, loaded: LoadedModel) -> None
         st.caption("No text has this number for this head.")
     for example in found:
         said_value = said.value(example.value, own)
-        _row(atlas, place, loaded, example.text, f"**{said_value}** {_plain(example.text.text)}", given={})
+        _row(atlas, place, loaded, example.text, f"**{said_value}**", given={})
 
 
 def spans_of(loaded: LoadedModel) -> SpansOf:
@@ -41,7 +41,8 @@ def spans_of(loaded: LoadedModel) -> SpansOf:
 
 def _row(atlas: Atlas, place: int, loaded: LoadedModel, text: Text, shown: str, *, given: dict[str, str]) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown(shown, width="stretch")
+        st.markdown(shown, width="content")
+        st.text(cut(text.text), width="stretch")  # no Markdown: it would make a link of an address in it
         site = atlas.heads.iloc[place]
         state = {
             "text": text.text,
@@ -71,7 +72,7 @@ def _pair(pair: Pair) -> str:
             (pair.key_in, pair.key_span, pair.key),
         )
     )
-    return f"**{weight}** {query} → {key}: {_plain(pair.text.text)}"
+    return f"**{weight}** {query} → {key}"
 
 
 def _word(text: Text, side: str, span: tuple[int, int] | None, at: int) -> str:
@@ -79,5 +80,6 @@ def _word(text: Text, side: str, span: tuple[int, int] | None, at: int) -> str:
     return token(whole[slice(*span)]) if span else f"token {at}"
 
 
-def _plain(text: str) -> str:
-    return widgets.plain(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…")
+def cut(text: str) -> str:
+    """Cut a long text to its beginning."""
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
