@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from inspector import heads as labels
-from inspector.atlas import Atlas
+from inspector.atlas import MEASURES, Atlas
 from inspector.export import spreadsheet
 from inspector.views.atlas.colour import Colour
 from inspector.views.shell import downloads, widgets
@@ -35,7 +35,9 @@ def draw(atlas: Atlas, colour: Colour, *, stream: str) -> None:
     st.caption(f"{len(chosen)} of {len(own)} heads; each number is the mean over all texts that have it.")
     widgets.table(chosen[list(columns)].dropna(axis=1, how="all"), name="atlas", height=320)
     with st.container(horizontal=True):
-        downloads.button("atlas-heads.csv", lambda: spreadsheet.csv(means), "all 62 numbers of every head")
+        downloads.button(
+            "atlas-heads.csv", lambda: spreadsheet.csv(means), f"all {len(MEASURES)} numbers of every head"
+        )
         downloads.button("atlas-heads.parquet", lambda: _parquet(means), "the same for pandas and DuckDB")
         if (scores := atlas.scores) is not None:
             downloads.button("atlas-relations.csv", lambda: spreadsheet.csv(scores), "every relation's scores")

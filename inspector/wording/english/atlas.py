@@ -8,20 +8,12 @@ from inspector.atlas import Atlas
 from inspector.atlas.estimate import Estimate
 from inspector.atlas.standing import Standing
 from inspector.readings.atlas import Grid
+from inspector.wording.english.atlas_card import GIVES
 from inspector.wording.english.costs import seconds
 from inspector.wording.english.phrases import listed, share
 from models.formatting import format_bytes, layer_name
 
-_GIVES = {
-    "self": "to the token itself",
-    "previous": "to the token before",
-    "next": "to the token behind",
-    "first": "to the first token",
-    "cls": "to [CLS]",
-    "sep": "to [SEP]",
-    "punctuation": "to punctuation",
-    "confidence": "to each query's strongest key",
-}
+_GIVES = {**GIVES, "confidence": "to each query's strongest key"}
 
 
 def standing(found: Standing, *, start: str, end: str) -> str:
