@@ -1,6 +1,9 @@
-"""A small atlas of MiniLM, built once in a worker."""
+"""A small atlas of MiniLM, built once in a worker, and a main module that can be imported anew."""
 
 from __future__ import annotations
+
+import sys
+from types import ModuleType
 
 import pytest
 
@@ -21,6 +24,12 @@ SENTENCES = (
     "A red car and a blue car stood in front of the house.",
     "Nobody knew what to say.",
 )
+
+
+@pytest.fixture(autouse=True)
+def main_module(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put an empty main module in place: a spawned process imports it anew, and tests of pages leave a page there."""
+    monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))
 
 
 @pytest.fixture(scope="session")
