@@ -27,7 +27,10 @@ def test_from_a_head_to_its_example_in_attention_and_back(page: Page, server: Se
     expect(page.get_by_text("than in").first).to_be_visible()
     assert "query=" in page.url, "the pair is pinned"
     page.go_back()
-    expect(page).to_have_title("Atlas · Headlight")
+    rests(page)
+    if "Atlas" not in page.title():  # Streamlit counts what the page puts into its address as a step of its own
+        page.go_back()
+    expect(page).to_have_title("Atlas · Headlight", timeout=30_000)
     rests(page)
     expect(page.get_by_text("Layer 0, head 2").first).to_be_visible()
 
