@@ -3,15 +3,17 @@
 # make test  lint, types and all tests: what CI runs
 # make setup the environment alone
 # make constraints  resolves constraints.txt anew
+# make lock  writes requirements-linux-x86_64.lock anew: the hashes of these releases, for hosts
 # make rooms  draws docs/rooms.svg from the imports
 # make clean  removes the environment
 PYTHON ?= python3
 BIN := .venv/bin
+OMP_NUM_THREADS ?= 1
 
-# A worker a core, and a thread a worker; a file stays in one worker, as all of the browser do; conftest.py orders them.
-PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
+# A worker a core, and a thread a worker unless OMP_NUM_THREADS says otherwise; a file stays in one worker, as all of the browser do; conftest.py orders them.
+PYTEST := OMP_NUM_THREADS=$(OMP_NUM_THREADS) $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: app check test lint setup constraints rooms clean
+.PHONY: app check test lint setup constraints lock rooms clean
 .DEFAULT_GOAL := app
 
 app: setup
@@ -46,6 +48,9 @@ lint: .venv/.dev
 
 constraints: | .venv/bin/python
 	$(BIN)/python -m tests.constraints
+
+lock: | .venv/bin/python
+	$(BIN)/python -m tests.lock $(TORCH)
 
 rooms: .venv/.dev
 	$(BIN)/python -m docs.draw_rooms

@@ -3,12 +3,17 @@
 import streamlit as st
 from starlette.middleware import Middleware
 
-from inspector.views.server import assets, gate
-from inspector.views.shell import ahead, boundary
+from inspector.views.server import start
+
+start.check()  # before the modules that read settings
+
+from inspector.views.server import assets, gate  # noqa: E402
+from inspector.views.shell import ahead, boundary  # noqa: E402
 
 ahead.begin()
 app = st.App(
     "inspector/views/shell/frame.py",
     middleware=[Middleware(gate.Gate, rules=gate.Rules.from_environment()), Middleware(assets.Assets)],
     on_script_error=boundary.escaped,
+    lifespan=start.announced,
 )

@@ -36,9 +36,12 @@ if TYPE_CHECKING:
         flow,
         generating,
         head_distances,
+        head_roles,
+        head_search,
         heads,
         interventions,
         lab,
+        lab_results,
         lens,
         long_texts,
         maps,
@@ -47,38 +50,44 @@ if TYPE_CHECKING:
         mixing,
         normalization,
         overview,
+        pairs,
         plots,
         positional,
         probe,
         questions,
-        readings,
         row_statistics,
         scores,
+        sections,
         segments,
         sentence_vectors,
         sharing,
         stepwise,
+        text,
+        token_links,
         trace,
         training,
         vocabularies,
         wording,
     )
     from inspector.costs import decoding as decoding_costs
-    from inspector.export import show
+    from inspector.export import report, show
     from inspector.generating import beams
     from inspector.interventions import gradients, importance, leave_one_out
-    from inspector.probe import record, record_batch, record_blocks
+    from inspector.probe import hold, record, record_batch, record_blocks
     from inspector.trace import AttentionSite, PaddedBatch, Trace
-    from inspector.trace.file import open
+    from inspector.trace.file import open, save
 
 _NAMES = {
     "AttentionSite": "trace",
     "PaddedBatch": "trace",
     "Trace": "trace",
+    "hold": "probe",
     "open": "trace.file",
     "record": "probe",
     "record_batch": "probe",
     "record_blocks": "probe",
+    "report": "export",
+    "save": "trace.file",
     "show": "export",
 }
 _PAGES = ("__main__", "views")  # what runs Headlight itself

@@ -2,6 +2,7 @@
 
 python -m inspector "The cat sat on the mat."                                        what each head does
 python -m inspector "The cat sat on the mat." --layer 3 --head 7 --save map.html     one head, as a file
+python -m inspector "The cat sat on the mat." --report report.html                   all sections about the text
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 from models import failures
 
 if TYPE_CHECKING:
+    import models
     from inspector.plots.theme import Mode
     from inspector.trace import Trace
 
@@ -51,18 +53,27 @@ def _parser() -> argparse.ArgumentParser:
     add("--head", type=int, help="the head to save, from 0 (with a layer and no head: the mean over its heads)")
     add("--stream", help="encoder, decoder or cross, where the model has several")
     add("--save", metavar="FILE", help="write the head to FILE: .html, .png or .csv; .npz writes the whole trace")
+    add(
+        "--report",
+        metavar="FILE",
+        help="write every section about the text to FILE.html, to read offline or print",
+    )
     add("--dark", action="store_true", help="a dark .png")
     return parser
 
 
 def _run(options: argparse.Namespace) -> None:
     _check(options)
-    trace = _trace(options)
+    trace, loaded = _trace(options)
     if trace.cut is not None:
         print(trace.cut, file=sys.stderr)
     if trace.unknown:
         print(f"{trace.unknown} of {len(trace.tokens)} tokens are unknown to the tokenizer.", file=sys.stderr)
-    if options.save is None:
+    if options.report is not None:
+        from inspector.export import report
+
+        report(trace, options.report, loaded=loaded)
+    elif options.save is None:
         _print_heads(trace)
     else:
         _save(trace, options)
@@ -81,18 +92,24 @@ def _check(options: argparse.Namespace) -> None:
         raise ValueError("--layer, --head and --stream choose what to save: give --save FILE too.")
     if options.head is not None and options.layer is None:
         raise ValueError(f"head {options.head} of which layer? Give --layer too.")
+    if options.save is not None and options.report is not None:
+        raise ValueError("--save writes one head and --report all sections: give one of the two.")
+    if options.report is not None:
+        from inspector.export.text_report import check_name
+
+        check_name(options.report)
     if options.save is not None:
         from inspector.export import ending_of
 
         ending_of(options.save)
 
 
-def _trace(options: argparse.Namespace) -> Trace:
-    """The trace that the command is about: read from a file, or recorded now."""
+def _trace(options: argparse.Namespace) -> tuple[Trace, models.LoadedModel | None]:
+    """Read the trace that the command is about from a file, or record it now; with its model where it was loaded."""
     if options.open is not None:
         from inspector.trace.file import open
 
-        return open(options.open)
+        return open(options.open), None
 
     # Only now: torch and transformers take seconds, and --help should not.
     import models
@@ -100,13 +117,13 @@ def _trace(options: argparse.Namespace) -> Trace:
 
     text = sys.stdin.read() if options.text == "-" else options.text
     loaded = models.load(options.model or "minilm", dtype=options.dtype or "float32", device=options.device or "cpu")
-    return record(loaded, text, text_pair=options.pair, target=options.target)
+    return record(loaded, text, text_pair=options.pair, target=options.target), loaded
 
 
 def _print_heads(trace: Trace) -> None:
     """A line for each head, with its measures to three significant digits."""
     from inspector import heads
-    from inspector.plots.theme import number
+    from inspector.text import number
 
     measures = heads.measure(trace)
     print(measures.assign(label=heads.label(measures)).to_string(index=False, float_format=number, na_rep="–"))

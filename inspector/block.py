@@ -85,6 +85,26 @@ class Walk:
     unseen: bool = False
 
 
+def steps(walk: Walk) -> pd.DataFrame:
+    """List the steps of a walk, a row each.
+
+    Columns: step, from 1 on; kind; part, "stream" on the residual stream; shape; length, the Euclidean norm; above 0,
+    how many units are; off, the largest difference from the recorded vector, of its largest entry; parameter.
+    """
+    return pd.DataFrame(
+        {
+            "step": range(1, len(walk.steps) + 1),
+            "kind": [step.kind for step in walk.steps],
+            "part": [step.part or "stream" for step in walk.steps],
+            "shape": [" x ".join(map(str, step.shape)) for step in walk.steps],
+            "length": [step.norm for step in walk.steps],
+            "above 0": pd.array([step.positive for step in walk.steps], dtype="Int64"),
+            "off": [float("nan") if step.off is None else step.off for step in walk.steps],
+            "parameter": [step.name for step in walk.steps],
+        }
+    )
+
+
 def stages(trace: Trace, blocks: Blocks, *, stream: str) -> list[Stage]:
     """Every sublayer of a stream in the order in which it runs.
 

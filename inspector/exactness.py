@@ -1,28 +1,32 @@
 """Checks that a recording is what the model computes: a badge earned on this text, not a promise.
 
-Weights are held to what every map must be, the last hidden state to a run in another kernel. When a text is recorded,
-mean and deviation of every vector that a norm gave and that a layer left are written down at the module; norms and
-residual stream, which are computed from the trace, are held to these.
+Weights are held to what every map must be, and all that is shown to a second, watched run of the model
+(`inspector.hold`). When a text is recorded, mean and deviation of every vector that a norm gave and that a layer left
+are written down at the module; norms and residual stream, which are computed from the trace, are held to these.
+
+```python
+print(exactness.check(trace, second=inspector.hold(loaded, trace)))
+```
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf, sqrt
+from math import inf
 
 import numpy as np
 import torch
 
 from inspector.trace import HALF, AttentionSite, NormRecord, StateRecord, Trace, WeightBlock
 from inspector.trace.norm_formula import rounding
+from inspector.trace.second_run import SecondRun
+from inspector.trace.value_mix import ValueMix, join, mix
 from models.attention.functions import AttentionFunction, ComposedAttention
 from models.attention.scores import FillWith
 from models.placement import dtype_name
 
 ROW_SUM_TOLERANCE = 1e-5
-HIDDEN_TOLERANCE = 5e-5  # float32, a stack of layers, up to 512 tokens
-_USUAL_ENTRY = 10.0  # the largest entry of a hidden state that a norm has bounded
-_HALF_ROUNDINGS = 3  # eps of the largest entry; of 2 to 48 random layers the worst took 2
+NO_MODEL = "the model was not at hand"
 _ROUNDINGS = 64  # last digits of a vector's largest entry: those of its own mean and deviation, and of a gate
 
 
@@ -31,7 +35,7 @@ class Held:
     """Vectors that are shown, held to those that the model's modules gave.
 
     shown, ran: how many norms, or layers of the residual stream, are shown, and how many ran. difference: the largest
-    found; None where the trace was saved before the modules' own numbers were. tolerance: what rounding explains
+    found; None where none is shown. tolerance: what rounding explains
     there. holds: whether rounding explains each difference, and each stands in the layer that it is said to.
     """
 
@@ -52,32 +56,29 @@ class Exactness:
     """The results of the checks on one text.
 
     layers, expected: attentions recorded, and attentions that the configuration names; a layer may make none, or two.
+    second: all that is shown, held to a second run of the model; None where none was made, and `not_held` says why.
     row_sum_error: largest distance of a row's sum from 1; with sinks, to which a part of each row goes, by how much the
     largest is over 1; of a sigmoid, whose rows sum to anything, by how much a weight is over 1. sigmoid: whether one
     makes the weights. finite: no map holds NaN or infinity. future: the largest weight on a token that is still to
     come, in a decoder's own attention; None where there is none. lets_through: whether the model fills masked scores
     with a finite number, or multiplies them, so that such a weight is the model's own.
-    hidden_difference: largest difference of the last hidden state from a run in torch's fused attention kernel, which
-    shares no code with the recorded path; None where that could not be run, and `unchecked` says why.
     norms, states: norms and the residual stream, held to what the model's own modules gave; stream_unknown: why the
     stream is not shown, "" where it is. to_padding: the largest share of a row's weight that went to the padding of the
-    text's batch: a mask that leaks. dtype: what the model computes in. row_sum_tolerance, hidden_tolerance: what
-    its rounding explains.
+    text's batch: a mask that leaks. dtype: what the model computes in. row_sum_tolerance: what its rounding explains.
     """
 
     layers: int
     expected: int
     row_sum_error: float
     finite: bool
-    hidden_difference: float | None
+    second: SecondRun | None
     future: float | None = None
     lets_through: bool = False
     sinks: bool = False
     sigmoid: bool = False
-    unchecked: str = "the model was not at hand"
+    not_held: str = NO_MODEL
     dtype: str = "float32"
     row_sum_tolerance: float = ROW_SUM_TOLERANCE
-    hidden_tolerance: float = HIDDEN_TOLERANCE
     norms: Held | None = None
     states: Held | None = None
     stream_unknown: str = ""
@@ -97,7 +98,7 @@ class Exactness:
             and self.row_sum_error <= self.row_sum_tolerance
             and not self.leaks
             and (self.lets_through or not self.future)
-            and (self.hidden_difference is None or self.hidden_difference <= self.hidden_tolerance)
+            and (self.second is None or self.second.holds)
             and all(held.holds for held in (self.norms, self.states) if held is not None)
         )
 
@@ -123,13 +124,7 @@ class Exactness:
                 else ""
             )
             sentences.append(f"the largest weight on a token to come is {self.future:.3g}{own}")
-        if self.hidden_difference is None:
-            sentences.append(f"not run a second time in torch's fused attention: {self.unchecked}")
-        else:
-            sentences.append(
-                f"last hidden state within {self.hidden_difference:.1e} of torch's fused attention, run independently "
-                f"({self.dtype} explains {self.hidden_tolerance:.1e})"
-            )
+        sentences.append(f"recorded, not held: {self.not_held}" if self.second is None else str(self.second))
         if self.norms is not None:
             sentences.append(_norms_in_words(self.norms))
         if self.states is not None:
@@ -146,9 +141,9 @@ def leak_in_words(to_padding: float) -> str:
 
 
 def _norms_in_words(norms: Held) -> str:
-    shown = f"{norms.shown} of {norms.ran} norms shown"
+    shown = f"{norms.shown} of {norms.ran} norms of the stack shown"
     if norms.difference is None:
-        return shown if not norms.shown else f"{shown}, not held to their modules: the file is older than that check"
+        return shown
     return (
         f"{shown}, mean and deviation of what each gives within {norms.difference:.1e} of its module's "
         f"(rounding explains {norms.tolerance:.1e})"
@@ -167,11 +162,12 @@ class WeightChecks:
     """The checks that every weight of a trace must pass, block by block."""
 
     def __init__(self, trace: Trace) -> None:
+        self._records = {_place(record.site): record for record in trace.attentions}
+        self._mixes: dict[tuple[str, int, int], list[ValueMix]] = {place: [] for place in self._records}
         self._to_sinks = {_place(record.site): record.function.sinks for record in trace.attentions}
         self._lets_through = any(_lets_through(record.function) for record in trace.attentions)
         self._error, self._finite, self._sigmoid = 0.0, True, False
         self._dtype, self._row_sum_tolerance = dtype_name(trace.hidden.dtype), row_sum_tolerance(trace)
-        self._hidden_tolerance = hidden_tolerance(trace)
         self._norms, self._states = check_norms(trace), check_residual_stream(trace)
         unknown = [refused.reason for refused in trace.refused if refused.what == "residual stream"]
         self._to_padding = trace.to_padding
@@ -179,7 +175,8 @@ class WeightChecks:
         self._future = 0.0 if "decoder" in trace.streams else None
 
     def see(self, site: AttentionSite, block: WeightBlock) -> None:
-        """Look at a block of a layer's weights."""
+        """Look at a block of a layer's weights; blocks come in order."""
+        self._mixes[_place(site)].append(mix(self._records[_place(site)], block))
         self._finite = self._finite and bool(np.isfinite(block.weights).all())
         if block.normalised:
             over = block.weights.sum(axis=-1, dtype=np.float64) - 1
@@ -191,24 +188,28 @@ class WeightChecks:
             coming = np.triu(block.weights, k=1 + block.queries.start - block.keys.start)
             self._future = max(self._future, float(coming.max(initial=0.0)))
 
+    @property
+    def mixes(self) -> dict[tuple[str, int, int], ValueMix]:
+        """The mixes that the weights make of the values, by stream, layer and call, for `inspector.hold`."""
+        return {place: join(blocks) for place, blocks in self._mixes.items() if blocks}
+
     def result(
-        self, *, expected_layers: int, hidden_difference: float | None, unchecked: str = "the model was not at hand"
+        self, *, expected_layers: int | None = None, second: SecondRun | None = None, not_held: str = NO_MODEL
     ) -> Exactness:
         """Return the result for all blocks seen. The arguments are those of `check`."""
         return Exactness(
             len(self._to_sinks),
-            expected_layers,
+            len(self._to_sinks) if expected_layers is None else expected_layers,
             self._error,
             self._finite,
-            hidden_difference,
+            second,
             self._future,
             self._lets_through,
             any(self._to_sinks.values()),
             self._sigmoid,
-            unchecked,
+            not_held,
             dtype=self._dtype,
             row_sum_tolerance=self._row_sum_tolerance,
-            hidden_tolerance=self._hidden_tolerance,
             norms=self._norms,
             states=self._states,
             stream_unknown=self._stream_unknown,
@@ -217,17 +218,18 @@ class WeightChecks:
 
 
 def check(
-    trace: Trace, *, expected_layers: int, hidden_difference: float | None, unchecked: str = "the model was not at hand"
+    trace: Trace, *, expected_layers: int | None = None, second: SecondRun | None = None, not_held: str = NO_MODEL
 ) -> Exactness:
     """Look at every weight of every layer, block by block.
 
-    hidden_difference: what `inspector.probe.fused_difference` measured; unchecked: why it could not.
+    expected_layers: how many attentions the model makes (`LoadedModel.layers`); as many as were recorded where left
+    out. second: what `inspector.hold` found; not_held: the reason why there is none.
     """
     checks = WeightChecks(trace)
     for site in trace.sites:
         for block in trace.bands(layer=site.layer, stream=site.stream, call=site.call):
             checks.see(site, block)
-    return checks.result(expected_layers=expected_layers, hidden_difference=hidden_difference, unchecked=unchecked)
+    return checks.result(expected_layers=expected_layers, second=second, not_held=not_held)
 
 
 def _lets_through(function: AttentionFunction) -> bool:
@@ -248,28 +250,14 @@ def row_sum_tolerance(trace: Trace) -> float:
     return ROW_SUM_TOLERANCE + (torch.finfo(dtype).eps / 2 if dtype in HALF else 0.0)
 
 
-def hidden_tolerance(trace: Trace) -> float:
-    """Return how far rounding can move two computations of the last hidden state apart: 5e-5 in float32.
-
-    Rounding grows with what is rounded: a state with entries above 10, as where nothing normalises it (MobileBERT), may
-    be off by as many times more. In half precision 3 eps sqrt(L) of the largest entry: L layers' roundings add up like
-    the steps of a random walk.
-    """
-    dtype, largest = trace.hidden.dtype, float(trace.hidden.abs().max())
-    if dtype not in HALF:
-        return HIDDEN_TOLERANCE * max(1.0, largest / _USUAL_ENTRY)
-    return _HALF_ROUNDINGS * torch.finfo(dtype).eps * sqrt(len(trace.sites)) * largest
-
-
 # --- norms and the residual stream -----------------------------------------------------------------------------------
 
 
 def check_norms(trace: Trace) -> Held:
     """Hold the output of every norm that is shown to what its module gave."""
-    found = [_norm(norm, trace) for norm in trace.norms if norm.truth is not None]
     left_out = sum(refused.what == "norm" for refused in trace.refused)
-    whole = _held(len(trace.norms), len(trace.norms) + left_out, found)
-    return whole if len(found) == len(trace.norms) else _held(whole.shown, whole.ran, [])
+    differences = [_norm(norm, trace) for norm in trace.norms]
+    return _held(len(trace.norms), len(trace.norms) + left_out, differences)
 
 
 def check_residual_stream(trace: Trace) -> Held:

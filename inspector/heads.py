@@ -31,8 +31,9 @@ _NO_CLASS = -1  # of a token that has no targets
 START_TOKENS = ("[CLS]", "<s>")
 END_TOKENS = ("[SEP]", "</s>")
 
-_MEANS = ("entropy", "distance", "self", "previous", "next", "first", "cls", "sep", "punctuation", "confidence")
+_MEANS = ("entropy", "distance", "self", "first", "cls", "sep", "punctuation", "confidence")
 """The measures that are means over every query; relative_entropy follows from entropy."""
+_NEIGHBOURS = ("previous", "next")
 
 # Thresholds of Clark et al. 2019, figure 6; self, first, induction and word are held to those of their like.
 BROAD_ENTROPY = 3.8  # nats
@@ -56,8 +57,9 @@ def measure(trace: Trace, *, on_band: Callable[[AttentionSite, WeightBlock], Non
     entropy: -sum_j A ln A, nats, 0 (one key) .. ln T (all alike) (Clark et al. 2019, figure 4).
     relative_entropy: entropy / ln T, 0..1; 0 for a text of one token.
     distance: sum_j A |i - j|, tokens, 0 .. n - 1 (Vig & Belinkov 2019).
-    self, previous, next: weight on the key at i, i - 1, i + 1, share 0..1 (Clark et al. 2019, section 3.1). The first
-        query has no previous key and the last no next one: they count as 0, so the most is (n - 1) / n.
+    self, previous, next: weight on the key at i, i - 1, i + 1, share 0..1 (Clark et al. 2019, section 3.1): the mean
+        over the queries that can see such a key. The first query has no previous key, the last has no next one, and a
+        decoder sees no next key at all; NaN where no query has such a key.
     first: weight on the first key, share 0..1 (the sink of Xiao et al. 2023).
     cls, sep: weight on all [CLS] or [SEP] tokens (<s> or </s> where a model calls them so), share 0..1 (Clark et al.
         2019, section 3.2); NaN where the text has none.
@@ -81,7 +83,7 @@ def measure(trace: Trace, *, on_band: Callable[[AttentionSite, WeightBlock], Non
     for site in trace.sites:
         read = trace.read_by(site.stream)
         own = {} if site.stream == "cross" else targets(site.keys, read.words, known=read.known)
-        causal = site.predicts is not None
+        causal = site.predicts is not None and site.stream != "cross"
         blocks = _blocks(trace, site, on_band)
         table = pd.DataFrame(_measure(blocks, keys=site.keys, targets=own, causal=causal))
         if site.stream == "cross":
@@ -172,8 +174,8 @@ def _measure(
         masses = masses + _masses(exact, _patterns(block.queries, block.keys, targets.values()))
         queries += weights.shape[1]
     mean_entropy, mean_row = entropies / queries, received / queries  # [H], [H, T]
-    distance, own, previous, following = masses[:4] / queries
     none = np.full_like(mean_entropy, np.nan)
+    with_previous, with_next = queries - 1, 0 if causal else min(queries, len(keys) - 1)
     shares = dict.fromkeys(("induction", "duplicate", "word"), none)
     for name, mass in zip(targets, masses[4:], strict=True):
         count = targets[name].queries(causal=causal)
@@ -181,10 +183,10 @@ def _measure(
     return {
         "entropy": mean_entropy,
         "relative_entropy": mean_entropy / np.log(len(keys)) if len(keys) > 1 else np.zeros_like(mean_entropy),
-        "distance": distance,
-        "self": own,
-        "previous": previous,
-        "next": following,
+        "distance": masses[0] / queries,
+        "self": masses[1] / queries,
+        "previous": masses[2] / with_previous if with_previous else none,
+        "next": masses[3] / with_next if with_next else none,
         "first": mean_row[:, 0],
         "cls": _share(mean_row, keys, START_TOKENS.__contains__),
         "sep": _share(mean_row, keys, END_TOKENS.__contains__),
@@ -200,17 +202,17 @@ def with_choice(measures: pd.DataFrame, trace: Trace) -> pd.DataFrame:
 
     A query that sees one key gives it everything, which says nothing about the head: the only token of a text, and in
     a decoder the first. Where no query has a choice, every measure is NaN. Means over other queries than all
-    (induction, duplicate, word) and the information stay as they are.
+    (previous, next, induction, duplicate, word) and the information stay as they are.
     """
     means = measures[list(_MEANS)].to_numpy(np.float64, copy=True)  # [heads of all sites, measure]
     calls = measures.get("call", 0)
-    widths = np.ones(len(measures))
+    widths, alone = np.ones(len(measures)), np.zeros(len(measures), np.bool_)
     for site in trace.sites:
         own = (measures["stream"] == site.stream) & (measures["layer"] == site.layer) & (calls == site.call)
         place, queries = own.to_numpy(), len(site.queries)
         widths[place] = len(site.keys)
         if len(site.keys) == 1 or site.window == 1:
-            means[place] = np.nan
+            means[place], alone[place] = np.nan, True
             continue
         row = _first_row(trace, site)
         if row is None or row[:, :, 1:].any():
@@ -222,6 +224,7 @@ def with_choice(measures: pd.DataFrame, trace: Trace) -> pd.DataFrame:
         means[place] = np.maximum(others, 0.0)  # only rounding takes it below 0
     chosen = measures.copy()
     chosen[list(_MEANS)] = means
+    chosen.loc[alone, list(_NEIGHBOURS)] = np.nan
     return chosen.assign(relative_entropy=chosen["entropy"] / np.log(np.maximum(widths, 2)))
 
 

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+_ROUNDING = 1e-5  # a row's sum is this far from 1 by rounding alone
+
 
 def shares(rows: NDArray[Any]) -> NDArray[np.float64]:
     """Divide rows [..., T] by their sums, in float64; a row without weight counts as uniform."""
@@ -23,12 +25,20 @@ def shares(rows: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def entropy(rows: NDArray[Any]) -> NDArray[Any]:
-    """-sum_j p_j ln p_j of each row, with 0 ln 0 = 0: [..., T] -> [...], in the dtype of the rows."""
+    """-sum_j p_j ln p_j of each row, with 0 ln 0 = 0: [..., T] -> [...], in the dtype of the rows.
+
+    The largest weight of a nearly one-hot row has no digits left below 1. Where the row sums to 1, the largest weight
+    is therefore taken as 1 less the sum of the others.
+    """
     terms = np.maximum(rows, np.finfo(rows.dtype).tiny)
     np.log(terms, out=terms)
     terms *= rows
-    total: NDArray[Any] = -terms.sum(axis=-1)
-    return total
+    total = -terms.sum(axis=-1, dtype=np.float64)
+    mass, largest = rows.sum(axis=-1, dtype=np.float64), rows.max(axis=-1).astype(np.float64)
+    rest = np.clip(mass - largest, 0.0, 1 - np.finfo(np.float64).eps)
+    exact = total + largest * np.log(np.maximum(largest, np.finfo(rows.dtype).tiny)) - (1 - rest) * np.log1p(-rest)
+    found: NDArray[Any] = np.where(np.abs(mass - 1) <= _ROUNDING, exact, total).astype(rows.dtype)
+    return found
 
 
 def jensen_shannon(p: NDArray[np.float64], q: NDArray[np.float64]) -> NDArray[np.float64]:

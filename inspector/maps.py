@@ -215,10 +215,10 @@ def _groups(encoding: Encoding, *, hide_special: bool, merge_words: bool, block:
 
 
 def _with_predictions(queries: Groups, site: AttentionSite) -> Groups:
-    if site.predicts is None:
+    names = site.predicted
+    if names is None:
         return queries
-    predicted = [site.predicts[group[-1]] for group in queries.members]
-    labels = tuple(f"{read} → {token}" for read, token in zip(queries.labels, predicted, strict=True))
+    labels = tuple(f"{read} → {names[group[-1]]}" for read, group in zip(queries.labels, queries.members, strict=True))
     return Groups(labels, queries.members)
 
 

@@ -7,6 +7,7 @@ from inspector import segments
 found = segments.read(models.load("mini-gpt"), ids, segment=8, memory=8)  # ids: those of trace.encoding
 found.changed  # for each token, how far its last hidden state is from the one pass, of the largest number of all
 found.maps[0][3]  # layer 0, head 3: weights [T, T], NaN where a key is neither in the segment nor in its memory
+segments.table(found, trace.encoding.tokens)  # a row for each memory and token
 ```
 """
 
@@ -16,6 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
@@ -56,9 +58,62 @@ class Segmented:
         return np.arange(0, len(self.changed), self.segment)
 
     @property
+    def tokens(self) -> int:
+        """The tokens of the text, T."""
+        return len(self.changed)
+
+    @property
+    def count(self) -> int:
+        """The segments of the text."""
+        return len(self.starts)
+
+    @property
+    def layers(self) -> int:
+        """The layers of the model."""
+        return len(self.maps)
+
+    @property
+    def back(self) -> int:
+        """The tokens before it that the last token can depend on."""
+        return int(self.reach[-1])
+
+    @property
+    def pairs(self) -> int:
+        """The pairs of query and key that are compared in segments, in each head."""
+        return int((~np.isnan(self.maps[0][0])).sum())
+
+    @property
+    def all_pairs(self) -> int:
+        """The pairs of query and key that one causal pass compares, in each head."""
+        return self.tokens * (self.tokens + 1) // 2
+
+    @property
     def begins_anew(self) -> bool:
         """True where the positions are places in a table, counted from 0 in each segment."""
         return self.positions in ABSOLUTE
+
+    def place(self, at: int) -> tuple[slice, int, int]:
+        """Locate segment `at`: its rows, its first token, and the first token of its memory."""
+        start = at * self.segment
+        return slice(start, min(start + self.segment, self.tokens)), start, max(start - self.memory, 0)
+
+    def of_memory(self, at: int, *, layer: int, head: int) -> float:
+        """Measure the mean share of weight that a head gives to the memory in segment `at`."""
+        rows, start, first = self.place(at)
+        return float(np.nansum(self.maps[layer][head][rows, first:start]) / (rows.stop - rows.start))
+
+    def remembering(self, at: int) -> tuple[int, int]:
+        """Find the layer and head that give most of their weight to the memory in segment `at`.
+
+        The key of the memory that gets most of a head counts for nothing: a head that rests on one token shows little.
+        """
+        rows, start, first = self.place(at)
+        if start == first:
+            return 0, 0
+        keys = np.stack([np.nansum(maps[:, rows, first:start], axis=1) for maps in self.maps])  # [L, H, M]
+        weights = keys.sum(axis=-1) - keys.max(axis=-1)
+        layer, head = np.unravel_index(int(weights.argmax()), weights.shape)
+        return int(layer), int(head)
 
 
 def reader(loaded: LoadedModel) -> Decoder:
@@ -110,6 +165,19 @@ def read(loaded: LoadedModel, ids: Sequence[int], *, segment: int, memory: int) 
             for layer in range(count)
         ),
         reach=np.array([reach(layers=count, segment=segment, memory=memory, place=place) for place in range(len(ids))]),
+    )
+
+
+def table(found: Segmented, tokens: Sequence[str]) -> pd.DataFrame:
+    """List how far each token is from one pass, in percent, with the chosen memory and with one as long as the text.
+
+    tokens: those of the text, or more. Columns: memory ("chosen" | "whole"), position, token, difference.
+    """
+    rows = {"position": range(found.tokens), "token": tokens[: found.tokens]}
+    kinds = (("chosen", found.changed), ("whole", found.at_most))
+    return pd.concat(
+        [pd.DataFrame({"memory": kind, **rows, "difference": 100 * values}) for kind, values in kinds],
+        ignore_index=True,
     )
 
 

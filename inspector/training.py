@@ -60,7 +60,7 @@ def measures(replay: Replay, *, sentence: int, stream: str) -> pd.DataFrame:
     for layer in range(replay.layers(stream)):
         for step, weights in zip(replay.steps, replay.maps[MapKey(sentence, stream, layer)], strict=True):
             whole = (slice(0, weights.shape[1]), weights.astype(np.float32))
-            table = pd.DataFrame(heads.measure_maps([whole], keys=keys))
+            table = pd.DataFrame(heads.measure_maps([whole], keys=keys, causal=stream == "decoder"))
             if stream == "cross":
                 table[["distance", "self", "previous", "next"]] = np.nan
             tables.append(table.assign(step=step, stream=stream, layer=layer, head=range(len(weights))))

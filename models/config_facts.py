@@ -21,6 +21,8 @@ from models.loaded import Shape
 
 Stack = Literal["encoder", "decoder"]
 
+_CHOSEN = ("num_experts_per_tok", "moe_topk", "moe_k", "top_k_experts")
+_EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts")
 _LAYERS = ("num_hidden_layers", "num_layers")
 
 
@@ -90,6 +92,30 @@ def attention_count(config: Any, *, shape: Shape) -> int:
     if kinds is None:
         return int(text.num_hidden_layers) * int(getattr(text, "inner_group_num", 1))
     return sum(kind.startswith("hybrid") or ("attention" in kind and "linear" not in kind) for kind in kinds)
+
+
+def check_counts(part: Any) -> None:
+    """Raise ValueError where a token chooses more experts than there are, or heads cannot share their kv heads.
+
+    part: a configuration, or one inside it.
+    """
+    if part.is_heterogeneous:  # every layer has its own configuration
+        for layer in part.per_layer_config:
+            check_counts(layer)
+        return
+    chosen, experts = first_number(part, *_CHOSEN, default=0), first_number(part, *_EXPERTS, default=0)
+    if chosen and experts and chosen > experts:
+        raise ValueError(
+            f"the configuration lets a token choose {chosen:,} of {experts:,} experts; it can choose {experts:,} at "
+            "most"
+        )
+    heads = first_number(part, "num_attention_heads", default=0)
+    kv_heads = first_number(part, "num_key_value_heads", default=0)
+    if heads and kv_heads and heads % kv_heads:
+        raise ValueError(
+            f"{heads:,} heads cannot share {kv_heads:,} kv heads (num_attention_heads, num_key_value_heads): the first "
+            "must be a multiple of the second"
+        )
 
 
 # --- heads -------------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 MEMORY_SHARE = 0.5  # of the machine's memory, for one model's weights
+LEAST_TOKENS = 3  # one between [CLS] and [SEP]
 _MEMORY_UNKNOWN = 8 * 10**9  # bytes taken for the machine's memory where the system does not tell
 _CONTROL_GROUP = Path("/sys/fs/cgroup/memory.max")
 
@@ -80,6 +81,13 @@ def variable(field: str) -> str:
     return f"HEADLIGHT_{field.upper()}"
 
 
+def flag(field: str, text: str) -> bool:
+    """Read a variable that is 1 or 0, yes or no, on or off; ValueError names it."""
+    if text.lower() not in _YES + _NO:
+        raise ValueError(f"{variable(field)} is {text[:100]!a}; write 1 or 0")
+    return text.lower() in _YES
+
+
 def machine_memory() -> int:
     """Bytes of memory that this process may use: the machine's, or less in a container; 8 GB where nothing tells."""
     try:
@@ -97,9 +105,7 @@ def _read(field: str, text: str) -> int | bool | Path:
     if field == "root":
         return _folder(text)
     if field == "hub":
-        if text.lower() not in _YES + _NO:
-            raise ValueError(f"{variable(field)} is {text[:100]!a}; write 1 or 0")
-        return text.lower() in _YES
+        return flag(field, text)
     found = _NUMBER.fullmatch(text.replace(",", "").replace("_", ""))
     if found is None:
         example = "a number of bytes, such as 2GB" if field.endswith("_bytes") else "a whole number, such as 2000"
@@ -109,6 +115,8 @@ def _read(field: str, text: str) -> int | bool | Path:
         raise ValueError(
             f"{variable(field)} is {text[:100]!a}; write a number above 0 with K, M, G, T, or none of them"
         )
+    if field == "tokens" and number < LEAST_TOKENS:
+        raise ValueError(f"{variable(field)} is {text[:100]!a}; write a whole number from {LEAST_TOKENS} on")
     return number
 
 

@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from threading import RLock
-from typing import TYPE_CHECKING, Literal, cast, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from models.limits import variable
 
@@ -62,13 +62,15 @@ class Placement:
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> Placement:
-        """Read the two variables, each with its default; raises ValueError where a variable cannot be read."""
+        """Read the two variables, each with its default; raises ValueError that names one that cannot be read."""
         environment = os.environ if environment is None else environment
-        dtype, device = (environment.get(variable(name), "").strip() for name in ("dtype", "device"))
-        try:
-            return cls(cast("DtypeName", dtype or cls.dtype), device or cls.device)
-        except ValueError as error:
-            raise ValueError(f"{variable('dtype')} or {variable('device')}: {error}") from error
+        chosen = {name: text for name in ("dtype", "device") if (text := environment.get(variable(name), "").strip())}
+        for name, text in chosen.items():
+            try:
+                cls(**{name: text})  # type: ignore[arg-type]
+            except ValueError as error:
+                raise ValueError(str(error).replace(name, variable(name), 1)) from error
+        return cls(**chosen)  # type: ignore[arg-type]
 
     @property
     def spread(self) -> bool:
@@ -144,6 +146,11 @@ def describe_placement(network: nn.Module) -> str:
     if len(places) == 1:
         return f"{dtype} on {places[0]}"
     return f"{dtype}, spread over {', '.join(places[:-1])} and {places[-1]}"
+
+
+def is_on_cpu(network: nn.Module) -> bool:
+    """Return True if all weights are in the CPU's memory, so that all that the network makes is there too."""
+    return _places(network) == ("cpu",)
 
 
 def is_spread(network: nn.Module) -> bool:

@@ -281,9 +281,11 @@ def own_model(
     beams: int = 1,
 ) -> LoadedModel:
     """Make one of the project's networks ready to be inspected; beams: how many an encoder-decoder writes with."""
+    from models.attention import running_layer
     from models.transformer.runner import OwnRunner
 
     runner, config = OwnRunner.of(network, tokenizer, beams=beams), network.config
+    running_layer.install(runner.network)
     return LoadedModel(
         card, runner.network, config, tokenizer, runner, layers=config.attention_count, max_tokens=max_tokens
     )

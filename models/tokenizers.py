@@ -116,7 +116,13 @@ def encode(
     if total > max_tokens:
         with told(f"Cutting this text to {max_tokens:,} tokens", instead=_INSTEAD):
             encoded = tokenizer(text, text_pair, **options, truncation=True, max_length=max_tokens)
-        cut = Cut(len(encoded["input_ids"]), total, "tokens", limit or f"this model takes at most {max_tokens:,}")
+        limit = limit or f"this model takes at most {max_tokens:,}"
+        cut = Cut(len(encoded["input_ids"]), total, "tokens", limit)
+        if cut.kept > max_tokens or all(sequence is None for sequence in encoded.sequence_ids()):
+            added = tokenizer.num_special_tokens_to_add(pair=text_pair is not None)
+            raise ValueError(
+                f"None of the {total:,} tokens can be read: {limit}, and the tokenizer adds {added:,} of its own."
+            )
     if given > len(text) + len(text_pair or ""):
         cut = Cut(min(given, MAX_CHARACTERS), given, "characters", f"a text is read up to {MAX_CHARACTERS:,}")
     ids = encoded["input_ids"]

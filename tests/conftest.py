@@ -1,9 +1,10 @@
-"""Fixtures and order of all tests: the loaded models, one torch thread, the tiers, the longest files first."""
+"""Fixtures and order of all tests: the loaded models, torch's threads, signals, the tiers, the longest files first."""
 
 from __future__ import annotations
 
 import gc
 import os
+import signal
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -17,7 +18,14 @@ import models
 
 pytest_plugins = ("tests.local_hub",)
 
-torch.set_num_threads(1)  # on few cores two threads are slower than one for small texts
+if "OMP_NUM_THREADS" not in os.environ:
+    torch.set_num_threads(1)  # on few cores two threads are slower than one for small texts
+# Other numbers of threads round otherwise: the page counts with as many as the tests that hold it to the last bit.
+os.environ.setdefault("HEADLIGHT_THREADS", str(torch.get_num_threads()))
+
+# A background job of a shell ignores Ctrl-C, and so would each child that a test interrupts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 TESTS = Path(__file__).parent
 MOST_WORKERS = 4  # each holds torch, a model or two, and a Chromium with its server

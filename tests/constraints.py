@@ -14,21 +14,24 @@ import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 PATH = ROOT / "constraints.txt"
+FILES = ("requirements.txt", "requirements-cluster.txt", "requirements-dev.txt")
 HEAD = """\
 # The version of every package that the requirements files bring, and of all that these need in turn; these files read
 # this list. `make constraints` writes it, tests/test_constraints.py holds what is installed to it. Resolved on Linux
 # with Python {python}; nvidia-*, cuda-* and triton belong to PyPI's build of torch, the CPU build brings none.
 # No hashes: one hash makes pip ask for the hash of every package, and torch's wheel differs by platform and by index
-# (PyPI, download.pytorch.org). Not here: pywin32, which portalocker (sacrebleu needs it, for tests) brings on Windows.
+# (PyPI, download.pytorch.org); requirements-linux-x86_64.lock has those of a host. Not here: pywin32, which portalocker
+# (sacrebleu needs it, for tests) brings on Windows.
 """
 
 
-def direct() -> list[str]:
-    """List the requirements that the files name, without comments and options."""
-    files = [ROOT / f"requirements{part}.txt" for part in ("", "-cluster", "-dev")]
+def direct(*names: str) -> list[str]:
+    """List the requirements that the files name, all or some of them, without comments and options."""
+    files = [ROOT / name for name in names or FILES]
     lines = [line.split("#")[0].strip() for file in files for line in file.read_text(encoding="utf-8").splitlines()]
     return [line for line in lines if line and not line.startswith("-")]
 
@@ -44,19 +47,24 @@ def public(version: str) -> str:
 
 
 def resolved(requirements: Iterable[str]) -> dict[str, str]:
-    """Ask pip what it would install today, from PyPI alone, whatever this machine's pip is set to."""
+    """Ask pip which version of each package it would install today, from PyPI alone."""
+    metadata = [package["metadata"] for package in reported(requirements)]
+    return {canonical(package["name"]): public(package["version"]) for package in metadata}
+
+
+def reported(arguments: Iterable[str]) -> list[dict[str, Any]]:
+    """Ask pip what it would install today, whatever this machine's pip is set to: a report of each package."""
     environment = {name: value for name, value in os.environ.items() if name not in ("PIP_FIND_LINKS", "PIP_INDEX_URL")}
     with TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
         command = [sys.executable, "-m", "pip", "install", "--dry-run", "--ignore-installed", "--quiet"]
         subprocess.run(
-            [*command, f"--report={report}", *requirements],
+            [*command, f"--report={report}", *arguments],
             env={**environment, "PIP_CONFIG_FILE": os.devnull},
             check=True,
         )
-        found = json.loads(report.read_text(encoding="utf-8"))["install"]
-    metadata = [package["metadata"] for package in found]
-    return {canonical(package["name"]): public(package["version"]) for package in metadata}
+        packages: list[dict[str, Any]] = json.loads(report.read_text(encoding="utf-8"))["install"]
+    return packages
 
 
 def written(versions: Mapping[str, str]) -> str:

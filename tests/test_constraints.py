@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
 
-from tests import constraints
+from tests import constraints, lock
 
 
-def needed() -> dict[str, str]:
-    """Walk from the requirements through all that they need here: the installed version of each, by canonical name."""
+def needed(*files: str) -> dict[str, str]:
+    """Walk from the files' requirements through all that they need here: the installed version of each, by its name."""
     found: dict[str, str] = {}
     seen: set[tuple[str, str]] = set()
-    waiting = [Requirement(line) for line in constraints.direct()]
+    waiting = [Requirement(line) for line in constraints.direct(*files)]
     while waiting:
         requirement = waiting.pop()
         name = constraints.canonical(requirement.name)
@@ -53,6 +54,29 @@ def test_both_requirements_read_the_constraints(file: str) -> None:
     """pip heeds the `-c` of a file that another names by `-r`: every install keeps the versions."""
     text = (constraints.ROOT / file).read_text(encoding="utf-8")
     assert text.splitlines()[1].split("#")[0].strip() in ("-c constraints.txt", "-r requirements.txt")
+
+
+def test_the_lock_of_hosts_names_the_same_releases() -> None:
+    """The lock is of one platform, whatever this machine is, and of the page alone."""
+    pinned, locked = constraints.read(), lock.read()
+    releases = {name: constraints.public(version) for name, (version, _) in locked.items()}
+    assert releases == {name: pinned[name] for name in locked}
+    assert locked["torch"][0] == f"{pinned['torch']}+cpu"
+    assert not [name for name in locked if name.startswith(("nvidia-", "cuda-", "triton", "pytest"))]
+    assert all(re.fullmatch("[0-9a-f]{64}", digest) for _, digest in locked.values())
+
+
+def test_the_lock_has_what_the_page_needs_in_turn() -> None:
+    ours = {name for name in needed("requirements.txt") if not name.startswith(("nvidia-", "cuda-", "triton"))}
+    assert ours - set(lock.read()) <= {"colorama"}, "which Windows alone needs"
+
+
+def test_the_written_lock_is_read_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    packages = {"a": ("1.0", "0" * 64), "b-c": ("2.0+cpu", "f" * 64)}
+    path = tmp_path / "some.lock"
+    path.write_text(lock.written(packages), encoding="utf-8")
+    monkeypatch.setattr(lock, "PATH", path)
+    assert lock.read() == packages
 
 
 def test_the_written_list_is_read_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -23,7 +23,15 @@ LISTED = (
     *("inspector.positional.table", "inspector.costs.breakdown", "inspector.decoding_costs", "inspector.maps"),
     *("inspector.flow", "inspector.lens", "inspector.explain", "inspector.exactness"),
     *("inspector.compare", "inspector.alignment", "inspector.head_distances", "inspector.export"),
-    *("inspector.export.write", "inspector.generating", "inspector.beams", "inspector.importance"),
+    *(
+        "inspector.export.write",
+        "inspector.report",
+        "inspector.sections.show",
+        "inspector.text",
+        "inspector.generating",
+        "inspector.beams",
+        "inspector.importance",
+    ),
     *(
         "inspector.interventions.mask",
         "inspector.interventions.swap",
@@ -43,7 +51,7 @@ LISTED = (
     ),
     *("models.transformer.EncoderDecoder", "models.transformer.build", "models.transformer.config.TransformerConfig"),
 )
-TRACE = ("attention", "cut", "encoding", "norms", "save", "scores", "sites", "tokens")
+TRACE = ("attention", "cut", "encoding", "norms", "scores", "sites", "tokens")
 # Libraries first, which take seconds; then a child process for each name, in which nothing of the project is imported.
 FIRST = """
 import json, os, pkgutil, sys

@@ -1,9 +1,13 @@
-"""Folders that are written beside their place and then renamed, so that what stands in its place is whole."""
+"""Folders that are renamed into their place once they are written, and out of it before they are deleted.
+
+So what stands in a place is always whole.
+"""
 
 from __future__ import annotations
 
 import os
 import re
+import secrets
 import shutil
 import socket
 from collections.abc import Iterator
@@ -22,6 +26,16 @@ def beside(folder: Path) -> Iterator[Path]:
         yield hidden
     finally:
         shutil.rmtree(hidden, ignore_errors=True)
+
+
+def take_away(folder: Path) -> None:
+    """Delete a folder, under another name: who works in it finds nothing, and never a part. It may be gone already."""
+    hidden = folder.with_name(f".{folder.name}-{secrets.token_hex(4)}-{socket.gethostname()}-{os.getpid()}")
+    try:
+        os.rename(folder, hidden)
+    except FileNotFoundError:
+        return
+    shutil.rmtree(hidden, ignore_errors=True)
 
 
 def sweep(folder: Path) -> None:

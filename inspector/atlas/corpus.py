@@ -6,6 +6,9 @@ The ending of a file's name says its kind:
 out. .jsonl: an object in each line. .parquet: a table. .conllu: sentences of a treebank with their trees.
 
 White space around a line's text is left out; blank texts and nulls are skipped.
+
+A corpus of a stranger's is read within a `Budget`: what it holds is counted while it is read, and the reading stops
+where the budget is spent.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import repeat
 from pathlib import Path
 from typing import cast
@@ -29,19 +33,42 @@ _TARGET = "target"
 _BATCH_ROWS = 256
 _BUFFER_BYTES = 2**20
 _MOST_BYTES_OF_A_CHARACTER = 4  # in UTF-8
+_COMMAND_LINE = "cut it, or use the command line, which takes any number: python -m inspector.atlas build"
 _Placed = tuple[str, Text]
 """A text with its place (file and line), for messages."""
 
 
+@dataclass(frozen=True)
+class Budget:
+    """The most that is read of a corpus: texts, and characters of texts and targets.
+
+    The end of a row or a line counts as a character, whatever stands in it, so that blank rows end too.
+    """
+
+    texts: int
+    characters: int
+
+    def check(self, *, texts: int, characters: int) -> None:
+        """Raise ValueError where what is read so far is more."""
+        for count, most, what in ((texts, self.texts, "texts"), (characters, self.characters, "characters")):
+            if count > most:
+                raise ValueError(
+                    f"the corpus has more than {most:,} {what}, the most that are read here; {_COMMAND_LINE}"
+                )
+
+
 def read(
-    corpus: str | os.PathLike[str] | Sequence[os.PathLike[str]] | Iterable[str | Text], *, column: str = "text"
+    corpus: str | os.PathLike[str] | Sequence[os.PathLike[str]] | Iterable[str | Text],
+    *,
+    column: str = "text",
+    budget: Budget | None = None,
 ) -> Iterator[Text]:
     """Yield the texts of a corpus; a str or a path is a file, other strings are texts.
 
-    column: of Parquet and JSONL files, with the text; the column "target" is read where there is one. Raises
-    ValueError, with the file and the line, for a file that is missing or of an unknown kind, a text of more than
-    `lines.MOST_CHARACTERS`, one that is no UTF-8, broken CoNLL-U, a missing column, and a corpus without a text. Paths
-    of a list are looked at before the first is read.
+    column: of Parquet and JSONL files, with the text; the column "target" is read where there is one. budget: the most
+    that is read. Raises ValueError for a corpus beyond the budget, and, with the file and the line, for a file that is
+    missing or of an unknown kind, a text of more than `lines.MOST_CHARACTERS`, one that is no UTF-8, broken CoNLL-U, a
+    missing column, and a corpus without a text. Paths of a list are looked at before the first is read.
     """
     if column == _TARGET:
         raise ValueError("the column target holds targets, not texts; choose another column for the text")
@@ -51,22 +78,26 @@ def read(
         for one in corpus:
             if isinstance(one, os.PathLike):
                 _check_file(Path(one))
-    empty = True
-    for where, text in _texts(corpus, column):
-        if text.text.strip():
+    texts = characters = 0
+    for where, text in _texts(corpus, column, budget):
+        is_text = bool(text.text.strip())
+        texts += is_text
+        characters += len(text.text) + len(text.target or "") + 1
+        if budget is not None:
+            budget.check(texts=texts, characters=characters)
+        if is_text:
             _check(text, where)
-            empty = False
             yield text
-    if empty:
+    if not texts:
         raise ValueError("the corpus has no text; give at least one")
 
 
-def _texts(corpus: Iterable[os.PathLike[str] | str | Text], column: str) -> Iterator[_Placed]:
+def _texts(corpus: Iterable[os.PathLike[str] | str | Text], column: str, budget: Budget | None) -> Iterator[_Placed]:
     for number, one in enumerate(corpus, start=1):
         if isinstance(one, os.PathLike):
             path = Path(one)
             _check_file(path)
-            yield from _READERS[path.suffix.lower()](path, column)
+            yield from _READERS[path.suffix.lower()](path, column, budget)
         elif isinstance(one, str | Text):
             yield f"text {number:,}", Text(one) if isinstance(one, str) else one
         else:
@@ -95,12 +126,12 @@ def _check(text: Text, where: str) -> None:
             raise ValueError(f"{where}: character {error.start:,} is half a surrogate pair; remove it") from error
 
 
-def _lines(path: Path, column: str) -> Iterator[_Placed]:
+def _lines(path: Path, column: str, budget: Budget | None) -> Iterator[_Placed]:
     for number, line in read_lines(path):
         yield _place(path, number), Text(line.strip())
 
 
-def _pairs(path: Path, column: str) -> Iterator[_Placed]:
+def _pairs(path: Path, column: str, budget: Budget | None) -> Iterator[_Placed]:
     for number, line in read_lines(path):
         if not line.strip():
             continue
@@ -111,7 +142,7 @@ def _pairs(path: Path, column: str) -> Iterator[_Placed]:
         yield _place(path, number), Text(text.strip(), target)
 
 
-def _objects(path: Path, column: str) -> Iterator[_Placed]:
+def _objects(path: Path, column: str, budget: Budget | None) -> Iterator[_Placed]:
     for number, line in read_lines(path):
         if not line.strip():
             continue
@@ -130,11 +161,14 @@ def _objects(path: Path, column: str) -> Iterator[_Placed]:
         yield where, Text(text or "", target)
 
 
-def _rows(path: Path, column: str) -> Iterator[_Placed]:
+def _rows(path: Path, column: str, budget: Budget | None) -> Iterator[_Placed]:
     """Yield a table's texts. Values that repeat stay a dictionary, so a small file cannot unpack to a huge batch."""
+    most = MOST_COLUMN_BYTES
+    if budget is not None:
+        most = min(most, _MOST_BYTES_OF_A_CHARACTER * budget.characters + _BUFFER_BYTES)
     try:
         with pq.ParquetFile(path) as file:
-            columns = _columns(file, path, column)
+            columns = _columns(file, path, column, most=most)
         with pq.ParquetFile(path, read_dictionary=columns, buffer_size=_BUFFER_BYTES) as file:
             for number, (text, target) in enumerate(_cells(file, columns), start=1):
                 where = f"{path}, row {number:,}"
@@ -145,14 +179,14 @@ def _rows(path: Path, column: str) -> Iterator[_Placed]:
         raise ValueError(f"{path} is damaged, or no Parquet ({str(error)[:200]}); write it again") from error
 
 
-def _columns(file: pq.ParquetFile, path: Path, column: str) -> list[str]:
+def _columns(file: pq.ParquetFile, path: Path, column: str, *, most: int) -> list[str]:
     """The names of the columns to read; ValueError where they cannot be."""
     names = file.schema_arrow.names
     if column not in names:
         raise _missing(str(path), column, names)
     columns = [name for name in (column, _TARGET) if name in names]
     for name in columns:
-        _check_column(file, path, name)
+        _check_column(file, path, name, most=most)
     return columns
 
 
@@ -164,21 +198,21 @@ def _cells(file: pq.ParquetFile, columns: list[str]) -> Iterator[tuple[pa.Scalar
             yield from zip(text, target[0] if target else repeat(None, batch.num_rows), strict=True)
 
 
-def _check_column(file: pq.ParquetFile, path: Path, name: str) -> None:
-    """Raise ValueError for a column that is no strings, or is there twice, or that claims too much."""
+def _check_column(file: pq.ParquetFile, path: Path, name: str, *, most: int) -> None:
+    """Raise ValueError for a column that is no strings, is there twice, or unpacks to more than `most` bytes."""
     if file.schema_arrow.names.count(name) > 1:
         raise ValueError(f"{path} has the column {name} more than once; rename one")
     kind = file.schema_arrow.field(name).type
     held = kind.value_type if pa.types.is_dictionary(kind) else kind
     if not pa.types.is_string(held) and not pa.types.is_large_string(held):
-        raise ValueError(f"{path} has a column {name} of {kind}; write strings")
+        raise ValueError(f"{path} has a column {name} of {str(kind)[:60]}; write strings")
     place = next(i for i in range(file.metadata.num_columns) if file.schema.column(i).path == name)
     for group in range(file.num_row_groups):
         size = file.metadata.row_group(group).column(place).total_uncompressed_size
-        if size > MOST_COLUMN_BYTES:
+        if size > most:
+            way_out = "write smaller row groups" if most == MOST_COLUMN_BYTES else _COMMAND_LINE
             raise ValueError(
-                f"{path}, row group {group}: column {name} unpacks to {size:,} bytes, at most {MOST_COLUMN_BYTES:,}; "
-                "write smaller row groups"
+                f"{path}, row group {group}: column {name} unpacks to {size:,} bytes, at most {most:,}; {way_out}"
             )
 
 
@@ -196,7 +230,7 @@ def _string(value: pa.Scalar | None, where: str) -> str | None:
         raise ValueError(f"{where}: byte {error.start:,} of the text is no UTF-8; save it as UTF-8") from error
 
 
-def _sentences(path: Path, column: str) -> Iterator[_Placed]:
+def _sentences(path: Path, column: str, budget: Budget | None) -> Iterator[_Placed]:
     for number, text in enumerate(conllu.read(path), start=1):
         yield f"{path}, sentence {number:,}", text
 
@@ -210,7 +244,7 @@ def _missing(where: str, column: str, names: Sequence[str]) -> ValueError:
     return ValueError(f"{where} has no column {column} (there are: {there}); name the one with the text")
 
 
-_READERS: dict[str, Callable[[Path, str], Iterator[_Placed]]] = {
+_READERS: dict[str, Callable[[Path, str, Budget | None], Iterator[_Placed]]] = {
     ".txt": _lines,
     ".text": _lines,
     ".tsv": _pairs,

@@ -1,6 +1,11 @@
 """Every number that the atlas keeps of a head on a text: its name, its unit and what it says.
 
-The first sixteen are those of `inspector.heads.measure`, under the same names, and `sink`.
+The first sixteen are those of `inspector.heads.measure`, under the same names, and `sink`. Two rules hold for all:
+
+- Weight on a key that depends on the query (an offset, the same token, the same word) is a mean over the queries that
+  can see such a key; NaN where none can: in a text that is too short, and ahead of a decoder's queries.
+- Weight on fixed keys (the first, a class, a quarter of the text) is a mean over all queries; NaN where the text has no
+  such key.
 """
 
 from __future__ import annotations
@@ -50,14 +55,14 @@ _HEAD = (
     Measure("distance", "tokens", "head", "looks so far, on average"),
     Measure("self", "share", "head", "looks at the token itself"),
     Measure("previous", "share", "head", "looks at the token before"),
-    Measure("next", "share", "head", "looks at the token behind"),
+    Measure("next", "share", "head", "looks at the next token"),
     Measure("first", "share", "head", "looks at the first token"),
     Measure("cls", "share", "head", "looks at [CLS]"),
     Measure("sep", "share", "head", "looks at [SEP]"),
     Measure("punctuation", "share", "head", "looks at punctuation"),
     Measure("confidence", "share", "head", "gives to its strongest key"),
     Measure("information", "nats", "head", "chooses its keys by the query"),
-    Measure("induction", "share", "head", "looks behind an earlier copy of the token"),
+    Measure("induction", "share", "head", "looks at what followed an earlier copy of the token"),
     Measure("duplicate", "share", "head", "looks at the same token elsewhere"),
     Measure("word", "share", "head", "looks at the other pieces of the word"),
     Measure("sink", "share", "head", "gives to the one token that receives most"),

@@ -21,7 +21,7 @@ from torch import Tensor
 
 from inspector import heads
 from inspector.atlas import measures
-from inspector.atlas.measures import FAR_OFFSETS, FARTHEST, NAMES, PARTS
+from inspector.atlas.measures import FARTHEST, NAMES, PARTS
 from inspector.heads import END_TOKENS, START_TOKENS
 from inspector.probe.inputs import ModelInputs
 from models import LoadedModel
@@ -310,6 +310,7 @@ class _Sums:
         self._weighted = self._zeros(keys.length)
         self._moved = self._zeros()
         self._weighted_neighbours = self._zeros(len(_NEIGHBOURS))
+        self._moved_neighbours = self._zeros(len(_NEIGHBOURS))
         self._pair_weight = torch.full((texts, heads), -1.0, device=self._device)
         self._pair = torch.zeros((2, texts, heads), dtype=torch.int64, device=self._device)
         self._masses = self._zeros(0 if self._between else len(queries.targets))
@@ -353,16 +354,20 @@ class _Sums:
         assert self._norms is not None
         mass = (weights @ self._norms[..., None])[..., 0]  # [B, H, rows]
         share = torch.where(mass > 0, 1 / mass, 0.0)
-        self._moved += (mass > 0).sum(dim=-1)
+        moved = mass > 0
+        self._moved += moved.sum(dim=-1)
         self._weighted += (share[:, :, None] @ weights)[:, :, 0] * self._norms
         if self._between:
             return
         for number, offset in enumerate(_NEIGHBOURS.values()):
+            if not self._with_key(offset):
+                continue
             own = torch.diagonal(weights, rows.start + offset, 2, 3)  # [B, H, those rows that have such a key]
             first = max(0, -(rows.start + offset))
             inside = slice(first, first + own.shape[-1])
             keys = slice(rows.start + offset + first, rows.start + offset + first + own.shape[-1])
             self._weighted_neighbours[..., number] += (own * share[..., inside] * self._norms[..., keys]).sum(dim=-1)
+            self._moved_neighbours[..., number] += moved[..., inside].sum(dim=-1)
 
     def _add_pairs(self, weights: Tensor, rows: slice) -> None:
         """Keep each text's strongest weight between two different tokens of its own; the first of equal ones."""
@@ -401,7 +406,7 @@ class _Sums:
             **self._by_part(mean_row),
         }
         if not self._between:
-            found |= self._by_offset(count)
+            found |= self._by_offset()
         if self._norms is not None:
             found |= self._norm_weighted()
         return found
@@ -419,13 +424,21 @@ class _Sums:
 
     def _by_part(self, mean_row: Tensor) -> dict[str, Tensor]:
         part = torch.arange(self._keys.length, device=self._device) * PARTS // self._keys.length
-        return {f"part_{number + 1}": mean_row[..., part == number].sum(dim=-1) for number in range(PARTS)}
+        none = torch.full_like(mean_row[..., 0], torch.nan)  # a text of three tokens has no last quarter
+        return {
+            f"part_{number + 1}": mean_row[..., part == number].sum(dim=-1) if (part == number).any() else none
+            for number in range(PARTS)
+        }
 
-    def _by_offset(self, count: int) -> dict[str, Tensor]:
-        patterns = self._patterns / count
-        found = {"distance": patterns[..., -1]}
-        found |= {name: patterns[..., offset + FARTHEST] for name, offset in _NEIGHBOURS.items()}
-        found |= {measures.offset_name(offset): patterns[..., offset + FARTHEST] for offset in FAR_OFFSETS}
+    def _with_key(self, offset: int) -> int:
+        """Count the queries that can see the key `offset` tokens ahead; a negative offset is back."""
+        return 0 if self._causal and offset > 0 else max(0, self._queries.length - abs(offset))
+
+    def _by_offset(self) -> dict[str, Tensor]:
+        found = {"distance": self._patterns[..., -1] / self._queries.length}
+        for offset in _OFFSETS:
+            mass, count = self._patterns[..., offset + FARTHEST], self._with_key(offset)
+            found[measures.offset_name(offset)] = mass / count if count else torch.full_like(mass, torch.nan)
         for number, name in enumerate(self._queries.targets):
             counts = self._queries.target_counts[self._causal][number]
             have = torch.tensor(counts, dtype=torch.float64, device=self._device)[:, None]
@@ -437,7 +450,8 @@ class _Sums:
         mean_row = self._weighted / count
         found = {"norm_first": mean_row[..., 0], **self._by_kind(mean_row, "norm_")}
         if not self._between:
-            near = self._weighted_neighbours / count
+            have = self._moved_neighbours
+            near = self._weighted_neighbours / torch.where(have > 0, have, torch.nan)
             found |= {f"norm_{name}": near[..., number] for number, name in enumerate(_NEIGHBOURS)}
         return found
 

@@ -31,6 +31,7 @@ from inspector.atlas.statistics import EXAMPLE, PAIR, STATISTICS, WITH_EXAMPLES,
 from inspector.atlas.tables import read_table
 from inspector.atlas.texts import Text
 
+CREDITS = "ATTRIBUTION.txt"
 _MOST_ABOUT = 16 * 2**20  # bytes of an atlas.json
 
 
@@ -127,6 +128,19 @@ class Atlas:
         schema = pa.schema([planning.SCHEMA.field(name) for name in ("id", "text", "target")])
         rows = self._table(f"{planning.TEXTS}.parquet", schema).to_pylist()
         return {row["id"]: Text(row["text"], row["target"]) for row in rows}
+
+    @cached_property
+    def credits(self) -> dict[Text, str]:
+        """The authors of the texts of all examples, from a file beside the atlas: an id, a tab and the credit a line.
+
+        Empty where there is no such file: then the manifest's attribution is of all texts.
+        """
+        path = self.folder / CREDITS
+        if not path.is_file() or path.stat().st_size > _MOST_ABOUT:
+            return {}
+        lines = (line.partition("\t") for line in path.read_text(encoding="utf-8", errors="replace").splitlines())
+        credits = {int(id): credit for id, _, credit in lines if id.isdecimal()}
+        return {text: credits[id] for id, text in self.texts.items() if id in credits}
 
     @cached_property
     def _examples(self) -> pd.DataFrame:

@@ -106,8 +106,7 @@ def _write(
         content = parquet_bytes(table)
         write_bytes(hidden / TEXTS / f"{number:06d}.parquet", content)
         blocks.append(hashlib.sha256(content).hexdigest())
-        for text in block:
-            whole.update(repr(text).encode("utf-8", "surrogatepass"))
+        _add(whole, block)
         count += len(block)
         trees = trees or any(text.tree is not None for text in block)
     if not count:
@@ -137,6 +136,18 @@ def _write(
         versions=manifests.versions(),
         capability=manifests.capability(loaded),
     )
+
+
+def corpus_hash(texts: Iterable[Text]) -> str:
+    """Compute SHA-256 of all texts in their order, as the manifest has it."""
+    whole = hashlib.sha256()
+    _add(whole, texts)
+    return whole.hexdigest()
+
+
+def _add(whole: hashlib._Hash, texts: Iterable[Text]) -> None:
+    for text in texts:
+        whole.update(repr(text).encode("utf-8", "surrogatepass"))
 
 
 def _row(id: int, text: Text) -> dict[str, object]:

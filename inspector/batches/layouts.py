@@ -285,7 +285,7 @@ def _owners(keep: Tensor, first: int) -> list[Owners]:
     return [np.where(row.numpy(), first + number, PADDING) for number, row in enumerate(keep)]
 
 
-def _predicts(inputs: ModelInputs, keep: Tensor, row: Encoding) -> tuple[str, ...] | None:
+def _predicts(inputs: ModelInputs, keep: Tensor, row: Encoding) -> tuple[str | None, ...] | None:
     """The token that each token of a padded row has to predict; padding predicts padding."""
     if inputs.predicts is None:
         return None

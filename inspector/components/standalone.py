@@ -33,9 +33,29 @@ def page(
         for message in messages
     )
     rows = "".join(f"<dt>{html.escape(name)}</dt><dd>{html.escape(fact)}</dd>" for name, fact in (facts or {}).items())
-    css = "\n".join([variables(), _read("page.css"), style("grid", "head")])
     modules = [f"const {name} = {enclosed(script(name))};" for name in ("grid", "head")]
-    code = "\n".join([*modules, _read("host.js")])
+    body = f"""<main>
+<h1>{html.escape(title)}</h1>
+{f"<dl>{rows}</dl>" if rows else ""}
+<div class="parts"><div id="grid"></div><div id="head"></div></div>
+<p id="status" role="status"></p>
+</main>
+{data}"""
+    return _document(title, body, code="\n".join([*modules, _read("host.js")]), components=("grid", "head"))
+
+
+def matrix(title: str, message: bytes) -> str:
+    """Return a whole HTML document that shows a matrix, or two: the bytes of a MatrixMessage."""
+    code = f"""const matrix = {enclosed(script("matrix"))};
+const [data, root] = ["script.matrix", "#matrix"].map((name) => document.querySelector(name));
+matrix.draw(root, Uint8Array.from(atob(data.textContent), (mark) => mark.charCodeAt(0)), () => {{}});"""
+    body = f"""<main><div id="matrix"></div></main>
+<script type="application/octet-stream" class="matrix">{base64.b64encode(message).decode()}</script>"""
+    return _document(title, body, code=code, components=("matrix",))
+
+
+def _document(title: str, body: str, *, code: str, components: Sequence[str]) -> str:
+    css = "\n".join([variables(), _read("page.css"), style(*components)])
     policy = (
         f"default-src 'none'; script-src {_hash(code)}; style-src {_hash(css)}; base-uri 'none'; form-action 'none'"
     )
@@ -50,13 +70,7 @@ def page(
 <style>{css}</style>
 </head>
 <body>
-<main>
-<h1>{html.escape(title)}</h1>
-{f"<dl>{rows}</dl>" if rows else ""}
-<div class="parts"><div id="grid"></div><div id="head"></div></div>
-<p id="status" role="status"></p>
-</main>
-{data}
+{body}
 <script type="module">{code}</script>
 </body>
 </html>

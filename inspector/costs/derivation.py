@@ -16,9 +16,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import groupby
 from math import prod
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from models.transformer.config import TransformerConfig
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from inspector.costs.counted.counting import Counted
 
 Factor = tuple[str, int]  # its letter, or its digits, and its value
 Amount = Literal["flops", "parameters", "activation_bytes", "cache_bytes"]
@@ -190,3 +195,77 @@ def _wide(letter: str, heads: int, each: str, width: int, model: int) -> list[Fa
 
 def _power(name: str, times: int) -> str:
     return name if times == 1 else name + {2: "²", 3: "³"}.get(times, f"^{times}")
+
+
+@dataclass(frozen=True)
+class Derived:
+    """One number and where it comes from.
+
+    component: as in a table of costs; stream: "" where the model has one. tokens: n, or n and m. amount: what is
+    counted, value: how much of it, in the `layers` layers that have it. product: the textbook's formula with the
+    model's sizes, which equals value (for parameters: without the biases, how many follow); None where there is none
+    that does. formula, count: what closed formulas give, and what the model's code multiplies; None without.
+    polynomial: coefficient and term, as counted, for FLOPs.
+    """
+
+    component: str
+    stream: str
+    tokens: tuple[int, ...]
+    amount: Amount
+    value: int
+    layers: int
+    product: Product | None
+    biases: int
+    formula: int | None
+    count: int | None
+    polynomial: tuple[tuple[int, str], ...] = ()
+
+
+def explain(
+    rows: pd.DataFrame,
+    config: Any,
+    *,
+    amount: Amount,
+    model: Counted | None,
+    closed: bool,
+    lengths: tuple[int, ...],
+    streams: int = 1,
+) -> Derived:
+    """Derive one component's number; rows: of one component of a stream in a table of costs.
+
+    model: the count, None where it was not made. closed: whether the rows come from closed formulas. lengths: n, or n
+    and m. streams: how many the model has.
+    """
+    component, part, stream = (str(rows[column].iloc[0]) for column in ("component", "part", "stream"))
+    value = int(rows[amount].sum())
+    layers = max(1, int((rows["layer"].notna() & (rows[amount] > 0)).sum()))
+    product, biases = None, 0
+    try:
+        sizes = sizes_of(config, stream=stream)
+        found = derive(component, amount, part=part, stream=stream, sizes=sizes, layers=layers, lengths=lengths)
+    except ValueError:  # sizes of each layer's own, or under names that nobody knows
+        found = None
+    if found is not None and value - found.value in (0, found.biases):
+        product, biases = found, value - found.value
+    count: int | None = None
+    polynomial: tuple[tuple[int, str], ...] = ()
+    if model is not None and amount == "flops":
+        table = model.table(tokens=lengths[0], target_tokens=lengths[-1])
+        same = (table["component"] == component) & (table["part"] == part) & (table["stream"] == stream)
+        count = int(table[same]["flops"].sum())
+        if model.formula is not None:
+            coefficients = model.polynomial(component, part=part, stream=stream)
+            polynomial = tuple(pair for pair in zip(coefficients, model.terms, strict=True) if pair[0])
+    return Derived(
+        component=component,
+        stream=stream if streams > 1 else "",
+        tokens=lengths,
+        amount=amount,
+        value=value,
+        layers=layers,
+        product=product,
+        biases=biases,
+        formula=value if closed and amount == "flops" else None,
+        count=count,
+        polynomial=polynomial,
+    )

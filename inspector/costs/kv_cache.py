@@ -19,18 +19,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+import pandas as pd
+
 from models.transformer.config import TransformerConfig
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig
 
 Sharing = Literal["MHA", "GQA", "MQA", "MLA"]
-NAMES: dict[Sharing, str] = {
-    "MHA": "multi-head attention",
-    "GQA": "grouped-query attention",
-    "MQA": "multi-query attention",
-    "MLA": "multi-head latent attention",
-}
 
 
 @dataclass(frozen=True)
@@ -95,6 +91,25 @@ def kv_cache(config: PreTrainedConfig | TransformerConfig) -> KVCache:
     Raises ValueError for an encoder, which keeps nothing, and for a configuration without the sizes.
     """
     return _own(config) if isinstance(config, TransformerConfig) else _foreign(config)
+
+
+def shared(cache: KVCache, *, tokens: int, source: int = 0, element_bytes: int = 2) -> pd.DataFrame:
+    """Give the bytes of a cache with every way to share keys and values; columns kv_heads, bytes, own.
+
+    Where the model itself does not share in groups, the number of groups is the divisor nearest to a quarter of the
+    heads. source: its tokens, which an encoder-decoder keeps too. own: whether it is what the model has.
+    """
+    ways = [cache.heads]
+    if 1 < cache.kv_heads < cache.heads:
+        ways.append(cache.kv_heads)
+    elif between := [number for number in range(2, cache.heads) if cache.heads % number == 0]:
+        ways.append(min(between, key=lambda number: (abs(4 * number - cache.heads), number)))
+    ways.append(1)
+    rows = [
+        (kept, cache.shared_by(kept).bytes(tokens, source=source, element_bytes=element_bytes), kept == cache.kv_heads)
+        for kept in ways
+    ]
+    return pd.DataFrame(rows, columns=["kv_heads", "bytes", "own"])
 
 
 def _own(config: TransformerConfig) -> KVCache:

@@ -1,7 +1,8 @@
-"""Export: an interactive page, a picture, a table, Python lines, or a notebook cell of what is on the page.
+"""Export: an interactive page, a picture, a table, a report, Python lines, or a notebook cell of what is on the page.
 
 ```python
 inspector.export.write(trace, "attention.html", layer=3, head=7)
+inspector.report(trace, "report.html", loaded=loaded)  # all sections about the text
 page = inspector.export.sheet(answers, model="MiniLM", text=text)  # of inspector.questions, to print
 ```
 """
@@ -15,9 +16,10 @@ if TYPE_CHECKING:
     from inspector.export.files import csv, ending_of, html, write
     from inspector.export.notebook import show
     from inspector.export.questions_sheet import sheet
+    from inspector.export.text_report import report
 
-__all__ = ["csv", "ending_of", "html", "sheet", "show", "write"]
-_ROOMS = {"show": "notebook", "sheet": "questions_sheet"}
+__all__ = ["csv", "ending_of", "html", "report", "sheet", "show", "write"]
+_ROOMS = {"report": "text_report", "show": "notebook", "sheet": "questions_sheet"}
 
 
 def __getattr__(name: str) -> Any:

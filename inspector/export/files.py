@@ -16,10 +16,12 @@ from inspector.components.head import HeadMessage, Segments
 from inspector.components.pack import quantise
 from inspector.export import spreadsheet
 from inspector.overview import Overview
-from inspector.plots import attention, raster, theme
+from inspector.plots import attention, matrices
 from inspector.plots.attention import Weights
 from inspector.plots.theme import Mode, Scale
+from inspector.text import visible
 from inspector.trace import Trace
+from inspector.trace import file as trace_file
 from models.formatting import layer_name
 
 ENDINGS = (".html", ".png", ".csv", ".npz")
@@ -53,11 +55,12 @@ def write(
         page = html(trace, layer=layer, head=head, stream=stream, call=call, scale=scale)
         path.write_text(page, encoding="utf-8")
     elif ending == ".png":
-        path.write_bytes(raster.png(weights, queries=queries, keys=keys, title=title, mode=mode, scale=scale))
+        drawn = matrices.picture(weights, queries=queries, keys=keys, title=title, mode=mode, scale=scale)
+        path.write_bytes(drawn.png())
     elif ending == ".csv":
         path.write_text(csv(weights, queries=queries, keys=keys), encoding="utf-8", newline="")
     else:
-        trace.save(path)
+        trace_file.save(trace, path)
 
 
 def ending_of(path: str | os.PathLike[str]) -> str:
@@ -74,7 +77,7 @@ def csv(weights: Weights, *, queries: Sequence[str], keys: Sequence[str]) -> str
     Nine digits read back to the same float32. A token goes with its position, "3 sat": tokens repeat, and no cell can
     begin with the = + - @ that a spreadsheet would take for a formula. Invisible characters are written as U+XXXX.
     """
-    names = [[f"{position} {theme.visible(token)}" for position, token in enumerate(side)] for side in (queries, keys)]
+    names = [[f"{position} {visible(token)}" for position, token in enumerate(side)] for side in (queries, keys)]
     numbers = ([float(f"{weight:.9g}") for weight in row] for row in weights.tolist())
     lines = ((name, *row) for name, row in zip(names[0], numbers, strict=True))
     return spreadsheet.rows(["query / key", *names[1]], lines)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from inspector.explain import Explanation
 from inspector.maps import Arrangement
+from inspector.sections.subject import given, recorded
 from inspector.trace import Trace
 
 
@@ -53,7 +54,7 @@ def lines(
         numbers = [rows, *numbers, f"weights = weights[:, {across}]"]
     return "\n".join(
         [
-            *_recorded(trace),
+            recorded(trace),
             f"shown = {_arranged('trace', trace, shown, stream)}",
             *numbers,
             f"inspector.show(trace, {place})  # in a notebook: all heads, and this one open",
@@ -64,7 +65,7 @@ def lines(
 def rollout(trace: Trace, *, token: int, stream: str) -> str:
     """Python lines after which `shares` holds the rollout from a token, [L + 1, T], the last layer at the end."""
     followed = f'shares = flow.rollout(trace, token={token}, stream="{stream}")'
-    return "\n".join([*_recorded(trace), "from inspector import flow", followed])
+    return "\n".join([recorded(trace), "from inspector import flow", followed])
 
 
 def cell(trace: Trace, explained: Explanation) -> str:
@@ -75,7 +76,7 @@ def cell(trace: Trace, explained: Explanation) -> str:
     place = f"{where}, query={explained.query}, key={explained.key}"
     return "\n".join(
         [
-            *_recorded(trace),
+            recorded(trace),
             f"cell = inspector.explain.why(trace, {place})",
             "cell.steps, cell.products  # the way to the weight; what each dimension adds to q · k",
         ]
@@ -134,7 +135,7 @@ def strips(trace: Trace, shown: Arrangement, *, layer: int, head: int, stream: s
     number = _place(layer, head, stream, call).replace(f"head={head}", "head=head")
     return "\n".join(
         [
-            *_recorded(trace),
+            recorded(trace),
             f"shown = {_arranged('trace', trace, shown, stream)}",
             f'sites = trace.sites_of("{stream}")',
             "across = [",
@@ -144,18 +145,6 @@ def strips(trace: Trace, shown: Arrangement, *, layer: int, head: int, stream: s
             f"within = [inspector.maps.weights(trace, shown, {number}) for head in range(sites[0].heads)]",
         ]
     )
-
-
-def replay(run: str) -> list[str]:
-    """Python lines after which `replay` holds the moments of a shipped model's training."""
-    return [
-        "from inspector import training",
-        "from models import checkpoints",
-        "from models.training import history",
-        "",
-        f"folder = checkpoints.FOLDER / {run!r}",
-        "replay = history.read_replay(folder)",
-    ]
 
 
 def _paired(a: Compared, b: Compared, *, by: str) -> list[str]:
@@ -218,12 +207,6 @@ def intervention(
     )
 
 
-def given(trace: Trace) -> str:
-    """The text of a recording, and its pair or target, as arguments of inspector.record."""
-    more = {"text_pair": trace.text_pair, "target": trace.target_text}
-    return repr(trace.text) + "".join(f", {name}={text!r}" for name, text in more.items() if text is not None)
-
-
 def _place(layer: int, head: int | None, stream: str, call: int) -> str:
     return f'layer={layer}, head={head}, stream="{stream}"' + (f", call={call}" if call else "")
 
@@ -237,13 +220,3 @@ def _arranged(name: str, trace: Trace, shown: Arrangement, stream: str) -> str:
     }
     chosen = "".join(f", {switch}=True" for switch, on in switches.items() if on)
     return f'inspector.maps.arrange({name}, stream="{stream}"{chosen})'
-
-
-def _recorded(trace: Trace) -> list[str]:
-    """Python lines after which `trace` is the recorded text."""
-    return [
-        "import inspector, models",
-        "",
-        f"loaded = models.load({trace.model!r})",
-        f"trace = inspector.record(loaded, {given(trace)})",
-    ]

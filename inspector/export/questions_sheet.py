@@ -8,9 +8,7 @@ Radio buttons and CSS switch the language, so that the file needs no script at a
 from __future__ import annotations
 
 import argparse
-import base64
 import datetime
-import hashlib
 import html
 import sys
 from collections import Counter
@@ -20,18 +18,17 @@ from types import ModuleType
 from urllib.parse import urlencode
 
 from inspector.components import standalone
+from inspector.export import markdown
+from inspector.export.document import document
 from inspector.questions.asking import Answer
 from inspector.questions.filled import filled, needed, shown
 from inspector.questions.index import THEMES
 from inspector.questions.record.both import LANGUAGES, Language
 from inspector.questions.record.question import Part
-from inspector.wording.chinese.questions import page as chinese_page
-from inspector.wording.chinese.questions import sheet as chinese
-from inspector.wording.english.questions import page as english_page
-from inspector.wording.english.questions import sheet as english
+from inspector.wording import in_language
 
-WORDS: dict[Language, ModuleType] = {"en": english, "zh": chinese}
-PAGE: dict[Language, ModuleType] = {"en": english_page, "zh": chinese_page}
+WORDS: dict[Language, ModuleType] = {language: in_language(language, "questions.sheet") for language in LANGUAGES}
+PAGE: dict[Language, ModuleType] = {language: in_language(language, "questions.page") for language in LANGUAGES}
 TAGS: dict[Language, str] = {"en": "en", "zh": "zh-Hans"}
 NAMES: dict[Language, str] = {"en": "English", "zh": "中文"}
 _MARKS = {"true": "✓", "false": "✗", "depends": "≈", "failed": "–"}
@@ -128,37 +125,22 @@ def sheet(
         for theme, found in themes
     )
     css = f"{standalone.variables()}{_STYLE}"
-    digest = base64.b64encode(hashlib.sha256(css.encode()).digest()).decode()
-    policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
     switch = "".join(
         f'<label><input type="radio" name="language" id="{name}"{" checked" if name == (language or "both") else ""}> '
         f'<span lang="{tag}">{label}</span></label>'
         for name, tag, label in (
             *((one, TAGS[one], NAMES[one]) for one in LANGUAGES),
-            ("both", TAGS["en"], f"{english.BOTH} / <span lang='{TAGS['zh']}'>{chinese.BOTH}</span>"),
+            ("both", TAGS["en"], f"{WORDS['en'].BOTH} / <span lang='{TAGS['zh']}'>{WORDS['zh'].BOTH}</span>"),
         )
     )
-    return f"""<!doctype html>
-<html lang="{TAGS[language or "en"]}">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="referrer" content="no-referrer">
-<title>{english.TITLE} · {chinese.TITLE}</title>
-<style>{css}</style>
-</head>
-<body>
-<fieldset class="switch" aria-label="{english.LANGUAGE} / {chinese.LANGUAGE}">{switch}</fieldset>
+    body = f"""<fieldset class="switch" aria-label="{WORDS["en"].LANGUAGE} / {WORDS["zh"].LANGUAGE}">{switch}</fieldset>
 <main>
 {top}
 <nav><h2>{_both(lambda one: WORDS[one].CONTENTS)}</h2>{contents}</nav>
 {body}
-</main>
-</body>
-</html>
-"""
+</main>"""
+    title = f"{WORDS['en'].TITLE} · {WORDS['zh'].TITLE}"
+    return document(body, title=title, css=css, language=TAGS[language or "en"])
 
 
 def _top(answers: Sequence[Answer], facts: dict[str, str], language: Language) -> str:
@@ -203,7 +185,7 @@ def _block(answer: Answer, language: Language) -> str:
         lines.append(f'<h4>{words.PARTS}</h4><ul class="parts">{items}</ul>')
     lines.append(_numbers(answer, language))
     if question.formula and answer.verdict is not None:
-        formula = _math(filled(question.formula, answer.numbers))
+        formula = markdown.formula(filled(question.formula, answer.numbers), display=True)
         lines.append(f'<h4>{page.FORMULA}</h4><div class="formula">{formula}</div>')
     lines.append(_told(page.BECAUSE, question.because.of(language)))
     lines.append(_told(page.REFUTED, question.refuted.of(language)))
@@ -259,16 +241,6 @@ def _numbers(answer: Answer, language: Language) -> str:
 
 def _told(heading: str, text: str) -> str:
     return f"<h4>{heading}</h4><p>{html.escape(text)}</p>" if text else ""
-
-
-def _math(latex: str) -> str:
-    """Give a formula as MathML, or as it is written where the library cannot read it."""
-    from latex2mathml import converter
-
-    try:
-        return converter.convert(latex, display="block")
-    except Exception:  # the library raises many kinds
-        return f"<code>{html.escape(latex)}</code>"
 
 
 def _mark(answer: Answer) -> str:

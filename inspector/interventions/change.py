@@ -9,7 +9,6 @@ import torch
 from torch import Tensor
 
 from inspector.probe import ModelInputs, record, record_inputs
-from inspector.probe.inputs import UNSEEN
 from inspector.trace import Trace
 from models import LoadedModel
 from models.loaded import Runner
@@ -86,14 +85,17 @@ def truths_of(
     if loaded.shape == "encoder":
         return {position: trace.encoding.ids[position] for position in hidden}
     predicts = trace.sites[-1].predicts or ()
+
+    def known(token: str | None) -> int | None:
+        return None if token is None else token_id(loaded.tokenizer, token)
+
     if trace.target is not None:  # its last token predicts one that it does not read
-        return {position: token_id(loaded.tokenizer, token) for position, token in enumerate(predicts)}
+        return dict(enumerate(known(token) for token in predicts))
     ids = trace.encoding.ids
     truths: dict[int, int | None] = {
         position: ids[position + 1] for position in range(len(ids) - 1) if position + 1 not in replaced
     }
-    end = None if predicts[-1] == UNSEEN else token_id(loaded.tokenizer, predicts[-1])
-    return truths | {len(ids) - 1: end}
+    return truths | {len(ids) - 1: known(predicts[-1])}
 
 
 def hide(loaded: LoadedModel, encoding: Encoding, positions: Sequence[int]) -> Encoding:

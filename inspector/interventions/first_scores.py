@@ -114,15 +114,18 @@ def split_scores(loaded: LoadedModel, trace: Trace) -> ScoreSplit:
 
 
 def _norm_before(trace: Trace, x: Array, *, stream: str) -> NormRecord | None:
-    """Find the norm that gave x [T, D], the first of its stream; None where no norm stands before the first layer."""
-    of_stream = [norm for norm in trace.norms if norm.stream == stream]
-    embedding = [norm for norm in of_stream if norm.part == "embedding"]
-    before = [norm for norm in of_stream if norm.layer == 0 and norm.part == "attention" and norm.placement == "pre"]
-    if not embedding and not before:
+    """Find the norm that gave x [T, D]; None where no norm stands before the first scores of its stream."""
+    before = [
+        norm
+        for norm in trace.norms
+        if norm.stream == stream
+        and (norm.part == "embedding" or (norm.layer, norm.part, norm.placement) == (0, "attention", "pre"))
+    ]
+    if not before:
         return None
-    if embedding and before:
+    if len(before) > 1:
         raise ValueError("two norms stand before its first scores, so these have no four terms")
-    norm = (embedding or before)[-1]
+    (norm,) = before
     if norm.gate is not None or norm.groups != 1 or norm.input.shape != x.shape or not _same(norm.output, x):
         raise ValueError("more than a norm stands between its positions and its first scores")
     return norm

@@ -67,6 +67,12 @@ class LeftOut:
         return tuple(self.trace.tokens[position] for position in self.positions)
 
     @property
+    def table(self) -> pd.DataFrame:
+        """The change by each token's absence: columns position, token, the measure, and variation for "divergence"."""
+        table = pd.DataFrame({"position": self.positions, "token": self.tokens, self.measure: self.changes})
+        return table.assign(variation=self.variation) if self.variation else table
+
+    @property
     def streams(self) -> tuple[str, ...]:
         """The streams whose keys are the tokens that were left out."""
         return tuple(stream for stream in self.trace.streams if self.trace.target is None or stream != "decoder")

@@ -51,29 +51,49 @@ class Chosen:
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """One draw on a text: its tokens [T], those that can be chosen, and those that were."""
+    """One draw on a text: its tokens [T], those that can be chosen, and those that were.
+
+    by_chance: False where chance chose none, and the first token was taken, so that there is one to guess.
+    """
 
     tokens: tuple[str, ...]
     choosable: tuple[int, ...]
     chosen: tuple[Chosen, ...]
     rate: float
     seed: int
+    by_chance: bool
 
     @property
     def right(self) -> int:
         """The count of tokens that the model's first guess has right."""
         return sum(one.guess.rank == 1 for one in self.chosen)
 
+    @property
+    def table(self) -> pd.DataFrame:
+        """The chosen tokens, a row each: position, token, fate, read, the first guess, and the true token's rating.
+
+        Columns: guess, guess_probability; true_rank, true_probability.
+        """
+        rows = [
+            (one.position, one.token, one.fate, one.read, *one.guess.top[0], one.guess.rank, one.guess.probability)
+            for one in self.chosen
+        ]
+        columns = ["position", "token", "fate", "read", "guess", "guess_probability"]
+        return pd.DataFrame(rows, columns=[*columns, "true_rank", "true_probability"])
+
 
 def draw(loaded: LoadedModel, trace: Trace, *, rate: float, seed: int) -> Drawn:
     """Draw once on a recorded text, read it so, and have the model guess each chosen token.
 
-    Where chance chooses no token the first is chosen, as in training. Raises ValueError for a rate that is not above 0
-    and at most 1, a model that guesses no hidden tokens, and a text of which no token can be chosen.
+    Where chance chooses no token the first is chosen, as training does for a batch. Raises ValueError for a rate that
+    is not above 0 and at most 1, a model that guesses no hidden tokens, and a text of which no token can be chosen.
     """
     encoding = trace.encoding
     places = choosable(loaded, encoding)
-    ids, labels = hidden(loaded, encoding, rate=rate, seed=seed, rows=1)
+    ids, labels = hidden(loaded, encoding, rate=rate, seed=seed, rows=1, at_least_one=False)
+    by_chance = bool((labels != IGNORED).any())
+    if not by_chance:
+        ids, labels = hidden(loaded, encoding, rate=rate, seed=seed, rows=1)
     read = {place: int(ids[0, place]) for place in places if int(labels[0, place]) != IGNORED}
     changed = substituted(loaded.tokenizer, encoding, read)
     after = again(loaded, trace, replace(inputs_of(trace), encoding=changed))
@@ -83,7 +103,7 @@ def draw(loaded: LoadedModel, trace: Trace, *, rate: float, seed: int) -> Drawn:
         Chosen(guess.position, encoding.tokens[guess.position], FATES[int(fates[0, guess.position])], name, guess)
         for guess, name in zip(found, (changed.tokens[place] for place in read), strict=True)
     )
-    return Drawn(encoding.tokens, places, chosen, rate, seed)
+    return Drawn(encoding.tokens, places, chosen, rate, seed, by_chance)
 
 
 def shares(loaded: LoadedModel, encoding: Encoding, *, rate: float, seed: int, draws: int = DRAWS) -> pd.DataFrame:
@@ -132,16 +152,19 @@ def trained_rate(loaded: LoadedModel) -> float | None:
     return None if recipe is None or recipe.objective != "mask" else recipe.hidden_share
 
 
-def hidden(loaded: LoadedModel, encoding: Encoding, *, rate: float, seed: int, rows: int) -> tuple[Tensor, Tensor]:
+def hidden(
+    loaded: LoadedModel, encoding: Encoding, *, rate: float, seed: int, rows: int, at_least_one: bool = True
+) -> tuple[Tensor, Tensor]:
     """Draw on `rows` copies of a text -> the ids to read and the labels, [rows, T], of `models.training.objectives`.
 
-    Raises ValueError as `draw` does.
+    at_least_one: of all rows together, as `hide` has it. Raises ValueError as `draw` does.
     """
     _check(rate)
     keep = torch.zeros(len(encoding), dtype=torch.bool)
     keep[list(choosable(loaded, encoding))] = True
     ids = torch.tensor([encoding.ids]).repeat(rows, 1)
-    return hide(ids, keep.repeat(rows, 1), vocabulary=_vocabulary(loaded), seed=seed, share=rate)
+    keep = keep.repeat(rows, 1)
+    return hide(ids, keep, vocabulary=_vocabulary(loaded), seed=seed, share=rate, at_least_one=at_least_one)
 
 
 def fates_of(loaded: LoadedModel, true: Tensor, read: Tensor) -> Tensor:

@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from inspector.masked_lm.drawing import FATES, fates_of, hidden
+from inspector.masked_lm.drawing import FATES, choosable, fates_of, hidden
 from models import LoadedModel
 from models.tokenizers import Encoding
 from models.training.objectives import IGNORED
@@ -39,11 +39,13 @@ def by_rate(
 ) -> pd.DataFrame:
     """Guess the chosen tokens of many draws at each rate; a row per rate and fate, and "all" for all that are chosen.
 
-    rows: draws of the highest rate; a lower rate r has highest / r times as many, at most 4 times. Columns: rate, draws
-    (R), fate, count (tokens guessed, of all draws), top1 and top5 (the share whose true token is among the 1 or 5
-    likeliest), loss (mean -ln p of the true token, in nats), and top1_error, top5_error, loss_error: the standard error
-    of each over draws. A mean is a ratio of sums, m = sum_d x_d / sum_d n_d over draws d, so its error is
-    sqrt(R / (R - 1) sum_d (x_d - m n_d)^2) / sum_d n_d (Cochran 1977, 2.9); NaN where nothing of the fate was drawn.
+    rows: draws of the highest rate; a lower rate r has highest / r times as many, at most 4 times. A draw in which
+    chance chooses no token adds none, so but for chance the tokens guessed are the share r of all. Columns: rate, draws
+    (R), fate, count (tokens guessed, of all draws), share (count / (R * the tokens that can be chosen)), top1 and top5
+    (the share whose true token is among the 1 or 5 likeliest), loss (mean -ln p of the true token, in nats), and
+    top1_error, top5_error, loss_error: the standard error of each over draws. A mean is a ratio of sums,
+    m = sum_d x_d / sum_d n_d over draws d, so its error is sqrt(R / (R - 1) sum_d (x_d - m n_d)^2) / sum_d n_d
+    (Cochran 1977, 2.9); NaN where nothing of the fate was drawn.
 
     on_progress: is called with the draws that are done, and all; on_rate: with the table so far, after each rate.
     Raises ValueError as `masked_lm.draw`, and for fewer than 2 draws.
@@ -62,7 +64,7 @@ def by_rate(
             if on_progress is not None:
                 on_progress(done + part.stop, sum(counts))
         done += draws
-        tables.append(_measured(np.concatenate(found), rate=rate, rows=draws))
+        tables.append(_measured(np.concatenate(found), rate=rate, rows=draws, of=len(choosable(loaded, encoding))))
         if on_rate is not None:
             on_rate(pd.concat(tables, ignore_index=True))
     return pd.concat(tables, ignore_index=True)
@@ -103,14 +105,15 @@ def _guessed(
     return found
 
 
-def _measured(guessed: NDArray[np.float64], *, rate: float, rows: int) -> pd.DataFrame:
-    """Measure one rate; guessed: [tokens, 4] as of `_guessed`."""
+def _measured(guessed: NDArray[np.float64], *, rate: float, rows: int, of: int) -> pd.DataFrame:
+    """Measure one rate; guessed: [tokens, 4] as of `_guessed`; of: the tokens that can be chosen in each row."""
     lines = []
     for number, fate in enumerate(["all", *FATES]):
         chosen = guessed if fate == "all" else guessed[guessed[:, 1] == number - 1]
         draws = chosen[:, 0].astype(int)
         counts = np.bincount(draws, minlength=rows)
         line: dict[str, object] = {"rate": rate, "draws": rows, "fate": fate, "count": len(chosen)}
+        line["share"] = len(chosen) / (rows * of)
         for name, values in (
             ("top1", chosen[:, 2] <= 1),
             ("top5", chosen[:, 2] <= TOP),

@@ -58,15 +58,16 @@ class ByteBudgetCache(Generic[V]):
 class SharedModels:
     """Models are loaded one at a time, and room is made before: together they never take more than `budget` bytes.
 
-    A model larger than the whole budget is kept alone, for whoever asked for it is about to use it.
+    A model larger than the whole budget is kept alone, for whoever asked for it is about to use it. left: called when
+    models have left.
     """
 
-    def __init__(self, budget: int) -> None:
+    def __init__(self, budget: int, *, left: Callable[[], object] | None = None) -> None:
         if budget < 0:
             raise ValueError(f"a budget of {budget} bytes holds nothing; give 0 or more")
         self.budget = budget
         self._models: OrderedDict[Hashable, tuple[LoadedModel, int]] = OrderedDict()
-        self._lock, self._loading = Lock(), Lock()
+        self._lock, self._loading, self._left = Lock(), Lock(), left
 
     @property
     def used(self) -> int:
@@ -109,6 +110,8 @@ class SharedModels:
             self._models.popitem(last=False)
         if len(self._models) < left:
             gc.collect()  # a network with accelerate's hooks holds itself, and a device's memory with it
+            if self._left is not None:
+                self._left()
 
 
 def weight_bytes(network: nn.Module) -> int:

@@ -11,21 +11,25 @@ outliers(trace)  # the dimensions that are far larger than the rest, norm by nor
 
 from inspector.normalization.change import STEPS, change
 from inspector.normalization.depth import KINDS, STACKS, Stack, jacobians, through_depth
+from inspector.normalization.direction import direction
 from inspector.normalization.drift import drift
 from inspector.normalization.other_norms import (
     OTHERS,
     OtherNorm,
     by_position,
     compared,
+    kendall,
     noise,
     running_statistics,
     through,
 )
 from inspector.normalization.outliers import MASSIVE, MASSIVE_TIMES, outliers
+from inspector.normalization.sentences import SENTENCES
 from inspector.normalization.tables import (
     OUTLIER_SIGMAS,
     PARAMETERS,
     STATISTICS,
+    Size,
     formula,
     in_words,
     kinds,
@@ -40,18 +44,22 @@ __all__ = [
     "OTHERS",
     "OUTLIER_SIGMAS",
     "PARAMETERS",
+    "SENTENCES",
     "STACKS",
     "STATISTICS",
     "STEPS",
     "OtherNorm",
+    "Size",
     "Stack",
     "by_position",
     "change",
     "compared",
+    "direction",
     "drift",
     "formula",
     "in_words",
     "jacobians",
+    "kendall",
     "kinds",
     "noise",
     "outliers",

@@ -17,7 +17,7 @@ Keep = NDArray[np.bool_]
 OtherNorm = Literal["none", "layer", "rms", "batch", "masked batch", "running batch"]
 OTHERS: tuple[OtherNorm, ...] = get_args(OtherNorm)
 _DRAWS = 400
-_MOST_PAIRS = 512  # tokens and dimensions of which pairs are compared
+_LINES = 64  # of tokens or dimensions whose order is compared at once: memory stays that of so many
 
 
 def through(
@@ -85,7 +85,7 @@ def compared(
     same of each dimension's tokens, mean over dimensions. skew, kurtosis: third and fourth standardised moments of one
     token's D numbers after the norm, mean over tokens (a normal distribution has 0 and 3). scaled: the largest change
     of the output where x is multiplied by 1,000. others: the largest change of a token where all other texts of the
-    batch are left out. At most 512 tokens and dimensions, evenly spaced, are compared in pairs.
+    batch are left out. All pairs are compared.
     """
     real = x[keep].astype(np.float64)
     rows = []
@@ -174,13 +174,62 @@ def _moment(out: Floats, power: int) -> Floats:
 
 def _order_kept(before: Floats, after: Floats) -> float:
     """Kendall's tau-a between the rows of two matrices, mean over the rows; NaN where a row has one number."""
-    rows, columns = (np.linspace(0, size - 1, min(size, _MOST_PAIRS)).astype(int) for size in before.shape)
-    if len(columns) < 2:
+    if before.shape[1] < 2:
         return float("nan")
-    found = []
-    # 32 rows say enough, each of columns ** 2 pairs; drawn, for in step with the texts they would miss each [CLS].
-    for row in np.random.default_rng(0).permutation(rows)[:32]:
-        lines = [values[row, columns] for values in (before, after)]
-        signs = [np.sign(line[:, None] - line[None]) for line in lines]
-        found.append((signs[0] * signs[1]).sum() / (len(columns) * (len(columns) - 1)))
-    return float(np.mean(found))
+    taus = [
+        kendall(before[start : start + _LINES], after[start : start + _LINES])
+        for start in range(0, len(before), _LINES)
+    ]
+    return float(np.concatenate(taus).mean())
+
+
+def kendall(before: Floats, after: Floats) -> Floats:
+    """Kendall's tau-a of each row of two matrices [R, N] -> [R]: pairs in like order less those in reverse, of all.
+
+    A pair that is equal on either side counts as neither (Kendall 1938). All pairs count, in N log N steps.
+    """
+    count = before.shape[1]
+    first, second = _ranks(before), _ranks(after)
+    ordered = np.sort(first * count + second, axis=1)  # by the first, equal ones by the second
+    pairs = count * (count - 1) / 2
+    equal = _equal_pairs(np.sort(first, axis=1)) + _equal_pairs(np.sort(second, axis=1)) - _equal_pairs(ordered)
+    taus: Floats = (pairs - equal - 2 * _falling_pairs(ordered % count)) / pairs
+    return taus
+
+
+def _ranks(values: Floats) -> NDArray[np.int64]:
+    """Rank the numbers of each row [R, N] from 0, equal numbers alike."""
+    order = np.argsort(values, axis=1, kind="stable")
+    ordered = np.take_along_axis(values, order, axis=1)
+    steps = np.zeros(values.shape, dtype=np.int64)
+    steps[:, 1:] = np.cumsum(ordered[:, 1:] != ordered[:, :-1], axis=1)
+    ranks = np.empty_like(steps)
+    np.put_along_axis(ranks, order, steps, axis=1)
+    return ranks
+
+
+def _equal_pairs(ordered: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Count the pairs of equal numbers in each sorted row [R, N] -> [R]."""
+    places = np.broadcast_to(np.arange(ordered.shape[1]), ordered.shape)
+    begins = np.zeros(ordered.shape, dtype=np.int64)  # where each number's like begin
+    begins[:, 1:] = np.where(ordered[:, 1:] != ordered[:, :-1], places[:, 1:], 0)
+    counted: NDArray[np.int64] = (places - np.maximum.accumulate(begins, axis=1)).sum(axis=1)
+    return counted
+
+
+def _falling_pairs(ranks: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Count the pairs of each row [R, N] whose left number is the larger -> [R], by merging sorted halves."""
+    rows, count = ranks.shape
+    width = 1 << (count - 1).bit_length()
+    merged = np.full((rows, width), count, dtype=np.int64)  # what fills up is larger than all, and behind
+    merged[:, :count] = ranks
+    falling = np.zeros(rows, dtype=np.int64)
+    half = 1
+    while half < width:
+        sides = 2 * merged.reshape(rows, -1, 2, half) + np.array([0, 1])[:, None]  # the last bit: of the right half
+        ordered = np.sort(sides.reshape(rows, -1, 2 * half), axis=-1)
+        right = ordered % 2
+        larger = half - np.cumsum(1 - right, axis=-1)  # of the left half, behind each place
+        falling += (right * larger).sum(axis=(1, 2))
+        merged, half = ordered // 2, 2 * half
+    return falling

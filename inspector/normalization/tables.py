@@ -10,7 +10,7 @@ All statistics are computed in float64.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 from inspector.trace import NormRecord, Trace
 
 _PLACE = {"norm": "int64", "name": "str", "stream": "str", "layer": "Int64", "part": "str"}
+Size = Literal["std", "rms"]
+"""The quantity by which norms divide: the standard deviation, or the root mean square."""
 STATISTICS = {
     **_PLACE,
     **{"position": "int64", "token": "str"},

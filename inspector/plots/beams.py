@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from inspector.generating.beams import Node, Tree
 from inspector.plots import theme
 from inspector.plots.theme import Mode
+from inspector.text import number, visible
 
 _STEP, _NARROW_STEP = 46, 30  # pixels between two steps, of a short tree and of a long one
 _LONG = 15  # steps
@@ -118,9 +119,9 @@ def _probability(node: Node) -> float:
 
 
 def _label(node: Node, letters: int) -> str:
-    token = theme.visible(node.token)
+    token = visible(node.token)
     token = token if len(token) <= letters else f"{token[: letters - 1]}…"
-    return theme.literal(token) + (f"<br>{theme.number(node.score)}" if node.hypothesis else "")
+    return theme.literal(token) + (f"<br>{number(node.score)}" if node.hypothesis else "")
 
 
 def _hover(node: Node, kind: str) -> str:

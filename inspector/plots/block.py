@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,8 +14,8 @@ from numpy.typing import NDArray
 from inspector.block import Step, Walk
 from inspector.plots import theme
 from inspector.plots.theme import Mode
+from inspector.text import number
 
-_NAMES = {"attention": "attention", "cross": "cross-attention", "ffn": "FFN", "": "input"}
 _LABELS = {"x": "x", "norm": "norm", "mix": "A v", "out": "W<sub>O</sub>", "sum": "+", "up": "up", "gate": "gate"}
 _LABELS |= {"hidden": "act", "down": "down", "q": "q", "k": "k", "v": "v"}
 _COLOURS = {"x": "residual", "sum": "residual", "norm": "norm", "mix": "mix", "out": "out", "hidden": "activation"}
@@ -40,14 +39,14 @@ def boxes(steps: Sequence[Step]) -> list[Box]:
     """
     placed: list[Box] = []
     along, branch_starts, furthest = 0.0, 0.0, 0.0
-    for number, step in enumerate(steps):
+    for at, step in enumerate(steps):
         if step.part == "":
-            along = max(along, furthest) + (1 if number else 0)
+            along = max(along, furthest) + (1 if at else 0)
             furthest = along
             branch_starts = along
-            placed.append(Box(number, along, 0.0))
+            placed.append(Box(at, along, 0.0))
             continue
-        before = steps[number - 1]
+        before = steps[at - 1]
         side = -1.0 if step.beside else 1.0
         if step.beside and not before.beside:
             along = branch_starts
@@ -57,7 +56,7 @@ def boxes(steps: Sequence[Step]) -> list[Box]:
             along += 1
             across = side
         furthest = max(furthest, along)
-        placed.append(Box(number, along, across))
+        placed.append(Box(at, along, across))
     return placed
 
 
@@ -69,7 +68,7 @@ def way(walk: Walk, *, step: int, upright: bool = False, mode: Mode = "light") -
     """
     placed = boxes(walk.steps)
     figure = go.Figure()
-    text, muted = theme.TEXT[mode], theme.MUTED[mode]
+    ink, muted = theme.TEXT[mode], theme.MUTED[mode]
 
     def at(along: float, across: float) -> tuple[float, float]:
         return (across, -along) if upright else (along, across)
@@ -95,9 +94,9 @@ def way(walk: Walk, *, step: int, upright: bool = False, mode: Mode = "light") -
             fillcolor=theme.BACKGROUND[mode],
             line={"color": colour if reached else theme.GRID[mode], "width": 4 if now else 1.5},
         )
-        label = f"<b>{_LABELS[one.kind]}</b><br>{theme.number(one.norm)}" if reached else _LABELS[one.kind]
+        label = f"<b>{_LABELS[one.kind]}</b><br>{number(one.norm)}" if reached else _LABELS[one.kind]
         figure.add_annotation(
-            x=x, y=y, text=label, showarrow=False, font={"size": 12, "color": text if reached else muted}
+            x=x, y=y, text=label, showarrow=False, font={"size": 12, "color": ink if reached else muted}
         )
     far = max(box.along for box in placed)
     up, down = max(box.across for box in placed), min(box.across for box in placed)
@@ -143,87 +142,6 @@ def _lines(steps: Sequence[Step], placed: Sequence[Box], *, step: int) -> list[_
             found.append((((columns[-1], side), (b.along, side)), ended))
             found.append((((b.along, side), (b.along, 0.0)), ended))
     return found
-
-
-def shares(table: pd.DataFrame, *, value: str = "share", mode: Mode = "light") -> go.Figure:
-    """Draw by layer what each part adds: its length against the stream's ("share") or its "cosine" with the stream.
-
-    table: of `block.additions`.
-    """
-    figure = go.Figure()
-    for part, rows in table.groupby("part", sort=False):
-        figure.add_bar(
-            x=rows["layer"],
-            y=rows[value],
-            name=_NAMES[str(part)],
-            marker={"color": _colour(str(part), mode), "pattern": {"shape": "/" if part == "cross" else ""}},
-            hovertemplate=f"layer %{{x}}, {_NAMES[str(part)]}<br>%{{y:.3g}}<extra></extra>",
-        )
-    title = "length against the stream's" if value == "share" else "cosine with the stream"
-    return figure.update_layout(
-        template=theme.template(mode),
-        title_text="What each part adds: " + title,
-        xaxis={"title": {"text": "layer"}, "dtick": max(1, len(table["layer"].unique()) // 16)},
-        yaxis={"title": {"text": title}},
-        legend=theme.LEGEND_ABOVE,
-        bargap=0.3,
-        height=300,
-    )
-
-
-def alike(table: pd.DataFrame, *, mode: Mode = "light") -> go.Figure:
-    """Draw the mean cosine of two tokens' states after every sublayer; table: of `block.additions`."""
-    names = [f"{layer} {_NAMES[part]}" for layer, part in zip(table["layer"], table["part"], strict=True)]
-    figure = go.Figure(
-        go.Scatter(
-            x=list(range(len(table))),
-            y=table["alike"],
-            mode="lines+markers",
-            line={"color": theme.PART[mode]["residual"], "width": 2},
-            marker={"size": 8, "color": [_colour(part, mode) for part in table["part"]]},
-            customdata=names,
-            hovertemplate="after %{customdata}<br>cosine %{y:.3g}<extra></extra>",
-        )
-    )
-    return figure.update_layout(
-        template=theme.template(mode),
-        title_text="How alike two tokens are, by depth",
-        xaxis=_depth(names),
-        yaxis={"title": {"text": "mean cosine of two tokens"}},
-        height=300,
-    )
-
-
-def moved(table: pd.DataFrame, *, mode: Mode = "light") -> go.Figure:
-    """Draw the probability of the final prediction after each sublayer; table: of `block.moved`."""
-    names = [
-        "input" if layer < 0 else f"{layer} {_NAMES[part]}"
-        for layer, part in zip(table["layer"], table["part"], strict=True)
-    ]
-    figure = go.Figure(
-        go.Bar(
-            x=list(range(len(table))),
-            y=table["probability"],
-            marker_color=[_colour(part, mode) for part in table["part"]],
-            customdata=np.stack([names, [theme.literal(one) for one in table["guess"]], table["bits"].round(3)], -1),
-            hovertemplate="after %{customdata[0]}<br>probability %{y:.3g}<br>moved by %{customdata[2]} bits"
-            "<br>likeliest: %{customdata[1]}<extra></extra>",
-            text=[theme.literal(theme.cut(one)) for one in table["guess"]],
-            textposition="outside",
-            textfont={"family": theme.TOKEN_FONT, "size": 11},
-            cliponaxis=False,
-        )
-    )
-    return figure.update_layout(
-        template=theme.template(mode),
-        title_text=f"The prediction {theme.literal(table['guess'].iloc[-1])} after each part",
-        xaxis=_depth(names),
-        yaxis={
-            "title": {"text": "probability of the final prediction"},
-            "range": [0, 1.15 * max(float(table["probability"].max()), 1e-9)],
-        },
-        height=320,
-    )
 
 
 def activation(
@@ -327,13 +245,3 @@ def storages(table: pd.DataFrame, *, mode: Mode = "light") -> go.Figure:
         margin={"t": 96},
         height=min(140 + 30 * len(rows), 900),
     )
-
-
-def _depth(names: Sequence[str]) -> dict[str, Any]:
-    step = max(1, -(-len(names) // 16))
-    places = list(range(0, len(names), step))
-    return {"tickvals": places, "ticktext": [names[place] for place in places], "title": {"text": ""}, "tickangle": -45}
-
-
-def _colour(part: str, mode: Mode) -> str:
-    return theme.PART[mode][{"attention": "attention", "cross": "k", "ffn": "ffn"}.get(part, "residual")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -12,6 +13,7 @@ import plotly.graph_objects as go
 from inspector.costs import Crossovers
 from inspector.plots import theme
 from inspector.plots.theme import Mode
+from inspector.text import number, quantity
 
 Value = Literal["parameters", "flops", "activation_bytes", "cache_bytes", "milliseconds"]
 
@@ -87,7 +89,7 @@ def by_component(
         text=texts,
         textposition="outside",
         textfont={"size": 12},
-        unselected={"marker": {"opacity": 1}},  # a click opens something and hides nothing
+        unselected={"marker": {"opacity": 1}, "textfont": {"color": theme.TEXT[mode]}},  # a click hides nothing
         cliponaxis=False,
         hovertemplate="%{y}: %{text}<extra></extra>",
     )
@@ -131,7 +133,7 @@ def counted(parameters: pd.DataFrame, *, mode: Mode = "light") -> go.Figure:
             orientation="h",
             name=part,
             marker={"color": theme.PART[mode][colours[part]]},
-            customdata=[theme.quantity(amount) for amount in of_part["parameters"]],
+            customdata=[quantity(amount) for amount in of_part["parameters"]],
             hovertemplate=f"%{{y}}<br>{part} %{{customdata}}<extra></extra>",
         )
         for part in colours
@@ -336,20 +338,20 @@ def treemap(breakdown: pd.DataFrame, *, value: Value = "parameters", mode: Mode 
     )
 
 
-def sharing(caches: pd.DataFrame, *, mode: Mode = "light") -> go.Figure:
+def sharing(caches: pd.DataFrame, *, names: Sequence[str], mode: Mode = "light") -> go.Figure:
     """Bars of the KV cache with as many keys and values as heads, with fewer that heads share, and with one.
 
-    caches: columns name, bytes, own (whether it is what the model has).
+    caches: of `kv_cache.shared`; names: of its rows.
     """
     part = theme.PART[mode]
     return go.Figure(
         go.Bar(
             x=caches["bytes"],
-            y=caches["name"],
+            y=names,
             orientation="h",
             marker={"color": [part["k"] if own else part["out"] for own in caches["own"]]},
             text=[
-                theme.quantity(amount, "B") + (", this model" if own else "")
+                quantity(amount, "B") + (", this model" if own else "")
                 for amount, own in zip(caches["bytes"], caches["own"], strict=True)
             ],
             textposition=["inside" if 2 * amount > caches["bytes"].max() else "outside" for amount in caches["bytes"]],
@@ -366,65 +368,6 @@ def sharing(caches: pd.DataFrame, *, mode: Mode = "light") -> go.Figure:
             },
             "yaxis": {"autorange": "reversed", "showgrid": False, "ticks": "", "showline": False},
             "height": 110 + 40 * len(caches),
-        },
-    )
-
-
-def clock(times: pd.DataFrame, *, mode: Mode = "light") -> go.Figure:
-    """Milliseconds of one layer's attention, eager and SDPA, and of its FFN, against the length of the text.
-
-    times: of `readings.costs.times`: columns tokens, eager, sdpa, ffn in seconds.
-    """
-    part = theme.PART[mode]
-    lines = (("eager", "attention, eager", "attention", "dash"), ("sdpa", "attention, SDPA", "attention", "solid"))
-    return go.Figure(
-        [
-            go.Scatter(
-                x=times["tokens"],
-                y=1000 * times[column],
-                name=name,
-                mode="lines+markers",
-                line={"color": part[colour], "dash": dash, "width": 2},
-                hovertemplate="%{x:,.0f} tokens<br>%{y:.3~g} ms",
-            )
-            for column, name, colour, dash in (*lines, ("ffn", "FFN", "ffn", "solid"))
-        ],
-        layout={
-            "template": theme.template(mode),
-            "title": {"text": "Milliseconds of one layer"},
-            "xaxis": {"title": {"text": "text length (tokens)"}, "type": "log", "tickvals": list(times["tokens"])},
-            "yaxis": {"title": {"text": "milliseconds"}, "type": "log", "tickformat": "~g", "dtick": 1},
-            "legend": theme.LEGEND_BELOW,
-            "height": 420,
-        },
-    )
-
-
-def by_heads(times: pd.DataFrame, *, mode: Mode = "light") -> go.Figure:
-    """Milliseconds of one layer's scores, softmax and mix against the number of heads.
-
-    times: of `readings.costs.times_by_heads`: columns heads, eager, sdpa in seconds.
-    """
-    part = theme.PART[mode]
-    return go.Figure(
-        [
-            go.Scatter(
-                x=times["heads"],
-                y=1000 * times[column],
-                name=name,
-                mode="lines+markers",
-                line={"color": part["attention"], "dash": dash, "width": 2},
-                hovertemplate="%{x} heads<br>%{y:.3~g} ms",
-            )
-            for column, name, dash in (("eager", "eager", "dash"), ("sdpa", "fused", "solid"))
-        ],
-        layout={
-            "template": theme.template(mode),
-            "title": {"text": "Scores, softmax and mix of one layer"},
-            "xaxis": {"title": {"text": "heads"}, "type": "log", "tickvals": list(times["heads"])},
-            "yaxis": {"title": {"text": "milliseconds"}, "type": "log", "tickformat": "~g"},
-            "legend": theme.LEGEND_BELOW,
-            "height": 380,
         },
     )
 
@@ -494,8 +437,8 @@ def _of_stream(breakdown: pd.DataFrame, stream: str | None) -> pd.DataFrame:
 def _amount(amount: float, value: Value, *, unit: bool = True) -> str:
     """Write an amount with its unit: SI prefixes, but for times."""
     if value == "milliseconds":
-        return theme.number(amount) + (" ms" if unit else "")
-    return theme.quantity(amount, _UNITS[value] if unit else "")
+        return number(amount) + (" ms" if unit else "")
+    return quantity(amount, _UNITS[value] if unit else "")
 
 
 def _share(share: float) -> str:

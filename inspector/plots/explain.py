@@ -11,13 +11,14 @@ from inspector.plots import theme
 from inspector.plots.attention import title
 from inspector.plots.scene import Box, Line, Mark, Scene, Text, width
 from inspector.plots.theme import Mode
+from inspector.text import cut, signed, visible
 
 _FAINT = 0.45  # opacity of the products that are not needed to reach most of the dot product
 
 
 def formula(cell: Explanation, step: Step) -> str:
     """Write a step as what it is, with its number: "× 1/√32 = 0.177", "− log Σ exp = 3.84"."""
-    by = "" if step.operand is None else theme.signed(step.operand)
+    by = "" if step.operand is None else signed(step.operand)
     match step.name:
         case "dot product":
             return "φ(q) · φ(k)" if any(one.name == "logarithm" for one in cell.steps) else "q · k"
@@ -111,9 +112,9 @@ _PAD, _ARROW = 18, 40  # inside a box; between two
 def slide(cell: Explanation, *, mode: Mode = "light") -> Scene:
     """Lay out the way to the weight for a slide: the steps in a row, and under them the weights of the query's keys."""
     site = cell.site
-    tokens = [theme.cut(theme.visible(token)) for token in (site.queries[cell.query], site.keys[cell.key])]
+    tokens = [cut(visible(token)) for token in (site.queries[cell.query], site.keys[cell.key])]
     place = title(site.layer, cell.head, call=site.call).lower()
-    heading = f"Why ‘{tokens[0]}’ gives ‘{tokens[1]}’ {theme.signed(cell.weight)} of its attention: {place}"
+    heading = f"Why ‘{tokens[0]}’ gives ‘{tokens[1]}’ {signed(cell.weight)} of its attention: {place}"
     size = min(34.0, 34.0 * (_WIDTH - 2 * _MARGIN) / width(heading, 36))
     marks: list[Mark] = [Text(_MARGIN, 82, heading, size, bold=True)]
     return Scene(_WIDTH, _HEIGHT, mode, [*marks, *_boxes(cell, mode), *_weights(cell, mode)])
@@ -121,7 +122,7 @@ def slide(cell: Explanation, *, mode: Mode = "light") -> Scene:
 
 def _boxes(cell: Explanation, mode: Mode) -> list[Mark]:
     """Draw the steps in a row as large as the slide lets them be."""
-    shown = [(formula(cell, cell.steps[at]), theme.signed(cell.steps[at].value)) for at in seen_steps(cell)]
+    shown = [(formula(cell, cell.steps[at]), signed(cell.steps[at].value)) for at in seen_steps(cell)]
     between = _ARROW * (len(shown) - 1) + 2 * _PAD * len(shown)
     letters = sum(max(1.1 * width(name, 22), width(value, 36)) for name, value in shown)
     times = min(1.0, (_WIDTH - 2 * _MARGIN - between) / letters)
@@ -154,9 +155,9 @@ def _weights(cell: Explanation, mode: Mode) -> list[Mark]:
         y, chosen = upper + place * high, key == cell.key
         colour = theme.PRIMARY[mode] if chosen else theme.PART[mode]["out" if mode == "light" else "mix"]
         base = y + 0.5 * high + 0.35 * size
-        token = theme.cut(theme.visible(cell.site.keys[key]))
+        token = cut(visible(cell.site.keys[key]))
         marks.append(Text(left - 14, base, token, size, anchor="end", bold=chosen))
         marks.append(Box(left, y + 0.12 * high, max(1.0, (right - left) * value / top), 0.76 * high, fill=colour))
         end = left + (right - left) * value / top
-        marks.append(Text(end + 10, base, theme.signed(value), size, bold=chosen))
+        marks.append(Text(end + 10, base, signed(value), size, bold=chosen))
     return [*marks, Line(left, upper - 4, left, upper + high * len(keys) + 4, theme.MUTED[mode])]

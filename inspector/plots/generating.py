@@ -6,22 +6,17 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Any, Literal
 
-import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
 from inspector.generating import Step
 from inspector.generating.writing import Candidate
 from inspector.plots import theme
-from inspector.plots.attention import Weights
 from inspector.plots.theme import Mode
+from inspector.text import number, visible
 
 Amount = Literal["flops", "total"]
 
-_ROW = 26  # pixels of a map's row, where there are few
-_LARGEST = 560  # pixels of a map
-_BARS = 110  # pixels of the newest row's bars
-_ROOM = 150  # pixels for title and key labels
 _FADED = 0.4  # opacity of what was not chosen
 
 
@@ -42,7 +37,7 @@ def candidates(step: Step, *, top: float = 1.0, mode: Mode = "light") -> go.Figu
             y=names,
             orientation="h",
             marker={"color": colour, "opacity": [1.0 if c == step.chosen else _FADED for c in shown]},
-            text=[f"{theme.number(candidate.probability)} {_told_apart(candidate, shown)}" for candidate in shown],
+            text=[f"{number(candidate.probability)} {_told_apart(candidate, shown)}" for candidate in shown],
             textposition="outside",
             cliponaxis=False,
             customdata=[candidate.id for candidate in shown],
@@ -73,94 +68,13 @@ def candidates(step: Step, *, top: float = 1.0, mode: Mode = "light") -> go.Figu
 
 def _told_apart(candidate: Candidate, shown: Sequence[Candidate]) -> str:
     """Return what tells a candidate from others that look like it: a mark's name, or the id of two with one name."""
-    name = theme.visible(candidate.token)
+    name = visible(candidate.token)
     if sum(other.token == candidate.token for other in shown) > 1:
         return f"id {candidate.id}"
     mark = name.lstrip("▁Ġ").removeprefix("##")
     if len(mark) != 1 or unicodedata.category(mark)[0] not in "PS":
         return ""
     return unicodedata.name(mark, "").lower()
-
-
-def growing(
-    weights: Weights,
-    *,
-    queries: Sequence[str],
-    keys: Sequence[str],
-    step: int,
-    known: int,
-    title: str,
-    mode: Mode = "light",
-) -> go.Figure:
-    """The map up to the present step: the newest row as bars, and under them all rows so far, the newest framed.
-
-    weights [N, T], a row for each step; queries and keys name them all, so that nothing moves as the map grows; step
-    from 1; known: how many keys are there already, the others go without a name.
-    """
-    if not 1 <= step <= len(weights):
-        raise ValueError(f"step {step} of a map with the steps 1 to {len(weights)}")
-    names = theme.token_names(keys)
-    rows = theme.token_names(queries)
-    so_far = weights.astype(np.float64)
-    so_far[step:] = np.nan
-    so_far[:, known:] = np.nan
-    newest = so_far[step - 1]
-    top = float(weights.max()) or 1.0
-    plot = min(_LARGEST, _ROW * len(rows))
-    gap = 1 if plot >= 12 * len(rows) else 0
-    figure = go.Figure(
-        [
-            go.Bar(
-                x=names,
-                y=newest,
-                yaxis="y2",
-                marker={"color": theme.PART[mode]["attention"]},
-                hovertemplate="key %{x}<br>weight %{y:.9~g}<extra></extra>",
-            ),
-            go.Heatmap(
-                z=so_far,
-                x=names,
-                y=rows,
-                zmin=0.0,
-                zmax=top,
-                colorscale=theme.plotly_scale(theme.SEQUENTIAL[mode]),
-                showscale=False,
-                xgap=gap,
-                ygap=gap,
-                hoverongaps=False,
-                hovertemplate="query %{y}<br>key %{x}<br>weight %{z:.9~g}<extra></extra>",
-            ),
-        ]
-    )
-    share = plot / (plot + _BARS)
-    frame = {"mirror": True, "linecolor": theme.MUTED[mode]}
-    return figure.update_layout(
-        template=theme.template(mode),
-        title={"text": theme.literal(title)},
-        showlegend=False,
-        bargap=0.15,
-        xaxis={**_until(theme.token_axis(keys, title="key"), known), **frame, "tickangle": -90},
-        yaxis={
-            **_until(theme.token_axis(queries, title="query"), step),
-            **frame,
-            "autorange": "reversed",
-            "domain": [0, share - 0.03],
-        },
-        yaxis2={"domain": [share, 1], "range": [0, top * 1.05], "title": {"text": "weight"}, "nticks": 4},
-        shapes=[
-            {
-                **{"type": "rect", "xref": "x domain", "yref": "y", "x0": 0, "x1": 1},
-                **{"y0": step - 1.5, "y1": step - 0.5, "line": {"width": 2, "color": theme.TEXT[mode]}},
-            }
-        ],
-        height=plot + _BARS + _ROOM,
-    )
-
-
-def _until(axis: dict[str, Any], known: int) -> dict[str, Any]:
-    """A token axis that names the first `known` tokens alone; the others keep their place."""
-    names = [name if place < known else "" for place, name in zip(axis["tickvals"], axis["ticktext"], strict=True)]
-    return {**axis, "ticktext": names}
 
 
 def cache(table: pd.DataFrame, *, mode: Mode = "light") -> go.Figure:

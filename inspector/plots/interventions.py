@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from inspector.interventions import Guess, Prediction
 from inspector.plots import theme
 from inspector.plots.theme import Mode
+from inspector.text import cut, number, visible
 
 _ROW = 34  # pixels of a bar with its gap
 _NUMBER = 72  # pixels beside the longest bar, for the number at its end
@@ -33,7 +34,7 @@ def guesses(guess: Guess, *, mode: Mode = "light") -> go.Figure:
         y=rows,
         orientation="h",
         marker={"color": theme.PART[mode]["prediction"], "opacity": [1.0 if own else _OTHERS for own in true]},
-        text=[theme.number(share) for share in shares],
+        text=[number(share) for share in shares],
         textposition="outside",
         cliponaxis=False,
         customdata=[[theme.literal(token), f"{rank:,}"] for rank, token, _ in candidates],
@@ -59,7 +60,7 @@ def predictions(found: Prediction, *, mode: Mode = "light") -> go.Figure:
             y=rows,
             orientation="h",
             marker={"color": colour, "opacity": opacity, "pattern": {"shape": hatch}},
-            text=[theme.number(share) for share in shares],
+            text=[number(share) for share in shares],
             textposition="outside",
             cliponaxis=False,
             customdata=[theme.literal(token) for token in tokens],
@@ -156,7 +157,7 @@ def moved(
 
 def _name(token: str, *ranks: int, true: bool = True) -> str:
     """Return a token as the name of a bar, with its ranks where the reader asked about it."""
-    shown = theme.cut(theme.visible(token))
+    shown = cut(visible(token))
     if not ranks:
         return f"{theme.literal(shown)} "
     places = " → ".join(f"{rank:,}" for rank in ranks)

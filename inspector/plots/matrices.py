@@ -1,4 +1,10 @@
-"""Matrices as pictures in large type, 16 by 9, for a slide: one, or two that are compared."""
+"""Matrices as pictures: one or two in large type, 16 by 9, for a slide; or one cell for cell, for a file.
+
+```python
+picture(weights, queries=tokens, keys=tokens, title="Layer 3, head 7").png()
+slide([Plot(values=weights, rows=tokens, columns=tokens)], title="Layer 3, head 7", ...).svg()
+```
+"""
 
 from __future__ import annotations
 
@@ -11,9 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inspector.plots import theme
-from inspector.plots.raster import bar_ticks, paint
-from inspector.plots.scene import Box, Cells, Mark, Scene, Text, width
+from inspector.plots.attention import Weights, check_labels
+from inspector.plots.raster import bar_ticks, largest, paint
+from inspector.plots.scene import SHARP, Box, Cells, Mark, Scene, Text, width
 from inspector.plots.theme import Mode, Scale
+from inspector.text import cut
 
 WIDTH, HEIGHT = 1280, 720
 _MARGIN, _GAP = 48, 56  # around everything; between two plots
@@ -22,6 +30,12 @@ _THINNED = 17  # pixels of labels of which some stand alone
 _AXIS = 20
 _BAR, _BAR_ROOM = 18, 150  # the colour bar's width, and the room for it with its numbers
 _CELL = 96  # pixels of a cell, at most
+_SIDE, _FILE_CELL, _FILE_BAR = (
+    560,
+    32,
+    160,
+)  # in a file: pixels of the longer side, of a cell at most, of the bar at least
+_FILE_MARGIN, _FILE_TITLE, _FILE_LABEL = 16, 16, 12
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -85,8 +99,51 @@ def slide(
         marks.append(Text(x - 12, y - 12, row_title, _AXIS, muted, anchor="end"))
         left += across + _GAP
     bar = left - _GAP + 36
-    marks += _bar(bar, y, min(tallest, 320), quantity, mode=mode, scale=scale, top=top, diverging=diverging)
+    marks += _bar(bar, y, min(tallest, 320), quantity, size=_AXIS, mode=mode, scale=scale, top=top, diverging=diverging)
     return Scene(WIDTH, HEIGHT, mode, marks)
+
+
+def picture(
+    weights: Weights,
+    *,
+    queries: Sequence[str],
+    keys: Sequence[str],
+    title: str,
+    quantity: str = "weight",
+    top: float | None = None,
+    diverging: bool = False,
+    scale: Scale = "linear",
+    mode: Mode = "light",
+) -> Scene:
+    """Lay out a map [Q, T] with token labels, axis titles and a colour bar, as large as its cells make it.
+
+    Every cell has the same whole number of pixels of the PNG, so that a long text loses none; labels are thinned where
+    cells are smaller than letters. quantity: the name of the values. top: the value that gets the last colour, the
+    largest where None. diverging: signed values, from -top to top. NaN and -inf are masked cells. Raises ValueError
+    where the tokens do not fit the weights.
+    """
+    check_labels(weights, queries, keys)
+    top = largest(weights) if top is None else top or 1.0
+    cell = min(_FILE_CELL, max(1, SHARP * _SIDE // max(weights.shape)) / SHARP)
+    longest = _longest(keys, _FILE_LABEL)
+    upright = longest + 10 <= cell or cell < 1.15 * _FILE_LABEL
+    above = _FILE_LABEL + 12 if upright else math.ceil(1.1 * longest) + 10
+    side = math.ceil(max(width(name, _FILE_LABEL) for _, name in _thinned(queries, 1.15 * _FILE_LABEL / cell)))
+    x = _FILE_MARGIN + max(side, 40) + 14
+    y = _FILE_MARGIN + _FILE_TITLE + 14 + _FILE_LABEL + above
+    frame = _Frame(_FILE_LABEL, side, above, (cell, cell))
+    plot, muted = Plot(values=weights, rows=queries, columns=keys), theme.MUTED[mode]
+    bar, high = x + cell * len(keys) + 24, max(min(cell * len(queries), 320), _FILE_BAR)
+    marks: list[Mark] = [
+        Text(_FILE_MARGIN, _FILE_MARGIN + _FILE_TITLE, title, _FILE_TITLE, bold=True),
+        Text(x, y - above - 2, "key", _FILE_LABEL, muted),
+        Text(x - 12, y - 10, "query", _FILE_LABEL, muted, anchor="end"),
+        *_plot(plot, x, y, frame, mode=mode, scale=scale, top=top, diverging=diverging),
+        *_bar(bar, y, high, quantity, size=_FILE_LABEL, mode=mode, scale=scale, top=top, diverging=diverging),
+    ]
+    right = max(bar + _BAR + 60, bar + width(quantity, _FILE_LABEL), 1.1 * width(title, _FILE_TITLE))
+    bottom = y + max(cell * len(queries), high)
+    return Scene(math.ceil(right) + _FILE_MARGIN, math.ceil(bottom) + _FILE_MARGIN, mode, marks)
 
 
 def grid(
@@ -160,7 +217,7 @@ def _frame(plots: Sequence[Plot], *, width: float, height: float) -> _Frame:
 
 
 def _longest(labels: Sequence[str], size: float) -> float:
-    return max(width(theme.cut(label), size) for label in labels)
+    return max(width(cut(label), size) for label in labels)
 
 
 def _plot(
@@ -170,16 +227,15 @@ def _plot(
     across, down = wide * len(plot.columns), high * len(plot.rows)
     colours = paint(plot.values, mode=mode, scale=scale, top=top, diverging=diverging)
     yield Cells(x, y, across, down, colours, plot.values)
-    yield Box(x, y, across, down, stroke=theme.MUTED[mode])
+    yield Box(x - 1, y - 1, across + 2, down + 2, stroke=theme.MUTED[mode])  # around the cells: it hides none
     for row in plot.marked:
         yield Box(x, y + row * high, across, high, stroke=theme.PRIMARY[mode], weight=2.5)
     for column in plot.borders:
         yield Box(x + column * wide - 1, y, 2, down, fill=theme.PRIMARY[mode])
     size = frame.label
-    step = _round_step(1.15 * size / high)
-    for row in range(0, len(plot.rows), step):
-        yield Text(x - 12, y + (row + 0.5) * high + 0.35 * size, theme.cut(plot.rows[row]), size, anchor="end")
-    names = [theme.cut(label) for label in plot.columns]
+    for row, name in _thinned(plot.rows, 1.15 * size / high):
+        yield Text(x - 12, y + (row + 0.5) * high + 0.35 * size, name, size, anchor="end")
+    names = [cut(label) for label in plot.columns]
     lengths = [width(name, size) for name in names]
     if wide >= 1.15 * size:
         upright = max(lengths) + 10 <= wide
@@ -190,9 +246,16 @@ def _plot(
             else:
                 yield Text(middle + 0.35 * size, y - 8, name, size, turned=True)
         return
-    step = _round_step((max(lengths) + 14) / wide)
-    for column in range(0, len(names), step):
-        yield Text(x + (column + 0.5) * wide, y - 10, names[column], size, anchor="middle")
+    for column, name in _thinned(plot.columns, (max(lengths) + 14) / wide):
+        first = column == 0  # its middle would reach over the rows' title
+        yield Text(x if first else x + (column + 0.5) * wide, y - 10, name, size, anchor="start" if first else "middle")
+
+
+def _thinned(labels: Sequence[str], least: float) -> list[tuple[int, str]]:
+    """List the labels that are written, `least` or more places from each other; where some are left out, numbered."""
+    step = _round_step(least)
+    names = [(place, cut(labels[place])) for place in range(0, len(labels), step)]
+    return names if step == 1 else [(place, name if name == str(place) else f"{place} {name}") for place, name in names]
 
 
 def _round_step(least: float) -> int:
@@ -202,13 +265,22 @@ def _round_step(least: float) -> int:
 
 
 def _bar(
-    x: float, y: float, height: float, quantity: str, *, mode: Mode, scale: Scale, top: float, diverging: bool
+    x: float,
+    y: float,
+    height: float,
+    quantity: str,
+    *,
+    size: float,
+    mode: Mode,
+    scale: Scale,
+    top: float,
+    diverging: bool,
 ) -> Iterator[Mark]:
     """Draw the colour bar with its numbers, and the name of what is measured over it."""
-    yield Text(x, y - 12, quantity, _AXIS, theme.MUTED[mode])
+    yield Text(x, y - 12, quantity, size, theme.MUTED[mode])
     ramp = np.linspace(1, -1 if diverging else 0, 256)[:, None]
     yield Cells(x, y, _BAR, height, paint(ramp, mode=mode, scale=scale, top=1, diverging=diverging))
     yield Box(x, y, _BAR, height, stroke=theme.MUTED[mode])
     for share, value in bar_ticks(top, diverging=diverging):
         text = f"{value:.3g}".replace("-", "−")
-        yield Text(x + _BAR + 10, y + height * (1 - share) + 6, text, _AXIS - 2)
+        yield Text(x + _BAR + 10, y + height * (1 - share) + 0.3 * size, text, 0.9 * size)

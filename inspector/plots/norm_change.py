@@ -1,4 +1,4 @@
-"""Norms by depth as figures: sizes before and after, the shares of the change, and what was learned, as curves."""
+"""Norms by depth as figures: sizes before and after, and what was learned, as curves."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from inspector.normalization import STEPS
 from inspector.plots import theme
 from inspector.plots.theme import Mode
 
@@ -68,45 +67,6 @@ def by_depth(statistics: pd.DataFrame, *, names: Sequence[str], mode: Mode = "li
         margin={"t": 96},
         height=620,
     )
-
-
-def shares(table: pd.DataFrame, *, names: dict[int, str], mode: Mode = "light") -> go.Figure:
-    """Draw the share of centring, scaling, gamma and beta in each norm's change, as bars that add up to 1.
-
-    table: of `normalization.change`, mean over its tokens. names: of the norms in it.
-    """
-    colours = dict(
-        zip(STEPS, (theme.PART[mode][part] for part in ("residual", "norm", "attention", "ffn")), strict=True)
-    )
-    patterns = dict(zip(STEPS, ("", "", "/", "x"), strict=True))
-    means = table.groupby("norm")[list(STEPS)].mean()
-    labels = theme.token_names([names[int(norm)] for norm in means.index])
-    bars = [
-        go.Bar(
-            y=labels,
-            x=means[step],
-            name=step,
-            orientation="h",
-            marker={"color": colours[step], "pattern": {"shape": patterns[step]}},
-            hovertemplate=f"%{{y}}<br>{step} %{{x:.1%}}<extra></extra>",
-        )
-        for step in STEPS
-    ]
-    layout = {
-        "template": theme.template(mode),
-        "title_text": "Share of each step in what a norm changes",
-        "barmode": "stack",
-        "xaxis": {"range": [0, 1], "tickformat": ".0%", "title": {"text": "share, mean over the tokens"}},
-        "yaxis": {
-            "autorange": "reversed",
-            "tickvals": labels,
-            "ticktext": [label.partition(" ")[2] for label in labels],
-        },
-        "legend": {**theme.LEGEND_ABOVE, "traceorder": "normal"},
-        "margin": {"t": 76},
-        "height": 170 + min(24 * len(labels), 900),
-    }
-    return go.Figure(bars, layout=layout)
 
 
 def learned(table: pd.DataFrame, *, norm: int, form: Form, title: str = "", mode: Mode = "light") -> go.Figure:

@@ -2,75 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from inspector.normalization import Size
 from inspector.plots import theme
-from inspector.plots.theme import Mode, Scale
+from inspector.plots.theme import Mode
 
-Value = Literal["mean_before", "std_before", "rms_before", "mean_after", "std_after", "rms_after"]
-Size = Literal["std", "rms"]
-
-_TITLES: dict[Value, str] = {
-    "mean_before": "Mean before each norm",
-    "std_before": "Standard deviation before each norm",
-    "rms_before": "Root mean square before each norm",
-    "mean_after": "Mean after each norm",
-    "std_after": "Standard deviation after each norm",
-    "rms_after": "Root mean square after each norm",
-}
 _PARTS = {"attention": "attention", "ffn": "FFN", "cross": "cross-attention"}
 _STATISTICS = {"mean": "mean", "std": "standard deviation", "rms": "root mean square"}
 _MOST_LABELS = 8  # outliers named in a panel, the farthest first; all are marked
-
-
-def heatmap(
-    statistics: pd.DataFrame, *, value: Value = "std_before", mode: Mode = "light", scale: Scale = "linear"
-) -> go.Figure:
-    """Draw one statistic of every norm (rows, in call order) and token (columns).
-
-    statistics: of `normalization.statistics`. Deviations and root mean squares are on the sequential scale from 0,
-    means on the diverging one around 0; scale="sqrt" gives small values more of the colours, for one token ([CLS] in
-    BERT) can outshine the rest. The number on hover has three significant digits.
-    """
-    wide = statistics.pivot_table(index="norm", columns="position", values=value)
-    values = wide.to_numpy()
-    tokens = statistics.drop_duplicates("position").sort_values("position")["token"].tolist()
-    names = labels(statistics)
-    reach = float(np.abs(values).max()) or 1.0
-    signed = value.startswith("mean")
-    stops = (theme.DIVERGING if signed else theme.SEQUENTIAL)[mode]
-    drawn = go.Heatmap(
-        z=values,
-        x=theme.token_names(tokens),
-        y=theme.token_names(names),
-        xgap=1 if len(tokens) <= theme.MOST_TICKS else 0,
-        ygap=1,
-        colorscale=theme.plotly_scale(stops) if scale == "linear" else theme.root_scale(stops, signed=signed),
-        zmin=-reach if signed else 0.0,
-        zmax=reach,
-        colorbar=theme.colour_bar(mode, _STATISTICS[value.partition("_")[0]]),
-        hovertemplate="norm %{y}<br>token %{x}<br>" + f"{value.replace('_', ' ')} %{{z:.3g}}<extra></extra>",
-    )
-    frame = {"mirror": True, "linecolor": theme.MUTED[mode]}
-    return go.Figure(
-        drawn,
-        layout={
-            "template": theme.template(mode),
-            "title": {
-                "text": _TITLES[value],
-                "subtitle": {"text": "over the dimensions of a token"},
-            },
-            "margin": {"t": 76},
-            "xaxis": {**theme.token_axis(tokens, title="token"), **frame, "tickangle": -90},
-            "yaxis": {**_norm_axis(names, title="norm"), **frame, "autorange": "reversed"},
-            "height": round(210 + min(24 * len(names), 700)),
-        },
-    )
 
 
 def by_token(statistics: pd.DataFrame, *, position: int, size: Size = "std", mode: Mode = "light") -> go.Figure:

@@ -1,4 +1,4 @@
-"""A batch through several norms as figures: its cells, its positions, the noise of BatchNorm, and untrained depth."""
+"""A batch through several norms as figures: its cells and its positions; and untrained depth."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from plotly.subplots import make_subplots
 
 from inspector.plots import theme
 from inspector.plots.theme import Mode
+from inspector.text import visible
 
 _MOST_NAMED = 26  # columns whose cells have room for their token
 _LETTERS = 140  # of a row of cells, at the page's width
@@ -28,7 +29,7 @@ def cells(
     """
     texts, columns = keep.shape
     room = max(2, _LETTERS // columns)  # letters that fit into a cell
-    whole = [[theme.visible(token) for token in row] for row in tokens]
+    whole = [[visible(token) for token in row] for row in tokens]
     shown = [
         [
             theme.literal(token if len(token) <= room else f"{token[: room - 1]}…") if real else ""
@@ -95,25 +96,6 @@ def by_position(table: pd.DataFrame, *, mode: Mode = "light") -> go.Figure:
     )
 
 
-def noise(table: pd.DataFrame, *, mode: Mode = "light") -> go.Figure:
-    """Draw how far BatchNorm's mean moves from batch to batch, by the number of texts; table: of `noise`."""
-    drawn = go.Scatter(
-        x=table["texts"],
-        y=table["deviation"],
-        mode="lines+markers",
-        line={"color": theme.PART[mode]["norm"], "width": 2},
-        hovertemplate="%{x} texts: %{y:.3g} of the dimension's own deviation<extra></extra>",
-    )
-    layout = {
-        "template": theme.template(mode),
-        "title_text": "Noise of BatchNorm's mean",
-        "xaxis": {"type": "log", "title": {"text": "texts in a batch"}, "tickvals": table["texts"].tolist()},
-        "yaxis": {"rangemode": "tozero", "title": {"text": "deviation of the mean"}},
-        "height": 380,
-    }
-    return go.Figure(drawn, layout=layout)
-
-
 def through_depth(table: pd.DataFrame, *, mode: Mode = "light") -> go.Figure:
     """Draw activation, gradient and likeness of tokens by layer, a line per stack; table: of `through_depth`."""
     figure = make_subplots(rows=3, shared_xaxes=True, vertical_spacing=0.06)
@@ -144,29 +126,3 @@ def through_depth(table: pd.DataFrame, *, mode: Mode = "light") -> go.Figure:
         margin={"t": 76},
         height=720,
     )
-
-
-def jacobians(table: pd.DataFrame, *, mode: Mode = "light") -> go.Figure:
-    """Draw how much a token's output depends on the token, its text and other texts; table: of `jacobians`."""
-    parts = {"own": ("the token itself", "norm", ""), "others": ("other tokens of its text", "attention", "/")}
-    parts["texts"] = ("other texts", "ffn", "x")
-    bars = [
-        go.Bar(
-            x=table["kind"],
-            y=table[name],
-            name=words,
-            marker={"color": theme.PART[mode][part], "pattern": {"shape": pattern}},
-            hovertemplate=f"%{{x}}, {words}: %{{y:.3g}}<extra></extra>",
-        )
-        for name, (words, part, pattern) in parts.items()
-    ]
-    layout = {
-        "template": theme.template(mode),
-        "title": {"text": "Jacobian by sublayer", "subtitle": {"text": "untrained: Euclidean norm of the blocks"}},
-        "barmode": "group",
-        "yaxis": {"title": {"text": "norm of the Jacobian"}},
-        "legend": theme.LEGEND_BELOW,
-        "margin": {"t": 76},
-        "height": 380,
-    }
-    return go.Figure(bars, layout=layout)

@@ -66,41 +66,9 @@ def curves(tables: Mapping[str, Table], *, dimensions: Sequence[int], mode: Mode
     )
 
 
-def heatmap(table: Table, *, title: str, mode: Mode = "light") -> go.Figure:
-    """A position table [T, D], position 0 on top, on the diverging scale with 0 as background.
-
-    The colours span 99.5 % of the values, so that a few outlying dimensions do not pale the rest; numbers on hover are
-    the table's own to three significant digits.
-    """
-    return _signed(
-        table,
-        reach=reach(table),
-        title=title,
-        axes=("dimension", "position"),
-        bar="value",
-        hover="position %{y}<br>dimension %{x}<br>value %{z:.3g}<extra></extra>",
-        mode=mode,
-    )
-
-
 def reach(table: Table) -> float:
     """The end of the colour scale of a position table: 99.5 % of its values are smaller."""
     return float(np.quantile(np.abs(table), _COLOURED)) or 1.0
-
-
-def similarity(cosine: Table, *, title: str, mode: Mode = "light") -> go.Figure:
-    """The cosine of every two positions [T, T], as `positional.similarity` gives it, from -1 (amber) to 1 (indigo)."""
-    figure = _signed(
-        cosine,
-        reach=1.0,
-        title=title,
-        axes=("position", "position"),
-        bar="cosine",
-        hover="positions %{y} and %{x}<br>cosine %{z:.3g}<extra></extra>",
-        mode=mode,
-    )
-    square = {"constrain": "domain"}
-    return figure.update_yaxes(scaleanchor="x", **square).update_xaxes(**square).update_layout(width=620, height=580)
 
 
 def similarity_by_distance(
@@ -150,98 +118,6 @@ def similarity_by_distance(
         legend=theme.LEGEND_ABOVE,
         margin={"t": 96},
         height=430,
-    )
-
-
-def lines(
-    curves: Mapping[str, tuple[Table | NDArray[np.integer[Any]], Table]],
-    *,
-    axes: tuple[str, str],
-    title: str,
-    logarithmic: tuple[bool, bool] = (False, False),
-    mode: Mode = "light",
-) -> go.Figure:
-    """Several curves (x, y) by name over one pair of axes, told apart by colour and dash.
-
-    axes: the titles of x and y. logarithmic: whether x and y are.
-    """
-    part = theme.PART[mode]
-    colours = (part["positions"], part["residual"], part["norm"], part["ffn"])
-    figure = go.Figure()
-    for place, (name, (x, y)) in enumerate(curves.items()):
-        figure.add_scatter(
-            x=x,
-            y=y,
-            name=theme.literal(name),
-            mode="lines" if len(x) > 1 else "markers",
-            line={"color": colours[place % len(colours)], "dash": _DASHES[place % len(_DASHES)], "width": 2.5},
-            hovertemplate=f"{axes[0]} %{{x:.4~g}}<br>{axes[1]} %{{y:.3g}}<extra></extra>",
-        )
-    figure.update_xaxes(title_text=axes[0], type="log" if logarithmic[0] else "linear")
-    figure.update_yaxes(title_text=axes[1], type="log" if logarithmic[1] else "linear")
-    return figure.update_layout(
-        template=theme.template(mode),
-        title_text=title,
-        legend=theme.LEGEND_ABOVE,
-        showlegend=len(curves) > 1,
-        margin={"t": 92 if len(curves) > 1 else 56},
-        height=380,
-    )
-
-
-def by_token(
-    tokens: Sequence[str], bars: Mapping[str, Table], *, quantity: str, title: str, mode: Mode = "light"
-) -> go.Figure:
-    """Bars side by side for each token of a text, in the order of the text.
-
-    bars: by name, [T] each; first what the positions make, in their colour, then what there is without them.
-    """
-    part = theme.PART[mode]
-    figure = go.Figure()
-    for (name, values), colour in zip(bars.items(), (part["positions"], part["residual"]), strict=False):
-        figure.add_bar(
-            x=np.arange(len(tokens)),
-            y=values,
-            name=theme.literal(name),
-            marker_color=colour,
-            customdata=theme.token_names(tokens),
-            hovertemplate=f"%{{customdata}}<br>{quantity} %{{y:.3g}}<extra></extra>",
-        )
-    return figure.update_layout(
-        template=theme.template(mode),
-        title_text=title,
-        xaxis=theme.token_axis(tokens, title="token"),
-        yaxis={"title": {"text": quantity}, "rangemode": "tozero"},
-        legend=theme.LEGEND_ABOVE,
-        showlegend=len(bars) > 1,
-        barmode="group",
-        margin={"t": 92 if len(bars) > 1 else 56},
-        height=380,
-    )
-
-
-def _signed(
-    values: Table, *, reach: float, title: str, axes: tuple[str, str], bar: str, hover: str, mode: Mode
-) -> go.Figure:
-    """A heatmap around zero; float32 holds all that the eye and three digits need, in half the bytes."""
-    drawn = go.Heatmap(
-        z=values.astype(np.float32),
-        colorscale=theme.plotly_scale(theme.DIVERGING[mode]),
-        zmin=-reach,
-        zmax=reach,
-        colorbar=theme.colour_bar(mode, bar),
-        hovertemplate=hover,
-    )
-    frame = {"mirror": True, "linecolor": theme.MUTED[mode], "showgrid": False}
-    return go.Figure(
-        drawn,
-        layout={
-            "template": theme.template(mode),
-            "title": {"text": theme.literal(title)},
-            "xaxis": {"title": {"text": axes[0]}, **frame},
-            "yaxis": {"title": {"text": axes[1]}, "autorange": "reversed", **frame},
-            "height": 520,
-        },
     )
 
 

@@ -1,4 +1,4 @@
-"""Attention maps as pictures drawn by Pillow: a map as PNG, or maps side by side. No browser, nothing is fetched.
+"""Colours of attention maps, and lines of text, as pixels drawn by Pillow. No browser, nothing is fetched.
 
 Labels are set in Pillow's own scalable font, then in a few widespread fonts where this machine has them (Noto CJK,
 DejaVu, the system's). A character that no font can draw is written as U+XXXX, never as an empty box.
@@ -6,7 +6,6 @@ DejaVu, the system's). A character that no font can draw is written as U+XXXX, n
 
 from __future__ import annotations
 
-import io
 import math
 import unicodedata
 from collections.abc import Sequence
@@ -17,108 +16,19 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from inspector.plots import theme
-from inspector.plots.attention import Weights, check_labels
+from inspector.plots.attention import Weights
 from inspector.plots.theme import Mode, Scale
+from inspector.text import visible
 from inspector.trace.pooling import pool
 
 # Sizes in pixels, about twice those of the page: sharp on a slide.
-_SIDE, _CELL, _SMALLEST = 1120, 64, 160
-_LABEL, _AXIS, _TITLE = 22, 26, 32
-_GAP, _BAR, _MARGIN = 12, 22, 32
+_LABEL = 22
 _STRIP, _STRIP_CELLS, _STRIP_GAP = 192, 96, 16
 _FONTS = (
     *("NotoSans-Regular.ttf", "DejaVuSans.ttf", "NotoSansCJK-Regular.ttc", "NotoSansCJKsc-Regular.otf"),
     *("NotoSansArabic-Regular.ttf", "NotoSansHebrew-Regular.ttf", "NotoSansDevanagari-Regular.ttf"),
     *("Arial Unicode.ttf", "PingFang.ttc", "segoeui.ttf", "msyh.ttc"),
 )
-
-
-def png(
-    weights: Weights,
-    *,
-    queries: Sequence[str],
-    keys: Sequence[str],
-    title: str,
-    mode: Mode = "light",
-    scale: Scale = "linear",
-    top: float | None = None,
-    quantity: str = "weight",
-    diverging: bool = False,
-) -> bytes:
-    """Draw a map [Q, T] as a PNG file with token labels, axis titles and a colour bar.
-
-    Values are coloured as in `attention.heatmap`, from 0 (the background) to `top` (the largest value where None);
-    every cell has the same whole number of pixels. Labels are thinned where cells are smaller than letters.
-    quantity: the name of the values, beside the colour bar. diverging: the values are signed, from -top to top. NaN and
-    -inf are masked cells.
-    """
-    check_labels(weights, queries, keys)
-    cell = max(1, min(_CELL, _SIDE // max(weights.shape)))
-    width, height = cell * len(keys), cell * len(queries)
-    top = largest(weights) if top is None else top or 1.0
-    colour, muted = theme.TEXT[mode], theme.MUTED[mode]
-
-    rows, columns = _labels(queries, cell), _labels(keys, cell)
-    values = [(share, text_line(f"{value:.3g}", _LABEL)) for share, value in bar_ticks(top, diverging=diverging)]
-    heading, query, key = (
-        text_line(title, _TITLE),
-        text_line("query", _AXIS).rotate(90, expand=True),
-        text_line("key", _AXIS),
-    )
-    weight = text_line(quantity, _AXIS).rotate(90, expand=True)
-
-    left = _MARGIN + query.width + _GAP + max(label.width for _, label in rows) + _GAP
-    upper = _MARGIN + heading.height + 2 * _GAP
-    lower = upper + max(height, _SMALLEST)
-    bar = left + width + 3 * _GAP
-    right = bar + _BAR + _GAP + max(value.width for _, value in values) + _GAP + weight.width + _MARGIN
-    bottom = upper + height + _GAP + max(label.width for _, label in columns) + _GAP + key.height + _MARGIN
-    size = (max(right, left + heading.width + _MARGIN), max(bottom, lower + _LABEL + _MARGIN))
-    image = Image.new("RGB", size, theme.BACKGROUND[mode])
-
-    image.paste(
-        Image.fromarray(paint(weights, mode=mode, scale=scale, top=top, diverging=diverging)).resize(
-            (width, height), 0
-        ),
-        (left, upper),
-    )
-    ImageDraw.Draw(image).rectangle((left - 2, upper - 2, left + width + 1, upper + height + 1), outline=muted, width=2)
-    image.paste(colour, (left, _MARGIN), heading)
-    image.paste(colour, (_MARGIN, upper + (height - query.height) // 2), query)
-    for position, label in rows:
-        middle = upper + position * cell + cell // 2
-        image.paste(colour, (left - _GAP - label.width, middle - label.height // 2), label)
-    for position, label in columns:
-        upright = label.rotate(90, expand=True)
-        image.paste(colour, (left + position * cell + cell // 2 - upright.width // 2, upper + height + _GAP), upright)
-    image.paste(colour, (left + (width - key.width) // 2, size[1] - _MARGIN - key.height), key)
-
-    ramp = np.linspace(1, -1 if diverging else 0, lower - upper)[:, None]
-    image.paste(
-        Image.fromarray(paint(ramp, mode=mode, scale=scale, top=1, diverging=diverging)).resize(
-            (_BAR, lower - upper), 0
-        ),
-        (bar, upper),
-    )
-    ImageDraw.Draw(image).rectangle((bar - 2, upper - 2, bar + _BAR + 1, lower + 1), outline=muted, width=2)
-    for share, value in values:
-        image.paste(muted, (bar + _BAR + _GAP, lower - round((lower - upper) * share) - value.height // 2), value)
-    image.paste(colour, (right - _MARGIN - weight.width, upper + (lower - upper - weight.height) // 2), weight)
-    file = io.BytesIO()
-    image.save(file, format="PNG")
-    return file.getvalue()
-
-
-def beside(pictures: Sequence[bytes], *, mode: Mode = "light") -> bytes:
-    """Put pictures of `png` beside each other in one file, in order."""
-    images = [Image.open(io.BytesIO(picture)) for picture in pictures]
-    size = sum(image.width for image in images), max(image.height for image in images)
-    row = Image.new("RGB", size, theme.BACKGROUND[mode])
-    for place, image in enumerate(images):
-        row.paste(image, (sum(before.width for before in images[:place]), 0))
-    file = io.BytesIO()
-    row.save(file, format="PNG")
-    return file.getvalue()
 
 
 def strip(
@@ -184,7 +94,7 @@ def _channels(stop: str) -> list[int]:
 
 def drawable(text: str) -> str:
     """Write every character of `text` that no font here can draw, or that draws nothing, as U+XXXX."""
-    clusters = _clusters(theme.visible(text))
+    clusters = _clusters(visible(text))
     return "".join(c if _font_for(c) is not None else "".join(f"U+{ord(part):04X}" for part in c) for c in clusters)
 
 
@@ -216,22 +126,6 @@ def text_line(text: str, size: int) -> Image.Image:
     for (font, run), start in zip(runs, np.cumsum([0, *lengths]), strict=False):
         ImageDraw.Draw(line).text((int(start), size), run, fill=255, font=_fonts(size)[font], anchor="ls")
     return line
-
-
-def _labels(tokens: Sequence[str], cell: int) -> list[tuple[int, Image.Image]]:
-    """Return position and drawn label of every token that has room, one label a line of text."""
-    step = math.ceil(1.3 * _LABEL / cell)
-    return [
-        (
-            position,
-            text_line(f"{position} {_short(tokens[position])}" if step > 1 else _short(tokens[position]), _LABEL),
-        )
-        for position in range(0, len(tokens), step)
-    ]
-
-
-def _short(token: str) -> str:
-    return theme.cut(drawable(token))
 
 
 @lru_cache(maxsize=8)

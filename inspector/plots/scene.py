@@ -15,7 +15,7 @@ import base64
 import html
 import io
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
@@ -26,6 +26,7 @@ from PIL import Image, ImageDraw
 from inspector.plots import theme
 from inspector.plots.raster import drawable, text_line
 from inspector.plots.theme import Mode
+from inspector.text import visible
 
 SHARP = 2  # pixels of a PNG for each of the SVG
 _FONT = "'Source Sans 3', 'Source Sans Pro', 'Source Sans', Helvetica, Arial, sans-serif"
@@ -120,6 +121,17 @@ class Scene:
         return file.getvalue()
 
 
+def beside(scenes: Sequence[Scene]) -> Scene:
+    """Put pictures of one mode beside each other, in order."""
+    lefts = [sum(before.width for before in scenes[:place]) for place in range(len(scenes) + 1)]
+    marks = [_moved(mark, left) for scene, left in zip(scenes, lefts, strict=False) for mark in scene.marks]
+    return Scene(lefts[-1], max(scene.height for scene in scenes), scenes[0].mode, marks)
+
+
+def _moved(mark: Mark, by: float) -> Mark:
+    return replace(mark, x=mark.x + by, to_x=mark.to_x + by) if isinstance(mark, Line) else replace(mark, x=mark.x + by)
+
+
 @lru_cache(maxsize=4096)
 def _width(text: str) -> int:
     return text_line(text, _MEASURED).width
@@ -139,7 +151,7 @@ def _written(mark: Mark) -> Iterator[str]:
             look = f' fill="{mark.colour}"' if mark.colour else ""
             look += ' font-weight="600"' if mark.bold else ""
             look += f' transform="rotate(-90 {mark.x:g} {mark.y:g})"' if mark.turned else ""
-            text = html.escape(theme.visible(mark.text))
+            text = html.escape(visible(mark.text))
             yield (
                 f'<text x="{mark.x:g}" y="{mark.y:g}" font-size="{mark.size:g}" text-anchor="{mark.anchor}"{look}>'
                 f"{text}</text>"
@@ -165,7 +177,7 @@ def _cells(mark: Cells) -> Iterator[str]:
         Image.fromarray(mark.colours).save(file, format="PNG")
         data = base64.b64encode(file.getvalue()).decode()
         yield (
-            f'<image {_place(mark)} preserveAspectRatio="none" style="image-rendering: pixelated" '
+            f'<image {_place(mark)} preserveAspectRatio="none" image-rendering="pixelated" '
             f'href="data:image/png;base64,{data}"/>'
         )
         return

@@ -1,4 +1,4 @@
-"""One look for every figure: colours that mean the same everywhere, colour scales, numbers and tokens as text.
+"""One look for every figure: colours that mean the same everywhere, colour scales.
 
 The hex stops were made in OKLab (Ottosson 2020, "A perceptual color space for image processing"): each scale keeps one
 hue and takes equal steps of lightness, so that equal differences of a value look equally different, in colour and in
@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import html
 import math
-import unicodedata
 from collections.abc import Sequence
 from typing import Any, Literal
 
 import plotly.graph_objects as go
 
-from models.formatting import number as number  # as every figure writes it
+from inspector.text import cut, visible
 
 Mode = Literal["light", "dark"]
 Scale = Literal["linear", "sqrt"]
@@ -82,7 +81,6 @@ HEADS: dict[Mode, tuple[str, ...]] = {
 """The colours of several heads in one picture, after Okabe & Ito 2008: every kind of colour vision tells them apart."""
 
 MOST_TICKS = 40
-LONGEST_TICK = 16  # characters of a token beside an axis
 
 
 def template(mode: Mode) -> go.layout.Template:
@@ -161,43 +159,6 @@ def colour_bar(mode: Mode, title: str, *, tickformat: str = ".3~g") -> dict[str,
         "tickfont": {"size": 12, "color": MUTED[mode]},
         "tickformat": tickformat,
     }
-
-
-def signed(value: float) -> str:
-    """`number` with a true minus sign, for text: −1.50."""
-    return number(value).replace("-", "−")
-
-
-def bits(value: float) -> str:
-    """Write a change of surprise with its sign and unit: "+0.250 bits"."""
-    return f"{'−' if value < 0 else '+'}{number(abs(value))} bits"
-
-
-def quantity(value: float, unit: str = "") -> str:
-    """`value` in three significant digits with an SI prefix: quantity(22_347_251_712, "FLOP") is "22.3 GFLOP"."""
-    rounded = float(f"{value:.2e}")
-    for factor, prefix in ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if abs(rounded) >= factor:
-            return f"{number(rounded / factor)} {prefix}{unit}".rstrip()
-    return f"{number(rounded)} {unit}".rstrip()
-
-
-def visible(text: str) -> str:
-    """`text` with every character that draws nothing (controls, zero-width, direction marks) written as U+XXXX.
-
-    A space stays a space; so do the joiners inside an emoji or a script that needs them, between two drawn characters.
-    """
-    shown = []
-    for index, character in enumerate(text):
-        hidden = unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp")
-        joins = character in "\u200c\u200d" and 0 < index < len(text) - 1 and not text[index - 1].isascii()
-        shown.append(f"U+{ord(character):04X}" if hidden and not joins else character)
-    return "".join(shown)
-
-
-def cut(text: str) -> str:
-    """Cut a token after LONGEST_TICK characters, an ellipsis among them."""
-    return text if len(text) <= LONGEST_TICK else f"{text[: LONGEST_TICK - 1]}…"
 
 
 def literal(text: str) -> str:

@@ -13,6 +13,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from inspector import text
 from inspector.plots import theme
 from inspector.plots.theme import Mode
 
@@ -114,9 +115,9 @@ def curves(
             hovertemplate=f"step %{{x:,d}}<br>{name} %{{y:.4g}}<extra></extra>",
         )
     if uniform is not None:
-        _level(figure, uniform, f"uniform guess<br>ln V = {theme.number(uniform)}", row=1, mode=mode)
+        _level(figure, uniform, f"uniform guess<br>ln V = {text.number(uniform)}", row=1, mode=mode)
     if least > 0:
-        _level(figure, least, f"least with<br>smoothing: {theme.number(least)}", row=1, mode=mode)
+        _level(figure, least, f"least with<br>smoothing: {text.number(least)}", row=1, mode=mode)
     if clip is not None:
         _level(figure, clip, f"clipped at {clip:g}", row=3, mode=mode)
     if step is not None and not (along == "log" and step == 0):

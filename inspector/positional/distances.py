@@ -106,9 +106,8 @@ def spectrum(table: NDArray[np.floating[Any]]) -> pd.DataFrame:
     """
     rows = np.asarray(table, dtype=np.float64)
     power = np.abs(np.fft.rfft(rows - rows.mean(axis=0), axis=0)) ** 2
-    power[1:] *= 2  # each wave stands for its mirror image too
     if len(rows) % 2 == 0:
-        power[-1] /= 2
+        power[-1] /= 2  # the other waves stand for their mirror images too
     each = power.sum(axis=1)[1:]
     total = each.sum()
     return pd.DataFrame(

@@ -58,6 +58,11 @@ class Rotation:
         """The length of (cos, sin): 1 for a pure rotation; YaRN and LongRoPE stretch queries and keys by it."""
         return float(np.hypot(self.cos.astype(np.float64), self.sin).mean())
 
+    @property
+    def pure(self) -> bool:
+        """True where the turns stretch nothing."""
+        return abs(self.factor - 1) < 1e-5
+
     def decay(self) -> NDArray[np.float64]:
         """Products of a query and a key of ones k tokens apart, over the product unturned: float64 [T].
 

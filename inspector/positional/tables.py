@@ -144,15 +144,16 @@ def similarity(table: NDArray[np.floating[Any]], *, measure: Measure = "cosine")
     return rows @ rows.T
 
 
-def similarity_by_distance(table: NDArray[np.floating[Any]]) -> pd.DataFrame:
+def similarity_by_distance(table: NDArray[np.floating[Any]], *, measure: Measure = "cosine") -> pd.DataFrame:
     """Cosine of the positions that are k apart, over all T - k such pairs: table [T, D] -> a row per k from 0 to T - 1.
 
-    Columns: distance (tokens), mean and std (population) of the cosine, count (pairs). Where the std is 0 the table
-    knows distances alone, as the sinusoidal one does: its dot product of p and p + k is the same for every p.
+    Columns: distance (tokens), mean and std (population) of the cosine or the dot product, count (pairs). Where the std
+    is 0 the table knows distances alone, as the sinusoidal one does: its dot product of p and p + k is the same for
+    every p.
     """
-    cosine = similarity(table)
-    distances = np.arange(len(cosine))
-    diagonals = [np.diagonal(cosine, offset=distance) for distance in distances]
+    products = similarity(table, measure=measure)
+    distances = np.arange(len(products))
+    diagonals = [np.diagonal(products, offset=distance) for distance in distances]
     return pd.DataFrame(
         {
             "distance": distances,

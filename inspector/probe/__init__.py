@@ -7,13 +7,14 @@ trace = record(models.load("minilm"), "The cat sat on the mat.")
 
 from inspector.probe.blocks import record_blocks, record_head
 from inspector.probe.inputs import ModelInputs, TextLimits, tokenize_inputs
-from inspector.probe.recording import OnProgress, fused_difference, record, record_batch, record_inputs, record_rows
+from inspector.probe.recording import OnProgress, record, record_batch, record_inputs, record_rows
+from inspector.probe.second_run import hold
 
 __all__ = [
     "ModelInputs",
     "OnProgress",
     "TextLimits",
-    "fused_difference",
+    "hold",
     "record",
     "record_batch",
     "record_blocks",

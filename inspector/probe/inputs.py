@@ -10,7 +10,6 @@ from models.formatting import format_bytes
 from models.limits import variable
 from models.tokenizers import Cut, Encoding, encode, from_ids
 
-UNSEEN = "…"  # what the last token of a text has to predict
 WRITTEN = 40  # tokens at most that a model writes by itself where no target is given
 
 
@@ -49,12 +48,12 @@ class ModelInputs:
 
     encoding: what the encoder reads, or a decoder without a source. target: what the decoder of an encoder-decoder
     reads: the start token, then the target but for its last token (teacher forcing). predicts: for each token that a
-    decoder reads, the token that comes next; None in an encoder.
+    decoder reads, the token that comes next, None behind the end of the text; None in an encoder.
     """
 
     encoding: Encoding
     target: Encoding | None = None
-    predicts: tuple[str, ...] | None = None
+    predicts: tuple[str | None, ...] | None = None
 
 
 def tokenize_inputs(
@@ -107,7 +106,7 @@ def _tokenize(
         return ModelInputs(encoding)
     if loaded.shape == "decoder":
         begun = encoding.without_end()
-        return ModelInputs(begun, predicts=(*encoding.tokens[1:], UNSEEN)[: len(begun)])
+        return ModelInputs(begun, predicts=(*encoding.tokens[1:], None)[: len(begun)])
     if target is None:
         if loaded.write is None:
             raise ValueError(f"{loaded.card.id} has no head that writes; give it a target")

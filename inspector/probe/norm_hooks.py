@@ -31,7 +31,7 @@ from inspector.probe.norm_kinds import (
     parameters,
     why_unknown,
 )
-from inspector.probe.norm_places import LayerCall, MixerCall, NormCall
+from inspector.probe.norm_places import LayerCall, MixerCall, NormCall, is_same
 from inspector.probe.residual_sums import Sums, Uses
 from inspector.trace.norm_formula import normalise, rounding
 from models.attention import AttentionCall
@@ -44,6 +44,7 @@ _MIXER = re.compile(
 # KimiLinear is a model's name)
 INSIDE = "inside a sublayer, where vectors are normed that the sublayer itself makes, so not of the residual stream"
 NO_VECTORS = "it does not take one vector for each token"
+_RECENT = 3  # copies among which a tensor is looked for: of what the norms of a layer take, and what enters it
 _ROWS = 128  # vectors held to their formula together; 2,048 at once take six times as long
 CHANGED = "it changes what the norm inside it gives, by a gate or the like, so what it gives itself is not shown"
 
@@ -63,7 +64,7 @@ class Seen:
     refused: list[tuple[str, str]] = field(default_factory=list)
     inside: list[LayerCall] = field(default_factory=list)
     sublayers: list[str] = field(default_factory=list)
-    _brought: list[tuple[Tensor, Tensor]] = field(default_factory=list)
+    _copied: list[tuple[Tensor, Tensor]] = field(default_factory=list)
 
     @property
     def running(self) -> LayerCall | None:
@@ -78,14 +79,14 @@ class Seen:
         return bool(self.sublayers) or (bool(self.inside) and not self.inside[-1].whole)
 
     def keep(self, tensor: Tensor) -> Tensor:
-        """The tensor on the CPU, the same object where it was just brought."""
-        if tensor.device.type == "cpu":
-            return tensor.detach()
-        found = next((kept for original, kept in self._brought if original is tensor), None)
-        if found is None:
-            found = tensor.detach().cpu()
-            self._brought = [*self._brought[-2:], (tensor, found)]
-        return found
+        """Copy a tensor to the CPU, for a model may write over its own later; once as long as it stays what it is."""
+        now = tensor.detach().cpu()
+        for original, kept in self._copied:
+            if is_same(original, tensor) and torch.equal(kept, now):
+                return kept
+        kept = now.clone() if tensor.device.type == "cpu" else now
+        self._copied = [*self._copied[1 - _RECENT :], (tensor, kept)]
+        return kept
 
 
 _seen: ContextVar[Seen | None] = ContextVar("norms_seen", default=None)
@@ -185,12 +186,12 @@ class _LayerHook:
         before = [call for call in seen.layers if call.path == self.path]
         running, watched = running_layer(), seen.sums.off() if seen.sums is not None else nullcontext()
         with watched:
-            kept, truth = seen.keep(x), summary(x)
-        call = LayerCall(self.path, len(before) if running is None else running, kept, truth, len(seen.attentions))
+            kept = seen.keep(x)
+        call = LayerCall(self.path, len(before) if running is None else running, kept, len(seen.attentions))
         call.whole = self.whole
         if before:
             if not before[-1].gave(x):  # what is taken is the stream, whatever was given
-                before[-1].left, before[-1].left_truth, before[-1].left_norm = kept, truth, None
+                before[-1].left, before[-1].left_norm = kept, None
             before[-1].given = None
         for norm in reversed(seen.norms[-2:]):
             norm.leaves = norm.leaves or norm.gave(x)
@@ -217,7 +218,7 @@ class _LayerHook:
                 norm.leaves, call.left_norm = True, number
                 return
         with seen.sums.off() if seen.sums is not None else nullcontext():
-            call.left, call.left_truth = seen.keep(out), summary(out)
+            call.left = seen.keep(out)
 
 
 @dataclass(frozen=True)
@@ -280,7 +281,8 @@ class _NormHook:
         if not explained:
             seen.refused.append((self.name, NO_FORMULA))
             return
-        call = NormCall(self.name, found, kept, kept_gate, len(seen.attentions), difference, summary(given_out))
+        truth = None if difference == 0.0 else summary(given_out)
+        call = NormCall(self.name, found, kept, kept_gate, len(seen.attentions), difference, truth)
         call.output = out
         call.call = seen.inside[-1] if seen.inside else None
         call.sublayer = seen.sublayers[-1] if seen.sublayers else ""
@@ -340,6 +342,8 @@ def _held_block(norm: NormParameters, x: Tensor, gate: Tensor | None, out: Tenso
         gating=norm.gating,
         running=norm.running,
     )
+    if made.dtype == out.dtype and torch.equal(made, out):  # as a rule, and then the bound need not be computed
+        return 0.0, True
     difference = (made - out.float()).abs().amax(dim=-1)
     if gate is not None:
         allowed = 64 * digits * made.abs().amax(dim=-1).clamp(min=1e-3)
@@ -361,4 +365,5 @@ def summary(states: Tensor) -> Tensor:
 
 def _blocks(x: Tensor) -> tuple[Tensor, ...]:
     """Cut vectors [..., D] into blocks [rows, D]: what is made of one stays in the processor's cache."""
-    return torch.split(x.reshape(-1, x.shape[-1]), _ROWS)
+    rows = x.reshape(-1, x.shape[-1])
+    return (rows,) if len(rows) <= _ROWS else torch.split(rows, _ROWS)

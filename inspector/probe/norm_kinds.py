@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from weakref import WeakKeyDictionary
 
 import torch
@@ -15,8 +16,11 @@ from models.placement import with_weights
 
 _NAMED = re.compile(r"norm", re.IGNORECASE)
 _INSIDE = re.compile(
-    r"(^|_)(q|k|v|query|key|value)_?(layer)?_?norm|q_a_|kv_a_|^(dt|b|c)_layernorm|_sub_norm", re.IGNORECASE
-)  # of queries and keys, of what steers a state space (Jamba), of what W_O and the second FFN matrix take (BitNet)
+    r"(^|_)(q|k|v|query|key|value)_?(layer)?_?norm|q_a_|kv_a_|^(dt|b|c)_layernorm|_sub_norm"
+    r"|^global_input_layer_norm",
+    re.IGNORECASE,
+)  # of queries and keys, of what steers a state space (Jamba), of what W_O and the second FFN matrix take (BitNet), of
+# the sums of several tokens that are further keys (LongT5)
 _EPSILONS = ("eps", "variance_epsilon", "epsilon")
 _USUAL_EPSILONS = (1e-5, 1e-6, 1e-12)  # of modules that write it into their forward (OLMo)
 _TOLERANCE = 1e-5
@@ -44,6 +48,12 @@ class NormParameters:
     gating: Gating = ""
     plus_one: bool = False
     running: Tensor | None = None
+
+    @cached_property
+    def addresses(self) -> frozenset[int]:
+        """The addresses of its tensors' memory, which all recordings of the module share."""
+        tensors = (self.gamma, self.beta, self.running)
+        return frozenset(tensor.untyped_storage().data_ptr() for tensor in tensors if tensor is not None)
 
 
 def is_norm(module: nn.Module) -> bool:

@@ -23,17 +23,14 @@ class LayerCall:
     """One run of a layer: its input and its output, [B, T, D].
 
     path: of its stack; number: of the model's layer. left_norm: the norm call whose output is what it left, where there
-    is one; `left` is None then. The truths are mean and deviation of each of their vectors, [B, T, 2], as the layer saw
-    them. given: its output while the model runs. attentions: which calls of the seam it made.
+    is one; `left` is None then. given: its output while the model runs. attentions: which calls of the seam it made.
     """
 
     path: str
     number: int
     entered: Tensor
-    entered_truth: Tensor
     started: int
     left: Tensor | None = None
-    left_truth: Tensor | None = None
     left_norm: int | None = None
     given: Tensor | None = None
     whole: bool = True
@@ -52,9 +49,9 @@ class NormCall:
     """A norm that ran: its path, what it computes, its input and gate [B, T, D], how many attentions came before.
 
     difference: the largest between its formula and what the module gave. truth: mean and deviation of what the module
-    gave, [B, T, 2]. output: what it gave, while that can still be what its layer leaves. call: the layer's run, None
-    outside the layers. sublayer: in which kind it ran. uses: what became of it. leaves: whether its output is the
-    layer's.
+    gave, [B, T, 2]; None where the formula gives the same bits. output: what it gave, while that can still be what its
+    layer leaves. call: the layer's run, None outside the layers. sublayer: in which kind it ran. uses: what became of
+    it. leaves: whether its output is the layer's.
     """
 
     name: str
@@ -63,7 +60,7 @@ class NormCall:
     gate: Tensor | None
     attentions_before: int
     difference: float
-    truth: Tensor
+    truth: Tensor | None
     output: Tensor | None = None
     call: LayerCall | None = None
     sublayer: str = ""

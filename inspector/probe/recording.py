@@ -10,18 +10,19 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import inf
-from typing import Any, Literal, overload
+from typing import Any, Literal, cast, overload
+from weakref import WeakKeyDictionary
 
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
 from inspector.memory.held import storages
 from inspector.probe.inputs import UNLIMITED, ModelInputs, TextLimits, tokenize_inputs
-from inspector.probe.norm_hooks import Seen, install, watch_norms
+from inspector.probe.norm_hooks import Seen, install, summary, watch_norms
 from inspector.probe.norm_places import NormCall, NormPlace, places
 from inspector.probe.on_cpu import Transfer
-from inspector.probe.states import states_of
+from inspector.probe.states import State, states_of
 from inspector.trace import (
     AttentionRecord,
     AttentionSite,
@@ -33,12 +34,13 @@ from inspector.trace import (
     read_only,
 )
 from models import LoadedModel
-from models.attention import AttentionCall, attend_rows, fused, row_blocks, watch
+from models.attention import AttentionCall, attend_rows, row_blocks, watch
 from models.attention.functions import AttentionFunction, ComposedAttention, DotProductAttention
 from models.attention.masks import DenseMask, Mask, window_of
 from models.attention.running_layer import CallPlaces
 from models.attention.scores import FillWith
 from models.huggingface.eager_attention import EagerAttention
+from models.placement import is_on_cpu
 from models.tokenizers import Encoding
 
 PaddingSide = Literal["right", "left"]
@@ -180,22 +182,6 @@ def record_rows(
     )
 
 
-def fused_difference(loaded: LoadedModel, trace: Trace, *, on_progress: OnProgress | None = None) -> float:
-    """Largest difference between the recorded last hidden state and a run in torch's fused attention kernel.
-
-    The fused kernel shares no code with the path that was recorded, so agreement says that what was recorded is what
-    the model computes: 1e-5 or so in float32; `exactness.hidden_tolerance` has what rounding explains in each dtype.
-
-    Raises ValueError where the fused kernel cannot do that attention (soft-cap, sinks, scores that are no dot product),
-    and for a model that does its attention by itself.
-    """
-    if loaded.backend == "eager output":
-        raise ValueError("the model does its attention by itself, so no other kernel can be put in its place")
-    with torch.inference_mode(), fused(), _watch([], loaded, on_progress):
-        hidden = forward(loaded, [ModelInputs(trace.encoding, trace.target)], padding="right")
-    return float((hidden[0].double() - trace.hidden.double()).abs().max())
-
-
 # --- running -----------------------------------------------------------------------------------------------------
 
 
@@ -230,7 +216,7 @@ def forward(
 @contextmanager
 def _watch(calls: list[AttentionCall], loaded: LoadedModel, on_progress: OnProgress | None) -> Iterator[None]:
     """Put every attention call of the block into `calls`, on the CPU, and tell how far it is."""
-    transfer = Transfer()
+    transfer = None if is_on_cpu(loaded.network) else Transfer()  # a call has parts enough that looking takes time
 
     def tell(done: float) -> None:
         if on_progress is not None:
@@ -238,7 +224,7 @@ def _watch(calls: list[AttentionCall], loaded: LoadedModel, on_progress: OnProgr
 
     def begun(call: AttentionCall) -> None:
         tell(len(calls))
-        calls.append(transfer.call(call))
+        calls.append(call if transfer is None else transfer.call(call))
 
     with watch(begun, pace=lambda share: tell(len(calls) - 1 + share)):
         yield
@@ -359,19 +345,9 @@ def _trace(
 
     norms = [_norm_record(norm, place, rows=rows) for norm, place in zip(seen.norms, stand, strict=True)]
     known, refused = states_of(seen, shape=loaded.shape, hidden=run.hidden)
-    states = [
-        StateRecord(
-            state.stream,
-            state.layer,
-            state.norm,
-            state.side,
-            None if state.tensor is None else rows(state.tensor),
-            rows(state.truth),
-        )
-        for state in known
-    ]
+    states = [_state_record(state, norms, rows=rows) for state in known]
     lengths = {"encoder": len(inputs.encoding), "decoder": len(inputs.target or inputs.encoding)}
-    for stream in {state.stream for state in states if len(state.truth) != lengths[state.stream]}:
+    for stream in {state.stream for state in states if _length(state, norms) != lengths[state.stream]}:
         states = [state for state in states if state.stream != stream]
         refused.append(Refused("residual stream", stream, "its layers do not hand on one state for each token"))
     left_out = [Refused("norm", name, reason) for name, reason in seen.refused]
@@ -411,9 +387,33 @@ def _norm_record(norm: NormCall, place: NormPlace, *, rows: Callable[[Tensor], N
         gating=found.gating,
         plus_one=found.plus_one,
         running=None if found.running is None else read_only(found.running),
-        truth=rows(norm.truth),
+        truth=(lambda record: _summary(record.output)) if norm.truth is None else rows(norm.truth),
         difference=norm.difference,
     )
+
+
+def _state_record(state: State, norms: Sequence[NormRecord], *, rows: Callable[[Tensor], NDArray[Any]]) -> StateRecord:
+    """Freeze a state: a copy as it was then, or a norm's. Of a norm's output the norm's module says what it was."""
+    place = (state.stream, state.layer, state.norm, state.side)
+    if state.tensor is not None:
+        return StateRecord(*place, rows(state.tensor), truth=lambda record: _summary(record.state))
+    assert state.norm is not None
+    norm = norms[state.norm]
+    if state.side == "output":
+        return StateRecord(*place, None, truth=lambda _: cast("NDArray[Any]", norm.truth))
+    return StateRecord(*place, None, truth=lambda _: _summary(norm.input))
+
+
+def _length(state: StateRecord, norms: Sequence[NormRecord]) -> int:
+    """Count the tokens of a state."""
+    if state.state is not None:
+        return len(state.state)
+    assert state.norm is not None
+    return len(norms[state.norm].input)
+
+
+def _summary(vectors: NDArray[Any]) -> NDArray[Any]:
+    return read_only(summary(torch.tensor(vectors)))
 
 
 def _padded(
@@ -438,13 +438,17 @@ def _padded(
     )
 
 
+_learned: WeakKeyDictionary[nn.Module, frozenset[int]] = WeakKeyDictionary()
+"""Addresses of the learned tensors that each network's attention reads: the same in every text."""
+
+
 def _lent(loaded: LoadedModel, seen: Seen, attentions: Sequence[AttentionRecord]) -> frozenset[int]:
     """Addresses of the model's own storages: learned tensors that attention read, each norm's gamma and beta."""
-    known = storages([norm.found for norm in seen.norms])
-    learned = storages([record.function for record in attentions])  # most functions hold no tensor,
-    network = loaded.network  # and then there is no need to walk through the model
-    model = storages((*network.parameters(), *network.buffers())) if learned else {}
-    return frozenset(known) | (model.keys() & learned.keys())
+    network = loaded.network
+    if network not in _learned:
+        model = storages((*network.parameters(), *network.buffers()))
+        _learned[network] = frozenset(model.keys() & storages([record.function for record in attentions]).keys())
+    return _learned[network].union(*(norm.found.addresses for norm in seen.norms))
 
 
 def _batch_first(x: Tensor, hidden: Tensor) -> Tensor:

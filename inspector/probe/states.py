@@ -9,7 +9,7 @@ from typing import Literal
 
 from torch import Tensor
 
-from inspector.probe.norm_hooks import Seen, summary
+from inspector.probe.norm_hooks import Seen
 from inspector.probe.norm_places import LayerCall, NormCall, is_same, stream_of
 from inspector.trace import Refused
 from models.loaded import Shape
@@ -17,14 +17,13 @@ from models.loaded import Shape
 
 @dataclass(frozen=True)
 class State:
-    """The residual stream after a layer, [B, T, D]: `tensor`, or a norm call's input or output. truth: [B, T, 2]."""
+    """The residual stream after a layer, [B, T, D]: `tensor`, or a norm call's input or output."""
 
     stream: str
     layer: int
     norm: int | None
     side: Literal["input", "output"]
     tensor: Tensor | None
-    truth: Tensor
 
 
 def states_of(seen: Seen, *, shape: Shape, hidden: Tensor) -> tuple[list[State], list[Refused]]:
@@ -40,7 +39,7 @@ def states_of(seen: Seen, *, shape: Shape, hidden: Tensor) -> tuple[list[State],
         calls = [call for call in seen.layers if stream_of(call.path, shape) == stream]
         last = calls[-1] if calls and stream == names[-1] else None
         if last is not None and last.left is None and last.left_norm is None and re.search(r"\.\d+", _last(seen.norms)):
-            last.left, last.left_truth = hidden, summary(hidden)
+            last.left = hidden
         problem = _problem(calls)
         if problem:
             refused.append(Refused("residual stream", stream, problem))
@@ -76,17 +75,14 @@ def _problem(calls: Sequence[LayerCall]) -> str:
 
 def _states(stream: str, calls: Sequence[LayerCall], norms: Sequence[NormCall]) -> list[State]:
     enters = _input_of(calls[0].entered, norms)
-    states = [State(stream, -1, enters, "input", None, calls[0].entered_truth)] if enters is not None else []
+    states = [State(stream, -1, enters, "input", None)] if enters is not None else []
     for call in calls:
         if call.left_norm is not None:
-            states.append(State(stream, call.number, call.left_norm, "output", None, norms[call.left_norm].truth))
+            states.append(State(stream, call.number, call.left_norm, "output", None))
             continue
         assert call.left is not None
-        assert call.left_truth is not None
         taken = _input_of(call.left, norms)
-        states.append(
-            State(stream, call.number, taken, "input", None if taken is not None else call.left, call.left_truth)
-        )
+        states.append(State(stream, call.number, taken, "input", None if taken is not None else call.left))
     return states
 
 

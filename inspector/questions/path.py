@@ -2,11 +2,11 @@ r"""A teacher's path: questions in an order, with own words before each, as the 
 
 ```python
 path = Path((Step(16, "Begin with the scale."), Step(41)))
-encode(path)  # {"path": "16.41", "words": "Begin with the scale."}
+encode(path)  # {"path": "16.41", "path_words": "Begin with the scale."}
 decode("16.41", "Begin with the scale.", known={16, 41}) == path
 ```
 
-In `words` a bar stands between two steps; a bar or a backslash of the text has a backslash before it.
+In `path_words` a bar stands between two steps; a bar or a backslash of the text has a backslash before it.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ class Path:
 
 
 def encode(path: Path) -> dict[str, str]:
-    """Write a path as the parameters of a link; without "words" where there are none."""
+    """Write a path as the parameters of a link; without "path_words" where there are none."""
     texts = [re.sub(r"[\\|]", r"\\\g<0>", plain(step.words)) for step in path.steps]
     words = "|".join(texts)
     given = {"path": ".".join(str(step.number) for step in path.steps)}
-    return given | ({"words": words} if any(texts) else {})
+    return given | ({"path_words": words} if any(texts) else {})
 
 
 def room(path: Path) -> int:
     """Count the letters that a path has left; fewer than 0 for one that is too long for a link."""
-    return ROOM - _size(encode(path).get("words", ""))
+    return ROOM - _size(encode(path).get("path_words", ""))
 
 
 def decode(numbers: str, words: str, *, known: Collection[int]) -> Path:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from inspector.scores.logits import cells
@@ -46,6 +47,17 @@ class Distribution:
     normal: Floats
     measured: Floats
     far: float
+
+    @property
+    def histogram(self) -> pd.DataFrame:
+        """The bins, in standard deviations: columns low, high, pairs, density."""
+        density = self.counts / (self.pairs * np.diff(self.edges))
+        return pd.DataFrame({"low": self.edges[:-1], "high": self.edges[1:], "pairs": self.counts, "density": density})
+
+    @property
+    def quantiles(self) -> pd.DataFrame:
+        """The quantiles of the standard normal and of q . k: columns normal, measured."""
+        return pd.DataFrame({"normal": self.normal, "measured": self.measured})
 
 
 def distribution(record: AttentionRecord) -> Distribution:

@@ -57,6 +57,11 @@ def measure(trace: Trace, *, stream: str, on_layer: Callable[[float, int], None]
     return pd.concat(tables, ignore_index=True)
 
 
+def lengths(record: AttentionRecord) -> pd.DataFrame:
+    """List how long each key of one head is: columns key, its token, and length; the record is of one head."""
+    return pd.DataFrame({"key": record.site.keys, "length": record.key[0].double().norm(dim=-1).cpu().numpy()})
+
+
 def spearman(a: NDArray[np.floating], b: NDArray[np.floating]) -> Floats:
     """Spearman's rank correlation of each two rows [rows, T] -> [rows], equal values sharing their mean rank.
 

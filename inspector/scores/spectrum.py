@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
@@ -43,6 +44,11 @@ class Spectrum:
     energy: int
     symmetric: float
     positive: int
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """The singular values: columns place, from 1, and size."""
+        return pd.DataFrame({"place": range(1, len(self.values) + 1), "size": self.values})
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ stepwise.measure([32, 128], width=64).ratios("lstm", "attention")  # on this mac
 """
 
 from inspector.stepwise.forcing import WAYS, Forced, compare, why_not
+from inspector.stepwise.old_keys import Moving, grown, moving
 from inspector.stepwise.old_keys import compare as old_keys
-from inspector.stepwise.old_keys import grown
 from inspector.stepwise.reads import Reads, reads
 from inspector.stepwise.serial import LAYERS, Layer, crossing, flops, table, waiting
 from inspector.stepwise.timed import RUNS, Run, Timed, measure
@@ -27,6 +27,7 @@ __all__ = [
     "WAYS",
     "Forced",
     "Layer",
+    "Moving",
     "Reads",
     "Run",
     "Timed",
@@ -35,6 +36,7 @@ __all__ = [
     "flops",
     "grown",
     "measure",
+    "moving",
     "old_keys",
     "reads",
     "table",

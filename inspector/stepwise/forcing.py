@@ -101,11 +101,11 @@ def compare(
         watch(done)
 
     logits, flops = _one_pass(loaded, ids, source)
-    predicts = next((site.predicts for site in trace.sites if site.stream == "decoder"), None) or ()
+    predicted = next((site.predicted for site in trace.sites if site.stream == "decoder"), None) or ()
     columns: dict[str, object] = {
         "position": range(tokens),
         "token": read.tokens[:tokens],
-        "next": [*predicts[:tokens], *[""] * (tokens - len(predicts))],
+        "next": [*predicted[:tokens], *[""] * (tokens - len(predicted))],
     }
     likeliest = logits.argmax(dim=-1).tolist()
     kept = 0

@@ -9,7 +9,7 @@ Shapes: m old tokens of n, K kv heads, E head width.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pandas as pd
 import torch
@@ -21,6 +21,46 @@ from models import LoadedModel
 from models.tokenizers import Encoding
 
 WHERE = {"encoder": "source", "decoder": "target"}
+ROUNDING = 1e-4  # of a vector's length: what float32 moves through a model, with room for half precision's kin
+
+
+@dataclass(frozen=True)
+class Moving:
+    """The moves of the old keys of one stream in one model.
+
+    old: how many tokens are old. least, most: the smallest and the largest mean change of a key of the layers above
+    layer 0, as a share of its length; first: of layer 0. largest: of a key's or value's number in any layer. alone:
+    True where there is one layer, whose keys move under no mask.
+    """
+
+    name: str
+    old: int
+    first: float
+    least: float
+    most: float
+    largest: float
+    alone: bool = False
+
+    @property
+    def stays(self) -> bool:
+        """True where keys move by no more than rounding."""
+        return self.most <= ROUNDING
+
+
+def moving(table: pd.DataFrame, *, name: str) -> Moving:
+    """Sum up the rows of one stream of `compare`."""
+    keys = table[table["tensor"] == "key"]
+    above = keys[keys["layer"] > keys["layer"].min()]
+    above = keys if above.empty else above
+    return Moving(
+        name=name,
+        old=int(keys["old"].iloc[0]),
+        first=float(keys["relative"].iloc[0]),
+        least=float(above["relative"].min()),
+        most=float(above["relative"].max()),
+        largest=float(table["largest"].max()),
+        alone=bool(keys["layer"].nunique() == 1),
+    )
 
 
 def grown(trace: Trace) -> dict[str, int]:

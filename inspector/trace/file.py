@@ -2,10 +2,7 @@
 
 Masks are written out as packed bits (n * n / 8 bytes before compression); all else is linear in the text.
 
-A file says of each attention its stream, its layer of the model and its call. Files that were saved before there was a
-call open with call 0. Their layers are kept as they stand, and they count the attentions of a stream: the same number
-but in models some of whose layers do not attend (Jamba), where the norms beside them say the model's layer already.
-Which layer the third attention was of is not in such a file: record the text again.
+A file that lacks a field of this version is refused, with the way out: the text is recorded again.
 """
 
 from __future__ import annotations
@@ -33,15 +30,11 @@ from models.limits import Limits, variable
 from models.tokenizers import Cut, Encoding
 
 FORMAT, VERSION = "headlight-trace", 1
-_UNKNOWN = ("[UNK]", "<unk>", "<|unknown|>")
-NORM_FIELDS = ("name", "layer", "part", "placement", "epsilon", "stream", "kind")  # of a norm, what is no array
-_NEWER_NORM_FIELDS = (
-    "learned",
-    "groups",
-    "gating",
-    "difference",
-    "plus_one",
-)  # which are not there in files of older versions
+NORM_FIELDS = (
+    *("name", "layer", "part", "placement", "epsilon", "stream", "kind"),
+    *("learned", "groups", "gating", "difference", "plus_one"),
+)
+"""The fields of a norm that are no arrays."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +51,7 @@ class BitPackedMask:
 
 
 def save(trace: Trace, path: str | os.PathLike[str]) -> None:
-    """Write the trace to `path`, which must end in .npz."""
+    """Write the trace to one file, which `open` reads; ValueError where `path` does not end in .npz."""
     if Path(path).suffix != ".npz":
         raise ValueError(f"a trace is saved as .npz, not as {Path(path).name!a}")
     arrays: dict[str, np.ndarray] = {}
@@ -91,7 +84,7 @@ def save(trace: Trace, path: str | os.PathLike[str]) -> None:
             arrays[f"norm.{index}.{name}"] = getattr(norm, name)
         more = {name: array for name in ("gate", "truth", "running") if (array := getattr(norm, name)) is not None}
         arrays |= {f"norm.{index}.{name}": array for name, array in more.items()}
-        fields = {name: getattr(norm, name) for name in (*NORM_FIELDS, *_NEWER_NORM_FIELDS)}
+        fields = {name: getattr(norm, name) for name in NORM_FIELDS}
         norms.append({**fields, "arrays": list(more)})
     states = []
     for index, state in enumerate(trace.states):
@@ -153,13 +146,13 @@ def read(file: BinaryIO, *, name: str, limits: Limits | None = None) -> Trace:
     except Exception as error:  # whatever a damaged file makes numpy, json or torch raise
         raise ValueError(
             f"{name!a} is damaged or was not saved by this version of Headlight ({one_line(error)}); "
-            "save the trace again"
+            "record the text again and save it"
         ) from error
 
 
 def _check(header: Mapping[str, Any], limits: Limits) -> None:
     """Hold what the header says to the limits, before any array is unpacked."""
-    read = [header["encoding"], *([header["target"]] if header.get("target") else [])]
+    read = [header["encoding"], *([header["target"]] if header["target"] else [])]
     tokens = max(len(encoding["tokens"]) for encoding in read)
     layers = sum(site["stream"] != "cross" for site in header["sites"])
     for field, what, number in (("tokens", "tokens", tokens), ("layers", "attention layers", layers)):
@@ -178,20 +171,20 @@ def _way_out(limits: Limits | None) -> str:
 
 def _trace(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Trace:
     encoding = _encoding(header["encoding"])
-    target = _encoding(header["target"]) if header.get("target") else None  # there is none in files of older versions
+    target = _encoding(header["target"]) if header["target"] else None
     attentions = []
     for index, site in enumerate(header["sites"]):
         attentions.append(_attention(site, arrays, f"attention.{index}.", encoding, target))
     lengths_of = {"encoder": len(encoding.ids), "decoder": len((target or encoding).ids)}
     norms = [
-        _norm(norm, arrays, f"norm.{index}.", tokens=lengths_of[norm.get("stream", "encoder")])
+        _norm(norm, arrays, f"norm.{index}.", tokens=lengths_of[norm["stream"]])
         for index, norm in enumerate(header["norms"])
     ]
     states = [
         _state(state, arrays, f"state.{index}.", tokens=lengths_of[state["stream"]], norms=norms)
-        for index, state in enumerate(header.get("states", ()))  # there are none in files of older versions
+        for index, state in enumerate(header["states"])
     ]
-    refused = [Refused(**fields) for fields in header.get("refused", ())]
+    refused = [Refused(**fields) for fields in header["refused"]]
     hidden = function_file.get_tensor(arrays, "hidden")
     return Trace(
         header["model"],
@@ -201,7 +194,7 @@ def _trace(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Trace
         tuple(attentions),
         tuple(norms),
         hidden,
-        header.get("target_text"),
+        header["target_text"],
         target,
         states=tuple(states),
         refused=tuple(refused),
@@ -213,7 +206,7 @@ def _attention(
 ) -> AttentionRecord:
     query, key, value = (function_file.get_tensor(arrays, prefix + name) for name in ("query", "key", "value"))
     mask = None if site["mask"] is None else BitPackedMask(arrays[site["mask"]], keys=key.shape[1])
-    stream, predicts = site["stream"], site.get("predicts")
+    stream, predicts = site["stream"], site["predicts"]
     queries = encoding if target is None or stream == "encoder" else target
     keys = encoding if stream == "cross" else queries
     predicts = None if predicts is None else tuple(predicts)
@@ -226,44 +219,33 @@ def _attention(
             keys.tokens,
             predicts,
             kv_heads=key.shape[0],
-            window=site.get("window"),  # there is none in files of older versions, nor a call
-            call=site.get("call", 0),
+            window=site["window"],
+            call=site["call"],
         ),
         function_file.read(site["function"], arrays, prefix + "argument."),
         query,
         key,
         value,
         mask,
-        function_file.get_tensor(arrays, prefix + "to_padding")
-        if site.get("to_padding")
-        else None,  # older files have none
+        function_file.get_tensor(arrays, prefix + "to_padding") if site["to_padding"] else None,
     )
 
 
 def _encoding(fields: Mapping[str, Any]) -> Encoding:
     cut = None if fields["cut"] is None else Cut(**fields["cut"])
     columns = {name: tuple(fields[name]) for name in ("ids", "tokens", "words", "segments", "special")}
-    spans = fields.get("spans")  # there are none in files of older versions
+    spans = fields["spans"]
     if spans is not None:
         spans = tuple((first, last) for first, last in spans)
         if len(spans) != len(columns["ids"]):
             raise ValueError(f"its {len(columns['ids'])} tokens have {len(spans)} places in the text")
-    unknown = fields["unknown_id"] if "unknown_id" in fields else _unknown_id(columns["ids"], columns["tokens"])
-    return Encoding(**columns, unknown=fields["unknown"], cut=cut, spans=spans, unknown_id=unknown)
-
-
-def _unknown_id(ids: tuple[int, ...], tokens: tuple[str, ...]) -> int | None:
-    """The id of unknown tokens in a file of an older version, which does not say it: by the names that models use."""
-    return next((id for id, token in zip(ids, tokens, strict=True) if token in _UNKNOWN), None)
+    return Encoding(**columns, unknown=fields["unknown"], cut=cut, spans=spans, unknown_id=fields["unknown_id"])
 
 
 def _norm(fields: Mapping[str, Any], arrays: Mapping[str, np.ndarray], prefix: str, *, tokens: int) -> NormRecord:
-    fields = dict(fields)
-    named = ("input", "gamma", "beta", *fields.pop("arrays", ()))
+    named = ("input", "gamma", "beta", *fields["arrays"])
     held: dict[str, Any] = {name: _floats(arrays[prefix + name]) for name in named}
-    default = ("gamma",) if fields.get("kind") == "rms" else ("gamma", "beta")  # of files of older versions
-    learned = tuple(fields.pop("learned", default))
-    norm = NormRecord(**held, **fields, learned=learned)
+    norm = NormRecord(**held, **{name: fields[name] for name in NORM_FIELDS} | {"learned": tuple(fields["learned"])})
     width = norm.gamma.shape[-1]
     expected = {"input": (tokens, width), "gamma": (width,), "beta": (width,), "gate": (tokens, width)}
     expected |= {"truth": (tokens, 2), "running": (2, width)}

@@ -91,7 +91,7 @@ _SITE: dict[str, Check] = {
     "stream": one_of(*STREAMS),
     "layer": whole(0, LAYERS),
     "call": whole(0, LAYERS),
-    "predicts": maybe(every(text)),
+    "predicts": maybe(every(maybe(text))),
     "window": maybe(whole(1)),
     "function": lambda value: isinstance(value, dict),
     "mask": maybe(text),
@@ -110,7 +110,7 @@ _NORM: dict[str, Check] = {
     "gating": one_of("", *GATINGS),
     "difference": maybe(finite),
     "plus_one": lambda value: isinstance(value, bool),
-    "arrays": every(one_of("gate", "truth", "running")),
+    "arrays": lambda value: every(one_of("gate", "truth", "running"))(value) and "truth" in value,
 }
 _STATE: dict[str, Check] = {
     "stream": one_of("encoder", "decoder"),
@@ -132,33 +132,28 @@ _TRACE: dict[str, Check] = {
     "states": every(lambda value: isinstance(value, dict)),
     "refused": every(lambda value: isinstance(value, dict)),
 }
-_LATER = (
-    *("spans", "unknown_id", "call", "window", "predicts", "to_padding", "target", "target_text", "stream", "kind"),
-    *("learned", "groups", "gating", "difference", "plus_one", "arrays", "states", "refused"),
-)
-"""The names that files of older versions do not have."""
 
 
 def check_header(header: Mapping[str, Any]) -> None:
     """Raise ValueError for the first field of the header that is missing or cannot be."""
     _fields("", header, _TRACE)
     for name in ("encoding", "target"):
-        if header.get(name) is not None:
+        if header[name] is not None:
             _check_encoding(header[name], name)
     if not header["sites"]:
         raise ValueError("it holds no attention")
     for index, site in enumerate(header["sites"]):
         _fields(f"sites.{index}.", site, _SITE)
-    places = [(site["stream"], site["layer"], site.get("call", 0)) for site in header["sites"]]
+    places = [(site["stream"], site["layer"], site["call"]) for site in header["sites"]]
     if len(set(places)) < len(places):
         raise ValueError(f"it holds {len(places)} attentions in {len(set(places))} places")
     for stream, layer, call in places:
         if call and (stream, layer, call - 1) not in places:
             raise ValueError(f"layer {layer} of {stream} has a call {call}, and none before it")
     for part, checks in (("norms", _NORM), ("states", _STATE), ("refused", _REFUSED)):
-        for index, fields in enumerate(header.get(part, ())):
+        for index, fields in enumerate(header[part]):
             _fields(f"{part}.{index}.", fields, checks)
-    states = [(state["stream"], state["layer"]) for state in header.get("states", ())]
+    states = [(state["stream"], state["layer"]) for state in header["states"]]
     if len(set(states)) < len(states):
         raise ValueError(f"it holds {len(states)} residual streams in {len(set(states))} places")
 
@@ -173,14 +168,12 @@ def _check_encoding(encoding: Mapping[str, Any], name: str) -> None:
         )
     if encoding["unknown"] > count:
         raise ValueError(f"{name}: {encoding['unknown']} of its {count} tokens are unknown")
-    if encoding.get("cut") is not None:
+    if encoding["cut"] is not None:
         _fields(f"{name}.cut.", encoding["cut"], _CUT)
 
 
 def _fields(where: str, values: Mapping[str, Any], checks: Mapping[str, Check]) -> None:
     for name, check in checks.items():
-        if name not in values and name in _LATER:
-            continue
         if name not in values or not check(values[name]):
             raise ValueError(f"its field {where}{name} is {'missing' if name not in values else 'not what it can be'}")
 

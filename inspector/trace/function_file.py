@@ -16,10 +16,9 @@ from torch import Tensor
 from inspector.trace.file_check import Check, every, finite, text, whole
 from models.attention import AttentionFunction, DotProductAttention, relative, scores
 from models.attention.functions import ComposedAttention, WeightedSum
-from models.attention.pairs import kept
 from models.attention.side_keys import SideBias, SideKeyAttention
 from models.huggingface import block_sparse, score_program
-from models.huggingface.eager_attention import PER_QUERY, EagerAttention, eager_function
+from models.huggingface.eager_attention import EagerAttention, eager_function
 from models.huggingface.eager_output import GivenScores, RecomputedScores
 
 PARTS: dict[str, type[Any]] = {
@@ -94,10 +93,8 @@ def read(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], prefix: st
     eager_function(_checked("source", header["source"], text))  # refuses what is not transformers' own
     values = {name: _checked(name, value, _plain) for name, value in header["values"].items()}
     values |= {name: get_tensor(arrays, prefix + name) for name in header["tensors"]}
-    parts = {name: _read_part(part, arrays) for name, part in header.get("parts", {}).items()}
+    parts = {name: _read_part(part, arrays) for name, part in header["parts"].items()}
     values |= {name: _checked(name, part, _is_part) for name, part in parts.items()}
-    for name in {*PER_QUERY} & {*header["tensors"]}:  # of files of older versions
-        values[name] = kept(values[name])
     if values.get("module.training") or "dropout" in values:
         raise ValueError("its attention drops some of its weights, as in training")
     module = {name.removeprefix("module."): value for name, value in values.items() if name.startswith("module.")}

@@ -35,7 +35,8 @@ class AttentionSite:
     stream: "encoder", "decoder" or "cross" (the decoder's queries, the encoder's keys). layer: the model's layer, from
     0 in its encoder or decoder; layers without attention (state-space, convolution) count and have no site. call: which
     of the layer's attentions of this stream, 0 but where a layer attends more than once. predicts: in a decoder the
-    token that each query has to predict, beside the one that it reads (`queries`). kv_heads: K; as many as heads where
+    token that each query has to predict, beside the one that it reads (`queries`), None where nobody knows it: behind
+    the end of a text. kv_heads: K; as many as heads where
     left out. window: of a local layer, whose queries see keys less than so many tokens away; None where they see the
     whole text.
     """
@@ -45,7 +46,7 @@ class AttentionSite:
     heads: int
     queries: tuple[str, ...]
     keys: tuple[str, ...]
-    predicts: tuple[str, ...] | None = None
+    predicts: tuple[str | None, ...] | None = None
     kv_heads: int = 0
     window: int | None = None
     call: int = 0
@@ -55,6 +56,11 @@ class AttentionSite:
             object.__setattr__(self, "kv_heads", self.heads)
         if self.heads % self.kv_heads:
             raise ValueError(f"{self.heads} heads cannot share {self.kv_heads} kv heads: the first must be a multiple")
+
+    @property
+    def predicted(self) -> tuple[str, ...] | None:
+        """Names for the tokens that the queries have to predict; "…" stands for an unknown one."""
+        return None if self.predicts is None else tuple("…" if token is None else token for token in self.predicts)
 
     @property
     def name(self) -> str:

@@ -9,7 +9,6 @@ Shapes: H heads, Q query positions, T key positions, D width.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -25,7 +24,9 @@ from inspector.memory.cache import ByteBudgetCache
 from inspector.memory.held import held_bytes
 from inspector.trace import recompute
 from inspector.trace.norm_formula import Gating, normalise
+from inspector.trace.on_demand import OnDemand
 from inspector.trace.recompute import Array, AttentionRecord, AttentionSite, Kind, WeightBlock
+from models import settings
 from models.formatting import layers_in_words
 from models.tokenizers import Cut, Encoding
 
@@ -34,7 +35,7 @@ __all__ += ["read_only"]
 
 HALF = (torch.bfloat16, torch.float16)  # what numpy or its readers have too few digits for
 _LARGEST_LAYER = 64 * 2**20  # bytes; above it a single head is computed instead of its whole layer
-_MAPS_BYTES = int(os.environ.get("HEADLIGHT_MAPS_MB", "512")) * 2**20  # of all traces of a process together
+_MAPS_BYTES = settings.number("MAPS_MB") * 2**20  # of all traces of a process together
 _maps: ByteBudgetCache[Array] = ByteBudgetCache(_MAPS_BYTES)
 
 
@@ -52,7 +53,7 @@ class NormRecord:
     whether the module keeps gamma less 1, and `gamma` is with the 1 (Gemma).
     groups, gate [Q, D], gating, running [2, D]: as in `norm_formula.normalise`.
     truth: mean and deviation of what the module itself gave for each token, [Q, 2]; difference: the largest between
-    what it gave and its formula when it was recorded. Both are None in files of older versions.
+    what it gave and its formula when it was recorded; both None where nothing was recorded of it.
     """
 
     name: str
@@ -69,7 +70,7 @@ class NormRecord:
     groups: int = 1
     gate: NDArray[np.floating[Any]] | None = None
     gating: Gating = ""
-    truth: NDArray[np.floating[Any]] | None = None
+    truth: OnDemand[NDArray[np.floating[Any]] | None] = OnDemand(None)
     difference: float | None = None
     plus_one: bool = False
     running: NDArray[np.floating[Any]] | None = None
@@ -105,7 +106,7 @@ class StateRecord:
     norm: int | None
     side: Literal["input", "output"]
     state: NDArray[np.floating[Any]] | None
-    truth: NDArray[np.floating[Any]]
+    truth: OnDemand[NDArray[np.floating[Any]]] = OnDemand()
 
 
 @dataclass(frozen=True)
@@ -123,8 +124,8 @@ class Trace:
 
     model: the model's id. hidden: last hidden state [Q, D], of the decoder where there is one.
     target: what the decoder of an encoder-decoder read; target_text: what it was given to write, None where it wrote by
-    itself. states: the residual stream, and refused: what of norms and streams is not shown; both are empty in files of
-    older versions. lent: addresses of storages that are the model's own (a norm's gamma), which `nbytes` leaves out.
+    itself. states: the residual stream, and refused: what of norms and streams is not shown. lent: addresses of
+    storages that are the model's own (a norm's gamma), which `nbytes` leaves out.
     """
 
     model: str
@@ -273,12 +274,6 @@ class Trace:
         whole map. Raises ValueError for a layer or stream out of range, and a side below 1.
         """
         return recompute.pooled(self.record_of(layer, stream, call=call), side=side)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the trace to one .npz file; `inspector.open` reads it."""
-        from inspector.trace.file import save
-
-        save(self, path)
 
     def _map(self, kind: Kind, layer: int, head: int | None, stream: str | None, call: int) -> Array:
         record = self.record_of(layer, stream, call=call)

@@ -19,7 +19,7 @@ from inspector.vocabularies.costs import MOST_READ, costs
 from inspector.vocabularies.merges import RULES, Learned, Merge, Rule, learn
 from inspector.vocabularies.segmenting import Segmentation, longest_match, losses, segmentations
 from inspector.vocabularies.trained import KINDS, MOST_PIECES, Kind, scores, train
-from inspector.vocabularies.ways import Way, by_library, by_model
+from inspector.vocabularies.ways import Way, by_library, by_model, tokens
 
 __all__ = [
     "KINDS",
@@ -44,5 +44,6 @@ __all__ = [
     "losses",
     "scores",
     "segmentations",
+    "tokens",
     "train",
 ]

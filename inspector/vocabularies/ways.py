@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import pandas as pd
 from tokenizers import Tokenizer
 
 from inspector.vocabularies.trained import UNKNOWN
@@ -57,3 +59,13 @@ def by_model(tokenizer: Any, text: str) -> Way:
         tuple(found.known[at] for at in kept),
         len(tokenizer),
     )
+
+
+def tokens(ways: Mapping[str, Way]) -> pd.DataFrame:
+    """List the tokens of several ways, a row each: vocabulary, position, token, first, end (characters), known."""
+    rows = [
+        (name, at, token, *span, known)
+        for name, way in ways.items()
+        for at, (token, span, known) in enumerate(zip(way.tokens, way.spans, way.known, strict=True))
+    ]
+    return pd.DataFrame(rows, columns=["vocabulary", "position", "token", "first", "end", "known"])

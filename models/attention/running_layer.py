@@ -4,8 +4,8 @@ A layer is a module of an outermost nn.ModuleList ("model.layers.3", "encoder.bl
 lists is counted through), and its number says how many modules of that list ran before it in the same forward. So a
 layer without attention counts, and one set of weights that runs twice (ALBERT) is two layers.
 
-Hooks go in once, at load. They write to a context variable, so that threads that share a model each follow their own
-run, and do nothing outside `following`.
+Hooks go in once, at load, in transformers' networks and the project's own. They write to a context variable, so that
+threads that share a model each follow their own run, and do nothing outside `following`.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ class _Run:
 
 
 _run: ContextVar[_Run | None] = ContextVar("run_of_layers", default=None)
+_HOOKED = "headlight_layers"  # an attribute of each network with hooks, which a copy of the network has too
 
 
 @contextmanager
@@ -51,7 +52,10 @@ def running_layer() -> int | None:
 
 
 def install(network: nn.Module) -> None:
-    """Hook every layer of the network, before anyone shares it."""
+    """Hook every layer of the network, once, before anyone shares it."""
+    if hasattr(network, _HOOKED):
+        return
+    setattr(network, _HOOKED, True)
     for path, stack in stacks(network).items():
         owner = network.get_submodule(path.rpartition(".")[0])
         owner.register_forward_pre_hook(_StackBegins(path))
@@ -117,8 +121,8 @@ class CallPlaces:
     def next(self, stream: Stream, layer: int | None) -> tuple[int, int]:
         """Number the stream's next attention call: (layer, call).
 
-        layer: the answer of `running_layer`; None for a network without hooks, such as the project's Transformer, each
-        of whose layers makes one call of a stream: its calls are counted.
+        layer: the answer of `running_layer`; None for a network without hooks, each of whose layers makes one call of
+        a stream: its calls are counted.
         """
         if layer is None:
             layer = self._streams[stream]

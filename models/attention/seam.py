@@ -45,22 +45,30 @@ class AttentionCall:
 # Context variables, not globals: two visitors share one loaded model, each thread sees its own.
 _watcher: ContextVar[Callable[[AttentionCall], None] | None] = ContextVar("attention_watcher", default=None)
 _pace: ContextVar[Callable[[float], None] | None] = ContextVar("attention_pace", default=None)
+_output: ContextVar[Callable[[Tensor], None] | None] = ContextVar("attention_output", default=None)
 _fused: ContextVar[bool] = ContextVar("attention_fused", default=False)
 
 
 @contextmanager
-def watch(watcher: Callable[[AttentionCall], None], *, pace: Callable[[float], None] | None = None) -> Iterator[None]:
+def watch(
+    watcher: Callable[[AttentionCall], None],
+    *,
+    pace: Callable[[float], None] | None = None,
+    output: Callable[[Tensor], None] | None = None,
+) -> Iterator[None]:
     """Call `watcher` with every attention call made inside the block, by this thread alone, before it is computed.
 
-    pace: called with the finished share of the current call, block by block. An exception of either ends the run.
+    pace: called with the finished share of the current call, block by block. output: called with what the call gave,
+    [B, H, Q, E], once it is computed. An exception of any of them ends the run.
     """
-    tokens = _watcher.set(watcher), _pace.set(pace)
+    tokens = _watcher.set(watcher), _pace.set(pace), _output.set(output)
     try:
         with following():
             yield
     finally:
         _watcher.reset(tokens[0])
         _pace.reset(tokens[1])
+        _output.reset(tokens[2])
 
 
 def report(call: AttentionCall) -> None:
@@ -77,7 +85,10 @@ def watched() -> bool:
 
 @contextmanager
 def fused() -> Iterator[None]:
-    """Run attention in torch's fused kernel inside the block: an independent implementation to check against."""
+    """Run attention in torch's fused kernel inside the block: an independent implementation to check against.
+
+    A function that is more than a scaled dot product with a bias (soft-cap, sinks) runs as it is.
+    """
     token = _fused.set(True)
     try:
         yield
@@ -104,12 +115,15 @@ def attend(
     """
     mask = with_imposed(mask, stream, queries=query.shape[2], keys=key.shape[2])
     report(AttentionCall(function, query, key, value, mask, stream))
-    return without_dropped(_mixed(function, query, key, value, mask), stream)
+    mixed, output = _mixed(function, query, key, value, mask), _output.get()
+    if output is not None:
+        output(mixed)
+    return without_dropped(mixed, stream)
 
 
 def _mixed(function: AttentionFunction, query: Tensor, key: Tensor, value: Tensor, mask: Mask | None) -> Tensor:
     training = query.requires_grad and not watched() and isinstance(function, DotProductAttention)
-    if _fused.get() or training:
+    if training or (_fused.get() and function.scale is not None):
         return attend_fused(function, query, key, value, mask)
     queries = query.shape[2]
     blocks = list(row_blocks(queries, key.shape[2]))

@@ -11,9 +11,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import log
+from typing import Any
 
 import torch
 from torch import Tensor
+
+
+def longest_in_full(config: Any) -> int:
+    """Return the most tokens that a BigBird still attends to in full, (5 + 2r) * size with r = num_random_blocks.
+
+    0 for any other model, and for a BigBird that attends in full always.
+    """
+    if getattr(config, "attention_type", None) != "block_sparse":
+        return 0
+    return (5 + 2 * int(config.num_random_blocks)) * int(config.block_size)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import os
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from inspect import signature
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -28,6 +29,7 @@ from transformers.models.auto.modeling_auto import (
     MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
     MODEL_FOR_MASKED_LM_MAPPING_NAMES,
     MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES,
+    MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES,
 )
 from transformers.utils.logging import disable_progress_bar
 
@@ -38,6 +40,7 @@ from models.huggingface.differential_attention import replace_differential
 from models.huggingface.eager_attention import IMPLEMENTATION, name_streams
 from models.huggingface.fresh_rotary import keep_fresh
 from models.huggingface.runner import PretrainedRunner, try_out
+from models.huggingface.skeleton import architecture_of
 from models.huggingface.sparse_attention import replace_sparse
 from models.huggingface.without_maps import why_no_maps
 from models.loaded import Shape
@@ -111,15 +114,18 @@ def _loaded_either_way(source: _Source) -> PretrainedRunner:
 
 
 def shape_of(config: Any) -> Shape:
-    """Return the shape that a configuration describes; raises ValueError where it describes no text model."""
-    if config.is_encoder_decoder:
+    """Return the shape that a configuration describes; raises ValueError where transformers has no model for it.
+
+    Of a model that no list of language heads has, this is a guess from its code; `try_out` sees which way it attends.
+    """
+    named = _named(config)
+    if config.is_encoder_decoder and named not in MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES.values():
         return "encoder-decoder"
     if config.model_type in _BOTH_WAYS:
         return "encoder"
     masked = config.model_type in MODEL_FOR_MASKED_LM_MAPPING_NAMES
     causal = getattr(config, "is_decoder", False) or getattr(config, "causal", False)  # the second is XLM's
-    named = (getattr(config, "architectures", None) or [""])[0]  # Mllama's text alone has a type that no list has
-    listed = {config.model_type, named} & {
+    listed = {config.model_type, named} & {  # Mllama's text alone has a type that no list has
         *MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
         *MODEL_FOR_CAUSAL_LM_MAPPING_NAMES.values(),
     }
@@ -127,22 +133,30 @@ def shape_of(config: Any) -> Shape:
         return "decoder"
     if masked:
         return "encoder"
-    raise ValueError(
-        f"{config.model_type} is no text model that transformers can run with a language head; choose an encoder "
-        "(BERT), a decoder (GPT) or an encoder-decoder (T5)"
-    )
+    cached = "past_key_values" in signature(architecture_of(config).forward).parameters
+    return "decoder" if cached and getattr(config, "is_decoder", True) else "encoder"
 
 
 def model_class(config: Any) -> Any:
-    """Return the class that the configuration names if its head predicts tokens; else the bare model's class."""
+    """Return the class that the configuration names if its head predicts tokens; else the bare model's class.
+
+    Where transformers lists no such head for the type, the class that is named is read: T5EncoderModel, LlavaModel.
+    """
     heads = {
         *MODEL_FOR_CAUSAL_LM_MAPPING_NAMES.values(),
         *MODEL_FOR_MASKED_LM_MAPPING_NAMES.values(),
         *MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES.values(),
     }
-    named = (getattr(config, "architectures", None) or [""])[0]
-    predicts = named in heads and hasattr(transformers, named) and config.model_type not in _BOTH_WAYS
-    return getattr(transformers, named) if predicts else AutoModel
+    named = _named(config)
+    if named in heads and hasattr(transformers, named) and config.model_type not in _BOTH_WAYS:
+        return getattr(transformers, named)
+    listed = {*MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, *MODEL_FOR_MASKED_LM_MAPPING_NAMES}
+    bare = config.model_type in listed or shape_of(config) == "encoder-decoder"
+    return AutoModel if bare else architecture_of(config)
+
+
+def _named(config: Any) -> str:
+    return str((getattr(config, "architectures", None) or [""])[0])
 
 
 def _generation(source: _Source) -> GenerationConfig:

@@ -25,6 +25,7 @@ from models.config_facts import (
     segment_count,
 )
 from models.decoding import BeamStep, Decoding, Found, LengthPenalty, Watch
+from models.formatting import one_line
 from models.huggingface import writing
 from models.huggingface.eager_attention import IMPLEMENTATION
 from models.huggingface.eager_output import Expected, GivenScores, WatchedSoftmax
@@ -34,6 +35,7 @@ from models.placement import dtype_of, input_device, turn
 from models.untrusted.weights import UnfitWeights
 
 _TRIED = 5  # tokens
+_NOT_RUN = (TypeError, AttributeError, NotImplementedError, RuntimeError, IndexError, AssertionError)
 _NO_LIMIT = 2**17  # tokens, for models whose positions have no end (T5, ALiBi) and tokenizers that name none
 
 
@@ -236,11 +238,16 @@ def try_out(network: Any, tokenizer: Any, *, shape: Shape) -> PretrainedRunner:
         backend="probe" if own else "eager output",
         max_tokens=max_tokens(network, tokenizer),
     )
-    ids = torch.arange(_TRIED)[None] + min(10, len(network.get_input_embeddings().weight) - _TRIED)
     calls: list[AttentionCall] = []
     with torch.inference_mode():
-        with watch(calls.append):
-            hidden = _forward(tried, ids)
+        try:
+            ids = torch.arange(_TRIED)[None] + min(10, len(network.get_input_embeddings().weight) - _TRIED)
+            with watch(calls.append):
+                hidden = _forward(tried, ids)
+        except torch.OutOfMemoryError:
+            raise
+        except _NOT_RUN as error:
+            raise ValueError(f"transformers does not run it on text alone ({one_line(error)})") from error
         _check_whole(calls, tried)
         if not bool(torch.isfinite(hidden).all()):
             raise UnfitWeights(

@@ -27,7 +27,9 @@ from transformers import MODEL_MAPPING, PreTrainedModel
 from transformers.initialization import no_init_weights
 
 from models.build_lock import LOADING
+from models.config_facts import check_counts
 from models.formatting import one_line
+from models.huggingface.block_sparse import longest_in_full
 
 MOST_LAYERS = 512
 MOST_EXPERTS = 4096
@@ -78,7 +80,26 @@ def build(config: Any, *, tokens: int = 0, attention: Literal["eager", "sdpa"] =
     for module in network.modules():
         if "Experts" in type(module).__name__:
             _wrap_experts(module)
+    _choose_for_each_text(network)
     return network
+
+
+def _choose_for_each_text(network: nn.Module) -> None:
+    """Let a BigBird choose between blocks and full attention for each text, as a model fresh from its file does.
+
+    transformers goes over to full attention at the first short text, and stays there.
+    """
+    switched: Any = next((part for part in network.modules() if hasattr(part, "set_attention_type")), None)
+    if switched is None or switched.attention_type != "block_sparse":
+        return
+
+    def choose(_: nn.Module, args: Any, kwargs: Any) -> None:
+        text = next(given for given in (*args, *kwargs.values()) if isinstance(given, Tensor))
+        with torch.device("meta"):
+            short = text.shape[1] <= longest_in_full(network.config)
+            switched.set_attention_type("original_full" if short else "block_sparse")
+
+    switched.register_forward_pre_hook(choose, with_kwargs=True)
 
 
 def architecture_of(config: Any) -> type[PreTrainedModel]:
@@ -114,6 +135,8 @@ def check_numbers(config: Any) -> None:
                 raise ValueError(f"the configuration has {name} = {ascii(size)[:60]}; that is no whole number")
             if size is not None and size < 1:
                 raise ValueError(f"the configuration has {name} = {_short(size)}; a model has 1 or more")
+        if part is not None:
+            check_counts(part)
     check_sizes(config.to_dict())
 
 

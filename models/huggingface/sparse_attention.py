@@ -28,7 +28,7 @@ from models.attention.masks import DenseMask, Mask, PackedTextsMask, PaddingMask
 from models.attention.relative import T5Bias
 from models.attention.scores import DotScore, FillWith
 from models.attention.side_keys import SideBias, SideKeyAttention
-from models.huggingface.block_sparse import BlockSparseMask, RepeatedBlock
+from models.huggingface.block_sparse import BlockSparseMask, RepeatedBlock, longest_in_full
 from models.placement import with_weights
 
 
@@ -51,14 +51,14 @@ class BlockSparseAttention(nn.Module):
     """BigBird's self-attention: in blocks where the text is long enough for blocks, else in full.
 
     transformers switches a whole model to full attention at its first short text, for good. Here each text is attended
-    to as a model fresh from its file would: in blocks from (5 + 2r) * size + 1 tokens on, with r = num_random_blocks.
+    to as a model fresh from its file would: in blocks where the text has more tokens than `longest_in_full`.
     """
 
     def __init__(self, replaced: Any, config: Any) -> None:
         super().__init__()
         self.query, self.key, self.value = replaced.query, replaced.key, replaced.value
         self.heads, self.size = int(config.num_attention_heads), int(config.block_size)
-        self.random = int(config.num_random_blocks)
+        self.random, self.longest_in_full = int(config.num_random_blocks), longest_in_full(config)
 
     def forward(self, hidden_states: Tensor, attention_mask: Mask | Tensor | None = None, **_: Any) -> Any:
         """[B, T, D] -> heads side by side [B, T, D], and None where transformers has its maps."""
@@ -72,7 +72,7 @@ class BlockSparseAttention(nn.Module):
         return self.query, self.key, self.value
 
     def _rule(self, tokens: int, *, width: int) -> tuple[AttentionFunction, Mask | None]:
-        if tokens <= (5 + 2 * self.random) * self.size:
+        if tokens <= self.longest_in_full:
             return DotProductAttention(width**-0.5), None
         bias = RepeatedBlock(tokens, self.size, times=1 + self.random)
         function = ComposedAttention(DotScore(), width**-0.5, bias, FillWith(-inf), False, WeightedSum())
@@ -205,7 +205,7 @@ class LocalAttention(nn.Module):
             return ComposedAttention(DotScore(), 1.0, bias, FillWith(-inf), False, WeightedSum())
         blocks, seen = _make_global_fixed_block_ids(keep.long(), self.global_size)
         sums = _create_global_aggregates(hidden, blocks, seen.shape[1])
-        sums = self.global_input_layer_norm.forward(sums)  # without hooks: these are no tokens
+        sums = self.global_input_layer_norm(sums)
         side_key, side_value = (split_heads(project(sums), self.heads) for project in (self.k, self.v))
         side_bias = SideBias(_table(self.global_relative_attention_bias), self.farthest, blocks.long(), seen.bool())
         return SideKeyAttention(1.0, side_key, side_value, bias, side_bias)

@@ -23,7 +23,15 @@ def why_no_maps(config: Any) -> str | None:
     return _SENTENCES.get(config.model_type)
 
 
+_BOXES = "it reads the box of every word on its page beside the words, and a text has no boxes"
 _SENTENCES = {
+    "bros": _BOXES,
+    "layoutlmv2": f"{_BOXES}, nor a picture of the page",
+    "udop": _BOXES,
+    "canine": (
+        "it attends to stretches of four characters, and its first and last layers to the characters of a stretch, so "
+        "that no map is between the tokens of a text"
+    ),
     "cpmant": (
         "it reads prompt tokens of its own before the text, and its maps have these as queries and keys, which are no "
         "tokens of the text"

@@ -79,17 +79,24 @@ def loss(logits: Tensor, labels: Tensor, *, label_smoothing: float) -> Tensor:
 
 
 def hide(
-    ids: Tensor, keep: Tensor, *, vocabulary: Vocabulary, seed: int, share: float = SHARE_HIDDEN
+    ids: Tensor,
+    keep: Tensor,
+    *,
+    vocabulary: Vocabulary,
+    seed: int,
+    share: float = SHARE_HIDDEN,
+    at_least_one: bool = True,
 ) -> tuple[Tensor, Tensor]:
     """Choose a share of the tokens, 15 %, to be predicted; of these 80 % become [MASK], 10 % any token, 10 % stay.
 
     ids and keep [B, T] -> ids to read and labels [B, T], IGNORED where nothing is predicted. Special tokens and
-    padding are never chosen; where chance chooses no token, the first token is chosen.
+    padding are never chosen; where chance chooses no token of the batch, the first token is chosen, unless
+    at_least_one is False.
     """
     generator = torch.Generator().manual_seed(seed)
     ids_here, text = ids.cpu(), (keep & (ids >= vocabulary.specials)).cpu()
     chosen = (torch.rand(ids.shape, generator=generator) < share) & text
-    if not chosen.any():
+    if at_least_one and not chosen.any():
         chosen.view(-1)[text.flatten().nonzero()[:1]] = True
     fate = torch.rand(ids.shape, generator=generator)
     random = torch.randint(vocabulary.specials, vocabulary.size, ids.shape, generator=generator)

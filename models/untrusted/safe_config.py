@@ -20,6 +20,7 @@ from huggingface_hub.errors import StrictDataclassError
 from torch import nn
 from transformers import CONFIG_MAPPING, MODEL_MAPPING, AutoConfig, PreTrainedModel
 
+from models.config_facts import check_counts
 from models.formatting import one_line
 from models.limits import UNLIMITED, Limits, variable
 from models.untrusted.files import exists, read_fields
@@ -123,7 +124,7 @@ def _checked(raw: Mapping[str, Any], *, limits: Limits) -> SafeConfig:
     except (*_READING_FAILS, StrictDataclassError) as error:
         raise ValueError(f"config.json is no configuration of {kind}: {one_line(error)}") from error
     _check_finite(config)
-    _check_not_negative(config)
+    _check_sizes(config)
     architecture = _architecture(config, raw)
     if (reads := architecture.main_input_name) != "input_ids":
         raise ValueError(f"{architecture.__name__} reads {reads}, not text; choose a text model")
@@ -194,13 +195,15 @@ def _check_finite(config: Any) -> None:
             raise ValueError(f"config.json has {key[:60]!a} = {value}, and a model computes with finite numbers")
 
 
-def _check_not_negative(config: Any) -> None:
-    """Raise ValueError for a negative size among those that every transformer has, under any name in its file."""
+def _check_sizes(config: Any) -> None:
+    """Raise ValueError for a negative size among those that every transformer has, and for counts that do not fit."""
     for part in (config, *(getattr(config, name, None) for name in config.sub_configs)):
         for name in _SIZES:
             size = getattr(part, name, None)
             if isinstance(size, int) and size < 0:
                 raise ValueError(f"config.json has a {name} of {size:,}; a model has 1 or more")
+        if part is not None:
+            check_counts(part)
 
 
 def _short(number: int) -> str:

@@ -41,6 +41,7 @@ from playwright.sync_api import Error as NotDrawn
 from running_app import CHROMIUM, FLAGS, IN_PAGE, serve, text_of
 from transformers import AutoTokenizer, BertConfig, BertModel
 
+import inspector
 import models
 from inspector import Trace, record
 
@@ -113,7 +114,7 @@ def chromium(driver: Playwright) -> Iterator[tuple[BrowserContext, str]]:
 def headlight(driver: Playwright, trace: Trace, folder: Path) -> dict[str, Cost]:
     """The grid, and a window of one head."""
     saved = folder / "trace.npz"
-    trace.save(saved)
+    inspector.save(trace, saved)
     costs = {}
     page_file = Path(__file__).with_name("grid_page.py")
     with serve(page_file, port=8654, environment={"HEADLIGHT_BENCHMARK": str(saved)}) as address:

@@ -27,6 +27,7 @@ FLAGS = [
     # A document whose headers a test rewrites counts as foreign, and might open no websocket to this machine.
     "--disable-features=LocalNetworkAccessChecks,LocalNetworkAccessChecksWebSockets",
 ]
+NO_CHROMIUM = "there is no chromium on the PATH; on Debian: apt-get install chromium"
 SLOW = 120_000  # ms: the first view loads torch, perhaps on a busy machine; a test that passes waits no longer for it
 expect.set_options(timeout=SLOW)
 # Path of a page -> what its picture is made of.
@@ -145,7 +146,7 @@ class Server:
 def browser() -> Iterator[Browser]:
     path = shutil.which("chromium")
     if path is None:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)("there is no chromium on this machine")
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(NO_CHROMIUM)
     with sync_playwright() as driver:
         chromium = driver.chromium.launch(executable_path=path, args=FLAGS)
         yield chromium

@@ -21,6 +21,7 @@ from inspector import record
 from models import LoadedModel
 from tests.browser.conftest import PAGES, lent, rests, turn_to, visit
 from tests.browser.drawing import SAID, frame, point, tooltip
+from tests.closeness import assert_close
 from tests.inspector.probe.families import CAPTURED, save
 
 EXAMPLE = "The cat sat on the mat because it was tired."
@@ -148,7 +149,7 @@ def test_the_files_of_a_chart_hold_its_numbers(page: Page, server: Any, tmp_path
     assert len(high) == len(numbers)
     slope, zero = np.polyfit(numbers, high, 1)
     assert slope < 0  # a larger number stands higher
-    np.testing.assert_allclose(high, slope * numbers + zero, atol=0.02)
+    assert_close(high, slope * numbers + zero, relative=1e-4)  # pixels
     with Image.open(downloaded(page, "PNG", tmp_path)) as picture:
         width, height = (float(root.attrib[side]) for side in ("width", "height"))
         assert picture.width >= 1920
@@ -188,7 +189,7 @@ def test_each_download_holds_the_numbers(page: Page, server: Any, minilm: Loaded
             assert (int(found["query"]), int(found["key"])) == (query, key)
             assert np.float32(found["weight"]) == expected[query, key]
             told = float(found["score"].replace("−", "-"))
-            assert told == pytest.approx(trace.scores(**where)[query, key], abs=6e-5 * max(1, abs(told)))  # five digits
+            assert_close(told, trace.scores(**where)[query, key], relative=6e-5, scale=max(1, abs(told)))  # five digits
 
 
 def test_a_click_in_a_hybrids_grid_opens_the_models_layer(page: Page, server: Any, tmp_path: Path) -> None:
@@ -196,7 +197,7 @@ def test_a_click_in_a_hybrids_grid_opens_the_models_layer(page: Page, server: An
     trace = record(models.load(tmp_path / "hybrid"), "the cat sat on the log")
     (site,) = trace.sites
     assert site.layer == 1  # layer 0 does not attend
-    trace.save(tmp_path / "hybrid.npz")
+    inspector.save(trace, tmp_path / "hybrid.npz")
     ready(page, server)
     page.get_by_text("Open a saved trace").click()
     page.locator("input[type=file]").first.set_input_files(tmp_path / "hybrid.npz")

@@ -17,6 +17,7 @@ def test_a_leaking_fill_is_seen(page: Page, server: Any) -> None:
     assert float(re.search(r"to padding ([\d.e-]+)", before)[1]) > 1e-3
     page.get_by_role("radio", name="One by one").click()
     expect(page.get_by_text(re.compile("to padding 0 · "))).to_be_visible()
+    rests(page)
     page.get_by_role("radio", name="Where a mask leaks").click()
     expect(page.get_by_role("heading", name=re.compile("−10 leaves"))).to_be_visible()
     rests(page)

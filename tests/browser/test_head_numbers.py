@@ -8,6 +8,7 @@ import pytest
 from inspector import maps, record, row_statistics
 from inspector.components.head import HeadMessage
 from tests.browser.drawing import SAID, point, show, tooltip
+from tests.closeness import assert_close
 
 
 def message(trace, shown, weights, **where):
@@ -28,7 +29,7 @@ def test_weight_score_and_entropy_are_the_traces(tab, minilm):
         assert np.float32(found["weight"]) == weights[query, key]
         assert int(found["rank"]) == 1 + np.sum(weights[query] > weights[query, key])
         told = float(found["score"].replace("−", "-"))
-        assert told == pytest.approx(float(scores[query, key]), abs=6e-5 * max(1, abs(told)))  # five digits
+        assert_close(told, float(scores[query, key]), relative=6e-5, scale=max(1, abs(told)))  # five digits
         row = weights[query].astype(np.float64)
         assert float(found["entropy"]) == pytest.approx(-(row * np.log(row)).sum(), rel=6e-4)
 

@@ -8,6 +8,7 @@ import pytest
 from inspector.components.matrix import MatrixMessage, Panel
 from inspector.plots import theme
 from tests.browser.drawing import HOSTILE, events, frame, pixel, show
+from tests.closeness import assert_close
 
 ROWS, COLUMNS = ("⊢", "7", "<b>x</b>", "because"), ("⊢", "3", "9", "⊣", "a")
 
@@ -39,7 +40,7 @@ def test_pixels_are_the_values_on_the_scale(tab, diverging):
     for row, column in ((0, 0), (0, 1), (1, 3), (2, 2), (3, 0)):
         place = [int((column + 0.5) * size[0] / 5), int((row + 0.5) * size[1] / 4)]
         expected = colour(float(values[row, column]), stops, -top if diverging else 0, top)
-        np.testing.assert_allclose(pixel(tab, ".cells", *place), expected, atol=2)
+        assert_close(pixel(tab, ".cells", *place), expected, relative=2 / 255, scale=255)
     assert pixel(tab, ".cells", 2, 2) == [255, 255, 255]  # zero is the page's background
 
 

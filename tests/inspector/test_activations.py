@@ -9,7 +9,7 @@ import pytest
 
 import inspector
 from inspector import activations
-from inspector.readings import block as read
+from inspector.sections.block import ffn as section
 from inspector.wording.english import block as words
 from tests.models.own_models import own
 
@@ -29,7 +29,7 @@ def test_outputs_are_those_of_the_formulas() -> None:
     gelu = before * below
     expected = [gelu.mean(), gelu.std(), 0, (np.abs(slope) < 1e-3).mean(), gelu.max()]
     assert table.loc["gelu"].tolist() == pytest.approx(expected, rel=1e-9)
-    said = words.outputs(read.outputs(table.reset_index(), blocks, stream="encoder"))
+    said = section.outputs(table.reset_index(), blocks, stream="encoder")
     assert "never an output below 0; GELU, this FFN's, makes it" in said[0]
 
 

@@ -17,6 +17,7 @@ from inspector import maps, record
 from inspector.alignment import Axis, axes, common, numbers
 from models import LoadedModel
 from models.tokenizers import Encoding, encode, from_ids
+from tests.closeness import assert_close
 
 load = cache(models.load)
 LONG_WORD = "Antidisestablishmentarianism isn't an unbelievably long word, he said."
@@ -168,4 +169,4 @@ def test_weights_between_words_are_sums_over_keys_and_means_over_queries(minilm:
     mean = trace.attention(layer=2).astype(np.float64).mean(axis=0)
     for i, rows in enumerate(both.a.members):
         for j, columns in enumerate(both.a.members):
-            assert found[i, j] == pytest.approx(mean[np.ix_(rows, columns)].sum(axis=1).mean(), abs=1e-6)
+            assert_close(found[i, j], mean[np.ix_(rows, columns)].sum(axis=1).mean(), relative=1e-6)

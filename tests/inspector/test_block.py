@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -9,6 +11,7 @@ import torch
 import inspector
 from inspector import block, lens
 from models import LoadedModel
+from tests.closeness import assert_close
 from tests.models.own_models import own
 
 TEXT = "The cat sat on the mat because it was tired."
@@ -27,22 +30,22 @@ def test_additions_are_what_the_sublayers_gave() -> None:
     table = block.additions(stages)
     for stage, want, row in zip(stages, gave, table.itertuples(), strict=True):
         added, before = want.double().numpy(), stage.before.astype(np.float64)
-        np.testing.assert_allclose(stage.added, added, atol=1e-5 * np.abs(added).max())
+        assert_close(stage.added, added, relative=1e-5)
         sizes = [np.linalg.norm(one, axis=1) for one in (added, before)]
         assert row.added_norm == pytest.approx(sizes[0].mean(), rel=1e-5)
         assert row.share == pytest.approx((sizes[0] / sizes[1]).mean(), rel=1e-5)
-        assert row.cosine == pytest.approx(((added * before).sum(1) / sizes[0] / sizes[1]).mean(), abs=1e-5)
+        assert_close(row.cosine, ((added * before).sum(1) / sizes[0] / sizes[1]).mean(), relative=1e-5)
         units = stage.after / np.linalg.norm(stage.after, axis=1, keepdims=True)
         pairs = (units @ units.T)[~np.eye(len(units), dtype=bool)]
-        assert row.alike == pytest.approx(pairs.mean(), abs=1e-6)
+        assert_close(row.alike, pairs.mean(), relative=1e-6)
     assert np.isnan(block.alike(stages[0].after[:1]))
     moved = block.moved(trace, stages, loaded.predict, loaded.tokenizer, position=3)
     table = lens.logit_lens(trace, loaded.predict, loaded.tokenizer, positions=[3], top=1)
     after_ffn = moved[moved["part"] != "attention"]
     assert after_ffn["guess"].tolist() == table["prediction"].tolist()
     assert moved["probability"].iloc[-1] == pytest.approx(table["probability"].iloc[-1], rel=1e-5)
-    assert moved["bits"].sum() == pytest.approx(
-        np.log2(moved["probability"].iloc[-1] / moved["probability"].iloc[0]), abs=1e-5
+    assert_close(
+        moved["bits"].sum(), np.log2(moved["probability"].iloc[-1] / moved["probability"].iloc[0]), relative=1e-5
     )
 
 
@@ -53,7 +56,7 @@ def test_a_walk_ends_at_the_recorded_state(minilm: LoadedModel) -> None:
     kinds = ["x", "q", "k", "v", "mix", "out", "sum", "norm", "up", "hidden", "down", "sum", "norm"]
     assert [step.kind for step in walk.steps] == kinds
     assert walk.off < 1e-6
-    assert max(step.off for step in walk.steps if step.off is not None) < 1e-5
+    assert all(step.off is None or step.off < 1e-5 for step in walk.steps)
     by_kind = {step.kind: step for step in walk.steps}
     record = trace.record_of(3, None)
     weights = trace.attention(layer=3)[:, 2].astype(np.float64)
@@ -63,3 +66,28 @@ def test_a_walk_ends_at_the_recorded_state(minilm: LoadedModel) -> None:
     assert walk.steps[-1].norm == pytest.approx(np.linalg.norm(blocks.layers[3].leaves[2]), rel=1e-6)
     with pytest.raises(ValueError, match="layer 9"):
         block.walk(trace, blocks, minilm.network, stream="encoder", layer=9, position=2)
+
+
+def test_the_steps_of_cross_attention_are_made_by_its_own_matrices() -> None:
+    loaded = own("encoder-decoder", layers=2, norm_placement="pre", final_norm=True)
+    trace = inspector.record(loaded, TEXT, target="A dog ran.")
+    blocks = inspector.record_blocks(loaded, trace)
+    walk = block.walk(trace, blocks, loaded.network, stream="decoder", layer=1, position=2)
+    for part, name in (("attention", "attention"), ("cross", "cross_attention")):
+        steps = {step.kind: step for step in walk.steps if step.part == part}
+        for kind, role in (("q", "query"), ("k", "key"), ("v", "value"), ("out", "out")):
+            assert steps[kind].name == f"decoder.layers.1.{name}.{role}.weight"
+
+
+def test_sublayers_beside_each_other_read_the_same_stream() -> None:
+    """Cross-attention and FFN are added at once in a layer whose attention stands alone."""
+    loaded = own("encoder-decoder", layers=1, norm_placement="pre", final_norm=True)
+    trace = inspector.record(loaded, TEXT, target="A dog ran.")
+    blocks = inspector.record_blocks(loaded, trace)
+    (layer,) = blocks.of("decoder")
+    attention, cross, ffn = layer.additions
+    parallel = replace(layer, additions=(attention, cross, replace(ffn, beside=True)))
+    stages = block.stages(trace, replace(blocks, layers=(parallel,)), stream="decoder")
+    assert [stage.part for stage in stages] == ["attention", "cross", "ffn"]
+    for stage, before in zip(stages, (layer.enters, *[layer.enters + attention.added] * 2), strict=True):
+        assert_close(stage.before, before, relative=1e-6)

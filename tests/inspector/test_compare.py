@@ -10,6 +10,7 @@ from inspector import record
 from inspector.compare import changed_heads, moved, shared, subtract
 from inspector.maps import arrange
 from models import LoadedModel
+from tests.closeness import assert_close
 
 CHANCE = np.random.default_rng(0)
 
@@ -49,17 +50,17 @@ def test_changed_heads_are_measured_on_the_chosen_rows(minilm: LoadedModel) -> N
     assert table["jensen_shannon"].is_monotonic_decreasing
     for row in table.iloc[[0, 20, 71]].itertuples():
         p, q = (trace.attention(layer=row.layer, head=row.head)[[2, 3]].astype(float) for trace in (before, after))
-        assert row.jensen_shannon == pytest.approx(np.mean(jensenshannon(p, q, axis=1) ** 2), abs=1e-6)
-        assert row.total_variation == pytest.approx(np.abs(p - q).sum() / 4, abs=1e-6)
+        assert_close(row.jensen_shannon, np.mean(jensenshannon(p, q, axis=1) ** 2), relative=1e-6, scale=1)
+        assert_close(row.total_variation, np.abs(p - q).sum() / 4, relative=1e-6, scale=1)
     same = changed_heads(before, before, queries=[1])
-    assert same[["jensen_shannon", "total_variation"]].to_numpy().max() == pytest.approx(0, abs=1e-12)
+    assert_close(same[["jensen_shannon", "total_variation"]], 0, relative=1e-12, scale=1)  # of at most 1
 
 
 def test_hidden_states_turn_by_their_cosine(minilm: LoadedModel) -> None:
     before, after = record(minilm, "The cat sat on the mat."), record(minilm, "The dog sat on the mat.")
     expected = [cosine(a, b) for a, b in zip(before.output.astype(float), after.output.astype(float), strict=True)]
-    np.testing.assert_allclose(moved(before, after), expected, atol=1e-12)
-    assert moved(before, before).max() < 1e-12
+    assert_close(moved(before, after), expected, relative=1e-12)
+    assert_close(moved(before, before), 0, relative=1e-12, scale=1)
 
 
 def test_traces_of_different_lengths_are_a_sentence(minilm: LoadedModel) -> None:
@@ -97,11 +98,11 @@ def test_texts_of_different_lengths_are_compared_between_groups(minilm: LoadedMo
     p = before.attention(layer=row["layer"], head=row["head"])[3].astype(float)
     q = after.attention(layer=row["layer"], head=row["head"])[4].astype(float)
     q = np.array([*q[:2], q[2:4].sum(), *q[4:]])
-    assert row["jensen_shannon"] == pytest.approx(jensenshannon(p, q) ** 2, abs=1e-6)
+    assert_close(row["jensen_shannon"], jensenshannon(p, q) ** 2, relative=1e-6, scale=1)
     a, b = before.output.astype(float), after.output.astype(float)
     b = np.stack([*b[:2], b[2:4].mean(axis=0), *b[4:]])
     expected = [cosine(one, other) for one, other in zip(a, b, strict=True)]
-    np.testing.assert_allclose(moved(before, after, groups=(shown[0].queries, shown[1].queries)), expected, atol=1e-6)
+    assert_close(moved(before, after, groups=(shown[0].queries, shown[1].queries)), expected, relative=1e-6, scale=1)
 
 
 def test_heads_of_one_stream_alone() -> None:
@@ -113,4 +114,4 @@ def test_heads_of_one_stream_alone() -> None:
     weights = [trace.attention(layer=1, head=2, stream="cross").astype(float) for trace in (before, after)]
     row = table.query("layer == 1 and head == 2").iloc[0]
     expected = np.mean(jensenshannon(*weights, axis=1) ** 2)
-    assert row["jensen_shannon"] == pytest.approx(expected, abs=1e-6)
+    assert_close(row["jensen_shannon"], expected, relative=1e-6, scale=1)

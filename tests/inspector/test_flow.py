@@ -21,6 +21,7 @@ from models.attention import DotProductAttention
 from models.attention.masks import CausalMask
 from models.output_projection import OutputProjection, find
 from models.tokenizers import Encoding
+from tests.closeness import assert_close
 from tests.models.own_models import own
 
 SOURCE, TARGET = "The cat sat on the mat because it was tired.", "Die Katze war müde."
@@ -59,14 +60,14 @@ def test_a_real_bert_layer_against_the_whole_tensor(bert: LoadedModel) -> None:
         matrix = attention.output.dense.weight.detach().double().numpy().T.reshape(4, 6, 24)
         parts = brute_force(out.attentions[layer][0].numpy(), values, matrix)
         whole = flow.norm_weighted(trace, find(bert), layer=layer)
-        np.testing.assert_allclose(whole, np.linalg.norm(parts.sum(axis=0), axis=-1), rtol=0, atol=2e-6)
+        assert_close(whole, np.linalg.norm(parts.sum(axis=0), axis=-1), relative=2e-6)
         for head in range(4):
             one = flow.norm_weighted(trace, find(bert), layer=layer, head=head)
             assert one.dtype == np.float32
-            np.testing.assert_allclose(one, np.linalg.norm(parts[head], axis=-1), rtol=0, atol=2e-6)
+            assert_close(one, np.linalg.norm(parts[head], axis=-1), relative=2e-6)
         norms = flow.value_norms(trace, find(bert), layer=layer)
-        np.testing.assert_allclose(norms.plain, np.linalg.norm(values, axis=-1), rtol=0, atol=2e-6)
-        np.testing.assert_allclose(norms.projected, np.linalg.norm(values @ matrix, axis=-1), rtol=0, atol=2e-6)
+        assert_close(norms.plain, np.linalg.norm(values, axis=-1), relative=2e-6)
+        assert_close(norms.projected, np.linalg.norm(values @ matrix, axis=-1), relative=2e-6)
 
 
 @pytest.mark.parametrize(
@@ -93,9 +94,9 @@ def test_every_stream_against_the_whole_tensor(shape: str, switches: dict[str, o
         parts = brute_force(trace.attention(**where), values, matrix)
         whole = flow.norm_weighted(trace, find(loaded), **where)
         assert whole.shape == (len(site.queries), len(site.keys))
-        np.testing.assert_allclose(whole, np.linalg.norm(parts.sum(axis=0), axis=-1), rtol=0, atol=1e-6)
+        assert_close(whole, np.linalg.norm(parts.sum(axis=0), axis=-1), relative=1e-6)
         one = flow.norm_weighted(trace, find(loaded), head=site.heads - 1, **where)
-        np.testing.assert_allclose(one, np.linalg.norm(parts[-1], axis=-1), rtol=0, atol=1e-6)
+        assert_close(one, np.linalg.norm(parts[-1], axis=-1), relative=1e-6)
 
 
 def test_heads_that_cancel_out() -> None:
@@ -106,9 +107,9 @@ def test_heads_that_cancel_out() -> None:
     weight = torch.eye(4, 8).repeat(2, 1, 1)
     weight[1] *= -1
     projections = {("decoder", 0, 0): OutputProjection(weight, None)}
-    np.testing.assert_allclose(flow.norm_weighted(trace, projections, layer=0), 0, atol=1e-7)
+    assert_close(flow.norm_weighted(trace, projections, layer=0), 0, relative=1e-7)
     one = flow.norm_weighted(trace, projections, layer=0, head=1)
-    np.testing.assert_allclose(one, np.tril(np.ones((5, 5))) / np.arange(1, 6)[:, None] * 2, rtol=1e-6)
+    assert_close(one, np.tril(np.ones((5, 5))) / np.arange(1, 6)[:, None] * 2, relative=1e-6)
 
 
 def synthetic(*, tokens: int, heads: int) -> Trace:
@@ -145,7 +146,7 @@ def test_memory_is_that_of_the_result(head: int | None) -> None:
     ).numpy()
     parts = brute_force(weights, trace.attentions[0].value.numpy(), projections["decoder", 0, 0].weight.numpy())
     expected = parts.sum(axis=0) if head is None else parts[head]
-    np.testing.assert_allclose(norms[rows], np.linalg.norm(expected, axis=-1), rtol=0, atol=2e-6)
+    assert_close(norms[rows], np.linalg.norm(expected, axis=-1), relative=2e-6)
 
 
 # --- rollout -------------------------------------------------------------------------------------------------------
@@ -166,8 +167,8 @@ def test_rollout_against_matrix_products(shape: str, residual: float) -> None:
         for token in (0, tokens - 1):
             shares = flow.rollout(trace, token=token, stream=stream, residual=residual)
             assert shares.shape == (5, tokens)
-            np.testing.assert_allclose(shares[::-1], [product[token] for product in products], rtol=0, atol=1e-12)
-            np.testing.assert_allclose(shares.sum(axis=1), 1, atol=1e-6)
+            assert_close(shares[::-1], [product[token] for product in products], relative=1e-12)
+            assert_close(shares.sum(axis=1), 1, relative=1e-6)
 
 
 def test_rollout_by_hand() -> None:
@@ -175,7 +176,7 @@ def test_rollout_by_hand() -> None:
     trace = synthetic(tokens=4, heads=2)
     uniform = replace(trace.attentions[0], query=torch.zeros(2, 4, 4))
     trace = replace(trace, attentions=(uniform,), key="uniform")
-    np.testing.assert_allclose(flow.rollout(trace, token=3), [[0.125, 0.125, 0.125, 0.625], [0, 0, 0, 1]])
+    assert_close(flow.rollout(trace, token=3), [[0.125, 0.125, 0.125, 0.625], [0, 0, 0, 1]], relative=1e-6)
     np.testing.assert_array_equal(flow.rollout(trace, token=0), [[1, 0, 0, 0]] * 2)
     np.testing.assert_array_equal(flow.rollout(trace, token=2, residual=1), [[0, 0, 1, 0]] * 2)
 
@@ -216,7 +217,7 @@ def test_what_means_nothing_is_a_sentence() -> None:
 
 def test_a_trace_from_a_file_flows_the_same(bert: LoadedModel, tmp_path: Path) -> None:
     trace = record(bert, SOURCE)
-    trace.save(tmp_path / "t.npz")
+    inspector.save(trace, tmp_path / "t.npz")
     again = inspector.open(tmp_path / "t.npz")
     expected = flow.norm_weighted(trace, find(bert), layer=1)
     np.testing.assert_array_equal(flow.norm_weighted(again, find(bert), layer=1), expected)

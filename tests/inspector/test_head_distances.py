@@ -11,6 +11,7 @@ from inspector import record
 from inspector.head_distances import between, matches, measure, plane
 from inspector.trace import Trace
 from models import LoadedModel
+from tests.closeness import assert_close
 
 Shipped = Callable[[str], LoadedModel]
 TEXT = "The cat sat on the mat because it was tired."
@@ -24,7 +25,7 @@ def test_every_pair_against_scipy(minilm: LoadedModel) -> None:
     maps = np.concatenate([trace.attention(layer=layer) for layer in range(6)]).astype(np.float64)
     for row in (0, 17, 71):
         expected = [np.mean(jensenshannon(maps[row], other, axis=1) ** 2) for other in maps]  # scipy gives the root
-        np.testing.assert_allclose(found.values[row], np.nan_to_num(expected), atol=2e-9)
+        assert_close(found.values[row], np.nan_to_num(expected), relative=2e-9)
     np.testing.assert_array_equal(found.values, found.values.T)
     assert found.heads[17] == (1, 5)
 
@@ -35,7 +36,7 @@ def test_more_work_than_allowed_compares_evenly_spaced_queries(minilm: LoadedMod
     assert (some.queries, some.of) == (4, 13)
     maps = np.concatenate([trace.attention(layer=layer) for layer in range(6)])[:, [0, 4, 8, 12]].astype(np.float64)
     expected = np.mean(jensenshannon(maps[3], maps[40], axis=1) ** 2)
-    assert some.values[3, 40] == pytest.approx(expected, abs=2e-9)
+    assert_close(some.values[3, 40], expected, relative=2e-9)
     assert measure(trace, stream="encoder", work=1).queries == 1
 
 
@@ -44,14 +45,14 @@ def test_causal_and_cross_maps() -> None:
     for stream in ("decoder", "cross"):
         found = measure(trace, stream=stream)
         a, b = (trace.attention(layer=layer, head=1, stream=stream).astype(np.float64) for layer in (0, 1))
-        assert found.values[1, 5] == pytest.approx(np.mean(jensenshannon(a, b, axis=1) ** 2), abs=2e-9)
+        assert_close(found.values[1, 5], np.mean(jensenshannon(a, b, axis=1) ** 2), relative=2e-9)
         assert 0 <= found.values.min() <= found.values.max() <= np.log(2)
 
 
 def test_points_of_the_plane_come_back() -> None:
     points = np.random.default_rng(0).normal(size=(9, 2))
     found, share = plane(squareform(pdist(points)))
-    np.testing.assert_allclose(pdist(found), pdist(points), rtol=1e-9)
+    assert_close(pdist(found), pdist(points), relative=1e-9)
     assert share == pytest.approx(1)
     assert (found[np.abs(found).argmax(axis=0), [0, 1]] > 0).all()
 
@@ -60,7 +61,7 @@ def test_the_plane_keeps_a_share_of_more_dimensions() -> None:
     cube = np.array(np.meshgrid([0, 3], [0, 2], [0, 1])).reshape(3, -1).T.astype(float)
     found, share = plane(cdist(cube, cube))
     assert share == pytest.approx((9 + 4) / (9 + 4 + 1))  # variances along the sides
-    np.testing.assert_allclose(sorted(np.abs(found[:, 0]).round(9)), [1.5] * 8)
+    assert_close(sorted(np.abs(found[:, 0]).round(9)), [1.5] * 8, relative=1e-6)
 
 
 @pytest.mark.parametrize("heads", [1, 2, 3])
@@ -82,13 +83,13 @@ def test_heads_of_two_models_of_one_tokenizer_token_by_token(minilm: LoadedModel
     found = between(a, b)
     assert found.values.shape == (72, 8)
     p, q = (trace.attention(layer=1, head=3).astype(np.float64) for trace in (a, b))
-    assert found.values[15, 7] == pytest.approx(np.mean(jensenshannon(p, q, axis=1) ** 2), abs=2e-9)
+    assert_close(found.values[15, 7], np.mean(jensenshannon(p, q, axis=1) ** 2), relative=2e-9)
 
 
 def test_heads_of_a_recording_and_of_itself(minilm: LoadedModel) -> None:
     a = record(minilm, TEXT)
     found = between(a, a)
-    np.testing.assert_allclose(found.values, measure(a, stream="encoder").values, atol=1e-9)
+    assert_close(found.values, measure(a, stream="encoder").values, relative=1e-9)
     assert found.a == found.b
     assert found.a[19] == (1, 7, 0)
     assert (found.queries, found.of) == (13, 13)
@@ -112,7 +113,7 @@ def test_heads_of_two_tokenizers_word_by_word(minilm: LoadedModel, shipped: Ship
     assert (found.queries, found.of) == (len(groups[0]),) * 2
     for row, column in ((0, 0), (19, 7), (71, 23)):
         p, q = rows(a, groups[0], found.a[row][:2]), rows(b, groups[1], found.b[column][:2])
-        assert found.values[row, column] == pytest.approx(np.mean(jensenshannon(p, q, axis=1) ** 2), abs=1e-7)
+        assert_close(found.values[row, column], np.mean(jensenshannon(p, q, axis=1) ** 2), relative=1e-6)
 
 
 def test_the_matches_are_the_smallest_of_each_row(minilm: LoadedModel, shipped: Shipped) -> None:
@@ -136,7 +137,7 @@ def test_more_work_than_allowed_between_two_models(minilm: LoadedModel, shipped:
     p, q = a.attention(layer=0, head=0).astype(np.float64), b.attention(layer=3, head=5).astype(np.float64)
     rows = np.unique(np.linspace(0, keys - 1, 4).round().astype(int))
     expected = np.mean(jensenshannon(p[rows], q[rows], axis=1) ** 2)
-    assert whole[0].values[0, 23] == pytest.approx(expected, abs=2e-9)
+    assert_close(whole[0].values[0, 23], expected, relative=2e-9)
 
 
 def test_a_text_that_one_model_read_in_part_is_compared_by_what_both_read(
@@ -149,7 +150,7 @@ def test_a_text_that_one_model_read_in_part_is_compared_by_what_both_read(
     p = a.attention(layer=2, head=1)[:, [*range(127), len(a.tokens) - 1]][[*range(127), len(a.tokens) - 1]]
     p = p.astype(np.float64) / p.sum(axis=1, keepdims=True, dtype=np.float64)
     q = b.attention(layer=0, head=4).astype(np.float64)
-    assert found.values[25, 4] == pytest.approx(np.mean(jensenshannon(p, q, axis=1) ** 2), abs=1e-7)
+    assert_close(found.values[25, 4], np.mean(jensenshannon(p, q, axis=1) ** 2), relative=1e-6)
 
 
 def test_two_texts_and_two_streams_are_a_sentence(minilm: LoadedModel) -> None:

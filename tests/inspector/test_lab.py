@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from inspector import lab
+from inspector import lab_results as read
 from inspector.plots import lab as draw
-from inspector.readings import lab as read
 from inspector.wording.english import lab as words
 from models.training.lab import LabReport, Result, Trial
 from models.training.tiny.depth import LayerState

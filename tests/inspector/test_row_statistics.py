@@ -14,6 +14,7 @@ from inspector import Trace, record, row_statistics
 from inspector.maps import Arrangement, Groups, arrange
 from models import LoadedModel
 from models.attention import attend_rows, row_blocks
+from tests.closeness import assert_close
 from tests.inspector.probe.families import CAPTURED, save
 
 TEXT, TARGET = "the cat sat on the log because it was", "the log sat on it"
@@ -38,7 +39,7 @@ def test_scores_told_are_the_softmaxs_input(trace: Trace) -> None:
         assert told.keys == len(site.keys)
         seen = weights > 0
         again = np.log(weights, where=seen, out=np.zeros_like(weights)) + np.array(told.offset)[:, None]
-        np.testing.assert_allclose(again[seen], scores[seen], atol=2e-6, rtol=2e-6)
+        assert_close(again[seen], scores[seen], relative=2e-6)
         assert (scores[~seen] == -np.inf).all()
 
 
@@ -48,7 +49,7 @@ def test_entropy_is_torchs(trace: Trace) -> None:
         told = row_statistics.of_head(trace, arrange(trace, stream=site.stream), **where)
         weights = torch.tensor(trace.attention(**where), dtype=torch.float64)
         expected = torch.special.entr(weights).sum(dim=-1).numpy()
-        np.testing.assert_allclose(told.entropy, expected, atol=1e-12)
+        assert_close(told.entropy, expected, relative=1e-12)
 
 
 def test_rows_are_whole_where_a_part_is_shown(minilm: LoadedModel) -> None:

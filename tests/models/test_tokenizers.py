@@ -42,6 +42,17 @@ def test_what_does_not_fit_is_said(minilm: LoadedModel) -> None:
     assert minilm.encode("word " * 510).cut is None
 
 
+@pytest.mark.parametrize(("pair", "most", "added"), [(None, 1, 2), (None, 2, 2), ("It ran.", 2, 3), ("It ran.", 3, 3)])
+def test_where_no_token_of_a_text_is_left_this_is_said(
+    minilm: LoadedModel, pair: str | None, most: int, added: int
+) -> None:
+    """The tokenizer leaves a text whole that it cannot cut."""
+    total = 5 if pair is None else 9
+    with pytest.raises(ValueError, match=rf"^None of the {total} tokens .* at most {most}, .* adds {added} of its own"):
+        encode(minilm.tokenizer, "The cat sat", text_pair=pair, max_tokens=most)
+    assert encode(minilm.tokenizer, "The cat sat", text_pair=pair, max_tokens=added + 1).special.count(False) == 1
+
+
 def test_a_hundred_thousand_characters(minilm: LoadedModel) -> None:
     encoding = minilm.encode("word " * 20_000)
     assert len(encoding) == 512

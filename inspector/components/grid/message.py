@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from inspector.components.pack import BUDGET, Colours, pack, quantise, stops
 from inspector.plots import theme
 from inspector.plots.theme import Scale
+from inspector.text import bits, number
 from inspector.trace.pooling import pool
 
 if TYPE_CHECKING:
@@ -169,8 +170,8 @@ def importance_bytes(
     for row in measured.itertuples():
         value = float(getattr(row, by))
         levels[row.layer, row.head] = 0.5 + value / most / 2 if signed else value / most
-        more = "" if np.isnan(row.surprise) else f", {theme.bits(row.surprise)}"
-        notes[row.layer][row.head] = f"without it 1 − cosine {theme.number(row.moved)}{more}"
+        more = "" if np.isnan(row.surprise) else f", {bits(row.surprise)}"
+        notes[row.layer][row.head] = f"without it 1 − cosine {number(row.moved)}{more}"
     return grid_bytes(
         np.rint(255 * levels).astype(np.uint8)[..., None, None],
         tokens=1,

@@ -21,6 +21,7 @@ from inspector.costs.counted.rows import Row
 from inspector.costs.counted.subject import NoCacheError, Subject
 from inspector.costs.counted.tracing import Product
 from models.attention import Stream
+from models.huggingface.block_sparse import longest_in_full
 from models.loaded import Shape
 from models.transformer.config import TransformerConfig
 
@@ -136,7 +137,7 @@ class Counted:
 
     def _is_of_pairs(self, row: Row) -> bool:
         """Tell a row that costs the same for every pair of a query and a key, and nothing else."""
-        if self.formula is None or self.formula.basis.windows or self.formula.basis.chunk:
+        if self.formula is None or self.formula.basis != Basis(self.formula.basis.lengths, self.formula.basis.degree):
             return False
         square = {"encoder": "n²", "decoder": "m²" if len(self.terms) > 3 else "n²", "cross": "nm"}[row.stream]
         used = {term for term, factor in zip(self.terms, self.formula.rows[row], strict=True) if factor}
@@ -146,7 +147,8 @@ class Counted:
     def terms(self) -> tuple[str, ...]:
         """The names of the coefficients: ("1", "n", "n²"), of an encoder-decoder ("1", "n", "m", "n²", "nm", "m²").
 
-        A window of w adds min(n, w), a padding to multiples of c adds ⌈n/c⌉.
+        A window of w adds min(n, w), a padding to multiples of c adds ⌈n/c⌉. Where longer texts are computed by other
+        code than short ones, each has its terms: ("1 (n ≤ 704)", ..., "1 (n > 704)", ...).
         """
         return self.formula.basis.terms if self.formula else ()
 
@@ -292,6 +294,15 @@ class _Model:
     def _stages(self, plain: Basis) -> Iterator[tuple[list[Lengths], list[Basis]]]:
         """Lengths to count and the bases to try on them: first no window, then each that the configuration names."""
         a, b, c, d = _FITTED
+        if switch := longest_in_full(self.config):
+            size = self.config.block_size
+            past = (1, 2, size, size + 1, 2 * size + 3, 3 * size, switch + 5, 2 * switch)
+            texts = [*_FITTED, switch - size, switch - 1, switch, *(switch + tokens for tokens in past)]
+            switched: list[Lengths] = [(n,) for n in texts]
+            if plain.lengths == 2:
+                switched = [*((n, b) for n in texts), *((n, a) for n in texts[::2]), *((n, c) for n in texts[::4])]
+            yield switched, [Basis(plain.lengths, plain.degree, chunk=size, switch=switch)]
+            return
         if self.local:
             self.count((b,) * plain.lengths, step=plain.degree == 1)
         local = [number for number in self.local if not self._loops or number < _LONGEST_LOOP]

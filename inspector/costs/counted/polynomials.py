@@ -18,12 +18,14 @@ class Basis:
     """The terms of a polynomial: products of at most `degree` variables.
 
     windows: lengths w, each of which adds the variable min(n, w); chunk: a length c that adds ceil(n / c), 0 for none.
+    switch: the longest n of a first polynomial, beyond which a second holds; 0 for one polynomial.
     """
 
     lengths: int = 1
     degree: int = 2
     windows: tuple[int, ...] = ()
     chunk: int = 0
+    switch: int = 0
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -38,13 +40,20 @@ class Basis:
     @property
     def terms(self) -> tuple[str, ...]:
         """The names of the terms, such as ("1", "n", "n²")."""
-        return tuple(_name(term) for term in self._terms(self.variables))
+        names = [_name(term) for term in self._terms(self.variables)]
+        if not self.switch:
+            return tuple(names)
+        return tuple(f"{name} (n {side} {self.switch:,})" for side in "≤>" for name in names)
 
     def values(self, lengths: Lengths) -> tuple[int, ...]:
         """Each term at these lengths."""
         numbers = [*lengths, *(min(length, window) for length in lengths for window in self.windows)]
         numbers += [-(-lengths[0] // self.chunk)] if self.chunk else []
-        return tuple(prod(term) for term in self._terms(numbers))
+        values = [prod(term) for term in self._terms(numbers)]
+        if not self.switch:
+            return tuple(values)
+        none = [0] * len(values)
+        return (*values, *none) if lengths[0] <= self.switch else (*none, *values)
 
     def _terms(self, variables: Sequence[Any]) -> list[tuple[Any, ...]]:
         return [term for degree in range(self.degree + 1) for term in combinations_with_replacement(variables, degree)]

@@ -18,7 +18,7 @@ from inspector.costs.counted.shown import Shown
 from models.huggingface.skeleton import Answers
 
 _aten = torch.ops.aten
-_NUMBERS = ("layer_idx", "layer_id", "layer_number", "layer_index", "idx", "block_idx", "index")
+_NUMBERS = ("layer_idx", "layer_id", "layer_number", "layer_index", "idx", "block_idx", "index", "layer_num", "seed")
 _BIASED = {_aten.addmm, _aten.baddbmm}
 _CONVOLUTIONS = {_aten.convolution, _aten._convolution, _aten.convolution_overrideable}
 
@@ -145,7 +145,7 @@ class Network:
                 settings = tuple(
                     (key, value)
                     for key, value in sorted(vars(part).items())
-                    if isinstance(value, bool | int | float | str | tuple | None)
+                    if isinstance(value, bool | int | str | tuple | None)  # a float shapes no product
                     and key not in _NUMBERS
                     and _plain(value)
                 )

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from inspector.atlas.distribution import Distribution
+from inspector.atlas.reading.distribution import Distribution
 from inspector.plots import theme
 from inspector.plots.atlas.relations import arrow
 from inspector.plots.atlas.units import root_ticks, written

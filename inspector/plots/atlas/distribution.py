@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 
-from inspector.atlas.distribution import Distribution
+from inspector.atlas.reading.distribution import Distribution
 from inspector.plots import theme
 from inspector.plots.atlas.units import root_ticks, written
 from inspector.plots.theme import Mode

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from inspector import text
 from inspector.atlas.measures import Unit
-from inspector.plots import theme
 
 _STEPS = (1.0, 2.0, 5.0)
 
@@ -11,7 +11,7 @@ _STEPS = (1.0, 2.0, 5.0)
 def written(value: float, unit: Unit) -> str:
     """Write a value with its unit: "31 %", "2.05 nats"; shares under 10 % with two digits, and none below 0.01 %."""
     if unit != "share":
-        return f"{theme.number(value)} {unit}"
+        return f"{text.number(value)} {unit}"
     percent = 100 * value
     if 99.95 <= percent < 100 or percent >= 10:
         return f"{min(percent, 99.9):.1f} %" if 99.5 <= percent < 100 else f"{percent:.0f} %"

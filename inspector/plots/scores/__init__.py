@@ -1,8 +1,8 @@
-"""The figures of the page Scores: heads, score functions, the scale in theory, gradients, tokens left out.
+"""The figures of the page Scores that are drawn by hand: one head, score functions, gradients, tokens left out.
 
 ```python
 from inspector.plots.scores import heads
 
-heads.quantiles(inspector.scores.distribution(trace, layer=3, head=7))  # plotly Figure
+heads.quantiles(inspector.scores.distribution(trace.record_of_head(3, 7, "encoder")))  # plotly Figure
 ```
 """

@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 
 from inspector.plots import theme
 from inspector.plots.theme import Mode
+from inspector.text import quantity
 
 if TYPE_CHECKING:
     from inspector.costs.score_functions import Function
@@ -37,7 +38,7 @@ def bars(table: pd.DataFrame, amount: Amount, *, names: Mapping[Function, str], 
             y=[names[function] for function in table["function"]],
             orientation="h",
             marker={"color": [theme.HEADS[mode][_COLOURS[function]] for function in table["function"]]},
-            text=[theme.quantity(value, unit) for value in values],
+            text=[quantity(value, unit) for value in values],
             textposition="outside",
             cliponaxis=False,
             textfont={"size": 13, "color": theme.TEXT[mode]},

@@ -1,12 +1,9 @@
-"""Scores of one head as figures: q . k beside the normal distribution, its quantiles, a spectrum, the keys' lengths."""
+"""Scores of one head as figures: q . k beside the normal distribution, and its quantiles."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
 import numpy as np
 import plotly.graph_objects as go
-from numpy.typing import NDArray
 
 from inspector.plots import theme
 from inspector.plots.theme import Mode
@@ -76,50 +73,5 @@ def quantiles(found: Distribution, *, mode: Mode = "light") -> go.Figure:
         xaxis={"title": {"text": "normal quantile"}},
         yaxis={"title": {"text": "quantile of q · k (standard deviations)"}},
         legend=theme.LEGEND_ABOVE,
-        height=_HEIGHT,
-    )
-
-
-def spectrum(spectra: Mapping[str, NDArray[np.float64]], *, mode: Mode = "light") -> go.Figure:
-    """Draw singular values by their place, a line for each of one or two products, by name."""
-    figure = go.Figure()
-    colours = (theme.PART[mode]["q"], theme.PART[mode]["ffn"])
-    for (name, values), colour, dash in zip(spectra.items(), colours, ("solid", "dash"), strict=False):
-        figure.add_scatter(
-            x=np.arange(1, len(values) + 1),
-            y=values,
-            mode="lines+markers",
-            name=theme.literal(name),
-            line={"color": colour, "width": 2, "dash": dash},
-            marker={"size": 5},
-            hovertemplate="singular value %{x}<br>%{y:.3g}<extra></extra>",
-        )
-    return figure.update_layout(
-        template=theme.template(mode),
-        title_text="Singular values of W<sub>Q</sub>W<sub>K</sub>ᵀ",
-        xaxis={"title": {"text": "singular value, the largest first"}},
-        yaxis={"title": {"text": "size"}, "rangemode": "tozero"},
-        legend=theme.LEGEND_ABOVE,
-        showlegend=len(spectra) > 1,
-        height=_HEIGHT,
-    )
-
-
-def lengths(tokens: Sequence[str], values: NDArray[np.float64], *, mode: Mode = "light") -> go.Figure:
-    """Draw the length of each token's key, [T]."""
-    figure = go.Figure(
-        go.Bar(
-            x=np.arange(len(tokens)),
-            y=values,
-            marker_color=theme.PART[mode]["k"],
-            customdata=theme.token_names(tokens),
-            hovertemplate="%{customdata}<br>|k| %{y:.3g}<extra></extra>",
-        )
-    )
-    return figure.update_layout(
-        template=theme.template(mode),
-        title_text="Length of each token's key",
-        xaxis=theme.token_axis(tokens, title="key"),
-        yaxis={"title": {"text": "|k|"}, "rangemode": "tozero"},
         height=_HEIGHT,
     )

@@ -1,4 +1,4 @@
-"""Tokens left out: what each changes, and a head's attention to them beside it, as ranks."""
+"""Tokens left out: what each changes beside a head's attention to them, as ranks."""
 
 from __future__ import annotations
 
@@ -9,25 +9,9 @@ import plotly.graph_objects as go
 
 from inspector.plots import theme
 from inspector.plots.theme import Mode
+from inspector.text import cut, signed, visible
 
 _NAMED = 40  # points with the token beside them; of a longer text the tokens are named on hover
-
-
-def changes(tokens: Sequence[str], values: Sequence[float], *, title: str, mode: Mode = "light") -> go.Figure:
-    """Draw a bar for each token that was left out, in the text's order; title: of the axis, with its unit."""
-    drawn = go.Bar(
-        x=theme.token_names(tokens),
-        y=list(values),
-        marker={"color": theme.PART[mode]["prediction"]},
-        hovertemplate="%{x}<br>%{y:.3g}<extra></extra>",
-    )
-    return go.Figure(drawn).update_layout(
-        template=theme.template(mode),
-        title_text="What each token's absence changes",
-        xaxis=theme.token_axis(tokens, title="token left out"),
-        yaxis={"title": {"text": title}, "rangemode": "tozero"},
-        height=300,
-    )
 
 
 def ranks(
@@ -44,7 +28,7 @@ def ranks(
     Spearman's rho is the correlation of these two ranks: 1 on the rising diagonal, -1 on the falling one.
     """
     x, y = (pd.Series(one, dtype=float).rank() for one in (attention, values))
-    names = [theme.literal(theme.cut(theme.visible(token))) for token in tokens]
+    names = [theme.literal(cut(visible(token))) for token in tokens]
     last = len(tokens)
     figure = go.Figure()
     figure.add_scatter(
@@ -70,7 +54,7 @@ def ranks(
     axis = {"range": [1 - margin, last + margin]}
     return figure.update_layout(
         template=theme.template(mode),
-        title={"text": f"{head}: attention and change", "subtitle": {"text": f"Spearman's ρ = {theme.signed(rho)}"}},
+        title={"text": f"{head}: attention and change", "subtitle": {"text": f"Spearman's ρ = {signed(rho)}"}},
         xaxis={**axis, "title": {"text": "rank by attention (1 = least)"}},
         yaxis={**axis, "title": {"text": "rank by change (1 = least)"}},
         showlegend=False,

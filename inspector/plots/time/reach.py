@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 
 from inspector.plots import theme
 from inspector.plots.theme import Mode
+from inspector.text import number
 
 _SHADES = (4, 7, 11)  # of theme.SEQUENTIAL, from the first layer shown to the last
 _DASHES = ("solid", "dash", "dot")
@@ -37,7 +38,7 @@ def by_distance(table: pd.DataFrame, *, layers: Sequence[int], mode: Mode = "lig
             line={"color": theme.SEQUENTIAL[mode][shade], "dash": dash if few else "solid", "width": 2.5 if few else 1},
             marker={"size": 6},
             customdata=list(zip(rows["position"], map(theme.literal, rows["token"]), strict=True)),
-            text=[theme.number(value) for value in rows["norm"]],
+            text=[number(value) for value in rows["norm"]],
             hovertemplate=f"%{{customdata[0]}} %{{customdata[1]}}<br>distance %{{x}}, layer {layer}<br>%{{text}}"
             "<extra></extra>",
         )
@@ -72,7 +73,7 @@ def by_way(table: pd.DataFrame, names: Mapping[str, str], *, mode: Mode = "light
             name=names[str(way)],
             line={"color": colours[str(way)], "dash": dash, "width": 2.5},
             marker={"size": 7},
-            text=[theme.number(value) for value in rows["norm"]],
+            text=[number(value) for value in rows["norm"]],
             hovertemplate=f"x entering layer %{{x}}<br>{names[str(way)]} %{{text}}<extra></extra>",
         )
     return figure.update_layout(

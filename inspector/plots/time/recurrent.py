@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from inspector.distance import Kind
 from inspector.plots import theme
 from inspector.plots.theme import Mode
+from inspector.text import number
 
 FLOOR = 1e-40  # where the axis ends at the latest; what is smaller, or 0, is drawn on its edge
 _LINES: dict[Kind, tuple[int | None, str]] = {
@@ -52,7 +53,7 @@ def by_distance(
             mode="lines",
             name=names[kind],
             customdata=rows["step"],
-            text=[theme.number(value) for value in norm],
+            text=[number(value) for value in norm],
             **shared,
         )
         if not seen.all():
@@ -66,7 +67,7 @@ def by_distance(
                 cliponaxis=False,
                 showlegend=False,
                 customdata=hidden["step"],
-                text=[theme.number(value) for value in hidden["norm"]],
+                text=[number(value) for value in hidden["norm"]],
                 legendgroup=kind,
                 hovertemplate=hover,
             )

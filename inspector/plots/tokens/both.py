@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from inspector.plots import theme
 from inspector.plots.theme import Mode
+from inspector.text import signed, visible
 
 _LONGEST = 42  # characters of a sentence beside its bar
 
@@ -17,7 +18,7 @@ _LONGEST = 42  # characters of a sentence beside its bar
 def similarities(sentences: Sequence[str], cosines: NDArray[np.float64], *, mode: Mode = "light") -> go.Figure:
     """Draw the cosine of each sentence with the text as bars, the nearest on top and solid."""
     order = np.argsort(-cosines, kind="stable")
-    names = [theme.visible(sentences[at]) for at in order]
+    names = [visible(sentences[at]) for at in order]
     shown = [name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…" for name in names]
     values = cosines[order]
     bars = go.Bar(
@@ -28,7 +29,7 @@ def similarities(sentences: Sequence[str], cosines: NDArray[np.float64], *, mode
             "color": theme.PART[mode]["attention"],
             "opacity": [1.0 if not at else 0.5 for at in range(len(names))],
         },
-        text=[f"{theme.literal(name)}  {theme.signed(value)}" for name, value in zip(shown, values, strict=True)],
+        text=[f"{theme.literal(name)}  {signed(value)}" for name, value in zip(shown, values, strict=True)],
         textposition="none",
         customdata=[theme.literal(name) for name in names],
         hovertemplate="%{customdata}<br>cosine %{x:.3~g}<extra></extra>",
@@ -39,7 +40,7 @@ def similarities(sentences: Sequence[str], cosines: NDArray[np.float64], *, mode
             x=0,
             xref="paper",
             y=row - 0.43,
-            text=f"{theme.literal(name)} <b>{theme.signed(float(value))}</b>",
+            text=f"{theme.literal(name)} <b>{signed(float(value))}</b>",
             showarrow=False,
             xanchor="left",
             yanchor="middle",

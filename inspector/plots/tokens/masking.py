@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 from inspector.masked_lm import Chosen, Drawn
 from inspector.plots import theme
 from inspector.plots.theme import Mode
+from inspector.text import number, visible
 
 MOST = 60  # tokens that are drawn
 _LINES = ("text", "reads", "guesses", "")
@@ -93,7 +94,7 @@ def _faded(colour: str, share: float) -> str:
 
 
 def _cut(token: str) -> str:
-    shown = theme.visible(token)
+    shown = visible(token)
     return theme.literal(shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}…")
 
 
@@ -101,10 +102,10 @@ def _told(token: str, one: Chosen | None) -> str:
     """Write what hovering over a token tells."""
     if one is None:
         return f"{theme.literal(token)}<br>not chosen: nothing is predicted here"
-    guesses = [f"{theme.literal(name)} {theme.number(p)}" for name, p in one.guess.top]
+    guesses = [f"{theme.literal(name)} {number(p)}" for name, p in one.guess.top]
     return (
         f"{theme.literal(token)}, read as {theme.literal(one.read)}: rank {one.guess.rank:,}, "
-        f"p {theme.number(one.guess.probability)}<br>{', '.join(guesses[:3])}<br>{', '.join(guesses[3:])}"
+        f"p {number(one.guess.probability)}<br>{', '.join(guesses[:3])}<br>{', '.join(guesses[3:])}"
     )
 
 

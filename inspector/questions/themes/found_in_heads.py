@@ -555,6 +555,7 @@ def _largest(subject: Subject, *names: str) -> Measured:
             "This text has no such tokens; add some, such as a comma and a full stop.",
             "该文本没有这样的 token；请加上一些，例如逗号和句号。",
         )
+    found = {name: float(np.nan_to_num(value)) for name, value in found.items()}  # a mask hides the token after
     named = {
         "previous": Both("the token before", "前一个 token"),
         "next": Both("the token after", "后一个 token"),
@@ -583,8 +584,9 @@ NEIGHBOURS = Question(
         "next": Quantity(Both("weight on the token after, largest of heads", "给后一个 token 的权重，最大的头"), "%"),
     },
     setting=Both(
-        "All heads of self-attention, mean over the text's tokens. Most is meant as one half, as in the paper.",
-        "自注意力的所有头，对文本各 token 取均值。“大部分”按论文指一半以上。",
+        "All heads of self-attention, mean over the tokens that have such a neighbour. Most is meant as one half, as "
+        "in the paper.",
+        "自注意力的所有头，对有这种邻居的各 token 取均值。“大部分”按论文指一半以上。",
     ),
     because=Both(
         "Neighbours tell most about a word, and positions make them easy to find. A causal mask hides the token after.",

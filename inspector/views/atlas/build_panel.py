@@ -3,37 +3,40 @@
 from __future__ import annotations
 
 import re
-import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from inspector import atlas
 from inspector.atlas import Text, corpus, library
 from inspector.atlas.estimate import Estimate, estimate
-from inspector.views.server import process_settings
-from inspector.views.shell import measuring, session, widgets
-from inspector.wording.english import atlas as words
+from inspector.text import plain
+from inspector.views.server import process_settings, queue
+from inspector.views.shell import atlas_keys, measuring, session
+from inspector.wording import atlas as words
 from models import LoadedModel
-from models.formatting import format_bytes
+
+if TYPE_CHECKING:
+    from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 KINDS = ("txt", "tsv", "conllu", "jsonl", "parquet")
-MOST_TEXTS = 5_000
 MOST_BYTES = 20 * 10**6  # of a file
-MOST_CHARACTERS = 500_000  # of texts that are typed
+BUDGET = corpus.Budget(texts=5_000, characters=500_000)
+MOST_MINUTES = 15  # of a build, as it is estimated; the Lab trains as long
 MOST_KEPT = 5 * 10**9  # bytes of all atlases that are kept
 _BLOCK = 64  # texts: a Stop waits for one block
 _NAME = re.compile(r"[\w][\w .-]{0,39}")
 _LABELS = measuring.Labels(
-    start="Build",
-    again="Build again",
+    start=words.START,
+    again=words.AGAIN,
     running=words.building,
     stopped=lambda done, total, kept: words.stopped(done, total),
-    failed="Cannot be built",
-    work="Building an atlas",
-    instead="Choose another model or other texts.",
+    failed=words.FAILED,
+    work=words.WORK,
+    instead=words.INSTEAD,
     icon=":material/map:",
 )
 
@@ -44,77 +47,102 @@ def show(loaded: LoadedModel) -> None:
     if folder is None:
         st.caption(words.NO_BUILDING)
         return
-    st.markdown(words.BUILD.format(folder=widgets.plain(str(folder)), texts=MOST_TEXTS, size=format_bytes(MOST_BYTES)))
-    typed = st.text_area("Texts, one a line", key="atlas_texts", height=140, max_chars=MOST_CHARACTERS)
+    st.markdown(words.build(BUDGET, size=MOST_BYTES, by_key=atlas_keys.held() is not None))
+    typed = st.text_area(words.TYPED, key="atlas_texts", height=140, max_chars=BUDGET.characters)
     file = st.file_uploader(
-        "Or a file", type=list(KINDS), key="atlas_file", max_upload_size=MOST_BYTES // 10**6, width=420
+        words.FILE, type=list(KINDS), key="atlas_file", max_upload_size=MOST_BYTES // 10**6, width=420
     )
-    name = st.text_input("Name", key="atlas_name", value="my texts", max_chars=40, width=260)
+    name = st.text_input(words.NAME, key="atlas_name", value=words.MY_TEXTS, max_chars=40, width=260).strip()
     if file is None and not typed.strip():
         st.caption(words.NOTHING_TO_BUILD)
         _own(folder)
         return
     try:
-        texts = _texts(typed) if file is None else _file(file.name, file.getvalue())
+        texts = _typed(typed) if file is None else _uploaded(file)
         if not _NAME.fullmatch(name):
-            raise ValueError("the name of an atlas has 1 to 40 letters, digits, blanks, dots and dashes")
+            raise ValueError(words.NO_SUCH_NAME)
         of = loaded.card.id, hash(texts)
-        expected = session.cached(("atlas estimate", *of), lambda: _alone(lambda: estimate(loaded, texts)))
+        expected = session.cached(("atlas estimate", *of), lambda: _estimated(loaded, texts))
+        if expected.seconds > MOST_MINUTES * 60:
+            raise ValueError(words.too_long(expected, minutes=MOST_MINUTES))
     except ValueError as error:
-        session.show_problem(str(error), what="Cannot be built")
+        session.show_problem(str(error), what=words.FAILED)
         _own(folder)
         return
-    _build(loaded, texts, folder / name.strip(), name=name.strip(), expected=expected, known=(name, *of))
+    _build(loaded, texts, folder, name=name, expected=expected, known=(name, *of))
     _own(folder)
 
 
-def _texts(typed: str) -> tuple[Text, ...]:
-    return _limited(list(corpus.read(line for line in typed.splitlines() if line.strip())))
+def _typed(typed: str) -> tuple[Text, ...]:
+    return tuple(corpus.read((line for line in typed.splitlines() if line.strip()), budget=BUDGET))
 
 
-def _file(name: str, content: bytes) -> tuple[Text, ...]:
+def _uploaded(file: UploadedFile) -> tuple[Text, ...]:
+    """Read an uploaded file once, in the reader's turn; what was wrong with it is known from then on, too."""
+    known: tuple[str, tuple[Text, ...] | str] = st.session_state.get("atlas_read", ("", ()))
+    if known[0] != file.file_id:
+        with queue.turn(words.READING):
+            try:
+                known = file.file_id, _read(file)
+            except ValueError as error:
+                known = file.file_id, str(error)
+        st.session_state["atlas_read"] = known
+    if isinstance(known[1], str):
+        raise ValueError(known[1])
+    return known[1]
+
+
+def _read(file: UploadedFile) -> tuple[Text, ...]:
     """Read an uploaded file as a corpus; it is written down for as long as it is read."""
+    if file.size > MOST_BYTES:
+        raise ValueError(words.file_too_large(file.name[:100], size=file.size, most=MOST_BYTES))
     with TemporaryDirectory() as folder:
-        path = Path(folder) / f"upload{Path(name).suffix.lower()}"
-        path.write_bytes(content)
+        path = Path(folder) / f"upload{Path(file.name).suffix.lower()}"
+        path.write_bytes(file.getbuffer())
         try:
-            return _limited(list(_first(path)))
+            return tuple(corpus.read(path, budget=BUDGET))
         except ValueError as error:
-            raise ValueError(str(error).replace(str(path), Path(name).name)) from error
+            raise ValueError(str(error).replace(str(path), Path(file.name).name[:100])) from error
 
 
-def _first(path: Path) -> Sequence[Text]:
-    return [text for text, _ in zip(corpus.read(path), range(MOST_TEXTS + 1), strict=False)]
-
-
-def _limited(texts: list[Text]) -> tuple[Text, ...]:
-    if len(texts) > MOST_TEXTS:
-        raise ValueError(
-            f"there are more than {MOST_TEXTS:,} texts, the most that are measured here; python -m inspector.atlas "
-            "build takes any number"
-        )
-    return tuple(texts)
+def _estimated(loaded: LoadedModel, texts: tuple[Text, ...]) -> Estimate:
+    with queue.turn(words.ESTIMATING):
+        return _alone(lambda: estimate(loaded, texts))
 
 
 def _build(
-    loaded: LoadedModel, texts: tuple[Text, ...], out: Path, *, name: str, expected: Estimate, known: tuple[object, ...]
+    loaded: LoadedModel,
+    texts: tuple[Text, ...],
+    folder: Path,
+    *,
+    name: str,
+    expected: Estimate,
+    known: tuple[object, ...],
 ) -> None:
-    taken = sum(path.stat().st_size for path in out.parent.rglob("*") if path.is_file()) if out.parent.is_dir() else 0
-    if taken + expected.nbytes > MOST_KEPT:
-        session.show_problem(
-            f"the atlases that are kept take {format_bytes(taken)}, and this one {format_bytes(expected.nbytes)} more; "
-            f"at most {format_bytes(MOST_KEPT)} are kept. Remove one",
-            what="Cannot be built",
-        )
-        return
-
-    def work(watch: measuring.Watch, keep: Callable[[bool], object]) -> bool:
-        made = _alone(lambda: atlas.build(loaded, texts, out=out, name=name, block_texts=_BLOCK, on_progress=watch))
-        return made is not None
+    def work(watch: measuring.Watch, keep: Callable[[str], object]) -> str:
+        title, out = library.place(folder, loaded, texts, name=name, keys=atlas_keys.held())
+        taken = library.nbytes(folder, without=out)
+        if taken + expected.nbytes > MOST_KEPT:
+            raise ValueError(words.too_large(expected, taken=taken, most=MOST_KEPT))
+        atlas_keys.take(out.name)  # before the work: who stops it goes on with it
+        try:
+            _alone(lambda: atlas.build(loaded, texts, out=out, name=title, block_texts=_BLOCK, on_progress=watch))
+        except (ValueError, OSError) as error:
+            if not library.is_begun(out):  # what was measured since the removal is nobody's
+                library.remove(folder, out.name)
+                raise ValueError(words.REMOVED_MEANWHILE) from error
+            raise ValueError(library.without_path(error, out)) from error
+        st.session_state["atlas_built"] = out.name
+        return out.name
 
     about = words.estimated(len(texts), expected)
-    if measuring.run(work, known=("atlas", *known), key="atlas_build", about=about, labels=_LABELS):
-        st.success(words.built(name), icon=":material/check:")
+    id = measuring.run(work, known=("atlas", *known), key="atlas_build", about=about, labels=_LABELS)
+    if st.session_state.pop("atlas_built", None) is not None and id is not None:
+        atlas_keys.open_atlas(id)
+        st.rerun()
+    if id is not None and library.is_begun(folder / id):
+        by_key = atlas_keys.held() is not None
+        st.success(words.built(library.name_of(folder / id), by_key=by_key), icon=":material/check:")
 
 
 def _alone(work: Callable[[], measuring.Result]) -> measuring.Result:
@@ -126,10 +154,13 @@ def _alone(work: Callable[[], measuring.Result]) -> measuring.Result:
 
 
 def _own(folder: Path) -> None:
-    """List what is kept, of every model and finished or not, each with a button that removes it."""
-    for own in library.folders(folder):
+    """List what the reader may remove, of every model and finished or not; a button asks before it does."""
+    for own in library.folders(folder, keys=atlas_keys.held()):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(widgets.plain(words.kept(own.name, own.atlas)), width="content")
-            if st.button("Remove", key=f"remove {own.name}", icon=":material/delete:"):
-                shutil.rmtree(folder / own.name, ignore_errors=True)  # another reader may have been first
-                st.rerun()
+            st.markdown(plain(words.kept(own.name, own.atlas)), width="content")
+            with st.popover(words.REMOVE, icon=":material/delete:", key=f"ask {own.id}"):
+                st.markdown(plain(words.removing(own.name)))
+                if st.button(words.REMOVE_FOR_GOOD, key=f"remove {own.id}", icon=":material/delete:"):
+                    library.remove(folder, own.id)
+                    atlas_keys.close_atlas(own.id)
+                    st.rerun()

@@ -11,6 +11,7 @@ from inspector.components.grid import Options, grid_bytes, roles
 from inspector.plots import theme
 from inspector.views.components.grid import grid
 from inspector.views.shell import link, session, site_words
+from inspector.wording import attention as said
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,21 +57,14 @@ def draw(
             data, top = session.cached((trace.key, "grid message", stream, shown, scale, options, selected), make)
         grid(data, key="grid-view", on_open=on_open, on_options=_keep)
     if shown.is_long:
-        st.caption(
-            f"Each cell is the largest weight of its tile. All share one colour scale, from 0 to {top:g}"
-            f"{' by square root' if scale == 'sqrt' else ''}: of a long text the weights are small. "
-            "The 1 cell in 100 that is over it has the last colour."
-        )
+        st.caption(said.tiles_read(top=top, root=scale == "sqrt"))
 
 
 def explain(sites: Sequence[AttentionSite]) -> None:
     """Say how the grid is read and walked."""
-    st.caption(
-        "Rows are layers, columns heads; each picture is one map. Click one, or walk with the arrow keys and open "
-        "with Enter; [ and ] open the head before and after. In the open head a click pins a token."
-    )
-    if said := site_words.rows(sites):
-        st.caption(said)
+    st.caption(said.GRID_READ)
+    if rows := site_words.rows(sites):
+        st.caption(rows)
 
 
 def options(trace: Trace, measures: pd.DataFrame, *, stream: str) -> Options:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,9 +15,12 @@ import streamlit as st
 
 from inspector import export
 from inspector.export import python
-from inspector.plots import attention, matrices, raster, vector
+from inspector.plots import attention, matrices, raster
+from inspector.trace import file as trace_file
 from inspector.views.figures import menu
 from inspector.views.shell import downloads, recording_notes, session, site_words, widgets
+from inspector.wording import attention as said
+from inspector.wording import shell
 from models.formatting import layer_name
 
 if TYPE_CHECKING:
@@ -54,22 +57,22 @@ def open_head(
     window = _tokens(shown) if whole.is_long else None
     as_recorded = kind.name == "weights" and not mean
     what = mean or attention.title(site.layer, head, stream, call=site.call)
-    title, mode = f"{trace.model}: {what.lower()}", session.mode()
+    title = f"{trace.model}: {what.lower()}"
     title += "" if kind.name == "weights" else f", {kind.quantity}"
     title += recording_notes.weights(trace.model)
     title += "" if len(queries) == len(trace.read_by(stream).tokens) else ", a part, or tokens hidden or merged"
 
-    def picture(draw: Callable[..., T]) -> T:
-        look = {
-            "queries": queries,
-            "keys": keys,
-            "title": title,
-            "mode": mode,
-            "scale": scale,
-            "quantity": kind.quantity,
-            "diverging": kind.signed,
-        }
-        return draw(values, **look)
+    def picture(mode: Mode) -> Scene:
+        return matrices.picture(
+            values,
+            queries=queries,
+            keys=keys,
+            title=title,
+            quantity=kind.quantity,
+            diverging=kind.signed,
+            scale=scale,
+            mode=mode,
+        )
 
     def of_head(mode: Mode) -> Scene:
         return matrices.slide(
@@ -96,6 +99,11 @@ def open_head(
             mode=mode,
         )
 
+    labels = menu.Labels(
+        png_help="The map as you see it",
+        svg_help="The map as you see it, sharp at any size",
+        csv_help=f"{kind.title} as you see them, to the last digit",
+    )
     with st.container(horizontal=True, horizontal_alignment="right", gap="small"):
         menu.slide_button("Slide", of_head, name=name, key="head")
         if kind.name == "weights":
@@ -103,18 +111,9 @@ def open_head(
                 "Slide of all heads", of_all, name=f"{trace.model.replace('/', '-')}-{stream}", key="grid"
             )
         saved = st.popover("Save", icon=":material/download:", type=widgets.quiet_button(), key="head-save")
+    with saved:
+        menu.files(name, picture, labels=labels, csv=partial(_csv, values, queries, keys))
     with saved, st.container(horizontal=True, gap="small"):
-        downloads.button(f"{name}.png", lambda: picture(raster.png), "The map as you see it")
-        downloads.button(
-            f"{name}.svg",
-            lambda: picture(vector.svg).encode(),
-            "The map as you see it, sharp at any size",
-        )
-        downloads.button(
-            f"{name}.csv",
-            partial(_csv, values, queries, keys),
-            f"{kind.title} as you see them, to the last digit",
-        )
         downloads.button(
             f"{name}.npz",
             lambda: downloads.npz({"values": values, "queries": np.array(queries), "keys": np.array(keys)}),
@@ -145,11 +144,11 @@ def open_head(
         )
     with saved:
         if as_recorded:
-            st.caption("The same numbers without the page:")
+            st.caption(shell.WITHOUT_PAGE)
             part = _groups(whole, shown) if whole.is_long else None
             lines = python.lines(trace, whole, layer=site.layer, head=head, stream=stream, call=site.call, window=part)
             widgets.python(lines)
-        st.caption("This view as a link; a text over 1,000 characters is not in it:")
+        st.caption(said.VIEW_LINK)
         st.code(_link(), language=None, wrap_lines=True)
 
 
@@ -181,5 +180,5 @@ def _csv(weights: Array, queries: Sequence[str], keys: Sequence[str]) -> bytes:
 def _saved(trace: Trace) -> bytes:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "trace.npz"
-        trace.save(path)
+        trace_file.save(trace, path)
         return path.read_bytes()

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from inspector.plots.theme import visible
-from inspector.readings import find
-from inspector.readings.links import named
+from inspector import head_search as find
+from inspector.text import named, visible
 from inspector.views.attention import reading
-from inspector.wording.english import find as said
-from inspector.wording.english.phrases import percent
+from inspector.wording import find as said
+from inspector.wording import phrases
 
 if TYPE_CHECKING:
     from inspector.trace import AttentionSite, Trace
@@ -64,7 +63,7 @@ def draw(
             label_visibility="collapsed",
         )
         if wish is None:
-            st.caption("A click opens the head that does it most on this text.")
+            st.caption(said.CLICK)
             return
         if wish == LINK:
             with st.container(horizontal=True):
@@ -76,7 +75,7 @@ def draw(
             st.markdown(said.best(found[0], wish))
         with st.container(gap="xsmall"):
             for one in found[:SHOWN]:
-                fits = said.fits(one, wish) if wish != LINK else percent(one.share)
+                fits = said.fits(one, wish) if wish != LINK else phrases.percent(one.share)
                 at = opened(one)
                 st.button(
                     f"{said.head(one)}: {fits}",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from inspector.views.shell import link
+from inspector.wording import attention as words
 
 if TYPE_CHECKING:
     from inspector.trace import AttentionSite
@@ -42,13 +43,13 @@ def choose(sites: Sequence[AttentionSite], *, row: int, number: int, kind: Quant
             selection_mode="multi",
             key="heads",
             bind=link.bind_several("heads", options=range(count)),
-            help=f"Heads of this layer: the heatmap shows their mean. Without a choice head {number} stands alone.",
+            help=words.heads_help(number=number),
         )
         every = st.toggle(
             "All layers",
             key="layers",
             bind=link.bind_switch("layers"),
-            help="The mean over all layers. Training aligns no heads: a number means nothing across layers.",
+            help=words.LAYERS_HELP,
         )
         few = 2 <= len(chosen) <= IN_COLOURS and not every
         colours = st.toggle(
@@ -56,7 +57,7 @@ def choose(sites: Sequence[AttentionSite], *, row: int, number: int, kind: Quant
             key="colours",
             bind=link.bind_switch("colours"),
             disabled=not few,
-            help=f"Each head's lines in a colour of its own, 2 to {IN_COLOURS} heads of one layer.",
+            help=words.colours_help(most=IN_COLOURS),
         )
     heads = sorted(chosen) or [number]
     rows = range(len(sites)) if every else [row]

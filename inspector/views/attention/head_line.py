@@ -6,7 +6,9 @@ from collections.abc import Iterable
 
 import streamlit as st
 
+from inspector.text import plain
 from inspector.views.shell import widgets
+from inspector.wording import attention as said
 
 OTHER = "other"  # a head that does no one thing; the sentence over the page says what it does
 Number = tuple[str, str, str]
@@ -19,7 +21,7 @@ def draw(title: str, numbers: Iterable[Number] = (), *, whole: bool = False) -> 
     whole: some tokens are hidden or merged, and the numbers describe the whole map.
     """
     numbers = [one for one in numbers if one[1] != OTHER]
-    st.markdown(f"**{widgets.plain(title)}**", width="content")
+    st.markdown(f"**{plain(title)}**", width="content")
     if numbers:
-        about = "These numbers are of the whole map, with nothing hidden or merged.\n\n" if whole else ""
+        about = said.WHOLE_MAP if whole else ""
         widgets.numbers(numbers, of=", of the whole map" if whole else "", about=about)

@@ -19,6 +19,7 @@ from inspector.views.attention import downloads, head_choice, quantities
 from inspector.views.components.head import Choice, Pan, Step, head
 from inspector.views.figures import chart
 from inspector.views.shell import link, session, site_words, widgets
+from inspector.wording import attention as said
 
 if TYPE_CHECKING:
     from inspector.trace import Array, AttentionSite, Trace
@@ -165,10 +166,7 @@ def _handed_over(inspected: session.Inspected, keys: maps.Groups, *, site: Atten
         key="handed-over",
         name=f"{inspected.trace.model.replace('/', '-')}-{site_words.in_file(site)}-head{number}-handed-over",
     )
-    st.caption(
-        r"What each key hands over in this head: $\|v_j W_O\|$, the length that a weight of 1 would move, in the unit "
-        "of the residual stream."
-    )
+    st.caption(said.HANDS_OVER)
 
 
 def window(whole: maps.Arrangement, *, stream: str) -> Window:

@@ -24,7 +24,7 @@ from inspector.views.attention import (
 )
 from inspector.views.components.head import Choice, Step
 from inspector.views.shell import boundary, link, open_site, recording_notes, sentence, session, site_words, widgets
-from inspector.wording.english import attention as said
+from inspector.wording import attention as said
 from models import checkpoints
 from models.training import history
 
@@ -158,7 +158,7 @@ def explorer() -> None:
     why.draw(inspected, site=site, number=number, query=pinned[-1] if pinned else None, key=key)
     st.caption(quantities.differs(kind, trace, site=site))
     if kind.name != "weights" and (options.words or options.renormalise):
-        st.caption(f"Tokens stand alone, and no row is renormalised: a {kind.quantity} is no share to add up.")
+        st.caption(said.no_share(quantity=kind.quantity))
     explain()
 
 
@@ -167,13 +167,11 @@ with place:
         explorer()
     else:
         st.fragment(boundary.part(explorer))()
-    with st.expander(
-        "More: how the grid is read, and what every head does in numbers", key="more", on_change="rerun"
-    ) as more:
+    with st.expander(said.MORE, key="more", on_change="rerun") as more:
         all_heads.explain(sites)
         if more.open:  # a closed table would bring a megabyte of scripts, and the pictures would wait for them
             widgets.table(measures, name="heads", height=420)
         if trace.model in history.names(checkpoints.FOLDER):
             training = Path(__file__).parents[1] / "training" / "page.py"
             learned = {"run": trace.model}
-            st.page_link(training, label="How these heads became what they are", query_params=learned)
+            st.page_link(training, label=said.BECAME, query_params=learned)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from inspector.plots import theme
 from inspector.views.shell import session, widgets
+from inspector.wording import attention as said
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,41 +42,36 @@ class Quantity:
 QUANTITIES = {
     kind.name: kind
     for kind in (
-        Quantity("weights", "Weights", "weight", "What share of its attention a query gives to each key."),
+        Quantity("weights", "Weights", "weight", said.WEIGHTS),
         Quantity(
             "scores",
             "Scores",
             "score",
-            "What goes into the softmax, in nats: one more makes a weight e = 2.72 times as large. They compare within "
-            "a row alone, and small weights are still told apart. Masked cells have none.",
-            alone="Scores compare within a row of one head alone: their mean over heads means nothing. Choose weights.",
+            said.SCORES,
+            alone=said.SCORES_ALONE,
             signed=True,
         ),
         Quantity(
             "norm-weighted",
             "Norm-weighted",
             "norm",
-            "A weight says what share is taken, the norm how much that is: a key that hands over next to nothing "
-            "fades, whatever its weight (Kobayashi et al. 2020).",
-            alone="Vectors of several heads add up, their lengths do not: their mean says nothing. Choose weights.",
+            said.NORM_WEIGHTED,
+            alone=said.NORMS_ALONE,
         ),
         Quantity(
             "rollout",
             "Rollout from a token",
             "share",
-            "From the pinned token: a map is one head of one layer; rollout follows one token back through all of "
-            "them, to the tokens that its last state came from (Abnar & Zuidema 2020).",
-            alone="Rollout already takes the mean over all heads of every layer. Choose weights to see several heads.",
+            said.ROLLOUT,
+            alone=said.ROLLOUT_ALONE,
         ),
     )
 }
 
 
 OF_A_SIGMOID = {
-    "weights": "How open a key is to a query, from 0 to 1: a sigmoid of its score alone; a row need not sum to 1. What "
-    "is said of shares of attention, and of entropy, is of each row divided by its sum.",
-    "scores": "What goes into the sigmoid: its log-odds. Each weight follows from its own score, so scores compare "
-    "across rows too. Masked cells have none.",
+    "weights": said.SIGMOID_WEIGHTS,
+    "scores": said.SIGMOID_SCORES,
 }
 """Quantities in other words, where a sigmoid makes the weights."""
 
@@ -106,10 +101,7 @@ def reader(
 
         loaded = inspected.loaded
         if loaded is None:
-            raise ValueError(
-                f"The model {trace.model!r} of this saved trace is not at hand, and how much a head hands over is read "
-                "off its output projection. Choose weights or scores."
-            )
+            raise ValueError(said.no_projection(model=trace.model))
         projections = find(loaded)
         return lambda rows: flow.norm_weighted(
             trace, projections, layer=site.layer, head=number, stream=site.stream, call=site.call, queries=rows
@@ -133,17 +125,10 @@ def caption(kind: Quantity, trace: Trace, values: Array, *, site: AttentionSite)
 
     finite = values[np.isfinite(values)]
     if kind.name == "norm-weighted":
-        return (
-            rf"$\|A_{{ij}}\,v_j W_O\|$: the length of what query $i$ (row) takes from key $j$ (column), in the unit of "
-            rf"the residual stream; at most {theme.number(finite.max())} here. A weight times a vector's length: rows "
-            "do not sum to 1."
-        )
+        return said.norms_read(top=finite.max())
     masked = "" if len(finite) == values.size else " Grey cells are masked."
     written = formula(trace.record_of(site.layer, site.stream, call=site.call))
-    return (
-        f"$S = {written}$: row = query, column = key, in nats, from "
-        f"{theme.signed(finite.min())} to {theme.signed(finite.max())} here; indigo above zero, amber below.{masked}"
-    )
+    return said.scores_read(low=finite.min(), high=finite.max(), written=written, masked=masked)
 
 
 def differs(kind: Quantity, trace: Trace, *, site: AttentionSite) -> str:

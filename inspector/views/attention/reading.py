@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from inspector import head_roles as read
+from inspector import head_search as find
 from inspector import heads
-from inspector.readings import attention as read
-from inspector.readings import find
 from inspector.views.shell import session
 
 if TYPE_CHECKING:

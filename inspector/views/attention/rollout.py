@@ -11,6 +11,7 @@ from inspector import flow, maps
 from inspector.export import python
 from inspector.views.figures import matrix
 from inspector.views.shell import session, widgets
+from inspector.wording import attention as said
 from models.formatting import layer_name
 
 if TYPE_CHECKING:
@@ -55,13 +56,9 @@ def draw(trace: Trace, shown: maps.Arrangement, *, stream: str, token: int, scal
     )
 
     def explain() -> None:
-        st.caption(
-            r"Row $l$ = $e_{token}\,A'_{L-1} \cdots A'_l$ with $A' = \frac{1}{2}I + \frac{1}{2}\mathrm{mean}_h A_h$: "
-            "half of a state is taken to stay (Abnar & Zuidema 2020). A row sums to 1 over all tokens, no unit; the "
-            "top row is the token alone. Pin another query in a map, or choose it under Why this weight."
-        )
+        st.caption(said.ROLLOUT_READ)
         if layers != [layer_name(number) for number in range(len(layers))]:
-            st.caption("Only attention is followed: what layers of another kind mix between tokens is left out.")
+            st.caption(said.ATTENTION_ALONE)
 
     return explain
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from inspector.heads import END_TOKENS, START_TOKENS
-from inspector.wording.english import atlas as said
+from inspector.wording import atlas as said
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def draw(inspected: Inspected, numbers: pd.Series[float], *, site: AttentionSite, head: int) -> None:
     """Say by what the head is most unusual on this text; nothing where no atlas of the model is at hand."""
-    from inspector.atlas.standing import most_unusual
+    from inspector.atlas.reading.standing import most_unusual
 
     shelf = _shelf(inspected)
     if shelf is None or not shelf.atlases:
@@ -36,8 +36,10 @@ def draw(inspected: Inspected, numbers: pd.Series[float], *, site: AttentionSite
 
 def _shelf(inspected: Inspected) -> Shelf | None:
     from inspector.atlas import library
+    from inspector.views.shell import atlas_keys
 
-    if inspected.model is None or not library.any_of(inspected.model):  # without an atlas no model is loaded again
+    held = atlas_keys.held()
+    if inspected.model is None or not library.any_of(inspected.model, keys=held):  # else a model may be loaded again
         return None
     loaded = inspected.loaded
-    return None if loaded is None else library.of(loaded)
+    return None if loaded is None else library.of(loaded, keys=held)

@@ -9,6 +9,7 @@ import streamlit as st
 
 from inspector import maps
 from inspector.views.shell import link, session, widgets
+from inspector.wording import attention as wording
 
 if TYPE_CHECKING:
     from inspector.plots.theme import Scale
@@ -48,7 +49,7 @@ def choose(*, long: bool) -> ViewOptions:
             key="renormalise",
             bind=link.bind_switch("renormalise"),
             disabled=not hide,
-            help="Divide each row by what is left after hiding, so that it sums to 1 again.",
+            help=wording.RENORMALISE_HELP,
         )
         words = st.toggle("Merge word pieces", key="words", bind=link.bind_switch("words"))
         return ViewOptions(hide, renormalise, words, widgets.colour_scale(long=long))

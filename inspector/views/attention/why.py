@@ -9,10 +9,11 @@ import numpy as np
 import streamlit as st
 
 from inspector.export import python, spreadsheet
-from inspector.plots import theme
+from inspector.text import number, signed, visible
 from inspector.views.components.steps import Shown, steps
 from inspector.views.figures import chart, menu
 from inspector.views.shell import link, session, site_words, widgets
+from inspector.wording import attention as said
 
 if TYPE_CHECKING:
     from inspector.explain import Explanation, Step
@@ -22,11 +23,8 @@ if TYPE_CHECKING:
     from inspector.views.shell.session import Inspected
 
 MOST_KEYS = 24  # keys whose steps are drawn
-TURNED = "q and k are recorded after RoPE: both are already turned by the angle of their position (Su et al. 2021)."
-NOT_SEEN = (
-    "This model computes its attention by itself and shows its scores alone, so q and k are not known: only the "
-    "softmax can be rebuilt. Its dot products, scale, mask and whatever it adds are all in the score."
-)
+TURNED = said.TURNED
+NOT_SEEN = said.NOT_SEEN
 
 
 def draw(inspected: Inspected, *, site: AttentionSite, number: int, query: int | None, key: int | None) -> None:
@@ -39,7 +37,7 @@ def draw(inspected: Inspected, *, site: AttentionSite, number: int, query: int |
         "Why this weight",
         key="why",
         bind=link.bind_switch("why"),
-        help="One cell rebuilt: query and key, their products, scale, bias, mask, softmax.",
+        help=said.WHY_HELP,
     )
     if not shown:
         return
@@ -99,7 +97,7 @@ def _choice(trace: Trace, *, stream: str, query: int, key: int) -> None:
 
     with st.container(horizontal=True, vertical_alignment="bottom"):
         for label, tokens, follow in (("Query", site.queries, choose_query), ("Key", site.keys, choose_key)):
-            names = [f"{position} {theme.visible(token)}" for position, token in enumerate(tokens)]
+            names = [f"{position} {visible(token)}" for position, token in enumerate(tokens)]
             st.selectbox(
                 label,
                 range(len(tokens)),
@@ -150,17 +148,17 @@ def _steps(cell: Explanation) -> None:
 
     keys = draw_cell.seen_keys(cell, most=MOST_KEYS)
     count = len(cell.row[-1])
-    left_out = f"The {len(keys)} of {count} keys with the largest weights are shown." if len(keys) < count else ""
+    left_out = said.keys_shown(shown=len(keys), count=count) if len(keys) < count else ""
     way: list[Shown] = []
     for at in draw_cell.seen_steps(cell):
         step, numbers = cell.steps[at], cell.row[at][keys]
         way.append(
             {
                 "formula": draw_cell.formula(cell, step),
-                "value": theme.signed(step.value),
+                "value": signed(step.value),
                 "meaning": _meaning(cell, step),
                 "numbers": [float(number) if np.isfinite(number) else None for number in numbers],
-                "told": ["masked" if np.isneginf(number) else theme.signed(float(number)) for number in numbers],
+                "told": ["masked" if np.isneginf(number) else signed(float(number)) for number in numbers],
             }
         )
     site = cell.site
@@ -188,22 +186,21 @@ def _files(trace: Trace, cell: Explanation, *, name: str) -> None:
 
 def _meaning(cell: Explanation, step: Step) -> str:
     """Say what a step does, with its exact number."""
-    by = "" if step.operand is None else theme.signed(step.operand)
+    by = "" if step.operand is None else signed(step.operand)
     width = len(cell.products)
-    share = "the share of the query's attention" if cell.normalised else "the weight, which is no share of a row"
-    scale = f"Divided by the root of the width, d_k = {width}: else the scores of wide vectors grow and the softmax "
+    share = said.SHARE if cell.normalised else said.NO_SHARE
+    scale = said.divided(width=width)
     meaning = {
-        "dot product": f"How well query and key match: the sum of {width} products. {cell.note}",
-        "score": "What goes into the softmax, as the model made it.",
-        "scale": f"{scale}takes one key alone." if cell.divides else "The scale of this model's scores.",
-        "soft-cap": f"{by} tanh(s / {by}) keeps scores within ±{by} (Gemma 2).",
+        "dot product": said.dot_product(width=width, note=cell.note),
+        "score": said.AS_MADE,
+        "scale": f"{scale}takes one key alone." if cell.divides else said.OWN_SCALE,
+        "soft-cap": said.soft_cap(by=by),
         "bias": f"{cell.bias}.",
-        "logarithm": "Linear attention divides this product by the row's sum; the softmax of its logarithm is that.",
-        "keys": f"Less the log of n, the {cell.seen} keys that the query sees: weights then start near 1 / n "
-        "(Ramapuram et al. 2024).",
-        "mask": f"The key is {cell.hidden}.",
+        "logarithm": said.LINEAR,
+        "keys": said.log_of_keys(keys=cell.seen),
+        "mask": said.masked_key(why=cell.hidden),
         "normaliser": _normaliser(cell),
-        "weight": f"e to that: {share}. Rank {cell.rank} of {cell.seen} keys that it sees.",
+        "weight": said.weight_of(share=share, rank=cell.rank, seen=cell.seen),
     }[step.name]
     exact = f"{step.value:.9g}".replace("-", "−")
     return f"{meaning.strip()} Exactly {exact}."
@@ -211,29 +208,26 @@ def _meaning(cell: Explanation, step: Step) -> str:
 
 def _normaliser(cell: Explanation) -> str:
     if not cell.normalised:
-        return "Less the log of 1 + e to the score: a sigmoid, of this key alone, so the weights of a row need no sum."
-    beside = "" if cell.sink is None else f" and {theme.signed(cell.sink)} of what is no key of the text (a sink)"
-    return (
-        f"Less the log of the sum of e to the score over the {cell.seen} keys that the query sees{beside}: with it "
-        "the weights of the row add up to 1."
-    )
+        return said.SIGMOID_NORMALISER
+    beside = "" if cell.sink is None else f" and {signed(cell.sink)} of what is no key of the text (a sink)"
+    return said.normaliser(keys=cell.seen, beside=beside)
 
 
 def _verdict(cell: Explanation) -> None:
     """Say if the rebuilt number equals the recorded number, and give the key's rank in its row."""
     if not cell.holds:
-        more = f" It was also given {', '.join(cell.more)}." if cell.more else ""
+        more = said.also_given(more=", ".join(cell.more)) if cell.more else ""
         session.show_problem(
-            f"Rebuilt {cell.weight:.6g}, recorded {cell.recorded:.6g}: this model's attention has more to it than the "
-            f"steps above, so they do not explain this weight.{more}",
-            what="Not rebuilt",
+            said.not_rebuilt(rebuilt=cell.weight, recorded=cell.recorded, more=more),
+            what=said.NOT_REBUILT,
         )
         return
     st.caption(
-        f"Rebuilt from q and k alone: {cell.weight:.7g}; in the map: {cell.recorded:.7g}; they differ by "
-        f"{abs(cell.difference):.1g}. Rank {cell.rank} of {cell.seen} in its row."
+        said.rebuilt(
+            weight=cell.weight, recorded=cell.recorded, apart=abs(cell.difference), rank=cell.rank, seen=cell.seen
+        )
         if cell.hidden is None
-        else f"The query does not see this key: it is {cell.hidden}. The map holds {cell.recorded:.7g}."
+        else said.unseen(why=cell.hidden, recorded=cell.recorded)
     )
 
 
@@ -255,9 +249,8 @@ def _dimensions(cell: Explanation, *, turned: str) -> None:
     named = ", ".join(str(dimension) for dimension in enough[:5])
     sentences = [
         cell.note,
-        f"Products above zero add up to {theme.signed(above)}, those below to {theme.signed(below)}.",
-        f"{len(enough)} of {len(cell.products)} dimensions make 80 % of the dot product, the largest first: {named}"
-        f"{' …' if len(enough) > 5 else ''}.",
+        said.products(above=signed(above), below=signed(below)),
+        said.carriers(of=len(cell.products), count=len(enough), named=named),
         turned,
     ]
     st.caption(" ".join(sentence for sentence in sentences if sentence))
@@ -274,14 +267,14 @@ def _turned(inspected: Inspected, stream: str) -> str:
     except ValueError:
         loaded = None
     if loaded is None:
-        return "In a model with RoPE, q and k are already turned by the angle of their position."
+        return said.IN_ROPE
     return TURNED if rotates(loaded.config) else ""
 
 
 def _tables(cell: Explanation, *, name: str) -> None:
     from inspector import explain
 
-    with st.expander("This cell as tables"):
+    with st.expander(said.CELL_TABLES):
         widgets.table(explain.way(cell), name=f"{name}-steps")
         if len(cell.products):
             widgets.table(explain.dimensions(cell), name=f"{name}-dimensions", height=240)
@@ -291,6 +284,6 @@ def _tex(value: float) -> str:
     """A number as mathematics is set: 1.23e-07 as a power of ten, and what is masked as minus infinity."""
     if np.isinf(value):
         return r"-\infty"
-    digits, _, power = theme.number(value).partition("e")
+    digits, _, power = number(value).partition("e")
     digits = digits.replace(",", r"{,}")
     return rf"{digits} \cdot 10^{{{int(power)}}}" if power else digits

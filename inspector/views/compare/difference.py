@@ -8,16 +8,15 @@ from itertools import permutations
 
 import streamlit as st
 
-from inspector import alignment, compare, maps
+from inspector import alignment, compare, maps, pairs
 from inspector.alignment import Common, Number, Pairing
 from inspector.components.head import Beside, HeadMessage, Linked
-from inspector.plots import theme
-from inspector.readings import compare as readings
+from inspector.text import number, plain
 from inspector.trace import Array
 from inspector.views.compare.panels import Panel
 from inspector.views.components.head import head
 from inspector.views.shell import link, session, widgets
-from inspector.wording.english import compare as wording
+from inspector.wording import compare as wording
 
 Numbers = tuple[tuple[Number, ...], tuple[Number, ...]]
 MOST_NAMES = 8  # words named as not aligned
@@ -41,10 +40,10 @@ class Found:
     @property
     def sentence(self) -> str:
         """The page's sentence: how far the two maps differ, and where most."""
-        read = readings.pair(*self.maps, queries=self.apart.queries, keys=self.apart.keys)
+        read = pairs.pair(*self.maps, queries=self.apart.queries, keys=self.apart.keys)
         one = self.a.model == self.b.model
         a, b = (
-            f"{side.name} ({side.place})" if one else f"{side.name} ({widgets.plain(side.model)}, {side.place})"
+            f"{side.name} ({side.place})" if one else f"{side.name} ({plain(side.model)}, {side.place})"
             for side in (self.a, self.b)
         )
         return wording.pair(read, a=a, b=b)
@@ -107,60 +106,52 @@ def explain(found: Found | str) -> None:
         return
     a, b, apart = found.a.name, found.b.name, found.apart
     widgets.numbers(_told(apart, found.pairing.keys, a=a, b=b))
-    end = theme.number(apart.largest)
-    colours = (
-        f"$A_{{{a}}} - A_{{{b}}}$, no unit: indigo where {a} attends more, amber where {b} does, from −{end} to {end}."
-        if apart.largest
-        else f"$A_{{{a}}} - A_{{{b}}} = 0$ everywhere: the two maps are equal."
-    )
+    end = number(apart.largest)
+    colours = wording.colours(a=a, b=b, end=end) if apart.largest else wording.equal(a=a, b=b)
     st.caption(f"{_alignment(found.pairing.keys, a, b)} {colours}")
 
 
 def _told(apart: compare.Difference, keys: Common, *, a: str, b: str) -> list[tuple[str, str, str]]:
-    change = theme.number(apart.entropy_change).replace("-", "−")
+    change = number(apart.entropy_change).replace("-", "−")
     sign = "+" if apart.entropy_change > 0 else ""
     return [
         (
             f"Shared {keys.unit}",
             f"{len(keys.a.labels)}",
-            f"Keys that both have; {len(keys.alone[0])} are in {a} alone and {len(keys.alone[1])} in {b} alone",
+            wording.shared_about(alone_a=len(keys.alone[0]), alone_b=len(keys.alone[1]), a=a, b=b),
         ),
         (
             "Divergence",
-            f"{theme.number(apart.jensen_shannon)} nats",
-            "Jensen-Shannon divergence of the rows over the shared keys, mean over queries; 0 to ln 2 = 0.693",
+            f"{number(apart.jensen_shannon)} nats",
+            wording.DIVERGENCE_ABOUT,
         ),
         (
             "Rank correlation",
-            theme.number(apart.spearman).replace("-", "−"),
-            "Spearman's rank correlation of the cells of each row, mean over queries, −1 to 1; equal "
-            "weights share their mean rank",
+            number(apart.spearman).replace("-", "−"),
+            wording.RANK_ABOUT,
         ),
         (
             "Entropy change",
             f"{sign}{change} nats",
-            f"Entropy -Σ A ln A of {a} less that of {b}, mean over queries: above 0 {a} looks more broadly",
+            wording.entropy_about(a=a, b=b),
         ),
-        ("Largest", theme.number(apart.largest), "Largest difference of two weights, without its sign"),
+        ("Largest", number(apart.largest), wording.LARGEST_ABOUT),
     ]
 
 
 def _alignment(keys: Common, a: str, b: str) -> str:
     """Say how many tokens or words were aligned, and which were not."""
     if keys.unit == "words":
-        begin = (
-            f"Two tokenizers cut the text in two ways, so its words are compared, {len(keys.a.labels)} of them: to a "
-            "word the sum over its pieces, from a word the mean (Clark et al. 2019, 4.1)."
-        )
+        begin = wording.words_compared(count=len(keys.a.labels))
     else:
-        begin = f"{len(keys.a.labels)} {'groups' if _merged(keys) else 'tokens'} are compared, matched by name."
+        begin = wording.tokens_compared(count=len(keys.a.labels), merged=_merged(keys))
     rest = [
-        f"Only in {name}: {', '.join(map(widgets.plain, alone[:MOST_NAMES]))}"
+        f"Only in {name}: {', '.join(map(plain, alone[:MOST_NAMES]))}"
         + (f" and {len(alone) - MOST_NAMES} more." if len(alone) > MOST_NAMES else ".")
         for name, alone in zip((a, b), keys.alone, strict=True)
         if alone
     ]
-    return " ".join([begin, *(rest or ["Nothing is left over."])])
+    return " ".join([begin, *(rest or [wording.NOTHING_LEFT])])
 
 
 def _merged(keys: Common) -> bool:

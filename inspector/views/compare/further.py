@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
+from inspector import text
 from inspector.components.grid import grid_bytes, roles
 from inspector.export import python, spreadsheet
 from inspector.plots import matrices, theme
@@ -19,6 +20,7 @@ from inspector.views.compare.panels import Panel, open_in
 from inspector.views.components.grid import grid
 from inspector.views.figures import menu
 from inspector.views.shell import link, session, widgets
+from inspector.wording import compare as wording
 
 ALIKE, PLANE, STRIPS = "Which heads are alike", "All heads on a plane", "Across layers and heads"
 
@@ -68,11 +70,7 @@ def _strips(panels: Sequence[Panel], scale: theme.Scale) -> None:
         names=[panel.site.name],
     )
     grid(within, key="strip-heads", on_open=lambda _, head: open_row(row, head))
-    st.caption(
-        f"Above, head {number} of every layer; below, every head of {panel.site.name}. Each picture is one map, from "
-        f"0 to {theme.number(top)}, no unit; click one to open it in panel {panel.name}. A head's number means nothing "
-        "across layers: training does not align heads."
-    )
+    st.caption(wording.strips_read(top=text.number(top), layer=panel.site.name, panel=panel.name, number=number))
     _files(panel, pictures, top=top, scale=scale, number=number, measures=measures)
 
 

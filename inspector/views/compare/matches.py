@@ -9,16 +9,15 @@ from itertools import combinations
 import pandas as pd
 import streamlit as st
 
-from inspector import alignment, head_distances
+from inspector import alignment, head_distances, pairs
 from inspector.export import python
 from inspector.head_distances import CrossDistances, HeadDistances, HeadPlace
 from inspector.plots import head_distances as draw
-from inspector.plots import theme
-from inspector.readings import compare as readings
+from inspector.text import number, plain
 from inspector.views.compare.panels import Panel, assign, key, open_in
 from inspector.views.figures import chart, matrix
 from inspector.views.shell import session, widgets
-from inspector.wording.english import compare as wording
+from inspector.wording import compare as wording
 from models.formatting import layer_name
 
 MAP = "map-of-heads"
@@ -34,14 +33,12 @@ def section(panels: Sequence[Panel]) -> None:
         found = _among(a) if same else _between(a, b)
     sides = (found.places, found.places) if isinstance(found, HeadDistances) else (list(found.a), list(found.b))
     if same and len(sides[0]) < 2:
-        st.caption("This model has one head, so there is nothing to compare it with.")
+        st.caption(wording.ONE_HEAD)
         return
     named = [panel.model for panel in (a, b)]
     if not same and named[0] == named[1]:
         named = [a.name, b.name]
-    st.subheader(
-        wording.heads(readings.heads(found), a=widgets.plain(named[0]), b=widgets.plain(named[1])), anchor=False
-    )
+    st.subheader(wording.heads(pairs.heads(found), a=plain(named[0]), b=plain(named[1])), anchor=False)
     into = (a.name, a.name if b.name == a.name else b.name)
     left, right = st.columns([3, 2], gap="medium")
     with left:
@@ -55,7 +52,7 @@ def section(panels: Sequence[Panel]) -> None:
             ),
             row_title=named[0],
             column_title=named[1],
-            quantity="distance in nats",
+            quantity=wording.DISTANCE,
             numbered="neither",
             name="heads",
             key="heads-matrix",
@@ -66,7 +63,7 @@ def section(panels: Sequence[Panel]) -> None:
         _best(panels, into, found, names=(named[0], named[1]))
     st.caption(_caption(found))
     if refused:
-        st.caption(f"Not every two panels can be matched: {refused}.")
+        st.caption(wording.unmatched(why=refused))
 
 
 def plane(a: Panel, b: Panel) -> None:
@@ -87,10 +84,7 @@ def plane(a: Panel, b: Panel) -> None:
         table=table.assign(label=list(measures["label"]), x=points[:, 0], y=points[:, 1]),
         on_pick=_open_point,
     )
-    st.caption(
-        "Each point is a head of panel A, near those that attend alike (Clark et al. 2019, figure 6): classical "
-        f"scaling of these distances, of which the plane keeps {share:.0%}. Click one to open it in panel A."
-    )
+    st.caption(wording.plane_read(share=share))
 
 
 # --- distances ---------------------------------------------------------------------------------------------------
@@ -131,14 +125,8 @@ def _between(a: Panel, b: Panel) -> CrossDistances:
 
 
 def _caption(found: HeadDistances | CrossDistances) -> str:
-    rows = "all queries" if found.queries == found.of else f"{found.queries} of {found.of:,} queries, evenly spaced"
-    return (
-        "The Jensen-Shannon divergence of every two heads, "
-        r"$H(\frac{p+q}{2}) - \frac{H(p)+H(q)}{2}$ with $p$ and $q$ their rows and $H$ the entropy in nats, mean over "
-        f"{rows}; 0 to ln 2 = 0.693. Clark et al. 2019, section 6, take the sum over rows: this times "
-        f"{found.queries}. Rows and columns are heads, layer by layer. Click a cell to open its pair, or walk with the "
-        "arrow keys and open with Enter."
-    )
+    rows = wording.which_rows(queries=found.queries, of=found.of)
+    return wording.distances_read(queries=found.queries, rows=rows)
 
 
 def _python(a: Panel, b: Panel, *, same: bool) -> str:
@@ -155,19 +143,19 @@ def _best(
 ) -> None:
     """The best matches, each as a button that opens the pair."""
     pairs = head_distances.matches(found).query("mutual").head(NAMED)
-    whose = "" if names[0] == names[1] else f", {widgets.plain(names[0])} and {widgets.plain(names[1])}"
-    st.markdown(f"**Best matches{whose}**: each is the nearest of the other.")
+    whose = "" if names[0] == names[1] else f", {plain(names[0])} and {plain(names[1])}"
+    st.markdown(wording.best_matches(whose=whose))
     with st.container(gap="xsmall"):
         for place, match in enumerate(pairs.itertuples()):
             a = (int(match.a_layer), int(match.a_head), int(match.a_call))
             b = (int(match.b_layer), int(match.b_head), int(match.b_call))
             st.button(
-                f"{_name(a)} and {_name(b)}: {theme.number(match.distance)} nats",
+                f"{_name(a)} and {_name(b)}: {number(match.distance)} nats",
                 key=f"match-{place}",
                 on_click=partial(_open_pair, panels, into, a, b),
                 type="tertiary",
             )
-    st.caption("A click opens the two heads above.")
+    st.caption(wording.CLICK_OPENS)
 
 
 def _name(place: HeadPlace) -> str:

@@ -7,9 +7,10 @@ from pathlib import Path
 import streamlit as st
 
 from inspector import alignment
-from inspector.plots import theme
+from inspector.text import number
 from inspector.views.compare import difference, downloads, further, panels
 from inspector.views.shell import link, sentence, session
+from inspector.wording import compare as wording
 
 link.parameters("panels", *(panels.key(name, "model") for name in panels.NAMES))
 inspected = session.inspected(notes_weights=False)
@@ -55,15 +56,8 @@ with maps[-1]:
     difference.draw(found, numbers=numbers[shown.index(a)], lines=options.lines, beside=of_difference)
 
 difference.explain(found)
-reach = (
-    "each from 0 to its own largest weight"
-    if options.own_scale
-    else f"all from 0 to {theme.number(top)}, the largest weight"
-)
-st.caption(
-    f"{panels.formula(shown)} Row = query, column = key, no unit; {reach}. What you point at in one panel "
-    "lights up in the others."
-)
+reach = wording.reach(own=options.own_scale, top=number(top))
+st.caption(wording.panels_read(formula=panels.formula(shown), reach=reach))
 if any(panel.is_long for panel in shown):
     st.caption(panels.LONG)
 downloads.draw(shown, found, options=options)
@@ -71,6 +65,6 @@ downloads.draw(shown, found, options=options)
 further.section(shown, scale=options.scale)
 st.page_link(
     Path(__file__).parents[1] / "what_if" / "page.py",
-    label="One text before and after a change: see What if",
+    label=wording.SEE_WHAT_IF,
     icon=":material/alt_route:",
 )

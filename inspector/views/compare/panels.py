@@ -17,11 +17,13 @@ from inspector.components.head import Beside, HeadMessage, Linked
 from inspector.examples import EXAMPLES
 from inspector.export import python
 from inspector.plots import attention, theme
+from inspector.text import plain
 from inspector.trace import Array, AttentionRecord, AttentionSite, Trace
 from inspector.views.components import width
 from inspector.views.components.head import Choice, Step, head
 from inspector.views.shell import available_models, link, open_site, recording_notes, session, site_words, widgets
 from inspector.views.shell.session import Inspected
+from inspector.wording import compare as wording
 
 NAMES = ("A", "B", "C", "D")
 NARROW = 84  # pixels of a field for a small number
@@ -35,17 +37,14 @@ SETTINGS = (
     "head",
     "mean",
 )  # of a panel, in the link as a_model, a_text, ...
-LONG = (
-    f"A text of more than {maps.WHOLE} tokens is compared by its first {maps.WINDOW} queries and keys; the numbers are "
-    "theirs. The small pictures further down show the whole."
-)
+LONG = wording.long(whole=maps.WHOLE, window=maps.WINDOW)
 Preset = Literal["A and B", "layers", "heads", "models", "texts"]
 PRESETS: dict[Preset, str] = {
-    "A and B": "One head under the switches of both sides, A and B of the sidebar",
-    "layers": "One head position, layer after layer",
-    "heads": "Heads beside each other in one layer",
-    "models": "Several models on one text, the mean over the heads of a layer",
-    "texts": "One head on several texts",
+    "A and B": wording.SIDES_HELP,
+    "layers": wording.LAYERS_HELP,
+    "heads": wording.HEADS_HELP,
+    "models": wording.MODELS_HELP,
+    "texts": wording.TEXTS_HELP,
 }
 
 
@@ -162,7 +161,7 @@ def names() -> tuple[str, ...]:
 
 def presets(inspected: Inspected, names: Sequence[str], *, opened: tuple[int, int, int]) -> None:
     """Buttons that fill all panels at once, and one for another panel."""
-    st.caption("Fill the panels with", width="content")
+    st.caption(wording.FILL_WITH, width="content")
     sides = available_models.side_b() is not None
     for preset, meaning in PRESETS.items():
         if sides or preset != "A and B":  # without another side both were one model
@@ -181,20 +180,20 @@ def options() -> Options:
             "Hide special tokens",
             key="hide",
             bind=link.bind_switch("hide"),
-            help="The weights of a row then sum to what is left.",
+            help=wording.HIDE_HELP,
         )
         words = st.toggle("Merge word pieces", key="words", bind=link.bind_switch("words"))
         root = st.toggle(
             "Square-root colour",
             key="sqrt",
             bind=link.bind_switch("sqrt"),
-            help="Makes small weights visible; the numbers stay the same.",
+            help=wording.ROOT_HELP,
         )
         own = st.toggle(
             "Own colour scale each",
             key="own_scale",
             bind=link.bind_switch("own_scale"),
-            help="Without it all maps share one colour scale.",
+            help=wording.OWN_HELP,
         )
         lines = st.toggle("Lines under the maps", key="with_lines", bind=link.bind_switch("with_lines"))
     return Options(hide, words, "sqrt" if root else "linear", own, lines)
@@ -313,7 +312,7 @@ def controls(
         site, number = _place(name, trace, stream, opened)
     recording_notes.badge(model)
     if text.strip():
-        st.caption(f"{name} reads a text of its own: {widgets.plain(_beginning(text))}")
+        st.caption(wording.own_text(text=plain(_beginning(text)), name=name))
     if text.strip() and trace.cut is not None:
         st.warning(str(trace.cut), icon=":material/content_cut:")
     return Panel(name, trace, whole, site, None if mean else number)

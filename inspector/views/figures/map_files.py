@@ -5,17 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
 from inspector import export
-from inspector.plots import matrices, raster, vector
-from inspector.plots.scene import Scene
+from inspector.plots import matrices
+from inspector.plots.scene import Scene, beside
 from inspector.plots.theme import Mode, Scale
 from inspector.trace import Array
 from inspector.views.figures import menu
-from inspector.views.shell import downloads, session, widgets
+from inspector.views.shell import widgets
+from inspector.wording import shell as words
+
+_LABELS = menu.Labels(
+    png_help="As you see it",
+    svg_help="As you see it, sharp at any size",
+    csv_help="The weights as you see them, to the last digit",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,29 +36,23 @@ class MapPicture:
     scale: Scale = "linear"
     diverging: bool = False
 
-    def png(self, mode: Mode) -> bytes:
-        """Draw the map as PNG."""
-        return raster.png(self.weights, **self._look(mode))
-
-    def svg(self, mode: Mode) -> str:
-        """Draw the map as SVG."""
-        return vector.svg(self.weights, **self._look(mode))
+    def scene(self, mode: Mode) -> Scene:
+        """Lay out the map, cell for cell."""
+        return matrices.picture(
+            self.weights,
+            queries=self.queries,
+            keys=self.keys,
+            title=self.title,
+            quantity="difference" if self.diverging else "weight",
+            top=self.top,
+            diverging=self.diverging,
+            scale=self.scale,
+            mode=mode,
+        )
 
     def csv(self) -> bytes:
         """Write the weights to the last digit."""
         return export.csv(self.weights, queries=self.queries, keys=self.keys).encode()
-
-    def _look(self, mode: Mode) -> dict[str, Any]:
-        return {
-            "queries": self.queries,
-            "keys": self.keys,
-            "title": self.title,
-            "mode": mode,
-            "scale": self.scale,
-            "top": self.top,
-            "quantity": "difference" if self.diverging else "weight",
-            "diverging": self.diverging,
-        }
 
 
 def draw(pictures: Mapping[str, MapPicture], *, name: str, python: str = "") -> None:
@@ -60,30 +60,19 @@ def draw(pictures: Mapping[str, MapPicture], *, name: str, python: str = "") -> 
 
     name: of the files, before a map's own name. python: the lines that give the same numbers.
     """
-    mode, every = session.mode(), list(pictures.values())
+    every = list(pictures.values())
     with st.container(horizontal=True, width="content", gap="small"):
         kind = widgets.quiet_button()
         if st.button("Slide", icon=":material/slideshow:", type=kind, key=f"{name}-slide", help="In large type"):
             menu.slides(_slides(pictures), name=f"{name}-slide", key=name)
         files = st.popover("Save the maps", icon=":material/download:", type=kind)
     with files:
-        with st.container(horizontal=True, gap="small"):
-            downloads.button(
-                f"{name}.png",
-                lambda: raster.beside([one.png(mode) for one in every], mode=mode),
-                "The maps beside each other, as you see them",
-                label="All, PNG",
-            )
-            downloads.button(
-                f"{name}.svg",
-                lambda: vector.beside([one.svg(mode) for one in every], mode=mode).encode(),
-                "The maps beside each other, sharp at any size",
-                label="All, SVG",
-            )
+        menu.files(name, lambda mode: beside([one.scene(mode) for one in every]), of="All", labels=_LABELS)
         for title, one in pictures.items():
-            _files(f"{name}-{title.lower().replace(' ', '-')}", title, one, mode)
+            file = f"{name}-{title.lower().replace(' ', '-')}"
+            menu.files(file, one.scene, of=title, labels=_LABELS, csv=one.csv)
         if python:
-            st.caption("The same numbers without the page:")
+            st.caption(words.WITHOUT_PAGE)
             widgets.python(python)
 
 
@@ -114,17 +103,3 @@ def _slide(maps: Sequence[MapPicture], *, title: str, mode: Mode) -> Scene:
         scale=maps[0].scale,
         mode=mode,
     )
-
-
-def _files(file: str, title: str, one: MapPicture, mode: Mode) -> None:
-    with st.container(horizontal=True, gap="small"):
-        downloads.button(f"{file}.png", lambda: one.png(mode), "The map as you see it", label=f"{title}, PNG")
-        downloads.button(
-            f"{file}.svg",
-            lambda: one.svg(mode).encode(),
-            "The map as you see it, sharp at any size",
-            label=f"{title}, SVG",
-        )
-        downloads.button(
-            f"{file}.csv", one.csv, "The weights as you see them, to the last digit", label=f"{title}, CSV"
-        )

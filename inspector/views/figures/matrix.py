@@ -16,7 +16,8 @@ import numpy as np
 from inspector.components.matrix import MatrixMessage, Numbered, Panel
 from inspector.export import spreadsheet
 from inspector.plots.scene import Scene
-from inspector.plots.theme import Mode, Scale, visible
+from inspector.plots.theme import Mode, Scale
+from inspector.text import visible
 from inspector.views.components import matrix as component
 from inspector.views.components.matrix import Pick
 from inspector.views.figures import menu
@@ -63,44 +64,19 @@ def show(
     )
     component.matrix(message.to_bytes(), key=key, on_pick=on_pick)
 
-    def picture(mode: Mode) -> Scene:
-        return _slide(message, title="" if len(message.panels) > 1 else message.panels[0].title, mode=mode)
+    def drawn(mode: Mode) -> Scene:
+        from inspector.components.matrix.picture import picture
+
+        return picture(message, title="" if len(message.panels) > 1 else message.panels[0].title, mode=mode)
 
     menu.draw(
         name,
         key=key,
-        pictures=lambda: menu.files(name, picture, labels=labels),
+        pictures=lambda: menu.files(name, drawn, labels=labels),
         csv=lambda: _csv(message),
-        slide=lambda: menu.slide(picture, name=f"{name}-slide", key=key, labels=labels),
+        slide=lambda: menu.slide(drawn, name=f"{name}-slide", key=key, labels=labels),
         python=python,
         labels=labels,
-    )
-
-
-def _slide(message: MatrixMessage, *, title: str, mode: Mode) -> Scene:
-    from inspector.plots import matrices
-
-    plots = [
-        matrices.Plot(
-            values=panel.values,
-            rows=[str(label) for label in panel.rows],
-            columns=[str(label) for label in panel.columns],
-            title=panel.title,
-            marked=panel.marked,
-            borders=panel.borders,
-        )
-        for panel in message.panels
-    ]
-    return matrices.slide(
-        plots,
-        title=title,
-        row_title=message.row_title,
-        column_title=message.column_title,
-        quantity=message.quantity,
-        top=message.end,
-        diverging=message.diverging,
-        scale=message.scale,
-        mode=mode,
     )
 
 

@@ -60,14 +60,21 @@ def draw(
                 widgets.python(python)
 
 
-def files(name: str, picture: Callable[[Mode], Scene], *, of: str = "", labels: Labels = ENGLISH) -> None:
-    """Draw the buttons PNG and SVG of a picture, which is laid out when the reader asks for it.
+def files(
+    name: str,
+    picture: Callable[[Mode], Scene],
+    *,
+    of: str = "",
+    labels: Labels = ENGLISH,
+    csv: Callable[[], bytes] | None = None,
+) -> None:
+    """Draw the buttons PNG and SVG of a picture, which is laid out when the reader asks for it, and CSV of its table.
 
     The picture is as light or dark as the page, which only a run of the script can tell: it is asked here. of: the
     picture's name on the buttons, where there are several.
     """
     mode = session.mode()
-    png, svg = (f"{of}, {ending}" if of else "" for ending in ("PNG", "SVG"))
+    png, svg, table = (f"{of}, {ending}" if of else "" for ending in ("PNG", "SVG", "CSV"))
     with st.container(horizontal=True, gap="small"):
         downloads.button(f"{name}.png", lambda: picture(mode).png(), labels.png_help, label=png)
         downloads.button(
@@ -76,6 +83,8 @@ def files(name: str, picture: Callable[[Mode], Scene], *, of: str = "", labels: 
             labels.svg_help,
             label=svg,
         )
+        if csv is not None:
+            downloads.button(f"{name}.csv", csv, labels.csv_help, label=table)
 
 
 def slide_button(label: str, picture: Callable[[Mode], Scene], *, name: str, key: str) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Hashable
 
 import streamlit as st
 
+from inspector.wording import generate as words
 from models import LoadedModel
 
 AT_ONCE = 2e11  # weights times tokens, those of GPT-2 with 40 new tokens: half a minute on one core
@@ -21,9 +22,6 @@ def waits(what: str, loaded: LoadedModel, *, tokens: int, of: Hashable, key: str
     if weights * tokens <= AT_ONCE or st.session_state.get(key) == of:
         return False
     with st.container(border=True):
-        st.text(
-            f"{what} takes a while with this model: it has {weights:,} weights and reads {tokens:,} tokens in all. "
-            "You can stop it at any time."
-        )
+        st.text(words.takes_long(what=what, weights=weights, tokens=tokens))
         st.button(what, type="primary", key=f"{key}.go", on_click=st.session_state.update, args=({key: of},))
     return True

@@ -9,9 +9,9 @@ import streamlit as st
 
 from inspector import costs
 from inspector.costs.decoding import counted_by_step
-from inspector.readings import generate as read
+from inspector.generating import steps as read
 from inspector.views.shell import available_models, link, session, widgets
-from inspector.wording.english import generate as words
+from inspector.wording import generate as words
 from models import failures
 
 if TYPE_CHECKING:
@@ -31,15 +31,15 @@ HEADS = {
 def derived(loaded: LoadedModel, made: Written, table: pd.DataFrame) -> None:
     """Draw the prefill, a step with the cache and without, and the cache's bytes: counted, and as measured."""
     asked = st.toggle(
-        "Compare with the count from the configuration",
+        words.COMPARE_COUNT,
         key="cache_counted",
         bind=link.bind_switch("cache_counted"),
-        help="What prefill, steps and cache take by the model's sizes alone, without running it.",
+        help=words.COMPARE_COUNT_HELP,
     )
     if not asked:
         return
     try:
-        with failures.told("Counting this model", instead="Choose another one."), st.spinner("Counting the model"):
+        with failures.told("Counting this model", instead="Choose another one."), st.spinner(words.COUNTING):
             key = ("model", loaded.card.id, available_models.version(loaded.card.id))
             counted = session.cached(("costs", key), lambda: costs.count(loaded.config))
             found = counted_by_step(
@@ -52,15 +52,12 @@ def derived(loaded: LoadedModel, made: Written, table: pd.DataFrame) -> None:
                 last_only=_scores_last(loaded),
             )
     except ValueError as error:
-        st.caption(f"Without running it the cache's figures are not known: {error}.")
+        st.caption(words.not_counted(why=error))
         return
     rows = read.beside_the_count(found, table)
     st.markdown(words.beside_the_count(rows))
     widgets.table(rows, name="cache-counted", words=HEADS)
-    st.caption(
-        "Counted from the configuration alone: polynomials in the number of tokens, from the model's own code run on "
-        "shapes (see Costs). Seconds are on the wall, and counting FLOPs beside them slows each step."
-    )
+    st.caption(words.COUNTED_READ)
 
 
 def _scores_last(loaded: LoadedModel) -> bool:

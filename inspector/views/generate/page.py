@@ -16,17 +16,16 @@ from inspector.views.generate.asking import waits
 from inspector.views.generate.cache import cache
 from inspector.views.generate.derived import derived
 from inspector.views.generate.steps import steps
-from inspector.views.server import queue
 from inspector.views.shell import available_models, link, progress, session, stand_in, widgets
+from inspector.wording import generate as words
 from models import failures
 
 GREEDY, SAMPLE = "greedy", "sample"
 WRITERS = ("mini-gpt", "translator")  # shown in place of a model that does not write, the best first
 MOST = 256  # new tokens
 LIMITS = {
-    "translator": "This small translator knows short everyday sentences. Longer ones, names and numbers go wrong.",
-    "mini-gpt": "This small model was trained here on novels and short sentences. It goes on in their manner, and what "
-    "it tells is made up. After a full stop it may end at once: leave the last sentence open.",
+    "translator": words.TRANSLATOR_LIMITS,
+    "mini-gpt": words.MINI_GPT_LIMITS,
 }
 SCORE = {"wu": r"$\log P\,/\,((5 + n) / 6)", "power": r"$\log P\,/\,n"}
 BEAM_WORDS = {
@@ -41,40 +40,38 @@ BEAM_WORDS = {
 
 def chosen_decoding(room: int) -> tuple[generating.Decoding, int]:
     """Return how the reader wants the next token chosen, and how many tokens at most."""
-    with st.popover("How it writes", icon=":material/tune:", type=widgets.quiet_button()):
+    with st.popover(words.HOW_IT_WRITES, icon=":material/tune:", type=widgets.quiet_button()):
         how = st.segmented_control(
             "Next token", [GREEDY, SAMPLE], default=GREEDY, key="decoding", required=True,
             bind=link.bind_choice("decoding", default=GREEDY, options=[GREEDY, SAMPLE]),
-            help="greedy: the likeliest each time. sample: drawn by its probability.",
+            help=words.DECODING_HELP,
         )  # fmt: skip
         new_tokens = widgets.number(
             "New tokens, at most", "new_tokens", default=min(40, room), last=room, first=1,
-            help="A text ends earlier where the model writes its end token.",
+            help=words.NEW_TOKENS_HELP,
         )  # fmt: skip
         if how != SAMPLE:
             return generating.Decoding(), new_tokens
         temperature = widgets.decimal(
             "Temperature", "temperature", default=1.0, first=0.05, last=5.0,
-            help="Divides the scores: below 1 the likely tokens become likelier, above 1 the unlikely ones.",
+            help=words.TEMPERATURE_HELP,
         )  # fmt: skip
-        top_k = widgets.number(
-            "Top-k", "top_k", default=0, last=1000, help="Draw from the k likeliest alone; 0 for all (Fan et al. 2018)."
-        )
+        top_k = widgets.number("Top-k", "top_k", default=0, last=1000, help=words.TOP_K_HELP)
         top_p = widgets.decimal(
             "Top-p", "top_p", default=1.0, first=0.05, last=1.0,
-            help="Of the tokens that Top-k leaves, draw from the fewest that hold this share (Holtzman et al. 2020).",
+            help=words.TOP_P_HELP,
         )  # fmt: skip
-        seed = widgets.number("Seed", "seed", default=0, last=9999, help="The same seed draws the same text again.")
+        seed = widgets.number("Seed", "seed", default=0, last=9999, help=words.SEED_HELP)
         return generating.Decoding(True, temperature, top_k or None, top_p, seed), new_tokens
 
 
 def in_words(how: generating.Decoding, new_tokens: int, *, brief: bool) -> str:
     """Say how the next token is chosen; brief: in a few words, for a narrow window."""
     if brief:
-        return f"{'Sampled' if how.sampled else 'Greedy'}, {new_tokens} at most."
+        return words.brief_decoding(sampled=how.sampled, most=new_tokens)
     if not how.sampled:
-        return f"Greedy: the likeliest token each time, {new_tokens} at most."
-    return f"Sampled: each token drawn by its probability, {new_tokens} at most, seed {how.seed}."
+        return words.greedy(most=new_tokens)
+    return words.sampled(most=new_tokens, seed=how.seed)
 
 
 def written() -> generating.Written:
@@ -83,11 +80,11 @@ def written() -> generating.Written:
     bar = progress.Bar(place, at_once=False, stop="stop writing")
 
     def write() -> generating.Written:
-        with queue.turn("Writing"):
+        with bar.turn("Writing"):
             return generating.write(loaded, text, how=how, new_tokens=new_tokens, watch=seen)
 
     def seen(done: int) -> None:
-        bar.draw(done, 2 * new_tokens, f"{done} tokens decoded, with the cache and then without")
+        bar.draw(done, 2 * new_tokens, words.decoded(done=done))
 
     made = session.cached(("written", loaded.card.id, text, how, new_tokens), write)
     place.empty()
@@ -100,11 +97,11 @@ def tree(width: int) -> beams.Tree:
     bar = progress.Bar(place, at_once=False, stop=f"stop searching {width}")
 
     def search() -> beams.Tree:
-        with queue.turn("The beam search"):
+        with bar.turn("The beam search"):
             return beams.search(loaded, text, beams=width, new_tokens=new_tokens, watch=seen)
 
     def seen(done: int) -> None:
-        bar.draw(done, new_tokens, f"{done} steps searched with {width} {'beam' if width == 1 else 'beams'}")
+        bar.draw(done, new_tokens, words.searched(done=done, width=width))
 
     grown = session.cached(("beams", loaded.card.id, text, width, new_tokens), search)
     place.empty()
@@ -113,17 +110,13 @@ def tree(width: int) -> beams.Tree:
 
 def beam_search() -> None:
     """The texts that a beam search ended with, and its tree."""
-    width = widgets.number("Beams", "beams", default=4, last=6, first=1, help="How many texts are kept at each step.")
+    width = widgets.number("Beams", "beams", default=4, last=6, first=1, help=words.BEAMS_HELP)
     if waits("Search", loaded, tokens=(width + 1) * (given + new_tokens), of=asked, key="generate.search"):
         return
     grown = tree(width)
-    st.markdown(
-        "Greedy decoding can miss the likeliest text: a likely first token may lead to unlikely ones. A beam search "
-        "keeps several texts at each step and answers with the best score, "
-        rf"{SCORE[grown.divides_by]}^{{{grown.length_penalty:g}}}$ for $n$ new tokens."
-    )
+    st.markdown(words.beam_about(score=SCORE[grown.divides_by], penalty=grown.length_penalty))
     widgets.table(beams.texts(loaded, grown, greedy=tree(1)), name="beam", words=BEAM_WORDS)
-    st.caption("log P is the natural logarithm of the probability of the new tokens, the end token included.")
+    st.caption(words.LOG_P)
     chart.show(
         partial(draw_beams.tree, grown),
         alt="the beam search as a tree",
@@ -133,7 +126,7 @@ def beam_search() -> None:
         python=f"{beginning}\nfrom inspector import beams\n\n"
         f"tree = beams.search(loaded, {text!r}, beams={width}, new_tokens={new_tokens})",
     )
-    st.caption("A line is the thicker, the likelier its token; hover over a node for the numbers.")
+    st.caption(words.TREE_READ)
 
 
 link.parameters("step")
@@ -165,11 +158,11 @@ lines = (
 steps(
     made, table, limits=LIMITS.get(loaded.card.id, "") if loaded.card.trained else "", python=lines, shape=loaded.shape
 )
-st.subheader("What the KV cache saves", anchor=False)
+st.subheader(words.CACHE_SAVES, anchor=False)
 cache(made, table, python=lines)
 if table["cache_bytes"].any():
     derived(loaded, made, table)
-st.subheader("Beam search as a tree", anchor=False)
+st.subheader(words.BEAM_TREE, anchor=False)
 beam_search()
-with st.expander("All steps in numbers"):
+with st.expander(words.ALL_STEPS):
     widgets.table(table, name="steps", height=320)

@@ -16,16 +16,17 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from inspector.generating import Written
+from inspector.generating import steps as written_steps
 from inspector.plots import attention, theme
 from inspector.plots import generating as draw
-from inspector.readings import generate as readings
+from inspector.text import number, quantity
 from inspector.trace import AttentionSite
 from inspector.views.components import width
 from inspector.views.components.written import written
 from inspector.views.figures import chart, matrix
 from inspector.views.shell import available_models, link, sentence, session, widgets
 from inspector.views.shell.player import Player
-from inspector.wording.english import generate as wording
+from inspector.wording import generate as wording
 from models import formatting
 from models.loaded import Shape
 
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
 PLAYER = Player("generate", interval=1.0, first=1)
-STREAMS = {"decoder": "Attention to the text so far", "cross": "Attention to the source"}
+STREAMS = {"decoder": wording.TO_THE_TEXT, "cross": wording.TO_THE_SOURCE}
 OFF = 0.01  # difference of a probability that is more than rounding, in half precision too
 MOST_SHOWN = 300  # characters of a source
 TERMS = ("token", "probability", "attention", "KV cache")
@@ -55,7 +56,7 @@ def steps(made: Written, table: pd.DataFrame, *, limits: str, python: str, shape
 def _panel(made: Written, table: pd.DataFrame, limits: str, python: str, shape: Shape) -> None:
     last = len(made.steps)
     PLAYER.advance(last, at=partial(_at, made), go=partial(_go, last))
-    step = link.number("step", default=readings.least_sure(made), last=last, first=1) or last
+    step = link.number("step", default=written_steps.least_sure(made), last=last, first=1) or last
     if not PLAYER.playing:  # as it plays the link stays, or the browser's Back would go through every step
         link.publish()
     PLAYER.follow()
@@ -76,7 +77,7 @@ def _panel(made: Written, table: pd.DataFrame, limits: str, python: str, shape: 
             look = _map(made, step, stream=stream, site=site, head=head, python=python)
     _explain(made, site, streams)
     with opening:
-        sentence.show(wording.step(readings.step(made, step, look=look)), TERMS)
+        sentence.show(wording.step(written_steps.step(made, step, look=look)), TERMS)
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ def _places(maps: int) -> _Places:
 
 
 def _at(made: Written) -> int:
-    return link.remembered("step", readings.least_sure(made))
+    return link.remembered("step", written_steps.least_sure(made))
 
 
 def _go(last: int, step: int) -> None:
@@ -132,7 +133,7 @@ def _controls(made: Written, step: int) -> tuple[AttentionSite, int | None]:
     """Draw buttons, slider and options; return whose maps are drawn, and the head, None for the mean of all."""
     last = len(made.steps)
     if last == 1:
-        st.caption("The text ended after one token.")
+        st.caption(wording.ONE_TOKEN)
         return _options(made)
     state = st.session_state
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -164,7 +165,7 @@ def _options(made: Written) -> tuple[AttentionSite, int | None]:
     sites = made.trace.sites_of("decoder")
     with st.popover("Options", icon=":material/tune:"):
         site = widgets.layer(sites, "gen_layer", call="gen_call", default=sites[-1])
-        mean = st.toggle("Mean over heads", True, key="gen_mean", bind=link.bind_switch("gen_mean", default=True))
+        mean = st.toggle(wording.MEAN_OVER_HEADS, True, key="gen_mean", bind=link.bind_switch("gen_mean", default=True))
         return site, None if mean else widgets.number("Head", "gen_head", default=0, last=site.heads - 1)
 
 
@@ -173,9 +174,9 @@ def _options(made: Written) -> tuple[AttentionSite, int | None]:
 
 def _text(made: Written, step: int) -> None:
     if made.source is not None:
-        st.text(f"From: {formatting.shortened(made.trace.text, MOST_SHOWN)}")
+        st.text(wording.source(text=formatting.shortened(made.trace.text, MOST_SHOWN)))
     tokens = [done.chosen.token for done in made.steps]
-    probabilities = [theme.number(done.chosen.probability) for done in made.steps]
+    probabilities = [number(done.chosen.probability) for done in made.steps]
     text, whole = made.texts[step - 1], made.texts[-1]
     written(
         text,
@@ -194,10 +195,10 @@ def _text(made: Written, step: int) -> None:
 def _numbers(made: Written, table: pd.DataFrame, step: int) -> None:
     row, chosen = table.iloc[step - 1], made.steps[step - 1]
     facts = [
-        f"**Step {step} of {len(made.steps)}**",
-        f"probability {theme.number(chosen.chosen.probability)}, number {chosen.rank:,} of all tokens",
-        f"cache {theme.quantity(chosen.cache_bytes, 'B')}",
-        f"{theme.quantity(row['flops_cached'])}FLOPs",
+        wording.step_of(of=len(made.steps), step=step),
+        wording.probability_of(probability=chosen.chosen.probability, rank=chosen.rank),
+        wording.cache_of(held=chosen.cache_bytes),
+        f"{quantity(row['flops_cached'])}FLOPs",
     ]
     st.markdown(" · ".join(facts))
 
@@ -205,14 +206,14 @@ def _numbers(made: Written, table: pd.DataFrame, step: int) -> None:
 def _about(made: Written, limits: str) -> None:
     """Say at the text what it is worth."""
     if made.trace.model and not available_models.trained(made.trace.model):
-        st.markdown(":orange-badge[Untrained] Its weights are random, and so is this text.")
+        st.markdown(wording.UNTRAINED)
     elif limits:
         st.caption(limits)
 
 
 def _candidates(made: Written, step: int, *, python: str) -> None:
     chosen = made.steps[step - 1]
-    st.markdown("**What could come next**")
+    st.markdown(wording.COULD_COME)
     chart.show(
         partial(draw.candidates, chosen, top=made.likeliest),
         alt=f"the likeliest tokens of step {step}, with their probabilities",
@@ -220,32 +221,25 @@ def _candidates(made: Written, step: int, *, python: str) -> None:
         name=f"step-{step}",
         python=f"{python}\nmade.steps[{step - 1}].candidates",
     )
-    drawn = "" if chosen.chosen.drawn is None else " A mark says what a token was drawn by, after temperature and cuts."
-    st.caption(
-        rf"The 5 likeliest tokens, the chosen one in full colour: $p = e^z / \sum e^z$ over all the model knows.{drawn}"
-    )
+    drawn = "" if chosen.chosen.drawn is None else wording.DRAWN_BY
+    st.caption(wording.candidates_read(drawn=drawn))
 
 
 def _explain(made: Written, site: AttentionSite, streams: Sequence[str]) -> None:
     """Say what the maps are."""
     trace = made.trace
     formulas = dict.fromkeys(widgets.softmax(trace.record_of(site.layer, stream, call=site.call)) for stream in streams)
-    st.caption(
-        f"{' and '.join(formulas)}, no unit. A row is named by the token that it wrote (→); the newest is framed. "
-        "Row $i$ of the finished map is step $i$: an earlier token never sees a later one, so its keys, values and "
-        "attention never change. That is why a cache can keep them, and why nothing is computed again as this plays."
-    )
+    st.caption(wording.maps_read(formulas=" and ".join(formulas)))
     if made.off > OFF:
         st.warning(
-            f"The maps come from one run over the whole text, and this model computes that otherwise than step by "
-            f"step: probabilities differ by up to {theme.number(made.off)}.",
+            wording.differs(off=made.off),
             icon=":material/warning:",
         )
 
 
 def _map(
     made: Written, step: int, *, stream: str, site: AttentionSite, head: int | None, python: str
-) -> readings.Look | None:
+) -> written_steps.Look | None:
     """Draw one stream's map up to the step; return what its newest row looked at most."""
     trace = made.trace
     weights: NDArray[np.float32] = session.cached(
@@ -264,7 +258,7 @@ def _map(
     st.caption(attention.title(site.layer, head, call=site.call))
     matrix.show(
         matrix.Panel(so_far, rows=[f"→ {done.chosen.token}" for done in made.steps], columns=keys, marked=[step - 1]),
-        row_title="new token",
+        row_title=wording.NEW_TOKEN,
         column_title="key",
         numbered="both",
         top=float(weights.max()) or None,
@@ -273,4 +267,6 @@ def _map(
         python=f"{python}\nweights = made.trace.attention({one}{place}){'' if one else '.mean(axis=0)'}"
         f"[{made.begun - 1} : {made.begun - 1 + step}]",
     )
-    return readings.most(weights[step - 1, :known], keys[:known], layer=site.layer, head=head, source=stream == "cross")
+    return written_steps.most(
+        weights[step - 1, :known], keys[:known], layer=site.layer, head=head, source=stream == "cross"
+    )

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, get_args
 import streamlit as st
 
 from inspector import lab
+from inspector import lab_results as read
 from inspector.plots import lab as draw
-from inspector.readings import lab as read
 from inspector.views.figures import chart
 from inspector.views.lab import results, settings
-from inspector.views.server import process_settings, queue
+from inspector.views.server import process_settings
 from inspector.views.shell import progress, session, widgets
-from inspector.wording.english import lab as words
+from inspector.wording import lab as words
 from models import failures
 from models.training.tiny.experiments import Experiment, buildable
 from models.transformer.config import Positions, Score
@@ -50,25 +50,28 @@ def train(attempt: Attempt) -> None:
     experiment, total = attempt.experiment, 2 * attempt.experiment.seeds * attempt.experiment.steps
     line, bar, figure = st.empty(), progress.Bar(st.empty()), st.empty()
     bar.draw(0, total, "Starting")
-    began, due, pictures = perf_counter(), 0.0, 0
-    for course in train_both(experiment):
-        attempt.courses[course.side, course.run.seed] = course
-        passed = perf_counter() - began
-        done = sum(one.run.steps if one.done else one.curve[-1].step for one in attempt.courses.values())
-        bar.draw(done, total, _so_far(attempt, course, speed=done / passed, left=total - done))
-        if passed >= due:
-            found = read.progress(attempt.courses.values())
-            if found is not None:
-                line.header(words.progress(found), anchor=False)
-            table = lab.curves(attempt.courses.values())
-            with figure:
-                widgets.chart(
-                    draw.curves(table, steps=experiment.steps, unit=words.unit(experiment.task), mode=session.mode()),
-                    alt=CURVES,
-                    key=f"lab-curves-live-{pictures}",
-                )
-            took = perf_counter() - began - passed
-            due, pictures = passed + max(PICTURE_EVERY, took / DRAWING_SHARE), pictures + 1
+    with bar.turn("The training"):
+        began, due, pictures = perf_counter(), 0.0, 0
+        for course in train_both(experiment):
+            attempt.courses[course.side, course.run.seed] = course
+            passed = perf_counter() - began
+            done = sum(one.run.steps if one.done else one.curve[-1].step for one in attempt.courses.values())
+            bar.draw(done, total, _so_far(attempt, course, speed=done / passed, left=total - done))
+            if passed >= due:
+                found = read.progress(attempt.courses.values())
+                if found is not None:
+                    line.header(words.progress(found), anchor=False)
+                table = lab.curves(attempt.courses.values())
+                with figure:
+                    widgets.chart(
+                        draw.curves(
+                            table, steps=experiment.steps, unit=words.unit(experiment.task), mode=session.mode()
+                        ),
+                        alt=CURVES,
+                        key=f"lab-curves-live-{pictures}",
+                    )
+                took = perf_counter() - began - passed
+                due, pictures = passed + max(PICTURE_EVERY, took / DRAWING_SHARE), pictures + 1
     bar.draw(total, total, "Testing on longer texts", now=True)
 
 
@@ -109,7 +112,7 @@ def gone_where_it_fails() -> Iterator[None]:
 def learned(attempt: Attempt, *, chosen: Experiment | None) -> None:
     """Draw the verdict in a sentence, and the curves; `chosen` is what the widgets say by now."""
     if attempt.experiment != chosen:
-        st.warning("The settings have changed: what follows is of those of the last Start.", icon=":material/history:")
+        st.warning(words.SETTINGS_CHANGED, icon=":material/history:")
         st.caption(words.differences(attempt.experiment))
     found = read.verdict(attempt.experiment, attempt.results)
     if found is not None:
@@ -134,7 +137,7 @@ def learned(attempt: Attempt, *, chosen: Experiment | None) -> None:
 
 def waiting(experiment: Experiment | None) -> None:
     """The place of the curves before the first Start."""
-    st.info("Nothing is trained yet. Press Start: a link keeps the settings, not what was learned.")
+    st.info(words.NOTHING_TRAINED)
     steps = 1 if experiment is None else experiment.steps
     widgets.chart(draw.curves(lab.curves(()), steps=steps, mode=session.mode()), alt=CURVES, key="lab-curves-empty")
 
@@ -157,7 +160,7 @@ with picture:
     if experiment is not None and started:
         state["lab"] = Attempt(experiment)
         stop.button("Stop", icon=":material/stop:", key="lab_stop")
-        with gone_where_it_fails(), queue.turn("The training"):
+        with gone_where_it_fails():
             train(state["lab"])
     attempt: Attempt | None = state.get("lab")
     if attempt is not None and attempt.courses:

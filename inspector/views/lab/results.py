@@ -11,16 +11,17 @@ import pandas as pd
 import streamlit as st
 
 from inspector import lab
+from inspector import lab_results as read
 from inspector.export import spreadsheet
 from inspector.plots import lab as draw
 from inspector.plots import matrices, raster
 from inspector.plots.scene import Scene
-from inspector.plots.theme import Mode, number
-from inspector.readings import lab as read
+from inspector.plots.theme import Mode
+from inspector.text import number
 from inspector.views.figures import chart, matrix, menu
 from inspector.views.shell import downloads, link, session, widgets
-from inspector.wording.english import lab as words
-from inspector.wording.english.phrases import listed
+from inspector.wording import lab as words
+from inspector.wording import phrases
 from models.training.tiny.experiments import SYMBOLS, TIMES, Experiment, LabRun, Side, Switches
 from models.training.tiny.words import KINDS, WORDS
 
@@ -40,8 +41,8 @@ courses = {{(course.side, course.run.seed): course for course in train_both(expe
 """
 STREAMS: tuple[Stream, ...] = ("cross", "decoder", "encoder")  # that which shows most first
 ALT = {
-    "lab-depth": "Gradient and residual stream by depth, before and after training",
-    "lab-drift": "Mean and deviation of the FFN's inner units by step, and units that are off",
+    "lab-depth": words.DEPTH_ALT,
+    "lab-drift": words.DRIFT_ALT,
 }
 NAMES = {times: "trained length" if times == 1 else f"{times} times as long" for times in TIMES}
 
@@ -64,7 +65,7 @@ def _written(record: Experiment | Switches) -> str:
 
 def accuracy(experiment: Experiment, results: Sequence[Result]) -> None:
     """The table of accuracy by length, and what a longer text means to each side."""
-    st.subheader("Texts longer than the trained ones", anchor=False)
+    st.subheader(words.LONGER, anchor=False)
     table, unit = lab.accuracies(results), words.unit(experiment.task)
     st.dataframe(
         pd.DataFrame(
@@ -79,7 +80,7 @@ def accuracy(experiment: Experiment, results: Sequence[Result]) -> None:
     )
     downloads.button(f"lab-{experiment.task}-accuracy.csv", lambda: spreadsheet.csv(table), label="Table as CSV")
     seeds = lab.seeds(results)
-    count = "one seed" if seeds == 1 else f"{seeds} seeds: the mean, with smallest and largest"
+    count = words.of_seeds(seeds=seeds)
     st.caption(f"{words.tried(experiment.task)} {count.capitalize()}.")
     for side in get_args(Side):
         st.caption(f"{side}: {words.beyond(experiment.run(side, seed=0))}")
@@ -91,7 +92,7 @@ def places(experiment: Experiment, results: Sequence[Result]) -> None:
     table = lab.places(results).query("times == @times")
     if table.empty:
         return
-    st.subheader("The answer, place by place", anchor=False)
+    st.subheader(words.BY_PLACE, anchor=False)
     st.markdown(words.places(read.places(table), task=experiment.task))
     chart.show(
         partial(draw.places, table, guessed=1 / SYMBOLS[experiment.task]),
@@ -103,10 +104,7 @@ def places(experiment: Experiment, results: Sequence[Result]) -> None:
         ),
         table=table,
     )
-    st.caption(
-        f"256 fresh texts, {NAMES[times]} as chosen above; means over seeds. A network that writes token by token goes "
-        "on from its own mistakes."
-    )
+    st.caption(words.places_read(length=NAMES[times]))
 
 
 def layers(experiment: Experiment, results: Sequence[Result]) -> None:
@@ -114,11 +112,11 @@ def layers(experiment: Experiment, results: Sequence[Result]) -> None:
     found = read.depth(results)
     if not found:
         return
-    st.subheader("Layer by layer", anchor=False)
+    st.subheader(words.BY_LAYER, anchor=False)
     st.markdown(words.depth(found))
     recurrent = [side for side in get_args(Side) if experiment.run(side, seed=0).switches.is_recurrent]
     if recurrent:
-        st.caption(words.NO_BLOCKS.format(listed(recurrent)))
+        st.caption(words.NO_BLOCKS.format(phrases.listed(recurrent)))
     table = lab.layers(results)
     lines = "table = inspector.lab.layers(map(result, courses.values()))"
     pictures: dict[str, Callable[..., go.Figure]] = {
@@ -140,15 +138,15 @@ def layers(experiment: Experiment, results: Sequence[Result]) -> None:
 
 def example(experiment: Experiment, results: Sequence[Result]) -> None:
     """Draw one text that both sides read, trained from seed 0: their answers and their attention."""
-    st.subheader("One text, and where each side looks", anchor=False)
+    st.subheader(words.ONE_TEXT, anchor=False)
     first = {side: one for side in get_args(Side) for one in results if (one.side, one.run.seed) == (side, 0)}
     tried = {side: one for side, one in first.items() if one.trials}
     if not tried:
-        st.caption("Neither side can be asked: their weights are no numbers any more.")
+        st.caption(words.NEITHER)
         return
     names = list(NAMES.values())
     length = st.segmented_control(
-        "Length of the text",
+        words.LENGTH,
         names,
         default=names[0],
         key="lab_times",
@@ -183,8 +181,8 @@ def _symbols(experiment: Experiment, trials: dict[Side, Trial]) -> None:
     rows |= {side: trial.answer for side, trial in trials.items()}
     st.code(lab.spelled(rows, wanted=some.wanted, asked=some.asked), language=None)
     wrong = [f"{side} {_wrong(trial)} of {sum(trial.asked)}" for side, trial in trials.items()]
-    dots = f" The block has {some.period} symbols; a dot stands where nothing is asked." if some.period else ""
-    st.caption(f"^ marks a wrong {words.unit(experiment.task)}. Wrong here: {', '.join(wrong)}.{dots}")
+    dots = words.block_of(symbols=some.period) if some.period else ""
+    st.caption(words.wrong_marked(unit=words.unit(experiment.task), wrong=", ".join(wrong), dots=dots))
 
 
 def _kinds(trials: dict[Side, Trial]) -> None:
@@ -195,7 +193,7 @@ def _kinds(trials: dict[Side, Trial]) -> None:
     table |= {"kind": [kinds[kind] for kind in some.wanted], **said}
     st.dataframe(pd.DataFrame(table), hide_index=True)
     wrong = [f"{side} {_wrong(trial)} of {len(trial.wanted)}" for side, trial in trials.items()]
-    st.caption(f"No training saw these words. Wrong here: {', '.join(wrong)}.")
+    st.caption(words.wrong_words(wrong=", ".join(wrong)))
 
 
 def _sums(trials: dict[Side, Trial]) -> str:
@@ -214,8 +212,8 @@ def _sums(trials: dict[Side, Trial]) -> str:
         if max(1 - low, high - 1) > _ROUNDING
     ]
     if not others:
-        return "Each row sums to 1"
-    return f"A sigmoid's rows need not sum to 1: {' and '.join(others)}"
+        return words.ROWS_SUM
+    return words.rows_differ(others=" and ".join(others))
 
 
 def _attention(trials: dict[Side, Trial], *, runs: dict[Side, LabRun], lines: str) -> None:
@@ -226,10 +224,7 @@ def _attention(trials: dict[Side, Trial], *, runs: dict[Side, LabRun], lines: st
     recurrent = frozenset(side for side in trials if runs[side].switches.is_recurrent)
     pieces = {side: runs[side].switches.segment for side in trials}
     heads = _heads(trials, recurrent=recurrent)
-    st.caption(
-        "Row: the token that looks (query). Column: the token it looks at (key); ⊢ and ⊣ are the marks around a text. "
-        f"{_sums(trials)}, no unit; both sides share the colours.{words.SEGMENTS if any(pieces.values()) else ''}"
-    )
+    st.caption(words.maps_read(sums=_sums(trials), segments=words.SEGMENTS if any(pieces.values()) else ""))
     panels, chosen = [], []
     for side, (stream, layer, head) in heads.items():
         trial = trials[side]
@@ -260,7 +255,7 @@ def _attention(trials: dict[Side, Trial], *, runs: dict[Side, LabRun], lines: st
     for side, (stream, layer, head) in heads.items():
         maps = trials[side].attention[stream]
         if layer >= len(maps) or head >= len(maps[layer]):
-            st.caption(f"{side} has layers 0 to {len(maps) - 1} and heads 0 to {len(maps[0]) - 1}.")
+            st.caption(words.has_heads(side=side, layer=len(maps) - 1, head=len(maps[0]) - 1))
     if recurrent:
         st.caption(words.ALIGNMENT)
     if recurrent == trials.keys():
@@ -273,10 +268,7 @@ def _attention(trials: dict[Side, Trial], *, runs: dict[Side, LabRun], lines: st
                 for layer, weights in enumerate(every):
                     names = [f"{side} {several}{layer}.{index}" for index in range(len(weights))]
                     st.image(raster.strip(list(weights), labels=names, mode=session.mode()), width="stretch")
-    st.caption(
-        f"Above are all heads of {listed(list(trials))}, named by layer and head. Each small picture is one map; its "
-        "colours go from 0 to 1 by square root."
-    )
+    st.caption(words.all_heads(sides=phrases.listed(list(trials))))
     _every_head(trials, lines=lines)
 
 
@@ -294,7 +286,7 @@ def _asked_heads(trials: dict[Side, Trial]) -> dict[Side, tuple[Stream, int, int
     scored = {side: trial.induction for side, trial in trials.items() if trial.induction is not None}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if scored and st.toggle(
-            "Best induction head of each",
+            words.BEST_INDUCTION,
             True,
             key="lab_best",
             bind=link.bind_switch("lab_best", default=True),

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 
 import streamlit as st
 
+from inspector.text import plain
 from inspector.views.lab.presets import PRESETS, Preset
 from inspector.views.shell import link, session, widgets
-from inspector.wording.english import lab as words
+from inspector.wording import lab as words
 from models.loaded import Shape
 from models.recurrent.config import Cell
 from models.training.tiny.experiments import (
@@ -131,8 +132,8 @@ def draw(presets: DeltaGenerator) -> Experiment | None:
     with presets:
         _presets(experiment)
     st.caption(words.differences(experiment))
-    fixed = "; ".join(f"{widgets.plain(field)} ({why})" for field, why in FIXED.items())
-    st.caption(f"Not to be switched here: {fixed}.")
+    fixed = "; ".join(f"{plain(field)} ({why})" for field, why in FIXED.items())
+    st.caption(words.not_switched(fixed=fixed))
     return experiment
 
 
@@ -144,13 +145,14 @@ def _presets(experiment: Experiment | None) -> None:
     topics = list(dict.fromkeys(preset.topic for preset in PRESETS))
     first = topics[0] if chosen is None else chosen.topic
     topic = st.segmented_control(
-        "Ready experiments on",
+        words.READY,
         topics,
         default=first,
         key="lab_topic",
         bind=link.bind_choice("lab_topic", default=topics[0], options=topics),
         persist_state="session",
         required=True,
+        on_change=_take_first,
     )
     with st.container(horizontal=True, gap="small"):
         for preset in PRESETS:
@@ -164,11 +166,16 @@ def _presets(experiment: Experiment | None) -> None:
                     args=(preset,),
                 )
     if chosen is None:
-        st.caption("Take an experiment above, or set your own.")
+        st.caption(words.TAKE_ONE)
         return
-    st.markdown(f"**{chosen.question}** Guess first, then press Start.")
-    with st.expander(f"What three seeds answered here: {chosen.name}"):  # by its name it closes with the next one
+    st.markdown(words.guess_first(question=chosen.question))
+    with st.expander(words.ANSWERED, key=f"lab_answer {chosen.name}"):  # closed for each experiment
         st.markdown(chosen.measured)
+
+
+def _take_first() -> None:
+    """Set the first experiment of the topic that the reader chose."""
+    _take(next(preset for preset in PRESETS if preset.topic == st.session_state["lab_topic"]))
 
 
 def _take(preset: Preset) -> None:

@@ -10,6 +10,7 @@ import streamlit as st
 from inspector.questions.index import QUESTIONS, THEMES
 from inspector.questions.record.both import Language
 from inspector.questions.record.question import Question
+from inspector.text import plain
 from inspector.views.questions import badges
 from inspector.views.questions.reader import Reader
 from inspector.views.shell import link, progress, session, widgets
@@ -104,7 +105,7 @@ def _row(question: Question, reader: Reader, words: ModuleType, language: Langua
     verdict = reader.settled(question.number)
     badge = "" if verdict is None else f" {badges.inline(question, verdict[0], words)}"
     st.button(
-        f":gray[{question.number}] {widgets.plain(question.asked.of(language))}{badge}",
+        f":gray[{question.number}] {plain(question.asked.of(language))}{badge}",
         key=f"question {question.number}",
         type="tertiary",
         on_click=link.assign,

@@ -17,6 +17,8 @@ from inspector.questions.record.both import Language
 from inspector.questions.record.picture import Map, Picture
 from inspector.questions.record.question import Part, Question, Verdict
 from inspector.questions.record.subject import MOST_TOKENS
+from inspector.sections.registry import PAGES
+from inspector.text import plain
 from inspector.views.components import width
 from inspector.views.figures import chart, matrix, menu
 from inspector.views.questions import badges, whole
@@ -29,8 +31,8 @@ _SHOWN = "shown"  # in place of a guess
 
 def show(question: Question, reader: Reader, words: ModuleType, language: Language) -> None:
     """Draw the question, and its answer once the reader guessed or asked for it."""
-    st.header(widgets.plain(words.heading(question.number, question.asked.of(language))), anchor=False)
-    st.markdown(f"**{words.SAID}** {widgets.plain(question.said.of(language))}")
+    st.header(plain(words.heading(question.number, question.asked.of(language))), anchor=False)
+    st.markdown(f"**{words.SAID}** {plain(question.said.of(language))}")
     guess = _guesses().get(question.number)
     if guess is None:
         _ask(question, words)
@@ -63,21 +65,18 @@ def show(question: Question, reader: Reader, words: ModuleType, language: Langua
         _formula(answer, words)
     for heading, said in ((words.BECAUSE, question.because), (words.REFUTED, question.refuted)):
         st.subheader(heading, anchor=False)
-        st.markdown(widgets.plain(said.of(language)))
+        st.markdown(plain(said.of(language)))
     if question.setting.of(language):
         st.subheader(words.SETTING, anchor=False)
-        st.markdown(widgets.plain(question.setting.of(language)))
+        st.markdown(plain(question.setting.of(language)))
     if answer.text:
-        st.caption(f"{words.read(MOST_TOKENS)} {widgets.plain(_short(answer.text))}")
+        st.caption(f"{words.read(MOST_TOKENS)} {plain(_short(answer.text))}")
     if question.whole is not None:
         whole.show(question, question.whole, reader, words, language)
     if question.papers:
         st.subheader(words.PAPERS, anchor=False)
         st.markdown(
-            "\n".join(
-                f"- {widgets.plain(paper.cited)}: [{widgets.plain(paper.title)}]({paper.url})"
-                for paper in question.papers
-            )
+            "\n".join(f"- {plain(paper.cited)}: [{plain(paper.title)}]({paper.url})" for paper in question.papers)
         )
 
 
@@ -152,7 +151,7 @@ def _verdict(answer: Answer, reader: Reader, words: ModuleType, language: Langua
     st.badge(said, icon=icon, color=colour)
     if question.measure is None and question.stated is not None:
         st.text(words.STATED)
-        st.markdown(widgets.plain(question.stated.why.of(language)))
+        st.markdown(plain(question.stated.why.of(language)))
 
 
 def parts(all_parts: tuple[Part, ...], answer: Answer, words: ModuleType, language: Language) -> None:
@@ -160,8 +159,8 @@ def parts(all_parts: tuple[Part, ...], answer: Answer, words: ModuleType, langua
     for part, held in zip(all_parts, answer.held, strict=False):
         icon, colour = badges.LOOKS["true" if held else "false"]
         mark = f":{colour}-badge[{icon} {words.HELD if held else words.NOT_HELD}]"
-        st.markdown(f"{mark} {widgets.plain(part.said.of(language))}")
-        st.caption("  \n".join(widgets.plain(line) for line in _checked(part, answer, words, language)))
+        st.markdown(f"{mark} {plain(part.said.of(language))}")
+        st.caption("  \n".join(plain(line) for line in _checked(part, answer, words, language)))
 
 
 def _checked(part: Part, answer: Answer, words: ModuleType, language: Language) -> list[str]:
@@ -184,15 +183,15 @@ def _see(answer: Answer, words: ModuleType) -> None:
         return
     page, given = asked_here.address(answer.question), dict(see.state)
     instead = ""
-    reads = page not in pages.OWN_MODELS and "model" not in given
+    reads = PAGES[page].reads and "model" not in given
     if reads and answer.stands_in and answer.measured_on in available_models.ids():
         given |= {"model": str(answer.measured_on), "text": answer.text}
         instead = available_models.name(str(answer.measured_on))
-    label = words.see(pages.TITLES[page], instead)
+    label = words.see(PAGES[page].title, instead)
     link.lead(page, given)
     st.page_link(
         pages.FILES[page],
-        label=widgets.plain(label),
+        label=plain(label),
         icon=":material/open_in_new:",
         query_params=link.of_sidebar() | given,
     )
@@ -246,8 +245,8 @@ def _numbers(answer: Answer, reader: Reader, words: ModuleType, language: Langua
     question = answer.question
     rows = [
         (
-            widgets.plain(quantity.name.of(language)),
-            widgets.plain(shown(answer.numbers[name], quantity, language)),
+            plain(quantity.name.of(language)),
+            plain(shown(answer.numbers[name], quantity, language)),
             _published(question, name, words, language),
         )
         for name, quantity in question.numbers.items()
@@ -258,14 +257,14 @@ def _numbers(answer: Answer, reader: Reader, words: ModuleType, language: Langua
     head = words.NUMBERS
     if answer.measured_on is not None:
         head = words.numbers_of(available_models.name(answer.measured_on))
-    st.subheader(widgets.plain(head), anchor=False)
+    st.subheader(plain(head), anchor=False)
     table = pd.DataFrame(rows, columns=list(words.HEADS))
     st.table((table if any(row[2] for row in rows) else table.iloc[:, :2]).set_index(words.HEADS[0]))
 
 
 def _published(question: Question, name: str, words: ModuleType, language: Language) -> str:
     found = question.published.get(name)
-    return "" if found is None else widgets.plain(words.published(found.value, found.of.of(language)))
+    return "" if found is None else plain(words.published(found.value, found.of.of(language)))
 
 
 # --- the way on -------------------------------------------------------------------------------------------------------

@@ -10,13 +10,12 @@ import streamlit as st
 from inspector.questions import path as paths
 from inspector.questions.index import BY_NUMBER
 from inspector.questions.path import Path, Step
-from inspector.questions.record.both import Language
+from inspector.questions.record.both import LANGUAGES, Language
 from inspector.views.shell import link, widgets
-from inspector.wording.chinese.questions import path as chinese
-from inspector.wording.english.questions import path as english
+from inspector.wording import in_language
 
-PARAMETERS = ("path", "words")  # which the page declares
-WORDS: dict[Language, ModuleType] = {"en": english, "zh": chinese}
+PARAMETERS = ("path", "path_words")  # which the page declares
+WORDS: dict[Language, ModuleType] = {language: in_language(language, "questions.path") for language in LANGUAGES}
 _LONGEST = 200  # characters of the numbers in a link
 _ASKED = 10 * paths.ROOM  # characters of the words that are looked at, to say how many are too many
 _KEPT = ("model", *link.TEXTS[:3])  # of the address, beside the path
@@ -25,7 +24,7 @@ _KEPT = ("model", *link.TEXTS[:3])  # of the address, beside the path
 def now() -> Path | None:
     """Return the path that the link leads along; None without one, and where it is none, which is said."""
     numbers = link.text("path", pattern=f".{{0,{_LONGEST}}}")
-    words = link.text("words", pattern=f".{{0,{_ASKED}}}")
+    words = link.text("path_words", pattern=f".{{0,{_ASKED}}}")
     if not numbers:
         return None
     try:

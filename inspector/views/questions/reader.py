@@ -57,7 +57,7 @@ class Reader:
     def answer(self, question: Question, words: ModuleType) -> Answer:
         """Ask a question, or give what was measured before; words: of the page, for the visitors' queue."""
         if self.settled(question.number) is None and question.measure is not None:
-            with queue.turn(words.MEASURING, words=words.queued):
+            with queue.turn(f"Question {question.number}", words=words.queued):
                 found = self._answer(question)
         else:
             found = self._answer(question)

@@ -12,15 +12,16 @@ from inspector.questions.filled import shown
 from inspector.questions.record.both import Language
 from inspector.questions.record.checks import Numbers
 from inspector.questions.record.question import Measured, Part, Question, Whole, verdict
+from inspector.text import plain
 from inspector.views.questions import badges
 from inspector.views.questions.reader import Reader
-from inspector.views.shell import measuring, widgets
+from inspector.views.shell import measuring
 
 
 def show(question: Question, whole: Whole, reader: Reader, words: ModuleType, language: Language) -> None:
     """Draw what the experiment is, the button that runs it, and what it found; the stored result beside it."""
     st.subheader(words.WHOLE, anchor=False)
-    st.markdown(widgets.plain(whole.about.of(language)))
+    st.markdown(plain(whole.about.of(language)))
     labels = measuring.Labels(
         start=words.RUN_WHOLE,
         again=words.RUN_AGAIN,
@@ -47,7 +48,7 @@ def show(question: Question, whole: Whole, reader: Reader, words: ModuleType, la
     if before is not None and whole.stored is not None:
         with before:
             _result(whole, whole.stored.numbers, words.STORED, words, language)
-            st.caption(widgets.plain(words.stored(whole.stored.command, whole.stored.seeds, whole.stored.date)))
+            st.caption(plain(words.stored(whole.stored.command, whole.stored.seeds, whole.stored.date)))
 
 
 def _result(whole: Whole, numbers: Numbers, title: str, words: ModuleType, language: Language) -> None:
@@ -57,7 +58,7 @@ def _result(whole: Whole, numbers: Numbers, title: str, words: ModuleType, langu
     for part in whole.parts:
         _part(part, whole.numbers, numbers, words, language)
     rows = [
-        (widgets.plain(quantity.name.of(language)), widgets.plain(shown(numbers[name], quantity, language)))
+        (plain(quantity.name.of(language)), plain(shown(numbers[name], quantity, language)))
         for name, quantity in whole.numbers.items()
         if name in numbers
     ]
@@ -69,6 +70,4 @@ def _part(
 ) -> None:
     held = part.holds(numbers)
     icon, colour = badges.LOOKS["true" if held else "false"]
-    st.markdown(
-        f":{colour}-badge[{icon} {words.HELD if held else words.NOT_HELD}] {widgets.plain(part.said.of(language))}"
-    )
+    st.markdown(f":{colour}-badge[{icon} {words.HELD if held else words.NOT_HELD}] {plain(part.said.of(language))}")

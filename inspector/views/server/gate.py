@@ -1,29 +1,34 @@
-"""The gate that every request passes before Streamlit sees it: headers, foreign sites, the number of visitors.
+"""The gate that every request passes before Streamlit sees it: headers, foreign sites, messages, number of visitors.
 
 An ASGI middleware, so that it holds for pages, downloads, uploads, Streamlit's own files and websockets alike.
 """
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import hashlib
-import os
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 import streamlit
+from streamlit import config, runtime
+from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
+
+from inspector.views.server import frames, peer
+from models import settings
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-SESSIONS = 50  # visitors at once where HEADLIGHT_SESSIONS says nothing
 _RETRY = 15  # seconds until a visitor who found no place is asked in again
-_STREAM, _METRICS = "/_stcore/stream", "/_stcore/metrics"
-_FOREIGN_ORIGIN = 1008  # websocket close code: policy violation
+_CORE, _NEEDED = "_stcore", {"health", "host-config", "upload_file", "bidi-components"}
+_UNUSED = {"auth", "oauth2callback", "component", "app"}
+_REFUSED = 1008  # websocket close code: policy violation
 _FULL = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -75,30 +80,36 @@ def headers() -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Rules:
-    """The host's decisions: how many visitors at once, and whether /_stcore/metrics answers."""
+    """The host's decisions: how many visitors at once, who says where they come from, whether metrics answer.
 
-    sessions: int = SESSIONS
+    per_address: how many visitors from one address, 0 for as many as there are places. proxies: whose X-Forwarded-For
+    and X-Forwarded-Proto count. silence: seconds after which a socket that has asked for nothing is closed.
+    """
+
+    sessions: int = settings.NUMBERS["SESSIONS"].default or 0
     metrics: bool = False
+    per_address: int = 0
+    proxies: tuple[settings.Network, ...] = ()
+    silence: float = 10.0
 
     @classmethod
-    def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Rules:
-        """Read HEADLIGHT_SESSIONS and HEADLIGHT_METRICS; ValueError names the one that is not what it should be."""
-        sessions = environment.get("HEADLIGHT_SESSIONS", "").strip() or str(SESSIONS)
-        if not re.fullmatch("[1-9][0-9]{0,5}", sessions):
-            raise ValueError(f"HEADLIGHT_SESSIONS is {sessions[:100]!a}; write a whole number from 1 to 999999")
-        metrics = environment.get("HEADLIGHT_METRICS", "").strip() or "0"
-        if metrics not in ("0", "1"):
-            raise ValueError(f"HEADLIGHT_METRICS is {metrics[:100]!a}; write 1 or 0")
-        return cls(int(sessions), metrics == "1")
+    def from_environment(cls, environment: Mapping[str, str] | None = None) -> Rules:
+        """Read the host's variables; ValueError names the one that is not what it should be."""
+        return cls(
+            settings.number("SESSIONS", environment),
+            settings.metrics(environment),
+            settings.number("PER_ADDRESS", environment),
+            settings.proxies(environment),
+        )
 
 
 class Gate:
-    """ASGI middleware around Streamlit: sets the headers, turns foreign sites away, counts visitors."""
+    """ASGI middleware around Streamlit: sets headers, counts visitors, lets in what a page of this server needs."""
 
     def __init__(self, app: ASGIApp, *, rules: Rules) -> None:
         self.app, self.rules = app, rules
         self.headers = [(name.lower().encode(), value.encode()) for name, value in headers().items()]
-        self.visitors = 0  # open websockets; one thread serves them all
+        self.visitors: Counter[str] = Counter()  # open websockets by address; one thread serves them all
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request or one websocket."""
@@ -111,25 +122,48 @@ class Gate:
 
     async def _stream(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let in a page of this very server: for any other Streamlit would ask checkip.amazonaws.com who it is."""
-        if _is_foreign(scope) or self.visitors >= self.rules.sessions:
+        address = peer.address(scope, self.rules.proxies)
+        tls = bool(config.get_option("server.sslCertFile"))
+        if peer.is_foreign(scope, self.rules.proxies, tls=tls) or self._room(address) == 0:
             await receive()
-            await send({"type": "websocket.close", "code": _FOREIGN_ORIGIN})
+            await send({"type": "websocket.close", "code": _REFUSED})
             return
-        self.visitors += 1
+        self.visitors[address] += 1
+        socket = Socket(scope, receive, silence=self.rules.silence)
         try:
-            await self.app(scope, receive, send)
+            await self.app(scope, socket.receive, send)
+            if socket.is_silent:
+                await send({"type": "websocket.close", "code": _REFUSED})
         finally:
-            self.visitors -= 1
+            self.visitors[address] -= 1
+            self.visitors += Counter()  # forgets those who left
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        path = scope["path"].rstrip("/")
-        if path.endswith(_METRICS) and not self.rules.metrics:
-            await _text(send, 404, "Metrics are off here; HEADLIGHT_METRICS=1 turns them on.\n")
-        elif self.visitors >= self.rules.sessions and b"text/html" in _header(scope, b"accept"):
+        if not is_host_allowed(peer.header(scope, b"host") or None):
+            await _text(send, 421, "Headlight is not served under this name; server.allowedHosts lists its names.\n")
+        elif not self._is_needed(scope["path"]):
+            await _text(send, 404, "Not found\n")
+        elif self._room(peer.address(scope, self.rules.proxies)) == 0 and "text/html" in peer.header(scope, b"accept"):
             page = _FULL.format(sessions=self.rules.sessions, retry=_RETRY)
             await _text(send, 503, page, kind=b"text/html", further=[(b"retry-after", str(_RETRY).encode())])
         else:
             await self.app(scope, receive, send)
+
+    def _room(self, address: str) -> int:
+        """The number of further visitors from an address for whom there is a place."""
+        free = self.rules.sessions - self.visitors.total()
+        if self.rules.per_address:
+            free = min(free, self.rules.per_address - self.visitors[address])
+        return max(0, free)
+
+    def _is_needed(self, path: str) -> bool:
+        """Return True for what a page asks for; Streamlit serves more: log-ins, an API for agents, old components."""
+        base = config.get_option("server.baseUrlPath").strip("/")
+        first, _, rest = path.lstrip("/").removeprefix(f"{base}/").partition("/")
+        if first == _CORE:
+            name = rest.partition("/")[0]
+            return name in _NEEDED or (name == "metrics" and self.rules.metrics)
+        return first not in _UNUSED and _CORE not in rest.split("/")
 
     def _with_headers(self, send: Send) -> Send:
         """Give a `send` that puts the headers onto the answer, in place of any that it has of the same names."""
@@ -144,14 +178,42 @@ class Gate:
         return sent
 
 
-def _header(scope: Scope, name: bytes) -> bytes:
-    return next((value for key, value in scope["headers"] if key == name), b"")
+class Socket:
+    """The messages of a websocket that reach Streamlit: those that a page needs, the first one before long."""
+
+    def __init__(self, scope: Scope, receive: Receive, *, silence: float) -> None:
+        self._receive, self._silence = receive, silence
+        protocols = [protocol.strip() for protocol in peer.header(scope, b"sec-websocket-protocol").split(",")]
+        self._session = protocols[2] if len(protocols) > 2 else ""  # a page whose connection broke names its own
+        self._has_asked = self.is_silent = False
+
+    async def receive(self) -> Message:
+        """Wait for the next message that goes on; a socket that asks for nothing is gone."""
+        if self._has_asked:
+            return await self._next()
+        try:
+            async with asyncio.timeout(self._silence):
+                message = await self._next()
+        except TimeoutError:
+            if not _is_session(self._session):
+                self.is_silent = True
+                return {"type": "websocket.disconnect", "code": _REFUSED}
+            message = await self._next()
+        self._has_asked = message["type"] != "websocket.connect"
+        return message
+
+    async def _next(self) -> Message:
+        while True:
+            message = await self._receive()
+            if message["type"] != "websocket.receive":
+                return message
+            if (frame := frames.needed(message.get("bytes"))) is not None:
+                return {"type": "websocket.receive", "bytes": frame}
 
 
-def _is_foreign(scope: Scope) -> bool:
-    """Return True if a page of another host sends the request; a client without an Origin is no browser."""
-    origin = _header(scope, b"origin").decode("latin-1")
-    return bool(origin) and urlsplit(origin).netloc != _header(scope, b"host").decode("latin-1")
+def _is_session(id: str) -> bool:
+    """Return True if a session of this name is connected: Streamlit gave it back to the page, which need not ask."""
+    return bool(id) and runtime.exists() and runtime.get_instance().is_active_session(id)
 
 
 async def _text(

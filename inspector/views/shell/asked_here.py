@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from inspector.text import plain
 from inspector.views.shell import languages, link, pages, widgets
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def address(question: Question) -> str:
 
 def _link(label: str, query: dict[str, str]) -> None:
     lang = {"lang": str(held)} if (held := link.held("lang")) else {}
-    st.page_link(pages.FILES[PAGE], label=widgets.plain(label), query_params=link.of_sidebar() | query | lang)
+    st.page_link(pages.FILES[PAGE], label=plain(label), query_params=link.of_sidebar() | query | lang)
 
 
 def _is_open(question: Question) -> bool:

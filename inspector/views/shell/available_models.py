@@ -23,8 +23,9 @@ import streamlit as st
 import models
 from inspector.memory.cache import SharedModels, weight_bytes
 from inspector.views.server import queue
+from inspector.views.server.shared import Shared
 from inspector.views.shell import link
-from inspector.wording.english import switches as words
+from inspector.wording import switches as words
 from models.formatting import format_bytes
 from models.limits import Limits, variable
 from models.placement import Placement
@@ -90,9 +91,9 @@ class _Shelf:
     configs: dict[tuple[str, str], TransformerConfig] = field(default_factory=dict)
 
 
-@st.cache_resource(show_spinner=False)
+@Shared
 def _shelf() -> _Shelf:
-    return _Shelf(SharedModels(limits().memory_bytes))
+    return _Shelf(SharedModels(limits().memory_bytes, left=queue.release_later))
 
 
 def limits() -> Limits:
@@ -283,7 +284,7 @@ def _variant(id: str) -> models.LoadedModel:
         return replace(loaded, max_tokens=longest, card=replace(loaded.card, id=id, title=card(id).title))
 
     weights = _shelf().weights
-    with nullcontext() if weights.holds(key) else queue.turn("Changing the switches"):
+    with nullcontext() if weights.holds(key) else queue.loading("Changing the switches"):
         return weights.get(key, make, expected=_bytes_at_most(made))
 
 
@@ -319,7 +320,7 @@ def load(id: str) -> models.LoadedModel:
         stored = found.candidate.config.dtype
         expected, make = found.candidate.memory_bytes(here.torch_dtype(stored)), partial(_load, id, found)
     key = (id, version(id), here)
-    with nullcontext() if shelf.weights.holds(key) else queue.turn("Loading the model"):
+    with nullcontext() if shelf.weights.holds(key) else queue.loading("Loading the model"):
         loaded = shelf.weights.get(key, make, expected=expected)
     return _remembered(id, loaded)
 

@@ -13,6 +13,7 @@ from typing import ParamSpec
 
 import streamlit as st
 
+from inspector.views.server import queue
 from models import failures
 
 P = ParamSpec("P")
@@ -23,10 +24,13 @@ INSTEAD = "Your text is kept. Try another text, model or head, or another page."
 def drawn(what: str) -> Iterator[None]:
     """Draw whatever fails in the block as a sentence in its place, and log it whole; the run goes on behind the block.
 
+    Long work of others pauses meanwhile.
+
     what: what is done in the block, the beginning of the sentence.
     """
     try:
-        yield
+        with queue.click():
+            yield
     except BaseException as error:
         if not failures.is_failure(error):
             raise

@@ -5,18 +5,22 @@ The page declares the number with `link.parameters`, and calls `link.publish` be
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from inspector.views.shell import link, widgets
+from inspector.views.shell import link, open_site, site_words, widgets
+
+if TYPE_CHECKING:
+    from inspector.trace import AttentionSite
 
 
 def token(label: str, tokens: Sequence[str], *, name: str, default: int) -> int:
     """Choose a token of the text among chips, of a long text in a list; the link keeps its position as `name`."""
     if len(tokens) > widgets.WRAPPED:
-        from inspector.plots.theme import cut, visible
+        from inspector.text import cut, visible
 
         named = [f"{place} {cut(visible(text))}" for place, text in enumerate(tokens)]
         return one(label, named, name=name, default=default)
@@ -39,6 +43,39 @@ def one(label: str, names: Sequence[str], *, name: str, default: int, width: int
         width=width,
     )
     return chosen
+
+
+def head(sites: Sequence[AttentionSite], *, default: tuple[int, int, int], drawn: bool) -> tuple[int, int, int]:
+    """Choose layer and head of a stream's attentions; the link keeps them as `layer`, `call` and `head`.
+
+    default: layer, head and call. drawn: False to read what is open, without a choice.
+    """
+    row = open_site.row(sites, default=default[0])
+    last = sites[row].heads - 1
+    chosen = link.number("head", default=min(default[1], last), last=last) or 0
+    if drawn:
+        state, names = st.session_state, [name.capitalize() for name in site_words.layer_names(sites)]
+        state["list layer"], state["list head"] = row, chosen
+        with st.container(horizontal=True, gap="small", width="content"):
+            st.selectbox(
+                "Layer",
+                range(len(sites)),
+                format_func=names.__getitem__,
+                key="list layer",
+                label_visibility="collapsed",
+                on_change=lambda: open_site.choose(sites[state["list layer"]]),
+                width=150,
+            )
+            st.selectbox(
+                "Head",
+                range(last + 1),
+                format_func="Head {}".format,
+                key="list head",
+                label_visibility="collapsed",
+                on_change=lambda: link.assign("head", state["list head"]),
+                width=130,
+            )
+    return sites[row].layer, chosen, sites[row].call
 
 
 def several(label: str, options: range, *, name: str, default: Sequence[int], most: int) -> tuple[int, ...]:
@@ -70,6 +107,19 @@ def several(label: str, options: range, *, name: str, default: Sequence[int], mo
             label_visibility="collapsed",
             width=190,
         )
+    return chosen
+
+
+def names(label: str, options: Mapping[str, str], *, name: str, default: Sequence[str], most: int) -> tuple[str, ...]:
+    """Choose one to `most` of several names, each a chip; the link keeps their ids as `name`. options: id -> words."""
+    chosen, key = link.words(name, allowed=list(options)) or tuple(default), f"chips {name}"
+    st.session_state[key] = list(chosen)
+
+    def keep() -> None:
+        if len(st.session_state[key]) <= most:  # a chip too many is not taken
+            link.assign(name, tuple(st.session_state[key]))
+
+    st.pills(label, list(options), selection_mode="multi", format_func=options.__getitem__, key=key, on_change=keep)
     return chosen
 
 

@@ -17,6 +17,7 @@ MIME = {
     ".csv": "text/csv",
     ".html": "text/html",
     ".npz": "application/octet-stream",
+    ".parquet": "application/vnd.apache.parquet",
     ".png": "image/png",
     ".svg": "image/svg+xml",
 }

@@ -5,9 +5,10 @@ from contextlib import suppress
 import streamlit as st
 from streamlit.runtime.scriptrunner import StopException
 
+from inspector.sections.registry import PAGES
 from inspector.views.components import width
 from inspector.views.shell import ahead, asked_here, boundary, header, link, model_picker, sidebar
-from inspector.views.shell.pages import GROUPS, OWN_MODELS, PURPOSES, VIEWS
+from inspector.views.shell.pages import FILES, GROUPS, VIEWS
 
 ICON = VIEWS / "icon.png"  # a named icon would be fetched from a CDN
 WORDMARK = VIEWS / "wordmark.svg"
@@ -16,8 +17,14 @@ SIDEBAR = 280  # pixels: at 1440 it leaves 1000 for a page; the badge of exactne
 st.set_page_config(page_title="Headlight", page_icon=str(ICON), layout="wide", initial_sidebar_state=SIDEBAR)
 pages = {
     group: [
-        st.Page(VIEWS / f"{file}.py", title=title, url_path=address, icon=f":material/{icon}:", default=not address)
-        for file, address, title, icon, _ in listed
+        st.Page(
+            FILES[page.address],
+            title=page.title,
+            url_path=page.address,
+            icon=f":material/{page.icon}:",
+            default=not page.address,
+        )
+        for page in listed
     ]
     for group, listed in GROUPS.items()
 }
@@ -27,8 +34,8 @@ st.logo(str(WORDMARK))
 if any("?" in st.query_params.get(side, "") for side in ("model", "b")):
     ahead.wait()  # switches are read with the model, and two threads that import transformers at once break each other
 sidebar.begin(page.url_path)
-reads = page.url_path not in OWN_MODELS
-asked = header.draw(page, PURPOSES[page.url_path], with_model=reads, pages=pages if width.is_narrow() else {})
+reads = PAGES[page.url_path].reads
+asked = header.draw(page, PAGES[page.url_path].purpose, with_model=reads, pages=pages if width.is_narrow() else {})
 another = sidebar.draw(text_in_page=reads and width.is_narrow())
 notices = st.container()
 with suppress(StopException), boundary.drawn("This page"):  # the page stops at a text that cannot be read

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from inspector.text import plain
 from inspector.views.shell import available_models, widgets
 
 if TYPE_CHECKING:
@@ -47,10 +48,10 @@ def name(what: str, title: str) -> None:
     what: such as "Shape". title: read as it stands, never as markdown.
     """
     place, before = st.session_state[_PLACE]
-    place.markdown(f"{before}{what}: **{widgets.plain(title)}**", width="stretch" if before else "content")
+    place.markdown(f"{before}{what}: **{plain(title)}**", width="stretch" if before else "content")
 
 
 def _model() -> str:
     opened = st.session_state.get("file") is not None
     model = "that of the saved trace" if opened else available_models.title(st.session_state["model"])
-    return f"**{widgets.plain(model)}**"
+    return f"**{plain(model)}**"

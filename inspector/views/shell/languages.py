@@ -8,11 +8,10 @@ import streamlit as st
 
 from inspector.questions.record.both import LANGUAGES, Language
 from inspector.views.shell import link
-from inspector.wording.chinese.questions import page as chinese
-from inspector.wording.english.questions import page as english
+from inspector.wording import in_language
 
 NAMES: dict[Language, str] = {"en": "English", "zh": "中文"}
-WORDS: dict[Language, ModuleType] = {"en": english, "zh": chinese}
+WORDS: dict[Language, ModuleType] = {language: in_language(language, "questions.page") for language in LANGUAGES}
 _PARAMETER = "lang"
 
 

@@ -232,6 +232,7 @@ def bind_switch(name: str, *, default: bool = False) -> Bind:
 
 def bind_words(name: str, *, default: str, most: int) -> Bind:
     """Bind a line of text of `most` characters at most."""
+    _heal(name, lambda value: isinstance(value, str), default=default)
     return _bind(
         name,
         lambda asked: len(asked) == 1 and len(asked[0]) <= most,

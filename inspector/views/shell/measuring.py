@@ -10,7 +10,7 @@ import streamlit as st
 
 from inspector.views.server import process_settings, queue
 from inspector.views.shell import progress, session
-from inspector.wording.english import costs as words
+from inspector.wording import costs as words
 from models import failures
 
 Watch = Callable[[int, int], object]
@@ -36,7 +36,7 @@ class Labels:
     failed: str = "Cannot be timed"
     work: str = "The clock"
     instead: str = "Choose another model."
-    queued: Callable[[int], str] | None = None
+    queued: queue.Words | None = None
     icon: str = ":material/timer:"
 
 
@@ -105,7 +105,7 @@ def _measured(work: Callable[[Watch], Result], *, key: str, labels: Labels) -> R
     process_settings.use_threads()
     place = st.empty()
     bar = progress.Bar(place, stop=f"stop {key}", holds=False, label=labels.stop)
-    with failures.told(labels.work, instead=labels.instead), queue.turn(labels.work, words=labels.queued):
+    with failures.told(labels.work, instead=labels.instead), bar.turn(labels.work, words=labels.queued):
         found = work(lambda done, total: bar.draw(done, total, labels.running(done, total)))
     place.empty()
     return found

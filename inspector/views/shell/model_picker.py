@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from inspector.views.shell import available_models, link, progress, session
+from inspector.wording import shell as wording
 from models import failures
 from models.formatting import format_bytes
 from models.limits import variable
@@ -52,15 +53,18 @@ def field(place: ExpanderContainer, *, disabled: bool) -> None:
                 key="picker.other",
                 max_chars=link.MAX_NAME,
                 placeholder="org/name or org/name@revision",
-                help=f"org/name, such as google-bert/bert-base-cased, or org/name@revision{folders}.",
+                help=wording.name_help(folders=folders),
                 disabled=disabled,
                 persist_state="session",
             )
             st.form_submit_button("Look", width="stretch", on_click=_look_for, disabled=disabled, key="look")
         st.caption(
-            "Looking reads its configuration, and no weights. "
-            + ("" if limits.hub else f"The hub is off here ({variable('hub')}). ")
-            + (f"Local folders are off here ({variable('root')}). " if limits.root is None else "")
+            wording.looking(
+                hub=limits.hub,
+                hub_variable=variable("hub"),
+                no_folders=limits.root is None,
+                root_variable=variable("root"),
+            )
         )
 
 
@@ -224,20 +228,19 @@ def _describe(place: DeltaGenerator) -> None:
     architecture = f"{config.config.model_type}, {config.architecture.__name__}".replace("_", r"\_")
     lines = [
         architecture,
-        f"Parameters: {size.parameters:,} (limit {limits.parameters:,})",
-        f"Layers of attention: {size.layers} (limit {limits.layers})",
-        f"Download: {format_bytes(candidate.download_bytes)} (limit {format_bytes(limits.download_bytes)})",
-        f"Memory for its weights: {format_bytes(candidate.memory_bytes(dtype))} in {dtype_name(dtype)} "
-        f"(limit {format_bytes(limits.memory_bytes)})",
-        f"Recording your text: at most {format_bytes(size.capture_bytes(tokens))} "
-        f"(limit {format_bytes(limits.capture_bytes)}); of a longer one, at most {fits:,} tokens",
-        f"Where maps cannot be computed again and are kept: {format_bytes(size.capture_bytes(tokens, maps=True))}, "
-        f"and at most {tokens_that_fit(candidate, limits, maps=True):,} tokens",
+        wording.parameters(count=size.parameters, limit=limits.parameters),
+        wording.attention_layers(count=size.layers, limit=limits.layers),
+        wording.download(size=candidate.download_bytes, limit=limits.download_bytes),
+        wording.memory(size=candidate.memory_bytes(dtype), dtype=dtype_name(dtype), limit=limits.memory_bytes),
+        wording.recording(size=size.capture_bytes(tokens), limit=limits.capture_bytes, tokens=fits),
+        wording.recording_maps(
+            size=size.capture_bytes(tokens, maps=True), tokens=tokens_that_fit(candidate, limits, maps=True)
+        ),
         "Tokenizer: " + ("none" if candidate.tokenizer is None else f"`{candidate.tokenizer}`"),
-        "How its attention is seen is known once it is loaded.",
+        wording.KNOWN_LATER,
     ]
     with place.container():
-        st.text(f"{candidate.name}{'' if candidate.commit is None else f', commit {candidate.commit[:10]}'}")
+        st.text(wording.candidate(name=candidate.name, commit=candidate.commit))
         st.caption("\n".join(f"- {line}" for line in lines))
         for note in candidate.notes:
             st.text(note)

@@ -1,4 +1,4 @@
-"""Long work on a text shows how far it is, and can be stopped.
+"""Long work on a text shows how far it is, can be stopped, and goes on in turn with that of other visitors.
 
 Streamlit ends a run at its next call here when the reader presses Stop or changes something: the work ends with it, in
 this very thread, and nothing of the work is kept. After Stop the same text is not begun again until the reader asks for
@@ -11,14 +11,16 @@ it. A click in a fragment ends no run, so what takes long is done outside of a f
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from time import monotonic
+from contextlib import ExitStack, contextmanager
+from time import monotonic, thread_time
 from typing import TYPE_CHECKING
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from inspector.views.server import queue
 from inspector.views.shell import widgets
+from inspector.wording import shell as wording
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -28,7 +30,10 @@ DRAWN_EVERY = 0.1  # seconds between two looks at what the reader pressed
 
 
 class Bar:
-    """The share of a work that is done; drawing the bar is also where Streamlit ends the run at the reader's Stop."""
+    """The share of a work that is done.
+
+    Drawing the bar is also where Streamlit ends the run at the reader's Stop, and where others have their turn.
+    """
 
     def __init__(
         self,
@@ -49,21 +54,31 @@ class Bar:
         self.place, self.stop, self.holds = place, stop, holds
         self.label = label
         self.element: DeltaGenerator | None = None
+        self.share = 0.0
         self.due = 0.0 if at_once else monotonic() + PATIENCE
 
     def draw(self, done: float, total: float, words: str, *, now: bool = False) -> None:
         """Show the share and the words, every DRAWN_EVERY seconds at most; now: whatever the clock says."""
-        if not now and monotonic() < self.due:
-            return
-        share = min(done / max(total, 1), 1.0)
+        self.share = min(done / max(total, 1), 1.0)
+        if now or monotonic() >= self.due:
+            self._show(words)
+        queue.give_way(self.share)
+
+    @contextmanager
+    def turn(self, what: str, *, words: queue.Words | None = None) -> Iterator[None]:
+        """Run the block when it is this visitor's turn, and show the place in the queue meanwhile; see `queue.turn`."""
+        with queue.turn(what, words=words, say=self._show):
+            yield
+
+    def _show(self, words: str) -> None:
         if self.element is None:
             self.place = st.empty() if self.place is None else self.place
             with self.place.container():
-                self.element = st.progress(share, words)
+                self.element = st.progress(self.share, words)
                 if self.stop:
                     st.button(self.label, icon=":material/stop:", on_click=stop if self.holds else None, key=self.stop)
         else:
-            self.element.progress(share, words)
+            self.element.progress(self.share, words)
         self.due = monotonic() + DRAWN_EVERY
 
     def clear(self) -> None:
@@ -73,21 +88,32 @@ class Bar:
 
 
 @contextmanager
-def layers(what: str) -> Iterator[Callable[[float, int], None]]:
+def layers(what: str, *, unit: str = "layer") -> Iterator[Callable[[float, int], None]]:
     """Show the layers that are done, a part of a layer included, where the block takes longer than a moment.
 
-    The block calls what it is given with the layers done and how many there will be. Work that no visitor waits for,
-    in a thread of the server's, shows nothing.
+    unit: what is counted, where it is no layer. The block calls what it is given with the layers done and how many
+    there will be. What takes a core longer than a
+    moment goes on in turn with other visitors' work. Work that no visitor waits for, in a thread of the server's, shows
+    nothing.
     """
     if get_script_run_ctx(suppress_warning=True) is None:
         yield lambda done, total: None
         return
-    bar = Bar(at_once=False, stop=f"stop {what}")
-    try:
-        yield lambda done, total: bar.draw(done, total, f"{what}: layer {min(int(done) + 1, total)} of {total}")
-    except Exception:  # the end of a run is no Exception: it draws nothing more
-        bar.clear()
-        raise
+    bar, began, taken = Bar(at_once=False, stop=f"stop {what}"), thread_time(), False
+    with ExitStack() as turn:
+
+        def draw(done: float, total: int) -> None:
+            nonlocal taken
+            if not taken and thread_time() - began >= PATIENCE:  # a short text on a busy machine waits for nobody
+                taken = True
+                turn.enter_context(bar.turn(what))
+            bar.draw(done, total, f"{what}: {unit} {min(int(done) + 1, total)} of {total}")
+
+        try:
+            yield draw
+        except Exception:  # the end of a run is no Exception: it draws nothing more
+            bar.clear()
+            raise
     bar.clear()
 
 
@@ -113,7 +139,7 @@ def hold() -> None:
         go_on()
         return
     with st.container(border=True):
-        st.badge("Stopped", icon=":material/stop_circle:", color="gray")
-        st.text("Your text and the finished part are kept; press Inspect to continue.")
+        st.badge(wording.STOPPED, icon=":material/stop_circle:", color="gray")
+        st.text(wording.KEPT)
         st.button("Inspect", type=widgets.main_button(), on_click=go_on, key="go on")
     st.stop()

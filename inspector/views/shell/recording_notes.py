@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from inspector.text import plain
 from inspector.views.shell import available_models, widgets
-from inspector.wording.english import switches as words
+from inspector.wording import exactness as badge_words
+from inspector.wording import switches as words
 from models.formatting import format_bytes
 
 if TYPE_CHECKING:
@@ -15,32 +17,26 @@ if TYPE_CHECKING:
     from inspector.trace import Trace
     from inspector.views.shell.session import Inspected
 
-NOT_ASKED = "on a long text that takes as long as to read it, so it waits until it is asked for"
-
 
 def draw(chosen: Inspected, checked: Exactness) -> None:
     """Write the sidebar's notes, with the button for the check that waits on a long text."""
     trace, tokens = chosen.trace, len(chosen.trace.tokens)
     limit = "" if chosen.model is None else f" of at most {available_models.tokens_allowed(chosen.model)}"
-    st.caption(f"{tokens} tokens{limit}, special ones included; the recording takes {format_bytes(trace.nbytes)}")
+    st.caption(badge_words.recorded(tokens=tokens, limit=limit, size=format_bytes(trace.nbytes)))
     if chosen.model is not None:
         facts, redrawn = available_models.facts(chosen.model), _redrawn(chosen.model)
         share = "" if redrawn is None else f", {words.weights(trained=facts.card.trained, redrawn=redrawn)}"
-        st.caption(f"{facts.seen} Its weights: {facts.placed}{share}.")
-    waits = checked.hidden_difference is None and checked.unchecked == NOT_ASKED
+        st.caption(badge_words.placed(seen=facts.seen, where=facts.placed, share=share))
+    title, help = badge_words.title(checked), str(checked)
     if not checked.holds:
-        st.badge("Not exact on this text", icon=":material/warning:", color="red", help=str(checked))
-    elif checked.hidden_difference is None:
-        st.badge("Self-checks passed", icon=":material/check:", color="blue", help=str(checked))
+        st.badge(title, icon=":material/warning:", color="red", help=help)
+    elif checked.second is None:
+        st.badge(title, icon=":material/pending:", color="gray", help=help)
     else:
-        within = f"within {checked.hidden_difference:.1e}"
-        st.badge(f"Exact on this text, {within}", icon=":material/verified:", color="green", help=str(checked))
-        st.caption(
-            "The last hidden states differ by no more than this from a second run's, with other code for attention."
-        )
-    if waits:
-        st.caption("Not yet run a second time in torch's fused attention, which shares no code with what you see.")
-        st.button("Run the independent check", on_click=_ask_for_check, args=(trace.key,), key="independent check")
+        st.badge(title, icon=":material/verified:", color="green", help=help)
+    st.caption(badge_words.caption(checked))
+    if checked.second is None and checked.not_held == badge_words.LONG:
+        st.button(badge_words.RUN_AGAIN, on_click=_ask_for_check, args=(trace.key,), key="independent check")
 
 
 def warn(trace: Trace, *, weights: bool) -> None:
@@ -52,7 +48,7 @@ def warn(trace: Trace, *, weights: bool) -> None:
 
     sentences = [] if trace.cut is None else [str(trace.cut)]
     if trace.unknown:
-        sentences.append(unknown_in_words(trace.unknown, of=len(trace.tokens)))
+        sentences.append(badge_words.unknown_tokens(trace.unknown, of=len(trace.tokens)))
     if trace.to_padding > exactness.row_sum_tolerance(trace):
         said = exactness.leak_in_words(trace.to_padding)
         sentences.append(f"{said[0].upper()}{said[1:]}.")
@@ -83,7 +79,7 @@ def badge(id: str) -> None:
             "is another model."
         )
     icon = ":material/tune:" if trained else ":material/casino:"
-    st.badge(widgets.plain(named), icon=icon, color="orange" if redrawn or not trained else "blue", help=about)
+    st.badge(plain(named), icon=icon, color="orange" if redrawn or not trained else "blue", help=about)
 
 
 def weights(id: str) -> str:
@@ -97,12 +93,6 @@ def _redrawn(id: str) -> float | None:
     if not available_models.is_variant(id) or id not in available_models.ids():
         return None
     return available_models.facts(id).card.redrawn
-
-
-def unknown_in_words(unknown: int, *, of: int) -> str:
-    """Say how many of a text's tokens a model does not know."""
-    verb, them = ("is", "it") if unknown == 1 else ("are", "them")
-    return f"{unknown} of {of} tokens {verb} unknown to this model, which reads one and the same mark for {them}."
 
 
 def independent_check_asked(trace: Trace) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from inspector.views.shell import widgets
-from inspector.wording.english.terms import MEANINGS
+from inspector.wording import terms as glossary
 
 
 def show(sentence: str, terms: Sequence[str] = ()) -> None:
@@ -24,4 +24,4 @@ def show(sentence: str, terms: Sequence[str] = ()) -> None:
     with meant.container(horizontal=True, gap="xsmall"):
         for term in terms:
             with st.popover(f"{term}?", type=widgets.quiet_button()):
-                st.markdown(MEANINGS[term])
+                st.markdown(glossary.MEANINGS[term])

@@ -7,7 +7,6 @@ with a byte budget; a visitor's session holds keys and widget values only.
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -17,9 +16,12 @@ import streamlit as st
 import models
 from inspector.memory.cache import ByteBudgetCache
 from inspector.memory.held import held_bytes
+from inspector.sections.subject import Subject
 from inspector.views.server import process_settings
-from inspector.views.shell import available_models, progress, recording_notes
-from models import failures, formatting
+from inspector.views.server.shared import Shared
+from inspector.views.shell import available_models, progress, recording_notes, text_report
+from inspector.wording import exactness as words
+from models import failures, formatting, settings
 
 # torch comes with the first model: the sidebar and the page's frame are drawn before.
 if TYPE_CHECKING:
@@ -33,10 +35,11 @@ if TYPE_CHECKING:
     from inspector.overview import Overview
     from inspector.plots.theme import Mode
     from inspector.trace import Array, Trace
+    from inspector.trace.second_run import SecondRun
 
 V = TypeVar("V")
 
-CACHE_BYTES = int(os.environ.get("HEADLIGHT_CACHE_MB", "512")) * 2**20
+CACHE_BYTES = settings.number("CACHE_MB") * 2**20
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,7 @@ class Inspected:
 # --- caches ------------------------------------------------------------------------------------------------------
 
 
-@st.cache_resource(show_spinner=False)
+@Shared
 def _results() -> ByteBudgetCache[Any]:
     return ByteBudgetCache(CACHE_BYTES)
 
@@ -63,6 +66,13 @@ def _results() -> ByteBudgetCache[Any]:
 def cached(key: Hashable, make: Callable[[], V]) -> V:
     """`make()`, or what it gave before for the same key; what it holds counts towards one budget for all visitors."""
     return cast("V", _results().get(key, make, size=held_bytes))
+
+
+def subject(trace: Trace | None, loaded: models.LoadedModel | None) -> Subject:
+    """Return the subject of sections, with the visitors' cache. trace: None where sizes alone are given."""
+    version = 0 if loaded is None else available_models.version(loaded.card.id)
+    stream = "" if trace is None else trace.streams[0]
+    return Subject(trace, loaded, stream, version, cached, load=load)
 
 
 def load(model: str) -> models.LoadedModel:
@@ -91,28 +101,28 @@ def record(model: str, text: str, *, text_pair: str | None = None, target: str |
 
 
 def exactness(inspected: Inspected) -> Exactness:
-    """The checks of this text, made once; the run in another kernel, of a long text, only when the reader asked."""
+    """The checks of this text, made once; the second run of a long text is made only when the reader asked."""
     trace, checks = inspected.trace, overview(inspected.trace).checks
     asked = not is_long(trace) or recording_notes.independent_check_asked(trace)
 
-    def make() -> tuple[int, float | None, str]:
+    def make() -> tuple[int, SecondRun | None, str]:
         loaded = inspected.loaded
         if loaded is None:
-            return len(trace.sites), None, "the model was not at hand"
-        return loaded.layers, *(_fused_difference(loaded, trace) if asked else (None, recording_notes.NOT_ASKED))
+            return len(trace.sites), None, words.NO_MODEL
+        return loaded.layers, *(_second_run(loaded, trace) if asked else (None, words.LONG))
 
-    layers, difference, unchecked = cached(("exactness", trace.key, asked), make)
-    return checks.result(expected_layers=layers, hidden_difference=difference, unchecked=unchecked)
+    layers, second, not_held = cached(("exactness", trace.key, asked), make)
+    return checks.result(expected_layers=layers, second=second, not_held=not_held)
 
 
-def _fused_difference(loaded: models.LoadedModel, trace: Trace) -> tuple[float | None, str]:
-    """The difference from torch's fused kernel, or None and why it could not be run."""
-    from inspector.probe import fused_difference
+def _second_run(loaded: models.LoadedModel, trace: Trace) -> tuple[SecondRun | None, str]:
+    """The trace held to a second run of its model, or None and why there is none."""
+    from inspector.probe import hold
 
     try:
         told = failures.told("The independent check", instead="Look at another text.")
         with told, progress.layers("Independent check") as on_progress:
-            return fused_difference(loaded, trace, on_progress=on_progress), ""
+            return hold(loaded, trace, mixes=overview(trace).checks.mixes, on_progress=on_progress), ""
     except ValueError as error:
         return None, str(error)
 
@@ -233,6 +243,7 @@ def inspected(read: Callable[[], Inspected] | None = None, *, notes_weights: boo
         recording_notes.draw(seen, checked)
         if seen.trace.nbytes > CACHE_BYTES:
             st.warning(_not_kept(seen.trace), icon=":material/memory:")
+        text_report.draw(seen.trace.key, lambda: subject(seen.trace, seen.loaded))
     recording_notes.warn(seen.trace, weights=notes_weights)
     return seen
 

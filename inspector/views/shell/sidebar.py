@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import streamlit as st
 
 from inspector import examples
+from inspector.text import plain
 from inspector.views.components import width
 from inspector.views.shell import available_models, link, model_picker, progress, switch_panel, widgets
 
@@ -58,7 +59,9 @@ def draw(*, text_in_page: bool) -> ExpanderContainer:
         _text_beside(card)
         saved = st.expander("Open a saved trace", key="saved.open", on_change="rerun")
         if saved.open or opened:  # a field for files would bring its scripts, and the first picture would wait for them
-            saved.file_uploader("A trace saved as .npz", type="npz", key="file", help="Saved here or by trace.save().")
+            saved.file_uploader(
+                "A trace saved as .npz", type="npz", key="file", help="Saved here or by inspector.save(trace, path)."
+            )
         width.watch()
     if text_in_page:
         _text_to_read(height=68, main_button=widgets.main_button())
@@ -101,7 +104,7 @@ def _text_beside(card: models.Card) -> None:
 
 def _summary(card: models.Card) -> None:
     """Show the summary as plain text: for a local model it contains a path, which must not be rendered as Markdown."""
-    st.caption(widgets.plain(card.summary))
+    st.caption(plain(card.summary))
 
 
 def _take_models_example() -> None:

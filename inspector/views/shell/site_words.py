@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from models.formatting import layer_name
+from inspector.wording import phrases
 
 if TYPE_CHECKING:
     from inspector.trace import AttentionSite
+
+layer_names = phrases.layer_names
 
 
 def sharing(site: AttentionSite, head: int) -> str:
@@ -55,11 +57,6 @@ def notes(sites: Iterable[AttentionSite], lines: Iterable[Sequence[str]]) -> lis
         seen = f"sees {reach(site)}" if site.window is not None else ""
         found.append([", ".join(filter(None, (line, sharing(site, head), seen))) for head, line in enumerate(row)])
     return found
-
-
-def layer_names(sites: Iterable[AttentionSite]) -> list[str]:
-    """The rows of the grid: "layer 3", and "layer 3 local" where its queries see a window of the text."""
-    return [layer_name(site.layer, site.call, short=True) + ("" if site.window is None else " local") for site in sites]
 
 
 def rows(sites: Sequence[AttentionSite]) -> str:

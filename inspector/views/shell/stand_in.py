@@ -20,7 +20,9 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from inspector import examples
-from inspector.views.shell import available_models, recording_notes, session, widgets
+from inspector.text import plain
+from inspector.views.shell import available_models, recording_notes, session
+from inspector.wording import shell as words
 
 if TYPE_CHECKING:
     import models
@@ -39,12 +41,14 @@ class Shown:
     stands_in: bool
 
 
-def inspected(cannot: str, *, can: Callable[[models.LoadedModel], bool], instead: Sequence[str]) -> Shown:
+def inspected(
+    cannot: str, *, can: Callable[[models.LoadedModel], bool], instead: Sequence[str], reads: bool = True
+) -> Shown:
     """Record the reader's text in the chosen model or, where that one cannot, in a stand-in, and say which.
 
     cannot: what the chosen model does not do, to follow its name: "guesses no hidden words", "does not write".
     can: whether a model can do what the page is for. instead: ids of models that can, the best first; the first
-    that has learned the text's script is taken, else the first.
+    that has learned the text's script is taken, else the first. reads: what is shown is of the reader's text.
     The reader's text stays. Where it is in a script that the stand-in did not learn the stand-in reads its own
     example, and the line says so; it does too where the text is the example that Headlight opened with.
     Where nothing can be read the page says why and stops, as with `session.inspected`.
@@ -53,7 +57,7 @@ def inspected(cannot: str, *, can: Callable[[models.LoadedModel], bool], instead
     loaded = session.at_hand(seen, so="it cannot be run again")
     stands_in = seen.model != session.chosen_model()
     if stands_in:
-        _tell(cannot, loaded)
+        _tell(cannot, loaded, reads=reads)
     return Shown(seen.trace, loaded, stands_in)
 
 
@@ -72,7 +76,7 @@ def beside(
         session.show_problem(str(error))
         st.stop()
     loaded = session.at_hand(read, so="it cannot be run again")
-    _tell(cannot, loaded)
+    _tell(cannot, loaded, reads=True)
     recording_notes.warn(read.trace, weights=True)
     return Shown(read.trace, loaded, True)
 
@@ -92,31 +96,28 @@ def _read_instead(instead: Sequence[str]) -> session.Inspected:
     return session.record(stand_in, text if keep else examples.of(stand_in))
 
 
-def _tell(cannot: str, loaded: models.LoadedModel) -> None:
+def _tell(cannot: str, loaded: models.LoadedModel, *, reads: bool) -> None:
     """Say in a line which model is seen and why, with the button that chooses it."""
     model, text = session.chosen_model(), session.chosen_text()
-    chosen = "The model of this saved trace is not at hand" if model is None else f"{_bold(model)} {cannot}"
-    whose = (
-        " on your text"
-        if examples.reads(loaded.card.id, text)
-        else ", on its own example: it has learned English, and your text is kept"
-    )
-    whose = ", on its own example" if examples.untouched(text) else whose
+    chosen = words.NOT_AT_HAND if model is None else f"{_bold(model)} {cannot}"
+    whose = words.ON_YOUR_TEXT if examples.reads(loaded.card.id, text) else words.ENGLISH_EXAMPLE
+    whose = words.OWN_EXAMPLE if examples.untouched(text) else whose
+    whose = whose if reads else ""
     opened = st.session_state.get("file") is not None
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown(f"{chosen}, so you see {_bold(loaded.card.id)}{whose}.", width="content")
+        st.markdown(words.so_you_see(model=_bold(loaded.card.id), chosen=chosen, whose=whose), width="content")
         st.button(
-            f"Choose {loaded.card.title.split(',')[0]}",
+            words.choose(model=loaded.card.title.split(",")[0]),
             on_click=_choose,
             args=(loaded.card.id,),
             key="choose stand-in",
             disabled=opened,
-            help="Remove the saved trace in the sidebar first." if opened else "For all pages; your text stays.",
+            help=words.REMOVE_FIRST if opened else words.FOR_ALL,
         )
 
 
 def _bold(model: str) -> str:
-    return f"**{widgets.plain(available_models.title(model))}**"
+    return f"**{plain(available_models.title(model))}**"
 
 
 def _choose(model: str) -> None:

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import streamlit as st
 
+from inspector.text import plain
 from inspector.views.components import width
-from inspector.views.shell import ahead, available_models, link, session, widgets
-from inspector.wording.english import switches as words
+from inspector.views.shell import ahead, available_models, link, session
+from inspector.wording import switches as words
 from models import failures
 from models.transformer import switches
 
@@ -65,8 +66,8 @@ def take() -> None:
                 state[STATE[side]] = available_models.canonical(asked)
         except ValueError as error:
             link.complain(
-                f"The link asks on side {side} for what cannot be built: {widgets.plain(_cut(str(error)))}. "
-                f"You see {widgets.plain(available_models.name(base))} as it is."
+                f"The link asks on side {side} for what cannot be built: {plain(_cut(str(error)))}. "
+                f"You see {plain(available_models.name(base))} as it is."
             )
 
 
@@ -79,14 +80,14 @@ def draw(*, disabled: bool) -> None:
         on_change="rerun",
         width="stretch",
         disabled=disabled,
-        help="Change any choice of this Transformer, on two sides to compare.",
+        help=words.PANEL_HELP,
     )
     if disabled:
         return
     beside, base = available_models.side_b(), available_models.base(st.session_state["model"])
     if beside is not None:
         told = [f"{side}: {words.changes(_changed(side)[0]) or 'as it is'}" for side in SIDES]
-        st.caption("  \n".join(map(widgets.plain, told)))
+        st.caption("  \n".join(map(plain, told)))
     if panel.open:
         with panel:
             _panel(base)
@@ -99,11 +100,11 @@ def _panel(base: str) -> None:
         with failures.told("Reading the switches", instead="Choose another model."), st.spinner("Loading the model"):
             config = available_models.own_config(base)
     except ValueError as error:
-        st.markdown("This model has no switches here, for the own Transformer cannot hold it:")
+        st.markdown(words.NO_SWITCHES)
         st.text(_cut(str(error)))
         return
     group = st.segmented_control(
-        "Group of switches",
+        words.GROUP_LABEL,
         list(words.GROUPS),
         default=next(iter(words.GROUPS)),
         key="switches.group",
@@ -113,9 +114,9 @@ def _panel(base: str) -> None:
     )
     for side in SIDES:
         if (wish := _wish(side)) is not None:
-            session.show_problem(wish.problem, what=f"Side {side} stays as it was")
+            session.show_problem(wish.problem, what=words.stays(side=side))
     with _row():
-        st.caption("A: this page's model. B: beside it. Bold: changed.", width=_name_width())
+        st.caption(words.SIDES_READ, width=_name_width())
         for side in SIDES:
             changed = _changed(side)[0] or _wish(side) is not None
             with st.container(horizontal=True, vertical_alignment="center", gap="small", width=FIELD):
@@ -127,7 +128,7 @@ def _panel(base: str) -> None:
                     on_click=_take,
                     args=(side, base, {}, 0),
                     disabled=not changed,
-                    help=f"{side} as the model is",
+                    help=words.reset_help(side=side),
                 )
     for field, switch in words.GROUPS[group or next(iter(words.GROUPS))].items():
         _switch(field, switch, config)
@@ -138,7 +139,7 @@ def _panel(base: str) -> None:
                 key = _key(side, "seed")
                 st.session_state[key] = _changed(side)[1]
                 st.number_input(
-                    f"Seed of {side}",
+                    words.seed_of(side=side),
                     0,
                     10**9 - 1,
                     key=key,
@@ -147,8 +148,8 @@ def _panel(base: str) -> None:
                     width=FIELD,
                     label_visibility="collapsed",
                 )
-    fixed = (f"{widgets.plain(field)} ({why})" for field, why in switches.FIXED.items())
-    st.caption(f"Not to be switched here: {'; '.join(fixed)}.")
+    fixed = (f"{plain(field)} ({why})" for field, why in switches.FIXED.items())
+    st.caption(words.not_switched(fixed="; ".join(fixed)))
 
 
 def _row() -> DeltaGenerator:
@@ -161,9 +162,9 @@ def _name_width() -> Literal["stretch"] | int:
 
 def _named(switch: words.Switch, *, changed: bool, usual: str) -> None:
     """Name a switch, bold where it is changed, with what it does and its value in the model as it is."""
-    name, does = widgets.plain(switch.name), widgets.plain(switch.does)
-    name = f"**{name}** (was {widgets.plain(usual)})" if changed else name
-    st.markdown(f"{name}  \n:gray[:small[{does}]]", width=_name_width())
+    name, does = plain(switch.name), plain(switch.does)
+    name = words.changed_name(name=name, usual=plain(usual)) if changed else name
+    st.markdown(words.named_switch(name=name, does=does), width=_name_width())
 
 
 def _switch(field: str, switch: words.Switch, config: TransformerConfig) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import string
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import streamlit as st
 
 from inspector.export import spreadsheet
+from inspector.text import plain
 from inspector.views.shell import available_models, downloads, link
 
 if TYPE_CHECKING:
@@ -154,7 +154,14 @@ def colour_scale(*, long: bool) -> Scale:
 
 
 def text_with_examples(
-    label: str, name: str, *, examples: Mapping[str, str], default: str, most: int, height: int, help: str
+    label: str,
+    name: str,
+    *,
+    examples: Mapping[str, str],
+    default: str,
+    most: int,
+    height: int,
+    help: str | None = None,
 ) -> str:
     """Draw a field for a text of up to `most` characters, and its examples as buttons; the link keeps it as `name`."""
 
@@ -192,7 +199,7 @@ def token_chips(
         dimmed = f":gray[{plain(mark)}]" if mark else ""
         return f"{dimmed}{plain(shown.removeprefix(mark))} :gray[:small[{position}]]"
 
-    from inspector.plots.theme import cut, visible
+    from inspector.text import cut, visible
 
     chosen: list[int] = st.pills(
         label,
@@ -204,11 +211,6 @@ def token_chips(
         wrap=len(tokens) <= WRAPPED,
     )
     return chosen
-
-
-def plain(text: str) -> str:
-    """`text` letter by letter where markdown is read: every mark of punctuation as its character reference."""
-    return "".join(f"&#{ord(letter)};" if letter in string.punctuation else letter for letter in text)
 
 
 def chart(figure: go.Figure, *, alt: str, key: str) -> None:

@@ -1,1 +1,1 @@
-"""The page Training: page.py shows a checkpoint's curves (curves.py) and replays its heads (replay.py, heads.py)."""
+"""The page Training: how the shipped models learned."""

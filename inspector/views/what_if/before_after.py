@@ -12,16 +12,17 @@ import streamlit as st
 from inspector import compare, maps
 from inspector.components.grid import changes, grid_bytes, roles
 from inspector.components.head import Beside, HeadMessage
-from inspector.interventions import Change
+from inspector.interventions import Change, effects
 from inspector.plots import attention, theme
 from inspector.plots import interventions as figures
-from inspector.readings import what_if as readings
+from inspector.text import number
 from inspector.trace import Array, AttentionSite, Trace
 from inspector.views.components.grid import grid
 from inspector.views.components.head import Choice, Step, head
 from inspector.views.figures import chart
 from inspector.views.figures.map_files import MapPicture
 from inspector.views.shell import link, open_site, session, site_words, widgets
+from inspector.wording import what_if as wording
 
 MOST = 8  # heads in the table
 LINKED = ("mask_layer", "mask_call")
@@ -93,14 +94,14 @@ def options() -> Options:
             "Hide special tokens",
             key="hide",
             bind=link.bind_switch("hide"),
-            help="The weights of a row then sum to what is left.",
+            help=wording.HIDE_HELP,
         )
         words = st.toggle("Merge word pieces", key="words", bind=link.bind_switch("words"))
         root = st.toggle(
             "Square-root colour",
             key="sqrt",
             bind=link.bind_switch("sqrt"),
-            help="Makes small weights visible; the numbers stay the same.",
+            help=wording.ROOT_HELP,
         )
         lines = st.toggle("Lines under the maps", key="with_lines", bind=link.bind_switch("with_lines"))
     return Options(hide, words, "sqrt" if root else "linear", lines)
@@ -120,10 +121,7 @@ def see(change: Change, *, stream: str, options: Options, about: Sequence[int] =
     """
     shown = _arranged(change, stream=stream, hide=options.hide, words=options.words)
     if shown[0].is_long:
-        return (
-            f"The text has {len(shown[0].keys.members):,} keys, and maps before and after are compared whole, up to "
-            f"{maps.WHOLE}. Choose a shorter text to see them."
-        )
+        return wording.too_long(keys=len(shown[0].keys.members), most=maps.WHOLE)
     changed = _changed(change, stream=stream, about=about)
     sites = change.before.sites_of(stream)
     row = open_site.row(sites, default=int(changed["layer"][0]), names=LINKED)
@@ -132,9 +130,9 @@ def see(change: Change, *, stream: str, options: Options, about: Sequence[int] =
     return Seen(change, shown, sites, changed, row, number, pinned, options, len(about))
 
 
-def moved(seen: Seen | str) -> readings.MovedHead | None:
+def moved(seen: Seen | str) -> effects.MovedHead | None:
     """The head that moved most; None where none did, and for a text that is too long."""
-    return None if isinstance(seen, str) else readings.moved(seen.changed, hidden=seen.about)
+    return None if isinstance(seen, str) else effects.moved(seen.changed, hidden=seen.about)
 
 
 def heads(seen: Seen | str) -> None:
@@ -152,7 +150,7 @@ def heads(seen: Seen | str) -> None:
         ("changes", before.key, after.key, seen.stream, seen.shown),
         lambda: changes(list(zip(apply(before, shown), apply(after, now), strict=True))),
     )
-    st.markdown("**Which heads moved**")
+    st.markdown(wording.HEADS_MOVED)
     data = grid_bytes(
         pictures,
         tokens=len(shown.keys.labels),
@@ -162,10 +160,7 @@ def heads(seen: Seen | str) -> None:
         names=site_words.layer_names(sites),
     )
     grid(data, key="grid-change", on_open=lambda row, number: open_head(sites[row], number))
-    st.caption(
-        f"Rows are layers, columns heads: |after − before| of each cell, from 0 to {theme.number(largest)}, on a "
-        "square-root scale. Click a head to see its maps; the one that moved most is open first."
-    )
+    st.caption(wording.heads_read(largest=largest))
 
 
 def before_and_after(seen: Seen | str, *, about: Sequence[int] = ()) -> dict[str, MapPicture]:
@@ -191,11 +186,7 @@ def before_and_after(seen: Seen | str, *, about: Sequence[int] = ()) -> dict[str
         with place:
             _map(picture, seen, key=f"map-{key}", beside=beside)
     widgets.numbers(_told(seen, about=about))
-    st.caption(
-        rf"$A' - A$, weight after minus before, no unit, at most {theme.number(largest)}: indigo where the head "
-        f"looks more now, amber where less. Before and after share one scale, from 0 to {theme.number(top)}. "
-        f"Row = query, column = key{'.' if seen.pinned is None else '; the row of the changed token is pinned.'}"
-    )
+    st.caption(wording.maps_read(largest=largest, top=top, alone=seen.pinned is None))
     return pictures
 
 
@@ -203,18 +194,18 @@ def table(seen: Seen | str, *, about: Sequence[int] = ()) -> None:
     """The heads that moved most, in numbers."""
     if isinstance(seen, str):
         return
-    with st.expander("The heads that moved most, in numbers"):
+    with st.expander(wording.IN_NUMBERS):
         st.dataframe(
             seen.changed.head(MOST).drop(columns="stream"),
             hide_index=True,
             column_config={
-                "jensen_shannon": st.column_config.NumberColumn("divergence, nats", format="%.3g"),
-                "total_variation": st.column_config.NumberColumn("weight moved, share", format="%.3g"),
-                "call": st.column_config.NumberColumn("attention of the layer"),
+                "jensen_shannon": st.column_config.NumberColumn(wording.DIVERGENCE_HEAD, format="%.3g"),
+                "total_variation": st.column_config.NumberColumn(wording.MOVED_HEAD, format="%.3g"),
+                "call": st.column_config.NumberColumn(wording.CALL_HEAD),
             },
         )
-        which = "whose row of the changed token differs most (of several: the mean)" if about else "that differ most"
-        st.caption(f"The heads {which}, by Jensen-Shannon divergence (Lin 1991).")
+        which = wording.which_heads(about=bool(about))
+        st.caption(wording.listed_heads(which=which))
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,9 +217,9 @@ class States:
     changed: Sequence[int]
 
     @property
-    def read(self) -> readings.Turned | None:
+    def read(self) -> effects.Turned | None:
         """The token that turned most."""
-        return readings.turned(self.turned["turned"].to_numpy(), tokens=self.tokens, changed=self.changed)
+        return effects.turned(self.turned["turned"].to_numpy(), tokens=self.tokens, changed=self.changed)
 
 
 def hidden_states(change: Change, *, positions: Sequence[int] = ()) -> States:
@@ -245,17 +236,14 @@ def hidden_states(change: Change, *, positions: Sequence[int] = ()) -> States:
 def draw_states(states: States, *, name: str = "masked") -> None:
     """Draw how far each token's last hidden state turned; those that were changed stand out under `name`."""
     turned = states.turned["turned"].to_numpy()
-    st.markdown("**How far each hidden state turned**")
+    st.markdown(wording.STATES_TURNED)
     chart.show(
         partial(figures.moved, turned, tokens=states.tokens, masked=states.changed, names=("as before", name)),
         alt="1 - cosine of each token's last hidden state before and after",
         key="moved",
         table=states.turned,
     )
-    st.caption(
-        r"$1 - \cos(h_i, h'_i)$ of each token's last hidden state, $h_i$ before and $h'_i$ after: 0 where both point "
-        f"the same way, 1 at a right angle. No unit; the mean is {theme.number(float(turned.mean()))}."
-    )
+    st.caption(wording.states_read(mean=float(turned.mean())))
 
 
 def _joined(trace: Trace, group: Sequence[int]) -> str:
@@ -299,13 +287,13 @@ def _told(seen: Seen, *, about: Sequence[int]) -> list[tuple[str, str, str]]:
     return [
         (
             "Divergence",
-            f"{theme.number(row['jensen_shannon'])} nats",
-            f"Jensen-Shannon divergence of {over}, before and after (Lin 1991); 0 to ln 2 = 0.693",
+            f"{number(row['jensen_shannon'])} nats",
+            wording.divergence_about(over=over),
         ),
         (
             "Weight moved",
             f"{row['total_variation']:.0%}",
-            f"The share of the weight that lies on other keys now, 1/2 Σ |A' − A| of {over}",
+            wording.moved_about(over=over),
         ),
     ]
 

@@ -10,14 +10,14 @@ import streamlit as st
 from inspector import heads as measures
 from inspector import interventions, maps
 from inspector.components.grid import grid_bytes, roles
-from inspector.interventions import Dropped
-from inspector.readings import what_if as readings
+from inspector.interventions import Dropped, effects
 from inspector.trace import Trace
 from inspector.views.components.grid import grid
 from inspector.views.shell import boundary, link, sentence, session, site_words, widgets
 from inspector.views.what_if import before_after, downloads, importance, predictions
 from inspector.views.what_if.swap import guessed_token
-from inspector.wording.english import what_if as wording
+from inspector.wording import phrases
+from inspector.wording import what_if as wording
 from models import LoadedModel
 from models.attention.dropping import Head
 from models.formatting import layer_name
@@ -41,7 +41,7 @@ def explorer(trace: Trace, loaded: LoadedModel) -> None:
         seen = before_after.see(dropped, stream=stream, options=options)
         states = before_after.hidden_states(dropped)
         with above:
-            read = None if asked is None else readings.predicted(asked.found)
+            read = None if asked is None else effects.predicted(asked.found)
             several = len(trace.streams) > 1
             begin = wording.dropped(dropped.heads, several=several)
             said = wording.change(begin, read, states.read, before_after.moved(seen), several=several)
@@ -59,11 +59,7 @@ def explorer(trace: Trace, loaded: LoadedModel) -> None:
     except ValueError as error:
         session.show_problem(str(error))
         return
-    st.caption(
-        r"A dropped head says nothing: its output $A V$, before $W_O$, is set to zero, $\xi_h = 0$ in "
-        r"$\mathrm{MHAtt}(x) = \sum_h \xi_h \, \mathrm{Att}_h(x)$ (Michel et al. 2019, 2.3). Its own map is still "
-        "computed; what comes after it changes."
-    )
+    st.caption(wording.DROPPED_HEAD)
     predictions.explain(loaded, asked)
     before_after.table(seen)
     toggle = partial(_toggle, dropped=dropped, stream=stream)
@@ -128,7 +124,7 @@ def _choice(dropped: Dropped, *, first: str, stream: str) -> None:
             crossed=crossed,
         )
         grid(data, key="grid-drop", on_open=partial(_toggle, dropped=dropped, stream=stream))
-        st.caption("Rows are layers, columns heads. A click drops a head, another lets it speak again.")
+        st.caption(wording.DROP_GRID)
     with right:
         whole = [row for row, count in Counter(row for row, _ in crossed).items() if count == sites[row].heads]
         if st.session_state.get("whole-layers") != whole:
@@ -143,7 +139,7 @@ def _choice(dropped: Dropped, *, first: str, stream: str) -> None:
         )
         st.text(_in_words(dropped))
         st.button(
-            "Only the head that is open on the Attention page",
+            wording.ONLY_OPEN,
             icon=":material/restart_alt:",
             on_click=_reset,
             disabled=[name_of(head, trace) for head in dropped.heads] == [first],
@@ -176,4 +172,4 @@ def _in_words(dropped: Dropped) -> str:
         f"{f'{stream}, ' * several}{layer_name(layer, call)}: head{'s' * (len(heads) > 1)} {', '.join(heads)}"
         for (stream, layer, call), heads in sorted(by_layer.items())
     ]
-    return "\n".join([f"{len(dropped.heads)} of {every} heads dropped", *lines])
+    return "\n".join([f"{len(dropped.heads)} of {phrases.count_of(every, 'head')} dropped", *lines])

@@ -8,16 +8,15 @@ import pandas as pd
 import streamlit as st
 
 from inspector import interventions
-from inspector.interventions import Guess, Masked
+from inspector.interventions import Guess, Masked, effects
 from inspector.plots import interventions as draw
-from inspector.plots import theme
-from inspector.readings import what_if as readings
+from inspector.text import number, plain
 from inspector.trace import Trace
 from inspector.views.components import width
 from inspector.views.figures import chart
 from inspector.views.shell import boundary, link, sentence, session, widgets
 from inspector.views.what_if import before_after, downloads, predictions, token_choice
-from inspector.wording.english import what_if as wording
+from inspector.wording import what_if as wording
 from models import LoadedModel
 
 SHOWN = 4  # guesses drawn at most
@@ -41,10 +40,10 @@ def explorer(trace: Trace, loaded: LoadedModel) -> None:
                 True,
                 key="whole",
                 bind=link.bind_switch("whole", default=True),
-                help="Mask all pieces of a word: one gives away others.",
+                help=wording.WHOLE_HELP,
             )
             several = st.toggle(
-                "Several at once", key="several", bind=link.bind_switch("several"), help="A click adds to those hidden."
+                "Several at once", key="several", bind=link.bind_switch("several"), help=wording.SEVERAL_HELP
             )
             stream = widgets.stream(trace.streams)
             options = before_after.options()
@@ -53,7 +52,7 @@ def explorer(trace: Trace, loaded: LoadedModel) -> None:
             name="token",
             key="chips",
             default=telling(trace, loaded),
-            label="Which token is hidden",
+            label=wording.WHICH_HIDDEN,
             whole=whole,
             several=several,
         )
@@ -78,17 +77,10 @@ def explorer(trace: Trace, loaded: LoadedModel) -> None:
     except ValueError as error:
         session.show_problem(str(error))
         return
-    st.caption(
-        "The token is hidden behind the model's mask token and the text is read again. A masked language model guesses "
-        "what stood there from the words on both sides, as it was trained to (Devlin et al. 2019, 3.1)."
-        if asked is None
-        else f"{widgets.plain(loaded.card.title)} writes from left to right and fills no gaps. What a token hidden "
-        "behind its mask token does to what it predicts is seen here; whether it ever met that token in training, its "
-        "files do not say."
-    )
+    st.caption(wording.GUESSED_AGAIN if asked is None else wording.writes_on(model=plain(loaded.card.title)))
     if asked is None:
         _explain(loaded, masked)
-        with st.expander("All guesses, in numbers"):
+        with st.expander(wording.ALL_GUESSES):
             widgets.table(found, name="guesses", height=320)
     else:
         predictions.explain(loaded, asked)
@@ -116,9 +108,9 @@ def _sentence(
     moved, several = before_after.moved(seen), len(masked.before.streams) > 1
     if asked is not None:
         tokens = [masked.before.encoding.tokens[position] for position in masked.positions]
-        return wording.change(wording.hidden(tokens), readings.predicted(asked.found), None, moved, several=several)
-    read = readings.guessed(masked.guesses, mask_token=loaded.tokenizer.mask_token)
-    said = wording.guess(read, model=widgets.plain(loaded.card.title.split(",")[0]))
+        return wording.change(wording.hidden(tokens), effects.predicted(asked.found), None, moved, several=several)
+    read = effects.guessed(masked.guesses, mask_token=loaded.tokenizer.mask_token)
+    said = wording.guess(read, model=plain(loaded.card.title.split(",")[0]))
     return said if moved is None else f"{said} {wording.most_moved(moved, several=several)}"
 
 
@@ -142,7 +134,7 @@ def _draw(guess: Guess, table: pd.DataFrame) -> None:
     chart.show(
         partial(draw.guesses, guess),
         alt=f"probability of the likeliest tokens at position {guess.position}; the true one has rank {guess.rank} and "
-        f"probability {theme.number(guess.probability)}",
+        f"probability {number(guess.probability)}",
         key=f"guesses-{guess.position}",
         table=table[table["hidden"] & (table["position"] == guess.position)],
     )
@@ -152,14 +144,13 @@ def _explain(loaded: LoadedModel, masked: Masked) -> None:
     """Say how the guesses are made."""
     first = masked.guesses[0]
     if len(masked.guesses) > 1:
-        st.caption("Several at once are guessed independently: the model does not know what it guessed in another gap.")
+        st.caption(wording.INDEPENDENT)
     if len(masked.guesses) > SHOWN:
-        st.caption(f"The first {SHOWN} of {len(masked.guesses)} are drawn; all are in the table below.")
+        st.caption(wording.first_drawn(shown=SHOWN, of=len(masked.guesses)))
     if loaded.tokenizer.mask_token in [guess.token for guess in masked.guesses]:
-        st.caption("The text has the mask token there itself: no true token is known, and after is as before.")
+        st.caption(wording.MASK_THERE)
     st.caption(
-        rf"$p = \mathrm{{softmax}}(z)$ over the {first.vocabulary:,} tokens of the vocabulary, $z$ the logits of the "
-        f"last hidden state; no unit. At position {first.position} the five likeliest have "
-        f"{theme.number(sum(share for _, share in first.top))} of the probability together. "
-        "The text's own token is solid and named *true*."
+        wording.guesses_read(
+            vocabulary=first.vocabulary, position=first.position, together=sum(share for _, share in first.top)
+        )
     )

@@ -11,17 +11,18 @@ from inspector import interventions
 from inspector.components.grid import Measure, importance_bytes, importance_top
 from inspector.interventions import Dropped, importance
 from inspector.interventions.importance import Importance
-from inspector.plots import theme
+from inspector.text import number
 from inspector.trace import Trace
 from inspector.views.components.grid import grid
 from inspector.views.shell import progress, site_words, widgets
+from inspector.wording import what_if as wording
 from models import LoadedModel
 from models.attention.dropping import Head
 
 MOST = 600  # heads, a run of the model for each
 TITLES: dict[Measure, str] = {
-    "moved": "How far the output moves",
-    "surprise": "How much more the true tokens surprise",
+    "moved": wording.MOVES,
+    "surprise": wording.SURPRISES,
 }
 COLUMNS = ["stream", "layer", "head", "moved", "surprise", "call"]  # the last of a layer that attends more than once
 
@@ -37,16 +38,10 @@ def show(
 ) -> None:
     """Draw the button and what was measured so far; `toggle` is called before the run after a click on a head."""
     every = interventions.every_head(trace)
-    st.subheader("Each head alone", anchor=False)
-    st.caption(
-        f"Which heads does this text need? Each of the {len(every):,} heads is dropped alone, the model run again, and "
-        "the output compared with that of all heads (Michel et al. 2019, 3.2)."
-    )
+    st.subheader(wording.ALONE, anchor=False)
+    st.caption(wording.alone_about(heads=len(every)))
     if len(every) > MOST:
-        st.info(
-            f"That is a run of the model for each head, and this page makes up to {MOST}. From Python there is no "
-            "limit: inspector.importance.measure(loaded, text)."
-        )
+        st.info(wording.too_many_heads(most=MOST))
         return
     measured = _measured((trace.key, hidden))
     if len(measured) < len(every):
@@ -68,7 +63,7 @@ def _measure(
     was measured by then stays.
     """
     with st.container(horizontal=True, vertical_alignment="center"):
-        label = "Go on" if measured else f"Drop each of {len(every)} heads alone"
+        label = wording.drop_each(heads=len(every), begun=bool(measured))
         started = st.button(label, icon=":material/play_arrow:", key="alone-start")
         stop = st.empty()
     if not started:
@@ -78,7 +73,7 @@ def _measure(
     bar.draw(len(measured), len(every), "Starting")
     for one in importance.measure(loaded, trace, heads=every[len(measured) :], hidden=hidden):
         measured.append(one)
-        bar.draw(len(measured), len(every), f"{len(measured)} of {len(every)} heads")
+        bar.draw(len(measured), len(every), wording.of_heads(done=len(measured), of=len(every)))
 
 
 def _measured(key: Hashable) -> list[Importance]:
@@ -100,7 +95,7 @@ def _draw(
     shown: tuple[Measure, ...] = ("moved", "surprise") if table["surprise"].notna().any() else ("moved",)
     for place, by in zip(st.columns(2, gap="medium"), shown, strict=False):
         with place:
-            most = theme.number(importance_top(here, by))
+            most = number(importance_top(here, by))
             st.markdown(f"**{TITLES[by]}**")
             grid(
                 importance_bytes(
@@ -115,18 +110,12 @@ def _draw(
                 on_open=toggle,
             )
             if by == "moved":
-                st.caption(
-                    r"$1 - \cos(h, h')$ of the last hidden states, mean over the tokens, "
-                    f"from 0 to {most}; no unit."
-                )
+                st.caption(wording.moved_read(most=most))
             else:
-                st.caption(
-                    r"$\log_2 (p / p')$ of the true tokens, mean over them, in bits, from "
-                    f"−{most} (amber: better without the head) to +{most} (indigo: the text needs it)."
-                )
+                st.caption(wording.surprise_read(most=most))
     if len(table) < total:
-        st.caption(f"{len(table)} of {total} heads are measured; the others are blank.")
-    st.caption("Rows are layers, columns heads. A click drops a head above; crossed out are those that are dropped.")
-    with st.expander("Each head alone, in numbers"):
+        st.caption(wording.measured_so_far(done=len(table), of=total))
+    st.caption(wording.ALONE_GRID)
+    with st.expander(wording.ALONE_IN_NUMBERS):
         told = table if table["call"].any() else table.drop(columns="call")
         widgets.table(told.sort_values("moved", ascending=False), name="heads-alone", height=320)

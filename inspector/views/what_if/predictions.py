@@ -13,9 +13,10 @@ import streamlit as st
 from inspector import interventions
 from inspector.interventions import Change, Guess, Prediction
 from inspector.plots import interventions as draw
-from inspector.plots import theme
+from inspector.text import bits, number, plain
 from inspector.views.figures import chart
 from inspector.views.shell import link, session, widgets
+from inspector.wording import what_if as wording
 from models import LoadedModel
 
 END = "…"  # what comes after the text's end
@@ -49,7 +50,7 @@ def show(asked: Asked) -> pd.DataFrame:
     """Draw the likeliest tokens before and after, with how the true one fares; the table of it."""
     found = asked.found
     table = interventions.prediction_table(found)
-    st.markdown("**What the model predicts**")
+    st.markdown(wording.PREDICTED)
     chart.show(
         partial(draw.predictions, found),
         alt="probabilities of the likeliest tokens before and after",
@@ -75,22 +76,18 @@ def beside(asked: Asked | None, *, states: Callable[[], None], heads: Callable[[
 def explain(loaded: LoadedModel, asked: Asked | None) -> None:
     """Say what was predicted and how, and show the numbers of every position."""
     if asked is None:
-        st.caption(f"{widgets.plain(loaded.card.title)} predicts no tokens: its maps and hidden states change.")
+        st.caption(wording.no_tokens(model=plain(loaded.card.title)))
         return
     found = asked.found
     st.caption(
-        rf"$p = \mathrm{{softmax}}(z)$ over the {found.before.vocabulary:,} tokens of the vocabulary, $z$ the logits "
-        f"of the last hidden state at position {asked.position}; no unit. Drawn are the five likeliest before and the "
-        f"five likeliest after. {_whose(loaded, found)}"
+        wording.predictions_read(
+            vocabulary=found.before.vocabulary, position=asked.position, whose=_whose(loaded, found)
+        )
     )
     if len(asked.everywhere) > 1:
-        with st.expander("The prediction at every position, in numbers"):
+        with st.expander(wording.EVERY_POSITION):
             widgets.table(asked.everywhere, name="surprises", height=320)
-            st.caption(
-                "First chosen is the position whose prediction changed most. "
-                "before and after: $-\\log_2 p$ of the true token, in bits; divergence "
-                r"$\mathrm{KL}(p \,\|\, p') = \sum p \log_2 (p / p')$, in bits."
-            )
+            st.caption(wording.POSITIONS_READ)
 
 
 def _position(loaded: LoadedModel, everywhere: pd.DataFrame) -> int:
@@ -107,7 +104,7 @@ def _position(loaded: LoadedModel, everywhere: pd.DataFrame) -> int:
         tokens,
         key="ask-next",
         on_change=lambda: _choose(position),
-        label="Which token is predicted; the small number is the position before it",
+        label=wording.WHICH_PREDICTED,
     )
     return position
 
@@ -121,8 +118,8 @@ def _choose(before: int) -> None:
 
 def _whose(loaded: LoadedModel, found: Prediction) -> str:
     if not found.true:
-        return "The text ends here: the token asked about is the one that was likeliest before."
-    return f"The token that {'stands' if loaded.fills_masks else 'comes next'} there is named *true*."
+        return wording.TEXT_ENDS
+    return wording.true_token(fills_masks=loaded.fills_masks)
 
 
 def _numbers(found: Prediction) -> list[tuple[str, str, str]]:
@@ -133,22 +130,22 @@ def _numbers(found: Prediction) -> list[tuple[str, str, str]]:
         (
             "Its rank",
             f"{before.rank:,} → {after.rank:,}",
-            f"Rank of the {whose} among {before.vocabulary:,} tokens, before and after; 1 is the model's first guess",
+            wording.rank_about(whose=whose, vocabulary=before.vocabulary),
         ),
         (
             "Its probability",
-            f"{theme.number(before.probability)} → {theme.number(after.probability)}",
-            f"Probability of the {whose}, before and after",
+            f"{number(before.probability)} → {number(after.probability)}",
+            wording.probability_about(whose=whose),
         ),
         (
             "More surprise",
-            theme.bits(found.surprise),
-            f"log2(p / p') of the {whose}; below 0 it surprises less",
+            bits(found.surprise),
+            wording.surprise_about(whose=whose),
         ),
         (
             "Divergence",
-            f"{theme.number(found.divergence)} bits",
-            "KL(p || p') = Σ p log2(p / p') over the whole vocabulary; 0 for the same prediction",
+            f"{number(found.divergence)} bits",
+            wording.DIVERGENCE_ABOUT,
         ),
     ]
 
@@ -160,13 +157,13 @@ def guess_numbers(guess: Guess, seen: Guess) -> list[tuple[str, str, str]]:
         (
             "True token's rank",
             f"{guess.rank:,} of {guess.vocabulary:,}",
-            "Its place among the tokens of the vocabulary by probability; 1 is the model's first guess",
+            wording.RANK_ABOUT,
         ),
-        ("Its probability", theme.number(guess.probability), "The true token's probability when it is masked"),
-        ("Surprise", surprise, "-log2 of that probability: 1 bit is a coin's toss"),
+        ("Its probability", number(guess.probability), wording.MASKED_ABOUT),
+        ("Surprise", surprise, wording.SURPRISE_ABOUT),
         (
             "When seen",
-            theme.number(seen.probability),
-            f"The true token's probability when it is not masked; rank {seen.rank:,}",
+            number(seen.probability),
+            wording.seen_about(rank=seen.rank),
         ),
     ]

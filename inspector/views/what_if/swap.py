@@ -7,13 +7,12 @@ from functools import partial
 import streamlit as st
 
 from inspector import interventions
-from inspector.interventions import Swapped
-from inspector.readings import what_if as readings
+from inspector.interventions import Swapped, effects
 from inspector.trace import Trace
 from inspector.views.shell import boundary, link, sentence, session, widgets
 from inspector.views.what_if import before_after, downloads, predictions, token_choice
 from inspector.views.what_if.hide import telling
-from inspector.wording.english import what_if as wording
+from inspector.wording import what_if as wording
 from models import LoadedModel
 
 BY = "dog"
@@ -28,15 +27,15 @@ def explorer(trace: Trace, loaded: LoadedModel) -> None:
     try:
         default = interventions.first_to_swap(trace.encoding)
         positions = token_choice.chosen(
-            trace.encoding, name="word", key="swapped-chips", default=default, label="Which word is replaced"
+            trace.encoding, name="word", key="swapped-chips", default=default, label=wording.WHICH_REPLACED
         )
         with st.container(horizontal=True, vertical_alignment="bottom"):
             by = st.text_input(
-                "Another word",
+                wording.ANOTHER_WORD,
                 BY,
                 max_chars=LONGEST,
-                key="by",
-                bind=link.bind_words("by", default=BY, most=LONGEST),
+                key="swap_by",
+                bind=link.bind_words("swap_by", default=BY, most=LONGEST),
                 width=280,
             )
             stream = widgets.stream(trace.streams)
@@ -48,7 +47,7 @@ def explorer(trace: Trace, loaded: LoadedModel) -> None:
         of_text = tuple(swapped.replaced[0]) if trace.target is None else ()
         states = before_after.hidden_states(swapped, positions=of_text)
         with above:
-            read = None if asked is None else readings.predicted(asked.found)
+            read = None if asked is None else effects.predicted(asked.found)
             several = len(trace.streams) > 1
             begin = wording.swapped(swapped.word, swapped.by)
             said = wording.change(begin, read, states.read, before_after.moved(seen), several=several)
@@ -66,10 +65,7 @@ def explorer(trace: Trace, loaded: LoadedModel) -> None:
         session.show_problem(str(error))
         return
     _texts(swapped)
-    st.caption(
-        "The text is read again with the other word. Its pieces, however many, are one block, and all other tokens are "
-        "matched one to one. A target that the model wrote or was given stays."
-    )
+    st.caption(wording.READ_AGAIN)
     predictions.explain(loaded, asked)
     before_after.table(seen)
 
@@ -87,7 +83,7 @@ def guessed_token(trace: Trace, loaded: LoadedModel, *, without: range = range(0
         name="ask",
         key="guessed-chips",
         default=first if first in places else places[-1],
-        label="Which token is hidden, before and after, and guessed",
+        label=wording.WHICH_GUESSED,
         whole=False,
         without=without,
     )
@@ -103,9 +99,9 @@ def _swapped(trace: Trace, loaded: LoadedModel, position: int, *, by: str, hidde
 def _texts(swapped: Swapped) -> None:
     """Both texts, as they were read."""
     pair = swapped.after.text_pair
-    st.text(f"Before: {swapped.before.text}" + ("" if pair is None else f" / {swapped.before.text_pair}"))
-    st.text(f"After: {swapped.after.text}" + ("" if pair is None else f" / {pair}"))
+    st.text(wording.read_before(second=swapped.before.text_pair, text=swapped.before.text, alone=pair is None))
+    st.text(wording.read_after(text=swapped.after.text, pair=pair))
     if swapped.before.target is not None:
-        st.caption("Both are read with the same target, so that the two predictions are of the same tokens.")
+        st.caption(wording.SAME_TARGET)
     if swapped.word == swapped.by:
-        st.caption("The word is the same, so nothing changes.")
+        st.caption(wording.SAME_WORD)

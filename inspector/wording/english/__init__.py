@@ -1,4 +1,4 @@
-"""Sentences in English: a file a page, functions from a record of inspector/readings to a sentence; and the glossary.
+"""Sentences in English: a file a page, functions that take numbers and give a sentence; and the glossary.
 
 ```python
 from inspector.wording.english import terms

@@ -1,18 +1,33 @@
-"""Sentences of the page Atlas, and of an atlas on other pages."""
+"""Words of the page Atlas, and of an atlas on other pages; those of one head are in atlas_card.py."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import floor
 
-from inspector.atlas import Atlas
+from inspector.atlas import Atlas, measures
+from inspector.atlas.corpus import Budget
 from inspector.atlas.estimate import Estimate
-from inspector.atlas.standing import Standing
-from inspector.readings.atlas import Grid
+from inspector.atlas.reading.standing import Standing
 from inspector.wording.english.atlas_card import GIVES
 from inspector.wording.english.costs import seconds
-from inspector.wording.english.phrases import listed, share
+from inspector.wording.english.phrases import count_of, listed, share
 from models.formatting import format_bytes, layer_name
 
+ASKS = "Over a corpus"
+CANNOT = "has no atlas here"
+HEADS = "What every head does"
+OVER = "Over which texts"
+FIND, EXAMPLE = "Find heads that …", "governors of nsubj, previous token"
+BY = "A head …"
+LAYER, HEAD = "layer", "head"
+SITE = {"layer": "Layer", "call": "Which attention of the layer", "head": "Head"}
+QUANTITIES = {"share": "mean share", "nats": "mean, nats", "tokens": "mean, tokens"}
+SHARE_FOUND = "share found"
+ALL_HEADS, LAYERS, MOSTLY = "All heads in numbers", "Layers", "What a head mostly does"
+NO_HEAD_LEFT = "No head is left: take a filter away."
+FOR_PANDAS, ALL_SCORES = "the same for pandas and DuckDB", "every relation's scores"
+BUILD = "Build one of your own texts"
 _GIVES = {**GIVES, "confidence": "to each query's strongest key"}
 
 
@@ -22,7 +37,7 @@ def standing(found: Standing, *, start: str, end: str) -> str:
     start, end: how the model calls its start and end tokens.
     """
     goes = _GIVES[found.measure.name].replace("[CLS]", start).replace("[SEP]", end)
-    part = f"{floor(found.share * 100)} % of {found.texts:,} texts"
+    part = f"{floor(found.share * 100)} % of {count_of(found.texts, 'text')}"
     gives = f"This head gives {share(found.value)} {goes} here"
     said = f"{gives}: {'more' if found.more else 'less'} than in {part}"
     return f"{said}." if found.unusual else f"{said}, which is nothing unusual."
@@ -33,20 +48,68 @@ _REST = {
     "sep": "on [SEP]",
     "first": "on the first token",
     "previous": "on the token before",
-    "next": "on the token behind",
+    "next": "on the next token",
     "self": "on the token itself",
     "punctuation": "on punctuation",
 }
 
 
-def grid(found: Grid) -> str:
-    """Say what the heads do over all texts, with their numbers."""
-    over = f"Over {found.texts:,} texts"
-    counted = [f"{count} {'rests' if count == 1 else 'rest'} {_REST[name]}" for name, count in found.counts.items()]
-    first = f"{over}, none of the {found.heads} heads gives half of its weight to one kind of token"
+def grid(*, heads: int, texts: int, counts: Mapping[str, int]) -> str:
+    """Say what the heads of a stream do over all texts.
+
+    counts: by measure, of the heads that give more than half of their weight so.
+    """
+    over = f"Over {count_of(texts, 'text')}"
+    counted = [f"{count} {'rests' if count == 1 else 'rest'} {_REST[name]}" for name, count in counts.items() if count]
     if counted:
-        first = f"{over}, of {found.heads} heads {listed(counted)} (more than half of the weight, on average)"
-    return f"{first}."
+        return f"{over}, of {heads} heads {listed(counted)} (more than half of the weight, on average)."
+    none = "the only head does not give" if heads == 1 else f"none of the {heads} heads gives"
+    return f"{over}, {none} half of its weight to one kind of token."
+
+
+def grid_alt(title: str) -> str:
+    """Tell what the grid of all heads shows."""
+    return f"A cell for each head, rows are layers; its colour says how much a head {title}"
+
+
+def row(layer: int, call: int) -> str:
+    """Name a row of the grid."""
+    return f"{layer} ({call + 1})" if call else f"{layer}"
+
+
+FROM_GOVERNOR = ", from the governor's side"
+
+
+def by(key: str) -> str:
+    """Say what a number of an atlas stands for, to follow "a head"; key: of a measure, or "nsubj governor"."""
+    relation, _, direction = key.rpartition(" ")
+    if not relation:
+        return measures.find(key).says
+    return f"finds the governor of {relation}{'' if direction == 'governor' else FROM_GOVERNOR}"
+
+
+def taken_for(key: str) -> str:
+    """Say what a reader's words were taken for."""
+    return f"Taken for: a head {by(key)}."
+
+
+def not_known(*, relations: bool) -> str:
+    """Say what can be asked, where a reader's words mean nothing. relations: whether the atlas has some."""
+    of_relations = ' "governors of nsubj" or another relation,' if relations else ""
+    return (
+        f"No number of this atlas is known by these words. Ask for{of_relations} "
+        '"previous token", "3 tokens back", "[SEP]", "punctuation", "induction" or a measure by its name.'
+    )
+
+
+def listed_heads(count: int, *, of: int) -> str:
+    """Say how many heads the table lists, and what its numbers are."""
+    return f"{count} of {of} heads; each number is the mean over all texts that have it."
+
+
+def all_numbers(measures: int) -> str:
+    """Say what the file of all heads holds."""
+    return f"all {measures} numbers of every head"
 
 
 def name(atlas: Atlas, place: int) -> str:
@@ -71,7 +134,7 @@ def same_weights(title: str, other: str) -> str:
 def corpus(atlas: Atlas) -> str:
     """Say over which texts an atlas is, and whose they are."""
     counted = atlas.counted
-    said = f"Over {counted.read:,} texts with {counted.tokens:,} tokens: {atlas.manifest.corpus}."
+    said = f"Over {count_of(counted.read, 'text')} with {count_of(counted.tokens, 'token')}: {atlas.manifest.corpus}."
     cut = f" {counted.cut:,} were cut to the longest text that the model reads." if counted.cut else ""
     unread = f" {counted.unread:,} had nothing to read." if counted.unread else ""
     norms = atlas.manifest.norm_weighted
@@ -81,13 +144,38 @@ def corpus(atlas: Atlas) -> str:
     return f"{said}{cut}{unread}{weighted}{whose}{mixed}"
 
 
-BUILD = (
-    "Measure every head on texts of your own: one text a line, pairs as text, tab, target, or a treebank in CoNLL-U, "
-    "which adds relations. At most {texts:,} texts and {size} here. The atlas is kept in {folder}, for everyone who "
-    "uses this Headlight."
-)
+def build(budget: Budget, *, size: int, by_key: bool) -> str:
+    """Say what can be built, and who will see it.
+
+    size: bytes of a file. by_key: where an atlas has a link of its own.
+    """
+    seen = (
+        "The atlas gets a link of its own, which is its key: it stands in no list, and who has the link sees it and "
+        "can remove it."
+        if by_key
+        else "The atlas is kept on this machine, and everyone who uses this Headlight sees it."
+    )
+    return (
+        "Measure every head on texts of your own: one text a line, pairs as text, tab, target, or a treebank in "
+        f"CoNLL-U, which adds relations. At most {budget.texts:,} texts with {budget.characters:,} characters, in a "
+        f"file of {format_bytes(size)}. {seen}"
+    )
+
+
+START, AGAIN, FAILED, WORK = "Build", "Build again", "Cannot be built", "Building an atlas"
+INSTEAD = "Choose another model or other texts."
+TYPED, FILE, NAME, MY_TEXTS = "Texts, one a line", "Or a file", "Name", "my texts"
+READING, ESTIMATING = "Reading the file", "Estimating the work"
+REMOVE, REMOVE_FOR_GOOD = "Remove", "Remove for good"
+NO_SUCH_NAME = "the name of an atlas has 1 to 40 letters, digits, blanks, dots and dashes"
 NOTHING_TO_BUILD = "Paste texts or choose a file: the page then says how long it takes and how large the atlas gets."
 NO_NUMBER = "No text of this atlas gave its heads a number: build it over texts that the model can read."
+NOT_HERE = (
+    "The atlas of this link is not here: it was removed, or it is of another model. You see the first atlas of this "
+    "model."
+)
+NONE_LEFT = "This atlas was removed just now. Choose another model, or open the page again."
+REMOVED_MEANWHILE = "the atlas was removed while it was being built; Build begins anew"
 NO_BUILDING = "This Headlight keeps no atlases of its readers: HEADLIGHT_ATLASES is off."
 
 
@@ -101,21 +189,55 @@ def estimated(texts: int, found: Estimate) -> str:
 
 def building(done: int, total: int) -> str:
     """Say how far a build is."""
-    return f"{done:,} of {total:,} texts"
+    return f"{done:,} of {count_of(total, 'text')}"
 
 
 def stopped(done: int, total: int) -> str:
     """Say what a stopped build leaves."""
-    return f"Stopped: {done:,} of {total:,} texts are measured and kept. Build goes on from there."
+    return f"Stopped: {done:,} of {count_of(total, 'text')} are measured and kept. Build goes on from there."
 
 
-def built(name: str) -> str:
-    """Say that an atlas is there."""
-    return f"{name} is built."
+def too_long(found: Estimate, *, minutes: int) -> str:
+    """Refuse a build that would take longer than a page works."""
+    return (
+        f"these texts take about {seconds(found.seconds)}, and a page builds for {minutes} minutes at most; give "
+        "fewer, or use the command line: python -m inspector.atlas build"
+    )
+
+
+def file_too_large(name: str, *, size: int, most: int) -> str:
+    """Refuse a file of too many bytes."""
+    return f"{name} has {format_bytes(size)}, and a file at most {format_bytes(most)}"
+
+
+def too_large(found: Estimate, *, taken: int, most: int) -> str:
+    """Refuse a build that does not fit beside what is kept."""
+    return (
+        f"the atlases that are kept take {format_bytes(taken)}, and this one {format_bytes(found.nbytes)} more; at "
+        f"most {format_bytes(most)} are kept. Remove one"
+    )
+
+
+def built(name: str, *, by_key: bool) -> str:
+    """Say that an atlas is there, and where."""
+    return f"{name} is built, and open at the top of this page.{f' {_KEY}' if by_key else ''}"
+
+
+_KEY = "The page's address is its key: nobody finds it without, so keep this link."
+
+
+def own(atlas: Atlas, *, by_key: bool) -> str:
+    """Say that the open atlas is a reader's own."""
+    return f"You see {atlas.manifest.corpus}, an atlas that was built here.{f' {_KEY}' if by_key else ''}"
+
+
+def removing(name: str) -> str:
+    """Ask before an atlas is removed."""
+    return f"{name} goes with all that was measured, for everyone who sees it."
 
 
 def kept(name: str, atlas: Atlas | None) -> str:
     """Name an atlas that is kept."""
     if atlas is None:
         return f"{name}, not built to its end"
-    return f"{name}: {atlas.manifest.model} over {atlas.counted.read:,} texts"
+    return f"{name}: {atlas.manifest.model} over {count_of(atlas.counted.read, 'text')}"

@@ -1,15 +1,16 @@
-"""Sentences of a head's card on the page Atlas."""
+"""Words of one head on the page Atlas: its card, its texts, heads like it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import isnan, log10
 from typing import TYPE_CHECKING
 
-from inspector.atlas.distribution import Distribution
 from inspector.atlas.measures import Measure
+from inspector.atlas.reading.distribution import Distribution
 from inspector.plots.atlas.units import written
-from inspector.readings.atlas_head import HeadReading, Relation
-from inspector.wording.english.phrases import percent
+from inspector.text import token
+from inspector.wording.english.phrases import count_of, percent
 
 if TYPE_CHECKING:
     from inspector.atlas import Atlas
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 GIVES = {
     "self": "to the token itself",
     "previous": "to the token before",
-    "next": "to the token behind",
+    "next": "to the next token",
     "first": "to the first token",
     "cls": "to [CLS]",
     "sep": "to [SEP]",
@@ -60,11 +61,24 @@ RELATIONS = {
     "xcomp": "open complements",
 }
 """Dependents in plain words, by the names of Universal Dependencies."""
+ALL = 0.995  # of the weight
+FOCUSED = 0.25  # of the weight, from which on it says what the head does
 LEAST = 0.05  # of the weight, from which on a second share is told
 TOLD = 0.3  # correlation, from which on it is told
+FEWEST = 10  # texts, from which on a correlation is told
 STRONGEST = "Texts in which it is strongest"
 USUAL = "Texts from its weakest tenth to its strongest"
 PAIRS = "Strongest pairs of tokens: the query framed, the key filled"
+ON_TEXTS, WHICH_TEXTS, OPEN = "On texts", "Kind of texts", "Open in Attention"
+KINDS = {"usual": USUAL, "strongest": STRONGEST, "pairs": "Strongest pairs of tokens"}
+NO_EXAMPLE = "No text has this number for this head."
+WHICH_FIGURE = "Figure of the head"
+FIGURES = {"texts": "All texts", "offsets": "By offset", "relations": "Relations"}
+NO_TEXT = "No text has this number for this head: choose another one."
+LIKE_IT, EVERYWHERE = "Heads like it", "In the other models too"
+TAKE = "Take the card away"
+PNG, SVG = "the card as a picture, 2560 by 1440 pixels", "the card as a picture, sharp at any size"
+HTML, PARQUET, CSV = "the card as one offline page", "every measure", "the same"
 EVERY = "Every measure"
 RELATIONS_BESIDE = "Relations beside the best fixed offset"
 RELATION_COLUMNS = ("relation", "this head", "95 %", "offset's", "95 %", "offset", "cases")
@@ -72,64 +86,112 @@ CHOSEN = (
     "Listed is what beats the best fixed offset on half of the sentences; the numbers are of the other half "
     "(Clark et al. 2019, section 4.2)."
 )
+_LICENCES = {
+    "CC BY-SA 4.0": "https://creativecommons.org/licenses/by-sa/4.0/",
+    "CC-BY 2.0 FR": "https://creativecommons.org/licenses/by/2.0/fr/",
+}
+ASKED = "The relation that was asked for comes first."
 LIKE = (
     "Like means: near in what the heads do on average. Every measure's mean over the texts is standardised over all "
     "heads listed here, and the distance is the root of the mean squared difference, in which the groups of measures "
     "(head, offset, part, class, norm-weighted) count alike. 0 is the same means, and two heads drawn at random are "
     "1.41 apart (root mean square). It says nothing of single maps."
 )
-OTHER_CORPORA = "Models were measured on corpora of their own: {}. A part of their distance may be the texts'."
 
 
-def name(read: HeadReading) -> str:
-    """Name the head: "layer 2, head 0"; with its stream where there are several."""
-    call = f", attention {read.call}" if read.several_calls else ""
-    stream = f"{read.stream} " if read.several_streams else ""
-    return f"{stream}layer {read.layer}{call}, head {read.head}"
+def name(*, layer: int, head: int, stream: str, call: int | None) -> str:
+    """Name the head: "layer 2, head 0". stream, call: "" and None where there is one."""
+    attention = "" if call is None else f", attention {call}"
+    return f"{f'{stream} ' if stream else ''}layer {layer}{attention}, head {head}"
 
 
-def head(read: HeadReading) -> str:
-    """Say what a head does over all texts, in one or two sentences."""
-    title = name(read)
-    begins = f"Over {read.texts:,} texts, {title}"
-    if read.most is None:
+def head(*, name: str, texts: int, most: Distribution | None, beside: Distribution | None, spread: float) -> str:
+    """Say what a head does over all texts.
+
+    most: the share that is largest on average, None where none is known; beside: where that lies on a special token or
+    the first, the largest share of other keys. spread: mean relative entropy.
+    """
+    begins = f"Over {count_of(texts, 'text')}, {name}"
+    if most is None:
         return f"{begins} has no number that a text gives."
-    gives = f"{_share(read.most.mean)} of its weight {GIVES[read.most.measure.name]}"
-    low, high = map(_share, read.most.middle_half)
-    beside = (
-        f", and {_share(read.beside.mean)} {GIVES[read.beside.measure.name]}"
-        if read.beside is not None and read.beside.mean >= LEAST
+    gives = f"{_share(most.mean)} of its weight {GIVES[most.measure.name]}"
+    low, high = most.middle_half
+    half = f" (half of the texts: {_share(low)} to {_share(high)})" if high <= ALL else ""
+    half = f" (half of the texts: over {_share(low)})" if low <= ALL < high else half
+    second = (
+        f", and {_share(beside.mean)} {GIVES[beside.measure.name]}"
+        if beside is not None and beside.mean >= LEAST
         else ""
     )
-    if read.focused:
-        first = f"{begins} gives {gives} (half of the texts: {low} to {high}){beside}."
-    else:
-        first = (
-            f"{begins} spreads its weight, to {percent(read.spread)} of the most that a text's length allows; the "
-            f"largest part under a plain rule is {gives}{beside}."
-        )
-    return first if read.relation is None else f"{first} {_relation(read.relation, others=read.relations - 1)}"
+    if most.mean >= FOCUSED:
+        return f"{begins} gives {gives}{half}{second}."
+    return (
+        f"{begins} spreads its weight, to {percent(spread)} of the most that a text's length allows; the largest part "
+        f"under a plain rule is {gives}{second}."
+    )
 
 
-def _relation(found: Relation, *, others: int) -> str:
-    plain = RELATIONS.get(found.relation)
-    named = plain if plain == found.relation else f"{plain} ({found.relation})"
-    dependents = named if plain else f"words in the relation {found.relation}"
+def relation(name: str, direction: str, *, share: float, baseline: float, total: int, others: int) -> str:
+    """Say how often a head finds the governors of a relation, of `total` cases, and the best fixed offset does.
+
+    direction: "governor" or "dependent". others: further relations on which it clearly beats offsets.
+    """
+    plain = RELATIONS.get(name)
+    named = plain if plain == name else f"{plain} ({name})"
+    dependents = named if plain else f"words in the relation {name}"
     begins = (
         f"From {dependents}, its strongest key is"
-        if found.direction == "governor"
+        if direction == "governor"
         else f"The word that looks most at {dependents} is"
     )
     more = f"; it beats offsets clearly on {others} more" if others else ""
     return (
-        f"{begins} the governor in {percent(found.share)} of {found.total:,} cases, the best fixed offset in "
-        f"{percent(found.baseline)}{more}."
+        f"{begins} the governor in {percent(share)} of {total:,} cases, the best fixed offset in "
+        f"{percent(baseline)}{more}."
     )
+
+
+def offsets_alt(name: str) -> str:
+    """Tell what the figure by offset shows."""
+    return f"mean weight of {name} by offset from the query"
+
+
+def relations_alt(name: str) -> str:
+    """Tell what the figure of relations shows."""
+    return f"relations that {name} finds more often than the best fixed offset"
+
+
+def texts_alt(told: str, *, texts: int) -> str:
+    """Tell what the histogram over all texts shows. told: its heading."""
+    return f"{told}: a histogram over {texts:,} texts"
+
+
+def sorted_by(measure: Measure) -> str:
+    """Say what the number before each text is."""
+    told = chart(measure)
+    return f"The number is the measure on each text: {told[0].lower()}{told[1:]}."
+
+
+def pair(*, weight: str, query: str | None, key: str | None, places: tuple[int, int]) -> str:
+    """Write a pair of tokens with its weight. query, key: their characters, None where they are not known."""
+    shown = (f"token {at}" if told is None else token(told) for told, at in zip((query, key), places, strict=True))
+    return f"**{weight}** {' → '.join(shown)}"
+
+
+def like(name: str, *, distance: float, model: str = "") -> str:
+    """Name a head that is like another. model: where it is another model's."""
+    return f"{f'{model}: ' if model else ''}{name} ({distance:.2f})"
+
+
+def other_corpora(corpora: Mapping[str, str]) -> str:
+    """Say over which corpora models were measured. corpora: by model."""
+    listed = "; ".join(f"{model} on {corpus}" for model, corpus in corpora.items())
+    return f"Models were measured on corpora of their own: {listed}. A part of their distance may be the texts'."
 
 
 def chart(measure: Measure) -> str:
     """Head a histogram: "How much it looks at the token before"."""
-    if measure.says.startswith(("looks at", "looks behind")):
+    if measure.says.startswith("looks at"):
         return f"How much it {measure.says}"
     return {
         "entropy": "How far it spreads its weight (entropy of a row)",
@@ -150,6 +212,8 @@ def summary(found: Distribution) -> str:
 def length(found: Distribution) -> str:
     """Say what the text's length does to a measure."""
     r = found.correlation
+    if found.texts < FEWEST:
+        return f"what the text's length does cannot be told from {found.texts} texts"
     if isnan(r):
         return "the same whatever the text's length"
     number = f"r = {r:.2f} with the number of tokens".replace("-0.00", "0.00").replace("-", "−")
@@ -168,6 +232,13 @@ def source(atlas: Atlas) -> str:
     own = atlas.manifest
     texts = f"{own.model} over {own.corpus or 'a corpus without a name'}: {atlas.counted.read:,} texts"
     return f"{texts}, {atlas.counted.tokens:,} tokens. {own.attribution}".strip()
+
+
+def quoted(atlas: Atlas) -> str:
+    """Say whose the quoted texts are, and under which licence they stay."""
+    whose = atlas.manifest.attribution or "the texts of whoever built this atlas"
+    licence = next((f" {address}." for name, address in _LICENCES.items() if name in whose), "")
+    return f"Quoted texts: {whose}. They stay under their licence; long ones are cut.{licence}"
 
 
 def _share(value: float) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from inspector.readings.attention import Grid, Head, Role
-from inspector.readings.links import STRONG, Link
-from inspector.wording import token
-from inspector.wording.english.phrases import DO, listed, named, share
+from inspector.head_roles import Grid, Head, Role
+from inspector.text import number, signed, token
+from inspector.token_links import STRONG, Link
+from inspector.wording.english.phrases import DO, heads_of, listed, named, share
 from models.formatting import layer_name
 
 _TERMS = {
@@ -19,6 +19,67 @@ _TERMS = {
     "same word": ("token",),
     "points": ("cross-attention",),
 }
+NOT_REBUILT = "Not rebuilt"
+IN_ROPE = "In a model with RoPE, q and k are already turned by the angle of their position."
+CELL_TABLES = "This cell as tables"
+GRID_READ = (
+    "Rows are layers, columns heads; each picture is one map. Click one, or walk with the arrow keys and open "
+    "with Enter; [ and ] open the head before and after. In the open head a click pins a token."
+)
+ROLLOUT_READ = (
+    r"Row $l$ = $e_{token}\,A'_{L-1} \cdots A'_l$ with $A' = \frac{1}{2}I + \frac{1}{2}\mathrm{mean}_h A_h$: "
+    "half of a state is taken to stay (Abnar & Zuidema 2020). A row sums to 1 over all tokens, no unit; the "
+    "top row is the token alone. Pin another query in a map, or choose it under Why this weight."
+)
+ATTENTION_ALONE = "Only attention is followed: what layers of another kind mix between tokens is left out."
+VIEW_LINK = "This view as a link; a text over 1,000 characters is not in it:"
+HANDS_OVER = (
+    r"What each key hands over in this head: $\|v_j W_O\|$, the length that a weight of 1 would move, in the unit "
+    "of the residual stream."
+)
+WHOLE_MAP = "These numbers are of the whole map, with nothing hidden or merged.\n\n"
+WEIGHTS = "What share of its attention a query gives to each key."
+SCORES = (
+    "What goes into the softmax, in nats: one more makes a weight e = 2.72 times as large. They compare within "
+    "a row alone, and small weights are still told apart. Masked cells have none."
+)
+SCORES_ALONE = "Scores compare within a row of one head alone: their mean over heads means nothing. Choose weights."
+NORM_WEIGHTED = (
+    "A weight says what share is taken, the norm how much that is: a key that hands over next to nothing "
+    "fades, whatever its weight (Kobayashi et al. 2020)."
+)
+NORMS_ALONE = "Vectors of several heads add up, their lengths do not: their mean says nothing. Choose weights."
+ROLLOUT = (
+    "From the pinned token: a map is one head of one layer; rollout follows one token back through all of "
+    "them, to the tokens that its last state came from (Abnar & Zuidema 2020)."
+)
+ROLLOUT_ALONE = "Rollout already takes the mean over all heads of every layer. Choose weights to see several heads."
+SIGMOID_WEIGHTS = (
+    "How open a key is to a query, from 0 to 1: a sigmoid of its score alone; a row need not sum to 1. What "
+    "is said of shares of attention, and of entropy, is of each row divided by its sum."
+)
+SIGMOID_SCORES = (
+    "What goes into the sigmoid: its log-odds. Each weight follows from its own score, so scores compare "
+    "across rows too. Masked cells have none."
+)
+TURNED = "q and k are recorded after RoPE: both are already turned by the angle of their position (Su et al. 2021)."
+NOT_SEEN = (
+    "This model computes its attention by itself and shows its scores alone, so q and k are not known: only the "
+    "softmax can be rebuilt. Its dot products, scale, mask and whatever it adds are all in the score."
+)
+WHY_HELP = "One cell rebuilt: query and key, their products, scale, bias, mask, softmax."
+SHARE = "the share of the query's attention"
+NO_SHARE = "the weight, which is no share of a row"
+AS_MADE = "What goes into the softmax, as the model made it."
+OWN_SCALE = "The scale of this model's scores."
+LINEAR = "Linear attention divides this product by the row's sum; the softmax of its logarithm is that."
+SIGMOID_NORMALISER = (
+    "Less the log of 1 + e to the score: a sigmoid, of this key alone, so the weights of a row need no sum."
+)
+LAYERS_HELP = "The mean over all layers. Training aligns no heads: a number means nothing across layers."
+RENORMALISE_HELP = "Divide each row by what is left after hiding, so that it sums to 1 again."
+MORE = "More: how the grid is read, and what every head does in numbers"
+BECAME = "How these heads became what they are"
 
 
 def grid(found: Grid) -> str:
@@ -28,14 +89,16 @@ def grid(found: Grid) -> str:
     if found.short:
         return "This text is too short to show what a head does."
     if not found.counts:
-        return f"None of the {found.heads} heads shows one plain pattern on this text."
+        none = "The only head shows no" if found.heads == 1 else f"None of the {found.heads} heads shows one"
+        return f"{none} plain pattern on this text."
     parts: list[str] = []
     for name, count in found.counts.items():
         does = DO[name][count > 1].format(token(found.tokens[name]) if name in found.tokens else "")
-        parts.append(f"{count} {does}" if parts else f"{count} of {found.heads} heads {does}")
+        parts.append(f"{count if parts else heads_of(count, found.heads)} {does}")
     rest = found.heads - sum(found.counts.values())
     others = f"; {rest} {'shows' if rest == 1 else 'show'} no one pattern" if rest else ""
-    return f"{listed(parts)}{others}."
+    said = f"{listed(parts)}{others}."
+    return said[0].upper() + said[1:]
 
 
 def head(found: Head) -> str:
@@ -57,6 +120,140 @@ def also(found: Head) -> str:
     if link.weight < STRONG:
         return f"Its strongest link between two words: {_link(link, found.stream)}."
     return f"Where it looks elsewhere: {_link(link, found.stream)}."
+
+
+def not_rebuilt(*, rebuilt: float, recorded: float, more: str) -> str:
+    """Say that a weight cannot be rebuilt; more: what else attention was given."""
+    return (
+        f"Rebuilt {rebuilt:.6g}, recorded {recorded:.6g}: this model's attention has more to it than the "
+        f"steps above, so they do not explain this weight.{more}"
+    )
+
+
+def also_given(*, more: str) -> str:
+    """Say what else attention was given."""
+    return f" It was also given {more}."
+
+
+def rebuilt(*, weight: float, recorded: float, apart: float, rank: int, seen: int) -> str:
+    """Say how near the rebuilt weight is to the recorded weight."""
+    return (
+        f"Rebuilt from q and k alone: {weight:.7g}; in the map: {recorded:.7g}; they differ by "
+        f"{apart:.1g}. Rank {rank} of {seen} in its row."
+    )
+
+
+def unseen(*, why: str, recorded: float) -> str:
+    """Say why a query does not see a key."""
+    return f"The query does not see this key: it is {why}. The map holds {recorded:.7g}."
+
+
+def products(*, above: str, below: str) -> str:
+    """Say what the products add up to."""
+    return f"Products above zero add up to {above}, those below to {below}."
+
+
+def carriers(*, of: int, count: int, named: str) -> str:
+    """Say how many dimensions carry the dot product."""
+    return (
+        f"{count} of {of} dimensions make 80 % of the dot product, the largest first: {named}"
+        f"{' …' if count > 5 else ''}."
+    )
+
+
+def no_share(*, quantity: str) -> str:
+    """Say that a quantity is no share."""
+    return f"Tokens stand alone, and no row is renormalised: a {quantity} is no share to add up."
+
+
+def tiles_read(*, top: float, root: bool) -> str:
+    """Say how the grid of a long text is read; root: colours by square root."""
+    return (
+        f"Each cell is the largest weight of its tile. All share one colour scale, from 0 to {top:g}"
+        f"{' by square root' if root else ''}: of a long text the weights are small. "
+        "The 1 cell in 100 that is over it has the last colour."
+    )
+
+
+def no_projection(*, model: str | None) -> str:
+    """Say that a saved trace has no model to read norms from."""
+    return (
+        f"The model {model!r} of this saved trace is not at hand, and how much a head hands over is read "
+        "off its output projection. Choose weights or scores."
+    )
+
+
+def norms_read(*, top: float) -> str:
+    """Say how a map of norms is read."""
+    return (
+        rf"$\|A_{{ij}}\,v_j W_O\|$: the length of what query $i$ (row) takes from key $j$ (column), in the unit of "
+        rf"the residual stream; at most {number(top)} here. A weight times a vector's length: rows "
+        "do not sum to 1."
+    )
+
+
+def scores_read(*, low: float, high: float, written: str, masked: str) -> str:
+    """Say how a map of scores is read; written: the formula; masked: the sentence on grey cells."""
+    return (
+        f"$S = {written}$: row = query, column = key, in nats, from "
+        f"{signed(low)} to {signed(high)} here; indigo above zero, amber below.{masked}"
+    )
+
+
+def keys_shown(*, shown: int, count: int) -> str:
+    """Say how many keys are shown."""
+    return f"The {shown} of {count} keys with the largest weights are shown."
+
+
+def log_of_keys(*, keys: int) -> str:
+    """Say what is taken off for the number of keys."""
+    return (
+        f"Less the log of n, the {keys} keys that the query sees: weights then start near 1 / n "
+        "(Ramapuram et al. 2024)."
+    )
+
+
+def dot_product(*, width: int, note: str) -> str:
+    """Say what the dot product is; note: what else is to be said of it."""
+    return f"How well query and key match: the sum of {width} products. {note}"
+
+
+def divided(*, width: int) -> str:
+    """Begin to say why scores are scaled."""
+    return f"Divided by the root of the width, d_k = {width}: else the scores of wide vectors grow and the softmax "
+
+
+def soft_cap(*, by: str) -> str:
+    """Say what the soft-cap does."""
+    return f"{by} tanh(s / {by}) keeps scores within ±{by} (Gemma 2)."
+
+
+def masked_key(*, why: str | None) -> str:
+    """Say why the key is masked."""
+    return f"The key is {why}."
+
+
+def weight_of(*, share: str, rank: int, seen: int) -> str:
+    """Say what the weight is, and where it stands."""
+    return f"e to that: {share}. Rank {rank} of {seen} keys that it sees."
+
+
+def normaliser(*, keys: int, beside: str) -> str:
+    """Say what the log of the sum does; beside: the sentence on a sink."""
+    return (
+        f"Less the log of the sum of e to the score over the {keys} keys that the query sees{beside}: with it "
+        "the weights of the row add up to 1."
+    )
+
+
+def heads_help(*, number: int) -> str:
+    """Say what several heads show; number: the head without a choice."""
+    return f"Heads of this layer: the heatmap shows their mean. Without a choice head {number} stands alone."
+
+
+def colours_help(*, most: int) -> str:
+    """Say for how many heads colours are."""
+    return f"Each head's lines in a colour of its own, 2 to {most} heads of one layer."
 
 
 def _role(role: Role, name: str, attention: str, *, short: bool) -> str:
@@ -88,12 +285,19 @@ def _role(role: Role, name: str, attention: str, *, short: bool) -> str:
             return f"{name} rests on {_target(role)}: {share(role.share)} of {attention} goes there."
 
 
+_OF_NEIGHBOURS = {
+    "previous": "the attention of all tokens but the first",
+    "next": "the attention of all tokens but the last",
+}
+
+
 def _goes(role: Role, attention: str) -> str:
-    """Say where a share goes: "81 % of its attention goes one token back"."""
+    """Say where a share goes: "81 % of its attention goes to `.`"."""
     if role.kind == "points":
         most = f"on average the largest weight of a token to write is {share(role.share)} of its attention"
         return f"{most}, on {role.keys} different source tokens"
     some = listed([token(mark) for mark in role.tokens[:3]]) if role.kind == "punctuation" else ""
+    attention = _OF_NEIGHBOURS.get(role.kind, attention)
     where = {
         "previous": "goes one token back",
         "next": "goes one token ahead",

@@ -2,13 +2,40 @@
 
 from __future__ import annotations
 
-from inspector.batches import Layout
-from inspector.plots.theme import number, signed
-from inspector.readings.batch import ROUNDING, Costing, Drifting, Filling, Packing, Seeing, Spreading
-from inspector.wording import token
-from inspector.wording.english.phrases import listed, named, percent
+import math
+from collections.abc import Mapping, Sequence
 
-LAYOUTS: dict[Layout, str] = {
+from inspector.batches import Layout
+from inspector.batches.spreading import Spreading
+from inspector.text import number, signed, token
+from inspector.wording.english.phrases import count_of, listed, named, percent
+
+ASKS = "What to see of the batch"
+SEEN, LEAKS, PACKED, CHANGE, COST = (
+    "What each token sees",
+    "Where a mask leaks",
+    "Packed texts",
+    "One token changed",
+    "Time and memory",
+)
+LAYERNORM = "What padding does to a BatchNorm: see LayerNorm"
+READING = "Reading the texts together"
+INSTEAD = "Your texts are kept: change them, or choose another model."
+TEXTS, LAYOUT, TEXT, STREAM, LAYER, CALL, HEAD = (
+    "More texts, one a line",
+    "Layout",
+    "Text",
+    "Stream",
+    "Layer",
+    "Which attention of the layer",
+    "Head",
+)
+EXAMPLES = {
+    "English": "Yes.\nA dog barked at the door.\nShe sat by the river bank and watched the boats go by.",
+    "Chinese": "好。\n狗叫了。\n她坐在河边，想着银行会不会借钱给她。",
+    "One length": "The cat sat down.\nThe dog ran off.\nThe sun came out.",
+}
+LAYOUTS: Mapping[str, str] = {
     "right": "Padded right",
     "left": "Padded left",
     "packed": "Packed",
@@ -26,29 +53,135 @@ FILLS = {
 TERMS = {"seen": ("padding", "mask", "query", "key"), "fills": ("mask", "padding", "scores")}
 TERMS |= {"packed": ("packed row", "mask"), "change": ("causal mask",), "cost": ("padding", "packed row", "FLOPs")}
 """The terms that each section's sentence uses, by the section."""
+ROUNDING = 1e-5  # of a row's weight: what float32 moves
 _LITTLE = 1e-6  # of the weight: told without its number
 _STATES = 1e-4  # of a number of a hidden state: what rounding explains through a whole model
 
 
-def seeing(found: Seeing, *, head: str) -> str:
-    """Say how much of the batch is padding, and what one text's tokens see; head: "layer 1, head 7"."""
-    name = f"Text {found.text}"
-    if found.layout == "alone":
+def texts_help(lines: int, characters: int) -> str:
+    """Say which texts are read."""
+    return f"Text 0 is the sidebar's. {lines} lines and {characters} characters at most."
+
+
+def too_many(lines: int, *, read: int) -> str:
+    """Say how many of the lines are read."""
+    return f"{lines} lines: the first {read} are read."
+
+
+def head_name(site: str, head: int) -> str:
+    """Name a head: "layer 1, head 7"; site: the attention's name."""
+    return f"{site}, head {head}"
+
+
+def seeing(
+    *,
+    layout: Layout,
+    texts: int,
+    rows: int,
+    cells: int,
+    padding: int,
+    sources: bool,
+    text: int,
+    keys: tuple[int, int],
+    to_padding: float,
+    to_others: float,
+    head: str,
+) -> str:
+    """Say how much of the batch is padding, and what one text's tokens see.
+
+    rows, cells, padding: of the batch; sources: whether the cells are those of an encoder-decoder's sources. text: the
+    number of the text; keys: the fewest and the most that one of its queries sees. to_padding, to_others: the weight
+    that its queries give to padding and to other texts, mean, in a head: "layer 1, head 7".
+    """
+    if layout == "alone":
         said = (
-            f"One by one, {_texts(found.texts)} take {_forwards(found.rows)} and {found.cells} cells, none of padding."
+            f"One by one, {count_of(texts, 'text')} take {count_of(rows, 'forward')} and "
+            f"{count_of(cells, 'cell')}, none of padding."
         )
-    elif found.layout == "packed":
-        said = f"Packed, {_texts(found.texts)} are one row of {found.cells} cells, none of padding."
-    elif not found.padding:
-        said = f"All {found.texts} texts have one length, so no cell is padding."
+    elif layout == "packed":
+        are = "is" if texts == 1 else "are"
+        said = f"Packed, {count_of(texts, 'text')} {are} one row of {cells} cells, none of padding."
+    elif not padding:
+        every = "The one text has" if texts == 1 else f"All {texts} texts have"
+        said = f"{every} one length, so no cell is padding."
     else:
-        side = "right" if found.layout == "right" else "left"
-        share = percent(found.padding / found.cells)
-        cells = f"the sources' {found.cells} cells" if found.sources else f"{found.cells} cells"
-        said = f"Padded on the {side}, {found.padding} of {cells} hold no text ({share})."
-    counts = f"{found.most}" if found.fewest == found.most else f"{found.fewest} to {found.most}"
-    sees = f"{name}: each token sees {counts} key{'' if counts == '1' else 's'}"
-    return f"{said} {sees}, and {head} {_given(found)}."
+        side = "right" if layout == "right" else "left"
+        whose = f"the sources' {cells} cells" if sources else f"{cells} cells"
+        said = f"Padded on the {side}, {padding} of {whose} hold no text ({percent(padding / cells)})."
+    counts = f"{keys[1]}" if keys[0] == keys[1] else f"{keys[0]} to {keys[1]}"
+    sees = f"Text {text}: each token sees {counts} key{'' if counts == '1' else 's'}"
+    return f"{said} {sees}, and {head} {_given(layout, {'padding': to_padding, 'other texts': to_others})}."
+
+
+MASK = "The mask"
+MASK_ALT = "A row for each query, a column for each key: 1 where the query sees the key, 0 where it is masked"
+WEIGHTS_ALT = "A row for each query, a column for each key: the weight that the query gives to the key"
+PADDING = "padding"
+
+
+def weights(head: str) -> str:
+    """Name the map of a head's weights."""
+    return f"Weights of {head}"
+
+
+def of_text(token: str, text: int) -> str:
+    """Name a token of another text in a packed row."""
+    return f"{token} ({text})"
+
+
+def numbers(
+    *,
+    cells: int,
+    padding: int,
+    keys: tuple[int, int],
+    own: float,
+    to_padding: float,
+    to_others: float,
+    to_masked: float,
+) -> list[tuple[str, str, str]]:
+    """Name, write and explain the numbers of a text in a batch; the last four are weights, mean over its queries."""
+    of_queries = "Weight, mean over the text's queries."
+    return [
+        ("Cells", f"{cells:,}", "Tokens that the batch computes, padding included."),
+        ("Padding", percent(padding / cells), "Share of the cells that hold no text."),
+        ("Keys seen", f"{keys[0]}" if keys[0] == keys[1] else f"{keys[0]} to {keys[1]}", "By a query of the text."),
+        ("To its own text", number(own), of_queries),
+        ("To padding", number(to_padding), of_queries),
+        ("To other texts", number(to_others), of_queries),
+        ("To masked keys", number(to_masked), "Weight on all that the mask hides, mean over its queries."),
+    ]
+
+
+def unknown(count: int, *, of: int) -> str:
+    """Say how many of the texts' tokens a model does not know."""
+    verb, them = ("is", "it") if count == 1 else ("are", "them")
+    return f"{count} of {of} tokens {verb} unknown to this model, which reads one and the same mark for {them}."
+
+
+MAP = "Row = query, column = key; 1: the query sees the key, 0: it is masked."
+ALONE = "Each text is a batch of its own: no padding has to be masked."
+PADDING_COMPUTES = "Queries of padding compute weights too; nobody reads them."
+OWN_TRANSFORMER = "It is read by the same weights in this project's own Transformer."
+
+
+def padded_columns(columns: int, *, padding: int) -> str:
+    """Say how many keys of a padded row are text."""
+    return f"{columns} columns, {padding} of padding: {columns} − {padding} = {columns - padding} keys."
+
+
+def packed_columns(lengths: Sequence[int]) -> str:
+    """Say how long a packed row is, and what its mask is; lengths: of the texts."""
+    return (
+        f"The number after a token is its text's: {' + '.join(map(str, lengths))} = {sum(lengths)} columns, and the "
+        "mask is a block for each text."
+    )
+
+
+LEFT = (
+    "Positions are counted from each text's first token. transformers' default forward counts the padding before it "
+    "too: a model with a table of positions, such as BERT, would then give other weights."
+)
+"""Advice to a reader who pads on the left in transformers."""
 
 
 def masking(fill: float | None, *, causal: bool, softmax: bool) -> str:
@@ -62,81 +195,227 @@ def masking(fill: float | None, *, causal: bool, softmax: bool) -> str:
     return f"A masked score {how}.{both}"
 
 
-def _given(found: Seeing) -> str:
-    places = {"padding": found.to_padding, "other texts": found.to_others}
+def _given(layout: Layout, places: Mapping[str, float]) -> str:
     leaking = [f"{percent(share)} of its weight to {place}" for place, share in places.items() if share > ROUNDING]
     if leaking:
         return f"gives {listed(leaking)}: the mask leaks"
     tiny = [f"{number(share)} to {place}" for place, share in places.items() if share > 0]
     if tiny:
         return f"gives {listed(tiny)}, next to nothing"
-    other = {"alone": "anything else", "packed": "the other texts"}.get(found.layout, "padding")
+    other = {"alone": "anything else", "packed": "the other texts"}.get(layout, "padding")
     return f"gives nothing to {other}"
 
 
-def filling(found: Filling) -> str:
-    """Say what each fill leaves on padding, or on other texts."""
-    if found.nothing:
-        return "Here is no padding, so no mask can leak onto it: write texts of different lengths, and pad them."
-    where = "other texts" if found.other_texts else "padding"
-    order = "Before the scale" if found.before_scale else "After the scale"
-    kept = [FILLS[fill] for fill in found.kept]
-    little = [FILLS[fill] for fill, leak in found.left if leak < _LITTLE]
-    much = [(FILLS[fill], _share(leak)) for fill, leak in found.left if leak >= _LITTLE]
-    left = [f"{fill} {'' if at else 'leaves '}{share}" for at, (fill, share) in enumerate(much)]
-    verb = "leaves" if len(kept) == 1 else "leave"
-    parts = [f"{listed(kept)} {verb} no weight on {where}"] if kept else []
+ORDERS = {"after": "Mask after the scale", "before": "Mask before the scale"}
+WAYS = {"filled": "Filled in", "added": "Added"}
+ORDER, WAY = "Order", "Way"
+NOTHING_LEAKS = "Here is no padding, so no mask can leak onto it: write texts of different lengths, and pad them."
+
+
+def where(*, packed: bool) -> str:
+    """Name what a mask hides from a text's tokens."""
+    return "other texts" if packed else "padding"
+
+
+def filling(
+    *,
+    kept: Sequence[str],
+    left: Sequence[tuple[str, float]],
+    problems: Sequence[tuple[str, str, str]],
+    where: str,
+    before_scale: bool,
+) -> str:
+    """Say what each fill leaves on padding, or on other texts.
+
+    kept: fills after which nothing is left in float32; left: the mean weight after each other fill; problems: (fill,
+    dtype, problem) of those that give no weights.
+    """
+    order = "Before the scale" if before_scale else "After the scale"
+    said = [FILLS[fill] for fill in kept]
+    little = [FILLS[fill] for fill, leak in left if leak < _LITTLE]
+    much = [(FILLS[fill], _share(leak)) for fill, leak in left if leak >= _LITTLE]
+    more = [f"{fill} {'' if at else 'leaves '}{share}" for at, (fill, share) in enumerate(much)]
+    parts = [f"{listed(said)} {'leaves' if len(said) == 1 else 'leave'} no weight on {where}"] if said else []
     parts += [f"{listed(little)} next to none"] if little else []
-    said = f"{order}, in float32: " + "; ".join([", ".join(parts), *([listed(left)] if left else [])])
-    raising = [f"{FILLS[fill]} in {dtype}" for fill, dtype, problem in found.problems if "raises" in problem]
-    none = [f"{FILLS[fill]} in {dtype}" for fill, dtype, problem in found.problems if "raises" not in problem]
-    more = f" {listed(raising)} raises an error." if len(raising) == 1 else ""
-    more = f" {listed(raising)} raise errors." if len(raising) > 1 else more
-    return f"{said}.{more}" + (f" {listed(none)} gives NaN." if none else "")
+    told = f"{order}, in float32: " + "; ".join([", ".join(parts), *([listed(more)] if more else [])])
+    raising = [f"{FILLS[fill]} in {dtype}" for fill, dtype, problem in problems if "raises" in problem]
+    none = [f"{FILLS[fill]} in {dtype}" for fill, dtype, problem in problems if "raises" not in problem]
+    wrong = f" {listed(raising)} raises an error." if len(raising) == 1 else ""
+    wrong = f" {listed(raising)} raise errors." if len(raising) > 1 else wrong
+    return f"{told}.{wrong}" + (f" {listed(none)} gives NaN." if none else "")
+
+
+def weight_on(where: str, head: str) -> str:
+    """Name the figure of a mask's leaks."""
+    return f"Weight on {where}, {head}"
+
+
+def leaks_title(where: str) -> str:
+    """Name the figure of a mask's leaks on a slide."""
+    return f"Weight on {where} by fill"
+
+
+def leaks_axis(where: str) -> str:
+    """Name the quantity of a mask's leaks."""
+    return f"weight on {where}, mean over queries"
+
+
+def leaks_alt(where: str) -> str:
+    """Tell what the figure of a mask's leaks shows."""
+    return f"weight on {where} for each fill in float32, bfloat16 and float16"
+
+
+LEAK_HEADS = {
+    "leak": "mean weight",
+    "largest": "largest",
+    "hidden": "on all masked keys",
+    "change": "change from −∞",
+    "problem": "no weights",
+}
+
+
+def formula(*, dot: bool, factor: float, added: bool, before_scale: bool, real: int, padding: int, causal: bool) -> str:
+    """Write how masked weights come about, with the numbers of the shortest text: its keys, and those of padding.
+
+    dot: whether scores are dot products; factor: on them. added: the mask is added to a score; else it takes the
+    score's place. before_scale: it comes before the factor.
+    """
+    score = "QK^T" if dot else "S"
+    masked = "{} + M" if added else r"\mathrm{{fill}}_M({})"
+    inside = f"f\\,({masked.format(score)})" if before_scale else masked.format(f"f\\,{score}")
+    later = " What comes later is masked with the same M." if causal else ""
+    tiny = math.exp(-10)
+    how = "M is added to a masked score" if added else "M takes a masked score's place"
+    counted = (
+        f" With scores of 0 the shortest text's {real} keys and {padding} of padding would leave "
+        rf"$\frac{{{padding} e^M}}{{{padding} e^M + {real}}}$: {number(padding * tiny / (padding * tiny + real))} for "
+        f"M = −10, {number(padding / (padding + real))} for × 0."
+        if padding and not before_scale
+        else ""
+    )
+    return rf"$A = \mathrm{{softmax}}({inside})$ with the factor f = {number(factor)}; {how}.{counted}{later}"
+
+
+WHOLE, NOTHING = "Through the whole model", "A query that may look at nothing"
+DRIFT_HEADS = {
+    "drift": "largest move of a real token",
+    "relative": "mean relative move",
+    "to_padding": "weight on padding",
+    "padding_states": "mean size in padding",
+}
+NOTHING_HEADS = {"weight": "weight of the first key", "sum": "sum of the row"}
+NOTHING_NAMES = {f"filled with {fill}": f"filled with {said}" for fill, said in FILLS.items()} | FILLS
+EVERY_KEY = (
+    "Every key of one of text 0's queries masked, as in a text of nothing but padding. −∞ gives 0/0, which is NaN; "
+    "a finite fill makes all scores alike, so that the row is spread evenly over what must not be seen; torch's "
+    "fused kernel gives 0."
+)
+
+
+def not_refilled(parameters: int, *, own: bool, most: int) -> str:
+    """Say why a model is not read under other fills."""
+    why = f"it has {parameters:,} parameters" if own else "a model of transformers has its own mask"
+    return f"Other fills are read through models of this project of up to {most:,} parameters; {why}."
 
 
 def _share(leak: float) -> str:
     return percent(leak) if leak >= 0.01 else number(leak)
 
 
-def drifting(found: Drifting) -> str:
-    """Say how far real tokens move under the model's mask, without a mask and under the worst fill."""
-    own = (
-        f"With the model's own mask no number of a real token's last hidden state is farther than {number(found.own)} "
-        "from the text alone"
+def drifting(
+    *,
+    own: float,
+    unmasked: float,
+    worst: tuple[str, float] | None,
+    to_padding: float,
+    padding_states: float,
+    left: bool,
+) -> str:
+    """Say how far real tokens move under the model's mask, without a mask and under the worst fill.
+
+    own, unmasked: the largest move of a number of a real token's state with the model's own mask, and with padding that
+    is not masked; worst: the fill that moves it most, and how far. to_padding: the weight on padding with the model's
+    own mask; padding_states: the mean size of a number in padding's last hidden states. left: padding stands first.
+    """
+    said = (
+        f"With the model's own mask no number of a real token's last hidden state is farther than {number(own)} "
+        f"from the text alone; where padding is not masked {number(unmasked)} is."
     )
-    said = f"{own}; where padding is not masked {number(found.unmasked)} is."
-    if found.own > _STATES and found.to_padding > ROUNDING:
-        said += f" The model's own mask leaks: padding gets {_share(found.to_padding)} of the weight."
-    elif found.own > _STATES and found.left:
+    if own > _STATES and to_padding > ROUNDING:
+        said += f" The model's own mask leaks: padding gets {_share(to_padding)} of the weight."
+    elif own > _STATES and left:
         said += (
             " Its mask leaks nothing: padding stands before the text, and this model counts positions by column, so "
             "that a text's tokens stand at other positions than alone."
         )
-    if found.worst is not None and found.worst[1] > 0:
-        said += f" Of the fills {FILLS[found.worst[0]]} moves them most, by up to {number(found.worst[1])}."
-    if found.padding_states == found.padding_states:  # NaN without padding
+    if worst is not None and worst[1] > 0:
+        said += f" Of the fills {FILLS[worst[0]]} moves them most, by up to {number(worst[1])}."
+    if padding_states == padding_states:  # NaN without padding
         said += (
-            f" Padding has states too: their numbers have a mean size of {number(found.padding_states)}, so a loss or "
+            f" Padding has states too: their numbers have a mean size of {number(padding_states)}, so a loss or "
             "a mean over tokens must leave them out."
         )
     return said
 
 
-def packing(found: Packing) -> str:
-    """Say whether packed texts equal separate ones, with the mask and without."""
+WITH_MASK, RUNNING_ON, WITHOUT_MASK = "with the mask", "with the mask, positions running on", "without the mask"
+APART = "How far the last hidden states are from each text alone"
+APART_ALT = "relative difference of packed texts' last hidden states from each text alone"
+APART_TITLE, APART_AXIS = "Packed against alone", "relative difference (%)"
+APART_HEADS = {
+    "row": "packed",
+    "states": "largest of a state",
+    "relative": "relative",
+    "weights": "largest of a weight",
+    "to_others": "weight on other texts",
+}
+PACKED_IN_OWN = (
+    "Packed rows are read by the same weights in this project's own Transformer, and so are the texts alone."
+)
+
+
+def packing(*, masked: float, running: float, unmasked: float, others: float) -> str:
+    """Say whether packed texts equal separate ones, with the mask and without.
+
+    masked, running, unmasked: the largest move of a number of a last hidden state with the mask and positions anew in
+    each text, with positions running on, and without the mask; others: the mean weight on other texts without it.
+    """
     equal = (
-        f"equal the texts read alone (largest difference {number(found.masked)}, rounding)"
-        if found.masked <= _STATES
-        else f"differ from the texts read alone by up to {number(found.masked)}"
+        f"equal the texts read alone (largest difference {number(masked)}, rounding)"
+        if masked <= _STATES
+        else f"differ from the texts read alone by up to {number(masked)}"
     )
     said = (
         f"Packed with their mask, last hidden states {equal}; without it they differ by up to "
-        f"{number(found.unmasked)}, for {percent(found.others)} of the weight goes to other texts."
+        f"{number(unmasked)}, for {percent(others)} of the weight goes to other texts."
     )
-    if found.running > 2 * found.masked + _STATES:
-        said += f" Positions begin anew in each text: running on, they would make {number(found.running)}."
+    if running > 2 * masked + _STATES:
+        said += f" Positions begin anew in each text: running on, they would make {number(running)}."
     return said
+
+
+def about_packing(*, tokens: int, inside: int) -> str:
+    """Say what the difference is, and how many pairs a packed row's mask shows; inside: those of one text."""
+    return (
+        "|packed − alone| / |alone| of a token's last hidden state, mean over tokens and texts. The mask is "
+        f"block-diagonal: of {tokens} · {tokens} = {tokens**2:,} pairs those of one text are seen, {inside:,} at "
+        "most. To a dot product with rotary or relative positions it does not matter where a text begins, for they "
+        "know distances alone."
+    )
+
+
+TO_CHANGE = "Token to change"
+MOVES = "How far each last hidden state moves"
+MOVES_ALT = "mean change of the numbers of each token's last hidden state"
+
+
+def about_change(*, width: int) -> str:
+    """Say what is measured where a token is changed; width: numbers of a state."""
+    return (
+        f"|after − before| of a number of the state, mean over its {width}. Both texts are "
+        "read in one batch, so that nothing else differs. A causal mask hides what comes after a "
+        "token: then nothing before the changed one can move, not even by rounding."
+    )
 
 
 def spreading(found: Spreading) -> str:
@@ -153,23 +432,63 @@ def spreading(found: Spreading) -> str:
     return f"{capital}: {before}; {after}, the token itself by {number(found.itself)}."
 
 
-def costing(found: Costing) -> str:
-    """Say how much of a padded batch is wasted, and what a packed row computes in vain."""
-    padded = (
-        f"Padded, {_texts(found.texts)} make {found.cells} cells, {percent(found.padding)} of them padding: "
-        f"{number(found.padded)} times the FLOPs of the texts one by one."
+FLOPS, FLOPS_ALT = "FLOPs of the layers' matrix products", "FLOPs of each layout"
+FLOPS_TITLE, FLOPS_AXIS = "What each layout computes", "million FLOPs"
+CLOCK, CLOCK_ALT = "On this machine's clock", "milliseconds of each layout"
+CLOCK_TITLE, CLOCK_AXIS = "Time of each layout", "milliseconds"
+TO_TIME = "Each layout's whole forward is run on this machine; they take turns. It takes some seconds."
+COST_HEADS = {
+    "padding": "padding (%)",
+    "pairs": "scores a head",
+    "needed": "needed",
+    "flops": "FLOPs",
+    "score_bytes": "scores of a layer (bytes)",
+}
+
+
+def costing(
+    *, texts: int, cells: int, padding: float, padded: float, packed: float | None, pairs: int, needed: int
+) -> str:
+    """Say how much of a padded batch is wasted, and what a packed row computes in vain.
+
+    cells, padding: of the padded batch; padded, packed: FLOPs divided by those of the texts one by one, None where
+    texts cannot be packed; pairs, needed: scores of a head in the packed row, and those between tokens of one text.
+    """
+    said = (
+        f"Padded, {count_of(texts, 'text')} make {cells} cells, {percent(padding)} of them padding: "
+        f"{number(padded)} times the FLOPs of the texts one by one."
     )
-    if found.packed is None or found.pairs == found.needed:
-        return padded
+    if packed is None or pairs == needed:
+        return said
     return (
-        f"{padded} Packed: {number(found.packed)} times, for a plain kernel computes {found.pairs:,} scores a head "
-        f"where {found.needed:,} are between tokens of one text."
+        f"{said} Packed: {number(packed)} times, for a plain kernel computes {pairs:,} scores a head "
+        f"where {needed:,} are between tokens of one text."
     )
 
 
-def _texts(count: int) -> str:
-    return f"{count} text{'' if count == 1 else 's'}"
+def flops_formula(
+    *, projections: int, ffn: int, width: int, layers: int, encoder: bool, rows: int, tokens: int, flops: int
+) -> str:
+    """Write the FLOPs of a padded batch with its numbers.
+
+    projections, ffn: numbers in the matrices of attention and of the FFN; width: of all heads. encoder: whether the
+    layers are those of an encoder beside a decoder.
+    """
+    part = " of the encoder" if encoder else ""
+    return (
+        rf"$L\,B\,(2nP + 4n^2HE + 2nF)$ for B rows of n tokens: P = {projections:,} numbers in the "
+        f"matrices of attention, F = {ffn:,} in the FFN's, H E = {width}. Padded, the {layers} layers"
+        f"{part} take {layers} · {rows} · (2 · {tokens} · P + 4 · {tokens}² · {width} + 2 · {tokens} · F) = "
+        f"{flops:,}. "
+        "Padding costs as much as text. A kernel that knows the blocks of a packed row (FlashAttention's for lengths "
+        "that differ) computes the needed scores alone."
+    )
 
 
-def _forwards(count: int) -> str:
-    return f"{count} forward{'' if count == 1 else 's'}"
+def timed(repeats: int, *, clock: str, own: bool, problems: Mapping[Layout, str]) -> str:
+    """Say how the layouts were timed, and why one was not; own: in the own Transformer from the start."""
+    return (
+        f"Medians of {repeats} runs that take turns, {clock}. A busy machine moves these numbers."
+        + ("" if own or problems else " All run the same weights in this project's own Transformer.")
+        + "".join(f" {LAYOUTS[name]} is not timed: {why}." for name, why in problems.items())
+    )

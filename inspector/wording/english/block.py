@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from inspector.block import Step
-from inspector.plots.theme import number, signed
-from inspector.readings.block import Added, Answered, Mixes, Moved, Outputs, Passed, Shared
 from inspector.sharing import Heads, Nearest
-from inspector.wording import token
-from inspector.wording.english.phrases import listed, percent
+from inspector.text import number, signed
+from inspector.text import token as code
+from inspector.wording.english.phrases import count_of, listed, percent
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from inspector.mixing import Mixed
+
+ASKS = "Inside the block"
+CANNOT = "does not show what its parts add to the residual stream"
+NO_LAYER = "none of its layers was seen"
+TOKEN, LAYER, INPUT, STEP = "Token", "Layer", "input", "Step"
+WAY, ADDED, FFN, SHARING = "One token's way", "What each part adds", "FFN", "Sharing"
 
 PARTS = {"attention": "attention", "cross": "cross-attention", "ffn": "the FFN", "": "the input"}
 _ORDERS = {
@@ -23,23 +31,61 @@ _ORDERS = {
 }
 
 
-def passed(found: Passed) -> str:
-    """Say what a layer does to one token: what its parts add, and where its norms stand."""
-    parts = [f"{PARTS[part]} adds a vector of length {number(norm)}" for part, norm in found.added.items()]
-    beside = ", both of the same state and at once (a parallel block)" if found.beside else ""
+STEPS = {
+    **{"x": "State x", "norm": "Norm", "q": "Query x W_Q", "k": "Key x W_K", "v": "Value x W_V"},
+    **{"mix": "Sum of A v", "out": "Output W_O", "sum": "Residual sum", "gate": "Gate", "up": "FFN up"},
+    **{"hidden": "Activation", "down": "FFN down"},
+}
+"""The name of each kind of step."""
+
+
+def layer(number: int) -> str:
+    """Name a layer in a list."""
+    return f"Layer {number}"
+
+
+def passed(
+    *, token: str, layer: int, enters: float, leaves: float, added: Mapping[str, float], order: str, beside: bool
+) -> str:
+    """Say what a layer does to one token: what its parts add, and where its norms stand.
+
+    enters, leaves: the length of its vector; added: by part, of what it adds. order: "pre" where the first sublayer
+    reads a norm, "post" where a norm follows a sum, "both", or "none". beside: attention and FFN read the same stream
+    and are added at once.
+    """
+    parts = [f"{PARTS[part]} adds a vector of length {number(length)}" for part, length in added.items()]
+    at_once = ", both of the same state and at once (a parallel block)" if beside else ""
     return (
-        f"{token(found.token)} enters layer {found.layer} with length {number(found.enters)}; {listed(parts)}{beside}; "
-        f"it leaves with {number(found.leaves)}. In this block {_ORDERS[found.order]}."
+        f"{code(token)} enters layer {layer} with length {number(enters)}; {listed(parts)}{at_once}; "
+        f"it leaves with {number(leaves)}. In this block {_ORDERS[order]}."
     )
 
 
-def ends(found: Passed) -> str:
-    """Say how the walk's end agrees with what the model recorded, and what of its attention is not drawn."""
+def way_alt(name: str, *, step: int, steps: int) -> str:
+    """Tell what the picture of a walk shows."""
+    return f"The layer as boxes, from the token's state to what leaves; step {step} of {steps}: {name}"
+
+
+def about_lengths(*, off: float, unseen: bool) -> str:
+    """Say how a walk ends, and what the lengths of its boxes are."""
+    turned = "; queries and keys are those that attention compares, so turned where the model turns them by position"
+    return (
+        f"{ends(off=off, unseen=unseen)} A box has the length (Euclidean norm) of the token's vector there"
+        f"{'' if unseen else turned}. The labels leave out biases, which are in the numbers."
+    )
+
+
+def ends(*, off: float, unseen: bool) -> str:
+    """Say how the walk's end agrees with what the model recorded, and what of its attention is not drawn.
+
+    off: the largest difference, of the output's largest entry. unseen: queries, keys and values were not seen.
+    """
     said = "The end equals the recorded output of the layer, bit for bit."
-    if found.off:
-        off = number(found.off)
-        said = f"The end differs from the recorded output of the layer by {off} of its largest number: rounding."
-    if found.unseen:
+    if off:
+        said = (
+            f"The end differs from the recorded output of the layer by {number(off)} of its largest number: rounding."
+        )
+    if unseen:
         said += (
             " This model does its attention by itself: its weights were seen, its queries, keys and values were not, "
             "so attention is one step here."
@@ -96,33 +142,77 @@ def step(found: Step, *, activation: str | None, cosines: dict[str, float]) -> s
     return f"**{size}**, length **{number(found.norm)}**. {' '.join(said)}"
 
 
-def added(found: Added) -> str:
-    """Say which part adds most, and how alike the tokens get."""
-    part = PARTS[found.part]
-    size = percent(found.share) if found.share < 1 else f"{number(found.share)} times"
-    of = "of the stream's length" if found.share < 1 else "the stream's length"
-    said = f"{part[0].upper()}{part[1:]} of layer {found.layer} adds most: {size} {of}."
-    if found.layers:
-        more = f"in {found.larger} of {found.layers} {'layer' if found.layers == 1 else 'layers'}"
-        same = f" and as much in {found.equal}" if found.equal else ""
-        said += f" Against the stream's length the FFN adds more than attention {more}{same}."
-    if found.alike is not None:
-        first, last = found.alike
-        said += (
-            f" Two tokens' states have a cosine of {signed(first)} after the first part and {signed(last)} at the end."
-        )
-    return said
+LENGTHS, LENGTHS_ALT = (
+    "How long it is, against the stream",
+    "Length of what attention and FFN add, against the length of the stream, by layer",
+)
+DIRECTIONS, DIRECTIONS_ALT = (
+    "Which way it points",
+    "Cosine of what attention and FFN add with the stream, by layer",
+)
+ALIKE, ALIKE_ALT = "How alike two tokens are, by depth", "Mean cosine of two tokens' states after every sublayer"
+MOVES, MOVES_ALT = (
+    "How each part moves the prediction",
+    "Probability of the final prediction after every sublayer, with the likeliest token",
+)
+SHARE, COSINE, MEAN_COSINE = "length against the stream's", "cosine with the stream", "mean cosine of two tokens"
+FINAL, BITS, LIKELIEST = "probability of the final prediction", "moved by, in bits:", "likeliest:"
+PART_NAMES = {"attention": "attention", "cross": "cross-attention", "ffn": "FFN", "": "input"}
+MEANS = (
+    "Means over all tokens of the text. A cosine near 0 means that a part writes into other directions than those "
+    "that the stream uses already; a negative one takes away from what is there."
+)
+ONE_TOKEN = "A text of one token has no two to compare."
+NO_HEAD = "This model has no head that predicts tokens, so there is no prediction to move: try mini-gpt."
+OTHER_STREAM = "The head reads the decoder's stream."
+LENS = (
+    "The head is asked after each part, through the model's own end: the logit lens (nostalgebraist 2020). Over "
+    "a bar stands what it finds likeliest there."
+)
 
 
-def moved(found: Moved) -> str:
-    """Say where the model came to its prediction at one token."""
-    layer, part = found.known
-    since = "from the input on" if layer < 0 else f"from layer {layer}'s {_of(part)} on"
-    said = f"At {token(found.token)} the model predicts {token(found.guess)} ({percent(found.probability)}), {since}."
-    if found.bits <= 0:
-        return f"{said} No part raised it."
-    by = "attention" if found.part == "attention" else _of(found.part)
-    return f"{said} Layer {found.layer}'s {by} raised it most, by {number(found.bits)} bits."
+def prediction(guess: str) -> str:
+    """Title the chart of one prediction."""
+    return f"The prediction {guess} after each part"
+
+
+def added(
+    *, part: str, layer: int, share: float, larger: int, equal: int, layers: int, alike: tuple[float, float] | None
+) -> str:
+    """Say which part adds most, and how alike the tokens get.
+
+    part, layer, share: of the largest share of the stream's length. larger, equal: in how many of `layers`, in which
+    both add, the FFN's share is more than attention's, or the same. alike: the mean cosine of two tokens after the
+    first sublayer and after the last; None for a single token.
+    """
+    size = percent(share) if share < 1 else f"{number(share)} times"
+    of = "of the stream's length" if share < 1 else "the stream's length"
+    name = PARTS[part]
+    sentence = f"{name[0].upper()}{name[1:]} of layer {layer} adds most: {size} {of}."
+    if layers:
+        more = f"in {larger} of {layers} {'layer' if layers == 1 else 'layers'}"
+        same = f" and as much in {equal}" if equal else ""
+        sentence += f" Against the stream's length the FFN adds more than attention {more}{same}."
+    if alike is not None:
+        first, last = map(signed, alike)
+        sentence += f" Two tokens' states have a cosine of {first} after the first part and {last} at the end."
+    return sentence
+
+
+def moved(
+    *, token: str, guess: str, probability: float, layer: int, part: str, bits: float, known: tuple[int, str]
+) -> str:
+    """Say where the model came to its prediction at one token.
+
+    guess, probability: of the final prediction. layer, part, bits: the sublayer that raised its log2 most; 0 bits or
+    less where none raised it. known: the sublayer (layer, part) after which the guess stays the likeliest.
+    """
+    since = "from the input on" if known[0] < 0 else f"from layer {known[0]}'s {_of(known[1])} on"
+    sentence = f"At {code(token)} the model predicts {code(guess)} ({percent(probability)}), {since}."
+    if bits <= 0:
+        return f"{sentence} No part raised it."
+    by = "attention" if part == "attention" else _of(part)
+    return f"{sentence} Layer {layer}'s {by} raised it most, by {number(bits)} bits."
 
 
 ACTIVATIONS = {
@@ -137,79 +227,183 @@ ACTIVATIONS = {
 }
 
 
-def answered(found: Answered) -> str:
-    """Say how many units of an FFN answer on this text."""
-    kind = f"{ACTIVATIONS[found.activation]}{' on a gate' if found.gated else ''}"
-    kind = "SwiGLU" if found.gated and found.activation == "silu" else kind
-    silent = (
-        "every unit is above 0 on some token"
-        if not found.silent
-        else f"{found.silent:,} of {found.units:,} units are above 0 on no token of this text"
-    )
-    zero = ", and give exactly 0" if found.exact and found.silent else ""
+EXACT = ("relu", "relu2")
+"""Activation functions that give exactly 0 below 0."""
+BUSIEST = "The units that answer most strongly"
+BUSIEST_HEADS = {
+    "unit": "Unit",
+    "largest": "Largest output",
+    "above": "Tokens above 0",
+    "tokens": "Tokens that move it most",
+}
+ACTIVATION, ACTIVATION_ALT = (
+    "The activation function, and this text's numbers on it",
+    "Histogram of the pre-activations with the activation function over it",
+)
+STRAIGHT = "What is lost without the activation function"
+THE_FFN, WITHOUT_SOFTMAX, WITH_SOFTMAX = "the FFN", "Q Kᵀ V, without softmax", "softmax(Q Kᵀ / √d) V"
+DOUBLED_HEADS = {"input": "Doubled input", "grows": "Output grows by"}
+DOUBLED = (
+    "Queries, keys and values are doubled for attention, the state for the FFN; what is linear grows by 2. So "
+    "attention without its softmax is not linear either: a product of three is cubic, 2 · 2 · 2 = 8. Masks and "
+    "biases are left out."
+)
+MIXES, RECTIFIED = "Which mixes tokens, and which features?", "For ReLU and against it"
+OUTPUT_HEADS = {
+    "function": "Function",
+    "mean": "Mean",
+    "deviation": "Deviation",
+    "zero": "Share of 0",
+    "flat": "Share of flat slopes",
+    "largest": "Largest",
+}
+TRAIN_FOUR, ALL_LAYERS = "Train four small networks", "All layers"
+DYING_HEADS = {"rate": "Learning rate", "dead": "Dead", "loss": "Last loss"}
+
+
+def no_ffns(model: str, *, reason: str) -> str:
+    """Say why no FFN is shown."""
+    return f"The FFNs of {model} are not shown: {reason}."
+
+
+def ffns_refused(count: int, *, layer: int, reason: str) -> str:
+    """Say how many layers' FFNs are not shown, and why the first is not."""
+    return f"{count} layers' FFNs are not shown (layer {layer}: {reason})."
+
+
+def pre_activations(count: int, *, low: float, high: float, outside: int) -> str:
+    """Say how many numbers a histogram counts, and how many lie beyond it."""
+    beyond = f"; {outside:,} lie beyond the picture" if outside else ""
+    return f"{count:,} pre-activations, a number for each token and unit, from {signed(low)} to {signed(high)}{beyond}."
+
+
+def training_four(steps: int) -> str:
+    """Say what is waited for."""
+    return f"Training four small networks for {steps} steps"
+
+
+def about_dying(*, units: int) -> str:
+    """Say what was trained and counted."""
     return (
-        f"Layer {found.layer}'s FFN ({kind}): {percent(found.positive)} of its pre-activations are above 0, and "
-        f"{silent}{zero}. Unit {found.unit} answers most strongly, to {token(found.token)}."
+        f"Two hidden layers of {units} units with ReLU, plain SGD, one seed; counted are units of the second layer "
+        "that are above 0 on none of 4,096 other inputs. Loss in nats."
     )
 
 
-def straight(found: Answered) -> str:
-    """Say what is lost without the non-linearity."""
+def answered(
+    *,
+    layer: int,
+    activation: str,
+    gated: bool,
+    units: int,
+    positive: float,
+    silent: int,
+    unit: int,
+    token: str,
+) -> str:
+    """Say how many units of an FFN answer on this text.
+
+    positive: share of all pre-activations above 0. silent: how many of `units` have none above 0 on this text. unit,
+    token: of the largest output, and the token that moves it most.
+    """
+    kind = f"{ACTIVATIONS[activation]}{' on a gate' if gated else ''}"
+    kind = "SwiGLU" if gated and activation == "silu" else kind
+    quiet = (
+        f"{silent:,} of {units:,} units are above 0 on no token of this text"
+        if silent
+        else "every unit is above 0 on some token"
+    )
+    zero = ", and give exactly 0" if activation in EXACT and silent else ""
+    return (
+        f"Layer {layer}'s FFN ({kind}): {percent(positive)} of its pre-activations are above 0, and "
+        f"{quiet}{zero}. Unit {unit} answers most strongly, to {code(token)}."
+    )
+
+
+def straight(*, straight: float, doubled: float, mirrored: float) -> str:
+    """Say what is lost without the non-linearity; the numbers are those of `feedforward.Units`."""
     lost = (
         ""
-        if found.straight != found.straight
+        if straight != straight
         else f"With the best straight line in the activation function's place, the FFN's output is off by "
-        f"{percent(found.straight) if found.straight < 1 else number(found.straight) + ' times'} of its variance on "
+        f"{percent(straight) if straight < 1 else number(straight) + ' times'} of its variance on "
         "this text. "
     )
     return (
-        f"{lost}Twice the input gives {number(found.doubled)} times the output (2 for anything linear). Of the sum of "
-        f"what x and −x give, {number(found.mirrored)} times the output's length is left (0 for anything linear). "
+        f"{lost}Twice the input gives {number(doubled)} times the output (2 for anything linear). Of the sum of "
+        f"what x and −x give, {number(mirrored)} times the output's length is left (0 for anything linear). "
         "FFN(0) is taken off both."
     )
 
 
-def mixes(found: Mixes) -> list[str]:
-    """Say what FFN and attention mix, a line each."""
-    ffn, of = found.ffn, f"of {found.tokens} tokens"
+def mixes(*, tokens: int, width: int, ffn: Mixed, attention: Mixed | None) -> list[str]:
+    """Say what FFN and attention mix when one number of one token changes, a line each.
+
+    tokens: how many are looked at. attention: None where it cannot be counted.
+    """
+    of = f"of {count_of(tokens, 'token')}"
     alone = "that token alone" if ffn.alone else "not that token alone"
     lines = [
         f"**The FFN** then gives other numbers for {ffn.tokens} {of} ({alone}; everywhere else exactly 0 changes), in "
-        f"{ffn.dimensions} of {found.width} dimensions: it mixes features."
+        f"{ffn.dimensions} of {width} dimensions: it mixes features."
         if ffn.alone
         else f"**The FFN** then gives other numbers for {ffn.tokens} {of} ({alone}), in {ffn.dimensions} of "
-        f"{found.width} dimensions."
+        f"{width} dimensions."
     ]
-    if found.attention is None:
+    if attention is None:
         lines.append("**Attention** is not counted: its W_V and W_O are not matrices of their own here.")
     else:
-        both = found.attention
-        kind = (
-            "mixes tokens, and by W_V and W_O features too" if both.tokens > 1 and both.dimensions > 1 else "does less"
-        )
+        several = attention.tokens > 1 and attention.dimensions > 1
+        kind = "mixes tokens, and by W_V and W_O features too" if several else "does less"
         lines.append(
-            f"**Attention**, its weights kept, gives other numbers for {both.tokens} {of}, in {both.dimensions} of "
-            f"{found.width} dimensions: it {kind}."
+            f"**Attention**, its weights kept, gives other numbers for {attention.tokens} {of}, in "
+            f"{attention.dimensions} of {width} dimensions: it {kind}."
         )
     return lines
 
 
-def outputs(found: Outputs) -> list[str]:
-    """Say what speaks for ReLU and against it on this text's numbers, a line each."""
-    name, largest = ACTIVATIONS[found.own], number(found.largest)
+def mixed(token: str, *, layer: int, lines: Sequence[str]) -> str:
+    """Say what was changed, and what that changed."""
+    return f"One number of {code(token)} is changed as it enters layer {layer}'s FFN, or its attention.\n\n" + bullets(
+        lines
+    )
+
+
+def bullets(lines: Sequence[str]) -> str:
+    """Write lines as a list."""
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def outputs(
+    *,
+    activation: str,
+    mean: float,
+    flat: float,
+    relu_mean: float,
+    relu_flat: float,
+    largest: float,
+    layers: int,
+    inputs: tuple[float, float] | None,
+) -> list[str]:
+    """Say what speaks for ReLU and against it on this text's numbers, a line each.
+
+    mean, flat, largest: of the FFN's own outputs; relu_mean, relu_flat: of ReLU on the same numbers. inputs: the
+    smallest and largest mean root mean square of the inputs of `layers` FFNs, None for a single one.
+    """
+    name = ACTIVATIONS[activation]
     sizes = (
-        f" Over {found.layers} layers the root mean square of the FFN's input is {number(found.inputs[0])} to "
-        f"{number(found.inputs[1])}: a norm holds it, where the layer has one."
-        if found.layers > 1
-        else ""
+        ""
+        if inputs is None
+        else f" Over {layers} layers the root mean square of the FFN's input is {number(inputs[0])} to "
+        f"{number(inputs[1])}: a norm holds it, where the layer has one."
     )
     return [
-        f"**Not centred.** ReLU makes the mean {signed(found.relu_mean)}, never an output below 0"
-        + ("." if found.own == "relu" else f"; {name}, this FFN's, makes it {signed(found.own_mean)}."),
-        f"**Flat below 0, straight above.** At {percent(found.relu_flat)} of the pre-activations ReLU's slope is 0"
-        + ("" if found.own == "relu" else f", {name}'s under 0.001 at {percent(found.own_flat)}")
+        f"**Not centred.** ReLU makes the mean {signed(relu_mean)}, never an output below 0"
+        + ("." if activation == "relu" else f"; {name}, this FFN's, makes it {signed(mean)}."),
+        f"**Flat below 0, straight above.** At {percent(relu_flat)} of the pre-activations ReLU's slope is 0"
+        + ("" if activation == "relu" else f", {name}'s under 0.001 at {percent(flat)}")
         + ". Above 0 ReLU's slope is 1 however large the number is, so it does not saturate there.",
-        f"**Not bounded.** The largest output of {name} here is {largest}.{sizes}",
+        f"**Not bounded.** The largest output of {name} here is {number(largest)}.{sizes}",
     ]
 
 
@@ -219,22 +413,45 @@ def dying(found: pd.DataFrame) -> str:
     return f"Dead after training, by learning rate: {listed(said)}. So a share of dead units belongs to its rate."
 
 
-def shared(found: Shared) -> str:
-    """Say how many tensors the layers' matrices are."""
-    layers = f"{found.layers} {'layer' if found.layers == 1 else 'layers'}"
-    said = f"The {layers} multiplied by {found.uses:,} matrices, which are {found.storages:,} tensors"
-    if found.storages == found.uses:
-        said = f"The {layers} multiplied by {found.uses:,} matrices, and each is a tensor of its own"
-        said += ": layers share nothing." if found.layers > 1 else "."
+STORAGES, STORAGES_ALT = (
+    "Which tensors are one",
+    "A row for each layer, embedding and head, a column for each matrix; cells of one storage have one number",
+)
+TIED, SIDE_BY_SIDE = "Embedding and head", "Heads side by side, or added up"
+NOTHING_TO_SHARE = "This model has no head that predicts tokens, so there is nothing that its embedding could share."
+
+
+def shared(*, uses: int, storages: int, layers: int, alike: bool, keys: tuple[float, float] | None, same: bool) -> str:
+    """Say how many tensors the layers' matrices are.
+
+    uses, storages: matrices as the layers used them, and how many tensors those are. alike: every layer uses the same.
+    keys: the smallest and largest distance of W_K from W_V, None where they are not matrices of their own; same: they
+    are one tensor in every layer.
+    """
+    names = f"{layers} {'layer' if layers == 1 else 'layers'}"
+    sentence = f"The {names} multiplied by {uses:,} matrices, which are {storages:,} tensors"
+    if storages == uses:
+        sentence = f"The {names} multiplied by {uses:,} matrices, and each is a tensor of its own"
+        sentence += ": layers share nothing." if layers > 1 else "."
     else:
-        said += ": every layer uses the same." if found.alike else "."
-    if found.keys is None:
-        return said
-    if found.one:
-        return f"{said} W_K and W_V are one tensor in every layer."
-    low, high = map(number, found.keys)
+        sentence += ": every layer uses the same." if alike else "."
+    if keys is None:
+        return sentence
+    if same:
+        return f"{sentence} W_K and W_V are one tensor in every layer."
+    low, high = map(number, keys)
     between = low if low == high else f"between {low} and {high}"
-    return f"{said} W_K and W_V are apart by {between} of their length (two that have nothing in common: 1.41)."
+    return f"{sentence} W_K and W_V are apart by {between} of their length (two that have nothing in common: 1.41)."
+
+
+def head_size(rows: int, columns: int, *, width: int) -> str:
+    """Say how large the head's matrix is."""
+    return f"The head's matrix is {rows:,} x {columns:,} for states of {width:,} numbers."
+
+
+def at_last_token(token: str, layer: int, heads: str) -> str:
+    """Say where heads were looked at, and what was seen."""
+    return f"Layer {layer}, at the last token, {code(token)}: {heads}"
 
 
 def tied(embedding: str, head: str) -> str:
@@ -263,7 +480,7 @@ def heads(found: Heads) -> str:
         f"not reduce them by itself. Side by side times W_O is the sum of each head times its own rows of W_O (off by "
         f"{number(found.sides)}). Let heads 0 and {found.heads - 1} change places, and what attention gives moves by "
         f"{percent(found.swapped) if found.swapped < 1 else number(found.swapped) + ' times'} of its length; added up "
-        f"before W_O it would move by {number(found.summed)}, for a sum does not know which head spoke.{rank}"
+        f"before W_O it would move by {number(found.summed)}, for a sum does not tell which head spoke.{rank}"
     )
 
 

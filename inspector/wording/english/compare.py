@@ -2,12 +2,34 @@
 
 from __future__ import annotations
 
-from inspector.plots.theme import number
-from inspector.readings.compare import Heads, Pair
-from inspector.wording.english.phrases import named, percent
+from inspector.pairs import Heads, Pair
+from inspector.text import number
+from inspector.wording.english.phrases import count_of, named, percent
 from models.formatting import layer_name
 
 _ALIKE = ((0.05, "almost the same keys"), (1 / 3, "mostly the same keys"), (2 / 3, "partly the same keys"))
+ONE_HEAD = "This model has one head, so there is nothing to compare it with."
+CLICK_OPENS = "A click opens the two heads above."
+DISTANCE = "distance in nats"
+DIVERGENCE_ABOUT = "Jensen-Shannon divergence of the rows over the shared keys, mean over queries; 0 to ln 2 = 0.693"
+RANK_ABOUT = (
+    "Spearman's rank correlation of the cells of each row, mean over queries, −1 to 1; equal "
+    "weights share their mean rank"
+)
+LARGEST_ABOUT = "Largest difference of two weights, without its sign"
+NOTHING_LEFT = "Nothing is left over."
+SEE_WHAT_IF = "One text before and after a change: see What if"
+FILL_WITH = "Fill the panels with"
+
+
+SIDES_HELP = "One head under the switches of both sides, A and B of the sidebar"
+LAYERS_HELP = "One head position, layer after layer"
+HEADS_HELP = "Heads beside each other in one layer"
+MODELS_HELP = "Several models on one text, the mean over the heads of a layer"
+TEXTS_HELP = "One head on several texts"
+HIDE_HELP = "The weights of a row then sum to what is left."
+ROOT_HELP = "Makes small weights visible; the numbers stay the same."
+OWN_HELP = "Without it all maps share one colour scale."
 
 
 def pair(found: Pair, *, a: str, b: str) -> str:
@@ -40,9 +62,113 @@ def heads(found: Heads, *, a: str, b: str) -> str:
     return f"{most}: {_apart(found.best.distance)}, where {median}. {_partners(found, a, b)}"
 
 
+def unmatched(*, why: str) -> str:
+    """Say that some panels cannot be matched; why: the reason."""
+    return f"Not every two panels can be matched: {why}."
+
+
+def plane_read(*, share: float) -> str:
+    """Say how the plane of heads is read."""
+    return (
+        "Each point is a head of panel A, near those that attend alike (Clark et al. 2019, figure 6): classical "
+        f"scaling of these distances, of which the plane keeps {share:.0%}. Click one to open it in panel A."
+    )
+
+
+def which_rows(*, queries: int, of: int) -> str:
+    """Say over which rows the mean is."""
+    return "all queries" if queries == of else f"{queries} of {of:,} queries, evenly spaced"
+
+
+def distances_read(*, queries: int, rows: str) -> str:
+    """Say how the distances are read; rows: which rows the mean is over."""
+    return (
+        "The Jensen-Shannon divergence of every two heads, "
+        r"$H(\frac{p+q}{2}) - \frac{H(p)+H(q)}{2}$ with $p$ and $q$ their rows and $H$ the entropy in nats, mean over "
+        f"{rows}; 0 to ln 2 = 0.693. Clark et al. 2019, section 6, take the sum over rows: this times "
+        f"{queries}. Rows and columns are heads, layer by layer. Click a cell to open its pair, or walk with the "
+        "arrow keys and open with Enter."
+    )
+
+
+def best_matches(*, whose: str) -> str:
+    """Say what the best matches are; whose: of which models."""
+    return f"**Best matches{whose}**: each is the nearest of the other."
+
+
+def strips_read(*, top: str, layer: str, panel: str, number: int) -> str:
+    """Say how the two strips are read; layer: the name of the open layer."""
+    return (
+        f"Above, head {number} of every layer; below, every head of {layer}. Each picture is one map, from "
+        f"0 to {top}, no unit; click one to open it in panel {panel}. A head's number means nothing "
+        "across layers: training does not align heads."
+    )
+
+
+def colours(*, a: str, b: str, end: str) -> str:
+    """Say what the colours of a difference mean; end: its largest weight."""
+    return (
+        f"$A_{{{a}}} - A_{{{b}}}$, no unit: indigo where {a} attends more, amber where {b} does, from −{end} to {end}."
+    )
+
+
+def equal(*, a: str, b: str) -> str:
+    """Say that two maps are equal."""
+    return f"$A_{{{a}}} - A_{{{b}}} = 0$ everywhere: the two maps are equal."
+
+
+def shared_about(*, alone_a: int, alone_b: int, a: str, b: str) -> str:
+    """Say how many keys each side has alone."""
+    return f"Keys that both have; {alone_a} are in {a} alone and {alone_b} in {b} alone"
+
+
+def entropy_about(*, a: str, b: str) -> str:
+    """Say what the entropy change measures."""
+    return f"Entropy -Σ A ln A of {a} less that of {b}, mean over queries: above 0 {a} looks more broadly"
+
+
+def words_compared(*, count: int) -> str:
+    """Say that words are compared."""
+    return (
+        f"Two tokenizers cut the text in two ways, so its words are compared, {count} of them: to a "
+        "word the sum over its pieces, from a word the mean (Clark et al. 2019, 4.1)."
+    )
+
+
+def tokens_compared(*, count: int, merged: bool) -> str:
+    """Say that tokens or groups are compared."""
+    return f"{count} {'groups' if merged else 'tokens'} are compared, matched by name."
+
+
+def reach(*, own: bool, top: str) -> str:
+    """Say how far the scale reaches; own: each panel has a scale of its own."""
+    return "each from 0 to its own largest weight" if own else f"all from 0 to {top}, the largest weight"
+
+
+def panels_read(*, formula: str, reach: str) -> str:
+    """Say how the panels are read; formula: of their weights."""
+    return (
+        f"{formula} Row = query, column = key, no unit; {reach}. What you point at in one panel "
+        "lights up in the others."
+    )
+
+
+def own_text(*, text: str, name: str) -> str:
+    """Say that a panel reads another text."""
+    return f"{name} reads a text of its own: {text}"
+
+
+def long(*, whole: int, window: int) -> str:
+    """Say that a long text is compared in part."""
+    return (
+        f"A text of more than {whole} tokens is compared by its first {window} queries and keys; the numbers are "
+        "theirs. The small pictures further down show the whole."
+    )
+
+
 def _partners(found: Heads, a: str, b: str) -> str:
     """Say how many heads have a partner, and what a partner is."""
-    heads = f"{found.count} heads{'' if found.among else f' of {a}'}"
+    heads = f"{count_of(found.count, 'head')}{'' if found.among else f' of {a}'}"
     has = "has" if found.mutual == 1 else "have"
     place = "" if found.among else f" in {b}"
     return f"{found.mutual or 'None'} of the {heads} {has} a partner{place}: each of the two is nearest to the other."

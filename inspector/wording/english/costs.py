@@ -1,70 +1,497 @@
-"""Sentences of the page Costs."""
+"""Words of the page Costs."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from math import floor
 from typing import TYPE_CHECKING
 
 from inspector.costs.card import OnCard
 from inspector.costs.clock import Kernel, Measured
-from inspector.costs.derivation import Amount
-from inspector.plots.theme import number, quantity
-from inspector.readings.costs import AttentionLayer, Counted, Derived, Linear, Needed, Shares, Timed, Whole
-from inspector.wording.english.phrases import percent
+from inspector.costs.clocked import Timed
+from inspector.costs.derivation import Amount, Derived
+from inspector.text import number, quantity
+from inspector.wording.english.phrases import count_of, listed, percent
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from inspector.plots.costs import Value
+
+# --- whose costs ------------------------------------------------------------------------------------------------------
+
+NO_COSTS = "its costs are not"
+WHOSE = "Whose costs"
+SOURCES = {"model": "This model", "shape": "A known shape", "config": "Your config"}
+GIVEN = {"shape": "Shape", "config": "Configuration"}
+SHAPE, LENGTH = "Shape", "Text length, tokens"
+LOADING = "Loading transformers (a few seconds, once)"
+PASTE, NAME, COUNT_IT = "Paste a config.json", "Or name a folder, or a model on the hub", "Count it"
+PASTED = '{"model_type": "llama", "hidden_size": 4096, "num_hidden_layers": 32, ...}'
+PASTE_HELP = "Its numbers are read, no code of it is run, nothing is fetched. It stays out of the link."
+NAMED = "org/name or the path of a folder"
+PRESS_COUNT = (
+    "Press Count it: a configuration of some hundred bytes is enough to say what a model of any size costs. "
+    "No weight is read or downloaded."
+)
+PASTED_NAME = "the pasted {}"
+IGNORED = "Left out of it: {}."
+READING, CHECK_IT = "Reading the configuration", "Check it, or choose a known shape."
+CANNOT_BE_COUNTED = "Cannot be counted"
 
 
-def shares(found: Shares) -> str:
-    """Say which of attention and FFN costs more at this length, and at which length that turns."""
-    at = f"At {_tokens(found.tokens)}"
-    whose = f"{found.stream}'s " if found.stream else ""
-    of = f"of the FLOPs of the {whose}layers"
-    attention, ffn = percent(found.attention), percent(found.ffn)
-    if found.attention == found.ffn:
-        return f"{at} attention and the FFN take {ffn} {of} each; in longer texts attention takes more. {_pairs(found)}"
-    if attention == ffn:  # both round to 50 %
-        over, under = f"just over {ffn}", f"just under {ffn}"
-        attention, ffn = (over, under) if found.attention > found.ffn else (under, over)
-    if found.attention > found.ffn:
-        return f"{at} attention takes {attention} {of} and the FFN {ffn}; {_turns(found)}. {_pairs(found)}"
-    return f"{at} the FFN takes {ffn} {of} and attention {attention}; {_turns(found)}. {_pairs(found)}"
+def shape(source: str, parameters: int, *, note: str) -> str:
+    """Say where a shape's sizes stand, and how many parameters were published."""
+    return f"Sizes from {source}. Published with {parameters:,} parameters{f': {note}' if note else ''}."
 
 
-def counted(found: Counted) -> str:
-    """Say how many parameters a model has, and how many of them are embeddings."""
-    embeddings = percent(found.embeddings / found.parameters) if found.parameters else "0 %"
-    layers = f"{found.layers} {'layer' if found.layers == 1 else 'layers'}"
-    return f"This model has {quantity(found.parameters)} parameters in {layers}; {embeddings} of them are embeddings."
+# --- the page ---------------------------------------------------------------------------------------------------------
+
+ASKS = "More about these costs"
+STREAM, COUNTED, COMPONENT, KERNEL = "Stream", "What is counted", "Derivation of", "Attention computed"
+OPENING, LAYERS, WHOLE, MEMORY, CARD = "Shares", "By layer", "The whole model", "Memory and steps", "On your card"
+HEADS, BESIDE, TIME, DERIVATION = "Heads", "Side by side", "Time", "How it is counted"
+VALUES: dict[Value, str] = {
+    "parameters": "Parameters",
+    "flops": "FLOPs",
+    "activation_bytes": "Activation bytes",
+    "cache_bytes": "KV cache bytes",
+    "milliseconds": "Milliseconds",
+}
+UNITS: dict[Value, str] = {"flops": "FLOP", "activation_bytes": "B", "cache_bytes": "B"}
+COUNTING = "Counting: the model's code runs once without weights (the first model of a kind loads its code)"
+COUNTING_MODEL, ANOTHER_MODEL = "Counting this model", "Choose another one."
 
 
-def needed(found: Needed) -> str:
-    """Say how much of scores and mix their masks need, and of how much of them that is known."""
-    if not found.known:
-        return "The masks of this model follow no rule that is known here, so what they need is not known."
-    rest = found.computed - found.known
-    beside = f" Of {quantity(rest, 'FLOP')} more the mask follows no rule that is known here." if rest else ""
-    if found.needed == found.known:
-        return f"No mask hides a pair: all {quantity(found.known, 'FLOP')} of scores and mix are needed.{beside}"
+BY_COMPONENT = "{} by component"
+BY_COMPONENT_ALT = "{} of each component, all layers together"
+BY_LENGTH = "When does attention cost more than the FFN?"
+BY_LENGTH_ALT = "FLOPs of attention and FFN against text length, with the two crossovers"
+THIS_TEXT, CHOSEN = "this text", "chosen"
+PARAMETERS = "Parameters by layer"
+NOT_COUNTED = "FLOPs and crossovers are not shown: {}."
+LOADED = "{:,} parameters take {} of memory as they are loaded."
+PARAMETERS_ALT = "Parameters in matrices, norms and embeddings, by layer"
+
+
+def forward(
+    *, tokens: int, target_tokens: int | None, of_text: bool, parameters: int, flops: int, against: str, closed: bool
+) -> str:
+    """Say what one forward takes in all, and how it was counted.
+
+    of_text: the text is the reader's. against: a sentence about attention and FFN, or "". closed: by closed formulas.
+    """
+    how = (
+        "every count is a closed formula, and the matrix products equal PyTorch's own FLOP counter exactly."
+        if closed
+        else "the model's own code was run without weights, and every product it makes was counted."
+    )
+    target = "" if target_tokens is None else f" and a target of {target_tokens:,}"
     return (
-        f"The code computes {quantity(found.known, 'FLOP')} of scores and mix; the pairs that no mask hides need "
-        f"{quantity(found.needed, 'FLOP')}, {percent(found.needed / found.known)}.{beside}"
+        f"One forward pass over {'this text' if of_text else 'a text'} of {count_of(tokens, 'token')}{target}: "
+        f"{quantity(parameters)} parameters and {quantity(flops)} FLOPs.{against} "
+        f"1 multiply-add counts as 2 FLOPs; {how}"
     )
 
 
-def linear(found: Linear) -> str:
+def against(*, flops: float, parameters: float, elementwise: bool, experts: bool) -> str:
+    """Say how many times the FFN's FLOPs and parameters attention has."""
+    chosen = " (FLOPs of the experts that a token chooses, parameters of all)" if experts else ""
+    work = ", element-wise work included," if elementwise else ""
+    return (
+        f" Attention has {flops:.3g} times the FLOPs{work} and {parameters:.3g} times the parameters of the "
+        f"FFN{chosen}."
+    )
+
+
+def crossovers(*, core: float, sublayer: float | None, textbook: bool) -> str:
+    """Say at which lengths attention and FFN cost the same; textbook: whether the textbook's formulas hold."""
+    formulas = r"A layer's scores and mix cost $4n^2d$, its projections $8nd^2$, its FFN $4nd\,d_{ff}$. "
+    equals = (r"$n = d_{ff}$ = ", r"$n = d_{ff} - 2d$ = ") if textbook else ("", "")
+    all_of_it = (
+        "costs more at any length"
+        if sublayer is None
+        else f"with its projections from {equals[1]}{sublayer:,.0f} tokens"
+    )
+    return (
+        f"{formulas if textbook else ''}Scores and mix alone cost more than the FFN from "
+        f"{equals[0]}{core:,.0f} tokens; attention {all_of_it}."
+    )
+
+
+# --- the derivation of a number ---------------------------------------------------------------------------------------
+
+NO_COMPONENT = "choose a component"
+COMPONENT_HELP = "Opens the formula of a number. A click on a bar does the same."
+CLICK = (
+    "Click a bar to see where its number comes from. What is element-wise, norms and sums goes by constants "
+    "(How it is counted)."
+)
+FORMULA, COUNT, CLOCK = "Formula", "Count", "Clock"
+FORMULA_MEANS = "Closed formulas, from the configuration alone."
+COUNT_MEANS = "The products that the model's own code makes, on shapes alone."
+NO_CLOCK = "For the time beside them choose Milliseconds above, and press Measure."
+DIFFER = "Formula and count differ by {:,} FLOPs"
+NO_COUNT = "The count is not there: {}."
+AGREE = "Formula and count agree to the last FLOP"
+
+
+def a_layer(milliseconds: float) -> str:
+    """Write the time of a part in one layer."""
+    return f"{number(milliseconds)} ms a layer"
+
+
+def clock_means(name: str, rate: float) -> str:
+    """Say what a time is of, and the rate."""
+    return f"Of {name} together in one layer: {number(rate)} GFLOP/s."
+
+
+# --- by layer, and the whole model ------------------------------------------------------------------------------------
+
+PRESS_MEASURE = "Press Measure above: the bars are drawn when the clock has run."
+BY_LAYER = "{} by layer"
+OF_WHOLE = "{} of the whole model"
+OF_WHOLE_ALT = "{} of every stream, layer, part and component as nested areas"
+AREAS = "Each area is as large as its amount. Click one to open it, and the line above the picture to go back."
+
+
+def of_layers(value: Value, *, stream: str, layers: int, least: float, most: float) -> str:
+    """Say what a layer costs, from the least to the most."""
+
+    def amount(of: float) -> str:
+        if value == "milliseconds":
+            return f"{number(of)} ms"
+        return quantity(of, UNITS[value]) if value in UNITS else f"{quantity(of)} parameters"
+
+    whose = f"{count_of(layers, 'layer')} of the {stream}"
+    if layers == 1:
+        return f"The only layer of the {stream} takes {amount(most)}."
+    if least == most:
+        return f"Each of the {whose} takes {amount(most)}."
+    return f"The {whose} take from {amount(least)} to {amount(most)} each."
+
+
+# --- memory and steps -------------------------------------------------------------------------------------------------
+
+CACHE, STEP, TRAINING = "KV cache", "One more token", "A training step"
+COUNTING_ACTIVATIONS, SHORTER = "Counting activations", "Choose a shorter text."
+NO_STEP = "This model writes no text token by token, or keeps no cache."
+SHARING_ALT = "KV cache where every head has its own keys and values, where some share, and where all share one"
+ACTIVATIONS: dict[Kernel, tuple[str, str]] = {
+    "eager": ("Activations, eager", "Where scores, softmax and mix are three steps."),
+    "sdpa": ("Activations, fused", "Where torch's fused kernel computes attention (scaled_dot_product_attention)."),
+}
+SHARINGS = {
+    "MHA": "multi-head attention",
+    "GQA": "grouped-query attention",
+    "MQA": "multi-query attention",
+    "MLA": "multi-head latent attention",
+}
+TOKEN, SHARED = "A token", "Sharing"
+SHARED_MEANS = "{} heads, {} of keys and values."
+NO_CACHE = "There is none: {}."
+TOKEN_MEANS = "Keys and values of all layers, 2 bytes a number."
+WITH_CACHE, WITHOUT_CACHE, RATIO = "With the cache", "Without it", "Ratio"
+RATIO_MEANS = "What the cache saves at this length."
+FORWARD, BACKWARD, WEIGHTS, GRADIENTS, OPTIMIZER = "Forward", "Backward", "Weights", "Gradients", "Optimizer (Adam)"
+WEIGHTS_MEANS = "4 bytes for each of {:,} parameters."
+BACKWARD_MEANS = "Twice the forward: each product has two gradients."
+GRADIENTS_MEANS = "As many numbers as there are parameters."
+OPTIMIZER_MEANS = "Two float32 numbers a parameter: 8 bytes."
+
+
+def cached(target: int, source: int | None) -> tuple[str, str]:
+    """Name the cache of a text, and say what is kept; source: of an encoder-decoder."""
+    if source is None:
+        return count_of(target, "token"), "All keys and values that are kept."
+    named = f"{count_of(target, 'token')} and a source of {source:,}"
+    return named, "All keys and values that are kept: of the target, and once of the source."
+
+
+def kept(
+    *, layers: int, numbers: Sequence[int], size: int, token: int, latent: bool, source: bool, window: int | None
+) -> str:
+    """Say what a layer keeps of a token; numbers: how many; size: bytes of each; token: bytes in all layers."""
+    each = " or ".join(f"{number:,}" for number in numbers)
+    what = "the latent and the part with positions" if latent else "a key and a value for each of K heads"
+    once = " A token of the source adds as many, once." if source else ""
+    grows = (
+        " So the cache grows in proportion to the text."
+        if window is None
+        else f" A layer with a window keeps {count_of(window, 'token')} at most."
+    )
+    return (
+        f"{layers} layers × {each} numbers × {size} bytes = {token:,} bytes a token; a layer keeps {what}.{once}{grows}"
+    )
+
+
+def ways(kv_heads: Sequence[int]) -> list[str]:
+    """Name the ways to share keys and values, from as many as heads to one."""
+    last = len(kv_heads) - 1
+    names = {0: "every head its own (MHA)", last: "one for all (MQA)"}
+    return [names.get(place, f"{kept} shared (GQA)") for place, kept in enumerate(kv_heads)]
+
+
+def with_cache(target: int, *, both: bool) -> str:
+    """Say what a step with the cache reads."""
+    return f"One token read after {target:,} {'of the target ' if both else ''}that are cached."
+
+
+def without_cache(target: int, *, both: bool) -> str:
+    """Say what a step without the cache reads."""
+    return f"All {target + 1:,} tokens {'of the target ' if both else ''}read again."
+
+
+def steps(*, both: bool) -> str:
+    """Say what the cache saves as the text grows."""
+    return (
+        "With the cache a step costs the projections and the FFN of one token, and attention over the keys that are "
+        "kept; without, the whole text is read again. Where attention is dense the first grows with n and the second "
+        f"with n²; over all n steps of a text they add up to n² and n³."
+        f"{' The source is encoded once, either way.' if both else ''}"
+    )
+
+
+def forward_means(source: int, target: int | None) -> str:
+    """Say over which lengths a forward was counted."""
+    over = (
+        count_of(source, "token")
+        if target is None
+        else f"{count_of(source, 'token')} of a source and {target:,} of a target"
+    )
+    return f"Matrix products over {over}."
+
+
+def activations(unknown: Mapping[str, str]) -> str:
+    """Say what activations are, and which are not known; unknown: name -> why."""
+    said = (
+        "Activations are what autograd keeps of one text's forward for the backward, in float32 and without "
+        "dropout; b texts keep b times as much, and checkpoints less, for a second forward. Eager attention "
+        "keeps its n × n weights; torch's fused kernel for CPUs keeps queries, keys, values, its output, "
+        "one number for each query and head, and a mask where it is given one."
+    )
+    return " ".join([said, *(f"{name}: not known; {why}." for name, why in unknown.items())])
+
+
+# --- on a card --------------------------------------------------------------------------------------------------------
+
+ON_CARD, BATCH, BITS = "Card", "Texts at once", "Bits of a number"
+ANOTHER, YOUR_CARD = "Another card", "your card"
+BYTES = {"2": "16 bits", "4": "32 bits", "1": "8 bits"}
+CARD_MEMORY, CARD_BANDWIDTH, CARD_PEAK = "Memory, GB", "GB/s", "TFLOP/s"
+READ, A_STEP, WRITING, AT_BEST = "Reading", "A step", "Writing", " at best"
+CARD_WEIGHTS = "{:,} parameters of {} bytes."
+READ_MEANS = "All texts read once; {} is the limit."
+STEP_MEANS = "A token more of every text; {} is the limit."
+CACHE_MEANS = "Keys and values of all texts, at their full length."
+WRITING_MEANS = "All texts together, at this length."
+
+
+def about_card(*, memory: int, bandwidth: int, peak: int) -> str:
+    """Say what a card can do, and what the times are."""
+    return (
+        f"The card: {quantity(memory, 'B')}, {quantity(bandwidth, 'B')}/s, {quantity(peak, 'FLOP')}/s in dense matrix "
+        "products. Times are what the "
+        "products and the bytes that are read once take at the card's full speed (roofline, Williams et al. 2009); in "
+        "practice they are longer. Activations, and what several cards tell each other, come on top. Numbers of 8 "
+        "bits are computed in 16."
+    )
+
+
+# --- heads ------------------------------------------------------------------------------------------------------------
+
+MORE_HEADS, WITH_HEADS, IN_A_LAYER = "Does it cost more to have more heads?", "Heads", " in one layer"
+HEAD_WIDTH, PAIRS, SOFTMAX = "Width of a head", "Scores and mix", "Softmax"
+HEAD_WIDTH_MEANS = "{:,} / {}"
+PARAMETERS_MEAN = "4 d² without biases, whatever the number of heads."
+PAIRS_MEAN = "4 n² d, whatever the number of heads."
+SOFTMAX_MEANS = "5 h n²: as many maps as heads."
+BY_HEADS, BY_HEADS_ALT = (
+    "Scores, softmax and mix of one layer",
+    "Milliseconds of scores, softmax and mix by the number of heads, eager and fused",
+)
+KERNELS = {"eager": "Eager", "sdpa": "Fused"}
+
+
+def measures_heads(heads: Sequence[int], *, tokens: int) -> str:
+    """Say what will be timed."""
+    return (
+        f"Do more heads take longer? Scores, softmax and mix of one layer are timed on this machine with "
+        f"{listed(list(map(str, heads)))} heads at {count_of(tokens, 'token')}."
+    )
+
+
+# --- side by side -----------------------------------------------------------------------------------------------------
+
+BESIDE_IT = "Beside it, at most {}"
+COMPARING, OTHER_SHAPES = "Comparing", "Choose other shapes."
+BESIDE_HEADS = {
+    "model": "Model",
+    "parameters": "Parameters",
+    "flops": "FLOPs",
+    "attention": "Attention's share",
+    "core": "Scores and mix = FFN",
+    "sublayer": "Attention = FFN",
+    "cache_bytes": "KV cache, B a token",
+}
+ABOUT_BESIDE = (
+    "FLOPs of one forward's matrix products, with the experts that a token chooses; parameters of all. The two "
+    "lengths, in tokens, are those at which scores and mix alone, and all of attention, cost as much as the FFN in "
+    "the first stream. KV cache of 2-byte numbers."
+)
+
+
+def beside(tokens: int) -> str:
+    """Head the table of models."""
+    return f"Models side by side at {count_of(tokens, 'token')}"
+
+
+# --- time -------------------------------------------------------------------------------------------------------------
+
+ON_CLOCK, ON_DEVICE = "On this machine's clock", "On a device of yours"
+RUNS = {"eager": "attention, eager", "sdpa": "attention, fused", "ffn": "FFN"}
+IN_MILLISECONDS, TEXT_LENGTH, IN_HEADS = "milliseconds", "text length (tokens)", "heads"
+OF_A_LAYER = "Milliseconds of one layer"
+LAYER_SHAPE, OTHER_MODEL = "Reading a layer's shape", "Choose another model."
+BY_CLOCK_ALT = "Milliseconds of attention, eager and fused, and of the FFN, against text length"
+RATES = "GFLOP/s and bytes moved, part by part"
+RATE_HEADS = {"gflops": "GFLOP/s", "gbytes": "GB/s, at least"}
+PEAK, BANDWIDTH = "GFLOP/s", "GB/s"
+PEAK_HELP, BANDWIDTH_HELP = "What it computes at most.", "What its memory moves."
+ROOFLINE_ALT = "Attainable FLOP/s of each part of a layer against its FLOPs a byte"
+
+
+def measures(lengths: Sequence[int]) -> str:
+    """Say what will be timed."""
+    at = f"{', '.join(f'{length:,}' for length in lengths)} {'token' if list(lengths) == [1] else 'tokens'}"
+    return (
+        f"Milliseconds are measured on this machine: one layer of this shape, with random numbers for weights, "
+        f"is run part by part at {at}. It takes some seconds."
+    )
+
+
+def medians(found: Measured) -> str:
+    """Say whose medians the times are, and why FLOPs predict one kernel better."""
+    return (
+        f"Medians of {found.repeats} runs that take turns, {found.clock}, {found.dtype} on {found.device}. "
+        "FLOPs predict the fused kernel better than eager attention: eager writes every map to memory and reads it "
+        "again for the softmax, which computes little for each byte. A busy machine moves these numbers."
+    )
+
+
+def held_by_memory(parts: Sequence[str], *, ridge: float, tokens: int) -> str:
+    """Say which parts memory limits on a device; ridge: the FLOPs a byte below which it does."""
+    names = ", ".join({"fused": "SDPA", "ffn": "FFN"}.get(part, part) for part in parts) or "none"
+    return (
+        f"Below {ridge:.3g} FLOPs a byte memory is the limit, above it computing (Williams et al. 2009). At "
+        f"{count_of(tokens, 'token')} memory limits: {names}. Bytes in float32, each tensor read or written once."
+    )
+
+
+# --- how it is counted ------------------------------------------------------------------------------------------------
+
+POLYNOMIAL = "FLOPs as a formula of the text's length"
+CLOSED_AGREES = "The closed formula and the count agree: {:,} FLOPs of matrix products."
+CLOSED_DIFFERS = "The closed formula gives {:,} FLOPs of matrix products and the count {:,}."
+NO_POLYNOMIAL = "No formula was found that holds at every length; each length is counted by itself."
+NEEDED = "Computed, and needed"
+MASKS = {"flops": "computed (FLOPs)", "needed": "needed (FLOPs)", "width": "width (tokens)"}
+ABOUT_MASKS = (
+    "Most code multiplies every query with every key and hides a part afterwards. A causal mask leaves n (n + 1) / "
+    "2 of the n² pairs, a window of w at most w keys a query. All other numbers of this page are what is computed."
+)
+RULES = (
+    "- A multiply-add counts as 2 FLOPs: a matrix of a by b on n tokens costs 2 n a b.\n"
+    "- Counted are matrix products, by running the model's own code on shapes alone. It is the rule of PyTorch's "
+    "FlopCounterMode.\n"
+    "- Element-wise work, where it is shown: 5 FLOPs an element for softmax and LayerNorm, 8 for GELU."
+)
+PUBLISHED = "Published numbers, and how they count"
+PUBLISHED_COLUMNS = ("what", "printed", "counted here", "unit", "convention")
+
+
+def coefficients(*, both: bool) -> str:
+    """Say what the columns of the polynomial are; both: of an encoder-decoder."""
+    lengths = "n and m are the tokens of source and target" if both else "n is the text's tokens"
+    return (
+        f"FLOPs of a component in all layers of the stream: the sum of each column times its head; {lengths}. The "
+        "coefficients are whole numbers, found from counts at a few lengths and proven at others."
+    )
+
+
+# --- sentences --------------------------------------------------------------------------------------------------------
+
+
+def shares(
+    *, stream: str, tokens: int, attention: float, ffn: float, pairs: float, core: float, sublayer: float | None
+) -> str:
+    """Say which of attention and FFN costs more at this length, and at which length that turns.
+
+    attention, ffn: shares, together 1, of the FLOPs of the matrix products in the layers of one stream; pairs: of
+    scores and mix, a part of attention. core, sublayer: as in `Crossovers`. stream: "" where the model has one.
+    """
+    at = f"At {count_of(tokens, 'token')}"
+    whose = f"{stream}'s " if stream else ""
+    of = f"of the FLOPs of the {whose}layers"
+    with_pairs = _pairs(pairs, core)
+    each, other = percent(attention), percent(ffn)
+    if attention == ffn:
+        return f"{at} attention and the FFN take {other} {of} each; in longer texts attention takes more. {with_pairs}"
+    if each == other:  # both round to 50 %
+        over, under = f"just over {other}", f"just under {other}"
+        each, other = (over, under) if attention > ffn else (under, over)
+    turns = _turns(tokens, sublayer)
+    if attention > ffn:
+        return f"{at} attention takes {each} {of} and the FFN {other}; {turns}. {with_pairs}"
+    return f"{at} the FFN takes {other} {of} and attention {each}; {turns}. {with_pairs}"
+
+
+def parameters(*, parameters: int, embeddings: int, layers: int) -> str:
+    """Say how many parameters a model has, and how many of them are embeddings."""
+    share = percent(embeddings / parameters) if parameters else "0 %"
+    inside = count_of(layers, "layer")
+    return f"This model has {quantity(parameters)} parameters in {inside}; {share} of them are embeddings."
+
+
+def needed(*, computed: int, known: int, needed: int) -> str:
+    """Say how much of scores and mix their masks need.
+
+    computed: FLOPs of all; known: of those whose mask is a known rule; needed: what that leaves of them.
+    """
+    if not known:
+        return "The masks of this model follow no rule that is known here, so what they need is not known."
+    rest = computed - known
+    beside = f" Of {quantity(rest, 'FLOP')} more the mask follows no rule that is known here." if rest else ""
+    if needed == known:
+        return f"No mask hides a pair: all {quantity(known, 'FLOP')} of scores and mix are needed.{beside}"
+    return (
+        f"The code computes {quantity(known, 'FLOP')} of scores and mix; the pairs that no mask hides need "
+        f"{quantity(needed, 'FLOP')}, {percent(needed / known)}.{beside}"
+    )
+
+
+def linear(*, pairs: int, without: int) -> str:
     """Say what linear attention takes pair by pair, and what it would take without pairs."""
     return (
         f"This model's linear attention is computed pair by pair here, so that its maps can be shown: scores and mix "
-        f"take {quantity(found.pairs, 'FLOP')}. Without pairs, φ(Q)(φ(K)ᵀV), it would take "
-        f"{quantity(found.without, 'FLOP')}: in each head 2 d_k² for each key and 2 d_k² + 2 d_k for each query."
+        f"take {quantity(pairs, 'FLOP')}. Without pairs, φ(Q)(φ(K)ᵀV), it would take "
+        f"{quantity(without, 'FLOP')}: in each head 2 d_k² for each key and 2 d_k² + 2 d_k for each query."
     )
 
 
-def whole(found: Whole) -> str:
-    """Say what a model has and what one forward takes."""
-    layers = f"{found.layers} {'layer' if found.layers == 1 else 'layers'}"
+def head_left_out(parameters: int) -> str:
+    """Say that the head of a masked language model of this project is not counted; parameters: of the head."""
     return (
-        f"At {_tokens(found.tokens)} one forward takes {quantity(found.flops, 'FLOP')} in matrix products; the model "
-        f"has {quantity(found.parameters)} parameters in {layers}."
+        f"The head that guesses hidden tokens, with {quantity(parameters)} parameters more, is left out; of a "
+        "transformers model such as BertForMaskedLM the head is counted."
+    )
+
+
+def whole(*, tokens: int, parameters: int, flops: int, layers: int) -> str:
+    """Say what a model has and what one forward takes."""
+    return (
+        f"At {count_of(tokens, 'token')} one forward takes {quantity(flops, 'FLOP')} in matrix products; "
+        f"the model has {quantity(parameters)} parameters in {count_of(layers, 'layer')}."
     )
 
 
@@ -74,7 +501,9 @@ def measured(found: Measured) -> str:
     longest = int(found.table["tokens"].max())
 
     def where(length: float | None) -> str:
-        return f"at no length up to {longest:,} tokens" if length is None else f"from about {length:,.0f} tokens"
+        return (
+            f"at no length up to {count_of(longest, 'token')}" if length is None else f"from about {length:,.0f} tokens"
+        )
 
     return (
         f"By FLOPs attention catches up with the FFN {predicted}. On this machine it takes longer "
@@ -90,9 +519,6 @@ def stopped(done: int, total: int, *, kept: bool) -> str:
         return f"{after}. What was measured until then is shown: medians of fewer runs."
     return f"{after}, before every part was timed once: nothing is shown of it. Press Measure to begin anew."
 
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 AMOUNTS: dict[Amount, str] = {
     "flops": "FLOPs",
@@ -128,7 +554,7 @@ def derived_from(found: Derived) -> str:
     """Say what a formula's letters stand for in this model, and what was counted in the model's own code."""
     said = []
     if found.product is None:
-        layers = f" in {found.layers} layers" if found.layers > 1 else ""
+        layers = f" in {count_of(found.layers, 'layer')}" if found.layers > 1 else ""
         said.append(f"This model does it in its own way{layers}: the textbook's formula gives another number.")
     else:
         letters = {name for name, _ in found.product.factors}
@@ -146,20 +572,21 @@ def timed(found: Timed, measured: Measured, *, kernel: Kernel, tokens: int) -> s
     attention, ffn = found.attention, found.ffn
     longer, shorter = ("attention", "the FFN") if attention > ffn else ("the FFN", "attention")
     ratio = max(attention, ffn) / min(attention, ffn)
-    alike = f"{found.layers} {'layer' if found.layers == 1 else 'layers'}"
+    alike = count_of(found.layers, "layer")
     rest = f"; {found.others} of other sizes are left out" if found.others else ""
     computed = "as three steps" if kernel == "eager" else "in torch's fused kernel"
     return (
-        f"Measured at {_tokens(tokens)}: in one layer attention takes {number(attention)} ms and the FFN {number(ffn)} "
-        f"ms, so {longer} takes {number(ratio)} times as long as {shorter}. One layer was timed, and stands for "
-        f"the {alike} like it{rest}. Scores, softmax and mix are computed {computed}. Medians of {measured.repeats} "
-        f"runs, {measured.clock}, {measured.dtype} on {measured.device}; norms and residual sums are not timed."
+        f"Measured at {count_of(tokens, 'token')}: in one layer attention takes {number(attention)} ms and the FFN "
+        f"{number(ffn)} ms, so {longer} takes {number(ratio)} times as long as {shorter}. One layer was timed, and "
+        f"stands for the {alike} like it{rest}. Scores, softmax and mix are computed {computed}. Medians of "
+        f"{measured.repeats} runs, {measured.clock}, {measured.dtype} on {measured.device}; norms and residual "
+        "sums are not timed."
     )
 
 
 def on_card(found: OnCard, *, tokens: int, target_tokens: int | None, card: str, memory: int) -> str:
     """Say whether a model with its cache fits a card; card: its title, memory: its bytes."""
-    each = _tokens(tokens) if target_tokens is None else f"{_tokens(tokens)}, with a target of {target_tokens:,},"
+    each = count_of(tokens, "token") + ("" if target_tokens is None else f", with a target of {target_tokens:,},")
     texts = f"A text of {each} takes" if found.batch == 1 else f"{found.batch:,} texts of {each} take"
     cache = f" and {quantity(found.cache, 'B')} of KV cache" if found.cache else ""
     takes = f"{texts} {quantity(found.weights, 'B')} of weights{cache}, {quantity(found.bytes, 'B')} in all"
@@ -182,24 +609,28 @@ def seconds(time: float) -> str:
     return f"{number(time / (365.25 * 86400))} years"
 
 
-def heads(layer: AttentionLayer, *, heads: int, tokens: int) -> str:
-    """Say what one layer's attention costs with some number of heads, and what it would without the reduction."""
-    cost, d, n = layer.with_heads(heads, tokens=tokens), layer.width, tokens
-    many = "1 head" if heads == 1 else f"{heads} heads"
-    one = layer.with_heads(1, tokens=tokens)
+def heads(
+    *, heads: int, width: int, tokens: int, head_width: int, parameters: int, projections: int, products: int,
+    softmax: int, of_one: int,
+) -> str:  # fmt: skip
+    """Say what one layer's attention costs with some number of heads, and what it would without the reduction.
+
+    parameters, and FLOPs of projections, products and softmax: of the layer; of_one: of the softmax with 1 head.
+    """
+    many = count_of(heads, "head")
     full = (
         f" Without the reduction, {many} as wide as the model would cost {heads} times as much: 4 h d² = "
-        f"{quantity(heads * cost.parameters)} weights and "
-        f"{quantity(heads * (cost.projections + cost.products), 'FLOP')}."
+        f"{quantity(heads * parameters)} weights and "
+        f"{quantity(heads * (projections + products), 'FLOP')}."
         if heads > 1
         else ""
     )
     return (
-        f"{many}: the three matrices of queries, keys and values reduce width {d:,} to {cost.head_width} in each head, "
-        f"and a fourth joins the heads: 4 d² = {cost.parameters:,} weights and 8 n d² = {cost.projections:,} FLOPs at "
-        f"n = {n:,}, with any number of heads. Each head's scores take 2 n² d/h, so all scores and mixes take "
-        f"4 n² d = {cost.products:,} FLOPs, as many as with 1 head. What grows is the number of weights, h n² = "
-        f"{heads * n * n:,}, and with it the softmax: {cost.softmax:,} FLOPs, {number(cost.softmax / one.softmax)} "
+        f"{many}: the three matrices of queries, keys and values reduce width {width:,} to {head_width} in each head, "
+        f"and a fourth joins the heads: 4 d² = {parameters:,} weights and 8 n d² = {projections:,} FLOPs at "
+        f"n = {tokens:,}, with any number of heads. Each head's scores take 2 n² d/h, so all scores and mixes take "
+        f"4 n² d = {products:,} FLOPs, as many as with 1 head. What grows is the number of weights, h n² = "
+        f"{heads * tokens * tokens:,}, and with it the softmax: {softmax:,} FLOPs, {number(softmax / of_one)} "
         f"times those of 1 head.{full} Here every head has its own keys and values."
     )
 
@@ -214,9 +645,9 @@ def heads_timed(times: pd.DataFrame, *, tokens: int) -> str:
     ratio = float(last["eager"] / first["eager"])
     fused = float(last["sdpa"] / first["sdpa"])
     return (
-        f"Measured at {_tokens(tokens)}: scores, softmax and mix took {eager}. The products are equal; the time with "
-        f"{int(last['heads'])} is {number(ratio)} times that with {int(first['heads'])}, and {number(fused)} times in "
-        "torch's fused kernel."
+        f"Measured at {count_of(tokens, 'token')}: scores, softmax and mix took {eager}. The products are equal; the "
+        f"time with {int(last['heads'])} is {number(ratio)} times that with {int(first['heads'])}, and {number(fused)} "
+        "times in torch's fused kernel."
     )
 
 
@@ -237,20 +668,20 @@ def rates(measured: Measured) -> str:
         if ordered
         else ""
     )
-    return f"At {_tokens(int(measured.table['tokens'].max()))} this machine achieved: {said}.{why}"
+    return f"At {count_of(int(measured.table['tokens'].max()), 'token')} this machine achieved: {said}.{why}"
 
 
-def _turns(found: Shares) -> str:
-    if found.sublayer is None or found.sublayer < 1:
+def _turns(tokens: int, sublayer: float | None) -> str:
+    if sublayer is None or sublayer < 1:
         return "attention costs more at any length"
-    verb = "overtook the FFN" if found.tokens > found.sublayer else "overtakes it"
-    return f"{'it' if found.tokens > found.sublayer else 'attention'} {verb} {_where(found.sublayer)}"
+    who, verb = ("it", "overtook the FFN") if tokens > sublayer else ("attention", "overtakes it")
+    return f"{who} {verb} {_where(sublayer)}"
 
 
-def _pairs(found: Shares) -> str:
-    where = "at any length" if found.core < 1 else f"in texts of over {_tokens(floor(found.core))}"
+def _pairs(pairs: float, core: float) -> str:
+    where = "at any length" if core < 1 else f"in texts of over {count_of(floor(core), 'token')}"
     return (
-        f"Scores and mix, the part that grows with the square of the text, take {percent(found.pairs)}; alone they "
+        f"Scores and mix, the part that grows with the square of the text, take {percent(pairs)}; alone they "
         f"cost more than the FFN {where}."
     )
 
@@ -258,8 +689,4 @@ def _pairs(found: Shares) -> str:
 def _where(length: float) -> str:
     """Say at which length: "at 768 tokens", or "between 767 and 768 tokens" where the two meet at no whole number."""
     whole = floor(length)
-    return f"at {_tokens(whole)}" if whole == length else f"between {whole:,} and {whole + 1:,} tokens"
-
-
-def _tokens(number: int) -> str:
-    return f"{number:,} {'token' if number == 1 else 'tokens'}"
+    return f"at {count_of(whole, 'token')}" if whole == length else f"between {whole:,} and {whole + 1:,} tokens"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from inspector.readings.find import Found
-from inspector.readings.links import Named
+from inspector.head_search import Found
+from inspector.text import Named
 from inspector.wording.english.phrases import named, percent, share
 from models.formatting import layer_name
 
@@ -23,8 +23,8 @@ WISHES = {
 }
 LINK = "links two tokens of my choice"
 _GOES = {
-    "previous": "{} of its attention goes one token back",
-    "next": "{} of its attention goes one token ahead",
+    "previous": "{} of the attention of all tokens but the first goes one token back",
+    "next": "{} of the attention of all tokens but the last goes one token ahead",
     "self": "{} of its attention stays at the token itself",
     "same token": "tokens that come again give {} of their attention to their like",
     "repeats": "tokens that come again give {} of their attention to what followed their like",
@@ -37,6 +37,7 @@ _GOES = {
     "sharp": "the largest weight of a token is {} of its attention on average",
 }
 ENOUGH = 0.25  # share, below which no head is said to do what was wished
+CLICK = "A click opens the head that does it most on this text."
 
 
 def head(found: Found) -> str:
@@ -45,7 +46,7 @@ def head(found: Found) -> str:
 
 
 def fits(found: Found, wish: str) -> str:
-    """Say how well a head fits: "81 % of its attention goes one token back"."""
+    """Say how well a head fits: "81 % of its attention goes to punctuation"."""
     return _GOES[wish].format(percent(found.share))
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from inspector.plots.theme import number
-from inspector.readings.generate import Look, StepReading
-from inspector.wording import token
+from inspector.generating.steps import Look, StepReading
+from inspector.text import number, quantity, token
 from inspector.wording.english.phrases import ordinal
 
 if TYPE_CHECKING:
@@ -14,6 +13,48 @@ if TYPE_CHECKING:
 
 _SURE, _LIKELY = 0.9, 0.5
 _TORN = 0.25  # probability of each of two, below which others come near them too
+NO_CACHE = "This model keeps no cache: it reads all tokens again at every step."
+CACHE_BYTES = "**Bytes in the cache after each step**"
+DECODER_FLOPS = "**FLOPs of the decoder**"
+SAME_TOKENS = "Same tokens with and without"
+OTHER_TOKENS = "Other tokens without"
+OTHER_TOKENS_HELP = (
+    "Where two tokens are all but equally likely, the last digit decides, and the two ways compute in "
+    "another order. A few models of transformers compute otherwise without their cache."
+)
+COMPARE_COUNT = "Compare with the count from the configuration"
+COMPARE_COUNT_HELP = "What prefill, steps and cache take by the model's sizes alone, without running it."
+COUNTED_READ = (
+    "Counted from the configuration alone: polynomials in the number of tokens, from the model's own code run on "
+    "shapes (see Costs). Seconds are on the wall, and counting FLOPs beside them slows each step."
+)
+COUNTING = "Counting the model"
+TRANSLATOR_LIMITS = "This small translator knows short everyday sentences. Longer ones, names and numbers go wrong."
+MINI_GPT_LIMITS = (
+    "This small model was trained here on novels and short sentences. It goes on in their manner, and what "
+    "it tells is made up. After a full stop it may end at once: leave the last sentence open."
+)
+DECODING_HELP = "greedy: the likeliest each time. sample: drawn by its probability."
+NEW_TOKENS_HELP = "A text ends earlier where the model writes its end token."
+TEMPERATURE_HELP = "Divides the scores: below 1 the likely tokens become likelier, above 1 the unlikely ones."
+TOP_K_HELP = "Draw from the k likeliest alone; 0 for all (Fan et al. 2018)."
+TOP_P_HELP = "Of the tokens that Top-k leaves, draw from the fewest that hold this share (Holtzman et al. 2020)."
+SEED_HELP = "The same seed draws the same text again."
+HOW_IT_WRITES = "How it writes"
+BEAMS_HELP = "How many texts are kept at each step."
+LOG_P = "log P is the natural logarithm of the probability of the new tokens, the end token included."
+TREE_READ = "A line is the thicker, the likelier its token; hover over a node for the numbers."
+CACHE_SAVES = "What the KV cache saves"
+BEAM_TREE = "Beam search as a tree"
+ALL_STEPS = "All steps in numbers"
+TO_THE_TEXT = "Attention to the text so far"
+TO_THE_SOURCE = "Attention to the source"
+ONE_TOKEN = "The text ended after one token."
+MEAN_OVER_HEADS = "Mean over heads"
+UNTRAINED = ":orange-badge[Untrained] Its weights are random, and so is this text."
+COULD_COME = "**What could come next**"
+DRAWN_BY = " A mark says what a token was drawn by, after temperature and cuts."
+NEW_TOKEN = "new token"
 
 
 def step(found: StepReading) -> str:
@@ -46,6 +87,132 @@ def beside_the_count(rows: pd.DataFrame) -> str:
 def cache_times(cached: float, uncached: float) -> str:
     """Say how long the text took with the cache and without, in seconds."""
     return f"It took {number(cached)} s with the cache and {number(uncached)} s without, counting included."
+
+
+def takes_long(*, what: str, weights: int, tokens: int) -> str:
+    """Say that work takes long with a large model; what: the work."""
+    return (
+        f"{what} takes a while with this model: it has {weights:,} weights and reads {tokens:,} tokens in all. "
+        "You can stop it at any time."
+    )
+
+
+def flops_read(*, alone: bool) -> str:
+    """Say how the FLOPs are counted; alone: the model has no encoder."""
+    return (
+        "With the cache a step works on the newest token alone, without it on all tokens so far. Counted as the "
+        "decoder ran: its matrix products, 1 multiply-add = 2 FLOPs."
+        + ("" if alone else " The encoder reads the source once, either way; that is left out.")
+    )
+
+
+def flops_saved(*, cached: float, uncached: float) -> str:
+    """Say how many FLOPs the cache saved."""
+    return (
+        f"With the cache the decoder wrote this text with {number(uncached / cached)} times fewer FLOPs: "
+        f"{quantity(cached)} instead of {quantity(uncached)}. "
+    )
+
+
+def step_adds(*, more: str) -> str:
+    """Say how many bytes a step adds to the cache."""
+    return f"Each step adds {more} bytes, as measured. "
+
+
+def source_kept(*, tokens: int) -> str:
+    """Say that the source's keys and values are kept."""
+    return f" Those of the source's {tokens} tokens are kept too, and do not grow."
+
+
+def cache_grows(*, each: str, source: str) -> str:
+    """Say what a layer keeps; each, source: the sentences before and after."""
+    return (
+        rf"{each}A layer that attends to the whole text keeps $2 K E b$ bytes of each token, its key and its value "
+        rf"($K$ key heads, $E$ numbers each of $b$ bytes); a layer with a window keeps the last tokens alone.{source}"
+    )
+
+
+def not_counted(*, why: object) -> str:
+    """Say that the cache cannot be counted; why: the reason."""
+    return f"Without running it the cache's figures are not known: {why}."
+
+
+def brief_decoding(*, sampled: bool, most: int) -> str:
+    """Say in a few words how the next token is chosen."""
+    return f"{'Sampled' if sampled else 'Greedy'}, {most} at most."
+
+
+def greedy(*, most: int) -> str:
+    """Say that the likeliest token is written each time."""
+    return f"Greedy: the likeliest token each time, {most} at most."
+
+
+def sampled(*, most: int, seed: int) -> str:
+    """Say that tokens are drawn."""
+    return f"Sampled: each token drawn by its probability, {most} at most, seed {seed}."
+
+
+def decoded(*, done: int) -> str:
+    """Say how many tokens were decoded so far."""
+    return f"{done} tokens decoded, with the cache and then without"
+
+
+def searched(*, done: int, width: int) -> str:
+    """Say how many steps of a beam search are done."""
+    return f"{done} steps searched with {width} {'beam' if width == 1 else 'beams'}"
+
+
+def beam_about(*, score: str, penalty: float) -> str:
+    """Say what a beam search is; score: the formula."""
+    return (
+        "Greedy decoding can miss the likeliest text: a likely first token may lead to unlikely ones. A beam search "
+        "keeps several texts at each step and answers with the best score, "
+        rf"{score}^{{{penalty:g}}}$ for $n$ new tokens."
+    )
+
+
+def source(*, text: str) -> str:
+    """Name the source of a translation."""
+    return f"From: {text}"
+
+
+def step_of(*, of: int, step: int) -> str:
+    """Name a step and how many there are."""
+    return f"**Step {step} of {of}**"
+
+
+def probability_of(*, probability: float, rank: int) -> str:
+    """Say how likely the token was and where it stood among all."""
+    return f"probability {number(probability)}, number {rank:,} of all tokens"
+
+
+def cache_of(*, held: int) -> str:
+    """Say how large the cache is."""
+    return f"cache {quantity(held, 'B')}"
+
+
+def candidates_read(*, drawn: str) -> str:
+    """Say how the likeliest tokens are read; drawn: the sentence on the mark."""
+    return (
+        rf"The 5 likeliest tokens, the chosen one in full colour: $p = e^z / \sum e^z$ over all the model knows.{drawn}"
+    )
+
+
+def maps_read(*, formulas: str) -> str:
+    """Say how the maps are read; formulas: of their weights."""
+    return (
+        f"{formulas}, no unit. A row is named by the token that it wrote (→); the newest is framed. "
+        "Row $i$ of the finished map is step $i$: an earlier token never sees a later one, so its keys, values and "
+        "attention never change. That is why a cache can keep them, and why nothing is computed again as this plays."
+    )
+
+
+def differs(*, off: float) -> str:
+    """Say that a run over the whole text gives other numbers."""
+    return (
+        f"The maps come from one run over the whole text, and this model computes that otherwise than step by "
+        f"step: probabilities differ by up to {number(off)}."
+    )
 
 
 def _choice(found: StepReading) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from math import log
 from typing import cast
 
-from inspector.readings.lab import Depth, Ended, Places, Progress, Unfinished, Verdict
+from inspector.lab_results import Depth, Ended, Places, Progress, Unfinished, Verdict
 from inspector.wording.english.phrases import listed, ordinal, percent
 from models.training.tiny.experiments import (
     RECURRENT,
@@ -112,6 +112,21 @@ LEFT_OUT = {
     "clip": "none",
 }
 """Words for a switch that is left to the rest."""
+LONGER = "Texts longer than the trained ones"
+BY_PLACE = "The answer, place by place"
+BY_LAYER = "Layer by layer"
+ONE_TEXT = "One text, and where each side looks"
+NEITHER = "Neither side can be asked: their weights are no numbers any more."
+LENGTH = "Length of the text"
+ROWS_SUM = "Each row sums to 1"
+BEST_INDUCTION = "Best induction head of each"
+DEPTH_ALT = "Gradient and residual stream by depth, before and after training"
+DRIFT_ALT = "Mean and deviation of the FFN's inner units by step, and units that are off"
+READY = "Ready experiments on"
+TAKE_ONE = "Take an experiment above, or set your own."
+ANSWERED = "What three seeds answered here"
+SETTINGS_CHANGED = "The settings have changed: what follows is of those of the last Start."
+NOTHING_TRAINED = "Nothing is trained yet. Press Start: a link keeps the settings, not what was learned."
 
 
 def value(name: str, of: object) -> str:
@@ -376,6 +391,70 @@ def beyond(run: LabRun) -> str:
         "xl": "Sines and cosines of the distance have a value at any distance, but it was not met in training.",
         "shaw": f"Distances are clipped at {clipped}: beyond it, near and far look the same.",
     }[run.switches.positions] + f" It can read up to {longest} {what} here."
+
+
+def of_seeds(*, seeds: int) -> str:
+    """Say of how many seeds the numbers are."""
+    return "one seed" if seeds == 1 else f"{seeds} seeds: the mean, with smallest and largest"
+
+
+def places_read(*, length: str) -> str:
+    """Say which texts the shares are of; length: how long they are."""
+    return (
+        f"256 fresh texts, {length} as chosen above; means over seeds. A network that writes token by token goes "
+        "on from its own mistakes."
+    )
+
+
+def block_of(*, symbols: int) -> str:
+    """Say how long the block is that repeats."""
+    return f" The block has {symbols} symbols; a dot stands where nothing is asked."
+
+
+def wrong_marked(*, unit: str, wrong: str, dots: str) -> str:
+    """Say how many are wrong; unit: what is counted; dots: the sentence on dots."""
+    return f"^ marks a wrong {unit}. Wrong here: {wrong}.{dots}"
+
+
+def wrong_words(*, wrong: str) -> str:
+    """Say how many of the new words are wrong."""
+    return f"No training saw these words. Wrong here: {wrong}."
+
+
+def rows_differ(*, others: str) -> str:
+    """Say what a sigmoid's rows sum to."""
+    return f"A sigmoid's rows need not sum to 1: {others}"
+
+
+def maps_read(*, sums: str, segments: str) -> str:
+    """Say how the maps are read; sums: what rows sum to; segments: the sentence on them."""
+    return (
+        "Row: the token that looks (query). Column: the token it looks at (key); ⊢ and ⊣ are the marks around a text. "
+        f"{sums}, no unit; both sides share the colours.{segments}"
+    )
+
+
+def has_heads(*, side: str, layer: int, head: int) -> str:
+    """Say which layers and heads a side has."""
+    return f"{side} has layers 0 to {layer} and heads 0 to {head}."
+
+
+def all_heads(*, sides: str) -> str:
+    """Say what the small pictures are."""
+    return (
+        f"Above are all heads of {sides}, named by layer and head. Each small picture is one "
+        "map; its colours go from 0 to 1 by square root."
+    )
+
+
+def not_switched(*, fixed: str) -> str:
+    """Say what the lab does not switch."""
+    return f"Not to be switched here: {fixed}."
+
+
+def guess_first(*, question: str) -> str:
+    """Write the question of an experiment."""
+    return f"**{question}** Guess first, then press Start."
 
 
 def _seeds(found: Verdict) -> str:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
-from inspector.readings.links import Named
-from inspector.wording import token
+from inspector.text import Named, token
+from models.formatting import layer_name
+
+if TYPE_CHECKING:
+    from inspector.trace import AttentionSite
 
 FRACTIONS = {
     1 / 4: "a quarter",
@@ -29,6 +33,18 @@ DO = {
 TOLERANCE = 0.01  # a share this near a fraction is told as the fraction
 
 
+def count_of(number: int, noun: str) -> str:
+    """Write a number of things: "1 head", "12 heads", "1 query", "3 queries"."""
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number:,} {noun[:-1]}ies" if noun.endswith("ry") else f"{number:,} {noun}s"
+
+
+def heads_of(count: int, heads: int) -> str:
+    """Name some of a model's heads as a sentence's subject: "3 of 12 heads", "the only head"."""
+    return "the only head" if heads == 1 else f"{count} of {count_of(heads, 'head')}"
+
+
 def percent(share: float) -> str:
     """Write a share 0..1 as a whole percentage; what rounds to 0 % or 100 % and is neither is told as such."""
     whole = round(100 * share)
@@ -45,10 +61,20 @@ def share(value: float) -> str:
     return FRACTIONS[near] if abs(near - value) <= TOLERANCE else percent(value)
 
 
+def layer_names(sites: Iterable[AttentionSite]) -> list[str]:
+    """Name the rows of a grid: "layer 3", and "layer 3 local" where its queries see a window of the text."""
+    return [layer_name(site.layer, site.call, short=True) + ("" if site.window is None else " local") for site in sites]
+
+
 def listed(parts: Sequence[str], last: str = "and") -> str:
     """Join parts as a list in a sentence: "a, b and c"."""
     *first, end = parts
     return f"{', '.join(first)} {last} {end}" if first else end
+
+
+def bullets(lines: Iterable[str]) -> str:
+    """Write lines as a list."""
+    return "\n".join(f"- {line}" for line in lines)
 
 
 def named(place: Named) -> str:

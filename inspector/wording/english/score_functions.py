@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from inspector.plots.theme import number, quantity
-from inspector.readings.score_functions import Race, Weightings
 from inspector.scores.functions import KEYS, SHIFT
-from inspector.wording.english.phrases import percent
+from inspector.text import number, quantity
+from inspector.wording.english.phrases import count_of, percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,6 +15,34 @@ if TYPE_CHECKING:
     from inspector.costs.score_functions import Function, Timed
     from inspector.scores.functions import OnHead
 
+TOKENS, WIDTH, HEADS = "Tokens n", "d_k", "Heads h"
+COMPARED = "What is compared"
+AMOUNTS = {"flops": "FLOPs", "largest_bytes": "Largest tensor"}
+TABLE_HEADS = {
+    "function": "Function",
+    "formula": "FLOPs of scores and mix",
+    "with numbers": "With numbers",
+    "flops": "FLOPs",
+    "times_dot": "× dot",
+    "milliseconds": "Milliseconds",
+    "largest_bytes": "Largest tensor, bytes",
+    "parameters": "Learned",
+    "scores_times_dot": "Scores alone, × dot",
+    "score": "Score",
+}
+ABOUT_TABLE = (
+    "Matrix products of one attention, 2 FLOPs for a multiply-add, float32; the softmax and the tanh are apart. n "
+    "queries and n keys, in full whatever a mask hides. The projections to q, k and v are the same for all."
+)
+FORMULAS: dict[Function, tuple[str, str]] = {
+    "dot": ("4 n² d", "4·{n}²·{d}"),
+    "general": ("2 n d² + 4 n² d", "2·{n}·{d}² + 4·{n}²·{d}"),
+    "additive": ("4 n d² + 4 n² d", "4·{n}·{d}² + 4·{n}²·{d}"),
+    "additive_naive": ("4 n² d² + 4 n² d", "4·{n}²·{d}² + 4·{n}²·{d}"),
+    "linear": ("4 n d² + 2 n d", "4·{n}·{d}² + 2·{n}·{d}"),
+}
+"""FLOPs of scores and mix of one head: in letters, and with places for the numbers."""
+KIND, SPREAD = "What kind of functions they are", "Spread before training, by width"
 NAMES: dict[Function, str] = {
     "dot": "dot",
     "general": "general",
@@ -32,10 +59,6 @@ WRITTEN: dict[Function, str] = {
 }
 TERMS = ("score function", "additive scores", "linear attention")
 WEIGHTING_TERMS = ("sigmoid attention", "linear attention")
-SIGMOID = (
-    "A sigmoid makes this head's weights, each of its score alone. What is said of a row's weights is of the row "
-    "divided by its sum; where a softmax is named for this model's own weights, the sigmoid takes the scores."
-)
 WAYS = {
     "softmax": "softmax",
     "sigmoid": "sigmoid",
@@ -44,28 +67,61 @@ WAYS = {
 }
 
 
-def race(found: Race) -> str:
-    """Say what the functions cost beside dot products, and from which length on linear attention is cheaper."""
-    sizes, times = found.sizes, found.times
-    tokens = f"{sizes.tokens:,} {'token' if sizes.tokens == 1 else 'tokens'}"
-    heads = f"{sizes.heads:,} {'head' if sizes.heads == 1 else 'heads'} of d_k = {sizes.width:,}"
-    linear = (
-        f"Linear attention takes {number(times['linear'])} times as many, and fewer than dot products from "
-        f"{found.cheaper:,} tokens on."
-    )
+def amount_alt(amount: str, *, tokens: int) -> str:
+    """Tell what the bars show."""
+    return f"{AMOUNTS[amount]} of each score function at {tokens:,} tokens"
+
+
+def by_length_alt(amount: str) -> str:
+    """Tell what the curves show."""
+    return f"{AMOUNTS[amount]} of each score function by the length of the text"
+
+
+def race(*, tokens: int, heads: int, d_k: int, times: Mapping[Function, float], cheaper: int) -> str:
+    """Say what the functions cost beside dot products, and from which length on linear attention is cheaper.
+
+    times: FLOPs of scores and mix over those of dot products. cheaper: the first length at which linear attention
+    takes fewer.
+    """
     return (
-        f"With {tokens} in {heads}, additive scores for every pair take {number(times['additive_naive'])} times the "
-        f"FLOPs of dot products, the same scores factorised {number(times['additive'])} times. {linear}"
+        f"With {count_of(tokens, 'token')} in {heads:,} {'head' if heads == 1 else 'heads'} of d_k = {d_k:,}, additive "
+        f"scores for every pair take {number(times['additive_naive'])} times the FLOPs of dot products, the same "
+        f"scores factorised {number(times['additive'])} times. Linear attention takes {number(times['linear'])} times "
+        f"as many, and fewer than dot products from {cheaper:,} tokens on."
     )
 
 
-def largest(found: Race) -> str:
-    """Say how large the tensor of all pairs and features is."""
-    additive, dot = (quantity(bytes_, "B") for bytes_ in found.largest)
+def largest(*, additive: int, dot: int) -> str:
+    """Say how large the tensor of all pairs and features is; additive, dot: bytes of the largest tensor."""
     return (
-        f"Factorised additive scores still make n² d numbers, one tanh for each pair and feature: {additive} in one "
-        f"tensor, where dot products make one of {dot}. It is written and read again, unless a fused kernel makes it "
-        "piece by piece."
+        "Factorised additive scores still make n² d numbers, one tanh for each pair and feature: "
+        f"{quantity(additive, 'B')} in one tensor, where dot products make one of {quantity(dot, 'B')}. It is written "
+        "and read again, unless a fused kernel makes it piece by piece."
+    )
+
+
+def about_clock(left_out: Mapping[Function, str]) -> str:
+    """Say what the clock would measure; left_out: what it would not, and why."""
+    without = "".join(f" {NAMES[one].capitalize()} would be left out: {why}." for one, why in left_out.items())
+    return (
+        "Milliseconds are measured on this machine, with random numbers, when you press Measure: scores, softmax and "
+        f"mix, or linear attention, in turns.{without}"
+    )
+
+
+def formula(function: Function, *, tokens: int, d_k: int, heads: int) -> tuple[str, str]:
+    """Write the FLOPs of scores and mix: in letters, and with numbers."""
+    letters, numbers = FORMULAS[function]
+    filled = numbers.format(n=f"{tokens:,}", d=f"{d_k:,}")
+    return (letters, filled) if heads == 1 else (f"h ({letters})", f"{heads:,} · ({filled})")
+
+
+def about_properties(head: str) -> str:
+    """Say on what the functions were tried."""
+    return (
+        f"{head}. No model here has learned a general or an additive score: their matrices are drawn, from "
+        f"seed 0. Before training: 256 queries and {KEYS} keys with entries of variance 1, means of five "
+        "seeds, additive scores as nn.Linear starts them."
     )
 
 
@@ -120,15 +176,50 @@ def spread(found: pd.DataFrame) -> str:
 # --- other weightings ------------------------------------------------------------------------------------------------
 
 
-def weightings(found: Weightings) -> str:
-    """Say what the other weightings make of a head's queries and keys."""
-    if not found.choosing:
-        return f"{found.place} has no choice: each query sees one key."
-    one = found.found
-    largest = {name: number(way.largest) for name, way in one.items()}
-    ends = dict.fromkeys(number(total) for total in one["sigmoid"].sums)  # once where both are written alike
+WEIGHING, WEIGHTING = "Weighing the keys anew", "weighting"
+WEIGHTING_HEADS = {
+    "weighting": "Weighting",
+    "entropy": "Entropy, nats",
+    "largest": "Largest weight",
+    "sums": "Rows sum to",
+}
+WEIGHTING_FORMULAS = (
+    r"**softmax** $A = \mathrm{softmax}(QK^\top / \sqrt{d_k})$ · "
+    r"**sigmoid** $A = \sigma(QK^\top / \sqrt{d_k} - \ln n)$, $n$ the keys that a query sees (Ramapuram et al. 2024) · "
+    r"**linear** $A_{ij} = \phi(q_i) \cdot \phi(k_j) / \sum_t \phi(q_i) \cdot \phi(k_t)$, $\phi = \mathrm{elu} + 1$ "
+    r"(Katharopoulos et al. 2020) · **cosine** $A = \mathrm{softmax}(\cos(q, k))$ (Graves et al. 2014, without their "
+    "sharpening)"
+)
+ABOUT_WEIGHTINGS = (
+    "Entropy and largest weight are means over the queries that see more than one key; the entropy is of each row "
+    "divided by its sum. q and k are this model's: trained with another weighting, they would be others. A bias on "
+    "the scores, a soft-cap or sinks of the model are left out. The two maps of a row share a colour scale."
+)
+
+
+def weightings_alt(one: str, other: str) -> str:
+    """Tell what two maps show."""
+    return f"Weight of every query on every key: {one}, and {other}"
+
+
+def first(shown: int) -> str:
+    """Say that the maps show a part of the text."""
+    return f"Maps show the first {shown} queries and keys; the numbers are of the whole text."
+
+
+def no_choice(head: str) -> str:
+    """Say that no query of a head has a choice."""
+    return f"{head} has no choice: each query sees one key."
+
+
+def weightings(head: str, *, largest: Mapping[str, float], sums: tuple[float, float]) -> str:
+    """Say what the other weightings make of a head's queries and keys.
+
+    largest: the mean largest weight of a query, by weighting. sums: the smallest and the largest row of the sigmoid.
+    """
+    said = {name: number(weight) for name, weight in largest.items()}
+    ends = dict.fromkeys(map(number, sums))  # once where both are written alike
     return (
-        f"{found.place}: the largest weight of a query is {largest['softmax']} on average with a softmax, "
-        f"{largest['linear']} with linear attention and {largest['cosine']} with cosines; a sigmoid's rows sum to "
-        f"{' to '.join(ends)}."
+        f"{head}: the largest weight of a query is {said['softmax']} on average with a softmax, {said['linear']} with "
+        f"linear attention and {said['cosine']} with cosines; a sigmoid's rows sum to {' to '.join(ends)}."
     )

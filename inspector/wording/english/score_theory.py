@@ -2,68 +2,153 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from inspector.plots.theme import number, signed
-from inspector.readings.score_theory import Drawn, Width
 from inspector.scores.theory import Example, outside, weight
+from inspector.text import number, signed
 from inspector.wording.english.phrases import percent
 
+Both = tuple[float, float]  # without the scale, and with it
 
-def drawn(found: Drawn) -> str:
-    """Say up to which width a row moves more without the scale, and where the reader's heads stand."""
-    small, large = found.small, found.large
-    if found.crossover is None:
-        side = "less" if found.below else "more"
-        begin = f"Among {found.keys} random keys a typical row of the softmax moves {side} without the scale at every"
-        moves = f"{begin} width drawn: ‖J‖ at d_k = {large.width:,} is {_against(large.jacobian)} with it."
+KEYS, SEED, ENTRIES_ASKED = "Keys", "Seed", "Entries of q and k"
+ENTRIES = {"normal": "Normal entries", "uniform": "Uniform entries"}
+HEADINGS = {
+    "jacobian": "How far a row moves with its scores",
+    "gradient": "How far it moves with its query",
+    "variance": "Variance of the scores",
+    "excess": "Tails of q · k",
+}
+AXES = {"jacobian": "‖J‖ of the softmax", "gradient": "‖∂p / ∂q‖", "variance": "variance", "excess": "excess kurtosis"}
+_SIDES, _MEANS = {"": "no scale", "scaled_": "scaled"}, ("median", "mean")
+CURVES = {
+    **{
+        quantity: {f"{side}{quantity}_{mean}": f"{words}, {mean}" for side, words in _SIDES.items() for mean in _MEANS}
+        for quantity in ("jacobian", "gradient")
+    },
+    "variance": {f"{side}variance": words for side, words in _SIDES.items()},
+    "excess": {"excess": "drawn", "theory": "theory"},
+}
+"""The curves of each picture: column of the table -> name."""
+ALT = "By d_k from 4 to 4,096, without the scale and with it: "
+ALTS = {
+    "jacobian": "median and mean norm of the softmax's Jacobian",
+    "gradient": "median and mean norm of the weights' derivative",
+    "variance": "the variance of the scores",
+    "excess": "excess kurtosis of the products, and what theory says",
+}
+NORMS = (
+    r"$J_{ij} = p_i(\delta_{ij} - p_j)$, $\|J\|^2 = \sum_i p_i^2(1-p_i)^2 + \sum_{i \ne j} p_i^2 p_j^2$, and "
+    r"$\partial p / \partial q = s\,J K$ with the scale $s = 1/\sqrt{d_k}$ or 1. Frobenius norms of each row, "
+    "solid their median, dashed their mean; no unit. Independent entries of mean 0 and variance 1, drawn from the "
+    "seed; no model and no text."
+)
+EXAMPLE, KEYS_N, SIGMAS = "One key that stands out", "Keys n", "σ above 0"
+WEIGHT_HEADS = ["Weight", "Without the scale", "With it"]
+ALONE, AMONG, LARGEST = (
+    "the key, others at 0",
+    "the key, others from N(0, d_k)",
+    "largest of n from N(0, d_k)",
+)
+OF_THE_KEY = (
+    r"The weight of the key is $e^s / (e^s + n - 1)$ where the others are 0. Drawn rows: 512 or more, their mean."
+)
+
+
+def heads_here(d_k: int) -> str:
+    """Name a line at the width of the reader's heads."""
+    return f"your heads: {d_k:,}"
+
+
+def moves(
+    *, keys: int, crossover: float | None, below: bool, shown: Mapping[int, Both], own: Mapping[int, Both]
+) -> str:
+    """Say up to which width a row moves more without the scale, and where the reader's heads stand.
+
+    crossover: the d_k from which the median row moves less without the scale; None where it does not change within the
+    table, and then below: whether it moves less without the scale at every width. shown: d_k -> the median ||J||, of
+    two examples; own: of the reader's heads.
+    """
+    (small, of_small), (large, of_large) = shown.items()
+    if crossover is None:
+        side = "less" if below else "more"
+        begin = f"Among {keys} random keys a typical row of the softmax moves {side} without the scale at every"
+        moves = f"{begin} width drawn: ‖J‖ at d_k = {large:,} is {_against(of_large)} with it."
     else:
         moves = (
-            f"Among {found.keys} random keys a typical row of the softmax moves more without the scale up to d_k near "
-            f"{round(found.crossover):,}, and less beyond: ‖J‖ at {small.width:,} is {_against(small.jacobian)} with "
-            f"the scale, and at {large.width:,} it is {_against(large.jacobian)}."
+            f"Among {keys} random keys a typical row of the softmax moves more without the scale up to d_k near "
+            f"{round(crossover):,}, and less beyond: ‖J‖ at {small:,} is {_against(of_small)} with the scale, and at "
+            f"{large:,} it is {_against(of_large)}."
         )
-    return " ".join([moves, *(_own(width) for width in found.own[:1])])
+    return " ".join([moves, *(_own(width, pair) for width, pair in own.items())])
 
 
-def claims(found: Drawn) -> Iterator[str]:
-    """Say what the numbers make of the reasons that are often given for the scale, a sentence or two each."""
-    small, large = found.least, found.large
-    low, high = map(number, found.ratios)
-    yield (
+def variance(*, ratios: tuple[float, float], d_k: int, variance: Both) -> str:
+    """Say that the variance grows with the width; ratios: the smallest and the largest variance over d_k."""
+    low, high = map(number, ratios)
+    return (
         f"**Variance.** Var(q · k) / d_k is {low if low == high else f'{low} to {high}'} at all widths, for the "
-        f"entries are independent with mean 0 and variance 1: q · k has variance {number(large.variance[0])} at d_k = "
-        f"{large.width:,}, and {number(large.variance[1])} after the scale."
+        f"entries are independent with mean 0 and variance 1: q · k has variance {number(variance[0])} at d_k = "
+        f"{d_k:,}, and {number(variance[1])} after the scale."
     )
-    yield (
+
+
+def normal(*, excess: Mapping[int, float], theory: float) -> str:
+    """Say that products near a normal distribution; excess: by a small and a large d_k; theory: at the small."""
+    (small, of_small), (large, of_large) = excess.items()
+    return (
         "**Normal only in the limit.** q · k is a sum of d_k products, so it nears a normal distribution as d_k "
-        f"grows. Its excess kurtosis is {signed(small.excess)} at d_k = {small.width:,} (in theory "
-        f"{number(small.theory)}) and {signed(large.excess)} at {large.width:,}; 0 is normal, above 0 "
-        "are heavier tails."
+        f"grows. Its excess kurtosis is {signed(of_small)} at d_k = {small:,} (in theory {number(theory)}) and "
+        f"{signed(of_large)} at {large:,}; 0 is normal, above 0 are heavier tails."
     )
-    yield (
-        f"**Not against explosion.** At d_k = {large.width:,} the derivative of the weights by the query is "
-        f"{_larger(*large.mean_gradient)} on average without the scale ({_against(large.mean_gradient)} with it), and "
-        f"{_larger(*large.gradient)} in the median ({_against(large.gradient)}).{_spread(large)} The paper's reason "
-        "is the small ones: “extremely small gradients” (Vaswani et al. 2017, section 3.2.1)."
+
+
+def explosion(*, d_k: int, mean: Both, median: Both) -> str:
+    """Say what the scale does to the derivative of the weights by the query, on average and in the median."""
+    spikes = mean[0] > mean[1] and median[0] <= median[1]  # mean and median disagree on what the scale does
+    spread = " A few rows spike, and the typical one moves less." if spikes else ""
+    return (
+        f"**Not against explosion.** At d_k = {d_k:,} the derivative of the weights by the query is {_larger(*mean)} "
+        f"on average without the scale ({_against(mean)} with it), and {_larger(*median)} in the median "
+        f"({_against(median)}).{spread} The paper's reason is the small ones: “extremely small gradients” (Vaswani et "
+        "al. 2017, section 3.2.1)."
     )
-    yield (
+
+
+def outputs(*, d_k: int, deviation: float, largest: Both) -> str:
+    """Say that no output is too large; largest: the mean largest weight of a row."""
+    return (
         "**Outputs are never too large.** A weight is at most 1. What grows with d_k is the input, with a standard "
-        f"deviation of {number(large.variance[0] ** 0.5)} at {large.width:,}: the largest weight of a row is "
-        f"{number(large.largest[0])} on average, with the scale {number(large.largest[1])}."
+        f"deviation of {number(deviation)} at {d_k:,}: the largest weight of a row is {number(largest[0])} on average, "
+        f"with the scale {number(largest[1])}."
     )
-    yield (
-        "**No normalisation, and no experiment.** The scale is one constant, 1/√d_k: it takes no mean and no variance "
-        "from the text, as a norm does. Vaswani et al. (2017) train no model without it and write “we suspect”; the "
-        "Lab trains both."
+
+
+CONSTANT = (
+    "**No normalisation, and no experiment.** The scale is one constant, 1/√d_k: it takes no mean and no variance "
+    "from the text, as a norm does. Vaswani et al. (2017) train no model without it and write “we suspect”; the "
+    "Lab trains both."
+)
+
+
+def itself(found: Mapping[int, float]) -> str:
+    """Say what a token sees of itself without projections; found: d_k -> the weight."""
+    weights = " and ".join(f"{weight:.4f} of the weight at d = {width}" for width, weight in found.items())
+    return (
+        "**Without projections** a token is its own query and key, and sees itself most: softmax(x xᵀ / √d) leaves "
+        f"it {weights}, for x · x is about d and a product with another token N(0, d). What is all on the diagonal "
+        "mixes nothing: softmax(x xᵀ / √d) x is x again."
     )
-    if found.itself:
-        weights = " and ".join(f"{weight:.4f} of the weight at d = {width}" for width, weight in found.itself.items())
-        yield (
-            "**Without projections** a token is its own query and key, and sees itself most: softmax(x xᵀ / √d) leaves "
-            f"it {weights}, for x · x is about d and a product with another token N(0, d). What is all on the diagonal "
-            "mixes nothing: softmax(x xᵀ / √d) x is x again."
-        )
+
+
+def weight_formula(found: Example, *, scaled: bool) -> str:
+    """Write the weight of the key with its numbers, as LaTeX."""
+    score, weight = (found.sigmas, found.scaled_weight) if scaled else (found.score, found.weight)
+    divided, s = rf" / \sqrt{{{found.width}}}" if scaled else "", f"{score:.4g}"
+    formula = (
+        rf"s = {found.sigmas:.4g} \sqrt{{{found.width}}}{divided} = {s}: \quad "
+        rf"\frac{{e^{{{s}}}}}{{e^{{{s}}} + {found.keys - 1}}} = {number(weight)}"
+    )
+    return f"$$\n{formula}\n$$"
 
 
 def example(found: Example) -> str:
@@ -101,26 +186,20 @@ def settled(found: Example) -> Iterator[str]:
     )
 
 
-def _own(own: Width) -> str:
-    unscaled, scaled = own.jacobian
+def _own(width: int, pair: Both) -> str:
+    unscaled, scaled = pair
     if number(unscaled) == number(scaled):
-        return f"Your heads have d_k = {own.width:,}, where it is {number(unscaled)} either way."
+        return f"Your heads have d_k = {width:,}, where it is {number(unscaled)} either way."
     than = "more" if unscaled > scaled else "less"
-    return f"Your heads have d_k = {own.width:,}: there it moves {than}, {_against(own.jacobian)}."
+    return f"Your heads have d_k = {width:,}: there it moves {than}, {_against(pair)}."
 
 
-def _against(pair: tuple[float, float]) -> str:
+def _against(pair: Both) -> str:
     return f"{number(pair[0])} against {number(pair[1])}"
 
 
 def _larger(unscaled: float, scaled: float) -> str:
     return "larger" if unscaled > scaled else "smaller"
-
-
-def _spread(found: Width) -> str:
-    """Say so where the mean and the median disagree on what the scale does."""
-    mean, median = (pair[0] > pair[1] for pair in (found.mean_gradient, found.gradient))
-    return " A few rows spike, and the typical one moves less." if mean and not median else ""
 
 
 def _chance(share: float) -> str:

@@ -1,4 +1,4 @@
-"""Sentences of the page Scores."""
+"""Sentences of the page Scores: every head, one head, queries and keys, dot or cosine."""
 
 from __future__ import annotations
 
@@ -8,13 +8,49 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from inspector.plots.theme import Scale, number, signed
-from inspector.readings.scores import NORMAL, SYMMETRIC, Angles, Every, Fixed, One, Place, Product, Sides
+from inspector.plots.theme import Scale
+from inspector.text import number, signed
 from inspector.wording.english.phrases import percent
 from models.formatting import layer_name
 
 if TYPE_CHECKING:
     import pandas as pd
+
+ASKS = "What to see of the scores"
+EVERY, ONE, KEYS, ANGLES = "Every head", "One head", "Queries and keys", "Dot or cosine"
+THEORY, GRADIENTS, IMPORTANCE = "Theory", "Gradients", "Importance"
+FUNCTIONS, WEIGHTINGS = "Score functions", "Weightings"
+
+NUMBER_OF_HEAD, ALL_HEADS = "Number of each head", "All numbers of every head"
+LAYER, HEAD, QUERY, KEY = "layer", "head", "query", "key"
+SIDE_A, SIDE_B, BESIDE = "Side A", "Side B", " (side B)"
+SIGMOID = (
+    "A sigmoid makes this head's weights, each of its score alone. What is said of a row's weights is of the row "
+    "divided by its sum; where a softmax is named for this model's own weights, the sigmoid takes the scores."
+)
+
+
+def head(*, layer: int, head: int, call: int = 0) -> str:
+    """Name a head: "Layer 1, head 7"."""
+    return f"{layer_name(layer, call).capitalize()}, head {head}"
+
+
+def column(head: int) -> str:
+    """Name a column of a map of heads."""
+    return f"head {head}"
+
+
+def heads_alt(quantity: str) -> str:
+    """Tell what a map of heads shows."""
+    return f"{quantity} of every head, a row for each layer"
+
+
+def beside(sentence: str) -> str:
+    """Say something of side B."""
+    return f"Side B: {sentence}"
+
+
+# --- every head ------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -48,100 +84,129 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
         ),
         "relative_entropy": Measure(
             "Entropy",
-            "−Σ A ln A of each row as a share of ln(keys that the query sees), mean over the queries: 1 where all keys "
-            "weigh alike, 0 where one has everything.",
+            "−Σ A ln A of each row as a share of ln(keys that the query sees), mean over the queries that see several: "
+            "1 where all keys weigh alike, 0 where one has everything.",
             1.0,
         ),
-        "largest": Measure("Largest weight", "The largest weight of each row, mean over the queries.", 1.0),
-        "saturated": Measure("Saturated rows", "The share of queries that give one key over 0.9 of their weight.", 1.0),
+        "largest": Measure(
+            "Largest weight", "The largest weight of each row, mean over the queries that see several keys.", 1.0
+        ),
+        "saturated": Measure(
+            "Saturated rows",
+            "Of the queries that see several keys, the share that gives one of them over 0.9 of its weight.",
+            1.0,
+        ),
         "jacobian": Measure(
             "‖J‖ of the softmax",
-            "‖J‖ of the softmax of each row, mean over the queries, with J = diag(p) − p pᵀ and "
+            "‖J‖ of the softmax of each row, mean over the queries that see several keys, with J = diag(p) − p pᵀ and "
             "‖J‖² = Σ p² − 2 Σ p³ + (Σ p²)²: how far the weights move with the scores. Near 0 the row is one key "
             "alone.",
             0.5,
         ),
     }
 )
+MEASURING = "Measuring the scores"
 COUNTED = (
     "Cells that a mask hides are left out, special tokens are not. A query that sees one key has no choice, and is "
     "left out of what is said of rows."
 )
+NOT_SEEN = "Queries and keys of this model were not seen, only what its softmax gave."
 
 
-def every(found: Every) -> str:
-    """Say how q . k varies in all heads, and which head's rows are left to one key."""
-    if not found.d_k:
-        varies = "Queries and keys of this model were not seen, only what its softmax gave."
-    elif found.heads == 1:
-        varies = f"Var(q · k) is {number(found.high)} times d_k = {found.d_k}{_after(found)}."
-    else:
-        varies = (
-            f"Var(q · k) is {number(found.low)} to {number(found.high)} times d_k = {found.d_k} over the {found.heads} "
-            f"heads, in the middle {number(found.median)} times{_after(found)}."
-        )
-    return f"{varies} {_full(found)}"
+def ratios(
+    *,
+    heads: int,
+    d_k: int,
+    low: float,
+    median: float,
+    high: float,
+    scaled: tuple[float, float] | None,
+    root: bool,
+    unscaled: bool,
+) -> str:
+    """Say how q . k varies in all heads.
 
-
-def _after(found: Every) -> str:
-    if found.scaled is None:
-        return ""
-    if found.unscaled:
-        return ", and nothing scales it"
-    low, high = found.scaled
-    scale = "the scale 1/√d_k" if found.root else "the scale"
-    return f"; after {scale} it is {number(low)}" + ("" if found.heads == 1 else f" to {number(high)}")
-
-
-def _full(found: Every) -> str:
-    if math.isnan(found.share):
-        return "No query has a choice: each sees one key."
-    if not found.share:
-        return "In no head does a query give one key over 0.9 of its weight."
-    if found.fullest_heads > 1:
-        return (
-            f"{found.fullest_heads} heads are the most saturated, {_within(found.fullest)} the first of them: in "
-            f"{percent(found.share)} of their rows one key has over 0.9 of the weight."
-        )
+    low, median, high: of Var(q . k) / d_k over the heads. scaled: the range of the variance after the scale, None where
+    the heads are not compared by a scaled dot product. root: the scale is 1 / sqrt(d_k); unscaled: it is 1.
+    """
+    after = ""
+    if scaled is not None:
+        scale = "the scale 1/√d_k" if root else "the scale"
+        to = "" if heads == 1 else f" to {number(scaled[1])}"
+        after = ", and nothing scales it" if unscaled else f"; after {scale} it is {number(scaled[0])}{to}"
+    if heads == 1:
+        return f"Var(q · k) is {number(high)} times d_k = {d_k}{after}."
     return (
-        f"{head(found.fullest)} is the most saturated: in {percent(found.share)} of its rows one key has over 0.9 of "
-        "the weight."
+        f"Var(q · k) is {number(low)} to {number(high)} times d_k = {d_k} over the {heads} heads, in the middle "
+        f"{number(median)} times{after}."
     )
 
 
-def head(place: Place) -> str:
-    """Name a head: "Layer 1, head 7"."""
-    return f"{layer_name(place.layer, place.call).capitalize()}, head {place.head}"
+def saturated(*, share: float, heads: int, head: str) -> str:
+    """Say which head's rows are left to one key.
+
+    share: the largest share of rows in which one key has over 0.9 of the weight, NaN where no query has a choice.
+    heads: how many heads have that share; head: the first of them.
+    """
+    if math.isnan(share):
+        return "No query has a choice: each sees one key."
+    if not share:
+        return "In no head does a query give one key over 0.9 of its weight."
+    if heads > 1:
+        return (
+            f"{heads} heads are the most saturated, {_within(head)} the first of them: in {percent(share)} of their "
+            "rows one key has over 0.9 of the weight."
+        )
+    return f"{head} is the most saturated: in {percent(share)} of its rows one key has over 0.9 of the weight."
 
 
-def terms(found: Every) -> tuple[str, ...]:
-    """Return the glossary's names of what the sentence speaks of."""
-    return ("q · k", "d_k") if found.d_k else ("attention",)
+def of_head(head: str, *, measure: str, value: float) -> str:
+    """Write one number of a head: "Layer 1, head 7: Entropy **0.277**"."""
+    return f"{head}: {MEASURES[measure].name} **{signed(value)}**"
 
 
-def one(found: One) -> str:
-    """Say how one head's q . k varies, what the scale makes of it, and how it differs from the normal distribution."""
-    said = f"{head(found.place)}: Var(q · k) is {number(found.ratio)} times d_k = {found.d_k}"
-    if found.scale is not None:
-        factor = f"1/√{found.d_k}" if found.root else f"the scale {number(found.scale)}"
-        said += f", and times {factor} q · k has variance {number(found.scaled)}"
-    return f"{said}. {_shape(found)}"
+# --- one head --------------------------------------------------------------------------------------------------------
+
+NORMAL = 0.25  # excess kurtosis, to either side, within which a distribution is told as near the normal in this
+HISTOGRAM, HISTOGRAM_ALT = (
+    "q · k over all pairs",
+    "Histogram of q · k in standard deviations, with the normal distribution over it",
+)
+QUANTILES, QUANTILES_ALT = (
+    "Its quantiles, against the normal distribution's",
+    "Quantiles of q · k against those of the normal distribution, with the line where they are equal",
+)
 
 
-def _shape(found: One) -> str:
-    kurtosis = f"Its excess kurtosis is {signed(found.kurtosis)}"
-    if abs(found.kurtosis) <= NORMAL:
-        return f"{kurtosis}, near the 0 of a normal distribution."
-    if found.kurtosis > 0:
-        return f"{kurtosis}, above the 0 of a normal distribution: its tails are heavier."
-    return f"{kurtosis}, below the 0 of a normal distribution: its tails are lighter."
+def one(*, head: str, d_k: int, ratio: float, scale: float | None, root: bool, scaled: float, kurtosis: float) -> str:
+    """Say how one head's q . k varies, what the scale makes of it, and how it differs from the normal distribution.
+
+    scale: the factor on q . k, None where the head is not compared by a scaled dot product; root: it is 1/sqrt(d_k).
+    kurtosis: excess.
+    """
+    said = f"{head}: Var(q · k) is {number(ratio)} times d_k = {d_k}"
+    if scale is not None:
+        factor = f"1/√{d_k}" if root else f"the scale {number(scale)}"
+        said += f", and times {factor} q · k has variance {number(scaled)}"
+    shape = f"Its excess kurtosis is {signed(kurtosis)}"
+    if abs(kurtosis) <= NORMAL:
+        return f"{said}. {shape}, near the 0 of a normal distribution."
+    if kurtosis > 0:
+        return f"{said}. {shape}, above the 0 of a normal distribution: its tails are heavier."
+    return f"{said}. {shape}, below the 0 of a normal distribution: its tails are lighter."
 
 
-def far(found: One) -> str:
+def pairs(count: int, *, rows: int, of: int) -> str:
+    """Say how many pairs were read, and of how many of the queries."""
+    read_of = "" if rows == of else f", of {rows:,} of the {of:,} queries, evenly over the text"
+    return f"{count:,} pairs that no mask hides{read_of}."
+
+
+def far(*, far: float, low: float, high: float) -> str:
     """Say how many pairs are far out, and the range of the scores."""
     return (
-        f"{number(100 * found.far)} % of the pairs lie more than 2 standard deviations from the mean, of a normal "
-        f"distribution 4.55 %. Scores go from {signed(found.low)} to {signed(found.high)}."
+        f"{number(100 * far)} % of the pairs lie more than 2 standard deviations from the mean, of a normal "
+        f"distribution 4.55 %. Scores go from {signed(low)} to {signed(high)}."
     )
 
 
@@ -160,133 +225,233 @@ def numbers(row: pd.Series) -> list[tuple[str, str, str]]:
         (
             "Entropy",
             f"{entropy} nats, {share} of ln n",
-            "−Σ A ln A, mean over the queries; n: the keys that each sees.",
+            "−Σ A ln A, mean over the queries that see several keys; n: the keys that each sees.",
         ),
-        ("Largest weight", f"{largest}, median {largest_median}", "Of each row: mean and median over the queries."),
-        ("Saturated rows", saturated, "The share of queries that give one key over 0.9."),
+        (
+            "Largest weight",
+            f"{largest}, median {largest_median}",
+            "Of each row: mean and median over the queries that see several keys.",
+        ),
+        ("Saturated rows", saturated, "Of the queries that see several keys, the share that gives one over 0.9."),
     ]
     if not math.isnan(row["jacobian"]):
         spread = f"{jacobian}, median {jacobian_median}"
         found.append(("‖J‖", spread, "Of the softmax of each row: how far weights move with scores."))
     if not math.isnan(row["within"]):
-        found.append(("Variance in a row", number(row["within"]), "Of the softmax's input, mean over the rows."))
+        found.append(
+            ("Variance in a row", number(row["within"]), "Of the softmax's input, mean over the rows of several keys.")
+        )
     return found
 
 
-def of_head(name: str, row: pd.Series) -> str:
-    """Write one number of the open head: "Layer 1, head 7: **2.77**"."""
-    place = Place(int(row["layer"]), int(row.get("call", 0)), int(row["head"]))
-    return f"{head(place)}: {MEASURES[name].name} **{signed(row[name])}**"
+def varies(head: str, *, d_k: int, ratio: float, scaled: float) -> str:
+    """Say in short how q . k of side B's head varies; ratio, scaled: NaN where they are not known."""
+    if math.isnan(ratio):
+        return f"Side B, {head}: queries and keys were not seen."
+    after = "" if math.isnan(scaled) else f", after the scale {number(scaled)}"
+    return f"Side B, {head}: Var(q · k) is {number(ratio)} times d_k = {d_k}{after}."
 
 
-def varies(row: pd.Series) -> str:
-    """Say in short how a head's q . k varies; row: of `scores.measure`."""
-    if math.isnan(row["ratio"]):
-        return "queries and keys were not seen."
-    after = "" if math.isnan(row["scaled"]) else f", after the scale {number(row['scaled'])}"
-    return f"Var(q · k) is {number(row['ratio'])} times d_k = {row['d_k']}{after}."
+def formula(
+    scores: str, *, d_k: int, ratio: float, scale: float | None, root: bool, scaled: float, low: float, high: float
+) -> str:
+    """Write the variances with their numbers, and the formula of the scores, as LaTeX."""
+    variance = number(ratio * d_k)
+    before = rf"$\mathrm{{Var}}(q \cdot k) = {variance} = {number(ratio)} \times {d_k}$"
+    written = rf"$S = {scores}$ from {signed(low)} to {signed(high)}"
+    if scale is None:
+        return f"{before}; {written}"
+    factor = rf"1/\sqrt{{{d_k}}}" if root else number(scale)
+    after = rf"$\mathrm{{Var}}(q \cdot k \times {factor}) = {variance} \times {number(scale**2)} = "
+    return f"{before}; {after}{number(scaled)}$; {written}"
 
 
 def alone(difference: float, *, heads: int) -> str:
     """Say how far a head computed alone is from the same head computed with all others."""
+    every = "that head" if heads == 1 else f"all {heads} heads"
     return (
-        f"Computed alone, this head's weights differ by {number(difference)} at most from those of all {heads} heads "
+        f"Computed alone, this head's weights differ by {number(difference)} at most from those of {every} "
         "in one product: heads side by side in one tensor are a loop over heads."
     )
 
 
-def sides(found: Sides) -> str:
-    """Say whether scores and weights are symmetric, and what a token gives itself."""
-    name, s = head(found.place), found.scores
-    a = found.weights
-    if math.isnan(s):
-        first = f"{name}: queries and keys were not seen" + (
-            "" if a is None else f"; the asymmetry of A is {number(a)}"
-        )
-    elif s <= SYMMETRIC:
-        rest = "" if a is None else _not_weights(a, causal=found.causal)
-        first = f"{name} has symmetric scores: the asymmetry of S is {number(s) if s else '0'}{rest}"
+# --- queries and keys ------------------------------------------------------------------------------------------------
+
+SYMMETRIC = 1e-6  # asymmetry, below which only rounding is left
+COMPARING = "Comparing both directions"
+TWO_TEXTS = (
+    "Queries and keys of cross-attention are two texts, so its scores have no other direction to compare. Choose "
+    "another stream."
+)
+SCORES, SCORES_ALT = "Scores S = Q Kᵀ, before scale and mask", "q · k of every query with every key"
+WEIGHTS, WEIGHTS_ALT = "Weights A", "Weight of every query on every key"
+SCORES_OF_SIDE, WEIGHTS_OF_SIDE = "{}: scores S, before scale and mask", "{}: weights A"
+ASYMMETRY = (
+    "Asymmetry is ‖M − Mᵀ‖ / ‖M‖: 0 for a symmetric matrix, 1.41 where the two directions have nothing in common. S is "
+    "without the mask and the bias; A is as it is."
+)
+SPECTRUM, SPECTRUM_ALT = (
+    "W_Q W_Kᵀ, the matrix that compares two tokens",
+    "Singular values of the head's W_Q W_K transposed, the largest first",
+)
+SPECTRUM_TITLE, PLACE, SIZE = "Singular values of W_Q W_Kᵀ", "singular value, the largest first", "size"
+NO_MODEL = "the model of this saved trace is not at hand, and W_Q and W_K are its parameters"
+SEVERAL_CALLS = "the layer attends more than once, and which matrices belong to which is not told apart"
+ALL = "All heads"
+SYMMETRIES = {"scores": "Asymmetry of S", "weights": "Asymmetry of A", "diagonal": "Weight on the diagonal"}
+
+
+def first(shown: int, *, of: int) -> str:
+    """Say that the maps show a part of the text."""
+    return f"The first {shown} of {of:,} tokens. "
+
+
+def sides(
+    *, head: str, scores: float, weights: float | None, causal: bool, diagonal: float, even: float, peak: float
+) -> str:
+    """Say whether scores and weights are symmetric, and what a token gives itself.
+
+    scores: the asymmetry of S, NaN where queries and keys were not seen. weights: that of A, None where A is too large
+    to be held beside its transpose. causal: a mask hides later tokens. diagonal, even, peak: as in
+    `scores.symmetry.measure`; NaN where no query has a choice.
+    """
+    masked = " (the causal mask alone makes it one-sided)" if causal else ""
+    if math.isnan(scores):
+        first = f"{head}: queries and keys were not seen"
+        first += "" if weights is None else f"; the asymmetry of A is {number(weights)}"
+    elif scores <= SYMMETRIC:
+        rest = "" if weights is None else _not_weights(weights, causal=causal)
+        first = f"{head} has symmetric scores: the asymmetry of S is {number(scores) if scores else '0'}{rest}"
     else:
-        rest = "" if a is None else f", that of A {number(a)}{_masked(found)}"
-        first = f"{name} scores a pair differently in its two directions: the asymmetry of S is {number(s)}{rest}"
-    return f"{first}. {_diagonal(found)}"
+        rest = "" if weights is None else f", that of A {number(weights)}{masked}"
+        first = f"{head} scores a pair differently in its two directions: the asymmetry of S is {number(scores)}{rest}"
+    if math.isnan(diagonal):
+        return f"{first}. No query has a choice here."
+    return (
+        f"{first}. A token gives itself {percent(diagonal)} of its weight, where even attention gives {percent(even)}; "
+        f"for {percent(peak)} of the queries their own key is the largest."
+    )
 
 
-def _not_weights(a: float, *, causal: bool) -> str:
-    if a <= SYMMETRIC:
+def _not_weights(asymmetry: float, *, causal: bool) -> str:
+    if asymmetry <= SYMMETRIC:
         return ", and that of A too"
     why = "the causal mask alone makes it one-sided" if causal else "each row has a normaliser of its own"
-    return f", but that of A is {number(a)}, for {why}"
+    return f", but that of A is {number(asymmetry)}, for {why}"
 
 
-def _masked(found: Sides) -> str:
-    return " (the causal mask alone makes it one-sided)" if found.causal else ""
+def product(
+    *,
+    width: int,
+    d_k: int,
+    rank: int,
+    effective: float,
+    energy: int,
+    symmetric: float,
+    positive: int,
+    on_text: int,
+    tokens: int,
+    values: float | None,
+    turned: bool,
+) -> str:
+    """Say what W_Q W_K^T of a head is, and the rank of Q K^T on the text.
 
-
-def _diagonal(found: Sides) -> str:
-    if math.isnan(found.diagonal):
-        return "No query has a choice here."
-    return (
-        f"A token gives itself {percent(found.diagonal)} of its weight, where even attention gives "
-        f"{percent(found.even)}; for {percent(found.peak)} of the queries their own key is the largest."
-    )
-
-
-def product(found: Product) -> str:
-    """Say what W_Q W_K^T of a head is, and the rank of Q K^T on the text."""
+    width: D. rank, effective, energy, symmetric, positive: as in `scores.Spectrum`. on_text: the rank of Q K^T. values:
+    ||W_K - W_V|| / ||W_K||, None where it is not known. turned: by position.
+    """
     said = (
-        f"W_Q W_Kᵀ is {found.width} x {found.width} and has rank {found.rank}: at most d_k = {found.d_k}. "
-        f"{found.energy} of its {found.d_k} singular values have 99 % of its energy; its effective rank is "
-        f"{number(found.effective)}. {percent(found.symmetric)} of its energy is in its symmetric part (half for two "
-        f"unrelated matrices, all for W_Q = W_K), and {found.positive} of {found.d_k} eigenvalues have a real part "
-        f"above 0. On this text Q Kᵀ is {found.tokens:,} x {found.tokens:,} and has rank {found.on_text}."
+        f"W_Q W_Kᵀ is {width} x {width} and has rank {rank}: at most d_k = {d_k}. {energy} of its {d_k} singular "
+        f"values have 99 % of its energy; its effective rank is {number(effective)}. {percent(symmetric)} of its "
+        "energy is in its symmetric part (half for two unrelated matrices, all for W_Q = W_K), and "
+        f"{positive} of {d_k} eigenvalues have a real part above 0. On this text Q Kᵀ is {tokens:,} x {tokens:,} and "
+        f"has rank {on_text}."
     )
-    if found.turned:
+    if turned:
         said += " The model turns queries and keys by position (RoPE): this is the product before the turn."
-    if found.values is not None:
-        said += f" ‖W_K − W_V‖ / ‖W_K‖ is {number(found.values) if found.values else '0: they are one matrix'}."
+    if values is not None:
+        said += f" ‖W_K − W_V‖ / ‖W_K‖ is {number(values) if values else '0: they are one matrix'}."
     return said
 
 
-def angles(found: Angles | None) -> str:
-    """Say whether q . k ranks the keys as cosine and distance do."""
-    if found is None:
-        return "Queries and keys were not seen, or no query sees three keys: there is no order."
-    middle = "In this head" if found.heads == 1 else f"In the middle one of {found.heads} heads"
+# --- dot or cosine ---------------------------------------------------------------------------------------------------
+
+RANKING = "Ranking the keys"
+RANKS = {"distance": "With distance", "cosine": "With cosine", "key_spread": "Spread of key lengths"}
+CORRELATIONS = {
+    "distance": "rank correlation with distance",
+    "cosine": "rank correlation with cosine",
+    "key_spread": "Spread of key lengths",
+}
+LENGTHS, LENGTHS_ALT, LENGTH = (
+    "How long each token's key is",
+    "Length of the key of each token in the open head",
+    "|k|",
+)
+NO_ORDER = "Queries and keys were not seen, or no query sees three keys: there is no order."
+FIXED, BACKWARDS = "Beside a fully connected layer over the tokens", "Reading the text backwards"
+ANOTHER_TEXT = "Choose another text, or another model."
+NEEDS_ITSELF = "The text is read again for this: attention of a text to itself and a model that is at hand are needed."
+
+
+def spearman(rows: int) -> str:
+    """Say what the rank correlations are; rows: how many queries they are of."""
+    return (
+        "Spearman's rank correlation of q · k with the cosine, and with −|q − k|, in a row over the keys that it "
+        f"sees; mean over at most {rows} queries, evenly over the text. With |q − k|² = |q|² + |k|² − "
+        "2 q · k all three orders are one where all keys have one length."
+    )
+
+
+def angles(*, heads: int, cosine: float, distance: float, lowest: str, least: float) -> str:
+    """Say whether q . k ranks the keys as cosine and distance do.
+
+    cosine, distance: medians over `heads` heads. lowest: the head whose order differs most from that by distance;
+    least: its correlation.
+    """
+    middle = "In this head" if heads == 1 else f"In the middle one of {heads} heads"
     said = (
         f"{middle} the order of the keys by q · k agrees with that by cosine at a rank correlation of "
-        f"{signed(found.cosine)}, and with that by distance at {signed(found.distance)}."
+        f"{signed(cosine)}, and with that by distance at {signed(distance)}."
     )
-    if found.heads == 1:
+    if heads == 1:
         return said
-    return f"{said} It differs most from distance in {_within(found.lowest)}: {signed(found.least)}."
+    return f"{said} It differs most from distance in {_within(lowest)}: {signed(least)}."
 
 
-def own_angles(found: Angles) -> str:
+def own_angles(*, head: str, cosine: float, distance: float, spread: float, longest: float) -> str:
     """Say it of the open head, with the spread of its keys' lengths."""
-    if math.isnan(found.own_cosine):
-        return f"{head(found.place)} has no query that sees three keys with different q · k."
+    if math.isnan(cosine):
+        return f"{head} has no query that sees three keys with different q · k."
     return (
-        f"{head(found.place)}: {signed(found.own_cosine)} with cosine, {signed(found.own_distance)} with distance. Its "
-        f"keys' lengths spread by {percent(found.spread)} of their mean, and the longest is {number(found.longest)} "
-        "times the shortest: with equal lengths all three orders would be one."
+        f"{head}: {signed(cosine)} with cosine, {signed(distance)} with distance. Its keys' lengths spread by "
+        f"{percent(spread)} of their mean, and the longest is {number(longest)} times the shortest: with equal lengths "
+        "all three orders would be one."
     )
 
 
-def fixed(found: Fixed) -> str:
-    """Say how far a text changes the weights, beside those of a fully connected layer."""
-    own = f"a weight of {_within(found.place)} changes by up to {number(found.largest)}"
-    if found.most == found.place:
+def needs_short(tokens: int) -> str:
+    """Say what the text and the model must be to be read again."""
+    return (
+        f"The text is read again for this: a text of at most {tokens:,} tokens and a model that is at hand are needed."
+    )
+
+
+def fixed(*, head: str, largest: float, most: str, over_all: float, tokens: int, parameters: int) -> str:
+    """Say how far a text changes the weights, beside those of a fully connected layer.
+
+    largest: the largest change of a weight of the open head; over_all: of all heads, in the head `most`.
+    """
+    own = f"a weight of {_within(head)} changes by up to {number(largest)}"
+    if most == head:
         own += ", the most of all heads"
     else:
-        own += f", and one of {_within(found.most)} by {number(found.over_all)}, the most of all heads"
+        own += f", and one of {_within(most)} by {number(over_all)}, the most of all heads"
     return (
-        f"Read backwards, this text makes other weights: {own}. A fully connected layer over its {found.tokens:,} "
-        f"tokens would have {found.tokens:,} x {found.tokens:,} = {found.parameters:,} weights of its own, for this "
-        "length alone, and no text would change one of them."
+        f"Read backwards, this text makes other weights: {own}. A fully connected layer over its {tokens:,} tokens "
+        f"would have {tokens:,} x {tokens:,} = {parameters:,} weights of its own, for this length alone, and no text "
+        "would change one of them."
     )
 
 
-def _within(place: Place) -> str:
-    name = head(place)
-    return name[0].lower() + name[1:]
+def _within(head: str) -> str:
+    return head[0].lower() + head[1:]

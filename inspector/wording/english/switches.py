@@ -9,6 +9,11 @@ from collections.abc import Mapping
 from math import isinf
 from typing import Any, NamedTuple
 
+PANEL_HELP = "Change any choice of this Transformer, on two sides to compare."
+NO_SWITCHES = "This model has no switches here, for the own Transformer cannot hold it:"
+GROUP_LABEL = "Group of switches"
+SIDES_READ = "A: this page's model. B: beside it. Bold: changed."
+
 
 class Switch(NamedTuple):
     """The words of a switch: its name, and in a line what it does."""
@@ -137,6 +142,11 @@ def changes(switches: Mapping[str, Any], *, seed: int = 0, most: int | None = No
     return ", ".join(named)
 
 
+def under(model: str, switches: Mapping[str, Any]) -> str:
+    """Name a model under changed switches: "mini-BERT with scale none"."""
+    return f"{model} with {changes(switches, most=3)}"
+
+
 def weights(*, trained: bool, redrawn: float | None) -> str:
     """Say what the weights of a model are: "untrained", "trained, 15.7 % redrawn", or "trained"."""
     if not trained:
@@ -166,6 +176,36 @@ def variant(switches: Mapping[str, Any], *, seed: int, trained: bool, redrawn: f
         f"{changed} Trained, {share(redrawn)} redrawn: so much of the weights is random, from seed {seed}, and has "
         "learned nothing."
     )
+
+
+def reset_help(*, side: str) -> str:
+    """Say what Reset does to a side."""
+    return f"{side} as the model is"
+
+
+def seed_of(*, side: str) -> str:
+    """Name the seed of a side."""
+    return f"Seed of {side}"
+
+
+def stays(*, side: str) -> str:
+    """Say that a side is not changed."""
+    return f"Side {side} stays as it was"
+
+
+def not_switched(*, fixed: str) -> str:
+    """Say what the page does not switch."""
+    return f"Not to be switched here: {fixed}."
+
+
+def changed_name(*, name: str, usual: str) -> str:
+    """Write the name of a changed switch, with its usual value."""
+    return f"**{name}** (was {usual})"
+
+
+def named_switch(*, name: str, does: str) -> str:
+    """Write the name of a switch and what it does."""
+    return f"{name}  \n:gray[:small[{does}]]"
 
 
 def _inside(name: str) -> str:

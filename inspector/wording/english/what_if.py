@@ -5,14 +5,66 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from inspector.plots.theme import number
-from inspector.readings.what_if import Guessed, MovedHead, Predicted, Turned
-from inspector.wording import token
-from inspector.wording.english.phrases import named, ordinal, percent
+from inspector.interventions.effects import Guessed, MovedHead, Predicted, Turned
+from inspector.text import number, token
+from inspector.wording.english.phrases import count_of, named, ordinal, percent
 from models.formatting import layer_name
 
 if TYPE_CHECKING:  # dropped heads come with torch
     from models.attention.dropping import Head
+
+HIDE_HELP = "The weights of a row then sum to what is left."
+ROOT_HELP = "Makes small weights visible; the numbers stay the same."
+HEADS_MOVED = "**Which heads moved**"
+IN_NUMBERS = "The heads that moved most, in numbers"
+DIVERGENCE_HEAD = "divergence, nats"
+MOVED_HEAD = "weight moved, share"
+CALL_HEAD = "attention of the layer"
+STATES_TURNED = "**How far each hidden state turned**"
+DROPPED_HEAD = (
+    r"A dropped head says nothing: its output $A V$, before $W_O$, is set to zero, $\xi_h = 0$ in "
+    r"$\mathrm{MHAtt}(x) = \sum_h \xi_h \, \mathrm{Att}_h(x)$ (Michel et al. 2019, 2.3). Its own map is still "
+    "computed; what comes after it changes."
+)
+DROP_GRID = "Rows are layers, columns heads. A click drops a head, another lets it speak again."
+ONLY_OPEN = "Only the head that is open on the Attention page"
+WHOLE_HELP = "Mask all pieces of a word: one gives away others."
+SEVERAL_HELP = "A click adds to those hidden."
+WHICH_HIDDEN = "Which token is hidden"
+GUESSED_AGAIN = (
+    "The token is hidden behind the model's mask token and the text is read again. A masked language model guesses "
+    "what stood there from the words on both sides, as it was trained to (Devlin et al. 2019, 3.1)."
+)
+ALL_GUESSES = "All guesses, in numbers"
+INDEPENDENT = "Several at once are guessed independently: the model does not know what it guessed in another gap."
+MASK_THERE = "The text has the mask token there itself: no true token is known, and after is as before."
+WHICH_REPLACED = "Which word is replaced"
+ANOTHER_WORD = "Another word"
+READ_AGAIN = (
+    "The text is read again with the other word. Its pieces, however many, are one block, and all other tokens are "
+    "matched one to one. A target that the model wrote or was given stays."
+)
+WHICH_GUESSED = "Which token is hidden, before and after, and guessed"
+SAME_TARGET = "Both are read with the same target, so that the two predictions are of the same tokens."
+SAME_WORD = "The word is the same, so nothing changes."
+PREDICTED = "**What the model predicts**"
+EVERY_POSITION = "The prediction at every position, in numbers"
+POSITIONS_READ = (
+    "First chosen is the position whose prediction changed most. "
+    "before and after: $-\\log_2 p$ of the true token, in bits; divergence "
+    r"$\mathrm{KL}(p \,\|\, p') = \sum p \log_2 (p / p')$, in bits."
+)
+WHICH_PREDICTED = "Which token is predicted; the small number is the position before it"
+TEXT_ENDS = "The text ends here: the token asked about is the one that was likeliest before."
+DIVERGENCE_ABOUT = "KL(p || p') = Σ p log2(p / p') over the whole vocabulary; 0 for the same prediction"
+RANK_ABOUT = "Its place among the tokens of the vocabulary by probability; 1 is the model's first guess"
+MASKED_ABOUT = "The true token's probability when it is masked"
+SURPRISE_ABOUT = "-log2 of that probability: 1 bit is a coin's toss"
+ALONE = "Each head alone"
+MOVES = "How far the output moves"
+SURPRISES = "How much more the true tokens surprise"
+ALONE_GRID = "Rows are layers, columns heads. A click drops a head above; crossed out are those that are dropped."
+ALONE_IN_NUMBERS = "Each head alone, in numbers"
 
 
 def hidden(tokens: Sequence[str]) -> str:
@@ -80,6 +132,179 @@ def most_moved(moved: MovedHead, *, several: bool) -> str:
     """Say which head moved most, as a whole sentence."""
     said = _changes(moved, several=several)
     return f"{said[0].upper()}{said[1:]}."
+
+
+def too_long(*, keys: int, most: int) -> str:
+    """Say that a text has too many keys for whole maps."""
+    return (
+        f"The text has {keys:,} keys, and maps before and after are compared whole, up to "
+        f"{most}. Choose a shorter text to see them."
+    )
+
+
+def heads_read(*, largest: float) -> str:
+    """Say how the grid of moved heads is read."""
+    return (
+        f"Rows are layers, columns heads: |after − before| of each cell, from 0 to {number(largest)}, on a "
+        "square-root scale. Click a head to see its maps; the one that moved most is open first."
+    )
+
+
+def maps_read(*, largest: float, top: float, alone: bool) -> str:
+    """Say how the three maps are read; alone: no row is pinned."""
+    return (
+        rf"$A' - A$, weight after minus before, no unit, at most {number(largest)}: indigo where the head "
+        f"looks more now, amber where less. Before and after share one scale, from 0 to {number(top)}. "
+        f"Row = query, column = key{'.' if alone else '; the row of the changed token is pinned.'}"
+    )
+
+
+def which_heads(*, about: bool) -> str:
+    """Say which heads the table lists; about: it is about the changed token."""
+    return "whose row of the changed token differs most (of several: the mean)" if about else "that differ most"
+
+
+def listed_heads(*, which: str) -> str:
+    """Say which heads the table lists, and by what."""
+    return f"The heads {which}, by Jensen-Shannon divergence (Lin 1991)."
+
+
+def states_read(*, mean: float) -> str:
+    """Say how the turns of the hidden states are read."""
+    return (
+        r"$1 - \cos(h_i, h'_i)$ of each token's last hidden state, $h_i$ before and $h'_i$ after: 0 where both point "
+        f"the same way, 1 at a right angle. No unit; the mean is {number(mean)}."
+    )
+
+
+def divergence_about(*, over: str) -> str:
+    """Say what the divergence measures; over: the rows."""
+    return f"Jensen-Shannon divergence of {over}, before and after (Lin 1991); 0 to ln 2 = 0.693"
+
+
+def moved_about(*, over: str) -> str:
+    """Say what the moved weight measures; over: the rows."""
+    return f"The share of the weight that lies on other keys now, 1/2 Σ |A' − A| of {over}"
+
+
+def writes_on(*, model: str) -> str:
+    """Say what hiding means to a model that fills no gaps."""
+    return (
+        f"{model} writes from left to right and fills no gaps. What a token hidden "
+        "behind its mask token does to what it predicts is seen here; whether it ever met that token in training, its "
+        "files do not say."
+    )
+
+
+def first_drawn(*, shown: int, of: int) -> str:
+    """Say how many gaps are drawn."""
+    return f"The first {shown} of {of} are drawn; all are in the table below."
+
+
+def guesses_read(*, vocabulary: int, position: int, together: float) -> str:
+    """Say how the guesses for one position are read."""
+    return (
+        rf"$p = \mathrm{{softmax}}(z)$ over the {vocabulary:,} tokens of the vocabulary, $z$ the logits of the "
+        f"last hidden state; no unit. At position {position} the five likeliest have "
+        f"{number(together)} of the probability together. "
+        "The text's own token is solid and named *true*."
+    )
+
+
+def no_tokens(*, model: str) -> str:
+    """Say that a model predicts nothing."""
+    return f"{model} predicts no tokens: its maps and hidden states change."
+
+
+def predictions_read(*, vocabulary: int, position: int, whose: str) -> str:
+    """Say how the predictions are read; whose: the sentence on the true token."""
+    return (
+        rf"$p = \mathrm{{softmax}}(z)$ over the {vocabulary:,} tokens of the vocabulary, $z$ the logits "
+        f"of the last hidden state at position {position}; no unit. Drawn are the five likeliest before and the "
+        f"five likeliest after. {whose}"
+    )
+
+
+def true_token(*, fills_masks: bool) -> str:
+    """Say which token is named true."""
+    return f"The token that {'stands' if fills_masks else 'comes next'} there is named *true*."
+
+
+def rank_about(*, whose: str, vocabulary: int) -> str:
+    """Say what the two ranks are."""
+    return f"Rank of the {whose} among {vocabulary:,} tokens, before and after; 1 is the model's first guess"
+
+
+def probability_about(*, whose: str) -> str:
+    """Say what the two probabilities are."""
+    return f"Probability of the {whose}, before and after"
+
+
+def surprise_about(*, whose: str) -> str:
+    """Say what the surprise measures."""
+    return f"log2(p / p') of the {whose}; below 0 it surprises less"
+
+
+def seen_about(*, rank: int) -> str:
+    """Say what the probability of a token that is seen is."""
+    return f"The true token's probability when it is not masked; rank {rank:,}"
+
+
+def alone_about(*, heads: int) -> str:
+    """Say what is measured of each head."""
+    return (
+        f"Which heads does this text need? Each of {count_of(heads, 'head')} is dropped alone, the model "
+        "run again, and the output compared with that of all heads (Michel et al. 2019, 3.2)."
+    )
+
+
+def too_many_heads(*, most: int) -> str:
+    """Say that a model has too many heads to run without each."""
+    return (
+        f"That is a run of the model for each head, and this page makes up to {most}. From Python there is no "
+        "limit: inspector.importance.measure(loaded, text)."
+    )
+
+
+def drop_each(*, heads: int, begun: bool) -> str:
+    """Name the button that begins or goes on."""
+    return "Go on" if begun else f"Drop each of {count_of(heads, 'head')} alone"
+
+
+def of_heads(*, done: int, of: int) -> str:
+    """Say how many heads are done."""
+    return f"{done} of {count_of(of, 'head')}"
+
+
+def moved_read(*, most: str) -> str:
+    """Say how the moves are read."""
+    return (
+        r"$1 - \cos(h, h')$ of the last hidden states, mean over the tokens, "
+        f"from 0 to {most}; no unit."
+    )
+
+
+def surprise_read(*, most: str) -> str:
+    """Say how the surprise is read."""
+    return (
+        r"$\log_2 (p / p')$ of the true tokens, mean over them, in bits, from "
+        f"−{most} (amber: better without the head) to +{most} (indigo: the text needs it)."
+    )
+
+
+def measured_so_far(*, done: int, of: int) -> str:
+    """Say how many heads were measured."""
+    return f"Measured: {done} of {count_of(of, 'head')}; the others are blank."
+
+
+def read_before(*, second: str | None, text: str, alone: bool) -> str:
+    """Name the text before the swap, with its pair."""
+    return f"Before: {text}" + ("" if alone else f" / {second}")
+
+
+def read_after(*, text: str, pair: str | None) -> str:
+    """Name the text after the swap, with its pair."""
+    return f"After: {text}" + ("" if pair is None else f" / {pair}")
 
 
 def _word(piece: str) -> str:

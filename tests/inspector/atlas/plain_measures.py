@@ -47,17 +47,15 @@ class Maps:
     def norm_weighted(self) -> Array:
         """N[i, j] = A[i, j] ||f(x_j)|| / sum_k A[i, k] ||f(x_k)|| (Kobayashi et al. 2020), [H, Q, T].
 
-        A query whose keys move nothing has no row. Means are over the queries that have one, so that of the others is 0
-        and each row counts Q / (such queries) times; NaN where there are none.
+        A query whose keys move nothing has no row: NaN.
         """
         heads, queries, _ = self.shape
         shares = np.full(self.shape, np.nan)
         for head in range(heads):
-            moved = [self.weights[head, query] * self.lengths[head] for query in range(queries)]
-            rows = sum(row.sum() > 0 for row in moved)
-            for query, row in enumerate(moved):
-                if rows > 0:
-                    shares[head, query] = row / row.sum() * queries / rows if row.sum() > 0 else 0.0
+            for query in range(queries):
+                moved = self.weights[head, query] * self.lengths[head]
+                if moved.sum() > 0:
+                    shares[head, query] = moved / moved.sum()
         return shares
 
     def nothing(self) -> Array:
@@ -130,16 +128,8 @@ def distance(maps: Maps) -> Array:
 
 
 def offset(maps: Maps, by: int, *, normed: bool = False) -> Array:
-    """sum_i A[i, i + by] / n."""
-    heads, queries, keys = maps.shape
-    if not maps.one_text:
-        return maps.nothing()
-    weights = maps.norm_weighted if normed else maps.weights
-    total = np.zeros(heads)
-    for query in range(queries):
-        if 0 <= query + by < keys:
-            total += weights[:, query, query + by]
-    return total / queries
+    """A[i, i + by], the mean over the queries i that see such a key; NaN where none does."""
+    return on_targets(maps, lambda query, key: key == query + by, normed=normed)
 
 
 def sink(maps: Maps) -> Array:
@@ -152,18 +142,19 @@ def sink(maps: Maps) -> Array:
 
 
 def part(maps: Maps, number: int) -> Array:
-    """Weight on the keys of a quarter of the text, 1 to 4."""
-    heads, _, keys = maps.shape
-    total = np.zeros(heads)
-    for key in range(keys):
-        if 1 + (4 * key) // keys == number:
-            total += column(maps.weights, key)
-    return total
+    """Weight on the keys of a quarter of the text, 1 to 4; NaN where the text is too short to have it."""
+    _, _, keys = maps.shape
+    return on_keys(maps, [1 + (4 * key) // keys == number for key in range(keys)])
 
 
 def column(weights: Array, key: int) -> Array:
-    """mean_i A[i, key], [H]."""
-    return weights[:, :, key].mean(axis=1)
+    """mean_i A[i, key], [H]; the mean over the queries that have a row, NaN where none has."""
+    return np.array([mean_of_known(head[:, key]) for head in weights])
+
+
+def mean_of_known(numbers: Array) -> float:
+    known = [float(number) for number in numbers if not np.isnan(number)]
+    return sum(known) / len(known) if known else np.nan
 
 
 # --- what the keys are -------------------------------------------------------------------------------------------
@@ -263,19 +254,21 @@ def same_token(tokens: Encoding, one: int, other: int) -> bool:
     return tokens.words[one] is not None and known and tokens.tokens[one] == tokens.tokens[other]
 
 
-def on_targets(maps: Maps, is_target: Callable[[int, int], bool]) -> Array:
+def on_targets(maps: Maps, is_target: Callable[[int, int], bool], *, normed: bool = False) -> Array:
     """Weight on each query's targets, the mean over the queries that see a target; NaN where none does."""
-    heads, queries, keys = maps.shape
+    _, queries, keys = maps.shape
     if not maps.one_text:
         return maps.nothing()
-    total, counted = np.zeros(heads), 0
+    weights = maps.norm_weighted if normed else maps.weights
+    of_queries = []
     for query in range(queries):
         seen = query + 1 if maps.causal else keys
         targets = [key for key in range(seen) if is_target(query, key)]
-        counted += len(targets) > 0
-        for key in targets:
-            total += maps.weights[:, query, key]
-    return total / counted if counted else maps.nothing()
+        if targets:
+            of_queries.append(sum(weights[:, query, key] for key in targets))
+    if not of_queries:
+        return maps.nothing()
+    return np.array([mean_of_known(of_head) for of_head in np.stack(of_queries, axis=1)])
 
 
 Measure = Callable[[Maps], Array]

@@ -230,3 +230,72 @@ def test_what_is_no_text_is_refused() -> None:
         next(read(["a" * 100_001]))
     with pytest.raises(ValueError, match="the column target holds targets"):
         next(read(["One."], column="target"))
+
+
+BUDGET = corpus.Budget(texts=50, characters=10_000)
+
+
+def refused_within(path: Path, match: str) -> None:
+    """Hold that a file is refused within the budget, and that it took no memory that its reader could choose."""
+    tracemalloc.start()
+    before = pa.total_allocated_bytes()
+    with pytest.raises(ValueError, match=match):
+        list(read(path, budget=BUDGET))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 5_000_000
+    assert pa.total_allocated_bytes() - before < 5_000_000
+
+
+def test_a_table_that_unpacks_to_gigabytes_stops_at_the_budget(tmp_path) -> None:
+    """One value of nearly the longest text, 5,000 times: some hundred bytes, and 2 GB as strings."""
+    longest = pa.array(["\U0001f600" * (MOST_CHARACTERS - 10)])
+    again = pa.DictionaryArray.from_arrays(pa.array([0] * 5000, pa.int32()), longest)
+    for name, columns in (("a", {"text": again}), ("b", {"text": again, "target": again})):
+        path = table(tmp_path / f"{name}.parquet", columns, compression="zstd")
+        assert path.stat().st_size < 1500
+        refused_within(path, "more than 10,000 characters, the most that are read here; cut it, or use the command")
+
+
+def test_a_column_is_refused_by_its_size_before_it_is_unpacked(tmp_path) -> None:
+    different = [f"{number:06d}" * 1000 for number in range(400)]
+    path = table(tmp_path / "a.parquet", {"text": different}, compression="zstd", use_dictionary=False)
+    refused_within(path, r"column text unpacks to 2,4\d\d,\d\d\d bytes, at most 1,088,576; cut it, or use the command")
+
+
+@pytest.mark.parametrize("kind", [pa.list_(pa.string()), pa.struct([(f"field {n}", pa.string()) for n in range(99)])])
+def test_a_nested_column_is_refused_in_a_short_sentence(tmp_path, kind) -> None:
+    path = table(tmp_path / "a.parquet", {"text": pa.array([None], kind)})
+    with pytest.raises(ValueError, match="write strings") as refusal:
+        list(read(path, budget=BUDGET))
+    assert len(str(refusal.value)) < 200 + len(str(path))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "match"),
+    [
+        ("a.txt", "A line of words.\n" * 60, "more than 50 texts"),
+        ("a.txt", "x" * 10_001, "more than 10,000 characters"),
+        ("a.txt", "\n" * 20_000, "more than 10,000 characters"),
+        ("a.tsv", "A text.\t" + "y" * 10_000, "more than 10,000 characters"),
+        ("a.jsonl", '{"text": "A text."}\n' * 60, "more than 50 texts"),
+        ("a.jsonl", '{"text": null}\n' * 20_000, "more than 10,000 characters"),
+        ("a.conllu", "1\tword\t_\t_\t_\t_\t0\troot\t_\t_\n\n" * 60, "more than 50 texts"),
+        ("a.parquet", None, "more than 10,000 characters"),
+    ],
+)
+def test_every_kind_of_file_stops_at_the_budget(tmp_path, name, content, match) -> None:
+    path = tmp_path / name
+    if content is None:  # rows of nothing
+        table(path, {"text": pa.array([None] * 100_000, pa.string())})
+    else:
+        written(path, content)
+    refused_within(path, match)
+
+
+def test_what_fits_the_budget_is_read_to_its_end(tmp_path) -> None:
+    path = written(tmp_path / "a.txt", ("x" * 199 + "\n") * 50)
+    assert len(list(read(path, budget=BUDGET))) == 50
+    endless = (f"Text {number}." for number in range(10**12))
+    with pytest.raises(ValueError, match="more than 50 texts"):
+        list(read(endless, budget=BUDGET))

@@ -13,10 +13,11 @@ import pytest
 
 import models
 from inspector import atlas, heads, probe
-from inspector.atlas import library, manifest
+from inspector.atlas import Text, library, manifest, planning
 from inspector.atlas.merging import ABOUT, MERGED
-from inspector.atlas.standing import SAID, most_unusual
+from inspector.atlas.reading.standing import SAID, most_unusual
 from inspector.wording.english import atlas as said
+from tests.closeness import assert_close
 
 
 @pytest.fixture
@@ -116,4 +117,96 @@ def test_numbers_of_a_shipped_atlas_are_measured_again(shipped: Callable[[str], 
             for row in rows.itertuples():
                 measured = heads.measure(probe.record(shipped(id), found.texts[row.text].text))
                 own = measured[(measured["layer"] == site["layer"]) & (measured["head"] == site["head"])]
-                assert own["previous"].item() == pytest.approx(row.value, abs=1e-5)
+                assert_close(own["previous"].item(), row.value, relative=1e-5, scale=1)
+
+
+KEY, OTHER = "key-" + "a" * 22, "key-" + "b" * 22
+
+
+def test_an_atlas_under_a_key_is_found_with_the_key_alone(
+    kept: Path, minilm: models.LoadedModel, small: atlas.Atlas
+) -> None:
+    put(small, kept / KEY / MERGED, corpus="private")
+    put(small, kept / "of the host" / MERGED)
+    assert [library.id_of(one) for one in library.of(minilm, keys=()).atlases] == ["of the host"]
+    assert [library.id_of(one) for one in library.of(minilm, keys=[OTHER]).atlases] == ["of the host"]
+    assert [library.id_of(one) for one in library.of(minilm, keys=[KEY]).atlases] == [KEY, "of the host"]
+    assert [library.id_of(one) for one in library.of(minilm).atlases] == [KEY, "of the host"]
+    assert library.folders(kept, keys=[OTHER]) == []
+    assert [own.id for own in library.folders(kept, keys=[KEY])] == [KEY]
+    assert [own.id for own in library.folders(kept)] == [KEY, "of the host"]
+    assert [library.any_of("minilm", keys=keys) for keys in ((), [KEY], None)] == [True, True, True]
+    library.remove(kept, "of the host")
+    assert [library.any_of("minilm", keys=keys) for keys in ((), [KEY], None)] == [False, True, True]
+
+
+def test_what_a_removal_left_is_listed_counted_once_and_removed(
+    kept: Path, minilm: models.LoadedModel, small: atlas.Atlas
+) -> None:
+    part = kept / "mine" / "blocks" / "000003"
+    part.mkdir(parents=True)
+    (part / "texts.parquet").write_bytes(bytes(1000))
+    (kept / "letters").mkdir()
+    (kept / "letters" / "to a friend.txt").write_text("not an atlas's")
+    put(small, kept / "whole" / MERGED)
+    size = sum(path.stat().st_size for path in (kept / "whole").rglob("*") if path.is_file())
+    assert [(own.name, own.atlas is None) for own in library.folders(kept)] == [("mine", True), ("whole", False)]
+    assert library.nbytes(kept, without=kept / "whole") == 1000
+    assert library.nbytes(kept, without=kept / "new") == 1000 + size
+    library.remove(kept, "mine")
+    library.remove(kept, "letters")
+    library.remove(kept, "..")
+    assert sorted(path.name for path in kept.iterdir()) == ["letters", "whole"]
+    assert "not built to its end" in said.kept("mine", None)
+
+
+def test_a_name_that_is_taken_gets_a_number_and_a_build_goes_on_in_its_folder(
+    kept: Path, minilm: models.LoadedModel
+) -> None:
+    first, second = [Text("The cat sat.")], [Text("A dog ran.")]
+    assert library.place(kept, minilm, first, name="my texts") == ("my texts", kept / "my texts")
+    atlas.build(minilm, first, out=kept / "my texts", name="my texts")
+    assert library.place(kept, minilm, first, name="my texts") == ("my texts", kept / "my texts")
+    title, folder = library.place(kept, minilm, second, name="my texts")
+    assert (title, folder) == ("my texts 2", kept / "my texts 2")
+    planning.plan(minilm, second, folder=folder, corpus=title)  # begun, and stopped at once
+    assert library.place(kept, minilm, second, name="my texts") == (title, folder)
+    assert library.place(kept, minilm, [Text("Rain.")], name="my texts")[0] == "my texts 3"
+
+
+def test_under_keys_names_are_told_apart_among_the_reader_s_own(kept: Path, minilm: models.LoadedModel) -> None:
+    first, second = [Text("The cat sat.")], [Text("A dog ran.")]
+    title, folder = library.place(kept, minilm, first, name="my texts", keys=())
+    assert title == "my texts"
+    assert library.is_key(folder.name)
+    planning.plan(minilm, first, folder=folder, corpus=title)
+    keys = [folder.name]
+    assert library.place(kept, minilm, first, name="my texts", keys=keys) == (title, folder)
+    assert library.place(kept, minilm, second, name="my texts", keys=keys)[0] == "my texts 2"
+    stranger, other = library.place(kept, minilm, first, name="my texts", keys=())
+    assert stranger == "my texts"
+    assert other not in (folder, kept / "my texts")
+
+
+def test_a_removal_renames_first_so_that_a_build_finds_nothing(kept: Path, minilm: models.LoadedModel) -> None:
+    texts = [f"Sentence {number} of a few." for number in range(12)]
+    out = kept / "mine"
+
+    def remove_after_one_block(done: int, total: int) -> None:
+        if done:
+            library.remove(kept, "mine")
+
+    with pytest.raises(ValueError, match=r"manifest|missing"):
+        atlas.build(minilm, texts, out=out, name="mine", block_texts=4, on_progress=remove_after_one_block)
+    assert not library.is_begun(out)
+    library.remove(kept, "mine")  # what was measured since
+    assert list(kept.iterdir()) == []
+
+
+def test_an_error_names_no_path_of_this_machine(kept: Path, minilm: models.LoadedModel, small: atlas.Atlas) -> None:
+    put(small, kept / "mine" / MERGED)
+    (kept / "mine" / MERGED / ABOUT).write_text("{", encoding="utf-8")
+    (problem,) = library.of(minilm).problems
+    assert str(kept) not in problem
+    assert "mine" in problem
+    assert KEY not in library.without_path(ValueError(f"{kept / KEY} is damaged"), kept / KEY)

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from inspector import atlas
-from inspector.atlas.likeness import AT_RANDOM, like, standardised
 from inspector.atlas.measures import MEASURES
+from inspector.atlas.reading.likeness import AT_RANDOM, like, standardised
+from tests.closeness import assert_close
 
 
 def plain(pool: np.ndarray, a: int, b: int) -> float:
@@ -35,7 +36,7 @@ def test_distances_are_those_of_plain_numpy() -> None:
     assert len(found) == 8
     for row in found.itertuples():
         other = row.place + (5 if row.model else 0)
-        assert row.distance == pytest.approx(plain(pool, 8, other), abs=1e-12)
+        assert_close(row.distance, plain(pool, 8, other), relative=1e-12)
     assert found["distance"].is_monotonic_increasing
     assert found.set_index(["model", "place"])["measures"].to_dict()[0, 2] == len(MEASURES) - 4
 
@@ -69,7 +70,7 @@ def test_two_heads_at_random_are_the_root_of_2_apart() -> None:
     own = means(40, seed=6)
     squares = [like([own], model=0, place=place)["distance"] ** 2 for place in range(40)]
     # Over all ordered pairs with the head itself, whose distance is 0.
-    assert np.sqrt(np.sum(squares) / 40**2) == pytest.approx(AT_RANDOM, abs=1e-12)
+    assert_close(np.sqrt(np.sum(squares) / 40**2), AT_RANDOM, relative=1e-12)
 
 
 def test_heads_and_measures_that_are_not_there_are_refused() -> None:

@@ -17,6 +17,7 @@ from inspector.atlas.statistics import EXAMPLES, PAIRS, WITH_EXAMPLES
 from inspector.probe.inputs import tokenize_inputs
 from models import LoadedModel
 from models.tokenizers import Encoding
+from tests.closeness import assert_close
 from tests.inspector.atlas import eager
 from tests.inspector.atlas.test_measures_parity import TOLERANCE, Numbers, corpus, per_text
 
@@ -67,7 +68,7 @@ def test_counts_means_and_spreads(built: Built) -> None:
             continue
         found = [array[place, head] for array in (own.mean, own.deviation, own.smallest, own.largest)]
         expected = [known.mean(), known.std(), known.min(), known.max()]
-        assert found == pytest.approx(expected, rel=1e-9, abs=1e-7)
+        assert_close(found, expected, relative=1e-7)
 
 
 def test_histograms(built: Built) -> None:
@@ -88,7 +89,7 @@ def test_correlation_with_the_length(built: Built) -> None:
             assert known.sum() < 3 or numbers[known].std() <= 2e-6 * max(abs(numbers[known].mean()), 1), name
             continue
         compared += 1
-        assert found == pytest.approx(np.corrcoef(lengths[known], numbers[known])[0, 1], abs=1e-6), name
+        assert_close(found, np.corrcoef(lengths[known], numbers[known])[0, 1], relative=1e-6, scale=1)
     assert compared > 0.8 * np.isfinite(built.atlas.statistics.mean).sum()
 
 
@@ -115,13 +116,13 @@ def test_pairs_are_the_strongest_weights_between_two_words_of_a_text(built: Buil
         found = built.atlas.pairs(head)
         weights = {text: of_text[head][0] for text, of_text in enumerate(strongest) if of_text[head][1]}
         expected = sorted(weights.values(), reverse=True)[:PAIRS]
-        assert found["weight"].tolist() == pytest.approx(expected, abs=TOLERANCE)
+        assert_close(found["weight"].tolist(), expected, relative=TOLERANCE)
         assert found["text"].is_unique
         assert found["weight"].is_monotonic_decreasing
         for row in found.itertuples():
-            assert row.weight == pytest.approx(weights[row.text], abs=TOLERANCE)
+            assert_close(row.weight, weights[row.text], relative=TOLERANCE)
             best, places = strongest[row.text][head]
-            assert places[row.query, row.key] == pytest.approx(best, abs=TOLERANCE)
+            assert_close(places[row.query, row.key], best, relative=TOLERANCE)
         equal = zip(found.itertuples(), found[1:].itertuples(), strict=False)
         assert all(one.text < other.text for one, other in equal if one.weight == other.weight)
 

@@ -15,6 +15,7 @@ from inspector.atlas import block
 from inspector.atlas.measures import NAMES
 from inspector.atlas.merging import ABOUT
 from inspector.atlas.statistics import STATISTICS
+from tests.closeness import assert_close
 
 
 def numbers(made: atlas.Atlas) -> dict[str, np.ndarray]:
@@ -45,7 +46,7 @@ def test_below_is_not_a_number_where_no_text_has_the_measure(small: atlas.Atlas)
 def test_means_are_those_of_the_texts(small: atlas.Atlas) -> None:
     every, table = numbers(small), small.table()
     for name in ("entropy", "previous", "offset_-5", "part_2", "norm_sep"):
-        np.testing.assert_allclose(table[name], np.nanmean(every[name].astype(np.float64), axis=0), atol=1e-12)
+        assert_close(table[name], np.nanmean(every[name].astype(np.float64), axis=0), relative=1e-12)
 
 
 def test_a_merged_folder_alone_is_an_atlas(small: atlas.Atlas, tmp_path: Path) -> None:

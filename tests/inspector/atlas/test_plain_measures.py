@@ -49,16 +49,16 @@ def test_uniform() -> None:
     found = of_one_head(np.full((n, n), 1 / n))
     expected = {
         **{"entropy": math.log(n), "relative_entropy": 1.0, "information": 0.0, "confidence": 1 / n, "sink": 1 / n},
-        **{"distance": (n * n - 1) / (3 * n), "self": 1 / n, "previous": (n - 1) / n**2, "next": (n - 1) / n**2},
-        **{"offset_-2": (n - 2) / n**2, "offset_+8": 1 / n**2, "offset_+9": 0.0, "offset_-16": 0.0},
+        **{"distance": (n * n - 1) / (3 * n), "self": 1 / n, "previous": 1 / n, "next": 1 / n},
+        **{"offset_-2": 1 / n, "offset_+8": 1 / n, "offset_+9": math.nan, "offset_-16": math.nan},
         **{"first": 1 / n, "cls": 1 / n, "sep": 1 / n, "punctuation": 1 / n},
         **{"part_1": 3 / n, "part_2": 2 / n, "part_3": 2 / n, "part_4": 2 / n},
         **{"to_special": 2 / n, "to_unknown": 1 / n, "to_number": 1 / n, "to_rest": 1 / n, "to_start": 3 / n},
         **{"induction": 1 / n, "duplicate": 1 / n, "word": 1 / n},
         **{"norm_first": 1 / 45, "norm_cls": 1 / 45, "norm_sep": 9 / 45, "norm_punctuation": 7 / 45},
-        **{"norm_self": 45 / 45 / n, "norm_previous": 36 / 45 / n, "norm_next": 44 / 45 / n},
+        **{"norm_self": 45 / 45 / n, "norm_previous": 36 / 45 / (n - 1), "norm_next": 44 / 45 / (n - 1)},
     }
-    assert {name: found[name] for name in expected} == pytest.approx(expected)
+    assert {name: found[name] for name in expected} == pytest.approx(expected, nan_ok=True)
 
 
 def test_identity() -> None:
@@ -78,8 +78,8 @@ def test_one_offset(by: int) -> None:
     found = of_one_head(weights)
     names = {-1: "previous", 0: "self", 1: "next", **{offset: f"offset_{offset:+d}" for offset in OFFSETS}}
     for offset, name in names.items():
-        expected = (n - abs(by)) / n if offset == by else abs(by) / n if offset == 0 else 0.0
-        assert found[name] == pytest.approx(expected)
+        expected = 1.0 if offset == by else abs(by) / n if offset == 0 else 0.0 if abs(offset) < n else math.nan
+        assert found[name] == pytest.approx(expected, nan_ok=True)
     assert found["distance"] == pytest.approx(abs(by) * (n - abs(by)) / n)
     assert found["duplicate"] == {-4: 0.5, 4: 0.5}.get(by, 0.0)  # the two "a" are four tokens apart
     assert found["word"] == {-1: 0.5, 1: 0.5}.get(by, 0.0)
@@ -93,6 +93,17 @@ def test_a_causal_head_counts_the_queries_that_saw_a_target() -> None:
     assert found["duplicate"] == pytest.approx(1 / 6)  # the second "a" alone, one of whose six keys is the first
     assert found["induction"] == pytest.approx(1 / 6)  # and another one is behind it
     assert found["word"] == pytest.approx(1 / 4)  # "##c" alone
+    assert found["previous"] == pytest.approx(sum(1 / (query + 1) for query in range(1, n)) / (n - 1))
+    assert all(math.isnan(found[name]) for name in ("next", "norm_next", "offset_+2"))
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_a_short_text_has_no_such_key(n: int) -> None:
+    maps = np.full((1, n, n), 1 / n)
+    found = measured(Maps(maps, np.ones((1, n)), encoding(TOKENS[:n], WORDS[:n]), one_text=True, causal=False))
+    empty = {f"part_{number}" for number in (1, 2, 3, 4)} - {f"part_{1 + 4 * key // n}" for key in range(n)}
+    assert all(math.isnan(found[name][0]) for name in empty)
+    assert all(math.isnan(found[name][0]) == (n == 1) for name in ("previous", "next", "norm_previous", "norm_next"))
 
 
 def test_queries_whose_keys_move_nothing_have_no_share() -> None:
@@ -100,8 +111,11 @@ def test_queries_whose_keys_move_nothing_have_no_share() -> None:
     found = of_one_head(np.eye(len(TOKENS)), lengths=lengths)
     assert (found["norm_self"], found["norm_cls"]) == (pytest.approx(1.0), 0.0)
     assert found["norm_sep"] == pytest.approx(1 / 8)
+    assert found["norm_previous"] == 0.0
     of_nothing = of_one_head(np.eye(len(TOKENS)), lengths=np.zeros(len(TOKENS)))
-    assert all(math.isnan(number) == name.startswith("norm_") for name, number in of_nothing.items())
+    too_far = {f"offset_{offset:+d}" for offset in OFFSETS if abs(offset) >= len(TOKENS)}
+    for name, number in of_nothing.items():
+        assert math.isnan(number) == (name.startswith("norm_") or name in too_far), name
 
 
 def test_classes_of_tokens_share_everything_out() -> None:

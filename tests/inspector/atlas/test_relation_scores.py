@@ -6,6 +6,7 @@ import pytest
 
 from inspector.atlas.relation_scores import best, scores, wilson
 from inspector.atlas.relations import OFFSETS, RelationCounts
+from tests.closeness import assert_close
 
 HEADS = pd.DataFrame(
     [("encoder", 0, 0, 0), ("encoder", 0, 0, 1), ("encoder", 1, 0, 0)], columns=["stream", "layer", "call", "head"]
@@ -34,15 +35,15 @@ def counts() -> RelationCounts:
 )
 def test_intervals_are_those_of_newcombe_1998_table_1(correct, total, low, high) -> None:
     found = wilson(np.array([correct]), np.array([total]))
-    assert np.concatenate(found) == pytest.approx([low, high], abs=5e-5)
+    assert_close(np.concatenate(found), [low, high], relative=5e-5, scale=1)  # four digits
 
 
 def test_intervals_stay_within_shares() -> None:
     totals = np.arange(1, 500)
     none, every = wilson(np.zeros_like(totals), totals), wilson(totals, totals)
     assert ((none[0] >= 0) & (every[1] <= 1)).all()
-    assert np.allclose(none[0], 0)
-    assert np.allclose(none[1], 1 - every[0])
+    assert_close(none[0], 0, relative=1e-6)
+    assert_close(none[1], 1 - every[0], relative=1e-6)
 
 
 def test_a_head_and_an_offset_are_chosen_on_one_half_and_scored_on_the_other(counts) -> None:
@@ -66,7 +67,9 @@ def test_heads_that_read_no_text_with_a_tree_have_no_scores(counts) -> None:
     assert set(table["stream"]) == {"encoder"}
     assert len(table) == 2
     whole = scores(counts, HEADS)
-    pd.testing.assert_frame_equal(table, whole[(whole["layer"] == 0) & (whole["head"] == 0)].reset_index(drop=True))
+    pd.testing.assert_frame_equal(
+        table, whole[(whole["layer"] == 0) & (whole["head"] == 0)].reset_index(drop=True), check_exact=True
+    )
     assert len(scores(counts, HEADS.assign(stream="decoder"))) == len(whole)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from inspector.atlas import search
 from inspector.atlas.measures import NAMES
+from inspector.atlas.reading import search
 
 RELATIONS = ("nsubj", "nsubj:pass", "obj", "det", "amod", "case", "nmod:poss", "aux:pass", "compound:prt", "conj", "cc")
 KEYS = [*NAMES, *(f"{relation} {way}" for relation in RELATIONS for way in ("governor", "dependent"))]

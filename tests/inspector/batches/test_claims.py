@@ -23,6 +23,7 @@ from inspector import batches
 from inspector.batches.leaks import RAISES
 from models import LoadedModel
 from models.transformer.config import TransformerConfig
+from tests.closeness import assert_close
 
 SEEDS = range(5)
 WORDS = (
@@ -73,7 +74,8 @@ def test_67_padding_without_a_mask(drawn: list[LoadedModel], padded: list[batche
     """Unmasked 12 pads of 32 get .365 of the weight and move real tokens by up to .50; x 0 leaks .369; masked: 0."""
     tables = [batches.drift(loaded, list(batch.texts), layout="right", refilled=False).set_index("fill")
               for loaded, batch in zip(drawn, padded, strict=True)]  # fmt: skip
-    assert max(table["drift"][batches.OWN_MASK] for table in tables) < 2e-5
+    moved, states = [table["drift"][batches.OWN_MASK] for table in tables], [batch.states(0) for batch in padded]
+    assert_close(moved, 0, relative=1e-5, scale=states)
     assert max(table["to_padding"][batches.OWN_MASK] for table in tables) == 0
     assert near([table["drift"][batches.UNTOLD] for table in tables], 0.50)
     assert near([table["padding_states"][batches.OWN_MASK] for table in tables], 0.80)
@@ -91,7 +93,7 @@ def test_68_fills_and_dtypes(padded: list[batches.Batch]) -> None:
     assert near([table["leak"]["-10", "float32"] for table in leaks(padded)], 2.7e-5)
     row = batches.nothing_to_see(np.linspace(-1, 1, 12, dtype=np.float32)).set_index("mask")["weight"]
     assert np.isnan(row["filled with -inf"])
-    assert row["filled with -1e9"] == pytest.approx(1 / 12, abs=1e-6)
+    assert_close(row["filled with -1e9"], 1 / 12, relative=1e-6)
     assert row["SDPA, boolean mask"] == 0
 
 
@@ -100,8 +102,8 @@ def test_69_mask_before_the_scale(drawn: list[LoadedModel]) -> None:
     read = [batches.read(loaded, [text(32), text(16)], layout="right") for loaded in drawn]
     after, before = leaks(read), leaks(read, before_scale=True)
     for fill in ("-inf", "-1e9"):
-        assert max(table["change"][fill, "float32"] for table in (*after, *before)) < 1e-6
-    assert max(table["leak"]["-20", "float32"] for table in after) < 1e-8
+        assert_close([table["change"][fill, "float32"] for table in (*after, *before)], 0, relative=1e-6, scale=1)
+    assert_close([table["leak"]["-20", "float32"] for table in after], 0, relative=1e-8, scale=1)
     assert near([table["leak"]["-20", "float32"] for table in before], 0.072)
 
 
@@ -130,8 +132,8 @@ def test_73_packed_texts_equal_separate_ones(drawn: list[LoadedModel]) -> None:
         texts = [text(12), text(7), text(20)]
         alone = batches.read(loaded, texts, layout="alone")
         found = batches.compare(batches.read(loaded, texts, layout="packed"), alone)
-        assert found["weights"].max() <= 1e-6
-        assert found["states"].max() < 2e-5
+        assert_close(found["weights"], 0, relative=1e-6, scale=1)
+        assert_close(found["states"], 0, relative=1e-5, scale=alone.states(0))
         without = batches.compare(batches.read(loaded, texts, layout="packed", masked=False), alone)
         assert without["to_others"].min() > 0.3
         assert without["states"].max() > 0.1

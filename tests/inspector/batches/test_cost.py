@@ -61,3 +61,10 @@ def test_the_clock_times_each_layout_in_turn_and_can_be_stopped() -> None:
 def test_an_encoder_decoder_is_not_timed(shipped: Callable[[str], LoadedModel]) -> None:
     with pytest.raises(ValueError, match="writes a target for each text"):
         batches.measure(shipped("own-encoder-decoder"), ["a dog"])
+
+
+def test_scores_are_held_at_once_for_a_batch_and_text_by_text_alone() -> None:
+    shape = clock.layer_shape(own("encoder").config)
+    found = batches.work(shape, LENGTHS, layers=2).set_index("layout")["score_bytes"]
+    pairs = {"right": 3 * 5**2, "left": 3 * 5**2, "packed": (5 + 2 + 3) ** 2, "alone": 5**2}
+    assert found.to_dict() == {layout: torch.float32.itemsize * shape.heads * count for layout, count in pairs.items()}

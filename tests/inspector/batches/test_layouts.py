@@ -13,6 +13,7 @@ from transformers import AutoModel
 import models
 from inspector import batches
 from models import LoadedModel
+from tests.closeness import assert_close
 from tests.inspector.probe.families import CAPTURED, save
 from tests.models.own_models import own
 
@@ -34,15 +35,15 @@ def test_padded_rows_are_those_of_transformers(tmp_path: Path) -> None:
         positions = (keep.long().cumsum(dim=1) - 1).clamp(min=0)
         hidden = theirs(ids, attention_mask=keep.long(), position_ids=positions).last_hidden_state
         for text, row in enumerate(batch.rows):
-            np.testing.assert_allclose(batch.states(text), hidden[text][keep[text]], rtol=0, atol=2e-5)
+            assert_close(batch.states(text), hidden[text][keep[text]], relative=2e-5)
             assert (row.trace.tokens[0 if layout == "left" else -1] == "[PAD]") == (text > 0)
         found = batches.compare(batch, alone)
-        assert found["states"].max() < 2e-5
-        assert found["weights"].max() < 1e-6
+        assert_close(found["states"], 0, relative=1e-5, scale=alone.states(0))
+        assert_close(found["weights"], 0, relative=1e-6, scale=1)
         assert not found[["to_padding", "to_others"]].to_numpy().any()
     blind = batches.read(loaded, TEXTS, layout="right", masked=False)
     hidden = theirs(torch.tensor([row.trace.encoding.ids for row in blind.rows])).last_hidden_state
-    np.testing.assert_allclose(blind.rows[1].trace.output, hidden[1], rtol=0, atol=2e-5)
+    assert_close(blind.rows[1].trace.output, hidden[1], relative=2e-5)
     assert batches.compare(blind, alone)["to_padding"][1] > 0.1
 
 
@@ -63,11 +64,13 @@ def test_packed_texts_are_blocks_and_equal_separate_ones(shape: str) -> None:
     for head in range(4):
         seen = batch.seen(1, layer=1, head=head)
         np.testing.assert_array_equal(seen.mask, blocks)
-        np.testing.assert_allclose(seen.weights, weights[head], rtol=0, atol=1e-6)
+        assert_close(seen.weights, weights[head], relative=1e-6)
         assert seen.to_others == seen.to_padding == seen.to_masked == 0
-    assert batches.compare(batch, alone)["states"].max() < 1e-5
+    assert_close(batches.compare(batch, alone)["states"], 0, relative=1e-5, scale=alone.states(0))
     running = batches.compare(batches.read(loaded, TEXTS, layout="packed", restart=False), alone)
-    assert running["states"][0] < 1e-5  # the first text begins at position 0 either way
+    assert_close(
+        running["states"][0], 0, relative=1e-5, scale=alone.states(0)
+    )  # the first text begins at position 0 either way
     assert running["states"][1:].min() > 0.1  # sinusoidal positions
     assert batches.compare(batches.read(loaded, TEXTS, layout="packed", masked=False), alone)["to_others"].max() > 0.3
 
@@ -83,7 +86,7 @@ def test_a_source_s_padding_is_hidden_from_the_decoder(shipped: Shipped) -> None
             if stream == "cross":
                 np.testing.assert_array_equal(seen.mask, np.broadcast_to(seen.key_owner == 1, seen.mask.shape))
         if layout == "right":  # padded left the sinusoidal positions of a source are others
-            assert batches.compare(batch, alone)["states"].max() < 2e-5
+            assert_close(batches.compare(batch, alone)["states"], 0, relative=1e-5, scale=alone.states(0))
     with pytest.raises(ValueError, match="packs neither; pad its texts"):
         batches.read(loaded, TEXTS, layout="packed")
 

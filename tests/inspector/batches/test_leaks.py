@@ -12,6 +12,7 @@ import torch
 from inspector import batches
 from inspector.batches.leaks import RAISES
 from models import LoadedModel
+from tests.closeness import assert_close
 from tests.models.own_models import own
 
 TEXTS = ["the cat sat on the mat because it was tired", "a dog"]
@@ -52,16 +53,16 @@ def test_the_leak_is_that_of_numpy_in_float64(shape: str, added: bool, before: b
     for fill in batches.FILLS:
         leak, hidden = expected(batch, fill, before=before, added=added, head=2)
         found = at(table, fill)
-        assert found["leak"] == pytest.approx(leak, rel=1e-4, abs=1e-12)
+        assert_close(found["leak"], leak, relative=1e-4)
         if len(batch.rows[0].owner) == batch.lengths[0] and shape == "encoder":  # text 0 hides nothing
             rows = np.array(batch.lengths) / sum(batch.lengths)
-            assert found["hidden"] == pytest.approx(hidden * rows[1], rel=1e-4, abs=1e-12)
+            assert_close(found["hidden"], hidden * rows[1], relative=1e-4)
         for dtype, slack in (("bfloat16", 0.15), ("float16", 0.02)):
             rounded = at(table, fill, dtype)
             refused = dtype == "float16" and fill == "-1e9" and not added
             assert rounded["problem"] == (RAISES if refused else "")
             if not refused and leak > 1e-6:
-                assert rounded["leak"] == pytest.approx(leak, rel=slack, abs=3e-4)
+                assert_close(rounded["leak"], leak, relative=slack)
 
 
 def test_a_packed_row_leaks_onto_other_texts(minilm: LoadedModel) -> None:
@@ -73,7 +74,7 @@ def test_a_packed_row_leaks_onto_other_texts(minilm: LoadedModel) -> None:
     weights = [unmasked.seen(text, layer=0, head=5).to_others for text in range(2)]
     mean = np.average(weights, weights=batch.lengths)
     running = batches.read(minilm, TEXTS, layout="packed", restart=False)
-    assert at(batches.leaks(running, layer=0, head=5), "no mask")["leak"] == pytest.approx(mean, abs=1e-6)
+    assert_close(at(batches.leaks(running, layer=0, head=5), "no mask")["leak"], mean, relative=1e-6)
 
 
 def test_another_score_leaks_too() -> None:
@@ -106,3 +107,9 @@ def test_a_query_that_may_look_at_nothing() -> None:
     with torch.no_grad():
         rows = torch.full((1, 3), -torch.inf)
     assert torch.softmax(rows, dim=-1).isnan().all()
+
+
+def test_each_way_to_mask_is_told_once() -> None:
+    found = batches.nothing_to_see(np.array([0.5, -1.0], np.float32))
+    filled = [f"filled with {number}" for number in ("-inf", "-1e9", "-1e4", "-20", "-10")]
+    assert found["mask"].tolist() == [*filled, "x 0", "SDPA, boolean mask"]

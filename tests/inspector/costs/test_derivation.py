@@ -8,8 +8,8 @@ import pytest
 from transformers import BertConfig, DeepseekV3Config, LlamaConfig, MixtralConfig, T5Config
 
 from inspector import costs
+from inspector.costs.derivation import Derived, explain
 from inspector.plots import costs as draw
-from inspector.readings import costs as read
 from inspector.wording.english import costs as words
 
 TINY = {"hidden_size": 24, "num_hidden_layers": 3, "num_attention_heads": 4, "vocab_size": 50}
@@ -18,7 +18,7 @@ MIXTRAL = MixtralConfig(**TINY, num_key_value_heads=2, intermediate_size=40, num
 T5 = T5Config(d_model=24, d_kv=8, d_ff=40, num_layers=2, num_heads=4, vocab_size=50)
 
 
-def derived(config: Any, *, amount: str = "flops", closed: bool = True) -> dict[tuple[str, str], read.Derived]:
+def derived(config: Any, *, amount: str = "flops", closed: bool = True) -> dict[tuple[str, str], Derived]:
     """Derive every product of a model at 7 tokens, and 11 of a target."""
     model = costs.count(config)
     lengths = (7, 11) if model.shape == "encoder-decoder" else (7,)
@@ -27,7 +27,7 @@ def derived(config: Any, *, amount: str = "flops", closed: bool = True) -> dict[
     named = table.assign(name=draw.names(table))
     named = named[(named["kind"] == "matmul") & (named[amount] > 0)]
     return {
-        place: read.derivation(rows, config, amount=amount, model=model, closed=closed, lengths=lengths)
+        place: explain(rows, config, amount=amount, model=model, closed=closed, lengths=lengths)
         for place, rows in named.groupby(["stream", "name"], sort=False)
     }
 

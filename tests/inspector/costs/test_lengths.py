@@ -69,3 +69,10 @@ def test_experts_count_as_a_token_chooses_them_and_a_source_adds_its_attention()
     assert (alone.sublayer, across.sublayer) == (90 - 24, (90 - 48) / 2)
     with pytest.raises(ValueError, match="0 tokens"):
         costs.sweep(counted, [0])
+
+
+def test_shares_of_a_length_are_of_its_sum() -> None:
+    table = costs.sweep(costs.count(LlamaConfig(**SIZES)), [7, 50])
+    whole = table.groupby("tokens")["flops"].transform("sum")
+    assert table["share"].tolist() == pytest.approx((table["flops"] / whole).tolist())
+    assert table.groupby("tokens")["share"].sum().tolist() == pytest.approx([1, 1])

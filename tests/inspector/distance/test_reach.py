@@ -19,6 +19,7 @@ import models
 from inspector.distance import reach, residual
 from models import LoadedModel
 from models.transformer.blocks import DecoderBlock, EncoderBlock
+from tests.closeness import assert_close
 from tests.inspector.probe.families import CAPTURED, reference, save
 from tests.inspector.views.page import EXAMPLE
 from tests.models.own_models import own
@@ -119,7 +120,7 @@ def test_gradients_are_those_of_torch_s_transformer(shape: str, placement: str) 
         for stream, entered in states.items():
             expected = torch.autograd.grad(value, entered, retain_graph=True)
             sizes = torch.stack([gradient[0].norm(dim=-1) for gradient in expected]).numpy()
-            np.testing.assert_allclose(found_norms(table, scalar, stream), sizes, rtol=1e-9, atol=1e-14)
+            assert_close(found_norms(table, scalar, stream), sizes, relative=1e-9)
     own_rows = table[table["stream"] == ("encoder" if shape == "encoder" else "decoder")]
     assert (own_rows["distance"] == position - own_rows["position"]).all()
     if shape == "encoder-decoder":
@@ -135,7 +136,7 @@ def test_gradients_of_minilm_are_those_of_transformers_in_float64(minilm: Loaded
     theirs.load_state_dict(minilm.network.state_dict(), strict=False)
     seen = theirs.eval().requires_grad_(True)(torch.tensor([trace.encoding.ids]), output_hidden_states=True)
     expected = norms(seen.last_hidden_state[0, 5].sum(), list(seen.hidden_states[:-1]))
-    np.testing.assert_allclose(found_norms(table, "sum", "encoder"), expected, rtol=1e-9)
+    assert_close(found_norms(table, "sum", "encoder"), expected, relative=1e-9)
     assert not reach.still(table, "sum")
 
 
@@ -158,7 +159,7 @@ def test_gradients_of_a_family_are_those_of_transformers_in_float64(name: str, t
     for stream, entered in states.items():
         gradients = torch.autograd.grad(states["decoder"][-1][0, 1].sum(), entered[:-1], retain_graph=True)
         expected = torch.stack([gradient[0].norm(dim=-1) for gradient in gradients]).numpy()
-        np.testing.assert_allclose(found_norms(table, "sum", stream), expected, rtol=1e-5, atol=1e-12)
+        assert_close(found_norms(table, "sum", stream), expected, relative=1e-5)
 
 
 def test_a_prediction_is_the_likeliest_token_s_log_probability(shipped: Shipped) -> None:
@@ -178,9 +179,7 @@ def test_a_prediction_is_the_likeliest_token_s_log_probability(shipped: Shipped)
 
     leaf = x.clone().requires_grad_()
     (gradient,) = torch.autograd.grad(log_probability(leaf), leaf)
-    np.testing.assert_allclose(
-        found_norms(table, "prediction", "decoder")[0], gradient[0].norm(dim=-1).numpy(), rtol=1e-9, atol=1e-14
-    )
+    assert_close(found_norms(table, "prediction", "decoder")[0], gradient[0].norm(dim=-1).numpy(), relative=1e-9)
 
 
 def test_the_sum_of_an_even_layer_norm_does_not_move() -> None:
@@ -231,7 +230,7 @@ def test_the_ways_back_are_products_of_jacobians(placement: str) -> None:
             back = back @ forward[layer][way]
             expected = back.reshape(x.shape)[0].norm(dim=-1).numpy()
             found = found_norms(rows, "direction", "encoder")[layer]
-            np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-14)
+            assert_close(found, expected, relative=1e-9)
     skip = table[(table["way"] == "skip") & (table["position"] != position)]
     assert (skip["norm"] == 0).all()
     again = reach.measure(copied, position=position)

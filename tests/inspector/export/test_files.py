@@ -15,6 +15,7 @@ import inspector
 from inspector import export
 from inspector.trace import Trace
 from models import LoadedModel
+from tests.closeness import assert_close
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +96,7 @@ def test_html_holds_the_head_the_grid_and_the_other_heads(trace: Trace, tmp_path
         np.testing.assert_array_equal(np.frombuffer(data, "<f4"), expected.ravel())
         scores = trace.scores(layer=other["layer"], head=other["head"])
         told = np.log(expected.astype(np.float64)) + np.array(other["rows"]["offset"])[:, None]
-        np.testing.assert_allclose(told, scores, atol=1e-5)
+        assert_close(told, scores, relative=1e-5)
 
 
 def test_html_shows_the_text_as_text_and_asks_for_nothing(trace: Trace) -> None:
@@ -116,8 +117,8 @@ def test_html_of_a_long_text_leaves_the_other_heads_out(minilm: LoadedModel) -> 
 def test_html_of_a_mean_has_no_grid_to_select_in(trace: Trace) -> None:
     page = export.html(trace, layer=1, head=None)
     ((header, data),) = messages(page, "head")
-    np.testing.assert_allclose(
-        np.frombuffer(data, "<f4"), trace.attention(layer=1).mean(axis=0, dtype=np.float64).ravel(), atol=1e-7
+    assert_close(
+        np.frombuffer(data, "<f4"), trace.attention(layer=1).mean(axis=0, dtype=np.float64).ravel(), relative=1e-6
     )
     assert header["head"] is None
     assert messages(page, "grid") == []

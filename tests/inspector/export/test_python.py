@@ -10,6 +10,7 @@ import models
 from inspector import flow, maps
 from inspector.export import python
 from models import LoadedModel
+from tests.closeness import assert_close
 
 HOSTILE = 'It\'s "quoted" \\ and\n"""tripled""" __import__("os") antidisestablishmentarian'
 
@@ -50,7 +51,7 @@ def test_cross_attention_with_a_target() -> None:
     trace = inspector.record(loaded, "I love cats.", target="我喜欢猫。")
     shown = maps.arrange(trace, stream="cross")
     scope = run(python.lines(trace, shown, layer=1, head=0, stream="cross"))
-    np.testing.assert_allclose(scope["weights"], trace.attention(layer=1, head=0, stream="cross"), atol=1e-6)
+    assert_close(scope["weights"], trace.attention(layer=1, head=0, stream="cross"), relative=1e-6)
 
 
 def test_a_rollout(minilm: LoadedModel) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from inspector import examples, export, questions
-from inspector.export import questions_sheet
+from inspector.export import markdown, questions_sheet
 from inspector.questions.index import THEMES
 
 HOSTILE = "</style><script>alert(1)</script><img src=x onerror=alert(1)> & \" ' \u202e"
@@ -96,8 +96,8 @@ def test_one_switch_is_set(answers, language, checked: str) -> None:
 
 
 def test_a_formula_that_cannot_be_read_stands_as_it_is_written() -> None:
-    assert questions_sheet._math(r"\frac{1}{2}").startswith("<math")
-    assert questions_sheet._math(r"\right <a>") == r"<code>\right &lt;a&gt;</code>"
+    assert markdown.formula(r"\frac{1}{2}").startswith("<math")
+    assert markdown.formula(r"\right <a>") == r"<code>\right &lt;a&gt;</code>"
 
 
 def test_every_formula_becomes_mathml() -> None:
@@ -105,7 +105,7 @@ def test_every_formula_becomes_mathml() -> None:
         for question in theme.questions:
             if question.formula:
                 formula = questions_sheet.filled(question.formula, dict.fromkeys(question.numbers, 2.9e-4))
-                assert questions_sheet._math(formula).startswith("<math"), (question.number, formula)
+                assert markdown.formula(formula).startswith("<math"), (question.number, formula)
 
 
 def test_the_command_writes_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,6 +15,7 @@ from models.decoding import BeamStep
 from models.transformer import build
 from models.transformer.config import TransformerConfig
 from models.transformer.generation import NextToken, beam_search
+from tests.closeness import assert_close
 
 END, LONGEST = 3, 3
 Score = Callable[[tuple[int, ...]], tuple[float, float]]
@@ -69,16 +70,16 @@ def test_a_wide_beam_grows_all_texts(decoder, score: Score) -> None:
     assert len(tree.nodes) == len(begun)
     for index, node in enumerate(tree.nodes):
         total, value = score(tree.ids(index))
-        assert (node.total, node.score) == pytest.approx((total, value), abs=1e-10)
+        assert_close((node.total, node.score), (total, value), relative=1e-10)
         before = score(tree.ids(index)[:-1])[0] if node.step > 1 else 0.0
-        assert node.log_probability == pytest.approx(total - before, abs=1e-10)
+        assert_close(node.log_probability, total - before, relative=1e-10)
         assert node.over == (tree.ids(index)[-1] == END)
         assert node.hypothesis == (node.over or node.step == LONGEST)
         assert node.alive
     finished = [tree.ids(index) for index, node in enumerate(tree.nodes) if node.hypothesis]
     winner = max(finished, key=lambda tokens: score(tokens)[1])
     assert list(winner) == text == [node.id for node in tree.nodes if node.best]
-    assert score(winner)[1] == pytest.approx(best, abs=1e-10)
+    assert_close(score(winner)[1], best, relative=1e-10)
 
 
 @pytest.mark.parametrize("width", [1, 2, 3, 5])

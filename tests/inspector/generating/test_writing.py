@@ -3,7 +3,6 @@ as they were watched."""
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 import torch
 
@@ -14,6 +13,7 @@ from inspector.generating import Decoding
 from models import LoadedModel
 from models.attention import watch
 from models.transformer.generation import NextToken, greedy
+from tests.closeness import assert_close
 
 TEXT = "My dog sat."
 MODELS = ["own-decoder", "own-encoder-decoder", "translator"]
@@ -50,7 +50,7 @@ def test_every_step_is_what_the_whole_model_says(loaded: LoadedModel) -> None:
         order = p.argsort(descending=True)[:5].tolist()
         assert [candidate.token for candidate in step.candidates] == loaded.tokenizer.convert_ids_to_tokens(order)
         got = [candidate.probability for candidate in step.candidates]
-        np.testing.assert_allclose(got, p[order].numpy(), rtol=1e-4)
+        assert_close(got, p[order].numpy(), relative=1e-4)
     assert made.texts[-1] == loaded.tokenizer.decode(ids[made.begun :], skip_special_tokens=True)
     assert len(made.texts) == len(made.steps) == len(made.ids)
 
@@ -76,7 +76,7 @@ def test_a_row_of_the_finished_map_is_that_step(loaded: LoadedModel) -> None:
             scores = torch.einsum("he,hte->ht", query, key) / query.shape[-1] ** 0.5
             whole = made.trace.attention(layer=layers[call.stream], stream=call.stream)
             row = whole[:, made.begun - 1 + step]
-            np.testing.assert_allclose(row[:, : key.shape[1]], torch.softmax(scores, dim=-1).numpy(), atol=1e-5)
+            assert_close(row[:, : key.shape[1]], torch.softmax(scores, dim=-1).numpy(), relative=1e-5)
             assert not row[:, key.shape[1] :].any()
             layers[call.stream] += 1
 
@@ -124,10 +124,8 @@ def test_what_is_drawn_is_said() -> None:
         drawn = torch.softmax(best.values / 2.0, dim=-1)
         assert ids[made.begun + place] in best.indices
         assert step.rank == 1 + best.indices.tolist().index(ids[made.begun + place])
-        np.testing.assert_allclose([c.drawn for c in step.candidates], [*drawn.tolist(), 0, 0], atol=1e-5)
-        np.testing.assert_allclose(
-            step.chosen.probability, torch.softmax(logits, dim=-1)[ids[made.begun + place]], rtol=1e-4
-        )
+        assert_close([c.drawn for c in step.candidates], [*drawn.tolist(), 0, 0], relative=1e-5)
+        assert_close(step.chosen.probability, torch.softmax(logits, dim=-1)[ids[made.begun + place]], relative=1e-4)
     assert any(step.rank > 1 for step in made.steps)
 
 

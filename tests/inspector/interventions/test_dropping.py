@@ -18,6 +18,7 @@ from inspector import record
 from inspector.interventions import drop, drop_each, importance, surprises
 from models.attention.dropping import HeadLike, dropping
 from models.transformer.multi_head import MultiHeadAttention
+from tests.closeness import assert_close
 from tests.inspector.probe.families import CAPTURED, reference, save
 from tests.inspector.probe.test_families import record_as_given, run
 
@@ -84,15 +85,15 @@ def test_it_is_the_model_without_that_part_of_its_output_matrix(folder: Path) ->
     for stream, layer, head in heads:
         silence(found["decoder" if loaded.shape == "encoder" else stream, layer], head, heads=4)
     _, maps, hidden, logits, _, _ = run(network, trace, shape=loaded.shape)
-    np.testing.assert_allclose(dropped.after.output, hidden, rtol=0, atol=1e-5)
+    assert_close(dropped.after.output, hidden, relative=1e-5)
     for stream, layers in maps.items():
         for layer, weights in enumerate(layers):
             if loaded.backend == "eager output":  # it hands out the zeros that were put there
                 gone = [head for of, at, head in heads if (of, at) == (stream, layer)]
                 assert np.abs(dropped.after.attention(layer=layer, stream=stream)[gone]).max() > 0.1
-            np.testing.assert_allclose(dropped.after.attention(layer=layer, stream=stream), weights, rtol=0, atol=1e-5)
+            assert_close(dropped.after.attention(layer=layer, stream=stream), weights, relative=1e-5)
     assert loaded.predict is not None
-    np.testing.assert_allclose(loaded.predict(dropped.after.hidden[None]), logits, rtol=0, atol=1e-4)
+    assert_close(loaded.predict(dropped.after.hidden[None]), logits, relative=1e-5)
     assert np.abs(trace.output - hidden).max() > 0.01  # or nothing would be seen
     np.testing.assert_array_equal(record_as_given(loaded).output, trace.output)  # and nothing stays dropped
 
@@ -114,7 +115,7 @@ def test_every_head_of_a_layer_leaves_the_bias(shape: str) -> None:
     for module, out in seen[:-1]:
         assert (out - module.out.bias).abs().max() > 0.01
     module, out = seen[-1]
-    torch.testing.assert_close(out, module.out.bias.expand_as(out), rtol=0, atol=0)
+    assert_close(out, module.out.bias.expand_as(out), relative=0)
 
 
 def test_own_weights_agree_with_a_copy_without_them(minilm_own: models.LoadedModel) -> None:
@@ -128,7 +129,7 @@ def test_own_weights_agree_with_a_copy_without_them(minilm_own: models.LoadedMod
     with torch.no_grad():
         ids = torch.tensor([trace.encoding.ids])
         expected = network(input_ids=ids).last_hidden_state[0].numpy()
-    np.testing.assert_allclose(dropped.after.output, expected, rtol=0, atol=1e-5)
+    assert_close(dropped.after.output, expected, relative=1e-5)
     np.testing.assert_array_equal(dropped.before.attention(layer=1), dropped.after.attention(layer=1))
     assert np.abs(dropped.before.attention(layer=2) - dropped.after.attention(layer=2)).max() > 1e-4
 
@@ -165,12 +166,12 @@ def test_each_head_alone_is_measured() -> None:
     one = table[2]
     dropped = drop(loaded, trace, heads=[("encoder", 0, 2)], hidden=(2,))
     turns = [cosine(a, b) for a, b in zip(dropped.before.output, dropped.after.output, strict=True)]
-    assert one.moved == pytest.approx(np.mean(turns), abs=1e-6)
+    assert_close(one.moved, np.mean(turns), relative=1e-6, scale=1)
     losses = []
     for which in (dropped.before, dropped.after):
         logits = loaded.predict(which.hidden[2].double().float()).double()
         losses.append(torch.nn.functional.cross_entropy(logits, torch.tensor(trace.encoding.ids[2])).item())
-    assert one.surprise == pytest.approx((losses[1] - losses[0]) / np.log(2), abs=1e-5)
+    assert_close(one.surprise, (losses[1] - losses[0]) / np.log(2), relative=1e-5)
     assert all(one.surprise != other.surprise for one, other in pairwise(table))
 
 

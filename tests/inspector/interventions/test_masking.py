@@ -16,6 +16,7 @@ from models import LoadedModel
 from models.convert import from_transformers
 from models.registry import own_model
 from models.transformer.masked_lm import MaskedLanguageModel
+from tests.closeness import assert_close
 
 TEXT = "The cat sat unbelievably on the mat."
 SIZES = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
@@ -82,7 +83,7 @@ def test_attention_before_and_after_equals_transformers(bert: BertForMaskedLM, l
         with torch.no_grad():
             expected = bert(torch.tensor([given]), output_attentions=True).attentions
         for layer, weights in enumerate(expected):
-            np.testing.assert_allclose(trace.attention(layer=layer), weights[0].numpy(), rtol=0, atol=1e-5)
+            assert_close(trace.attention(layer=layer), weights[0].numpy(), relative=2e-5)
 
 
 def test_no_other_token_changes(loaded: LoadedModel) -> None:

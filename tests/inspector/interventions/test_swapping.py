@@ -15,6 +15,7 @@ from tokenizers.processors import TemplateProcessing
 import models
 from inspector import record
 from inspector.interventions import predict, prediction_table, surprises, swap
+from tests.closeness import assert_close
 from tests.inspector.probe.families import DECODERS, reference, save
 
 Shipped = Callable[[str], models.LoadedModel]
@@ -111,12 +112,12 @@ def test_what_a_decoder_predicts_equals_transformers(gpt2: Path) -> None:
     for place in asked:
         p, q = logs[0][place], logs[1][place + shift * (place >= was.start)]
         row = table.loc[place]
-        assert row["divergence"] == pytest.approx(entropy(2**p, 2**q, base=2), abs=1e-5)
+        assert_close(row["divergence"], entropy(2**p, 2**q, base=2), relative=1e-5)
         if place + 1 < len(ids):
-            assert (row["before"], row["after"]) == pytest.approx((-p[ids[place + 1]], -q[ids[place + 1]]), abs=1e-4)
+            assert_close((row["before"], row["after"]), (-p[ids[place + 1]], -q[ids[place + 1]]), relative=1e-5)
     found = predict(loaded, swapped, position=4)
-    assert found.surprise == pytest.approx(table.loc[4, "after"] - table.loc[4, "before"], abs=1e-6)
-    assert found.divergence == pytest.approx(table.loc[4, "divergence"], abs=1e-6)
+    assert_close(found.surprise, table.loc[4, "after"] - table.loc[4, "before"], relative=1e-6)
+    assert_close(found.divergence, table.loc[4, "divergence"], relative=1e-6)
     shares = [2 ** logs[0][4], 2 ** logs[1][4 + shift]]
     names = loaded.tokenizer.convert_ids_to_tokens(list(range(len(shares[0]))))
     best = {int(id) for row in shares for id in np.argsort(-row)[:5]} | {ids[5]}
@@ -131,7 +132,7 @@ def test_after_the_texts_end_the_likeliest_token_is_asked_about(gpt2: Path) -> N
         single="[CLS] $A", special_tokens=[("[CLS]", loaded.tokenizer.cls_token_id)]
     )
     swapped = swap(loaded, "the cat sat on the mat", position=2, by="dog")
-    assert swapped.before.sites[-1].predicts[-1] == "…"
+    assert swapped.before.sites[-1].predicts[-1] is None
     found = predict(loaded, swapped)
     assert (found.before.position, found.before.rank, found.true) == (len(swapped.before.tokens) - 1, 1, False)
     assert found.before.token == found.after.token == found.before.top[0][0]

@@ -15,6 +15,7 @@ from models.attention import DotProductAttention, attend
 from models.attention.imposing import imposing
 from models.attention.masks import AnyOf, Mask
 from models.huggingface.block_sparse import BlockSparseMask
+from tests.closeness import assert_close
 
 HEADS, WIDTH, TOKENS = 2, 16, 64
 
@@ -49,7 +50,7 @@ def test_longformers_window_and_global_tokens(count: int) -> None:
         is_global_attn=bool(count),
     )[0]
     ours = in_full(module, x, Longformer(side=4, globals=count).mask(TOKENS))
-    torch.testing.assert_close(ours, theirs, atol=1e-6, rtol=1e-5)
+    assert_close(ours, theirs, relative=3e-6)
 
 
 @torch.inference_mode()
@@ -84,7 +85,7 @@ def test_bigbirds_random_blocks_as_drawn_in_training(random: int) -> None:
         for head in map(np.asarray, drawn)
     ]
     ours = in_full(module, x, ByHead(rules))
-    torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=1e-4)
+    assert_close(ours, theirs, relative=1e-5)
     own = BigBird(size, random).mask(TOKENS).rows(0, TOKENS)[0, 0].sum(dim=-1)
     for rule in rules:  # as many keys for each query as the rule that is drawn here shows
         assert (rule.rows(0, TOKENS)[0, 0].sum(dim=-1) == own).all()

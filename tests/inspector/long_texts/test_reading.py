@@ -12,6 +12,7 @@ from inspector.long_texts import Full, Longformer, Window, compare, layer_flops,
 from inspector.long_texts.ways import windows
 from models.attention import watch
 from models.attention.imposing import imposing
+from tests.closeness import assert_close
 
 TEXT = "The old man walked slowly to the harbour and looked at the boats. " * 6
 
@@ -56,7 +57,7 @@ def test_a_pattern_is_imposed_on_every_layer_of_every_kind_of_model() -> None:
         for loaded in (models.load("mini-bert"), models.load("mini-gpt"), models.load("own-encoder")):
             plain = loaded.run(*given)
             with imposing(Full().mask):
-                torch.testing.assert_close(loaded.run(*given), plain, atol=2e-5, rtol=1e-4)
+                assert_close(loaded.run(*given), plain, relative=2e-5)
             calls = []
             with imposing(Window(2).mask), watch(calls.append):
                 changed = loaded.run(*given)
@@ -86,7 +87,7 @@ def test_an_imposed_pattern_is_a_mask_given_to_transformers() -> None:
         theirs = loaded.network(input_ids=ids, attention_mask=shown).last_hidden_state
         with imposing(Longformer(4, 1).mask):
             ours = loaded.run(ids, torch.ones_like(ids, dtype=torch.bool), torch.zeros_like(ids))
-    torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=1e-4)
+    assert_close(ours, theirs, relative=1e-5)
 
 
 def test_chunks_are_texts_read_alone() -> None:
@@ -102,16 +103,16 @@ def test_chunks_are_texts_read_alone() -> None:
         full = trace.hidden[1:-1][list(piece.reads)]
         for at, mine, theirs in zip(piece.reads, states.double().numpy(), full.double().numpy(), strict=True):
             cosine = mine @ theirs / np.linalg.norm(mine) / np.linalg.norm(theirs)
-            assert found.cosines["chunks"][at] == pytest.approx(cosine, abs=2e-5)
+            assert_close(found.cosines["chunks"][at], cosine, relative=2e-5)
         means.append(states.double().mean(dim=0).numpy())
     vectors = np.stack(means)
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     weights = np.exp(unit @ unit.T)
     weights /= weights.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(found.mixing, weights, atol=1e-6)
+    assert_close(found.mixing, weights, relative=1e-6)
     mean, mixed = trace.hidden[1:-1].double().mean(dim=0).numpy(), (weights @ vectors).mean(axis=0)
     row = found.table.set_index("way").loc["chunks"]
-    assert row["vector"] == pytest.approx(mean @ mixed / np.linalg.norm(mean) / np.linalg.norm(mixed), abs=1e-5)
+    assert_close(row["vector"], mean @ mixed / np.linalg.norm(mean) / np.linalg.norm(mixed), relative=1e-5)
 
 
 def test_the_weight_that_is_cut_is_that_of_the_maps() -> None:
@@ -126,12 +127,12 @@ def test_the_weight_that_is_cut_is_that_of_the_maps() -> None:
         for layer in range(loaded.layers):
             weights = trace.attention(layer=layer).astype(np.float64)
             cut = (weights * hidden)[:, 1:-1].sum(axis=2).mean(axis=1)
-            np.testing.assert_allclose(found.cut[name][layer], cut, atol=1e-6)
+            assert_close(found.cut[name][layer], cut, relative=1e-6)
     first = found.ways["first"].kept
     weights = trace.attention(layer=2).astype(np.float64)
     away = [at for at in range(1, tokens - 1) if at - 1 not in first]
-    np.testing.assert_allclose(
-        found.cut["first"][2], weights[:, 1 : len(first) + 1][:, :, away].sum(axis=2).mean(axis=1), atol=1e-6
+    assert_close(
+        found.cut["first"][2], weights[:, 1 : len(first) + 1][:, :, away].sum(axis=2).mean(axis=1), relative=1e-6
     )
 
 
@@ -148,11 +149,11 @@ def test_the_table_of_ways() -> None:
     logits = loaded.predict(trace.hidden[None])[0]
     truths = torch.tensor([trace.encoding.ids[at] for at in real[1:]])
     own = torch.nn.functional.cross_entropy(logits[real[:-1]].double(), truths)
-    assert full["loss"] == pytest.approx(float(own), abs=1e-4)
+    assert_close(full["loss"], float(own), relative=1e-5)
     first = rows.loc["first"]  # causal: what comes later changes nothing
-    assert first["cosine"] == pytest.approx(1, abs=1e-5)
+    assert_close(first["cosine"], 1, relative=1e-5)
     assert first["cut"] == 0
-    assert first["loss"] == pytest.approx(first["loss_full"], abs=1e-4)
+    assert_close(first["loss"], first["loss_full"], relative=1e-5)
     assert first["dropped"] == pytest.approx(1 - first["tokens"] / n)
     assert rows.loc["windows", "tokens"] == rows.loc["chunks", "tokens"] == n
     assert rows.loc["windows", "loss"] > full["loss"] - 0.5
@@ -178,3 +179,12 @@ def test_what_cannot_be_compared_is_said() -> None:
         compare(models.load("translator"), trace, budget=8)
     with pytest.raises(ValueError, match="give both of one model"):
         compare(models.load("mini-gpt"), trace, budget=8)
+
+
+def test_a_text_that_fills_its_columns_has_no_padding() -> None:
+    loaded = models.load("mini-bert")
+    trace = inspector.record(loaded, TEXT)
+    found = padded(loaded, trace, budget=10, columns=10)
+    assert (found.alone, found.moved) == (found.flops, 0)
+    with pytest.raises(ValueError, match="10 tokens do not fit into 9 columns"):
+        padded(loaded, trace, budget=10, columns=9)

@@ -14,6 +14,7 @@ import models
 from inspector import masked_lm, record
 from inspector.masked_lm.drawing import hidden
 from models import LoadedModel
+from tests.closeness import assert_close
 
 TEXT = "The cat sat on the mat because it was tired."
 SIZES = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
@@ -70,6 +71,23 @@ def test_a_draw_hides_what_it_says_and_nothing_else(shipped) -> None:
     assert fates == set(masked_lm.FATES)
 
 
+def test_a_draw_that_chooses_nothing_is_told_and_does_not_bend_the_rates(shipped) -> None:
+    """Empty draws are 0.95^12 = 54 % at 5 % of 12 tokens; counted as draws of one token they make it 9.5 %."""
+    loaded = shipped("mini-bert")
+    trace = record(loaded, "He shook his head and said that he did not know.")
+    drawn = [masked_lm.draw(loaded, trace, rate=0.05, seed=seed) for seed in range(60)]
+    empty = [one for one in drawn if not one.by_chance]
+    low, high = stats.binom.interval(0.999, len(drawn), 0.95 ** len(drawn[0].choosable))
+    assert low <= len(empty) <= high
+    assert {tuple(chosen.position for chosen in one.chosen) for one in empty} == {(1,)}
+    table = masked_lm.by_rate(loaded, trace.encoding, rates=(0.05, 0.1)).set_index(["rate", "fate"])
+    for rate in (0.05, 0.1):
+        row = table.loc[(rate, "all")]
+        tokens = int(row["draws"]) * len(drawn[0].choosable)
+        low, high = stats.binom.interval(0.999, tokens, rate)
+        assert low <= row["count"] == row["share"] * tokens <= high
+
+
 def test_rates_equal_transformers_loss_and_accuracy(bert: BertForMaskedLM, loaded: LoadedModel) -> None:
     encoding = loaded.encode(TEXT)
     seen: list[tuple[int, int]] = []
@@ -87,7 +105,7 @@ def test_rates_equal_transformers_loss_and_accuracy(bert: BertForMaskedLM, loade
         row = rows.set_index("fate").loc["all"]
         count = int((labels != -100).sum())
         assert row["count"] == count == rows[rows["fate"] != "all"]["count"].sum()
-        assert row["loss"] == pytest.approx(float(found.loss), abs=1e-5)
+        assert_close(row["loss"], float(found.loss), relative=1e-5)
         assert row["top1"] == pytest.approx(float(right[..., 0].sum()) / count)
         assert row["top5"] == pytest.approx(float(right.sum()) / count)
 
@@ -122,3 +140,10 @@ def test_what_cannot_be_is_refused(minilm: LoadedModel, loaded: LoadedModel) -> 
         masked_lm.shares(loaded, loaded.encode(TEXT), rate=1.5, seed=0)
     with pytest.raises(ValueError, match="room for 1 to"):
         masked_lm.write(loaded, TEXT, new_tokens=400)
+
+
+def test_the_work_is_two_operations_for_each_parameter_and_token(loaded: LoadedModel) -> None:
+    encoding = loaded.encode(TEXT)
+    read = (36 + 9) * len(encoding)  # 4 times 9 draws at the lower rate: as many chosen tokens would take 5 times
+    parameters = loaded.network.num_parameters()  # as transformers counts them
+    assert masked_lm.work(loaded, encoding, rates=(0.1, 0.5), rows=9) == 2 * parameters * read

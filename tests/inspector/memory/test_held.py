@@ -89,7 +89,7 @@ def test_a_trace_counts_its_text_but_not_its_models_tensors(minilm: models.Loade
 
 def test_an_opened_trace_owns_all_that_it_holds(minilm: models.LoadedModel, tmp_path: Path) -> None:
     trace = record(minilm, "The cat sat on the mat.")
-    trace.save(tmp_path / "t.npz")
+    inspector.save(trace, tmp_path / "t.npz")
     opened = inspector.open(tmp_path / "t.npz")
     learned = sum(norm.gamma.nbytes + norm.beta.nbytes for norm in trace.norms)
     assert not opened.lent
@@ -156,7 +156,7 @@ def test_what_is_counted_is_what_the_process_grew(name: str, tmp_path: Path) -> 
     saved = []
     if name == "a file":
         saved = [str(tmp_path / "t.npz")]
-        record(models.load(tmp_path), "the cat " * 480).save(saved[0])
+        inspector.save(record(models.load(tmp_path), "the cat " * 480), saved[0])
     command = [sys.executable, "-c", GROWS, str(tmp_path), *saved]
     share = float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     assert 0.9 <= share <= 1.2

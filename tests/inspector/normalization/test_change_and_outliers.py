@@ -10,6 +10,7 @@ import pytest
 from inspector import normalization, record
 from inspector.trace import Trace
 from models import LoadedModel
+from tests.closeness import assert_close
 
 
 @pytest.fixture(scope="module")
@@ -20,15 +21,15 @@ def trace(minilm: LoadedModel) -> Trace:
 def test_the_steps_lead_from_input_to_output(trace: Trace) -> None:
     table = normalization.change(trace)
     assert len(table) == 13 * len(trace.tokens)
-    np.testing.assert_allclose(table[list(normalization.STEPS)].sum(axis=1), 1)
+    assert_close(table[list(normalization.STEPS)].sum(axis=1), 1, relative=1e-6)
     for number in (0, 7):
         norm, row = trace.norms[number], table[(table.norm == number) & (table.position == 2)].iloc[0]
         x, gamma, beta = (array.astype(np.float64) for array in (norm.input[2], norm.gamma, norm.beta))
         n = (x - x.mean()) / np.sqrt(x.var() + norm.epsilon)
         steps = [-np.full_like(x, x.mean()), n - (x - x.mean()), (gamma - 1) * n, beta]
-        np.testing.assert_allclose(sum(steps) + x, norm.output[2], rtol=0, atol=1e-5 * abs(norm.output[2]).max())
+        assert_close(sum(steps) + x, norm.output[2], relative=1e-5)
         lengths = [np.linalg.norm(step) for step in steps]
-        np.testing.assert_allclose(row[list(normalization.STEPS)].astype(float), np.array(lengths) / sum(lengths))
+        assert_close(row[list(normalization.STEPS)].astype(float), np.array(lengths) / sum(lengths), relative=1e-6)
         assert row.moved == pytest.approx(np.linalg.norm(sum(steps)) / np.linalg.norm(x))
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 import torch
 
 from inspector import normalization
+from inspector.normalization import depth
 from inspector.normalization.drift import moves
-from inspector.readings import other_norms as read
-from inspector.wording.english import other_norms as words
+from inspector.sections.layernorm import depth as section
 
 
 def test_moves_are_those_of_numpy() -> None:
@@ -25,6 +27,13 @@ def test_moves_are_those_of_numpy() -> None:
 def test_small_stacks_learn_and_the_sentence_follows_the_numbers() -> None:
     table = normalization.drift(steps=12)
     assert (table["last"] < table["first"]).all()
-    found = read.drift(table)
     still = table.loc[table["mean"].idxmin(), "norm"]
-    assert f"Inputs move least with {still}" in words.drift(found)
+    assert f"Inputs move least with {still}" in section.drift(table)
+
+
+def test_moves_are_taken_over_all_tokens_of_the_held_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    drift = import_module("inspector.normalization.drift")  # the room's name of it is the function
+    shapes = []
+    monkeypatch.setattr(drift, "moves", lambda inputs: shapes.append(tuple(inputs.shape)) or moves(inputs))
+    normalization.drift(steps=2)
+    assert set(shapes) == {(2 + 1, drift._HELD * depth.TOKENS, depth.WIDTH)}

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
+from scipy.stats import kendalltau
 from torch.nn import functional
 
 from inspector import normalization
 from inspector.normalization import OtherNorm, through
+from tests.closeness import assert_close
 
 RANDOM = np.random.default_rng(0)
 LENGTHS = (5, 5, 5, 5, 20)
@@ -34,8 +36,8 @@ def test_every_norm_is_torchs_own() -> None:
     running = normalization.running_statistics(X, KEEP)
     batch = torch.nn.BatchNorm1d(16, momentum=None)
     batch(x[torch.tensor(KEEP)])
-    np.testing.assert_allclose(running[0], batch.running_mean, rtol=1e-5)
-    np.testing.assert_allclose(running[1], batch.running_var, rtol=1e-5)
+    assert_close(running[0], batch.running_mean, relative=1e-5)
+    assert_close(running[1], batch.running_var, relative=1e-5)
     agrees(through(X, KEEP, norm="running batch", running=running), batch.eval()(x.mT).mT.detach())
     np.testing.assert_array_equal(through(X, KEEP, norm="none"), X)
 
@@ -66,13 +68,30 @@ def test_what_is_kept_of_a_token() -> None:
     assert table["skew"]["layer"] == pytest.approx((z**3).mean(), rel=1e-3)
 
 
+@pytest.mark.parametrize("count", [2, 3, 7, 64, 384])
+@pytest.mark.parametrize("values", [3, 10**6])  # many equal numbers; hardly any
+def test_kendalls_tau_counts_every_pair(count: int, values: int) -> None:
+    before, after = RANDOM.integers(0, values, (2, 5, count)).astype(float)
+    signs = [np.sign(side[:, :, None] - side[:, None]) for side in (before, after)]
+    expected = (signs[0] * signs[1]).sum(axis=(1, 2)) / (count * (count - 1))
+    assert_close(normalization.kendall(before, after), expected, relative=1e-12, scale=1)
+
+
+def test_order_is_compared_in_all_tokens_and_dimensions() -> None:
+    x = RANDOM.normal(size=(4, 50, 130)) * RANDOM.exponential(size=130)  # more than are compared at once
+    table = normalization.compared(x, np.ones((4, 50), bool)).set_index("norm")
+    flat, out = x.reshape(-1, 130), through(x, np.ones((4, 50), bool), norm="layer").reshape(-1, 130)
+    taus = [kendalltau(*column).statistic for column in zip(flat.T, out.T, strict=True)]  # tau-b: nothing is equal
+    assert table.across["layer"] == pytest.approx(np.mean(taus), rel=1e-12)
+
+
 def test_late_positions_have_one_text_and_small_batches_are_noisy() -> None:
     table = normalization.by_position(X, KEEP)
     assert list(table["count"]) == [5] * 5 + [1] * 15
     assert not table.deviation[5:].any()
     assert table.deviation[0] == pytest.approx(X[:, 0].astype(np.float64).std(axis=0).mean())
     noise = normalization.noise(RANDOM.normal(size=(64, 1, 8)), np.ones((64, 1), bool))
-    np.testing.assert_allclose(noise.deviation * np.sqrt(noise.texts), 1, rtol=0.15)  # the standard error of a mean
+    assert_close(noise.deviation * np.sqrt(noise.texts), 1, relative=0.15)  # the standard error of a mean
 
 
 def test_statistics_that_there_are_not_are_asked_for() -> None:

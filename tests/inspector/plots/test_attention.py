@@ -10,6 +10,7 @@ import inspector
 from inspector.plots import attention, raster, theme
 from inspector.trace import Trace
 from models import LoadedModel
+from tests.closeness import assert_close
 
 HOSTILE = ("<img src=x onerror=alert(1)>", "$x$", "%{x}", "%{x}")
 
@@ -45,7 +46,7 @@ def test_queries_run_down_and_keys_across(trace: Trace) -> None:
 
 def test_no_head_is_the_mean_over_heads(trace: Trace) -> None:
     figure = attention.heatmap(trace, layer=2, head=None)
-    np.testing.assert_allclose(figure.data[0].z, trace.attention(layer=2).mean(axis=0, dtype=np.float64), atol=1e-7)
+    assert_close(figure.data[0].z, trace.attention(layer=2).mean(axis=0, dtype=np.float64), relative=1e-6)
     assert "mean over heads" in figure.layout.title.text
 
 

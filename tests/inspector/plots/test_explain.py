@@ -11,7 +11,9 @@ from inspector import record
 from inspector.explain import Explanation, Step, why
 from inspector.plots import explain, theme
 from inspector.plots.scene import Box, Text
+from inspector.text import number
 from models import LoadedModel
+from tests.closeness import assert_close
 
 
 @pytest.fixture(scope="module")
@@ -73,12 +75,12 @@ def test_of_many_keys_the_largest_and_the_chosen_are_seen(cell: Explanation) -> 
 def test_the_slide_says_the_steps_and_the_weights(cell: Explanation, mode: theme.Mode) -> None:
     scene = explain.slide(cell, mode=mode)
     words = [mark.text for mark in scene.marks if isinstance(mark, Text)]
-    assert words[0].startswith(f"Why ‘cat’ gives ‘the’ {theme.number(cell.weight)} of its attention: layer 3, head 7")
+    assert words[0].startswith(f"Why ‘cat’ gives ‘the’ {number(cell.weight)} of its attention: layer 3, head 7")
     assert "× 1/√32 = 0.177" in words
     weights = record_row(cell)
-    assert [theme.number(weight) for weight in weights] == words[-2 * len(weights) :][1::2]
+    assert [number(weight) for weight in weights] == words[-2 * len(weights) :][1::2]
     bars = [mark for mark in scene.marks if isinstance(mark, Box) and mark.fill]
-    np.testing.assert_allclose([bar.width for bar in bars], np.maximum(1, 880 * weights / weights.max()), rtol=1e-6)
+    assert_close([bar.width for bar in bars], np.maximum(1, 880 * weights / weights.max()), relative=1e-6)
     assert theme.BACKGROUND[mode] in scene.svg()
 
 

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -56,35 +55,6 @@ def test_two_candidates_of_one_name_are_told_apart_by_their_place() -> None:
     bars = generation.candidates(Step(other, 2, (one, other), 1, 1)).data[0]
     assert bars.marker.opacity == (0.4, 1.0)
     assert list(bars.text) == ["0.400 id 1", "0.200 id 2"]
-
-
-def test_the_map_grows_and_nothing_moves() -> None:
-    weights = np.tril(np.full((4, 5), 0.2), k=1).astype(np.float32)
-    queries, keys = ["→ a", "→ b", "→ c", "→ d"], ["[CLS]", "a", "b", "c", HOSTILE]
-    figures = [
-        generation.growing(weights, queries=queries, keys=keys, step=step, known=step + 1, title="T")
-        for step in (1, 3, 4)
-    ]
-    for figure, step, known in zip(figures, (1, 3, 4), (2, 4, 5), strict=True):
-        bars, cells = figure.data
-        np.testing.assert_array_equal(cells.z[:step, :known], weights[:step, :known])
-        assert np.isnan(cells.z[step:]).all()
-        assert np.isnan(cells.z[:, known:]).all()
-        np.testing.assert_array_equal(bars.y, cells.z[step - 1])
-        assert [name != "" for name in figure.layout.xaxis.ticktext] == [place < known for place in range(5)]
-        assert [name != "" for name in figure.layout.yaxis.ticktext] == [place < step for place in range(4)]
-        frame = figure.layout.shapes[0]
-        assert (frame.y0, frame.y1) == (step - 1.5, step - 0.5)
-        assert cells.zmax == pytest.approx(0.2)
-        assert (figure.layout.height, list(cells.x), list(cells.y)) == (
-            figures[0].layout.height, list(figures[0].data[1].x), list(figures[0].data[1].y)
-        )  # fmt: skip
-    assert "<b>" not in figures[-1].to_json().replace("\\u003c", "<")
-
-
-def test_a_step_that_is_not_there_is_said() -> None:
-    with pytest.raises(ValueError, match="step 3 of a map with the steps 1 to 2"):
-        generation.growing(np.eye(2), queries=["a", "b"], keys=["a", "b"], step=3, known=2, title="")
 
 
 def test_costs_are_drawn_as_they_are() -> None:

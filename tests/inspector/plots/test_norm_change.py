@@ -6,19 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from inspector import normalization
 from inspector.plots import norm_change, other_norms
 
 NAMES = {0: "embedding", 1: "0 FFN"}
-SHARES = pd.DataFrame({"norm": [0, 0, 1], "centring": 0.1, "scaling": 0.5, "gamma": 0.3, "beta": 0.1})
 LEARNED = pd.DataFrame({"norm": 0, "dimension": range(50), "gamma": np.linspace(2, 1, 50), "beta": np.nan})
 
 
 def test_what_is_drawn_is_what_the_tables_hold() -> None:
-    bars = norm_change.shares(SHARES, names=NAMES).data
-    assert {bar.name: bar.x[0] for bar in bars} == pytest.approx(
-        {"centring": 0.1, "scaling": 0.5, "gamma": 0.3, "beta": 0.1}
-    )
     (line,) = norm_change.learned(LEARNED, norm=0, form="sorted").data
     assert list(line.y) == sorted(LEARNED.gamma)
     assert line.customdata[0] == 49
@@ -42,8 +36,5 @@ def test_a_batch_is_drawn_with_its_padding() -> None:
     figure = other_norms.through_depth(depth)
     assert "untrained" in figure.layout.title.subtitle.text
     assert [list(line.y) for line in figure.data] == [[1, 1], [2, 2], [0.5, 0.5]]
-    assert len(other_norms.noise(pd.DataFrame({"texts": [1, 2], "deviation": [1.0, 0.7]})).data[0].x) == 2
     positions = pd.DataFrame({"position": [0, 1], "count": [2, 1], "deviation": [0.5, 0.0]})
     assert list(other_norms.by_position(positions).data[0].y) == [2, 1]
-    slopes = pd.DataFrame({"kind": normalization.KINDS, "own": 1.0, "others": 0.0, "texts": 0.0})
-    assert len(other_norms.jacobians(slopes).data) == 3

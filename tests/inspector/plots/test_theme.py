@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 
+from inspector import text
 from inspector.plots import theme
 
 MODES = ("light", "dark")
@@ -124,7 +125,7 @@ def test_plotly_scales_run_from_0_to_1() -> None:
     ],
 )
 def test_numbers_have_three_significant_digits(value: float, shown: str) -> None:
-    assert theme.number(value) == shown
+    assert text.number(value) == shown
 
 
 @pytest.mark.parametrize(
@@ -135,7 +136,7 @@ def test_numbers_have_three_significant_digits(value: float, shown: str) -> None
     ],
 )
 def test_quantities_have_an_si_prefix(value: float, unit: str, shown: str) -> None:
-    assert theme.quantity(value, unit) == shown
+    assert text.quantity(value, unit) == shown
 
 
 @pytest.mark.parametrize(

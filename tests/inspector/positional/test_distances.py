@@ -7,6 +7,7 @@ import pytest
 
 from inspector import positional, record
 from models.loaded import LoadedModel
+from tests.closeness import assert_close
 
 RANDOM = np.random.default_rng(0).normal(size=(40, 6))
 
@@ -26,7 +27,7 @@ def test_a_turn_takes_each_position_to_the_next_ones() -> None:
             [np.cos(angle), np.sin(angle)],
             [-np.sin(angle), np.cos(angle)],
         ]
-    np.testing.assert_allclose(paper[:-17] @ turned.T, paper[17:], rtol=0, atol=1e-12)
+    assert_close(paper[:-17] @ turned.T, paper[17:], relative=1e-12)
     assert positional.shift_residual(RANDOM, distance=3) is None
     with pytest.raises(ValueError, match="distance is 40; with 40 positions"):
         positional.shift_residual(RANDOM, distance=40)
@@ -61,7 +62,7 @@ def test_attention_by_distance_against_a_loop(minilm: LoadedModel) -> None:
     for apart in range(-10, 11):
         cells = [weights[at, at + apart] for at in range(tokens) if 0 <= at + apart < tokens]
         if cells:
-            assert row[10 + apart] == pytest.approx(np.mean(cells, dtype=np.float64), abs=1e-7)
+            assert_close(row[10 + apart], np.mean(cells, dtype=np.float64), relative=1e-6)
         else:
             assert np.isnan(row[10 + apart])
     with pytest.raises(ValueError, match="reach is 0"):
@@ -75,3 +76,18 @@ def test_products_by_distance_against_a_loop() -> None:
     assert rows.loc[-7, "mean"] == pytest.approx(np.mean(cells))
     assert rows.loc[-7, "std"] == pytest.approx(np.std(cells))
     assert rows.loc[39, "count"] == 1
+
+
+@pytest.mark.parametrize("rows", [40, 39])
+def test_a_wavelengths_share_is_what_its_cosine_and_sine_hold_of_the_table(rows: int) -> None:
+    """Projection, in place of the Fourier transform; with an even number of rows the shortest wave has no sine."""
+    centred = RANDOM[:rows] - RANDOM[:rows].mean(axis=0)
+    shares = []
+    for waves in range(1, rows // 2 + 1):
+        angle = 2 * np.pi * waves * np.arange(rows) / rows
+        wave = [np.cos(angle)] if 2 * waves == rows else [np.cos(angle), np.sin(angle)]
+        plane, _ = np.linalg.qr(np.stack(wave, axis=1))
+        shares.append(((plane.T @ centred) ** 2).sum() / (centred**2).sum())
+    found = positional.spectrum(RANDOM[:rows])
+    assert_close(found["share"], shares, relative=1e-12)
+    assert_close(found["wavelength"], rows / np.arange(1, rows // 2 + 1), relative=1e-12)

@@ -11,8 +11,7 @@ import torch
 import models
 from inspector import positional
 from inspector.positional.kinds import APART, POSITIONS, WIDTH, Kind, scores
-from inspector.readings import positions as read
-from inspector.wording.english import positions as words
+from inspector.sections.positions import kinds, length
 
 
 def test_what_depends_on_distance_alone() -> None:
@@ -23,7 +22,7 @@ def test_what_depends_on_distance_alone() -> None:
     assert (table.others > 0.1).all()
     with pytest.raises(ValueError, match="distance is 33"):
         positional.side_by_side(distance=33)
-    said = words.sides(read.sides(table.reset_index()))
+    said = kinds.sides(table.reset_index())
     assert f"{APART} tokens apart, at every place of {POSITIONS}: with Shaw, Transformer-XL, T5 and ALiBi" in said
     assert "with RoPE but for rounding" in said
 
@@ -83,9 +82,8 @@ def test_a_longer_text_at_once_and_in_windows() -> None:
     assert row["at_once"] == pytest.approx(bits[0][longest - 1 : longest - 1 + size].mean(), rel=1e-4)
     place = longest // 2 - 1
     assert row["in_windows"] == pytest.approx(bits[1][place : place + size].mean(), rel=1e-4)
-    found = read.longer(table, longest=longest)
-    assert found.tokens == ids.shape[1]
-    assert found.at_once > found.in_windows
-    assert "defined, but not learned" in words.longer(found)
+    said = length.longer(table, longest=longest)
+    assert f"on a passage of {ids.shape[1]:,} tokens, at once: behind position {longest - 1:,}" in said
+    assert "defined, but not learned" in said
     with pytest.raises(ValueError, match="does not predict the next token"):
         positional.longer(models.load("mini-bert"))

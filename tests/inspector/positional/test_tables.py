@@ -45,6 +45,7 @@ from inspector import positional
 from models.loaded import LoadedModel
 from models.transformer import Encoder
 from models.transformer.config import TransformerConfig
+from tests.closeness import assert_close
 
 
 class Vocabulary(list[int]):
@@ -95,7 +96,7 @@ def test_sinusoidal_is_the_formula_of_the_paper(positions: int, width: int):
 
     table = positional.sinusoidal(positions, width)
     assert table.dtype == np.float64
-    np.testing.assert_allclose(table, expected, rtol=0, atol=1e-12)
+    assert_close(table, expected, relative=1e-12)
 
 
 def test_table_of_the_bundled_model(minilm: LoadedModel):
@@ -111,7 +112,7 @@ def test_table_of_the_bundled_model(minilm: LoadedModel):
         minilm.network.embeddings(ids, position_ids=torch.tensor([[0, 17, 511]]))
     hook.remove()
     steps = (sums[0][0] - sums[0][0, 0]).numpy()
-    np.testing.assert_allclose(table[[0, 17, 511]] - table[0], steps, rtol=0, atol=1e-6)
+    assert_close(table[[0, 17, 511]] - table[0], steps, relative=1e-6)
 
 
 def test_the_table_is_a_copy_of_the_shared_model(minilm: LoadedModel):
@@ -149,7 +150,7 @@ def test_roberta_without_the_rows_of_its_padding():
         network(torch.full((1, 10), 5))  # ten equal tokens: all that RoBERTa has positions for
     table = positional.table(loaded(network))
     assert table.shape == (10, 8)
-    np.testing.assert_allclose(table - table[0], (sums[0][0] - sums[0][0, 0]).numpy(), rtol=0, atol=1e-6)
+    assert_close(table - table[0], (sums[0][0] - sums[0][0, 0]).numpy(), relative=1e-6)
 
 
 def test_tables_under_other_names():
@@ -204,7 +205,7 @@ def test_fixed_sinusoids_are_found_and_not_called_learned(name: str):
     with torch.no_grad():
         stack(input_ids=ids)
     changes = (sums[0][0] - sums[0][0, 0]).numpy()
-    np.testing.assert_allclose(found.values[:10] - found.values[0], changes, rtol=0, atol=1e-6)
+    assert_close(found.values[:10] - found.values[0], changes, relative=1e-6)
 
 
 def test_learned_tables_wherever_they_are_added():
@@ -243,8 +244,8 @@ def test_similarity_against_a_plain_loop():
     table = np.random.default_rng(0).normal(size=(9, 5)).astype(np.float32)
     dot = np.array([[sum(float(x) * float(y) for x, y in zip(a, b, strict=True)) for b in table] for a in table])
     length = np.sqrt(np.diag(dot))
-    np.testing.assert_allclose(positional.similarity(table, measure="dot"), dot, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(positional.similarity(table), dot / np.outer(length, length), rtol=0, atol=1e-12)
+    assert_close(positional.similarity(table, measure="dot"), dot, relative=1e-12)
+    assert_close(positional.similarity(table), dot / np.outer(length, length), relative=1e-12)
 
 
 def test_cosine_of_a_row_of_zeros_is_undefined():
@@ -266,8 +267,8 @@ def test_similarity_by_distance_against_a_plain_loop(minilm: LoadedModel):
         ]
         row = rows.iloc[distance]
         assert row["count"] == len(cosines)
-        assert row["mean"] == pytest.approx(np.mean(cosines), abs=1e-12)
-        assert row["std"] == pytest.approx(np.std(cosines), abs=1e-12)
+        assert_close(row["mean"], np.mean(cosines), relative=1e-12)
+        assert_close(row["std"], np.std(cosines), relative=1e-12, scale=1)
 
 
 def test_sinusoidal_similarity_knows_distances_alone():
@@ -275,8 +276,8 @@ def test_sinusoidal_similarity_knows_distances_alone():
     width, distance = 64, np.arange(300)
     rows = positional.similarity_by_distance(positional.sinusoidal(300, width))
     frequency = 10000.0 ** (-np.arange(0, width, 2) / width)
-    np.testing.assert_allclose(rows["mean"], np.cos(np.outer(distance, frequency)).mean(axis=1), rtol=0, atol=1e-12)
-    assert rows["std"].max() < 1e-12
+    assert_close(rows["mean"], np.cos(np.outer(distance, frequency)).mean(axis=1), relative=1e-12)
+    assert_close(rows["std"], 0, relative=1e-12, scale=1)
 
 
 def test_what_cannot_be_compared_is_said():

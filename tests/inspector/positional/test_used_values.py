@@ -13,9 +13,11 @@ import torch
 
 import models
 from inspector import positional
+from inspector.positional.rotations import _pairs
 from models.registry import own_model
 from models.transformer import Encoder
 from models.transformer.config import TransformerConfig
+from tests.closeness import assert_close
 from tests.inspector.probe.families import CAPTURED, Family, reference, save
 
 FAMILIES = {family.name: family for family in CAPTURED}
@@ -58,14 +60,14 @@ def test_turns_are_those_that_a_hook_sees_in_transformers_own_model(family: Fami
     (found,) = positional.rotations(models.load(tmp_path), positions=12)
     pairs = cos.shape[1] // 2
     assert found.variant == (_kind(family) if family.sizes else "default")
-    np.testing.assert_allclose(found.cos, cos[:, :pairs], rtol=0, atol=1e-6)
-    np.testing.assert_allclose(found.sin, sin[:, :pairs], rtol=0, atol=1e-6)
+    assert_close(found.cos, cos[:, :pairs], relative=1e-6)
+    assert_close(found.sin, sin[:, :pairs], relative=1e-6)
     inverse = rotary.inv_freq.double().numpy()
-    np.testing.assert_allclose(found.frequencies, inverse, rtol=1e-5)
+    assert_close(found.frequencies, inverse, relative=1e-5)
     assert found.factor == pytest.approx(rotary.attention_scaling, rel=1e-6)
     assert (found.factor > 1.001) == (_kind(family) == "yarn")  # YaRN stretches: no pure rotation
     expected = [np.cos(k * inverse).mean() * rotary.attention_scaling**2 for k in range(12)]
-    np.testing.assert_allclose(found.decay(), expected, rtol=0, atol=1e-5)
+    assert_close(found.decay(), expected, relative=1e-5)
     assert found.spread(distance=3) < 1e-5
 
 
@@ -79,8 +81,8 @@ def test_turns_of_a_table_are_those_of_the_paper(name: str, tmp_path: Path) -> N
     (found,) = positional.rotations(models.load(tmp_path), positions=100)  # their tables have 64 rows
     pairs = 4 if name == "roformer" else 2
     angles = np.arange(64)[:, None] * 10000.0 ** (-np.arange(pairs) / pairs)
-    np.testing.assert_allclose(found.cos, np.cos(angles), rtol=0, atol=1e-5)
-    np.testing.assert_allclose(found.sin, np.sin(angles), rtol=0, atol=1e-5)
+    assert_close(found.cos, np.cos(angles), relative=1e-5)
+    assert_close(found.sin, np.sin(angles), relative=1e-5)
 
 
 BIASED = [
@@ -109,9 +111,9 @@ def test_biases_are_all_that_transformers_own_model_has_where_no_query_asks(fami
         maps = out[f"{bias.stream}_attentions" if family.name == "t5" else "attentions"][0][0].double().numpy()
         expected = np.log(maps[:, row, column]) - np.log(maps[:, row, row])
         values = bias.values[:, column - row + tokens - 1] - bias.values[:, [tokens - 1]]
-        np.testing.assert_allclose(values, expected, rtol=0, atol=1e-5 * np.abs(expected).max())
+        assert_close(values, expected, relative=1e-5)
         if bias.kind == "alibi":
-            np.testing.assert_allclose(bias.values, bias.slopes[:, None] * np.minimum(bias.distances, 0), rtol=1e-6)
+            assert_close(bias.values, bias.slopes[:, None] * np.minimum(bias.distances, 0), relative=1e-6)
         else:
             assert bias.table is not None
             assert bias.buckets is not None
@@ -159,7 +161,7 @@ def test_vectors_of_distances_are_those_that_transformers_own_modules_multiply_w
     row, column = np.tril_indices(tokens) if name == "inkling_text" else np.indices((tokens, tokens)).reshape(2, -1)
     vectors = found.values[column - row + tokens - 1].astype(np.float64)
     made, expected = (query.double().numpy()[row] * vectors).sum(axis=1), met.double().numpy()[row, column]
-    np.testing.assert_allclose(made, expected, rtol=0, atol=1e-5 * np.abs(expected).max())
+    assert_close(made, expected, relative=1e-5)
 
 
 @pytest.mark.parametrize("positions", ["rope", "alibi", "t5", "shaw", "xl", "none"])
@@ -171,8 +173,8 @@ def test_the_own_transformer_tells_its_values(positions: str, minilm: models.Loa
     turned, biases = positional.rotations(loaded, positions=9), positional.biases(loaded, reach=200)
     if positions == "rope":
         expected = 10000.0 ** -(np.arange(0, 12, 2) / 12)
-        np.testing.assert_allclose(turned[0].frequencies, expected, rtol=1e-5)
-        np.testing.assert_allclose(turned[0].wavelengths, 2 * np.pi / expected, rtol=1e-5)
+        assert_close(turned[0].frequencies, expected, relative=1e-5)
+        assert_close(turned[0].wavelengths, 2 * np.pi / expected, relative=1e-5)
     assert len(turned) == (positions == "rope")
     vectors = positional.vectors(loaded, reach=200)
     assert [one.meets for one in vectors] == ({"shaw": ["queries", "values"], "xl": ["queries"]}.get(positions, []))
@@ -183,7 +185,7 @@ def test_the_own_transformer_tells_its_values(positions: str, minilm: models.Loa
             query = torch.randn(1, 2, 201, 12)
             met = alone(query, torch.zeros_like(query), slice(0, 201))[0]
             far = torch.from_numpy(one.values[200 - 7]).view(2, 12)  # 7 back
-            torch.testing.assert_close(met[:, 50, 43], (query[0, :, 50] * far).sum(dim=-1), rtol=0, atol=1e-5)
+            assert_close(met[:, 50, 43], (query[0, :, 50] * far).sum(dim=-1), relative=1e-5)
             assert one.farthest is None
             continue
         module = next(module for module in network.modules() if hasattr(module, "key_distances"))
@@ -207,3 +209,22 @@ def test_what_cannot_be_asked_is_said(minilm: models.LoadedModel) -> None:
         positional.vectors(minilm, reach=0)
     assert positional.rotations(minilm, positions=4) == positional.biases(minilm, reach=4) == ()
     assert positional.vectors(minilm, reach=4) == ()
+
+
+def test_each_pair_is_kept_once_however_a_module_lays_it_out() -> None:
+    angle = np.outer(np.arange(6), 10000.0 ** (-np.arange(4) / 4)).astype(np.float32)
+    cos, sin = np.cos(angle), np.sin(angle)
+    for lay in (lambda one: one, lambda one: np.tile(one, 2), lambda one: one.repeat(2, axis=1)):
+        found = _pairs(lay(cos), lay(sin))
+        np.testing.assert_array_equal(found[0], cos)
+        np.testing.assert_array_equal(found[1], sin)
+
+
+@torch.no_grad()
+def test_distances_beyond_debertas_table_have_its_last_vectors(tmp_path: Path) -> None:
+    sizes = {"relative_attention": True, "pos_att_type": ["c2p"], "max_relative_positions": 6}
+    save(Family("deberta", "", sizes), tmp_path)
+    tokens, (found,) = 12, positional.vectors(models.load(tmp_path), reach=11)
+    table = reference(tmp_path).base_model.encoder.get_rel_embedding()  # [12, D], query less key from -6 to 5
+    behind = np.arange(1 - tokens, tokens)[::-1]  # query less key, where distances are key less query
+    np.testing.assert_array_equal(found.values, table[np.clip(behind, -6, 5) + 6].numpy())

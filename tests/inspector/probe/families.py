@@ -9,8 +9,16 @@ from typing import Any
 
 import torch
 import transformers
-from transformers import CONFIG_MAPPING, AutoConfig, AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForSeq2SeqLM
+from transformers import (
+    CONFIG_MAPPING,
+    AutoConfig,
+    AutoModel,
+    AutoModelForCausalLM,
+    AutoModelForMaskedLM,
+    AutoModelForSeq2SeqLM,
+)
 from transformers.models.auto.modeling_auto import (
+    MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
     MODEL_FOR_MASKED_LM_MAPPING_NAMES,
     MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES,
 )
@@ -91,6 +99,8 @@ _ZAMBA |= {"attention_hidden_size": 64, "attention_head_dim": 16, "hybrid_layer_
 _ZAMBA |= {"use_mamba_kernels": False, "chunk_size": 8, "head_dim": None}
 _GLOBAL = {"global_head_dim": 8, **_ALTERNATING}
 _PER_LAYER = {"hidden_size_per_layer_input": 8, "vocab_size_per_layer_input": 300, "global_head_dim": 8, **_ALTERNATING}
+_SECTIONS = {"rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [1, 1, 2]}}
+_WIDE = _SECTIONS | {"head_dim": 16}
 _STARTED = {"decoder_start_token_id": 0}  # T5's configuration has no such name by itself
 _UNLIMITED = dict.fromkeys(("max_position_embeddings", "n_positions", "hidden_dim"))
 
@@ -476,6 +486,34 @@ ENCODER_DECODERS = (
     Family("seamless_m4t_v2", SINUSOIDAL, note="of text to text; no sound is given"),
 )
 
+UNLISTED_TEXT = (
+    *(Family(name, LEARNED) for name in ("clip_text_model", "dpr", "markuplm", "splinter", "visual_bert")),
+    Family("layoutlmv3", LEARNED, {"coordinate_size": 6, "shape_size": 4, "max_2d_position_embeddings": 16}),
+    *(Family(name, ROPE) for name in ("embedding_gemma2_text", "openai_privacy_filter", "granite_docling_text")),
+    *(Family(name, ROPE) for name in ("molmo2_text", "muse_glimmer_text", "muse_spark_text")),
+    Family("mistral4", ROPE, {**_LATENT, **_ROUTED, "head_dim": None}),
+    Family("mistral_large4_text", ROPE, {**_LATENT, **_ROUTED}),
+    *(Family(name, ROPE, _SECTIONS) for name in ("cosmos3_edge_text", "glm4v_text", "hunyuan_vl_text")),
+    *(Family(name, ROPE, _SECTIONS) for name in ("qwen2_vl_text", "qwen2_5_vl_text", "qwen3_vl_text")),
+    Family("qwen3_vl_moe_text", ROPE, _SECTIONS),
+    *(Family(name, ROPE, _WIDE) for name in ("glm4v_moe_text", "glm_image_text", "glm_ocr_text")),
+)
+"""Text models for which transformers lists no head that predicts tokens: the bare model is read."""
+
+UNLISTED_OF_MORE = (
+    *(Family(name, ROPE) for name in ("aria", "aya_vision", "cohere2_vision", "cosmos3_omni", "deepseek_vl")),
+    *(Family(name, ROPE) for name in ("deepseek_vl_hybrid", "embedding_gemma2", "exaone4_5", "hyperclovax_vision_v2")),
+    *(Family(name, ROPE) for name in ("idefics2", "idefics3", "inkling_mm_model", "internvl", "kosmos-2.5", "lfm2_vl")),
+    *(Family(name, ROPE) for name in ("lighton_ocr", "llava", "llava_next", "llava_next_video", "llava_onevision")),
+    *(Family(name, ROPE) for name in ("minimax_m3_vl", "mistral3", "ovis2", "paligemma", "qianfan_ocr", "qwen3_vl")),
+    *(Family(name, ROPE) for name in ("qwen3_vl_moe", "smolvlm", "step3p7", "video_llava", "vipllava")),
+    Family("kimi_k25", ROPE, {"text_config": {**_LATENT, **_ROUTED}}),
+    *(Family(name, ROPE, {"text_config": _SECTIONS}) for name in ("paddleocr_vl", "qwen2_5_vl")),
+    Family("qwen2_vl", ROPE, {"text_config": _SECTIONS, "vision_config": {"embed_dim": 32, "depth": 1}}),
+    *(Family(name, ROPE, {"text_config": _WIDE}) for name in ("glm4v", "glm46v", "glm4v_moe")),
+)
+"""Models of more than text for which transformers lists no such head, and that run on text alone."""
+
 REFUSED = (
     Family("funnel", RELATIVE, _BLOCKS, note="pools its tokens: queries are fewer than tokens"),
     Family("prophetnet", LEARNED, {"num_hidden_layers": None}, note="a second stream of queries predicts n-grams"),
@@ -601,7 +639,9 @@ def _sizes(kind: type, own: Mapping[str, Any]) -> dict[str, Any]:
 def _class(name: str) -> Any:
     if name in MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES:
         return AutoModelForSeq2SeqLM
-    return AutoModelForMaskedLM if name in MODEL_FOR_MASKED_LM_MAPPING_NAMES else AutoModelForCausalLM
+    if name in MODEL_FOR_MASKED_LM_MAPPING_NAMES:
+        return AutoModelForMaskedLM
+    return AutoModelForCausalLM if name in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES else AutoModel
 
 
 def reference(folder: Path, *, dtype: torch.dtype = torch.float32) -> Any:

@@ -27,6 +27,8 @@ from tests.inspector.probe.families import (
     REFUSED,
     ROPE,
     SINUSOIDAL,
+    UNLISTED_OF_MORE,
+    UNLISTED_TEXT,
     WITHOUT_SOFTMAX,
     Family,
 )
@@ -91,6 +93,22 @@ REFUSED_INTRODUCTION = """
 
 The loader tries a model out on 5 tokens; its sentence begins "the attention of … cannot be captured:".
 
+"""
+
+
+UNLISTED = """
+## Without a head that transformers lists
+
+transformers lists no head that predicts tokens for these. The class that the configuration names is read, or the bare
+model; maps are held to its own eager attention (tests/inspector/probe/test_unlisted_families.py).
+
+- Text models: {text}.
+- Models of more than text, read on text alone: {more}.
+- Encoders of T5's kind saved by themselves (T5EncoderModel).
+
+Refused, each with its reason: BROS, LayoutLMv2 and UDOP, which read the box of every word; CANINE, whose maps are not
+between tokens; LiLT, which attends twice at once, to words and to boxes; pairs of a text's and a picture's model, such
+as CLIP, whose text model is read where it is saved by itself; and what else transformers does not run on text alone.
 """
 
 
@@ -330,10 +348,17 @@ def write_table(rows: Iterable[Row]) -> None:
     text += _table(CAPTURED_HEAD, captured) + REFUSED_INTRODUCTION + _table(REFUSED_HEAD, refused)
     for title, words in SECTIONS.items():
         text += f"\n## {title}\n\n{words.format(version=version)}\n\n" + _table(HEADS[title], tables[title])
+    text += unlisted()
     PATH.write_text(text, encoding="utf-8")
     for prose in PROSE:
         text = COUNT.sub(f"{len(captured):,}", prose.read_text(encoding="utf-8"))
         prose.write_text(COSTED.sub(costed(by_name), text), encoding="utf-8")
+
+
+def unlisted() -> str:
+    """Name the model types that are read though transformers lists no head for them."""
+    text, more = (", ".join(sorted(one.name for one in family)) for family in (UNLISTED_TEXT, UNLISTED_OF_MORE))
+    return UNLISTED.format(text=text, more=more)
 
 
 def costed(rows: Mapping[str, Row]) -> str:

@@ -91,7 +91,7 @@ def test_the_own_batch_norm_is_recorded_with_the_statistics_of_its_training(
         ("batch", layer, part) for layer in (0, 1) for part in ("attention", "ffn")
     ]
     assert not trace.refused
-    trace.save(tmp_path / "t.npz")
+    inspector.save(trace, tmp_path / "t.npz")
     for one, again in zip(trace.norms, inspector.open(tmp_path / "t.npz").norms, strict=True):
         module = loaded.network.get_submodule(one.name)
         statistics = (module.running_mean, module.running_variance)

@@ -15,9 +15,10 @@ from transformers import AutoModel, BertModel
 
 from inspector import Trace, record, record_batch
 from inspector.exactness import check
-from inspector.probe import fused_difference
+from inspector.probe import hold
 from models import LoadedModel
 from models.transformer.runner import OwnRunner
+from tests.closeness import assert_close
 
 WORDS = [
     *("the", "cat", "sat", "on", "a", "mat", "because", "it", "was", "tired", "and", "unbelievably"),
@@ -69,8 +70,8 @@ def test_every_map_equals_eager_output_attentions(
         assert len(trace.tokens) == length + 2
         assert len(trace.sites) == len(expected.attentions) == 6
         for layer, weights in enumerate(expected.attentions):
-            np.testing.assert_allclose(trace.attention(layer=layer), weights[0].numpy(), rtol=0, atol=1e-5)
-        np.testing.assert_allclose(trace.output, expected.last_hidden_state[0].numpy(), rtol=0, atol=1e-5)
+            assert_close(trace.attention(layer=layer), weights[0].numpy(), relative=3e-5)
+        assert_close(trace.output, expected.last_hidden_state[0].numpy(), relative=1e-5)
 
 
 @pytest.mark.parametrize("padding", ["right", "left"])
@@ -87,16 +88,16 @@ def test_padded_batches_equal_eager(minilm: LoadedModel, eager: BertModel, texts
         assert len(trace.tokens) == int(real.sum())
         for layer, weights in enumerate(expected.attentions):
             alone = weights[row][:, real][:, :, real].numpy()
-            np.testing.assert_allclose(trace.attention(layer=layer), alone, rtol=0, atol=1e-5)
-        np.testing.assert_allclose(trace.output, expected.last_hidden_state[row, real].numpy(), rtol=0, atol=1e-5)
+            assert_close(trace.attention(layer=layer), alone, relative=1e-5)
+        assert_close(trace.output, expected.last_hidden_state[row, real].numpy(), relative=1e-5)
 
 
 def test_own_transformer_with_the_same_weights(minilm_own: LoadedModel, texts: list[str], traces: list[Trace]) -> None:
     for text, theirs in zip(texts, traces, strict=True):
         ours = record(minilm_own, text)
         for layer in range(6):
-            np.testing.assert_allclose(ours.attention(layer=layer), theirs.attention(layer=layer), rtol=0, atol=1e-5)
-        np.testing.assert_allclose(ours.output, theirs.output, rtol=0, atol=5e-5)
+            assert_close(ours.attention(layer=layer), theirs.attention(layer=layer), relative=4e-5)
+        assert_close(ours.output, theirs.output, relative=5e-5)
 
 
 def test_own_transformer_in_float64(minilm_own: LoadedModel, eager: BertModel, texts: list[str]) -> None:
@@ -105,11 +106,11 @@ def test_own_transformer_in_float64(minilm_own: LoadedModel, eager: BertModel, t
         trace = record(own, text)
         with torch.no_grad():
             expected = reference(**own.tokenizer(text, return_tensors="pt"), output_attentions=True)
-        np.testing.assert_allclose(trace.output, expected.last_hidden_state[0].numpy(), rtol=0, atol=1e-10)
+        assert_close(trace.output, expected.last_hidden_state[0].numpy(), relative=1e-10)
         for call, weights in zip(trace.attentions, expected.attentions, strict=True):
             rows = slice(0, len(trace.tokens))
             ours = call.function(call.query[None], call.key[None], call.value[None], None, rows=rows)[1]
-            np.testing.assert_allclose(ours[0].numpy(), weights[0].numpy(), rtol=0, atol=1e-10)
+            assert_close(ours[0].numpy(), weights[0].numpy(), relative=1e-10)
 
 
 @pytest.mark.heavy
@@ -175,8 +176,8 @@ def test_norm_inputs_are_what_the_norms_saw(minilm: LoadedModel, eager: BertMode
     trace = record(minilm, text)
     assert len(seen) == len(trace.norms) == 13
     for (before, after), norm in zip(seen, trace.norms, strict=True):
-        np.testing.assert_allclose(norm.input, before, rtol=0, atol=1e-5)
-        np.testing.assert_allclose(norm.output, after, rtol=0, atol=1e-5)
+        assert_close(norm.input, before, relative=1e-5)
+        assert_close(norm.output, after, relative=1e-5)
 
 
 def test_norms_know_their_place(minilm: LoadedModel, minilm_own: LoadedModel) -> None:
@@ -193,23 +194,25 @@ def test_a_pair_of_texts_has_segments(minilm: LoadedModel, eager: BertModel) -> 
         inputs = minilm.tokenizer("The trophy is big.", "It does not fit.", return_tensors="pt")
         expected = eager(**inputs, output_attentions=True)
     assert trace.encoding.segments == tuple(inputs["token_type_ids"][0].tolist())
-    np.testing.assert_allclose(trace.attention(layer=5), expected.attentions[5][0].numpy(), rtol=0, atol=1e-5)
+    assert_close(trace.attention(layer=5), expected.attentions[5][0].numpy(), relative=1e-5)
 
 
 def test_the_fused_kernel_agrees_and_the_badge_holds(minilm: LoadedModel, minilm_own: LoadedModel) -> None:
     for loaded in (minilm, minilm_own):
         trace = record(loaded, "The cat sat on the mat because it was tired.")
-        checked = check(trace, expected_layers=loaded.layers, hidden_difference=fused_difference(loaded, trace))
+        checked = check(trace, expected_layers=loaded.layers, second=hold(loaded, trace))
         assert checked.holds, str(checked)
-        assert 0 < checked.hidden_difference < 5e-5  # another implementation, so not the same bits
+        assert 0 < checked.second.largest < 1e-5  # another implementation, so not the same bits
 
 
 def test_the_badge_is_refused_when_something_differs(minilm: LoadedModel) -> None:
     trace = record(minilm, "The cat sat on the mat.")
-    assert not check(trace, expected_layers=7, hidden_difference=None).holds
-    assert not check(trace, expected_layers=6, hidden_difference=1e-3).holds
+    assert not check(trace, expected_layers=7).holds
     other = record(minilm, "The dog sat on the mat.")
-    assert fused_difference(minilm, replace(trace, hidden=other.hidden)) > 1e-2
+    held = hold(minilm, replace(trace, hidden=other.hidden))
+    assert not check(trace, second=held).holds
+    assert held.worst.what == "last hidden state"
+    assert held.worst.relative > 1e-2
 
 
 def test_bad_arguments_are_sentences(minilm: LoadedModel) -> None:

@@ -14,9 +14,10 @@ import inspector
 import models
 from inspector import Trace, record, record_batch
 from inspector.exactness import check
-from inspector.probe import fused_difference
+from inspector.probe import hold
 from models import LoadedModel
 from models.transformer.multi_head import MultiHeadAttention
+from tests.closeness import assert_close
 from tests.models import own_models
 
 SOURCE, TARGET = "The cat sat on the mat because it was tired.", "Die Katze war müde."
@@ -87,9 +88,9 @@ def test_three_streams_equal_torchs_own_attention(loaded: dict[str, LoadedModel]
     paths["cross"] = "decoder.layers.{}.cross_attention"
     for site in translated.sites:
         maps = translated.attention(layer=site.layer, stream=site.stream)
-        np.testing.assert_allclose(maps, expected[paths[site.stream].format(site.layer)], rtol=0, atol=1e-6)
+        assert_close(maps, expected[paths[site.stream].format(site.layer)], relative=1e-6)
         assert maps.shape == (4, len(site.queries), len(site.keys))
-        np.testing.assert_allclose(maps.sum(axis=-1), 1, atol=1e-6)
+        assert_close(maps.sum(axis=-1), 1, relative=4e-6)
 
 
 def test_a_row_knows_the_token_read_and_the_token_predicted(translated: Trace) -> None:
@@ -135,7 +136,7 @@ def test_without_a_target_it_writes_its_own(loaded: dict[str, LoadedModel]) -> N
 def test_the_badge_holds(loaded: dict[str, LoadedModel], shape: str) -> None:
     own = loaded[shape]
     trace = record(own, SOURCE)
-    checked = check(trace, expected_layers=own.layers, hidden_difference=fused_difference(own, trace))
+    checked = check(trace, expected_layers=own.layers, second=hold(own, trace))
     assert checked.holds, str(checked)
     assert checked.layers == {"encoder": 2, "decoder": 2, "encoder-decoder": 6}[shape]
 
@@ -146,30 +147,33 @@ def test_a_bias_on_the_scores_is_checked_in_the_fused_kernel_too(
     loaded: dict[str, LoadedModel], shape: str, positions: str
 ) -> None:
     own = own_models.own(shape, positions=positions)
-    assert 0 <= fused_difference(own, record(own, SOURCE)) < 1e-5
-    wrong = record(own_models.own(shape, positions="none"), SOURCE)
-    assert fused_difference(own, wrong) > 1e-4
+    held = hold(own, record(own, SOURCE))
+    assert held.holds
+    assert held.fused == held.calls
+    assert not hold(own, record(own_models.own(shape, positions="none"), SOURCE)).holds
 
 
-def test_what_the_fused_kernel_cannot_do_is_said(loaded: dict[str, LoadedModel]) -> None:
+def test_what_the_fused_kernel_cannot_do_is_held_to_the_models_own_function() -> None:
     own = own_models.own("encoder", score="additive")
     trace = record(own, SOURCE)
-    with pytest.raises(ValueError, match="more than a scaled dot product with a bias"):
-        fused_difference(own, trace)
-    checked = check(trace, expected_layers=2, hidden_difference=None, unchecked="its scores are no dot product")
+    checked = check(trace, second=hold(own, trace))
     assert checked.holds
-    assert "not run a second time in torch's fused attention: its scores are no dot product" in str(checked)
+    assert checked.second.fused == 0
+    assert "run a second time in the model's own attention" in str(checked)
+    unheld = check(trace, not_held="nobody asked")
+    assert unheld.holds
+    assert "recorded, not held: nobody asked" in str(unheld)
 
 
 def test_weight_on_what_is_to_come_breaks_the_badge(loaded: dict[str, LoadedModel]) -> None:
     for shape in ("decoder", "encoder-decoder"):
-        assert check(record(loaded[shape], SOURCE), expected_layers=0, hidden_difference=None).future == 0
+        assert check(record(loaded[shape], SOURCE), expected_layers=0).future == 0
     leaks = record(own_models.own("decoder", mask_fill="zero"), SOURCE)
-    made = check(leaks, expected_layers=2, hidden_difference=None)
+    made = check(leaks, expected_layers=2)
     assert made.future > 0.01
     assert made.holds  # the model's own fill lets it through
     assert not replace(made, lets_through=False).holds
-    assert check(record(loaded["encoder"], SOURCE), expected_layers=2, hidden_difference=None).future is None
+    assert check(record(loaded["encoder"], SOURCE), expected_layers=2).future is None
 
 
 def test_norms_know_stream_and_place(loaded: dict[str, LoadedModel], translated: Trace) -> None:
@@ -186,7 +190,9 @@ def test_norms_know_stream_and_place(loaded: dict[str, LoadedModel], translated:
     statistics = inspector.normalization.statistics(translated)
     assert len(statistics) == 4 * len(translated.tokens) + 6 * 8
     assert list(statistics[statistics.norm == 9].token) == list(translated.target.tokens)
-    np.testing.assert_allclose(statistics.mean_after, 0, atol=1e-5)  # at the start gamma is 1 and beta 0
+    assert_close(
+        statistics.mean_after, 0, relative=1e-5, scale=statistics.std_after
+    )  # at the start gamma is 1 and beta 0
 
 
 def test_distances_mean_nothing_between_two_texts(translated: Trace) -> None:
@@ -194,7 +200,9 @@ def test_distances_mean_nothing_between_two_texts(translated: Trace) -> None:
     assert len(measures) == 24
     between = ["distance", "self", "previous", "next"]
     assert measures.loc["cross", between].isna().all(axis=None)
-    assert measures.loc[["encoder", "decoder"], between].notna().all(axis=None)
+    assert measures.loc["encoder", between].notna().all(axis=None)
+    assert measures.loc["decoder", ["distance", "self", "previous"]].notna().all(axis=None)
+    assert measures.loc["decoder", "next"].isna().all()  # no query sees a next token
     assert measures.loc["cross", ["entropy", "confidence", "information"]].notna().all(axis=None)
     assert inspector.heads.label(measures.loc["cross"].reset_index()).notna().all()
 
@@ -206,8 +214,8 @@ def test_a_batch_of_texts_in_a_decoder(loaded: dict[str, LoadedModel], padding: 
     for trace, text in zip(record_batch(own, texts, padding=padding), texts, strict=True):
         alone = record(own, text)
         assert trace.sites == alone.sites
-        np.testing.assert_allclose(trace.attention(layer=1), alone.attention(layer=1), rtol=0, atol=1e-5)
-        np.testing.assert_allclose(trace.output, alone.output, rtol=0, atol=5e-5)
+        assert_close(trace.attention(layer=1), alone.attention(layer=1), relative=1e-5)
+        assert_close(trace.output, alone.output, relative=5e-5)
 
 
 @pytest.mark.parametrize("switches", SWITCHES, ids=str)
@@ -217,7 +225,7 @@ def test_every_kind_of_attention_is_recorded_saved_and_opened(
 ) -> None:
     target = {"target": TARGET} if shape == "encoder-decoder" else {}
     trace = record(own_models.own(shape, **switches), SOURCE, **target)
-    trace.save(tmp_path / "t.npz")
+    inspector.save(trace, tmp_path / "t.npz")
     again = inspector.open(tmp_path / "t.npz")
     assert (again.sites, again.encoding, again.target) == (trace.sites, trace.encoding, trace.target)
     assert again.target_text == trace.target_text
@@ -225,7 +233,7 @@ def test_every_kind_of_attention_is_recorded_saved_and_opened(
         where = {"layer": site.layer, "stream": site.stream}
         np.testing.assert_array_equal(again.attention(**where), trace.attention(**where))
         np.testing.assert_array_equal(again.scores(**where), trace.scores(**where))
-        np.testing.assert_allclose(trace.attention(**where).sum(axis=-1), 1, atol=1e-6)
+        assert_close(trace.attention(**where).sum(axis=-1), 1, relative=4e-6)
     assert [norm.stream for norm in again.norms] == [norm.stream for norm in trace.norms]
 
 
@@ -266,11 +274,11 @@ def test_rms_norms_are_recorded_as_they_ran(loaded: dict[str, LoadedModel], tmp_
     trace = record(own, SOURCE)
     for hook in hooks:
         hook.remove()
-    trace.save(tmp_path / "t.npz")
+    inspector.save(trace, tmp_path / "t.npz")
     for norms in (trace.norms, inspector.open(tmp_path / "t.npz").norms):
         assert [norm.kind for norm in norms] == ["rms"] * 5
         for norm, output in zip(norms, outputs, strict=True):
-            np.testing.assert_allclose(norm.output, output, rtol=0, atol=1e-5)
+            assert_close(norm.output, output, relative=1e-5)
             assert not norm.beta.any()
 
 

@@ -16,10 +16,12 @@ from inspector.questions.record import papers
 from inspector.questions.record.both import Both
 from inspector.questions.record.papers import Paper
 from inspector.questions.record.question import Question
+from inspector.sections import registry
 from inspector.views.lab.settings import OPTIONS, Switches, words
 from inspector.views.shell import pages
 
 VIEWS = Path(pages.__file__).parents[1]
+WORDS = VIEWS.parent / "wording" / "english"
 HAN = r"[㐀-鿿]"
 CHINESE = re.compile(HAN)
 ASCII_POINT = re.compile(rf"{HAN}\s*[,;:?!](?=\s|{HAN}|$)|[,;?!]\s*{HAN}|{HAN}\.(\s|$)|\({HAN}+\)")
@@ -67,10 +69,11 @@ def is_prose(place: str) -> bool:
 
 @cache
 def quoted(page: str) -> set[str]:
-    """Collect the strings in the sources of a page and of the rooms that it shares with others."""
+    """Collect the strings in a page's sources and words, and in the rooms that the page shares with others."""
     folder = pages.FILES[page].parent
     shared = (VIEWS / "shell", VIEWS / "figures", VIEWS / "components")
     sources = [path for room in (folder, *shared) for path in room.rglob("*.py")]
+    sources += [WORDS / f"{page}.py"] if (WORDS / f"{page}.py").exists() else []
     trees = [ast.parse(path.read_text(encoding="utf-8")) for path in sources]
     return {
         node.value
@@ -166,9 +169,12 @@ def test_where_to_see_it_is_a_page_and_a_state_that_it_knows(question: Question)
     state = {name: value for name, value in question.see.state.items() if name not in BESIDE}
     for name in [name for name in state if name.startswith("lab_")]:
         assert is_of_the_lab(name, state.pop(name)), name
-    assert set(state) <= quoted(page)
-    if "section" in state:
-        assert state["section"] in quoted(page)
+    known, titles = quoted(page), quoted(page)
+    if not registry.PAGES[page].board:
+        listed = registry.sections(page)
+        known, titles = known | {*listed.parameters}, {section.title for section in listed.sections}
+    assert set(state) <= known
+    assert state.get("section") in {None, *titles}
 
 
 def test_no_paper_is_cited_in_two_ways() -> None:

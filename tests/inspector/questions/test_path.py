@@ -14,7 +14,7 @@ LETTERS = "ab |\\.&=?#%+\n字，。é𝒳<>*_$`~/'\""
 
 def read(path: Path) -> Path:
     given = encode(path)
-    return decode(given["path"], given.get("words", ""), known=KNOWN)
+    return decode(given["path"], given.get("path_words", ""), known=KNOWN)
 
 
 @pytest.mark.parametrize(

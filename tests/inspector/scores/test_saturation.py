@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from inspector.scores import jacobian_norm, saturation
+from tests.closeness import assert_close
 
 
 @pytest.mark.parametrize("spread", [0.0, 1.0, 8.0, 30.0])
@@ -15,10 +16,10 @@ def test_the_jacobians_norm_is_autograds(spread: float) -> None:
     scores = spread * torch.randn(20, 64, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     want = [torch.autograd.functional.jacobian(lambda row: row.softmax(0), row).norm() for row in scores]
     found = jacobian_norm(scores.softmax(-1).numpy())
-    np.testing.assert_allclose(found, torch.stack(want).numpy(), rtol=1e-9, atol=1e-15)
+    assert_close(found, torch.stack(want).numpy(), relative=1e-9)
     p = scores.softmax(-1).numpy()  # the closed form as it is written
     closed = (p**2).sum(-1) - 2 * (p**3).sum(-1) + (p**2).sum(-1) ** 2
-    np.testing.assert_allclose(found**2, closed, atol=1e-12)
+    assert_close(found**2, closed, relative=1e-12)
 
 
 def test_a_row_near_one_hot_keeps_its_digits() -> None:
@@ -39,4 +40,4 @@ def test_a_query_of_one_key_has_no_share() -> None:
     weights = np.array([[[1.0, 0.0], [0.5, 0.5]]], np.float32)
     rows = saturation.read(weights, np.array([[1, 2]]))
     assert rows.choosing.tolist() == [[False, True]]
-    np.testing.assert_allclose(rows.share_of_most(), [[np.nan, 1.0]], rtol=1e-6)
+    assert_close(rows.share_of_most(), [[np.nan, 1.0]], relative=1e-6)

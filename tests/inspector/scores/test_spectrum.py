@@ -12,6 +12,7 @@ import transformers
 import inspector
 import models
 from inspector.scores import Projections, of_product, projections
+from tests.closeness import assert_close
 from tests.inspector.probe.families import CAPTURED, save
 
 TEXT = "the cat sat on the mat"
@@ -24,7 +25,7 @@ def test_the_spectrum_is_that_of_the_whole_matrix() -> None:
     """Setting: N(0, 1), [40, 8] and [40, 8], seed 0, float64. Claim 30: the rank is d_k and no more."""
     a, b = torch.randn(2, 40, 8, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     found, matrix = of_product(a, b), (a @ b.T).numpy()
-    np.testing.assert_allclose(found.values, np.linalg.svd(matrix, compute_uv=False)[:8], rtol=1e-9)
+    assert_close(found.values, np.linalg.svd(matrix, compute_uv=False)[:8], relative=1e-9)
     assert found.rank == 8
     symmetric = (matrix + matrix.T) / 2
     assert found.symmetric == pytest.approx((symmetric**2).sum() / (matrix**2).sum())
@@ -56,9 +57,7 @@ def test_projections_are_found_by_their_numbers(name: str, tmp_path: Path) -> No
     differences = (record.query[:, 0] - record.query[:, -1]).double()  # of two tokens no bias is left
     if not found.turned:
         first, last = _inputs(trace, blocks, stream)
-        np.testing.assert_allclose(
-            torch.einsum("d,hde->he", first - last, found.query).numpy(), differences.numpy(), atol=2e-4
-        )
+        assert_close(torch.einsum("d,hde->he", first - last, found.query).numpy(), differences.numpy(), relative=2e-4)
 
 
 def _inputs(trace: inspector.Trace, blocks: object, stream: str) -> tuple[torch.Tensor, torch.Tensor]:
@@ -95,3 +94,8 @@ def test_key_and_value_of_bert_have_nothing_in_common() -> None:
     assert np.median(np.array(each, float)) == pytest.approx(1.42, abs=0.02)
     assert Projections(query, key, key, False, ("", "")).key_from_value(3) == 0
     assert of_product(query[3], key[3]).rank == 64
+
+
+def test_an_eigenvalue_is_positive_from_a_billionth_of_the_largest_on() -> None:
+    values = torch.tensor([2.0, 3e-9, 1e-9, -3e-9, -1.0], dtype=torch.float64)
+    assert of_product(torch.diag(values), torch.eye(5, dtype=torch.float64)).positive == 2

@@ -12,6 +12,7 @@ import models
 from inspector.scores import ranks, symmetry
 from inspector.trace import Trace
 from models.tokenizers import Encoding
+from tests.closeness import assert_close
 from tests.inspector.scores.made import record
 
 TOKENS, WIDTH = 32, 64
@@ -52,7 +53,7 @@ def test_shared_projections_make_scores_symmetric_and_not_weights(draw: object) 
     assert (tied["weights"] < 0.3).all()
     assert (independent["weights"] > tied["weights"] * 3).all()
     dots = (query @ key.mT).double().numpy()
-    np.testing.assert_allclose(independent["scores"], symmetry.asymmetry(dots), rtol=1e-5)
+    assert_close(independent["scores"], symmetry.asymmetry(dots), relative=1e-5)
 
 
 def test_shared_projections_make_the_diagonal_large_by_its_length() -> None:

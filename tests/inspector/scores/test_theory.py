@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from scipy.special import ndtr
 
 from inspector.scores import jacobian_norm, theory
+from tests.closeness import assert_close
 
 # Claim 18: d_k -> median ||J|| unscaled and scaled, 64 keys, normal entries; torch, seed 0, one draw.
 MEASURED = {
@@ -51,7 +55,7 @@ def test_variance_is_d_k_and_one_after_the_scale(medians: dict[int, dict[str, fl
         assert found["variance"] == pytest.approx(width, rel=0.05)
         assert found["scaled_variance"] == pytest.approx(1, rel=0.05)
     flat = theory.drawn(keys=64, entries="uniform", seed=0, widths=(16, 1024))
-    np.testing.assert_allclose(flat["scaled_variance"], 1, rtol=0.05)
+    assert_close(flat["scaled_variance"], 1, relative=0.05)
 
 
 def test_tails_are_heavy_at_a_small_width_and_those_of_theory(medians: dict[int, dict[str, float]]) -> None:
@@ -60,7 +64,7 @@ def test_tails_are_heavy_at_a_small_width_and_those_of_theory(medians: dict[int,
     assert abs(medians[1024]["excess"]) < 0.05
     x = np.random.default_rng(0).uniform(-1, 1, 10**6)
     flat = np.mean(x**4) / np.mean(x**2) ** 2
-    assert flat**2 - 3 == pytest.approx(theory.excess(1, "uniform"), abs=0.02)
+    assert_close(flat**2 - 3, theory.excess(1, "uniform"), relative=0.02)
 
 
 def test_the_query_s_gradient_spikes_and_its_median_vanishes_without_the_scale(
@@ -98,7 +102,7 @@ def test_both_norms_are_autograd_s(size: float) -> None:
     assert jacobian_norm(weights) == pytest.approx(float(by_scores.norm()), rel=1e-12)
     assert theory.query_gradient_norm(weights[None], distances)[0] == pytest.approx(float(by_query.norm()), rel=1e-9)
     written = np.diag(weights) - np.outer(weights, weights)  # claim 24: p_i (delta_ij - p_j)
-    assert np.abs(written - by_scores.numpy()).max() < 1e-7
+    assert_close(written, by_scores, relative=1e-12)
 
 
 def test_a_saturated_row_keeps_its_digits() -> None:
@@ -151,3 +155,16 @@ def test_what_cannot_be_drawn_is_named() -> None:
             theory.example(keys=keys)
     with pytest.raises(ValueError, match="d_k is 0"):
         theory.example(width=0)
+
+
+def test_widths_double_from_4_to_4096() -> None:
+    assert (theory.WIDTHS[0], theory.WIDTHS[-1]) == (4, 4096)
+    assert all(after == 2 * before for before, after in pairwise(theory.WIDTHS))
+
+
+def test_the_crossing_lies_where_numpy_interpolates_the_ratio_to_1() -> None:
+    widths, ratios = np.array([4.0, 16.0, 64.0, 256.0]), np.array([3.0, 2.0, 0.25, 0.1])
+    table = pd.DataFrame({"width": widths, "jacobian_median": 0.2 * ratios, "scaled_jacobian_median": 0.2})
+    expected = np.exp(np.interp(0.0, -np.log(ratios), np.log(widths)))
+    assert theory.crossover(table) == pytest.approx(expected, rel=1e-12)
+    assert theory.crossover(table[:2]) is None

@@ -12,6 +12,7 @@ from transformers import AutoModel
 
 from inspector import record, sentence_vectors
 from models import LoadedModel
+from tests.closeness import assert_close
 
 TEXTS = ("The doctor told him to rest.", "His physician advised him to lie down.", "It rained.", "买书。")
 
@@ -20,7 +21,7 @@ def test_poolings_equal_sentence_transformers_and_transformers(minilm: LoadedMod
     found = sentence_vectors.read(minilm, TEXTS)
     theirs = SentenceTransformer(str(get_model_path()), device="cpu").encode(list(TEXTS), normalize_embeddings=True)
     wide = theirs.astype(np.float64)
-    np.testing.assert_allclose(found.cosines("mean"), wide @ wide.T, atol=2e-6)
+    assert_close(found.cosines("mean"), wide @ wide.T, relative=2e-6)
     network = AutoModel.from_pretrained(get_model_path(), attn_implementation="eager").eval()
     with torch.no_grad():
         states = [
@@ -29,9 +30,9 @@ def test_poolings_equal_sentence_transformers_and_transformers(minilm: LoadedMod
         ]
     for at, state in enumerate(states):
         cosine = state[0] @ state.mean(0) / np.linalg.norm(state[0]) / np.linalg.norm(state.mean(0))
-        assert found.agreement[at] == pytest.approx(cosine, abs=2e-6)
+        assert_close(found.agreement[at], cosine, relative=2e-6)
     first = np.stack([state[0] / np.linalg.norm(state[0]) for state in states])
-    np.testing.assert_allclose(found.cosines("cls"), first @ first.T, atol=2e-6)
+    assert_close(found.cosines("cls"), first @ first.T, relative=2e-6)
 
 
 def test_the_parts_of_cls_equal_the_sums_by_hand(minilm: LoadedModel) -> None:
@@ -50,9 +51,9 @@ def test_the_parts_of_cls_equal_the_sums_by_hand(minilm: LoadedModel) -> None:
             assert table["others"][number] == pytest.approx(float(others.norm()), rel=1e-4)
             assert table["own"][number] == pytest.approx(float(own.norm()), rel=1e-4)
     shares = sentence_vectors.cls_attention(trace)
-    np.testing.assert_allclose(shares[["itself", "special", "text"]].sum(axis=1), 1, atol=1e-6)
-    assert shares["itself"][5] == pytest.approx(float(out.attentions[5][0, :, 0, 0].mean()), abs=1e-5)
-    assert shares["special"][5] == pytest.approx(float(out.attentions[5][0, :, 0, -1].mean()), abs=1e-5)
+    assert_close(shares[["itself", "special", "text"]].sum(axis=1), 1, relative=1e-6)
+    assert_close(shares["itself"][5], float(out.attentions[5][0, :, 0, 0].mean()), relative=1e-5)
+    assert_close(shares["special"][5], float(out.attentions[5][0, :, 0, -1].mean()), relative=1e-5)
 
 
 def test_the_nearest_average_equals_nnls() -> None:
@@ -64,11 +65,9 @@ def test_the_nearest_average_equals_nnls() -> None:
         heavy = 1e4  # the weight of the equation that the weights sum to 1
         theirs, _ = nnls(np.vstack([others.T, heavy * np.ones(tokens - 1)]), np.append(states[1], heavy), maxiter=5000)
         assert found.weights.sum() == pytest.approx(1)
-        assert found.miss == pytest.approx(
-            np.linalg.norm(theirs @ others - states[1]) / np.linalg.norm(states[1]), abs=1e-5
-        )
+        assert_close(found.miss, np.linalg.norm(theirs @ others - states[1]) / np.linalg.norm(states[1]), relative=1e-5)
     inside = np.array([[1.0, 1.0], [0.0, 0.0], [2.0, 0.0], [1.0, 3.0]])
-    assert sentence_vectors.nearest_average(inside).miss == pytest.approx(0, abs=1e-6)
+    assert_close(sentence_vectors.nearest_average(inside).miss, 0, relative=1e-6, scale=1)
 
 
 def test_ranks_of_paraphrases() -> None:
@@ -82,3 +81,10 @@ def test_ranks_of_paraphrases() -> None:
 def test_a_model_without_cls_is_refused(shipped) -> None:
     with pytest.raises(ValueError, match="choose an encoder"):
         sentence_vectors.read(shipped("mini-gpt"), TEXTS)
+
+
+def test_the_nearest_average_of_opposite_states_is_found_at_once() -> None:
+    """The longest step that the products allow leads to it; a step of twice that length goes to and fro for ever."""
+    found = sentence_vectors.nearest_average(np.array([[1.0, 0.0], [10.0, 0.0], [-10.0, 0.0]]))
+    assert_close(found.weights, [0.55, 0.45], relative=1e-9)
+    assert found.miss < 1e-9

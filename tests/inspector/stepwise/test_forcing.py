@@ -14,6 +14,7 @@ import models
 from inspector import stepwise
 from models import LoadedModel
 from models.decoding import DecodedStep
+from tests.closeness import assert_close
 from tests.inspector.probe.families import CAPTURED, save
 from tests.models.own_models import own
 
@@ -48,10 +49,10 @@ def test_a_decoder_of_doubles_by_hand() -> None:
     with torch.inference_mode():
         at_once = network.logits(network(ids))[0]
         alone = [network.logits(network(ids[:, :read]))[0, -1] for read in range(1, 7)]
-    assert torch.allclose(torch.stack(alone), at_once, rtol=0, atol=1e-12)
+    assert_close(torch.stack(alone), at_once, relative=1e-12)
     steps: list[DecodedStep] = []
     loaded.runner.follow(ids, watch=steps.append)
-    assert torch.allclose(torch.stack([step.logits for step in steps]), at_once, rtol=0, atol=1e-12)
+    assert_close(torch.stack([step.logits for step in steps]), at_once, relative=1e-12)
     grows = [step.cache_bytes for step in steps]
     assert np.diff(grows).tolist() == [grows[0]] * 5
 
@@ -76,7 +77,7 @@ def test_transformers_own_cache_says_the_same(name: str, tmp_path: Path) -> None
         ids = None if trace.target is None else torch.tensor([trace.encoding.ids])
         loaded.runner.follow(read, source=ids, watch=steps.append, cached=cached)
         got = torch.stack([step.logits for step in steps])
-        assert torch.allclose(got, torch.stack(stepped), rtol=0, atol=1e-5)
+        assert_close(got, torch.stack(stepped), relative=1e-5)
         assert bool(steps[-1].cache_bytes) == cached
     found = stepwise.compare(loaded, trace, tokens=count)
     assert found.exact is None

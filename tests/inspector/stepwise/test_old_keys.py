@@ -11,6 +11,7 @@ import torch
 import inspector
 import models
 from inspector import stepwise
+from tests.closeness import assert_close
 from tests.inspector.stepwise.test_forcing import TEXT, saved
 
 
@@ -18,15 +19,15 @@ def test_a_decoders_old_keys_stay_and_are_transformers_cache(tmp_path: Path) -> 
     loaded = saved("gpt2", tmp_path)
     trace = inspector.record(loaded, TEXT)
     found = stepwise.old_keys(loaded, trace)
-    assert found["largest"].max() < 1e-5
+    assert_close(found["largest"], 0, relative=1e-5, scale=[record.key.abs().max() for record in trace.attentions])
     ids = torch.tensor([trace.encoding.without_end().ids])
     with torch.inference_mode():
         before, after = (loaded.network(read, use_cache=True).past_key_values for read in (ids[:, :-1], ids))
     rows = found.set_index(["layer", "tensor"])
     for layer, (old, now) in enumerate(zip(before.layers, after.layers, strict=True)):
         assert old.keys.shape[2] == rows["old"][layer, "key"] == ids.shape[1] - 1
-        assert float((now.keys[:, :, :-1] - old.keys).abs().max()) < 1e-5
-        assert torch.allclose(trace.record_of(layer, None).key[:, : old.keys.shape[2]], old.keys[0], atol=1e-6)
+        assert_close(now.keys[:, :, :-1], old.keys, relative=1e-5)
+        assert_close(trace.record_of(layer, None).key[:, : old.keys.shape[2]], old.keys[0], relative=1e-5)
 
 
 def test_an_encoders_old_keys_move_from_layer_1_on_by_hand() -> None:
@@ -51,21 +52,22 @@ def test_an_encoders_old_keys_move_from_layer_1_on_by_hand() -> None:
                 encoder(ids)
             before, after = kept
             by_hand = ((after - before).norm(dim=1) / before.norm(dim=1)).mean()
-            assert found["relative"][layer, name] == pytest.approx(float(by_hand), abs=1e-6)
+            assert_close(found["relative"][layer, name], float(by_hand), relative=1e-6)
             if name == "value":  # RoPE turns keys, which leaves their lengths and changes their numbers
-                assert found["largest"][layer, name] == pytest.approx(float((after - before).abs().max()), abs=1e-5)
+                assert_close(found["largest"][layer, name], float((after - before).abs().max()), relative=1e-5)
     relative = found["relative"]
     assert relative[0, "key"] == 0 == relative[0, "value"]
     assert relative.drop(0).min() > 0.01
     causal = models.variant(loaded, causal=True)
-    assert stepwise.old_keys(causal, inspector.record(causal, trace.text), new=2)["relative"].max() < 1e-6
+    still = stepwise.old_keys(causal, inspector.record(causal, trace.text), new=2)
+    assert_close(still["relative"], 0, relative=1e-5, scale=1)
 
 
 def test_an_encoder_decoder_has_both() -> None:
     loaded = models.load("own-encoder-decoder")
-    found = stepwise.old_keys(loaded, inspector.record(loaded, TEXT))
-    largest = found.groupby(["stream", "layer"])["largest"].max()
-    assert largest["decoder"].max() < 1e-6
+    trace = inspector.record(loaded, TEXT)
+    largest = stepwise.old_keys(loaded, trace).groupby(["stream", "layer"])["largest"].max()
+    assert_close(largest["decoder"], 0, relative=1e-6, scale=[record.key.abs().max() for record in trace.attentions])
     assert largest["encoder"][0] == 0
     assert largest["encoder"].drop(0).min() > 1e-3
 

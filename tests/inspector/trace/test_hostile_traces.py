@@ -22,16 +22,17 @@ import torch
 import inspector
 import models
 from inspector import Trace, alignment, heads, maps, normalization, overview, record
+from inspector import head_roles as reading
+from inspector import head_search as find
 from inspector.components.grid import sides
 from inspector.components.head import HeadMessage
 from inspector.lens import residual_stream
-from inspector.readings import attention as reading
-from inspector.readings import find
-from inspector.readings import norms as norm_reading
+from inspector.sections.layernorm import every as norm_section
+from inspector.sections.layernorm import stream as norm_stream
 from inspector.trace import file as trace_file
 from inspector.wording.english import attention as said
 from inspector.wording.english import find as wished
-from inspector.wording.english import norms as norm_words
+from inspector.wording.english import layernorm as norm_words
 from models.attention.functions import ComposedAttention, WeightedSum
 from models.attention.pairs import Whole
 from models.attention.relative import AlibiBias, T5Bias
@@ -39,6 +40,7 @@ from models.attention.scores import DotScore, FillWith, GeneralScore
 from models.huggingface.eager_attention import EagerAttention
 from models.huggingface.eager_output import GivenScores, RecomputedScores
 from models.huggingface.score_program import Cellwise, Given, Product
+from tests.closeness import assert_close
 
 SEED, FIELDS, ARRAYS = 11, 330, 170
 OTHERS: tuple[Any, ...] = (
@@ -84,7 +86,7 @@ def trace() -> Trace:
 def parts(trace: Trace, tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Header and arrays of its file."""
     path = tmp_path_factory.mktemp("trace") / "t.npz"
-    trace.save(path)
+    inspector.save(trace, path)
     with np.load(path) as archive:
         arrays = {name: archive[name] for name in archive.files}
     return json.loads(str(arrays.pop("header"))), arrays
@@ -105,11 +107,11 @@ def told(trace: Trace, chosen: pd.DataFrame) -> None:
         norms = {index: norm for index, norm in enumerate(trace.norms) if norm.stream == stream}
         if norms:
             table = normalization.statistics(trace)
-            table, size = table[table["stream"] == stream], norm_reading.size(list(norms.values()))
-            places = {index: norm_reading.place(norm) for index, norm in norms.items()}
+            table, size = table[table["stream"] == stream], norm_stream.size(norms)
             if len(table):
-                norm_words.widest(norm_reading.widest(table, places, size=size)).encode()
-            norm_words.kinds(norm_reading.kinds(list(norms.values()))).encode()
+                norm_section.widest(norm_section.outstanding(table, size=size), norms, size=size).encode()
+            formulas, placements, outside = norm_section.kinds(norms)
+            norm_words.kinds(formulas=formulas, placements=placements, outside=outside).encode()
 
 
 def use(trace: Trace, path: Any) -> None:
@@ -122,7 +124,7 @@ def use(trace: Trace, path: Any) -> None:
         assert not np.isnan(scores).any()
         for head in (0, site.heads - 1):
             one = trace.window(head=head, queries=slice(None), keys=slice(None), **where)
-            np.testing.assert_allclose(one, weights[head], atol=1e-5)
+            assert_close(one, weights[head], relative=1e-5)
             shown = maps.arrange(trace, stream=site.stream, hide_special=False, merge_words=True)
             maps.weights(trace, shown, head=head, **where)
             alignment.axes(trace, shown, stream=site.stream)
@@ -145,7 +147,7 @@ def use(trace: Trace, path: Any) -> None:
         if encoding is not None:
             "".join(encoding.tokens).encode()
             assert len(encoding.known) == len(encoding)
-    trace.save(path)
+    inspector.save(trace, path)
     inspector.open(path)
 
 

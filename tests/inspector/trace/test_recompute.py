@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,9 @@ from inspector.components.grid import side
 from inspector.trace import recompute
 from inspector.trace.pooling import pool
 from models import LoadedModel
+from models.attention.masks import DenseMask
+from tests.closeness import assert_close
+from tests.inspector.scores.made import record as made_record
 from tests.models.own_models import own
 
 TEXT = "the cat sat on a mat and wanted milk from some big river bank " * 21  # 296 tokens: blocks of 128, 128 and 40
@@ -207,3 +211,18 @@ def test_the_blocks_of_a_call_leave_out_what_is_masked(save: Callable[[torch.nn.
     assert len(trace.tokens) == TOKENS
     bands = list(recompute.bands(trace.attentions[1]))
     assert [(band.keys.start, band.keys.stop) for band in bands] == [(0, 192), (64, 296), (192, 296)]
+
+
+def test_a_head_alone_has_its_own_mask_where_heads_have_masks_of_their_own() -> None:
+    made = torch.Generator().manual_seed(0)
+    query, key = torch.randn(2, 3, 5, 4, generator=made)
+    bias = torch.zeros(1, 3, 5, 5)
+    for head in range(3):
+        bias[0, head, :, head + 1 :: 3] = torch.finfo(torch.float32).min
+    call = replace(made_record(query, key), mask=DenseMask(bias))
+    for head in range(3):
+        scores = (query[head] @ key[head].T).double().numpy() / 2 + bias[0, head].double().numpy()
+        weights = np.exp(scores - scores.max(axis=1, keepdims=True))
+        weights /= weights.sum(axis=1, keepdims=True)
+        found = recompute.window(call.of_head(head), "weights", queries=slice(0, 5), keys=slice(0, 5))
+        assert_close(found, weights[None], relative=1e-6)

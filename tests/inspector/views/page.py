@@ -21,27 +21,14 @@ from numpy.typing import NDArray
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
+from inspector.sections.registry import PAGES
+from inspector.views.shell import available_models, session
+
 FRAME = Path(__file__).parents[3] / "inspector/views/shell/frame.py"
 FIRST = "Attention"
-PATHS = {  # by the page's title; seen from the frame, which lies in shell/
-    "Attention": "../attention/page.py",
-    "Compare": "../compare/page.py",
-    "Scores": "../scores/page.py",
-    "What if": "../what_if/page.py",
-    "Generate": "../generate/page.py",
-    "Time": "../time/page.py",
-    "Block": "../block/page.py",
-    "LayerNorm": "../layernorm/page.py",
-    "Positions": "../positions/page.py",
-    "Costs": "../costs/page.py",
-    "Questions": "../questions/page.py",
-    "Tokens": "../tokens/page.py",
-    "Batch": "../batch/page.py",
-    "Lab": "../lab/page.py",
-    "Training": "../training/page.py",
-    "Atlas": "../atlas/page.py",
-}
-READING = tuple(page for page in PATHS if page not in ("Lab", "Training"))  # the pages that read the sidebar's text
+PATHS = {page.title: f"../{page.address or 'attention'}/page.py" for page in PAGES.values()}
+"""The file of each page by its title, seen from the frame, which lies in shell/."""
+READING = tuple(page.title for page in PAGES.values() if page.reads)  # the pages that read the sidebar's text
 EXAMPLE = "The cat sat on the mat because it was tired."  # the text that the page starts with
 HOSTILE = "<img src=x onerror=alert(1)> **bold** $x$ [a](javascript:alert(1))"
 NOTHING: Mapping[str, object] = MappingProxyType({})
@@ -62,6 +49,12 @@ def opened(page: str = FIRST, /, *, state: Mapping[str, object] = NOTHING, **lin
     app.run()
     assert not app.exception
     return app
+
+
+def forget() -> None:
+    """Forget every model and result of this process, as a server that has just started."""
+    available_models._shelf.forget()
+    session._results.forget()
 
 
 def turned(app: AppTest, page: str) -> AppTest:

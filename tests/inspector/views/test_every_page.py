@@ -2,35 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
 import models
+from inspector.sections import registry
 from tests.inspector.views.hostile import VALUES
 from tests.inspector.views.page import HOSTILE, READING, opened, said, turned, typed
 
-PARAMETERS = {
+BOARDS = {
     "Attention": "layer head query key lines between tokens sort only stream kind heads layers colours hide "
     "renormalise words sqrt linear why why_sorted row column apart model pair target",
     "Compare": "panels a_model a_text a_stream a_layer a_head a_mean b_model b_layer b_head hide words sqrt own_scale "
     "difference heads_of",
-    "Scores": "section measure symmetry ranks layer call head stream",
     "What if": "part token word ask drop mask_layer mask_head whole several by hide words sqrt stream",
     "Generate": "step decoding temperature top_k top_p seed new_tokens flops_of cache_counted beams "
     "gen_layer gen_head gen_mean",
-    "Time": "section serial_width serial_tokens forced_tokens later_tokens reach_token reach_scalar reach_stream "
-    "recurrent_steps recurrent_width recurrent_bias recurrent_scale recurrent_seed",
-    "LayerNorm": "statistic norm_sqrt token norm norm_stream",
-    "Positions": "dimensions",
-    "Costs": "counted stream kernel component section of shape length card batch bits",
     "Questions": "q lang theme search",
-    "Tokens": "section corpus pieces merge word",
-    "Batch": "section texts layout row batch_stream batch_layer batch_head padded mask_order mask_way changed_text "
-    "changed",
     "Lab": "lab_task lab_length lab_steps lab_rate lab_seeds lab_a_positions lab_a_score lab_b_layers lab_b_residual",
-    "Training": "run moment sentence replay_stream replay_measure log_steps replay_layer replay_head",
 }
+BESIDE = {"Costs": ("of", "shape", "length", "card", "batch", "bits"), "Atlas": ("atlas",)}
+"""The parameters of a page of sections that are not those of its sections."""
+
+
 STARTS = 2  # of each page, every parameter with another value each time
+
+
+def parameters() -> Iterator[tuple[str, str, int, tuple[str, ...]]]:
+    """Yield page, section, start and all parameters that it binds; "" for a section that is a stranger's too."""
+    for start in range(STARTS):
+        yield from ((page, "", start, tuple(names.split())) for page, names in BOARDS.items())
+    for address, page in registry.PAGES.items():
+        if page.board:
+            continue
+        listed, beside = registry.sections(address), BESIDE.get(page.title, ())
+        yield from ((page.title, "", start, (*listed.parameters, *beside)) for start in range(STARTS))
+        for section in listed.sections:
+            parts = (section, *section.parts)
+            names = (listed.stream_name, *(name for part in parts for name in (part.id, *(p.id for p in part.picks))))
+            yield page.title, section.title, len(section.title), (*names, *beside)
+
+
+PARAMETERS = list(parameters())
 
 
 @pytest.mark.parametrize("model", [card.id for card in models.catalogue()])
@@ -83,14 +98,12 @@ def test_an_unusual_text_is_shown_literally(text: str, visit: AppTest) -> None:
             assert "<script" not in element.value, page
 
 
-@pytest.mark.parametrize("start", range(STARTS))
-@pytest.mark.parametrize("page", PARAMETERS)
-def test_every_page_draws_whatever_its_link_says(page: str, start: int) -> None:
-    """Each parameter takes another of the values, so that all of them meet over the starts and pages."""
-    names = PARAMETERS[page].split()
+@pytest.mark.parametrize(("page", "section", "start", "names"), PARAMETERS)
+def test_every_page_draws_whatever_its_link_says(page: str, section: str, start: int, names: tuple[str, ...]) -> None:
+    """Each parameter takes another of the values, so that all of them meet over the pages and their sections."""
     model = "translator" if page == "Generate" or start % 2 else "minilm"
     asked = {name: VALUES[(7 * at + 23 * start + len(page)) % len(VALUES)] for at, name in enumerate(names)}
-    app = opened(page, **{"model": model, "text": "A cat.", **asked})
+    app = opened(page, **{"model": model, "text": "A cat.", **asked, **({"section": section} if section else {})})
     assert not app.exception
     assert "does not know" not in said(app)
     assert app.title[0].value == page

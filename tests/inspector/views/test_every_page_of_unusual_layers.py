@@ -7,15 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+import inspector
 import models
 from inspector import Trace, interventions, record
 from models.attention.dropping import Head
 from tests.inspector.probe.families import save
 from tests.inspector.probe.test_model_layers import HYBRIDS, TWICE
-from tests.inspector.views.page import messages, pressed, said, uploaded
+from tests.inspector.views.page import forget, messages, pressed, said, uploaded
 from tests.inspector.views.page import opened as start
 
 TEXT = "the cat sat on the log"
@@ -29,13 +29,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     save(TWICE["albert"], root / "twice")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HEADLIGHT_ROOT", str(root))
-        st.cache_resource.clear()
+        forget()
         for name in ("hybrid", "twice"):  # looked at and loaded once, for all visitors
             app = start(state={"picker.open": True}, model="own-encoder", text=TEXT)
             app.text_input(key="picker.other").set_value(str(root / name))
             pressed(pressed(app, "look"), "load")
         yield root
-        st.cache_resource.clear()
+        forget()
 
 
 def opened(folder: Path, page: str = "Attention", **link: str) -> AppTest:
@@ -144,7 +144,7 @@ def test_rollout_names_the_layers_that_attend(folder: Path) -> None:
 
 
 def test_a_saved_trace_opens_with_the_models_layers(folder: Path, tmp_path: Path) -> None:
-    recorded(folder / "hybrid").save(tmp_path / "t.npz")
+    inspector.save(recorded(folder / "hybrid"), tmp_path / "t.npz")
     app = start(model="own-encoder", text=TEXT)
     content = (tmp_path / "t.npz").read_bytes()
     uploaded(app, content)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from inspector.readings.links import Named, named
-from inspector.wording import token
+from inspector.text import Named, named, token
 from inspector.wording.english import phrases, terms
 
 
@@ -57,3 +56,13 @@ def test_each_term_is_at_least_two_plain_sentences() -> None:
     for term, meaning in terms.MEANINGS.items():
         assert meaning.count(".") >= 1, term
         assert meaning.endswith("."), term
+
+
+def test_a_count_has_its_number() -> None:
+    assert [phrases.count_of(number, "head") for number in (0, 1, 2, 1024)] == [
+        "0 heads",
+        "1 head",
+        "2 heads",
+        "1,024 heads",
+    ]
+    assert [phrases.count_of(number, "query") for number in (1, 2)] == ["1 query", "2 queries"]

@@ -23,7 +23,10 @@ def test_both_languages_have_the_same_names():
 def test_a_sentence_takes_the_same_in_both(name: str):
     one, other = getattr(english, name), getattr(chinese, name)
     assert inspect.signature(one) == inspect.signature(other)
-    example = {"str": "x", "int": 3, "bool": True, "Mapping[str, int]": {"true": 1, "instead": 2, "failed": 3}}
+    example = {
+        **{"str": "x", "int": 3, "bool": True, "float | None": 1.5, "tuple[str, ...]": ("Writing",)},
+        "Mapping[str, int]": {"true": 1, "instead": 2, "failed": 3},
+    }
     given = {key: example[kind.annotation] for key, kind in inspect.signature(one).parameters.items()}
     assert not re.search(r"[一-鿿]", one(**given))
     assert name in GIVEN or re.search(r"[一-鿿]", other(**given))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
 from pathlib import Path
 from threading import Barrier
 
@@ -14,6 +15,7 @@ import models
 from models.attention import AttentionCall, attend, watch
 from models.attention.functions import DotProductAttention
 from models.attention.running_layer import CallPlaces, following, install, running_layer
+from models.registry import own_model
 from tests.inspector.probe.families import CAPTURED, LEARNED, ROPE, Family, save
 
 FAMILIES = {family.name: family for family in CAPTURED}
@@ -142,7 +144,14 @@ def test_a_model_that_was_not_hooked_has_no_layer() -> None:
     with following():
         assert running_layer() is None
     assert running_layer() is None
-    assert {call.layer for call in calls_of(models.load("own-encoder-decoder"))} == {None}
+
+
+def test_the_projects_own_networks_know_their_layers_and_a_copy_is_hooked_once() -> None:
+    loaded = models.load("own-encoder-decoder")
+    copied = own_model(loaded.card, deepcopy(loaded.network), loaded.tokenizer, max_tokens=40)
+    for own in (loaded, copied):
+        layers = [call.layer for call in calls_of(own) if call.stream == "encoder"]
+        assert layers == list(range(own.config.layers))
 
 
 def test_calls_are_numbered_within_their_layer() -> None:

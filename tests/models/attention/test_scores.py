@@ -17,6 +17,7 @@ from models.attention.scores import (
     NaiveAdditiveScore,
 )
 from models.transformer.learned_attention import additive_tensors
+from tests.closeness import assert_close
 
 HEADS, WIDTH = 3, 4
 ROWS = slice(0, 5)
@@ -46,16 +47,16 @@ def doubles(tensors):
 
 def test_dot_and_cosine(query, key):
     expected = cell_by_cell(query, key, lambda _, q, k: float(q @ k))
-    np.testing.assert_allclose(DotScore()(query, key, ROWS), expected, rtol=0, atol=1e-12)
+    assert_close(DotScore()(query, key, ROWS), expected, relative=1e-12)
     expected = cell_by_cell(query, key, lambda _, q, k: float(q @ k) / math.hypot(*q) / math.hypot(*k))
-    np.testing.assert_allclose(CosineScore()(query, key, ROWS), expected, rtol=0, atol=1e-12)
+    assert_close(CosineScore()(query, key, ROWS), expected, relative=1e-12)
     assert np.abs(expected).max() <= 1
 
 
 def test_general(query, key):
     weight = torch.randn(HEADS, WIDTH, WIDTH, dtype=torch.float64)
     expected = cell_by_cell(query, key, lambda h, q, k: float(q @ weight[h].numpy() @ k))
-    np.testing.assert_allclose(GeneralScore(weight)(query, key, ROWS), expected, rtol=0, atol=1e-12)
+    assert_close(GeneralScore(weight)(query, key, ROWS), expected, relative=1e-12)
 
 
 def test_additive_in_both_forms_is_bahdanaus_equation(query, key):
@@ -64,8 +65,8 @@ def test_additive_in_both_forms_is_bahdanaus_equation(query, key):
     tensors["bias"] += torch.randn(HEADS, WIDTH)
     w_q, w_k, b, v = (tensors[name].numpy() for name in ("query_weight", "key_weight", "bias", "v"))
     expected = cell_by_cell(query, key, lambda h, q, k: float(v[h] @ np.tanh(w_q[h] @ q + w_k[h] @ k + b[h])))
-    np.testing.assert_allclose(AdditiveScore(**tensors)(query, key, ROWS), expected, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(NaiveAdditiveScore(**tensors)(query, key, ROWS), expected, rtol=0, atol=1e-12)
+    assert_close(AdditiveScore(**tensors)(query, key, ROWS), expected, relative=1e-12)
+    assert_close(NaiveAdditiveScore(**tensors)(query, key, ROWS), expected, relative=1e-12)
 
 
 def test_factorised_costs_far_fewer_multiplications_than_naive():
@@ -87,5 +88,5 @@ def test_fills_leave_behind_what_the_exponential_says():
     scores, mask = torch.zeros(1, 1, 1, 4), torch.tensor([True, True, False, False])
     for fill, leaked in ((FillWith(-math.inf), 0.0), (FillWith(-10.0), math.exp(-10)), (MultiplyByZero(), 1.0)):
         weights = torch.softmax(fill(scores, mask), dim=-1).flatten().tolist()
-        assert weights[2] == pytest.approx(leaked / (2 + 2 * leaked), abs=1e-9)
+        assert_close(weights[2], leaked / (2 + 2 * leaked), relative=1e-6)
         assert sum(weights) == pytest.approx(1)

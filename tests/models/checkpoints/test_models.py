@@ -18,6 +18,7 @@ from models.files import read_tensors
 from models.training import history
 from models.training.repeats import induction_scores
 from models.transformer import Decoder
+from tests.closeness import assert_close
 
 ROOT = Path(__file__).parents[3]
 LOAD = """
@@ -57,7 +58,7 @@ def test_the_translator_shows_three_streams_with_and_without_a_target(translator
         trace = inspector.record(translator, "I like dogs.", target=target)
         assert {site.stream for site in trace.sites} == {"encoder", "decoder", "cross"}
         assert len(trace.sites) == translator.layers == 9
-        assert trace.attention(stream="cross", layer=2).sum(-1) == pytest.approx(1, abs=1e-5)
+        assert_close(trace.attention(stream="cross", layer=2).sum(-1), 1, relative=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -142,7 +143,7 @@ def test_the_replay_ends_with_the_attention_of_the_shipped_weights(
         for layer in range(layers):
             recorded = tensors[f"{last}/0.{stream}.{layer}"].float()
             shown = torch.tensor(trace.attention(stream=stream, layer=layer))
-            torch.testing.assert_close(recorded, shown, atol=5e-3, rtol=0)  # both rounded to half precision
+            assert_close(recorded, shown, relative=5e-3)  # both rounded to half precision
 
 
 @pytest.mark.parametrize("name", ["translator", "mini-bert", "mini-bert-zh", "mini-gpt"])

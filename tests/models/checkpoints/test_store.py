@@ -17,6 +17,7 @@ from models.transformer import EncoderDecoder, build
 from models.transformer.config import TransformerConfig
 from models.transformer.masked_lm import MaskedLanguageModel
 from models.transformer.subwords import train_subwords
+from tests.closeness import assert_close
 
 SIZES = {"layers": 1, "width": 16, "heads": 2, "ffn_width": 32, "max_positions": 20}
 TEXTS = ["the cat sat on the mat"] * 3
@@ -61,9 +62,7 @@ def test_a_masked_language_model_comes_back(tmp_path: Path) -> None:
     assert isinstance(shipped.network, MaskedLanguageModel)
     ids = torch.tensor([tokenizer.encode("the cat").ids])
     expected = network.half().float()
-    torch.testing.assert_close(
-        shipped.network.logits(shipped.network(ids)), expected.logits(expected(ids)), atol=1e-5, rtol=1e-5
-    )
+    assert_close(shipped.network.logits(shipped.network(ids)), expected.logits(expected(ids)), relative=1e-5)
 
 
 @pytest.mark.parametrize("name", [CONFIG, WEIGHTS, TOKENIZER])

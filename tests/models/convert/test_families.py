@@ -19,6 +19,7 @@ from transformers import (
 from models.attention import fused, watch
 from models.convert import from_transformers
 from models.convert.families import config_from_transformers
+from tests.closeness import assert_close
 
 SMALL = {
     "vocab_size": 70,
@@ -70,10 +71,10 @@ def test_equals_transformers_on_a_random_bert(dtype, tolerance, padding, activat
     encoder, keep = from_transformers(bert), KEEP[padding]
     ids, segments = torch.randint(70, (2, 150)), (torch.arange(150) > 60).long().expand(2, 150)
     expected, attentions, hidden, maps = run_both(bert, encoder, ids, keep, segments)
-    torch.testing.assert_close(hidden[keep], expected[keep], rtol=0, atol=tolerance)
+    assert_close(hidden[keep], expected[keep], relative=tolerance)
     assert len(maps) == len(attentions) == 3
     for ours, theirs in zip(maps, attentions, strict=True):
-        torch.testing.assert_close(ours, theirs, rtol=0, atol=tolerance)
+        assert_close(ours, theirs, relative=tolerance)
 
 
 @pytest.fixture(scope="module")
@@ -99,18 +100,18 @@ def test_equals_transformers_on_the_bundled_bert(bundled, dtype, on_maps, on_hid
     encoder = from_transformers(bert)
     keep = torch.ones_like(ids, dtype=torch.bool)
     expected, attentions, hidden, maps = run_both(bert, encoder, ids, keep, torch.zeros_like(ids))
-    torch.testing.assert_close(hidden, expected, rtol=0, atol=on_hidden)
+    assert_close(hidden, expected, relative=on_hidden)
     assert len(maps) == len(attentions) == 6
     for ours, theirs in zip(maps, attentions, strict=True):
-        torch.testing.assert_close(ours, theirs, rtol=0, atol=on_maps)
+        assert_close(ours, theirs, relative=on_maps)
     with fused(), torch.no_grad():
-        torch.testing.assert_close(encoder(ids), hidden, rtol=0, atol=on_hidden)
+        assert_close(encoder(ids), hidden, relative=on_hidden)
 
 
 def test_a_bert_with_a_task_head_gives_the_same_encoder():
     network = small_bert(kind=BertForMaskedLM)
     ids = torch.tensor([[1, 2, 3]])
-    torch.testing.assert_close(from_transformers(network)(ids), from_transformers(network.bert)(ids), rtol=0, atol=0)
+    assert_close(from_transformers(network)(ids), from_transformers(network.bert)(ids), relative=0)
 
 
 def test_weights_are_copies_in_the_same_dtype_and_the_result_is_in_eval_mode():

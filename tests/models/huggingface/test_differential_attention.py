@@ -11,6 +11,7 @@ import torch
 import models
 from inspector import record
 from models.loaded import LoadedModel
+from tests.closeness import assert_close
 from tests.inspector.probe.families import Family, reference, save
 
 
@@ -38,7 +39,7 @@ def test_its_output_is_the_difference_of_its_heads_maps(loaded: LoadedModel) -> 
         full = sum(sign * (q * k).sum().double().exp() for sign, q, k in signed(of)) + of.lambda_init
         out = weights[:half] @ value[:half] - full * weights[half:] @ value[half:]
         out = (1 - of.lambda_init) * out / (out.square().mean(dim=-1, keepdim=True) + of.groupnorm.eps).sqrt()
-        np.testing.assert_allclose(out.transpose(0, 1).flatten(start_dim=1), mixed[0], rtol=0, atol=1e-5)
+        assert_close(out.transpose(0, 1).flatten(start_dim=1), mixed[0].double(), relative=1e-5)
 
 
 def signed(of: torch.nn.Module) -> tuple[tuple[int, torch.Tensor, torch.Tensor], ...]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import models
 from inspector import record
 from models.huggingface.eager_output import RecomputedScores
+from tests.closeness import assert_close
 from tests.inspector.probe import families
 
 
@@ -31,4 +31,4 @@ def test_scores_in_the_hundreds_round_by_more_and_are_computed_again(
     network = families.reference(tmp_path)
     ids = loaded.tokenizer(trace.text, return_tensors="pt")["input_ids"][:, : len(trace.tokens)]
     for layer, weights in enumerate(network(ids, output_attentions=True).attentions):
-        np.testing.assert_allclose(trace.attention(layer=layer), weights[0].detach(), rtol=0, atol=3e-5)
+        assert_close(trace.attention(layer=layer), weights[0].detach(), relative=3e-5)

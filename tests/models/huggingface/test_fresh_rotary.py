@@ -15,6 +15,7 @@ import torch
 import models
 from inspector import record
 from models.loaded import LoadedModel
+from tests.closeness import assert_close
 from tests.inspector.probe.families import Family, reference, save
 
 Numbers = np.ndarray[Any, Any]
@@ -56,4 +57,4 @@ def test_no_text_changes_the_numbers_of_another(family: Family, tmp_path: Path) 
     for text, numbers_of_text in zip(TEXTS, fresh, strict=True):
         ids = torch.tensor([record(shared, text).encoding.ids])
         own = reference(tmp_path).base_model(ids).last_hidden_state.detach().numpy().ravel()
-        np.testing.assert_allclose(numbers_of_text[: own.size], own, rtol=0, atol=1e-5)
+        assert_close(numbers_of_text[: own.size], own, relative=1e-5)

@@ -11,6 +11,7 @@ import torch
 
 import models
 from inspector import exactness, heads, record
+from tests.closeness import assert_close
 from tests.inspector.probe.families import BUCKETS, LEARNED, ROPE, Family, reference, save
 
 TEXT = "the cat sat on the log because the cat was tired"
@@ -43,10 +44,10 @@ def test_a_model_that_reads_both_ways_is_an_encoder(family: Family, tmp_path: Pa
     given = network(**model.tokenizer(TEXT, return_tensors="pt"), output_attentions=True).attentions
     for layer, weights in enumerate(given):
         assert float(weights.triu(1).max()) > 0
-        np.testing.assert_allclose(trace.attention(layer=layer), weights[0].detach(), rtol=0, atol=1e-6)
+        assert_close(trace.attention(layer=layer), weights[0].detach(), relative=1e-6)
     measured = heads.measure(trace)
-    assert measured["induction"].iloc[0] == pytest.approx(induction(trace.attention(layer=0, head=0), trace), abs=1e-6)
-    checked = exactness.check(trace, expected_layers=model.layers, hidden_difference=None)
+    assert_close(measured["induction"].iloc[0], induction(trace.attention(layer=0, head=0), trace), relative=1e-6)
+    checked = exactness.check(trace, expected_layers=model.layers)
     assert checked.holds
     assert checked.future is None
 
@@ -69,7 +70,7 @@ def test_a_model_that_reads_one_way_is_a_decoder(family: Family, tmp_path: Path)
     trace = record(model, TEXT)
     assert model.shape == "decoder"
     assert {site.stream for site in trace.sites} == {"decoder"}
-    assert exactness.check(trace, expected_layers=model.layers, hidden_difference=None).future == 0
+    assert exactness.check(trace, expected_layers=model.layers).future == 0
 
 
 def test_a_model_whose_rows_cannot_be_computed_alone_is_run_whole(
@@ -87,4 +88,4 @@ def test_a_model_whose_rows_cannot_be_computed_alone_is_run_whole(
     )
     for layer, weights in enumerate(given.encoder_attentions):
         mine = trace.attention(layer=layer, stream="encoder")
-        np.testing.assert_allclose(mine, weights[0].detach(), rtol=0, atol=1e-6)
+        assert_close(mine, weights[0].detach(), relative=1e-6)

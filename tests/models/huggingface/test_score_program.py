@@ -13,6 +13,7 @@ from torch.overrides import TorchFunctionMode
 
 from inspector.memory.held import storages
 from models.huggingface.score_program import Node, Product, ScoreWatch, Whole
+from tests.closeness import assert_close
 
 H, N, E = 3, 40, 8
 LOWEST = torch.finfo(torch.float32).min
@@ -79,10 +80,10 @@ def test_every_part_is_made_again(make: Callable[..., Tensor]) -> None:
     program, scores = followed(make, vectors(1, H, N, E), vectors(1, H, N, E))
     assert program is not None
     assert program.shape == scores.shape
-    torch.testing.assert_close(program.part({}), scores, rtol=1e-5, atol=1e-5)
+    assert_close(program.part({}), scores, relative=1e-5)
     for rows in (slice(0, 7), slice(33, N)):
         part = program.part({-2: rows, -3: slice(1, 2)})
-        torch.testing.assert_close(part, scores[:, 1:2, rows], rtol=1e-5, atol=1e-5)
+        assert_close(part, scores[:, 1:2, rows], relative=1e-5)
 
 
 @pytest.mark.parametrize("make", [plain, alibi, shifted, looked_up])

@@ -19,8 +19,10 @@ from transformers import AutoConfig
 import inspector
 import models
 from inspector import Trace, explain, lens, record
-from inspector.probe import fused_difference
+from inspector.exactness import check_norms
+from inspector.probe import hold
 from models.transformer.subwords import as_transformers, train_subwords
+from tests.closeness import assert_close
 from tests.inspector.probe.families import Family, save
 from tests.inspector.probe.sparse_maps import whole_map
 
@@ -98,13 +100,23 @@ def recorded(loaded: models.LoadedModel, tokens: int) -> Trace:
     return trace
 
 
+def test_norms_of_side_keys_are_named_as_not_shown(tmp_path: Path) -> None:
+    folder = saved("longt5", WINDOWED["longt5 with side keys"], tmp_path)
+    trace = recorded(models.load(folder), SHORT)
+    named = [refused for refused in trace.refused if refused.name.endswith("global_input_layer_norm")]
+    assert len(named) == 2  # one a layer of the encoder
+    assert all(refused.reason.startswith("an RMSNorm of vectors, 32 dimensions") for refused in named)
+    norms = check_norms(trace)
+    assert norms.ran == norms.shown + len(trace.refused)
+
+
 @pytest.mark.parametrize("tokens", [SHORT, EDGE, EDGE + 1, 44, LONG])
 def test_big_bird_computes_what_transformers_does_by_itself(big_bird: Path, tokens: int) -> None:
     loaded = models.load(big_bird)
     trace = recorded(loaded, tokens)
     logits, _, _ = default_forward(big_bird, trace)
     assert loaded.predict is not None
-    np.testing.assert_allclose(loaded.predict(trace.hidden[None]), logits, rtol=0, atol=5e-5)
+    assert_close(loaded.predict(trace.hidden[None]), logits, relative=5e-5)
     assert all(site.window is None for site in trace.sites)
 
 
@@ -126,8 +138,8 @@ def test_the_maps_of_big_bird_are_its_five_softmaxes(big_bird: Path) -> None:
     for site in encoder:
         expected = of_blocks([given[0].numpy() for given in softmaxes[5 * site.layer :][:5]])[:, :LONG, :LONG]
         weights = trace.attention(layer=site.layer, stream="encoder")
-        np.testing.assert_allclose(weights, expected, rtol=0, atol=2e-6)
-        np.testing.assert_allclose(weights.sum(axis=-1), 1, rtol=0, atol=1e-5)
+        assert_close(weights, expected, relative=1e-5)
+        assert_close(weights.sum(axis=-1), 1, relative=1e-5)
         assert (weights[:, 40, 60:150] == 0).all()
 
 
@@ -163,7 +175,7 @@ def test_maps_of_windows_and_blocks_come_back_from_a_file(windowed: tuple[str, P
 
 
 def come_back(trace: Trace, tmp_path: Path) -> None:
-    trace.save(tmp_path / "t.npz")
+    inspector.save(trace, tmp_path / "t.npz")
     again = inspector.open(tmp_path / "t.npz")
     for site in trace.sites:
         where = {"layer": site.layer, "stream": site.stream}
@@ -182,7 +194,7 @@ def test_a_padded_batch_of_big_bird_is_what_transformers_gives(tmp_path: Path) -
     with torch.no_grad():
         hidden = network(input_ids=ids, attention_mask=keep).last_hidden_state
     for row, trace in enumerate(traces):
-        np.testing.assert_allclose(trace.output, hidden[row, : len(trace.tokens)], rtol=0, atol=5e-5)
+        assert_close(trace.output, hidden[row, : len(trace.tokens)], relative=5e-5)
 
 
 @pytest.mark.parametrize("tokens", [3, 37, LONG])
@@ -193,7 +205,7 @@ def test_windows_and_blocks_compute_what_transformers_does_by_itself(windowed: t
     trace = recorded(loaded, tokens)
     logits, _, _ = default_forward(folder, trace)
     assert loaded.predict is not None
-    np.testing.assert_allclose(loaded.predict(trace.hidden[None]), logits, rtol=0, atol=5e-5)
+    assert_close(loaded.predict(trace.hidden[None]), logits, relative=5e-5)
     assert {len(site.queries) for site in trace.sites if site.stream == "encoder"} == {tokens}
 
 
@@ -205,13 +217,13 @@ def test_maps_of_windows_and_blocks_are_the_models_softmaxes(windowed: tuple[str
     for site in (site for site in trace.sites if site.stream == "encoder"):
         expected, allowed = arranged(name, softmaxes, layer=site.layer, tokens=tokens)
         weights = trace.attention(layer=site.layer, stream="encoder")
-        np.testing.assert_allclose(weights, expected, rtol=0, atol=2e-6)
+        assert_close(weights, expected, relative=1e-5)
         np.testing.assert_array_equal(weights > 0, np.broadcast_to(allowed, weights.shape))
         scores = trace.scores(layer=site.layer, stream="encoder")
         np.testing.assert_array_equal(np.isfinite(scores), weights > 0)
         whole = weights.sum(axis=-1)
         if name in ("longformer", "led", "longt5"):
-            np.testing.assert_allclose(whole, 1, rtol=0, atol=1e-5)
+            assert_close(whole, 1, relative=1e-5)
         elif tokens >= 4:
             assert whole.max() <= 1 + 1e-6
             assert whole.mean() < 0.95
@@ -228,7 +240,9 @@ def test_a_weight_is_rebuilt_step_by_step(windowed: tuple[str, Path]) -> None:
 
 def test_torchs_fused_kernel_agrees(windowed: tuple[str, Path]) -> None:
     loaded = models.load(windowed[1])
-    assert fused_difference(loaded, recorded(loaded, 37)) <= 1e-5
+    held = hold(loaded, recorded(loaded, 37))
+    assert held.holds
+    assert held.largest <= 1e-5
 
 
 def test_side_keys_of_an_offloaded_model_are_those_of_the_plain_one(tmp_path: Path) -> None:
@@ -267,7 +281,7 @@ def test_the_residual_stream_is_that_of_transformers(windowed: tuple[str, Path])
     assert [residual.layer for residual in seen][-2:] == [0, 1]
     for residual in seen[:-1]:  # behind the last layer of a pre-norm model transformers shows what its norm made of it
         expected = states[residual.layer + 1][0, :37]
-        np.testing.assert_allclose(residual.state, expected, rtol=0, atol=2e-5)
+        assert_close(residual.state, expected, relative=2e-5)
 
 
 def test_what_is_written_is_what_transformers_writes(windowed: tuple[str, Path]) -> None:
@@ -282,7 +296,7 @@ def test_what_is_written_is_what_transformers_writes(windowed: tuple[str, Path])
     ids = torch.tensor([trace.encoding.ids])
     expected = network.generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=9, num_beams=1)
     assert loaded.write is not None
-    torch.testing.assert_close(loaded.write(ids, 9), expected)
+    assert_close(loaded.write(ids, 9), expected, relative=1e-6)
 
 
 @pytest.mark.parametrize("padding", ["left", "right"])
@@ -294,10 +308,10 @@ def test_a_padded_batch_of_longformer_is_each_text_alone(tmp_path: Path, padding
         inspector.record_batch(loaded, texts, padding=padding),
         strict=True,
     ):
-        np.testing.assert_allclose(together.output, alone.output, rtol=0, atol=2e-5)
+        assert_close(together.output, alone.output, relative=2e-5)
         for layer in (0, 1):
             mine, other = together.attention(layer=layer), alone.attention(layer=layer)
-            np.testing.assert_allclose(mine, other, rtol=0, atol=1e-5)
+            assert_close(mine, other, relative=1e-5)
 
 
 def arranged(name: str, softmaxes: list[Tensor], *, layer: int, tokens: int) -> tuple[np.ndarray, np.ndarray]:

@@ -24,6 +24,7 @@ from transformers import (
 
 from models.decoding import BeamStep, DecodedStep, Decoding
 from models.huggingface import writing
+from tests.closeness import assert_close
 
 VOCABULARY, NEW, POSITIONS = 40, 9, 64
 TEXT = torch.tensor([[5, 6, 7, 8, 9]])
@@ -171,12 +172,12 @@ def _check_beams(network: Any, *, beams: int) -> None:
         for row, indices in zip(given.sequences, given.beam_indices, strict=True)
     ]
     assert found.ids == answers[0]
-    assert found.score == pytest.approx(float(given.sequences_scores[0]), abs=1e-6)
+    assert_close(found.score, float(given.sequences_scores[0]), relative=1e-6)
     texts = _finished(steps, open_could_win=found.open_could_win)
     for answer, score in zip(answers, given.sequences_scores.tolist(), strict=True):
         if score > -1e8:  # fewer texts than beams have ended
-            assert texts[answer] == pytest.approx(score, abs=1e-5)
-    assert max(texts.values()) == pytest.approx(found.score, abs=1e-5)
+            assert_close(texts[answer], score, relative=1e-5)
+    assert_close(max(texts.values()), found.score, relative=1e-5)
 
 
 def _finished(steps: list[BeamStep], *, open_could_win: bool) -> dict[tuple[int, ...], float]:
@@ -198,7 +199,7 @@ def test_one_beam_is_greedy(network: Any) -> None:
     ids, seen = decoded(network, Decoding())
     assert found.ids == tuple(ids[-len(seen) :]) == tuple(int(step.tokens) for step in steps)
     expected = sum(float(torch.log_softmax(step.scores, dim=-1)[step.token]) for step in seen) / len(seen)
-    assert found.score == pytest.approx(expected, abs=1e-6)
+    assert_close(found.score, expected, relative=1e-6)
 
 
 @torch.no_grad()
@@ -208,7 +209,7 @@ def test_every_step_has_the_whole_models_logits(network: Any) -> None:
         read = torch.tensor([ids[: len(ids) - len(steps) + count]])
         source = {"input_ids": TEXT, "decoder_input_ids": read} if network.config.is_encoder_decoder else None
         logits = network(**(source or {"input_ids": read}), use_cache=False).logits[0, -1]
-        torch.testing.assert_close(step.logits, logits, atol=1e-4, rtol=1e-4)
+        assert_close(step.logits, logits, relative=1e-5)
 
 
 @torch.no_grad()

@@ -17,6 +17,7 @@ from models.training import corpus, finish, history, loop, metrics, recipes, rep
 from models.training.evaluation import translate
 from models.training.recipes import MINI_BERT, MINI_BERT_ZH, MINI_GPT, RECIPES, TRANSLATOR
 from models.training.tasks import prepare
+from tests.closeness import assert_close
 
 PAIRS = "".join(
     f"I have {n} red cats.\t我有{n}只红色的猫。\tCC-BY 2.0 (France) by #1 (ann) & #2 (bo)\n" for n in range(40)
@@ -155,7 +156,7 @@ def test_the_replay_holds_attention_that_sums_to_one(data: Path, tmp_path: Path)
     }
     for name, weights in tensors.items():
         if "/norm." not in name:
-            torch.testing.assert_close(weights.float().sum(-1), torch.ones(weights.shape[:2]), atol=3e-3, rtol=0)
+            assert_close(weights.float().sum(-1), torch.ones(weights.shape[:2]), relative=3e-3)
         if ".decoder." in name and "/norm." not in name:
             assert not weights.triu(diagonal=1).any()
 

@@ -17,6 +17,7 @@ from models.training.tiny.experiments import FIXED, Experiment, LabRun, Switches
 from models.training.tiny.puzzles import Texts, draw
 from models.training.tiny.solvers import marked, solver
 from models.transformer.config import TransformerConfig
+from tests.closeness import assert_close
 
 SHORT = Experiment(task="copy", length=3, steps=20, seeds=2, a=Switches(layers=1, heads=2), b=Switches(layers=1))
 
@@ -120,13 +121,13 @@ def test_attention_is_that_of_every_layer_and_head() -> None:
     maps = [map_[0].numpy() for map_ in lab.attention(network, texts_of(digits))["encoder"]]
     assert [weights.shape for weights in maps] == [(2, 5, 5)] * 3
     for weights in maps:
-        np.testing.assert_allclose(weights.sum(-1), 1, atol=1e-6)
+        assert_close(weights.sum(-1), 1, relative=1e-6)
     # The first layer by hand: softmax of the scaled products of its own projections.
     x = network.encoder.embedding(torch.tensor([[START, 4, 0, 7, END]]))
     layer = network.encoder.layers[0].attention
     query, key = (layer.split_heads(part(x)) for part in (layer.query, layer.key))
     wanted = torch.softmax(query @ key.mT / 24**0.5, dim=-1)[0].detach().numpy()
-    np.testing.assert_allclose(maps[0], wanted, atol=1e-6)
+    assert_close(maps[0], wanted, relative=1e-6)
 
 
 def test_without_positions_an_encoder_cannot_know_an_order() -> None:
@@ -134,9 +135,7 @@ def test_without_positions_an_encoder_cannot_know_an_order() -> None:
     network = solver(replace(Experiment(), b=Switches(positions="none")).run("B", seed=1))
     digits = torch.tensor([[1, 2, 3, 4, 5, 6]])
     order = torch.tensor([3, 0, 5, 1, 4, 2])
-    torch.testing.assert_close(
-        network(texts_of(digits[:, order])), network(texts_of(digits))[:, order], rtol=0, atol=1e-5
-    )
+    assert_close(network(texts_of(digits[:, order])), network(texts_of(digits))[:, order], relative=1e-5)
 
 
 def test_a_diverged_training_ends_and_is_not_tested() -> None:
@@ -233,7 +232,7 @@ def test_the_induction_score_is_the_weight_after_the_earlier_place() -> None:
             after = tokens.index(tokens[query]) + 1
             found += [[float(map_[row, head, query, after]) for head in range(4)] for map_ in maps]
             places += 1
-    np.testing.assert_allclose(lab.induction(network, run), found / places, rtol=1e-5)
+    assert_close(lab.induction(network, run), found / places, relative=1e-5)
 
 
 def test_an_induction_head_is_born_in_two_layers_and_not_in_one() -> None:
@@ -284,7 +283,7 @@ def test_an_rnn_with_attention_turns_a_text_around_along_the_anti_diagonal() -> 
     assert trial.token_accuracy > 0.9
     (maps,) = trial.attention["cross"]
     assert maps.shape == (1, 4, 6)
-    np.testing.assert_allclose(maps.sum(-1), 1, atol=1e-6)
+    assert_close(maps.sum(-1), 1, relative=1e-6)
     assert trial.tokens["cross"] == trial.tokens["decoder"]
     assert trial.tokens["encoder"] == ("⊢", *map(str, trial.digits), "⊣")
     # ⊢ stands before the text, so that its last digit has place 4. A state also knows its neighbours: near is enough.
@@ -330,7 +329,7 @@ def test_training_is_that_of_plain_torch(optimizer: str) -> None:
         torch.nn.utils.clip_grad_norm_(plain.parameters(), 0.5)
         steps.step()
     for one, other in zip(course.network.parameters(), plain.parameters(), strict=True):
-        torch.testing.assert_close(one, other, rtol=0, atol=1e-6)
+        assert_close(one, other, relative=1e-6)
 
 
 def test_layers_are_measured_as_autograd_and_numpy_do() -> None:
@@ -359,7 +358,7 @@ def test_words_are_pieces_of_the_model_that_embeddings_are_taken_from() -> None:
     run = replace(Experiment(), task="kinds", b=Switches(embeddings="frozen")).run("B", seed=0)
     network = solver(run)
     given = network.encoder.embedding.token.weight.detach().numpy()[: len(words.WORDS)].copy()
-    np.testing.assert_allclose(given, table / np.sqrt((table.astype(float) ** 2).mean()), rtol=1e-5)
+    assert_close(given, table / np.sqrt((table.astype(float) ** 2).mean()), relative=1e-5)
     list(lab.train(network, replace(run, steps=10)))
     np.testing.assert_array_equal(network.encoder.embedding.token.weight.detach().numpy()[: len(words.WORDS)], given)
 

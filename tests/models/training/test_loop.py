@@ -90,7 +90,7 @@ def test_an_interrupt_saves_and_what_goes_on_is_the_same(
 ) -> None:
     task = prepare(tiny, None, tokenizer_file=tmp_path / "tokenizer.json")
     record = replay.record
-    handler = signal.getsignal(signal.SIGINT)  # ignored where a shell runs the tests in the background
+    handler = signal.getsignal(signal.SIGINT)
 
     def interrupt(*arguments: object, step: int) -> None:
         record(*arguments, step=step)

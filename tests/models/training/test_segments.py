@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 import torch
 
@@ -13,6 +12,7 @@ from models.training.tiny import depth
 from models.training.tiny.experiments import Experiment, LabRun, Switches
 from models.training.tiny.puzzles import draw
 from models.training.tiny.solvers import Writer, solver
+from tests.closeness import assert_close
 
 SEGMENTED = Switches(shape="decoder", positions="xl", width=16, ffn_width=24, heads=2, segment=5, memory=5)
 RUN = LabRun(task="copy", length=4, steps=10, learning_rate=0.01, switches=SEGMENTED, seed=0)
@@ -50,9 +50,9 @@ def test_the_map_of_a_text_in_segments_is_laid_out_whole() -> None:
         run = replace(RUN, switches=replace(SEGMENTED, memory=memory))
         maps = lab.attention(network(run), TEXTS)["decoder"]
         assert [one.shape for one in maps] == [(3, 2, 9, 9)] * 2
-        np.testing.assert_allclose(maps[0].sum(dim=-1), 1, atol=1e-6)
+        assert_close(maps[0].sum(dim=-1), 1, relative=1e-6)
         if memory == 20:
-            torch.testing.assert_close(maps, expected, rtol=0, atol=1e-6)
+            assert_close(maps, expected, relative=1e-6)
         else:
             assert (maps[0][:, :, 5:, :3] == 0).all()
             assert (maps[0][:, :, 5:, 3:6] > 0).all()

@@ -14,6 +14,7 @@ from models.attention.masks import CausalMask
 from models.transformer.blocks import EncoderBlock
 from models.transformer.config import TransformerConfig
 from models.transformer.multi_head import MultiHeadAttention
+from tests.closeness import assert_close
 
 Array = NDArray[np.float64]
 CONFIG = TransformerConfig(vocabulary=9, layers=1, width=12, heads=4, ffn_width=20, max_positions=9)
@@ -46,7 +47,7 @@ def test_a_layer_equals_the_equations_in_numpy(changes: dict[str, object]) -> No
     x = torch.randn(1, TOKENS, 12, dtype=torch.float64)
     with torch.inference_mode():
         ours = block(x, mask=CausalMask(TOKENS))[0].numpy()
-    np.testing.assert_allclose(ours, layer(block, config, x[0].numpy()), rtol=0, atol=1e-12)
+    assert_close(ours, layer(block, config, x[0].numpy()), relative=1e-12)
 
 
 def layer(block: EncoderBlock, config: TransformerConfig, x: Array) -> Array:

@@ -13,6 +13,7 @@ from models.transformer import Decoder, Encoder, EncoderDecoder, build, shift_ri
 from models.transformer.blocks import DecoderBlock, EncoderBlock
 from models.transformer.config import TransformerConfig
 from models.transformer.kv_cache import KVCache
+from tests.closeness import assert_close
 
 CONFIG = TransformerConfig(
     vocabulary=60, layers=6, width=24, heads=4, ffn_width=40, max_positions=150, shape="encoder-decoder"
@@ -107,7 +108,7 @@ def test_decoder_layer_equals_torch(dtype, tolerance, placement):
         memory_key_padding_mask=~KEEP,
         tgt_is_causal=True,
     )
-    torch.testing.assert_close(ours[TARGET_KEEP], theirs[TARGET_KEEP], rtol=0, atol=tolerance)
+    assert_close(ours[TARGET_KEEP], theirs[TARGET_KEEP], relative=tolerance)
 
 
 @pytest.mark.parametrize("placement", list(PLACEMENTS))
@@ -123,7 +124,7 @@ def test_causal_encoder_layer_equals_torch(dtype, tolerance, placement):
     copy_block(block, layer)
     x = torch.randn(3, 7, 24, dtype=dtype)
     theirs = layer(x, src_mask=CAUSAL.to(dtype), is_causal=True)
-    torch.testing.assert_close(block(x, mask=CausalMask(7)), theirs, rtol=0, atol=tolerance)
+    assert_close(block(x, mask=CausalMask(7)), theirs, relative=tolerance)
 
 
 @pytest.mark.parametrize("placement", list(PLACEMENTS))
@@ -142,7 +143,7 @@ def test_six_and_six_layers_equal_nn_transformer(dtype, tolerance, placement):
         memory_key_padding_mask=~KEEP,
     )
     ours = model(source, target, source_keep=KEEP, target_keep=TARGET_KEEP)
-    torch.testing.assert_close(ours[TARGET_KEEP], expected[TARGET_KEEP], rtol=0, atol=tolerance)
+    assert_close(ours[TARGET_KEEP], expected[TARGET_KEEP], relative=tolerance)
 
 
 @pytest.mark.parametrize("placement", list(PLACEMENTS))
@@ -160,10 +161,10 @@ def test_gradients_equal_those_of_nn_transformer(placement):
     for own, theirs in ((model.encoder, reference.encoder), (model.decoder, reference.decoder)):
         for block, layer in zip(own.layers, theirs.layers, strict=True):
             grads = [p.weight.grad for p in (block.attention.query, block.attention.key, block.attention.value)]
-            torch.testing.assert_close(torch.cat(grads), layer.self_attn.in_proj_weight.grad, rtol=0, atol=1e-11)
-            torch.testing.assert_close(block.ffn.up.weight.grad, layer.linear1.weight.grad, rtol=0, atol=1e-11)
+            assert_close(torch.cat(grads), layer.self_attn.in_proj_weight.grad, relative=1e-11)
+            assert_close(block.ffn.up.weight.grad, layer.linear1.weight.grad, relative=1e-11)
             norm = layer.norm3 if isinstance(block, DecoderBlock) else layer.norm2
-            torch.testing.assert_close(block.ffn_norm.gamma.grad, norm.weight.grad, rtol=0, atol=1e-11)
+            assert_close(block.ffn_norm.gamma.grad, norm.weight.grad, relative=1e-11)
 
 
 @torch.no_grad()
@@ -189,7 +190,7 @@ def test_teacher_forcing_predicts_every_token_as_if_one_at_a_time():
     together = model.logits(model(source, read))
     for step in range(12):
         alone = model.logits(model(source, read[:, : step + 1]))[:, -1]
-        torch.testing.assert_close(together[:, step], alone, rtol=0, atol=1e-12)
+        assert_close(together[:, step], alone, relative=1e-12)
 
 
 @torch.no_grad()
@@ -200,7 +201,7 @@ def test_padding_before_a_causal_text_moves_no_real_token():
     keep = torch.arange(9) >= torch.tensor([0, 4])[:, None]
     hidden = decoder(ids, keep=keep)
     assert hidden.isfinite().all()
-    torch.testing.assert_close(hidden[1, 4:], decoder(ids[1:, 4:])[0], rtol=0, atol=1e-12)
+    assert_close(hidden[1, 4:], decoder(ids[1:, 4:])[0], relative=1e-12)
 
 
 def test_tied_embeddings_are_one_matrix():

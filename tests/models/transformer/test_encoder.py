@@ -11,6 +11,7 @@ from models.attention.masks import PaddingMask
 from models.transformer import Encoder
 from models.transformer.blocks import EncoderBlock
 from models.transformer.config import TransformerConfig
+from tests.closeness import assert_close
 
 CONFIG = TransformerConfig(vocabulary=60, layers=3, width=24, heads=4, ffn_width=40, max_positions=150)
 PRE = {"norm_placement": "pre", "final_norm": True}
@@ -66,9 +67,9 @@ def test_block_equals_torch(dtype, tolerance, norm_placement, activation):
     randomise_norms(block)
     copy_block(block, layer)
     x = torch.randn(3, 9, config.width, dtype=dtype)
-    torch.testing.assert_close(block(x), layer(x), rtol=0, atol=tolerance)
+    assert_close(block(x), layer(x), relative=tolerance)
     padded, expected = block(x, mask=PaddingMask(KEEP)), layer(x, src_key_padding_mask=~KEEP)
-    torch.testing.assert_close(padded[KEEP], expected[KEEP], rtol=0, atol=tolerance)  # torch zeroes rows of padding
+    assert_close(padded[KEEP], expected[KEEP], relative=tolerance)  # torch zeroes rows of padding
 
 
 @pytest.mark.parametrize("placement", [PRE, {"norm_placement": "post"}])
@@ -88,7 +89,7 @@ def test_encoder_equals_torch(dtype, tolerance, placement):
         final.bias.copy_(encoder.final_norm.beta)
     ids = torch.randint(60, (3, 9))
     expected = reference.eval()(encoder.embedding(ids), src_key_padding_mask=~KEEP)
-    torch.testing.assert_close(encoder(ids, keep=KEEP)[KEEP], expected[KEEP], rtol=0, atol=tolerance)
+    assert_close(encoder(ids, keep=KEEP)[KEEP], expected[KEEP], relative=tolerance)
 
 
 @torch.no_grad()
@@ -103,8 +104,8 @@ def test_embedding_is_token_plus_position_plus_segment_then_norm():
         total = embedding.token.weight[token] + embedding.positions.table[column] + embedding.segment.weight[segment]
         expected = nn.functional.layer_norm(total, (24,), norm.gamma, norm.beta, norm.epsilon)
         result = embedding(ids, segments=segments)[0, column]
-        torch.testing.assert_close(result, expected, rtol=0, atol=1e-12)
-    torch.testing.assert_close(embedding(ids), embedding(ids, segments=torch.zeros_like(ids)), rtol=0, atol=0)
+        assert_close(result, expected, relative=1e-12)
+    assert_close(embedding(ids), embedding(ids, segments=torch.zeros_like(ids)), relative=0)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
@@ -123,7 +124,7 @@ def test_what_the_padding_holds_changes_no_real_token(side, placement):
     other = torch.where(keep, ids, (ids + 7) % 60)
     assert (ids != other).any()
     ours, theirs = encoder(ids, keep=keep), encoder(other, keep=keep)
-    torch.testing.assert_close(ours[keep], theirs[keep], rtol=0, atol=0)
+    assert_close(ours[keep], theirs[keep], relative=0)
     assert not torch.equal(encoder(ids)[keep], encoder(other)[keep])  # without the mask it does
 
 
@@ -135,7 +136,7 @@ def test_right_padding_changes_nothing_that_a_text_alone_would_get():
     batch = encoder(ids, keep=KEEP)
     for row, length in enumerate(LENGTHS.tolist()):
         alone = encoder(ids[row : row + 1, :length])[0]
-        torch.testing.assert_close(batch[row, :length], alone, rtol=0, atol=1e-12)
+        assert_close(batch[row, :length], alone, relative=1e-12)
 
 
 def test_a_batch_without_padding_makes_no_mask():
@@ -155,7 +156,7 @@ def test_a_long_padded_text_equals_the_fused_kernel():
     ids, keep = torch.randint(60, (2, 150)), torch.arange(150) < torch.tensor([[150], [140]])
     with fused():
         kernel = encoder(ids, keep=keep)
-    torch.testing.assert_close(encoder(ids, keep=keep), kernel, rtol=0, atol=1e-12)
+    assert_close(encoder(ids, keep=keep), kernel, relative=1e-12)
 
 
 def test_bias_off_leaves_none_but_the_norms_betas():

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from models.transformer.feedforward import FeedForward, GatedFeedForward, make_ffn
+from tests.closeness import assert_close
 
 FORMULAS = {
     "relu": lambda x: max(0.0, x),
@@ -25,7 +26,7 @@ def test_equals_the_equation_in_numpy(activation, bias):
     w_1, w_2 = ffn.up.weight.numpy().T, ffn.down.weight.numpy().T
     b_1, b_2 = (ffn.up.bias.numpy(), ffn.down.bias.numpy()) if bias else (0.0, 0.0)
     expected = np.vectorize(FORMULAS[activation])(x.numpy() @ w_1 + b_1) @ w_2 + b_2
-    np.testing.assert_allclose(ffn(x).numpy(), expected, rtol=0, atol=1e-12)
+    assert_close(ffn(x).numpy(), expected, relative=1e-12)
 
 
 def test_bias_is_there_only_when_asked_for():
@@ -48,7 +49,7 @@ def test_gated_equals_the_equation_in_numpy(activation):
     b_gate, b_up, b_down = (linear.bias.numpy() for linear in (ffn.gate, ffn.up, ffn.down))
     act = np.vectorize({"swiglu": lambda g: g / (1 + math.exp(-g)), "geglu_tanh": FORMULAS["gelu_tanh"]}[activation])
     expected = (act(x.numpy() @ w_gate + b_gate) * (x.numpy() @ w_up + b_up)) @ w_down + b_down
-    np.testing.assert_allclose(ffn(x).numpy(), expected, rtol=0, atol=1e-12)
+    assert_close(ffn(x).numpy(), expected, relative=1e-12)
 
 
 def test_the_activation_says_whether_the_network_is_gated():

@@ -17,6 +17,7 @@ from models.transformer import build
 from models.transformer.config import TransformerConfig
 from models.transformer.generation import NextToken, beam_search, drawn_from, greedy, likeliest, sample
 from models.transformer.kv_cache import KVCache
+from tests.closeness import assert_close, relative_error
 
 CONFIG = {"vocabulary": 12, "layers": 3, "width": 24, "heads": 4, "ffn_width": 40, "max_positions": 150}
 SOURCE = torch.tensor([[3, 4, 5, 6, 7]])
@@ -64,7 +65,7 @@ def test_cached_equals_uncached_in_greedy_and_beam(kind, shape):
         assert torch.equal(*texts)
         assert len(spies[0].logits) == len(spies[1].logits) == 15
         for cached, whole in zip(spies[0].logits, spies[1].logits, strict=True):
-            torch.testing.assert_close(cached, whole, rtol=0, atol=1e-10)
+            assert_close(cached, whole, relative=1e-10)
 
 
 @torch.no_grad()
@@ -73,7 +74,7 @@ def test_cached_equals_uncached_for_a_batch_and_several_tokens_at_once():
     ids = torch.randint(12, (3, 20))
     cache = KVCache(3)
     parts = [model(ids[:, a:b], cache=cache) for a, b in [(0, 7), (7, 8), (8, 20)]]
-    torch.testing.assert_close(torch.cat(parts, dim=1), model(ids), rtol=0, atol=1e-10)
+    assert_close(torch.cat(parts, dim=1), model(ids), relative=1e-10)
 
 
 def test_40_tokens_with_the_cache_take_a_fifth_of_the_flops_or_less():
@@ -108,7 +109,7 @@ def test_nothing_of_an_encoder_could_be_kept():
     for shape, kept in (("encoder", False), ("decoder", True)):
         model = model_of(shape)
         short, long = model(torch.tensor([[1, 2, 3]])), model(torch.tensor([[1, 2, 3, 4]]))
-        assert torch.allclose(short, long[:, :3], rtol=0, atol=1e-12) == kept
+        assert (relative_error(short, long[:, :3]) < 1e-12) == kept
 
 
 def test_greedy_takes_the_likeliest_and_stops_at_the_end():
@@ -149,7 +150,7 @@ def test_a_wide_beam_finds_the_best_of_all_texts(end):
     best, tokens = max(score(list(tokens)) for tokens in product(range(4), repeat=3))
     found, value = beam_search(NextToken(model), torch.tensor([[1]]), new_tokens=3, beams=64, end=end)
     assert found[1:].tolist() == tokens
-    assert value == pytest.approx(best, abs=1e-10)
+    assert_close(value, best, relative=1e-10)
 
 
 def test_one_beam_is_greedy():
@@ -184,7 +185,7 @@ def test_only_the_likeliest_stay():
     assert kept(top_p=0.39) == [False, True, False, False]
     assert kept(top_p=0.65) == [False, True, False, True]
     assert kept(top_k=1, top_p=0.01) == [False, True, False, False]
-    assert math.isclose(likeliest(logits, top_k=2, top_p=1.0)[0, 1], math.log(0.4), rel_tol=1e-6)
+    assert_close(likeliest(logits, top_k=2, top_p=1.0)[0, 1], math.log(0.4), relative=1e-6)
 
 
 @pytest.mark.parametrize("temperature", [0.5, 1.0, 1.7])
@@ -200,8 +201,8 @@ def test_sampling_draws_from_what_transformers_draws_from(temperature, top_k, to
     expected = torch.softmax(warpers(torch.zeros(6, 1, dtype=torch.long), logits), dim=-1)
     # Of tied tokens at the edge of the share either may stay: the probabilities in order are the same.
     found = drawn_from(logits, temperature=temperature, top_k=top_k, top_p=top_p)
-    torch.testing.assert_close(found[3:], expected[3:], rtol=0, atol=1e-6)
-    torch.testing.assert_close(found.sort().values, expected.sort().values, rtol=0, atol=1e-6)
+    assert_close(found[3:], expected[3:], relative=1e-6)
+    assert_close(found.sort().values, expected.sort().values, relative=1e-6)
 
 
 def test_an_unlikely_token_can_be_drawn_unless_a_share_is_asked_for():

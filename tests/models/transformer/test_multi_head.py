@@ -9,6 +9,7 @@ from torch import nn
 from models.attention import watch
 from models.attention.masks import PaddingMask
 from models.transformer.multi_head import MultiHeadAttention
+from tests.closeness import assert_close
 
 PRECISIONS = [(torch.float32, 1e-6), (torch.float64, 1e-12)]
 
@@ -44,8 +45,8 @@ def test_multi_head_attention_equals_torch(dtype, tolerance, bias):
     with watch(calls.append):
         output = own(x, mask=PaddingMask(keep))
     expected, weights = reference(x, x, x, key_padding_mask=~keep, average_attn_weights=False)
-    torch.testing.assert_close(output, expected, rtol=0, atol=tolerance)
-    torch.testing.assert_close(all_weights(calls[0], 9), weights, rtol=0, atol=tolerance)
+    assert_close(output, expected, relative=tolerance)
+    assert_close(all_weights(calls[0], 9), weights, relative=tolerance)
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), PRECISIONS)
@@ -55,7 +56,7 @@ def test_attention_to_another_text_equals_torch(dtype, tolerance):
     own, reference = pair(12, 3, dtype)
     x, context = torch.randn(2, 4, 12, dtype=dtype), torch.randn(2, 7, 12, dtype=dtype)
     expected = reference(x, context, context, need_weights=False)[0]
-    torch.testing.assert_close(own(x, context), expected, rtol=0, atol=tolerance)
+    assert_close(own(x, context), expected, relative=tolerance)
 
 
 def test_watching_ends_with_the_block_and_stays_in_its_thread():

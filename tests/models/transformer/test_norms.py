@@ -6,6 +6,7 @@ import torch
 from torch import nn
 
 from models.transformer.norms import BatchNorm, LayerNorm, NoNorm, RMSNorm, make_norm
+from tests.closeness import assert_close, relative_error
 
 
 def pair(width, epsilon, dtype):
@@ -26,7 +27,7 @@ def test_equals_torch(epsilon, dtype, tolerance):
     torch.manual_seed(0)
     own, reference = pair(48, epsilon, dtype)
     x = torch.randn(2, 7, 48, dtype=dtype)
-    torch.testing.assert_close(own(x), reference(x), rtol=0, atol=tolerance)
+    assert_close(own(x), reference(x), relative=tolerance)
 
 
 @torch.no_grad()
@@ -38,13 +39,13 @@ def test_equals_the_paper_in_numpy():
         mean = sum(row) / 24
         variance = sum((value - mean) ** 2 for value in row) / 24
         expected = own.gamma.numpy() * (row - mean) / np.sqrt(variance + 1e-5) + own.beta.numpy()
-        np.testing.assert_allclose(result, expected, rtol=0, atol=1e-12)
+        assert_close(result, expected, relative=1e-12)
 
 
 @torch.no_grad()
 def test_equal_features_become_beta():
     own, _ = pair(8, 1e-12, torch.float32)
-    torch.testing.assert_close(own(torch.full((3, 8), 5.0)), own.beta.expand(3, 8), rtol=0, atol=0)
+    assert_close(own(torch.full((3, 8), 5.0)), own.beta.expand(3, 8), relative=0)
 
 
 def test_starts_as_the_identity_scale_and_shift_and_learns_both():
@@ -62,7 +63,7 @@ def test_gradients_equal_those_of_torch():
     ours = torch.autograd.grad((own(x) * weights).sum(), [x, own.gamma, own.beta])
     theirs = torch.autograd.grad((reference(x) * weights).sum(), [x, reference.weight, reference.bias])
     for a, b in zip(ours, theirs, strict=True):
-        torch.testing.assert_close(a, b, rtol=0, atol=1e-12)
+        assert_close(a, b, relative=1e-12)
 
 
 @pytest.mark.parametrize(("width", "epsilon"), [(0, 1e-5), (8, 0.0), (8, -1.0)])
@@ -77,7 +78,7 @@ def test_the_fused_kernel_of_training_is_the_same_function():
     x = torch.randn(4, 48, dtype=torch.float64)
     with torch.enable_grad():
         trained = own(x.clone().requires_grad_()).detach()
-    torch.testing.assert_close(trained, own(x), rtol=0, atol=1e-12)
+    assert_close(trained, own(x), relative=1e-12)
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 1e-6), (torch.float64, 1e-12)])
@@ -88,7 +89,7 @@ def test_rms_norm_equals_torch(dtype, tolerance):
     own.gamma.copy_(torch.randn(24))
     reference.weight.copy_(own.gamma)
     x = 3 * torch.randn(2, 7, 24, dtype=dtype) + 1
-    torch.testing.assert_close(own(x), reference(x), rtol=0, atol=tolerance * 4)
+    assert_close(own(x), reference(x), relative=tolerance * 4)
 
 
 @pytest.mark.parametrize("masked", [True, False])
@@ -100,9 +101,9 @@ def test_batch_norm_equals_torch_on_the_tokens_that_count(masked):
     counted = keep if masked else torch.ones_like(keep)
     for _ in range(3):
         x = 2 * torch.randn(3, 5, 6, dtype=torch.float64) + 1
-        torch.testing.assert_close(own(x, keep=keep)[counted], reference(x[counted]), rtol=0, atol=1e-12)
+        assert_close(own(x, keep=keep)[counted], reference(x[counted]), relative=1e-12)
     own.eval(), reference.eval()
-    torch.testing.assert_close(own(x, keep=keep)[counted], reference(x[counted]), rtol=0, atol=1e-12)
+    assert_close(own(x, keep=keep)[counted], reference(x[counted]), relative=1e-12)
 
 
 @torch.no_grad()
@@ -112,12 +113,12 @@ def test_padding_moves_batch_norm_unless_it_is_masked():
     short = torch.randn(10, 5, 4)
     padded = torch.cat([short, torch.zeros(10, 15, 4)], dim=1)
     keep = torch.arange(20).expand(10, 20) < 5
-    drift = {}
+    off = {}
     for norm in ("batch", "masked_batch", "layer", "rms"):
         module = make_norm(norm, 4, 1e-5)
-        drift[norm] = float((module(padded, keep=keep)[:, :5] - module(short)).abs().max())
-    assert drift["batch"] > 0.5
-    assert max(drift["masked_batch"], drift["layer"], drift["rms"]) < 1e-5
+        off[norm] = relative_error(module(padded, keep=keep)[:, :5], module(short))
+    assert off.pop("batch") > 0.2
+    assert all(error < 1e-5 for error in off.values())
 
 
 def test_batch_norm_of_one_token_is_refused():
@@ -134,3 +135,21 @@ def test_each_name_has_its_norm():
     assert [type(make_norm(name, 4, 1e-5)) for name in names] == [LayerNorm, RMSNorm, BatchNorm, BatchNorm, NoNorm]
     x = torch.randn(2, 3, 4)
     assert make_norm("none", 4, 1e-5)(x) is x
+
+
+@pytest.mark.parametrize("training", [True, False])
+@torch.no_grad()
+def test_batch_norm_scales_and_shifts_as_torchs_does(training):
+    """Gamma and beta are as after training, for at 1 and 0 neither is seen."""
+    torch.manual_seed(6)
+    own, reference = BatchNorm(6, 1e-5, masked=False).double(), nn.BatchNorm1d(6, eps=1e-5, dtype=torch.float64)
+    for ours, theirs in (
+        *((own.gamma, reference.weight), (own.beta, reference.bias)),
+        *((own.running_mean, reference.running_mean), (own.running_variance, reference.running_var)),
+    ):
+        theirs.copy_(torch.rand(6) + 0.5)
+        ours.copy_(theirs)
+    x = 2 * torch.randn(3, 5, 6, dtype=torch.float64) + 1
+    expected = reference.train(training)(x.flatten(0, 1)).numpy()
+    found = own.train(training)(x).flatten(0, 1).numpy()
+    assert_close(found, expected, relative=1e-12)

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from models.transformer.positions import LearnedPositions, Rotary, SinusoidalPositions, sinusoidal
+from tests.closeness import assert_close
 
 
 @pytest.mark.parametrize(("positions", "width"), [(40, 16), (9, 7), (3, 1), (1, 2)])
@@ -18,7 +19,7 @@ def test_table_equals_the_formula_cell_by_cell(positions, width):
         for feature in range(width):
             angle = p / 10000 ** (2 * (feature // 2) / width)
             expected[p, feature] = math.sin(angle) if feature % 2 == 0 else math.cos(angle)
-    np.testing.assert_allclose(table.numpy(), expected, rtol=0, atol=1e-13)
+    assert_close(table.numpy(), expected, relative=1e-13)
 
 
 @pytest.mark.parametrize("shift", [1, 5, 17])
@@ -29,20 +30,20 @@ def test_a_shift_is_a_rotation_that_depends_on_the_shift_alone(shift):
     for i in range(0, width, 2):
         turn = shift / 10000 ** (i / width)
         rotation[i : i + 2, i : i + 2] = [[math.cos(turn), math.sin(turn)], [-math.sin(turn), math.cos(turn)]]
-    np.testing.assert_allclose(table[shift:], table[:-shift] @ rotation.T, rtol=0, atol=1e-12)
+    assert_close(table[shift:], table[:-shift] @ rotation.T, relative=1e-12)
 
 
 def test_the_fixed_table_is_neither_learned_nor_saved_nor_rounded():
     module = SinusoidalPositions(20, 6).float()
     assert module.state_dict() == {}
     assert list(module.parameters()) == []
-    torch.testing.assert_close(module(7), sinusoidal(20, 6)[:7], rtol=0, atol=0)
+    assert_close(module(7), sinusoidal(20, 6)[:7], relative=0)
 
 
 def test_the_learned_table_is_a_parameter():
     module = LearnedPositions(20, 6)
     assert dict(module.named_parameters())["table"].shape == (20, 6)
-    torch.testing.assert_close(module(7), module.table[:7], rtol=0, atol=0)
+    assert_close(module(7), module.table[:7], relative=0)
 
 
 @pytest.mark.parametrize("kind", [SinusoidalPositions, LearnedPositions])
@@ -71,7 +72,7 @@ def test_rope_turns_each_pair_of_features_as_a_complex_number():
             number = complex(*x[0, 0, row, i : i + 2].tolist())
             turn = complex(math.cos((3 + row) * 100 ** (-i / 6)), math.sin((3 + row) * 100 ** (-i / 6)))
             expected = number * turn
-            assert turned[0, 0, row, i : i + 2].tolist() == pytest.approx([expected.real, expected.imag], abs=1e-12)
+            assert_close(turned[0, 0, row, i : i + 2].tolist(), [expected.real, expected.imag], relative=1e-12)
 
 
 def test_rope_scores_depend_on_distance_alone():
@@ -80,7 +81,7 @@ def test_rope_scores_depend_on_distance_alone():
     turn = Rotary(8, base=10000.0)
     for distance in (-7, 0, 1, 40):
         scores = [float(turn(query, p + 50) @ turn(key, p + 50 + distance).mT) for p in range(0, 2000, 97)]
-        assert max(scores) - min(scores) < 1e-11
+        assert_close(scores, scores[0], relative=1e-11, scale=query.norm() * key.norm())
     near, far = (float(turn(query, 0) @ turn(key, distance).mT) for distance in (1, 40))
     assert abs(near - far) > 1e-3
 

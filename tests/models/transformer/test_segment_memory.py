@@ -17,6 +17,7 @@ from models.transformer.config import TransformerConfig
 from models.transformer.kv_cache import KVCache
 from models.transformer.positions import sinusoidal
 from models.transformer.segment_memory import SegmentMemory, reach, read_segments
+from tests.closeness import assert_close
 
 CONFIG = TransformerConfig(
     vocabulary=50, layers=3, width=16, heads=2, ffn_width=24, max_positions=96, shape="decoder", positions="xl"
@@ -95,7 +96,7 @@ def test_the_last_tokens_alone_are_kept():
             network(part, memory=memory)
             lengths.append(memory.length)
     assert lengths == [3, 5, 5]
-    torch.testing.assert_close(memory.layers[0].read, network.embedding(IDS[:, 4:9]))
+    assert_close(memory.layers[0].read, network.embedding(IDS[:, 4:9]), relative=1e-6)
     assert memory.copy().layers[2].read is memory.layers[2].read
 
 
@@ -175,7 +176,7 @@ def test_scores_of_memory_and_segment_are_the_equation_of_the_paper():
                     terms = q[i, own] @ k[j, own], q[i, own] @ far, u[head] @ k[j, own], v[head] @ far
                     scores[column] = sum(terms) / 8**0.5
             expected = np.exp(scores - scores.max())
-            np.testing.assert_allclose(found[head, row], expected / expected.sum(), rtol=0, atol=1e-12)
+            assert_close(found[head, row], expected / expected.sum(), relative=1e-12)
 
 
 @torch.no_grad()
@@ -195,4 +196,4 @@ def test_an_encoder_sees_distances_ahead_too():
         for head in range(2):
             expected = (query[0, head, i] + function.content[head]) @ key[0, head, j]
             expected += (query[0, head, i] + function.place[head]) @ torch.from_numpy(far[head])
-            assert float(found[head, i, j]) == pytest.approx(float(expected), abs=1e-12)
+            assert_close(float(found[head, i, j]), float(expected), relative=1e-12)

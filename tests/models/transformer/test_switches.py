@@ -17,6 +17,7 @@ from models.transformer import Decoder, Encoder, EncoderDecoder, build
 from models.transformer.config import TransformerConfig
 from models.transformer.initialisation import STANDARD_DEVIATION
 from models.transformer.multi_head import MultiHeadAttention
+from tests.closeness import assert_close, relative_error
 
 CONFIG = TransformerConfig(vocabulary=60, layers=2, width=24, heads=4, ffn_width=40, max_positions=150)
 IDS = torch.randint(60, (2, 11), generator=torch.Generator().manual_seed(0))
@@ -60,11 +61,11 @@ def test_rows_sum_to_one_and_blocks_equal_the_whole(score, positions, monkeypatc
     config = {"score": score, "positions": positions, "kv_heads": 2, "shape": "decoder", "relative_distance": 20}
     model = model_of(**config, relative_buckets=8)
     for weights in maps(model, IDS):
-        torch.testing.assert_close(weights.sum(-1), torch.ones(2, 4, 11, dtype=torch.float64), rtol=0, atol=1e-12)
+        assert_close(weights.sum(-1), torch.ones(2, 4, 11, dtype=torch.float64), relative=1e-12)
         assert (weights.triu(diagonal=1) == 0).all()
     whole = model(IDS)
     monkeypatch.setattr("models.attention.seam.BLOCK", 4)
-    torch.testing.assert_close(model(IDS), whole, rtol=0, atol=1e-12)
+    assert_close(model(IDS), whole, relative=1e-12)
     assert BLOCK == 128
 
 
@@ -111,7 +112,7 @@ def test_every_choice_trains_in_every_shape(shape, name, value):
 def test_groups_of_one_head_are_multi_head_attention():
     plain = model_of()
     grouped = model_of(kv_heads=4)
-    torch.testing.assert_close(grouped(IDS), plain(IDS), rtol=0, atol=0)
+    assert_close(grouped(IDS), plain(IDS), relative=0)
 
 
 @pytest.mark.parametrize("kv_heads", [1, 2])
@@ -130,9 +131,9 @@ def test_grouped_queries_are_heads_whose_keys_and_values_repeat(kv_heads):
     reference.out_proj.load_state_dict(own.out.state_dict())
     x = torch.randn(2, 9, 24, dtype=torch.float64)
     expected = reference(x, x, x, need_weights=False)[0]
-    torch.testing.assert_close(own(x), expected, rtol=0, atol=1e-12)
+    assert_close(own(x), expected, relative=1e-12)
     with fused():
-        torch.testing.assert_close(own(x), expected, rtol=0, atol=1e-12)
+        assert_close(own(x), expected, relative=1e-12)
 
 
 @torch.no_grad()
@@ -144,7 +145,7 @@ def test_a_plain_sum_forgets_which_head_spoke_and_concatenation_does_not():
         for linear in (attention.query, attention.key, attention.value):  # the two heads change places
             linear.weight.copy_(linear.weight.roll(12, dims=0))
             linear.bias.copy_(linear.bias.roll(12))
-        assert torch.allclose(attention(x), before, rtol=0, atol=1e-12) == forgets
+        assert (relative_error(attention(x), before) < 1e-12) == forgets
 
 
 @torch.no_grad()
@@ -163,7 +164,7 @@ def test_without_projections_attention_is_softmax_of_x_with_itself():
     x = torch.randn(7, 24, dtype=torch.float64)
     scores = x.numpy() @ x.numpy().T / np.sqrt(24)
     weights = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(attention(x[None])[0].numpy(), weights @ x.numpy(), rtol=0, atol=1e-12)
+    assert_close(attention(x[None])[0].numpy(), weights @ x.numpy(), relative=1e-12)
 
 
 @torch.no_grad()
@@ -173,7 +174,7 @@ def test_shared_query_and_key_give_symmetric_scores_but_not_symmetric_weights():
     (weights,) = maps(attention, torch.randn(1, 9, 24, dtype=torch.float64))
     scores = weights.log()  # up to a number for each row, which centring takes away
     centred = scores - scores.mean(dim=-1, keepdim=True) - scores.mean(dim=-2, keepdim=True)
-    torch.testing.assert_close(centred, centred.mT, rtol=0, atol=1e-10)
+    assert_close(centred, centred.mT, relative=1e-10)
     assert (weights - weights.mT).abs().max() > 1e-3
 
 
@@ -207,7 +208,7 @@ def test_packed_texts_equal_separate_ones():
         encoder = model_of(positions=positions)
         packed = encoder(torch.cat(parts, dim=1), texts=texts)
         separate = torch.cat([encoder(part) for part in parts], dim=1)
-        torch.testing.assert_close(packed, separate, rtol=0, atol=1e-12)
+        assert_close(packed, separate, relative=1e-12)
 
 
 @torch.no_grad()
@@ -240,7 +241,7 @@ def test_only_minus_infinity_masks_without_a_leak():
 def test_without_positions_an_encoder_does_not_know_the_order():
     order = torch.randperm(11)
     encoder = model_of(positions="none")
-    torch.testing.assert_close(encoder(IDS[:, order]), encoder(IDS)[:, order], rtol=0, atol=1e-12)
+    assert_close(encoder(IDS[:, order]), encoder(IDS)[:, order], relative=1e-12)
     for positions in POSITIONS[1:]:
         encoder = model_of(positions=positions)
         assert (encoder(IDS[:, order]) - encoder(IDS)[:, order]).abs().max() > 1e-2
@@ -254,7 +255,7 @@ def test_relative_positions_see_distances_alone():
     ids = torch.full((1, 30), 7)  # equal tokens, so that positions alone tell them apart
     for positions in ("t5", "shaw", "xl", "rope", "alibi"):
         weights = maps(model_of(positions=positions, shape="decoder", window=6), ids)[0]
-        torch.testing.assert_close(weights[..., 10:20, 5:20], weights[..., 12:22, 7:22], rtol=0, atol=1e-12)
+        assert_close(weights[..., 10:20, 5:20], weights[..., 12:22, 7:22], relative=1e-12)
     for positions in ("sinusoidal", "learned"):
         weights = maps(model_of(positions=positions, shape="decoder", window=6), ids)[0]
         assert (weights[..., 10:20, 5:20] - weights[..., 12:22, 7:22]).abs().max() > 1e-3
@@ -275,7 +276,7 @@ def test_only_a_table_limits_the_length_of_a_text():
 @torch.no_grad()
 def test_the_embedding_is_multiplied_by_the_root_of_the_width():
     embedding = model_of(embedding_scale=True, positions="none").embedding
-    torch.testing.assert_close(embedding(IDS), embedding.token.weight[IDS] * 24**0.5, rtol=0, atol=0)
+    assert_close(embedding(IDS), embedding.token.weight[IDS] * 24**0.5, relative=0)
     assert float(embedding(torch.arange(60)[None]).std()) == pytest.approx(1, abs=0.1)
 
 

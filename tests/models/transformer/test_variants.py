@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import fields, replace
 from math import inf, sqrt
 
-import numpy as np
 import pytest
 import torch
 from torch.nn.functional import rms_norm
@@ -16,6 +15,7 @@ from inspector import record
 from models import LoadedModel
 from models.transformer import TransformerConfig
 from models.transformer.switches import FIXED, KINDS, id_of, parse
+from tests.closeness import assert_close
 
 TEXT = "The cat sat on the mat."
 
@@ -61,9 +61,7 @@ def test_without_the_scale_scores_are_the_root_of_the_head_width_larger(mini_ber
     plain, unscaled = record(mini_bert, TEXT), record(models.load("mini-bert?scale=none"), TEXT)
     scores = plain.scores(stream="encoder", layer=0, head=2)
     factor = sqrt(mini_bert.config.head_width)
-    np.testing.assert_allclose(
-        unscaled.scores(stream="encoder", layer=0, head=2), scores * factor, rtol=1e-5, atol=1e-5
-    )
+    assert_close(unscaled.scores(stream="encoder", layer=0, head=2), scores * factor, relative=1e-5)
 
 
 def test_tied_queries_and_keys_keep_the_queries_matrix(minilm_own: LoadedModel) -> None:
@@ -74,7 +72,7 @@ def test_tied_queries_and_keys_keep_the_queries_matrix(minilm_own: LoadedModel) 
             state(tied)[f"layers.1.attention.{name}.weight"], state(minilm_own)["layers.1.attention.query.weight"]
         )
     scores = record(tied, TEXT).scores(stream="encoder", layer=0, head=0)
-    np.testing.assert_allclose(scores, scores.T, atol=1e-4)
+    assert_close(scores, scores.T, relative=1e-5)
 
 
 def test_values_that_are_keys_keep_the_values_matrix(minilm_own: LoadedModel) -> None:
@@ -107,7 +105,7 @@ def test_rms_norm_keeps_gamma_and_equals_torchs(minilm_own: LoadedModel) -> None
     variant = models.variant(minilm_own, norm="rms")
     norm, old = variant.network.layers[0].ffn_norm, minilm_own.network.layers[0].ffn_norm
     x = torch.randn(3, 384, generator=torch.Generator().manual_seed(0))
-    torch.testing.assert_close(norm(x), rms_norm(x, (384,), old.gamma, minilm_own.config.norm_epsilon))
+    assert_close(norm(x), rms_norm(x, (384,), old.gamma, minilm_own.config.norm_epsilon), relative=1e-6)
     assert variant.card.redrawn == 0
 
 
@@ -140,8 +138,8 @@ def test_batch_norm_takes_its_statistics_from_the_batch_in_one_pass(mini_bert: L
         record(variant, text)
     handle.remove()
     tokens = torch.cat(seen).double()
-    torch.testing.assert_close(first.running_mean.double(), tokens.mean(0), rtol=1e-4, atol=1e-5)
-    torch.testing.assert_close(first.running_variance.double(), tokens.var(0), rtol=1e-4, atol=1e-5)
+    assert_close(first.running_mean.double(), tokens.mean(0), relative=1e-5)
+    assert_close(first.running_variance.double(), tokens.var(0), relative=1e-5)
     with pytest.raises(ValueError, match="takes its statistics from texts"):
         models.variant(mini_bert, norm="batch")
 
@@ -161,7 +159,7 @@ def test_batch_norm_in_both_stacks_of_a_translator_counts_no_padding_of_what_it_
             variant.run_pair(source, source > -1, torch.tensor(targets[-1:]))
     handle.remove()
     assert len(targets[0]) != len(targets[1])
-    torch.testing.assert_close(first.running_mean, torch.cat(seen).mean(0), rtol=1e-4, atol=1e-5)
+    assert_close(first.running_mean, torch.cat(seen).mean(0), relative=1e-5)
     assert torch.isfinite(hidden(variant)).all()
 
 

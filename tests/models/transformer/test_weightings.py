@@ -13,11 +13,13 @@ from torch import Tensor
 from inspector import exactness, flow, heads, record, record_batch, row_statistics
 from inspector.maps import arrange
 from inspector.trace import Trace
-from models.attention import attend, fused, seam
+from models.attention import attend, seam
+from models.attention.fused_kernel import attend_fused
 from models.attention.masks import CausalMask, Mask, PaddingMask, all_of
 from models.attention.scores import linear_attention
 from models.transformer.config import TransformerConfig, Weighting
 from models.transformer.learned_attention import make_function
+from tests.closeness import assert_close
 from tests.models import own_models
 
 CONFIG = TransformerConfig(vocabulary=9, layers=1, width=24, heads=4, ffn_width=8, max_positions=9, kv_heads=2)
@@ -64,11 +66,11 @@ def test_equals_numpy_whole_and_in_blocks(
     given = tensors(keys=13) if mask is None else tensors()  # cross-attention where nothing is masked
     expected = by_hand(weighting, *given, mask)
     whole = attend(function, *given, mask=mask)
-    np.testing.assert_allclose(whole.detach().numpy(), expected, rtol=0, atol=1e-12)
+    assert_close(whole.detach().numpy(), expected, relative=1e-12)
     monkeypatch.setattr(seam, "BLOCK", 4)
-    torch.testing.assert_close(attend(function, *given, mask=mask), whole, rtol=0, atol=1e-14)
-    with fused(), pytest.raises(ValueError, match="more than a scaled dot product"):
-        attend(function, *given, mask=mask)
+    assert_close(attend(function, *given, mask=mask), whole, relative=1e-14)
+    with pytest.raises(ValueError, match="more than a scaled dot product"):
+        attend_fused(function, *given, mask)
 
 
 @pytest.mark.parametrize("causal", [False, True])
@@ -77,7 +79,7 @@ def test_linear_attention_needs_no_pairs(causal: bool) -> None:
     query, key, value = tensors()
     by_pairs = attend(function, query, key, value, mask=CausalMask(9) if causal else None)
     key, value = (one.repeat_interleave(2, dim=1) for one in (key, value))
-    torch.testing.assert_close(linear_attention(query, key, value, causal=causal), by_pairs, rtol=0, atol=1e-12)
+    assert_close(linear_attention(query, key, value, causal=causal), by_pairs, relative=1e-12)
 
 
 def test_a_scale_of_linear_attention_cancels_and_masked_weights_are_exactly_nothing() -> None:
@@ -110,8 +112,8 @@ def test_scores_are_what_the_weights_are_made_of(trace: Trace) -> None:
         )
         odds = np.exp(scores)
         expected = odds / (1 + odds) if sigmoid else odds / odds.sum(axis=-1, keepdims=True)
-        np.testing.assert_allclose(weights, expected, rtol=0, atol=1e-6)
-    checked = exactness.check(trace, expected_layers=len(trace.sites), hidden_difference=None)
+        assert_close(weights, expected, relative=1e-6)
+    checked = exactness.check(trace, expected_layers=len(trace.sites))
     assert checked.holds
     assert checked.sigmoid == sigmoid == ("a sigmoid's rows sum to anything" in str(checked))
 
@@ -121,13 +123,13 @@ def test_measures_are_those_of_rows_divided_by_their_sums(trace: Trace) -> None:
     p = trace.attention(layer=1, stream="encoder").astype(np.float64)
     p /= p.sum(axis=-1, keepdims=True)
     apart = np.abs(np.arange(n)[:, None] - np.arange(n))
-    np.testing.assert_allclose(measured["entropy"], -(p * np.log(p)).sum(-1).mean(-1), atol=1e-6)
-    np.testing.assert_allclose(measured["distance"], (p * apart).sum(-1).mean(-1), atol=1e-6)
-    np.testing.assert_allclose(measured["self"], p[:, range(n), range(n)].mean(-1), atol=1e-6)
-    np.testing.assert_allclose(flow.rollout(trace, token=2, stream="encoder").sum(axis=1), 1, atol=1e-6)
+    assert_close(measured["entropy"], -(p * np.log(p)).sum(-1).mean(-1), relative=1e-6)
+    assert_close(measured["distance"], (p * apart).sum(-1).mean(-1), relative=1e-6)
+    assert_close(measured["self"], p[:, range(n), range(n)].mean(-1), relative=1e-6)
+    assert_close(flow.rollout(trace, token=2, stream="encoder").sum(axis=1), 1, relative=1e-6)
     told = row_statistics.of_head(trace, arrange(trace, stream="encoder"), layer=1, head=1, stream="encoder")
     assert told is not None
-    np.testing.assert_allclose(told.entropy, -(p[1] * np.log(p[1])).sum(-1), atol=1e-6)
+    assert_close(told.entropy, -(p[1] * np.log(p[1])).sum(-1), relative=1e-6)
     assert (told.offset is None) == (not trace.attentions[0].function.normalised)
 
 
@@ -141,5 +143,5 @@ def test_padding_changes_no_map(weighting: str, shape: str) -> None:
             record_batch(own, [SOURCE, "Hi."], padding=padding),  # type: ignore[call-overload]
             strict=True,
         ):
-            np.testing.assert_allclose(padded.attention(layer=0), alone.attention(layer=0), rtol=0, atol=2e-6)
+            assert_close(padded.attention(layer=0), alone.attention(layer=0), relative=2e-6)
             assert all(record.to_padding is None for record in padded.attentions)

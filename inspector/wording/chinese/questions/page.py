@@ -173,9 +173,10 @@ def see(page: str, model: str) -> str:
     return f"在 {page} 页查看" + (f"（用 {model}，英文页面）" if model else "（英文页面）")
 
 
-def queued(place: int) -> str:
-    """Say the place in the queue of visitors."""
-    return f"正在等待其他访问者的测量结束：你排在第 {place} 位。点“停止”、修改输入或换页都会放弃排队。"
+def queued(place: int, before: tuple[str, ...], seconds: float | None) -> str:
+    """Say the place in the queue of visitors, and about how long it takes; the works before have English names."""
+    time = "" if seconds is None else f"，约需等 {max(1, round(seconds))} 秒"
+    return f"正在等待其他访问者的工作：你排在第 {place} 位{time}。修改输入或换页会放弃排队。"
 
 
 def stored(command: str, seeds: str, date: str) -> str:

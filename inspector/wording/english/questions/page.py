@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from inspector.questions.record.question import Verdict
+from inspector.wording.english.queue import waits as _waits
 
 ABOUT = "What people say about the Transformer, measured on your text. Choose a question, guess, and see."
 SEARCH = "Search"
@@ -181,12 +182,9 @@ def see(page: str, model: str) -> str:
     return f"See it on {page}" + (f", with {model}" if model else "")
 
 
-def queued(place: int) -> str:
-    """Say the place in the queue of visitors."""
-    return (
-        f"The measuring waits for other visitors: you are number {place} in the queue. Stop, a change or another page "
-        "gives up your place."
-    )
+def queued(place: int, before: tuple[str, ...], seconds: float | None) -> str:
+    """Say the place in the queue of visitors, what goes first, and about how long that takes."""
+    return _waits("The measuring", place, before, seconds)
 
 
 def stored(command: str, seeds: str, date: str) -> str:

@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
-from inspector.plots.theme import number, quantity
-from inspector.readings.time.clock import Counting, Timing
-from inspector.stepwise import Timed
+from collections.abc import Mapping
 
+from inspector.stepwise import Layer, Timed
+from inspector.text import number, quantity
+
+CLOCK = "Serial or parallel"
+WIDTH, TOKENS, LENGTHS = "Width d", "Tokens n", "tokens n"
+COUNTING = "Counting"
+FLOPS, FLOPS_ALT, FLOPS_TITLE = "Work: FLOPs of a layer", "FLOPs of a layer by length, on logarithmic axes", "FLOPs"
+WAITING, WAITING_ALT, WAITING_TITLE = (
+    "Waiting: steps in a row",
+    "Steps that wait for each other by length, on logarithmic axes",
+    "steps that wait for each other",
+)
+TIME, TIME_ALT, TIME_TITLE = (
+    "On this machine's clock",
+    "Milliseconds of each run by length, on logarithmic axes",
+    "milliseconds",
+)
 LAYERS = {"lstm": "LSTM", "attention": "self-attention", "block": "Transformer layer"}
 RUNS = {
     "lstm_steps": "LSTM, token by token",
@@ -17,35 +32,78 @@ RUNS = {
 TERMS = ("FLOPs",)
 
 
-def counting(found: Counting) -> str:
-    """Say what a length costs, and that waiting is another thing than FLOPs."""
-    ratio = found.attention / found.lstm
+def counting(*, tokens: int, width: int, lstm: int, attention: int) -> str:
+    """Say what a length costs, and that waiting is another thing than FLOPs; lstm, attention: FLOPs."""
+    ratio = attention / lstm
     said = "as many FLOPs" if round(ratio, 2) == 1 else f"{number(ratio)} times the FLOPs"
-    steps = "one step" if found.tokens == 1 else f"{found.tokens:,} steps in a row"
+    steps = "one step" if tokens == 1 else f"{tokens:,} steps in a row"
     return (
-        f"For {found.tokens:,} token{'' if found.tokens == 1 else 's'} of width {found.width} an LSTM takes {steps} "
-        f"({quantity(found.lstm, 'FLOPs')}), self-attention one step with {said}: what makes an RNN serial is "
+        f"For {tokens:,} token{'' if tokens == 1 else 's'} of width {width} an LSTM takes {steps} "
+        f"({quantity(lstm, 'FLOPs')}), self-attention one step with {said}: what makes an RNN serial is "
         "dependency, not the amount of work."
     )
 
 
-def formulas(found: Counting) -> str:
-    """Write the formulas with their numbers."""
-    n, d = found.tokens, found.width
+def costs(*, tokens: int, flops: Mapping[Layer, int]) -> list[tuple[str, str, str]]:
+    """List the numbers below the pictures: name, number with its unit, meaning; flops: of each layer."""
+    said = {layer: quantity(count, "FLOPs") for layer, count in flops.items()}
+    return [
+        ("LSTM", f"{said['lstm']} in {tokens:,} steps", "Four gates read x and h."),
+        ("Self-attention", f"{said['attention']} in 1", "Projections, scores and mix."),
+        ("Whole layer", f"{said['block']} in 1", "Of a Transformer, with an FFN of width 4d."),
+    ]
+
+
+def at(tokens: int) -> str:
+    """Say behind the numbers at which length they stand."""
+    return f" at {tokens:,} tokens"
+
+
+def flops_title(width: int) -> str:
+    """Name the picture of the work."""
+    return f"FLOPs of a layer of width {width}"
+
+
+WAITING_NAME = "Steps in a row of a layer"
+
+
+def time_title(width: int) -> str:
+    """Name the picture of the times."""
+    return f"Serial or parallel, width {width}"
+
+
+def crossing(tokens: int) -> str:
+    """Name the length at which attention has as many FLOPs as the LSTM."""
+    return f"n = 2d = {tokens:,}"
+
+
+def measuring(*, width: int, first: int, last: int) -> str:
+    """Say what will be measured; first, last: the shortest and the longest length."""
     return (
-        rf"LSTM $16nd^2$ = 16 · {n:,} · {d}² = {found.lstm:,}; self-attention $8nd^2 + 4n^2d$ = {found.attention:,}; "
-        rf"a Transformer's layer $24nd^2 + 4n^2d$ = {found.block:,} (matrix products, 1 multiply-add = 2 FLOPs, an FFN "
+        f"torch.nn's LSTM, MultiheadAttention and TransformerEncoderLayer of width {width}, random weights, are "
+        f"run on one text of {first} to {last:,} tokens; they take turns. It takes half a minute or more, and "
+        "minutes with a large width; Stop keeps the turns that are done."
+    )
+
+
+def formulas(*, tokens: int, width: int, flops: Mapping[Layer, int]) -> str:
+    """Write the formulas with their numbers; flops: of each layer."""
+    n, d = tokens, width
+    return (
+        rf"LSTM $16nd^2$ = 16 · {n:,} · {d}² = {flops['lstm']:,}; self-attention $8nd^2 + 4n^2d$ = "
+        rf"{flops['attention']:,}; a Transformer's layer $24nd^2 + 4n^2d$ = {flops['block']:,} (matrix products, 1 "
+        "multiply-add = 2 FLOPs, an FFN "
         "of width 4d). The state $h_t$ needs $h_{t-1}$, so an LSTM's layer has n steps in a row; the n rows of "
         r"$\mathrm{softmax}(QK^\top/\sqrt{d_k})V$ need the inputs alone (Vaswani et al. 2017, table 1). L layers wait "
         "for each other either way."
     )
 
 
-def conditions(found: Counting) -> str:
-    """Say where the common sentences hold."""
+def conditions(crossing: int) -> str:
+    """Say where the common sentences hold; crossing: the length from which on attention has more FLOPs."""
     return (
         f"- **Long sequences especially?** Only for the steps. Attention has a term in n²: beyond n = 2d = "
-        f"{found.crossing:,} tokens it has more FLOPs than the LSTM.\n"
+        f"{crossing:,} tokens it has more FLOPs than the LSTM.\n"
         "- **Is that model parallelism?** No. Model parallelism puts the parts of one model on several devices "
         "(Shoeybi et al. 2019). Here one device computes the positions of one text at once.\n"
         "- **Is every RNN serial?** No. A recurrence that is linear in $h_{t-1}$, such as a state-space "
@@ -54,22 +112,27 @@ def conditions(found: Counting) -> str:
     )
 
 
-def timing(found: Timing, *, threads: int) -> str:
-    """Say what the clock found at its longest length, and what waiting alone costs."""
-    ms = {run: f"{number(1000 * seconds)} ms" for run, seconds in found.seconds.items()}
-    at = f"{found.tokens:,} tokens"
-    if found.slower is None:
+def timing(
+    *, tokens: int, seconds: Mapping[str, float], slower: int | None, crossing: int, waiting: float, threads: int
+) -> str:
+    """Say what the clock found at its longest length, and what waiting alone costs.
+
+    seconds: by run. slower: the shortest measured length from which on attention takes longer than the LSTM in one
+    call; None where it is faster at the longest. waiting: the LSTM's one call over the same FLOPs without waits.
+    """
+    ms = {run: f"{number(1000 * taken)} ms" for run, taken in seconds.items()}
+    if slower is None:
         crossed = "Attention is faster than the LSTM in one call here, up to the longest text."
     else:
-        crossed = f"From {found.slower:,} tokens on attention takes longer than the LSTM in one call: "
-        if found.slower <= found.crossing:
-            crossed += f"up to 2d = {found.crossing:,} tokens by what its calls take besides FLOPs, beyond "
+        crossed = f"From {slower:,} tokens on attention takes longer than the LSTM in one call: "
+        if slower <= crossing:
+            crossed += f"up to 2d = {crossing:,} tokens by what its calls take besides FLOPs, beyond "
         crossed += f"its n² counts, and this machine, with {_threads(threads)}, can do little at once."
     return (
-        f"At {at} the LSTM takes {ms['lstm_steps']} token by token and {ms['lstm']} in one call, attention "
-        f"{ms['attention']}, a Transformer's layer {ms['block']}. The same LSTM on as many texts of one token computes "
-        f"the same FLOPs and waits for nothing: {ms['lstm_apart']}, so waiting multiplies the time by "
-        f"{number(found.waiting)} here. {crossed}"
+        f"At {tokens:,} tokens the LSTM takes {ms['lstm_steps']} token by token and {ms['lstm']} in one call, "
+        f"attention {ms['attention']}, a Transformer's layer {ms['block']}. The same LSTM on as many texts of one "
+        f"token computes the same FLOPs and waits for nothing: {ms['lstm_apart']}, so waiting multiplies the time by "
+        f"{number(waiting)} here. {crossed}"
     )
 
 

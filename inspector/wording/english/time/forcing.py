@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from inspector.plots.theme import number
 from inspector.stepwise import Forced
+from inspector.text import number
+from inspector.wording.english.phrases import count_of
 
 COLUMNS = {
     "cached": "with the cache",
@@ -16,6 +17,11 @@ COLUMNS = {
     "flops_cached": "FLOPs, cached",
     "flops_uncached": "FLOPs, without",
 }
+FORCING, READ = "Teacher forcing", "Tokens read"
+READING = "Reading the text step by step"
+CANNOT = "reads a text at once and writes nothing step by step"
+DIFFERENCE, DIFFERENCE_ALT = "Largest difference of a logit", "Largest difference of a logit at each position"
+WAIT = "What has to wait"
 WAITS = "Steps that wait, a layer"
 TERMS = ("KV cache", "causal mask")
 
@@ -23,12 +29,25 @@ TERMS = ("KV cache", "causal mask")
 def comparing(found: Forced, *, model: str) -> str:
     """Say how far step by step is from the one pass."""
     count = len(found.table)
-    alike = "at all" if found.agreeing == count else f"at {found.agreeing} of"
-    same = f"the likeliest next token is the same {alike} {count} positions"
+    places = count_of(count, "position")
+    alike = f"all {places}" if found.agreeing == count > 1 else f"{found.agreeing} of {places}"
     return (
-        f"{model} reads {count} given tokens in one pass, or in {count} steps as if it wrote them: the logits "
-        f"differ by {number(found.largest)} at most, and {same}."
+        f"{model} reads {count_of(count, 'given token')} in one pass, or in {count_of(count, 'step')} as if it wrote "
+        f"them: the logits differ by {number(found.largest)} at most, and the likeliest next token is the same at "
+        f"{alike}."
     )
+
+
+def numbers(found: Forced) -> list[tuple[str, str, str]]:
+    """List the numbers below the picture: name, number, meaning."""
+    tokens = len(found.table)
+    exact = [] if found.exact is None else [("In float64", number(found.exact), "The same weights, with the cache.")]
+    return [
+        ("Largest difference", number(found.largest), "Of a logit, with the cache or without."),
+        *exact,
+        ("Likeliest token the same", f"{found.agreeing} of {tokens}", "In all three ways to read."),
+        ("Steps in a row", f"1 against {tokens}", "One pass against token by token; the L layers follow in both."),
+    ]
 
 
 def about(found: Forced) -> str:

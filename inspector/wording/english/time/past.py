@@ -2,11 +2,35 @@
 
 from __future__ import annotations
 
-from inspector.plots.theme import number, quantity
-from inspector.readings.time.past import ROUNDING, Moving
-from inspector.stepwise import Forced, Reads
+from inspector.stepwise import Forced, Moving, Reads
+from inspector.stepwise.old_keys import ROUNDING
+from inspector.text import number, quantity
+
+PAST, NEW = "Old keys and queries", "New tokens"
+COMPARING, WATCHING = "Comparing the keys", "Watching the steps"
+ONE_TOKEN = "The text has one token, so none is old when another comes. Write a longer one."
+MOVED, MOVED_ALT = "Change of the old tokens' keys and values", "Change of the old tokens' keys and values by layer"
+CHANGE, LARGEST = "change (% of the length)", "largest difference of a number"
+READERS, READS_ALT = "Who reads an old query? Nobody", "Queries read, and keys and values read, by step and token"
+QUERIES, KEYS, READ, STEP, TOKEN = "Queries read", "Keys and values read", "read", "step", "token"
+SAVED = "What the KV cache saves: see Generate"
 
 TERMS = ("KV cache", "key", "causal mask")
+
+
+def of_stream(model: str, stream: str) -> str:
+    """Name a stack of a model that has two."""
+    return f"{model}'s {stream}"
+
+
+def masked(model: str, *, causal: bool) -> str:
+    """Name a model under the other mask."""
+    return f"{model} with {'a' if causal else 'no'} causal mask"
+
+
+def line(tensor: str, model: str) -> str:
+    """Name a line of the picture: "keys, mini-GPT"."""
+    return f"{tensor}s, {model}"
 
 
 def moving(found: Moving, beside: Moving | None, *, new: int) -> str:

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 from inspector.distance.reach import MOST_TOKENS, Scalar
-from inspector.plots.theme import number
-from inspector.readings.time.reach import LEAST, Carried, Reached
-from inspector.wording.english.phrases import named
+from inspector.text import Named, number
+from inspector.wording.english.phrases import count_of, named
 
+REACH, TOKEN, STREAM = "Gradient by distance", "Token T", "Stream"
+DIFFERENTIATED = "What is differentiated"
+TAKING = "Taking gradients"
 SCALARS: dict[Scalar, str] = {"sum": "Sum of out_T", "direction": "A direction", "prediction": "The prediction"}
 ALIKE = 1.5  # near and far tokens whose means differ by less are told as alike
 WAYS = {"all": "all ways", "sublayers": "through sublayers alone", "skip": "the skip alone (token T)"}
 
+BY_LAYER, BY_LAYER_ALT = "By layer and token", "Share of a layer's gradient that each token has, by layer and token"
+ROW, COLUMN, SHARE = "x into layer", "token t", "share of the layer's gradient"
+BY_DISTANCE, BY_DISTANCE_ALT = (
+    "By distance",
+    "Size of the gradient at each token by its distance from T, on a logarithmic scale",
+)
+BY_WAY, BY_WAY_ALT = (
+    "With the residual, and without",
+    "Size of the whole gradient by layer: all ways, through the sublayers alone, and the skip alone",
+)
 WAYS_BACK = (
     "The states are the model's own on every way; only the way back changes. Every way passes the norms that come "
     "after a sum, and the last norm. Veit et al. (2016) read a residual network as such ways of every length. To run "
@@ -18,69 +30,121 @@ WAYS_BACK = (
 )
 
 
-def reached(found: Reached) -> str:
-    """Say how much of the gradient far tokens get, beside near ones."""
-    token = named(found.token)
-    if found.reached == 0:
-        return f"No token of this stream moves {_short(found)} of {token}: its gradient is 0 everywhere."
-    if found.source:
-        most = "" if found.top is None else f", most {number(found.top_norm)} at {named(found.top)}"
+def reached(
+    *,
+    token: Named,
+    scalar: Scalar,
+    tokens: int,
+    reached: int,
+    by_last: int,
+    itself: float,
+    split: int,
+    near: float | None,
+    far: float | None,
+    top: tuple[Named, float] | None,
+    source: bool,
+) -> str:
+    """Say how much of the gradient ||ds / dx_t|| far tokens get, beside near ones.
+
+    tokens: of the stream. reached: how many of them have a gradient, T with them; by_last: through the last layer
+    alone. itself: the norm at T. split: the largest distance of a near token. near, far: the mean norm of the other
+    tokens up to `split` and beyond; None where there is no such token. top: the token that gets most, T left out, and
+    its norm. source: the tokens are those of the source, which has positions of its own: then near is the mean of all.
+    """
+    from_token = named(token)
+    if reached == 0:
+        return f"No token of this stream moves {_SHORT[scalar]} of {from_token}: its gradient is 0 everywhere."
+    count = _counted(reached, of=tokens)
+    if source:
+        most = "" if top is None else f", most {number(top[1])} at {named(top[0])}"
         return (
-            f"What the decoder makes of {token} reaches back to {_counted(found)} of the source: at the input of the "
-            f"encoder's layer 0 the gradient is {number(found.near or 0)} on average{most}."
+            f"What the decoder makes of {from_token} reaches back to {count} of the source: at the input of the "
+            f"encoder's layer 0 the gradient is {number(near or 0)} on average{most}."
         )
-    alone = "even" if found.by_last == found.reached else f"{found.by_last} of them"
-    begin = f"From {token} the gradient reaches {_counted(found)}, {alone} through the last layer alone"
-    itself = f"{number(found.itself)} at {token} itself"
-    if found.near is None:
-        return f"{begin}: {itself}."
-    if found.far is None:
-        return f"{begin}: {itself}, and {number(found.near)} on average at the others."
+    alone = "even" if by_last == reached else f"{by_last} of them"
+    begin = f"From {from_token} the gradient reaches {count}, {alone} through the last layer alone"
+    at_itself = f"{number(itself)} at {from_token} itself"
+    if near is None:
+        return f"{begin}: {at_itself}."
+    if far is None:
+        return f"{begin}: {at_itself}, and {number(near)} on average at the others."
     return (
-        f"{begin}: {itself}, {number(found.near)} on average up to {_tokens(found.split)} off, and "
-        f"{number(found.far)} farther off{_compared(found)}."
+        f"{begin}: {at_itself}, {number(near)} on average up to {_tokens(split)} off, and "
+        f"{number(far)} farther off{_compared(near, far)}."
     )
 
 
-def carried(found: Carried, reached: Reached) -> str:
-    """Say what the residual does to the gradient of the other tokens."""
-    if found.whole == 0 or found.sublayers == 0:
+def carried(
+    *,
+    token: Named,
+    source: bool,
+    whole: float,
+    sublayers: float,
+    itself: float,
+    skip: float,
+    layers: int,
+    parts: int,
+) -> str:
+    """Say what the residual does to the gradient of the other tokens than T, at the input of layer 0.
+
+    whole: by all ways. sublayers: through every sublayer, without a skip. itself, skip: at T, by all ways and by the
+    skip alone. layers, parts: of the stream, and all sublayers of these layers.
+    """
+    if whole == 0 or sublayers == 0:
         times = ""
     else:
-        factor = found.whole / found.sublayers
+        factor = whole / sublayers
         times = f", {number(factor)} times less" if factor > 1 else ", no less"
-    where = "to the source" if reached.source else f"to the other tokens than {named(reached.token)}"
+    where = "to the source" if source else f"to the other tokens than {named(token)}"
     said = (
         f"**What the residual does.** Going back, every sublayer gives I + J: the skip, and its own derivatives "
-        f"(its Jacobian). All ways together bring {number(found.whole)} {where}, down to the input of layer 0. The "
+        f"(its Jacobian). All ways together bring {number(whole)} {where}, down to the input of layer 0. The "
         "ways that take no skip, "
-        f"from sublayer to sublayer, bring {number(found.sublayers)}{times}."
+        f"from sublayer to sublayer, bring {number(sublayers)}{times}."
     )
-    if reached.source:
+    if source:
         return f"{said} The skip alone brings nothing: it stays in the decoder."
     return (
-        f"{said} The skip alone stays at its token, {number(found.skip)} beside {number(found.itself)} by all ways, "
-        f"and brings 0 to all others: across {found.parts} sublayers of {found.layers} layers the residual carries the "
-        "gradient down, "
-        "and attention carries it sideways."
+        f"{said} The skip alone stays at its token, {number(skip)} beside {number(itself)} by all ways, "
+        f"and brings 0 to all others: across {parts} sublayers of {count_of(layers, 'layer')} the residual carries the "
+        "gradient down, and attention carries it sideways."
     )
 
 
-def scalar(found: Reached, *, width: int, stream: str) -> str:
-    """Say exactly what is differentiated by what."""
+def product(parts: int) -> str:
+    """Write the gradient as the product of its sublayers."""
+    end = r"\, \partial s / \partial out"
+    return (
+        rf"$\partial s / \partial x = (I + J_1)^\top \cdots (I + J_{{{parts}}})^\top {end}$; "
+        rf"sublayers alone: $J_1^\top \cdots J_{{{parts}}}^\top {end}$"
+    )
+
+
+def scalar(name: Scalar, *, token: Named, position: int, width: int, stream: str, source: bool, least: float) -> str:
+    """Say exactly what is differentiated by what; least: the share of a layer's largest that counts as reached."""
     made = {
         "sum": f"s = Σ_d out_T[d], the sum of the {width} numbers of out_T",
         "direction": f"s = u · out_T, with u ~ N(0, 1) of {width} numbers, drawn once (seed 0)",
         "prediction": "s = ln p of the token that the model finds likeliest at T",
-    }[found.scalar]
-    by = "the encoder's" if found.source else f"the {stream}'s"
+    }[name]
+    by = "the encoder's" if source else f"the {stream}'s"
     return (
-        f"{made}; out_T is the last hidden state of {named(found.token)}, T = {found.position}. It is differentiated "
+        f"{made}; out_T is the last hidden state of {named(token)}, T = {position}. It is differentiated "
         f"by x_t, the state of token t in {by} residual stream where it enters a layer, with autograd in float64. The "
-        f"norm is ‖∂s / ∂x_t‖; a token is reached where it is above {LEAST:.0e} of its layer's largest, and what a "
+        f"norm is ‖∂s / ∂x_t‖; a token is reached where it is above {least:.0e} of its layer's largest, and what a "
         "mask hides has 0. Compare the tokens of one layer: between layers the states themselves grow or shrink, "
         "and their gradients the other way."
     )
+
+
+def into(layer: int) -> str:
+    """Name a row of the map."""
+    return f"into {layer}"
+
+
+def not_apart(reason: str) -> str:
+    """Say why the ways back are not told apart."""
+    return f"The residual is not taken apart here: {reason}."
 
 
 def moved_on(scalar: Scalar) -> str:
@@ -99,26 +163,23 @@ def too_long(tokens: int) -> str:
     )
 
 
-def _counted(found: Reached) -> str:
-    if found.tokens == 1:
+def _counted(reached: int, *, of: int) -> str:
+    if of == 1:
         return "the only token"
-    if found.reached == found.tokens:
-        return f"all {_tokens(found.tokens)}"
-    return f"{found.reached} of {_tokens(found.tokens)}"
+    return f"all {_tokens(of)}" if reached == of else f"{reached} of {_tokens(of)}"
 
 
 def _tokens(count: int) -> str:
     return f"{count:,} token{'' if count == 1 else 's'}"
 
 
-def _short(found: Reached) -> str:
-    return {"sum": "the sum", "direction": "the direction", "prediction": "the prediction"}[found.scalar]
+_SHORT: dict[Scalar, str] = {"sum": "the sum", "direction": "the direction", "prediction": "the prediction"}
 
 
-def _compared(found: Reached) -> str:
-    if not found.near or not found.far:
+def _compared(near: float, far: float) -> str:
+    if not near or not far:
         return ""
-    factor = found.far / found.near
+    factor = far / near
     if 1 / ALIKE < factor < ALIKE:
         return ": distance costs little"
     return f": {number(factor)} times as much" if factor > 1 else f": {number(1 / factor)} times less"

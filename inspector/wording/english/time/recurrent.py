@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 import pandas as pd
 
 from inspector.distance import Kind, Setting
-from inspector.plots.theme import number
-from inspector.readings.time.recurrent import BACK, SCALE, Ordered, Recurrence, Shared
+from inspector.text import number
 from inspector.wording.english.phrases import listed
+
+RECURRENT = "RNN, LSTM, GRU"
+RUNNING = "Running the networks"
+STEPS, WIDTH, FORGET_BIAS, FACTOR, SEED = "Steps T", "Width", "Forget bias", "Factor on W_hh", "First seed"
+FACTOR_HELP = "Multiplies the recurrent weights as torch.nn draws them: 4 makes a tanh-RNN explode."
+CURVES, GRADIENT = "Gradient by distance", "‖∂s / ∂x_t‖"
+PARTS, PART = "Each step's part in the shared weights", "‖part of ∂s / ∂(W_ih, W_hh)‖"
+PARTS_ALT = "Size of each step's part in the gradient of the recurrent networks' shared weights, by distance"
+PATHS, SHUFFLED = "Work and paths of a layer", "What the order of the inputs changes"
+ABOUT_SHUFFLED = "All inputs but the last are shuffled: ‖out_T' − out_T‖ / ‖out_T‖, the median of five seeds."
+METHODS = "Which of these are attention methods?"
+ABOUT_METHODS = "Only the first two rows are score functions. Positions and memory go with any of them."
+TRAIN = "Train an RNN with and without attention: Lab"
+NEAR = 10  # steps before the last: near, and no more the last itself
+EXPLODES = 4.0  # times W_hh: with so large a factor a tanh-RNN of most widths explodes
 
 ROUNDING = 1e-10  # of a state's length: less is told as none
 EXPLODED = 1e-9  # of a gradient's largest entry: a difference that rounding alone does not make in float64
@@ -22,9 +36,19 @@ def name(kind: Kind, setting: Setting) -> str:
     return f"LSTM, forget bias {setting.forget_bias:.3g}" if kind == "open LSTM" else kind
 
 
-def recurrence(found: Recurrence) -> str:
-    """Say what is left of the gradient at the first input, network by network."""
-    first, setting = found.first, found.setting
+def recurrence(
+    setting: Setting,
+    *,
+    first: Mapping[Kind, float],
+    near: float,
+    vanishing: Sequence[Kind],
+    exploding: Sequence[Kind],
+) -> str:
+    """Say what is left of the gradient at the first input, network by network.
+
+    first: ||ds / dx_1|| of each. near: of attention, NEAR steps before the last. vanishing, exploding: where the first
+    input moves the output far less than the last one does, or more.
+    """
     bias = f"{setting.forget_bias:.3g}"
     said = (
         f"After {setting.steps} steps the gradient at the first input, x₁, is {_size(first['tanh-RNN'])} in a "
@@ -32,68 +56,115 @@ def recurrence(found: Recurrence) -> str:
         f"{_size(first['open LSTM'])} in an LSTM with forget bias {bias}; in attention it is "
         f"{_size(first['attention'])}"
     )
-    near = f", beside {_size(found.near)} only {BACK} steps back" if setting.steps > 2 * BACK else ""
-    return f"{said}{near}.{_in(found, found.vanishing, 'vanishes')}{_in(found, found.exploding, 'explodes')}"
+    beside = f", beside {_size(near)} only {NEAR} steps back" if setting.steps > 2 * NEAR else ""
+    return f"{said}{beside}.{_in(setting, vanishing, 'vanishes')}{_in(setting, exploding, 'explodes')}"
 
 
-def claims(found: Recurrence) -> Iterator[str]:
-    """Say why, a point each; `shared_weights` and `order` go on."""
-    setting, steps = found.setting, found.setting.steps - 1
-    side = "below" if found.radius < 1 else "above"
+def curves_alt(said: str) -> str:
+    """Tell what the curves show; said: their sentence."""
+    return f"Size of the gradient of the last output by distance, on a logarithmic scale: {said}"
+
+
+def claims(
+    setting: Setting,
+    *,
+    first: Mapping[Kind, float],
+    last: Mapping[Kind, float],
+    radius: float,
+    gate: float,
+    exploding: Sequence[Kind],
+) -> Iterator[str]:
+    """Say why, a point each; `shared_weights` and `order` go on.
+
+    first, last: ||ds / dx_1|| and ||ds / dx_T|| of each network. radius: the spectral radius of the tanh-RNN's W_hh.
+    gate: the share of the cell that an open LSTM's forget gate keeps at its bias.
+    """
+    steps = setting.steps - 1
+    side = "below" if radius < 1 else "above"
     yield (
         f"**It vanishes or explodes.** Between x₁ and h_T stand{'s' if steps == 1 else ''} {steps} "
         f"Jacobian{'' if steps == 1 else 's'}, and the gradient is their product "
         "(Bengio et al. 1994). Without tanh it would vanish where the spectral radius of W_hh is below 1 and explode "
         f"where it is above; tanh, whose slope is 1 at most, mostly takes off more (Pascanu et al. 2013). Here the "
-        f"radius is {number(found.radius)}, {side} 1.{_try(found)}"
+        f"radius is {number(radius)}, {side} 1.{_try(setting, first=first, last=last, explodes=bool(exploding))}"
     )
     yield (
         "**Gates help if they are open.** The cell of an LSTM is multiplied by its forget gate at every step. At bias "
-        f"{setting.forget_bias:.3g} the gate keeps about σ({setting.forget_bias:.3g}) = {number(found.gate)} of it, "
-        f"over {steps} steps {number(found.gate)}^{steps} = {number(found.kept)}; the way round through W_hh adds to "
-        f"that, and {_size(found.first['open LSTM'])} is left. As torch.nn draws it, the bias is near 0, "
-        f"about half is lost at every step, and {_size(found.first['LSTM'])} is left: an LSTM mitigates, it does not "
+        f"{setting.forget_bias:.3g} the gate keeps about σ({setting.forget_bias:.3g}) = {number(gate)} of it, "
+        f"over {steps} steps {number(gate)}^{steps} = {number(gate**steps)}; the way round through W_hh adds to "
+        f"that, and {_size(first['open LSTM'])} is left. As torch.nn draws it, the bias is near 0, "
+        f"about half is lost at every step, and {_size(first['LSTM'])} is left: an LSTM mitigates, it does not "
         "cure."
     )
     yield (
         f"**Attention is one step away.** x₁ reaches out_T in one step, through the softmax of a row, however far off "
-        f"it is: {_size(found.first['attention'])} at x₁. What does shrink with T is each weight, about 1 / T, for a "
+        f"it is: {_size(first['attention'])} at x₁. What does shrink with T is each weight, about 1 / T, for a "
         "row sums to 1."
     )
 
 
-def shared_weights(found: Shared) -> str:
-    """Say that the weights of early steps are those of late ones."""
-    rounding = ": what explodes, blows up rounding too" if found.off > EXPLODED else ""
-    vanishes = " What vanishes is what the early steps add to it." if found.first < found.last / 100 else ""
+def shared_weights(*, total: float, first: float, last: float, counted: int, off: float) -> str:
+    """Say that the weights of early steps are those of late ones.
+
+    total: the norm of the tanh-RNN's gradient; first, last: of the first step's part and the last's. counted: how many
+    steps have a part above a hundredth of the largest; off: of the sum of parts, from autograd's.
+    """
+    rounding = ": what explodes, blows up rounding too" if off > EXPLODED else ""
+    vanishes = " What vanishes is what the early steps add to it." if first < last / 100 else ""
     return (
         "**The weights of early steps are updated**, for they are the weights of all steps: one W_ih and one W_hh, "
         "whose gradient is the sum of the steps' parts. In the tanh-RNN that sum is "
-        f"{number(found.total)} long; the last step's part is {number(found.last)}, the first step's "
-        f"{_size(found.first)}, and {found.counted} steps have a part above a hundredth of the largest.{vanishes} The "
-        f"parts add up to autograd's own gradient within {number(found.off)} of its largest entry{rounding}."
+        f"{number(total)} long; the last step's part is {number(last)}, the first step's "
+        f"{_size(first)}, and {counted} steps have a part above a hundredth of the largest.{vanishes} The "
+        f"parts add up to autograd's own gradient within {number(off)} of its largest entry{rounding}."
     )
 
 
-def order(found: Ordered) -> str:
-    """Say what the order of the inputs changes."""
-    low, high = (number(change) for change in found.recurrent)
-    none = "does not move" if found.attention < ROUNDING else f"moves by {number(found.attention)} of its length"
+def order(*, recurrent: tuple[float, float], attention: float, with_positions: float) -> str:
+    """Say what the order of the inputs changes: the moves of out_T, of its length, the least and the most."""
+    low, high = (number(change) for change in recurrent)
+    none = "does not move" if attention < ROUNDING else f"moves by {number(attention)} of its length"
     return (
         "**Positions in place of recurrence.** Shuffle all inputs but the last: out_T moves by "
         f"{low if low == high else f'{low} to {high}'} of its length in the recurrent networks, which read one after "
         f"another. In attention it {none}: a sum has no order. With the sinusoidal positions added it moves by "
-        f"{number(found.with_positions)}, and no step waits for another (Vaswani et al. 2017, section 3.5). A whole "
+        f"{number(with_positions)}, and no step waits for another (Vaswani et al. 2017, section 3.5). A whole "
         "Transformer has positions, so “it does not consider position” is said of attention alone."
     )
 
 
-def zeros(found: Recurrence) -> str:
+def bullets(lines: Sequence[str]) -> str:
+    """List lines below each other."""
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def product(steps: int) -> str:
+    """Write the gradient as the product of its Jacobians."""
+    return (
+        r"$\partial s / \partial x_1 = (\partial h_1 / \partial x_1)^\top J_2^\top \cdots "
+        rf"J_{{{steps}}}^\top \mathbf{{1}}$, with $J_k = \partial h_k / \partial h_{{k-1}}$; in the tanh-RNN "
+        r"$J_k = \mathrm{diag}(1 - h_k^2)\, W_{hh}$"
+    )
+
+
+def zeros(setting: Setting, kinds: Sequence[Kind]) -> str:
     """Say which gradients are 0 in float64; "" where none is."""
-    if not found.zeros:
+    if not kinds:
         return ""
-    names = listed([name(kind, found.setting) for kind in found.zeros])
-    return f" At x₁ it is 0 in float64, below 5e-324, of: {names}."
+    return f" At x₁ it is 0 in float64, below 5e-324, of: {listed([name(kind, setting) for kind in kinds])}."
+
+
+def takes(setting: Setting) -> str:
+    """Say what many steps or a large width take, until the reader asks for them."""
+    return f"{setting.steps} steps of width {setting.width}, each with weights of its own, take a few seconds."
+
+
+def about_paths(setting: Setting) -> str:
+    """Say where the table of path lengths is from."""
+    return (
+        f"Vaswani et al. (2017), Table 1, with n = {setting.steps} and d = {setting.width}. The longest path "
+        "counts the layers or steps between the two inputs that are farthest apart."
+    )
 
 
 def paths(setting: Setting) -> pd.DataFrame:
@@ -151,12 +222,12 @@ def _size(value: float) -> str:
     return "0" if value == 0 else number(value)
 
 
-def _in(found: Recurrence, kinds: tuple[Kind, ...], verb: str) -> str:
-    names = [f"the {name(kind, found.setting)}" for kind in kinds]
+def _in(setting: Setting, kinds: Sequence[Kind], verb: str) -> str:
+    names = [f"the {name(kind, setting)}" for kind in kinds]
     return f" It {verb} in {listed(names)}." if names else ""
 
 
-def _try(found: Recurrence) -> str:
-    if found.exploding:
-        return f" It explodes: {_size(found.first['tanh-RNN'])} at x₁ against {_size(found.last['tanh-RNN'])} at x_T."
-    return f" Set the factor on W_hh to {SCALE:.3g} and see it explode." if found.setting.scale < SCALE else ""
+def _try(setting: Setting, *, first: Mapping[Kind, float], last: Mapping[Kind, float], explodes: bool) -> str:
+    if explodes:
+        return f" It explodes: {_size(first['tanh-RNN'])} at x₁ against {_size(last['tanh-RNN'])} at x_T."
+    return f" Set the factor on W_hh to {EXPLODES:.3g} and see it explode." if setting.scale < EXPLODES else ""

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from inspector.plots.theme import number
-from inspector.readings.time.segments import Memory
-from inspector.wording.english.phrases import percent
+from inspector.segments import Segmented
+from inspector.text import number
+from inspector.wording.english.phrases import count_of, percent
+
+SEGMENTS = "Memory over segments"
+CANNOT = "does not read from left to right, one segment after the other"
+READING = "Reading in segments"
+SEGMENT, MEMORY, SHOWN, LAYER, HEAD = "Tokens of a segment", "Tokens of memory", "Segment shown", "Layer", "Head"
+MAP_ALT = "Weights of one head in one segment, to the keys of the segment and of its memory"
+APART, APART_TITLE = "How far each token is from one pass", "Difference from one pass"
+APART_ALT = "Difference of each token's last hidden state from the one pass, in percent"
+DIFFERENCE, WHOLE = "difference (%)", "memory as long as the text"
 
 _NAMES = {
     "xl": "Transformer-XL's",
@@ -19,40 +28,47 @@ _TERMS = {"rope": "RoPE", "alibi": "ALiBi", "sinusoidal": "position table", "lea
 _ROUNDING = 1e-4  # of the largest number: what float32 explains through layers that no training has calmed
 
 
-def sentence(found: Memory) -> str:
+def sentence(found: Segmented) -> str:
     """Say how far the segmented reading is from one pass, with this memory and with the longest, and why."""
     if found.count == 1:
         return (
             f"The model reads all {found.tokens} tokens in one segment, so there is nothing to remember; take shorter "
             "segments."
         )
-    with_memory = f"a memory of {_tokens(found.memory)}" if found.memory else "no memory"
+    with_memory = f"a memory of {count_of(found.memory, 'token')}" if found.memory else "no memory"
     long = "up to " if found.tokens % found.segment else ""  # the last segment is shorter
     said = (
-        f"Read in {found.count} segments of {long}{_tokens(found.segment)} with {with_memory}, the model's last "
-        f"hidden states differ from those of one pass by up to {_share(found.changed)} of their largest number"
+        f"Read in {count_of(found.count, 'segment')} of {long}{count_of(found.segment, 'token')} with {with_memory}, "
+        "the model's last hidden states differ from those of one pass by up to "
+        f"{_share(float(found.changed.max()))} of their largest number"
     )
+    longest = float(found.at_most.max())
     if found.begins_anew:
         return (
-            f"{said}, and with a memory as long as the text still by {_share(found.longest)}: its positions "
+            f"{said}, and with a memory as long as the text still by {_share(longest)}: its positions "
             f"({_NAMES[found.positions]}) begin anew with each segment, so tokens of memory and segment share a place."
         )
     known = "no positions" if found.positions == "none" else f"positions that are distances ({_NAMES[found.positions]})"
-    much = "rounding" if found.longest <= _ROUNDING else "more than rounding alone explains"
-    return f"{said}; with a memory as long as the text by {_share(found.longest)}, which is {much}, for it has {known}."
+    much = "rounding" if longest <= _ROUNDING else "more than rounding alone explains"
+    return f"{said}; with a memory as long as the text by {_share(longest)}, which is {much}, for it has {known}."
 
 
-def terms(found: Memory) -> list[str]:
+def terms(found: Segmented) -> list[str]:
     """List the terms of the sentence that the glossary explains."""
     return ["query", "key", *([_TERMS[found.positions]] if found.positions in _TERMS else [])]
 
 
-def cards(found: Memory) -> list[tuple[str, str, str]]:
+def memory(tokens: int) -> str:
+    """Name the reading with the memory that is chosen."""
+    return f"memory of {tokens}" if tokens else "no memory"
+
+
+def cards(found: Segmented) -> list[tuple[str, str, str]]:
     """List the numbers below the picture: name, number with its unit, meaning."""
     return [
         (
             "Reach of the last token",
-            _tokens(found.back),
+            count_of(found.back, "token"),
             "how far before it a token can stand and still change its last hidden state, through all layers",
         ),
         (
@@ -62,7 +78,7 @@ def cards(found: Memory) -> list[tuple[str, str, str]]:
         ),
         (
             "kept for each layer",
-            _tokens(min(found.memory, found.tokens)),
+            count_of(min(found.memory, found.tokens), "token"),
             "hidden states that the layer's attention read, from which keys and values are made anew",
         ),
     ]
@@ -74,16 +90,16 @@ def map_title(*, at: int, layer: int, head: int, share: float) -> str:
     return f"Segment {at}: layer {layer}, head {head} {given}"
 
 
-def reach(found: Memory) -> str:
-    """Write the reach as a formula with its numbers."""
+def reach(found: Segmented) -> str:
+    """Say how far back the last token reaches, as a formula with its numbers."""
     own = (found.tokens - 1) % found.segment
     further = -(-found.memory // found.segment) * found.segment
     start = found.tokens - 1 - own
     before = (found.layers - 1) * further + found.memory
     limit = f"; the text has {start}" if before > start else ""
     return (
-        f"{own} of its own segment + (L − 1) · {further} + {found.memory} of memory = {own} + {before} tokens with "
-        f"L = {found.layers} layers{limit}"
+        f"Reach of the last token: {own} of its own segment + (L − 1) · {further} + {found.memory} of memory = "
+        f"{own} + {before} tokens with L = {found.layers} layers{limit}."
     )
 
 
@@ -94,7 +110,7 @@ FORMULAS = (
 """The layer's keys and values, and the score of Transformer-XL."""
 
 
-def caption(found: Memory) -> str:
+def caption(found: Segmented) -> str:
     """Say what is drawn, with the papers, and what is random."""
     said = (
         "m: what the layer's attention read of earlier segments (the memory), x: of this one; SG stops gradients while "
@@ -113,11 +129,7 @@ def _has(positions: str) -> str:
 
 def cut(tokens: int, whole: int) -> str:
     """Say that only the beginning of a long text is read here."""
-    return f"The first {tokens} of {whole:,} tokens are read here: every map of every layer is kept."
-
-
-def _tokens(count: int) -> str:
-    return f"{count} token{'' if count == 1 else 's'}"
+    return f"The first {tokens} of {count_of(whole, 'token')} are read here: every map of every layer is kept."
 
 
 def _share(value: float) -> str:

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 
-from inspector.long_texts import BookPage, Compared, Name, Padded
-from inspector.plots.theme import number, quantity
-from inspector.readings.tokens.long import Kept, Losing
+from inspector.long_texts import BookPage, Name, Padded
+from inspector.text import number, quantity
 from inspector.wording.english.phrases import percent
 
+LONG = "Long texts"
+TEXT, PIECE, OVERLAP, WAY = "Text", "Tokens of a piece", "Shared by two windows", "Way"
+TEXTS = {"pride": "Pride and Prejudice", "home": "故乡, in Chinese", "own": "My text"}
+YOURS = "your text"
+PIECE_HELP = "Special tokens included: the budget of every way."
+READING, READING_INSTEAD, PASS = "Reading the text in every way", "Choose a shorter text.", "pass"
+COSINES_ALT = "Cosine of each token's state with full attention's by position, a line for each way"
+CUT_OFF, CUT_ALT = (
+    "The attention that a way cuts off",
+    "share of full attention's weight that the way cuts off, by layer and head",
+)
+LAYER, HEAD, SHARE = "layer", "head", "share of weight"
+PADDING = "Padding is no cure"
 WAYS: dict[Name, str] = {
     "full": "Full attention",
     "first": "First tokens",
@@ -36,8 +48,54 @@ COLUMNS = {
 TERMS = ("cosine", "token", "padding", "mask")
 
 
-def losing(found: Losing, *, model: str, text: str) -> str:
-    """Say how far the model reads at once, and what windows, hierarchy and truncation keep; text: "your text"."""
+@dataclass(frozen=True)
+class Losing:
+    """Tokens of one text and of its pieces, special ones included.
+
+    read, whole: those that the model reads at once, and all of the text; most: that the model reads at all. piece: of
+    a piece.
+    """
+
+    read: int
+    whole: int
+    most: int
+    piece: int
+
+    @property
+    def one(self) -> bool:
+        """True where every way reads all of the text at once."""
+        return self.read <= self.piece
+
+
+def of_way(name: Name) -> str:
+    """Say which way numbers are of."""
+    return f" ({WAYS[name]})"
+
+
+def head(number: int) -> str:
+    """Name a head at its column."""
+    return f"head {number}"
+
+
+def not_counted(reason: str) -> str:
+    """Say why padding was not counted."""
+    return f"Not counted here: {reason}."
+
+
+def losing(
+    found: Losing,
+    *,
+    windows: tuple[float, float],
+    chunks: tuple[float, float],
+    dropped: float,
+    model: str,
+    text: str,
+) -> str:
+    """Say how far the model reads at once, and what windows, hierarchy and truncation keep; text: "your text".
+
+    windows, chunks: the mean cosine of a token's state, and that of the text's vector. dropped: the share of what the
+    model reads that the first tokens leave.
+    """
     first = f"{text[0].upper()}{text[1:]} has {found.whole:,} tokens"
     if found.one:
         return (
@@ -49,27 +107,29 @@ def losing(found: Losing, *, model: str, text: str) -> str:
         if found.whole > found.read
         else f"{first}, which {model} still reads at once ({found.most:,} at most)"
     )
-    windows, chunks, cut = (found.ways[name] for name in ("windows", "chunks", "first"))
     return (
-        f"{at_once}. Against that, windows of {found.piece:,} keep a cosine of {number(windows.cosine)} a token, a "
-        f"hierarchy {number(chunks.cosine)}, and the text's vector {number(windows.vector)} and "
-        f"{number(chunks.vector)}; the first {found.piece:,} tokens drop {percent(cut.dropped)} of what it reads."
+        f"{at_once}. Against that, windows of {found.piece:,} keep a cosine of {number(windows[0])} a token, a "
+        f"hierarchy {number(chunks[0])}, and the text's vector {number(windows[1])} and "
+        f"{number(chunks[1])}; the first {found.piece:,} tokens drop {percent(dropped)} of what it reads."
     )
 
 
-def windows(found: Losing, *, room: int, overlap: int, tokens: int) -> str:
-    """Write the number of windows with its numbers filled in, as LaTeX."""
+def windows(*, tokens: int, room: int, overlap: int, passes: int, chunks: int) -> str:
+    """Write the number of windows and chunks with its numbers filled in, as LaTeX."""
     if tokens <= room:
         return rf"$n = {tokens} \le r = {room}$: one window"
     return (
         rf"Windows $1 + \lceil (n - r) / (r - o) \rceil = 1 + \lceil ({tokens} - {room}) / ({room} - {overlap}) \rceil "
-        rf"= {found.passes}$; chunks $\lceil n / r \rceil = \lceil {tokens} / {room} \rceil = {found.chunks}$ "
+        rf"= {passes}$; chunks $\lceil n / r \rceil = \lceil {tokens} / {room} \rceil = {chunks}$ "
         f"(n tokens of the text, r in a piece beside its special tokens, o shared by two windows)"
     )
 
 
-def ways(found: Losing, *, hidden: int | None) -> str:
-    """Say how each way is read, and that nothing was trained for it; hidden: tokens guessed, None for none."""
+def ways(*, chunks: int, plain: float, hidden: int | None) -> str:
+    """Say how each way is read, and that nothing was trained for it.
+
+    plain: the cosine of the hierarchy's text vector without its second level. hidden: tokens guessed, None for none.
+    """
     said = (
         "Measured are the tokens that full attention reads; windows and hierarchy would go on to the end of any text. "
         "Cosine: of a token's last hidden state with full attention's. Windows and chunks run alone, each with its own "
@@ -77,7 +137,7 @@ def ways(found: Losing, *, hidden: int | None) -> str:
         "where it stands most central (in a model that writes, from the one that shows it most tokens before it). Head "
         "and tail: Sun et al. 2019.\n\nHierarchy (Yang et al. 2016, Pappagari et al. 2019, who train it): the vector "
         "of a chunk is the mean of its tokens, and the second level is untrained, softmax(cos(cᵢ, cⱼ)) over "
-        f"{found.chunks} chunk vectors; without it the text's vector has a cosine of {number(found.plain)}. "
+        f"{chunks} chunk vectors; without it the text's vector has a cosine of {number(plain)}. "
         "Longformer's and BigBird's masks are imposed on weights that were trained with full attention, with about as "
         "many keys for a query as a piece has tokens: how a model trained with them would do, this does not say."
     )
@@ -90,42 +150,41 @@ def _guessed(hidden: int) -> str:
     )
 
 
-def numbers(kept: Kept) -> list[tuple[str, str, str]]:
-    """List what one way keeps: name, number, meaning."""
+def numbers(
+    *, dropped: float, cosine: float, vector: float, cut: float, times: float, loss: float, loss_full: float
+) -> list[tuple[str, str, str]]:
+    """List what one way keeps: name, number, meaning.
+
+    dropped: share of the tokens; cosine, vector: of its tokens' states and of the text's vector. cut: share of full
+    attention's weight. times: its FLOPs divided by full attention's. loss: on what the model guesses, and full
+    attention's on the same tokens; NaN where it guesses nothing.
+    """
     listed = [
-        ("Dropped", percent(kept.dropped), "Share of the tokens read in full that the way has no state of."),
-        ("Cosine", number(kept.cosine), "Of a token's last state with full attention's, mean over the way's tokens."),
-        ("Vector", number(kept.vector), "Cosine of the mean of the tokens' states, special tokens left out."),
-        ("Weight cut off", percent(kept.cut), "Share of full attention's weight on keys that the way does not show."),
+        ("Dropped", percent(dropped), "Share of the tokens read in full that the way has no state of."),
+        ("Cosine", number(cosine), "Of a token's last state with full attention's, mean over the way's tokens."),
+        ("Vector", number(vector), "Cosine of the mean of the tokens' states, special tokens left out."),
+        ("Weight cut off", percent(cut), "Share of full attention's weight on keys that the way does not show."),
         (
             "FLOPs",
-            f"{number(kept.times)} × full",
+            f"{number(times)} × full",
             "Matrix products of all layers; a mask's seen cells alone are counted, a causal mask's nowhere.",
         ),
     ]
-    if kept.loss == kept.loss:
+    if loss == loss:
         meaning = "-ln p of the true token, mean over those that the way has and guesses, in nats."
         listed += [
-            ("Loss", number(kept.loss), meaning),
-            ("Full's loss there", number(kept.loss_full), "Full attention's, on the same tokens."),
+            ("Loss", number(loss), meaning),
+            ("Full's loss there", number(loss_full), "Full attention's, on the same tokens."),
         ]
     return listed
 
 
-def cut(found: Compared, name: Name, *, layers: Sequence[str]) -> str:
-    """Say how much of full attention's weight a way cuts off, and in which head most; layers: their names."""
-    shares = found.cut[name]
-    filled = [
-        (float(share), layer, head)
-        for layer, row in enumerate(shares)
-        for head, share in enumerate(row)
-        if share == share
-    ]
-    share, layer, head = max(filled)
-    mean = sum(one for one, *_ in filled) / len(filled)
+def cut(name: Name, *, mean: float, most: tuple[float, str, int]) -> str:
+    """Say how much of full attention's weight a way cuts off; most: of which layer, by its name, and head."""
+    share, layer, head = most
     return (
         f"{WAYS[name]}: of the weights that full attention gives, {percent(mean)} go to keys that this way does not "
-        f"show, most in {layers[layer]}, head {head} ({percent(share)}). Exact, from the recording; mean over the "
+        f"show, most in {layer}, head {head} ({percent(share)}). Exact, from the recording; mean over the "
         "tokens that the way has."
     )
 

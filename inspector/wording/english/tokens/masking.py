@@ -2,60 +2,117 @@
 
 from __future__ import annotations
 
-from inspector.plots.theme import number
-from inspector.readings.tokens.masking import Masking, Rated
-from inspector.wording import token
+from collections.abc import Sequence
+
+from inspector.text import number, token
 from inspector.wording.english.phrases import listed, percent
 
+MASKING = "Masking"
+MASKED, MASKED_INSTEAD = "Masking the text", "Change the text, or choose another model."
+CANNOT = "guesses no hidden words"
+CHOSEN, SEED, AGAIN = "Chosen, %", "Seed", "Draw again"
+BY_RATE, GUESSING, DRAW = "From 5 to 50 %", "Guessing hidden tokens", "draw"
+ACCURACY_ALT, LOSS_ALT = "share of chosen tokens guessed right by rate", "loss of chosen tokens by rate"
+ASK, AT_EVERY_RATE = (
+    "The text is read some hundred times with other tokens hidden, which takes some seconds, and a large model longer.",
+    "Guess at every rate",
+)
+BY_FATE = "By what is read there"
 TERMS = ("token", "probability")
 FATES = {"masked": "[MASK]", "random": "a random token", "kept": "stays"}
+ALL_CHOSEN = "all chosen"
 _LISTED = 4  # tokens that are named one by one
 _CHANCE = 3.3  # standard deviations: binomial counts are within them 999 times of 1,000
 
 
-def masking(found: Masking) -> str:
-    """Say what one draw chose and how the guesses fare, and the shares of many draws."""
-    chosen = len(found.fates)
-    said = f"At {percent(found.rate)} this draw chose {chosen} of {found.tokens} tokens: {_fates(found)}."
-    guess = "The model's first guess is right for all of them." if found.right == chosen > 1 else ""
+def masking(
+    *,
+    rate: float,
+    tokens: int,
+    by_chance: bool,
+    none: float,
+    fates: Sequence[tuple[str, str, str]],
+    right: int,
+) -> str:
+    """Say what one draw chose, and how the guesses fare.
+
+    tokens: that can be chosen; by_chance: False where chance chose none, and the first was taken; none: the share of
+    draws in which chance chooses none. fates: (token, fate, what is read there) of the chosen tokens. right: how many
+    the first guess has right.
+    """
+    chosen = len(fates)
+    if by_chance:
+        said = f"At {percent(rate)} this draw chose {chosen} of {tokens} tokens: {_fates(fates)}."
+    else:
+        said = (
+            f"At {percent(rate)} this draw chose none of {tokens} tokens, as {percent(none)} of "
+            f"draws do. The first is taken instead: {_fates(fates)}."
+        )
+    guess = "The model's first guess is right for all of them." if right == chosen > 1 else ""
     guess = guess or (
-        f"The model's first guess is {'right' if found.right else 'wrong'}."
+        f"The model's first guess is {'right' if right else 'wrong'}."
         if chosen == 1
-        else f"The model's first guess is right for {found.right or 'none'} of them."
+        else f"The model's first guess is right for {right or 'none'} of them."
     )
     return f"{said} {guess}"
 
 
-def shares(found: Masking) -> str:
-    """Say what becomes of many tokens, and whether chance explains how far that is from the rule."""
-    masked, random, kept = (f"{number(100 * share)} %" for share in found.shares)
-    rules = listed([f"{number(100 * rule)}" for rule in found.rules])
+def drawn_of(drawn: int, tokens: int) -> str:
+    """Say how much of a long text is drawn."""
+    return f"The first {drawn} of {tokens} tokens are drawn; the CSV under Save has all."
+
+
+def shares(*, shares: Sequence[float], rules: Sequence[float], away: float, draws: int) -> str:
+    """Say what becomes of many tokens, and whether chance explains how far that is from the rule.
+
+    shares, rules: of all tokens, by fate, as counted and as the rule has them. away: the farthest of them, in standard
+    deviations; draws: how many tokens were drawn.
+    """
+    masked, random, kept = (f"{number(100 * share)} %" for share in shares)
+    asked = listed([f"{number(100 * rule)}" for rule in rules])
     said = (
-        f"Of {found.draws:,} tokens drawn so, **{masked}** became [MASK], **{random}** another token, and **{kept}** "
-        f"were chosen and stayed; the rule asks for {rules} %."
+        f"Of {draws:,} tokens drawn so, **{masked}** became [MASK], **{random}** another token, and **{kept}** "
+        f"were chosen and stayed; the rule asks for {asked} %."
     )
-    if found.away <= _CHANCE:
-        return f"{said} None is farther off than {number(found.away)} standard deviations: chance explains it."
-    return f"{said} The farthest is {number(found.away)} standard deviations off, which chance hardly explains."
+    if away <= _CHANCE:
+        return f"{said} None is farther off than {number(away)} standard deviations: chance explains it."
+    return f"{said} The farthest is {number(away)} standard deviations off, which chance hardly explains."
 
 
-def rated(found: Rated, *, model: str) -> str:
-    """Say how the guesses fare by rate, and what that does not show."""
-    (low, good, _), (high, poor, _) = found.first, found.last
-    if found.differs:
+def rule(rate: float, *, draws: int, seed: int) -> str:
+    """Write the rule with its numbers filled in; draws: how many tokens were drawn."""
+    return (
+        f"The rule of Devlin et al. 2019 (3.1): each token is chosen with r = {rate:.0%}; of the chosen 80 % are read "
+        f"as [MASK], 10 % as a random token, 10 % as they are: 0.8 · {100 * rate:g} = {80 * rate:.3g} %, 0.1 · "
+        f"{100 * rate:g} = {10 * rate:.3g} % and {10 * rate:.3g} % of all tokens. The text's own tokens are drawn over "
+        f"and over, {draws:,} of them with seed {seed}, by the function that masked the texts when mini-bert "
+        "was trained. Filled: read as [MASK]; dashed: as a random token; plain frame: as it is."
+    )
+
+
+def rated(
+    *, low: tuple[float, float], high: tuple[float, float], differs: bool, trained: float | None, model: str
+) -> str:
+    """Say how the guesses fare by rate, and what that does not show.
+
+    low, high: the lowest and the highest rate, and the share of tokens that the first guess has right there. differs:
+    whether the shares are farther apart than chance explains. trained: the rate of training.
+    """
+    (least, good), (most, poor) = low, high
+    if differs:
         said = (
-            f"With {percent(low)} of the tokens chosen the first guess is right for **{percent(good)}**, with "
-            f"{percent(high)} for **{percent(poor)}**: "
+            f"With {percent(least)} of the tokens chosen the first guess is right for **{percent(good)}**, with "
+            f"{percent(most)} for **{percent(poor)}**: "
         )
         said += (
             "the more is hidden, the less is left to guess from." if good > poor else "here more hidden tokens help."
         )
     else:
         said = (
-            f"With {percent(low)} of the tokens chosen the first guess is right for {percent(good)}, with "
-            f"{percent(high)} for {percent(poor)}: a difference that chance explains at so few draws of this text."
+            f"With {percent(least)} of the tokens chosen the first guess is right for {percent(good)}, with "
+            f"{percent(most)} for {percent(poor)}: a difference that chance explains at so few draws of this text."
         )
-    return f"{said} **That does not say which rate is best.** {_trained(found.trained, model=model)}"
+    return f"{said} **That does not say which rate is best.** {_trained(trained, model=model)}"
 
 
 def _trained(rate: float | None, *, model: str) -> str:
@@ -71,28 +128,41 @@ def _trained(rate: float | None, *, model: str) -> str:
     )
 
 
-def fates(found: Rated) -> str:
-    """Say why some chosen tokens are not hidden."""
-    if found.kept != found.kept or found.masked != found.masked:  # NaN: none was drawn
+def fates(*, masked: float, kept: float) -> str:
+    """Say why some chosen tokens are not hidden; masked, kept: the shares guessed right, NaN where none was drawn."""
+    if kept != kept or masked != masked:
         return ""
     return (
-        f"Chosen tokens that stay are guessed right {percent(found.kept)} of the time, those read as [MASK] "
-        f"{percent(found.masked)}. They are in the loss so that the model keeps a state of each word that it sees, for "
+        f"Chosen tokens that stay are guessed right {percent(kept)} of the time, those read as [MASK] "
+        f"{percent(masked)}. They are in the loss so that the model keeps a state of each word that it sees, for "
         "no text that it meets later has a [MASK]."
     )
 
 
-def _fates(found: Masking) -> str:
-    if len(found.fates) > _LISTED:
-        counts = {name: sum(fate == one for _, one, _ in found.fates) for fate, name in FATES.items()}
+def draws(*, fewest: int, most: int, tokens: int, lowest: float, share: float) -> str:
+    """Say how many draws a curve is made of.
+
+    fewest, most: draws of a rate; tokens: guessed in all. lowest: the lowest rate, and the share that chance chose.
+    """
+    return (
+        f"All chosen tokens of {fewest} to {most} draws at each rate, together "
+        f"{tokens:,} tokens, under the 80/10/10 rule. A draw that chooses none adds none: at "
+        f"{lowest:.0%} chance chose {100 * share:.3g} % of the tokens. Bars: two "
+        "standard errors over draws, on this one text. Another text gives another curve, and a text that the model "
+        "learned from is easier than any other. "
+        "Loss: mean of −ln p of the true token."
+    )
+
+
+def _fates(fates: Sequence[tuple[str, str, str]]) -> str:
+    if len(fates) > _LISTED:
+        counts = {name: sum(fate == one for _, one, _ in fates) for fate, name in FATES.items()}
         return (
             f"{counts['[MASK]']} {'is' if counts['[MASK]'] == 1 else 'are'} read as [MASK], "
             f"{counts['a random token']} as a random token, {counts['stays']} as "
             f"{'it is' if counts['stays'] == 1 else 'they are'}"
         )
-    masked, random, kept = (
-        [(token(true), token(read)) for true, fate, read in found.fates if fate == one] for one in FATES
-    )
+    masked, random, kept = ([(token(true), token(read)) for true, fate, read in fates if fate == one] for one in FATES)
     parts = []
     if masked:
         parts.append(f"{listed([true for true, _ in masked])} {'is' if len(masked) == 1 else 'are'} read as [MASK]")

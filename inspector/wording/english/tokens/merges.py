@@ -6,11 +6,23 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from inspector.plots.theme import number, signed
-from inspector.readings.tokens.merges import Merging
+from inspector.text import number, signed, token
 from inspector.vocabularies import Rule, Segmentation
-from inspector.wording import token
 
+MERGES = "How pieces are learned"
+LEARNING, LEARNING_INSTEAD = "Learning pieces from this corpus", "Choose another corpus."
+MERGE, WORD, ONE_WORD = "Merge", "Word", "One word, cut"
+WORD_HELP = "Blanks are left out: each way cuts one word at a time."
+SPELLED, SPELLED_ALT = "The corpus's words after this merge", "the words of the corpus as their pieces"
+PAIRS, PAIRS_ALT = "The pairs it chose among", "the ten most frequent pairs before this merge"
+FREQUENT, TIMES = "The most frequent pairs", "times in the corpus"
+LENGTHS, LENGTHS_ALT = "Length of the corpus under three rules", "symbols of the corpus by merges, a line for each rule"
+BY_MERGES, MERGES_MADE, SYMBOLS, HERE = "Length of the corpus by merges", "merges", "symbols of the corpus", "here"
+FIRST = "What each rule joins first"
+TO_PRUNE, LOSSES_ALT = "The next pieces to be pruned", "log-likelihood that the corpus loses without each piece"
+NEXT_TO_PRUNE, LOST = "The next to be pruned", "log-likelihood lost without it (nats)"
+MATCH_HEADS = {"rest": "rest of the word", "tried": "longer, not in the vocabulary", "taken": "taken"}
+CUT_HEADS = {"pieces": "ways to cut it, the best first", "log_p": "log P (nats)"}
 RULES: dict[Rule, str] = {
     "count": "BPE: count(ab)",
     "ratio": "ratio: count(ab) / (count(a) count(b))",
@@ -29,17 +41,37 @@ LIBRARY = (
 )
 
 
-def merging(found: Merging, *, merges: int) -> str:
-    """Say what this merge joins, how short the corpus is, and what the other rules would join."""
-    one, two = map(_piece, found.pair)
-    others = found.tied - 1
+def step(number: int, last: int) -> str:
+    """Name a step of the player."""
+    return f"{MERGE} {number} of {last}"
+
+
+def merging(
+    *,
+    step: int,
+    merges: int,
+    pair: tuple[str, str],
+    piece: str,
+    count: int,
+    tied: int,
+    first: int,
+    symbols: int,
+    by_ratio: str,
+    by_gain: str,
+) -> str:
+    """Say what a merge joins, how short the corpus is, and what the other rules would join.
+
+    count: of the pair; tied: pairs with the same count, this one included. first, symbols: of the corpus before all
+    merges and after this one. by_ratio, by_gain: the piece that each other rule would make here.
+    """
+    one, two = map(_piece, pair)
+    others = tied - 1
     as_often = {0: "", 1: " (1 other stands as often)"}.get(others, f" ({others} others stand as often)")
     said = (
-        f"Merge {found.step} of {merges} joins {one} and {two}: no pair stands more often than their {found.count} "
-        f"times{as_often}. The corpus has {found.symbols:,} symbols then, of {found.first:,} characters."
+        f"Merge {step} of {merges} joins {one} and {two}: no pair stands more often than their {count} "
+        f"times{as_often}. The corpus has {symbols:,} symbols then, of {first:,} characters."
     )
-    by_ratio, by_gain = found.others["ratio"], found.others["gain"]
-    if by_ratio == by_gain == found.piece:
+    if by_ratio == by_gain == piece:
         return f"{said} Both rules for WordPiece would make the same piece."
     if by_ratio == by_gain:
         return f"{said} Both rules for WordPiece would make {_piece(by_ratio)}."
@@ -49,8 +81,26 @@ def merging(found: Merging, *, merges: int) -> str:
     )
 
 
+def about_words(shown: int, different: int) -> str:
+    """Say which words of the corpus are drawn, and what their marks mean."""
+    return (
+        f"The {shown} most frequent of {different} different words; × says how often each stands in the "
+        "corpus, ▁ is the space before a word, and a thick frame marks the piece that this merge makes."
+    )
+
+
+def pair(first: str, second: str) -> str:
+    """Name a pair at its bar."""
+    return f"{first} + {second}"
+
+
+def tried(longer: Sequence[str], *, more: int) -> str:
+    """List pieces that were tried in vain; more: how many are not listed."""
+    return ", ".join(longer) + (f" … {more} more" if more else "") or "–"
+
+
 def weighed(table: pd.DataFrame) -> str:
-    """Fill the counts into the ratio, and give the gain, for the pair that each rule prefers; table: of readings."""
+    """Fill the counts into the ratio, and give the gain, for the pair that each rule prefers; table: of `pairs`."""
     rows = dict.fromkeys([0, int(table["gain"].idxmax()), int(table["ratio"].idxmax())])
     said = []
     for row in table.rename(columns={"count": "count_ab"}).loc[list(rows)].itertuples():

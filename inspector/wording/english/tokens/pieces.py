@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from inspector.plots.theme import number
-from inspector.readings.tokens.pieces import Cutting
-from inspector.wording.english.phrases import percent
+from inspector.text import number
+from inspector.wording.english.phrases import count_of, percent
 
+PIECES = "One text, many vocabularies"
+CUTTING, CUTTING_INSTEAD = "Cutting the text", "Choose another text or another corpus."
+CORPUS, MORE = "Corpus to learn from", "Pieces beyond characters"
+ENGLISH, CHINESE = "English", "Chinese"
+WAYS_ALT = "the text cut by each vocabulary, a row of tokens each"
 KINDS = {
     "characters": "characters",
     "words": "words",
@@ -17,7 +21,7 @@ COLUMNS = {
     "way": "vocabulary",
     "tokens": "tokens n",
     "unknown_share": "unknown (%)",
-    "characters_per_token": "characters / token",
+    "characters_per_token": "chars / token",
     "vocabulary": "size V",
     "cells": "cells n²",
     "times": "n² / least n²",
@@ -27,16 +31,57 @@ COLUMNS = {
 TERMS = ("token", "FLOPs")
 
 
-def cutting(found: Cutting, *, model: str) -> str:
-    """Say how long the text is in each vocabulary, what it costs, and what is unknown."""
+def corpus_help(most: int) -> str:
+    """Say what the field of the corpus takes; most: characters."""
+    return f"{most:,} characters at most. Real vocabularies are learned from billions."
+
+
+def pieces_help(least: int) -> str:
+    """Say what the number of pieces means; least: how often a pair must stand."""
+    return f"As many for BPE, WordPiece and unigram. Only pairs that stand {least} times or more are joined."
+
+
+def row(name: str, tokens: int) -> str:
+    """Name a row of the picture."""
+    return f"{name} · {tokens}"
+
+
+def cut_of(read: int, characters: int) -> str:
+    """Say how much of a long text is counted."""
+    return f"The first {read:,} of {characters:,} characters are cut and counted."
+
+
+def drawn_of(drawn: int, characters: int) -> str:
+    """Say how much of a text is drawn."""
+    return f"The first {drawn:,} of {characters:,} characters are drawn; the table counts all."
+
+
+def cutting(
+    *,
+    characters: int,
+    words: int,
+    pieces: int,
+    unknown: tuple[float, float, float],
+    vocabulary: int,
+    blanks: bool,
+    times: float,
+    model: str,
+) -> str:
+    """Say how long the text is in each vocabulary, what it costs, and what is unknown.
+
+    characters, words, pieces: tokens of the text as each; unknown: the share of each that is. vocabulary: of the model.
+    blanks: False for a text without any, which is one word. times: the cells of a map of the longest of the three over
+    those of the shortest.
+    """
+    as_words = f"{words:,} as words" if blanks else f"{words:,} as words, for it has no blanks,"
     counts = (
-        f"This text is {_tokens(found.characters)} as characters, {_words(found)} and {found.pieces:,} in {model}'s "
-        f"vocabulary of {found.vocabulary:,}."
+        f"This text is {count_of(characters, 'token')} as characters, {as_words} and {pieces:,} in "
+        f"{model}'s vocabulary of {vocabulary:,}."
     )
-    cost = f" The longest of the three has {number(found.times)} times the attention cells of the shortest."
+    cost = f" The longest of the three has {number(times)} times the attention cells of the shortest."
+    letters, whole, parts = map(_share, unknown)
     return (
-        f"{counts}{cost} Unknown are {_share(found.unknown_words)} of the words, {_share(found.unknown_characters)} of "
-        f"the characters and {_share(found.unknown_pieces)} of {model}'s pieces."
+        f"{counts}{cost} Unknown are {whole} of the words, {letters} of the characters and {parts} of {model}'s pieces."
     )
 
 
@@ -77,11 +122,3 @@ def trade_off(
 
 def _share(share: float) -> str:
     return {0.0: "none", 1.0: "all"}.get(share) or percent(share)
-
-
-def _words(found: Cutting) -> str:
-    return f"{found.words:,} as words" if found.blanks else f"{found.words:,} as words, for it has no blanks,"
-
-
-def _tokens(count: int) -> str:
-    return f"{count:,} token{'' if count == 1 else 's'}"

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from inspector.costs.clock import LayerShape
-from inspector.long_texts import BigBird, Causal, Chunks, Dilated, Full, Longformer, Pattern, Window, layer_flops
-from inspector.plots.theme import quantity
-from inspector.readings.tokens.sparse import Masked, Worth
+from inspector.long_texts import BigBird, Causal, Chunks, Dilated, Longformer, Pattern, Window
+from inspector.text import quantity
 from inspector.wording.english.phrases import percent
 
+SPARSE = "Sparse masks"
+RULE, OWN, TOKENS = "Rule", "My text's tokens", "Tokens (n)"
+SIDE, STEP, GLOBALS, CHUNK = "To each side (s)", "Every d-th", "Global tokens (g)", "Chunk (c)"
+BLOCK, RANDOM, SEED = "Block (b)", "Random blocks (r)", "Seed"
+CAUSAL_MASK, FULL_ATTENTION = "Causal mask", "Full attention"
+REASON, MASK_ALT = "reason (3 near, 2 global, 1 random)", "cells that the rule shows, beside full attention"
+REASONS = (
+    "3: seen as near (window, block or chunk); 2: seen by a global token, or as one; "
+    "1: a random block; 0: not seen, and never multiplied."
+)
+BY_LENGTH, COUNT = "Cost by length", "What to count"
+GROWTH_ALT = "Cost of each rule by the length of the text, on log axes"
+QUANTITIES = {"pairs": "Scores and mix", "flops": "A layer", "cells": "Cells"}
+NO_MODEL = "The model of this saved trace is not at hand, so only cells are counted."
 RULES = {
     "full": "Full",
     "causal": "Causal",
@@ -20,16 +32,25 @@ RULES = {
 TERMS = ("mask", "query", "key", "FLOPs")
 
 
-def shown(found: Masked, worth: Worth | None, *, rule: str, model: str, layers: int) -> str:
-    """Say how many cells a rule leaves, how many layers it takes to reach everything, and when it pays off.
+def own_help(most: int) -> str:
+    """Say what the switch does; most: tokens."""
+    return f"The mask over the sidebar's text, {most} tokens of it at most."
 
-    rule: of RULES. layers: of the model.
+
+def not_counted(reason: str) -> str:
+    """Say why FLOPs are not counted."""
+    return f"Only cells are counted here: {reason}."
+
+
+def shown(*, rule: str, tokens: int, cells: int, needed: int | None, layers: int, model: str) -> str:
+    """Say how many cells a rule leaves, and how many layers it takes to reach everything.
+
+    rule: of RULES. needed: layers until every token can reach every token, None for never. layers: of the model.
     """
-    said = (
-        f"{RULES[rule]}: of {found.tokens:,} × {found.tokens:,} cells {found.cells:,} are seen "
-        f"({percent(found.share)}), and {_reach(found.layers, layers=layers, model=model)}."
+    return (
+        f"{RULES[rule]}: of {tokens:,} × {tokens:,} cells {cells:,} are seen "
+        f"({percent(cells / tokens**2)}), and {_reach(needed, layers=layers, model=model)}."
     )
-    return said if worth is None else f"{said} {_worth(worth, model=model)}"
 
 
 def _reach(needed: int | None, *, layers: int, model: str) -> str:
@@ -41,37 +62,37 @@ def _reach(needed: int | None, *, layers: int, model: str) -> str:
     return f"it takes {needed} layers until every token can reach every other; {model} {enough} {layers}"
 
 
-def _worth(worth: Worth, *, model: str) -> str:
-    if worth.tenth is None:
-        return f"It saves {model}'s layers nothing." if worth.saved == 0 else "It never saves a tenth of a layer."
-    half = "never half" if worth.half is None else f"half from {worth.half:,}"
-    return f"It saves a tenth of a layer's FLOPs from {worth.tenth:,} tokens on, {half}."
+def worth(*, saved: float, tenth: int | None, half: int | None, model: str) -> str:
+    """Say from which lengths on a rule saves a tenth and half of a layer's FLOPs, None for never; saved: here."""
+    if tenth is None:
+        return f"It saves {model}'s layers nothing." if saved == 0 else "It never saves a tenth of a layer."
+    from_half = "never half" if half is None else f"half from {half:,}"
+    return f"It saves a tenth of a layer's FLOPs from {tenth:,} tokens on, {from_half}."
 
 
 def numbers(
-    found: Masked, worth: Worth | None, *, pattern: Pattern, shape: LayerShape | None
+    *, tokens: int, cells: int, causal: int, fewest: int, most: int, needed: int | None
 ) -> list[tuple[str, str, str]]:
-    """List the rule's numbers: name, number, meaning."""
-    keys = f"{found.fewest}" if found.fewest == found.most else f"{found.fewest} to {found.most}"
-    listed = [
-        ("Cells", f"{found.cells:,}", "Pairs of query and key that the rule shows, counted and by formula."),
-        ("nnz / n²", f"{100 * found.share:.3g} %", "Share of all pairs that is seen."),
-        ("Keys", keys, "Keys that a query sees."),
-        ("Layers to reach all", "never" if found.layers is None else f"{found.layers}", "Smallest k with no 0 in A^k."),
-        ("With a causal mask", f"{found.causal:,}", "Cells that are left in a model that writes."),
+    """List a rule's numbers: name, number, meaning.
+
+    causal: cells that a causal mask shows too. fewest, most: keys that a query sees.
+    """
+    return [
+        ("Cells", f"{cells:,}", "Pairs of query and key that the rule shows, counted and by formula."),
+        ("nnz / n²", f"{100 * cells / tokens**2:.3g} %", "Share of all pairs that is seen."),
+        ("Keys", f"{fewest}" if fewest == most else f"{fewest} to {most}", "Keys that a query sees."),
+        ("Layers to reach all", "never" if needed is None else f"{needed}", "Smallest k with no 0 in A^k."),
+        ("With a causal mask", f"{causal:,}", "Cells that are left in a model that writes."),
     ]
-    if worth is not None and shape is not None:
-        sparse, full = (layer_flops(shape, one, found.tokens) for one in (pattern, Full()))
-        listed += [
-            (
-                "A layer",
-                quantity(sparse, "FLOP"),
-                "2nP + 2nF + 4HE · cells: a layer that computes the seen cells alone.",
-            ),
-            ("In full", quantity(full, "FLOP"), "The same layer with all n² cells."),
-            ("Saved", f"{100 * worth.saved:.3g} %", "Share of the full layer's FLOPs at this length."),
-        ]
-    return listed
+
+
+def savings(*, sparse: int, full: int, saved: float) -> list[tuple[str, str, str]]:
+    """List what a rule saves of a layer: name, number, meaning; sparse, full: FLOPs."""
+    return [
+        ("A layer", quantity(sparse, "FLOP"), "2nP + 2nF + 4HE · cells: a layer that computes the seen cells alone."),
+        ("In full", quantity(full, "FLOP"), "The same layer with all n² cells."),
+        ("Saved", f"{100 * saved:.3g} %", "Share of the full layer's FLOPs at this length."),
+    ]
 
 
 def formula(pattern: Pattern, tokens: int) -> str:

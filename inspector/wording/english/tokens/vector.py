@@ -2,11 +2,49 @@
 
 from __future__ import annotations
 
-from inspector.plots.theme import number
-from inspector.readings.tokens.vector import Mixture, Pooled, Ranked
-from inspector.wording.english.phrases import percent
+from dataclasses import dataclass
+
+from inspector.text import number
+from inspector.wording.english.exactness import unknown_tokens
+from inspector.wording.english.phrases import count_of, percent
 from models import Card
 
+VECTOR = "A sentence as a vector"
+CANNOT = "is no encoder that begins a text with [CLS]"
+READING, READING_INSTEAD = "Reading the sentences", "They are kept: change them, or choose another model."
+SENTENCES, ENGLISH, CHINESE = "Sentences, one a line", "English", "Chinese"
+SENTENCE, COSINE, COSINES_ALT = "sentence", "cosine", "cosine of each sentence with each, by [CLS] and by the mean"
+KNOWS_CHINESE = "mini-BERT for Chinese knows 中文."
+RANKS_HEADS = {"cls_rank": "rank by [CLS]", "mean_rank": "rank by the mean", "agreement": "cos([CLS], mean)"}
+BESIDE_HEADS = {
+    "cls_rank": "mean rank by [CLS]",
+    "mean_rank": "mean rank by the mean",
+    "agreement": "cos([CLS], mean)",
+}
+EACH, BESIDE = "Each sentence in numbers", "Beside other encoders"
+OTHERS = "The same ranks in encoders that were trained for sentences, trained to guess words, and not trained."
+AVERAGE, CHOOSE = "Is [CLS] a weighted average of the others?", "Sentence"
+TAKES, TAKES_ALT = "What [CLS] takes", "what [CLS] takes from itself, other special tokens and the text, by layer"
+MADE, MADE_ALT = (
+    "What the state of [CLS] is made of",
+    "lengths of what is its own and what others gave in the state of [CLS], by layer",
+)
+LAYER, WEIGHT, LENGTH = "layer", "weight, mean over heads", "length of the vector"
+TAKEN = {"itself": "itself", "special": "other special tokens", "text": "the text"}
+PARTS = {"own": "its own", "others": "from others"}
+SHARE = "share from others"
+POOLED = (
+    r"$\cos(u, v) = u \cdot v \,/\, (\|u\| \|v\|)$ with u = $h_0$, the last hidden state of [CLS], or u = "
+    r"$\frac{1}{T} \sum_i h_i$ over all T tokens, [CLS] and [SEP] included, as sentence-transformers pools. A few "
+    "sentences are an example and no benchmark."
+)
+MIXED = (
+    r"Left: weights of the query [CLS], mean over heads. Right: after each attention, before the norm, "
+    r"$\sum_h \sum_{j>0} \alpha_{h,0j} f_h(x_j)$ from others, with $f_h(x) = v_h W_O^h$, and all else its own: "
+    r"$x_0 + \sum_h \alpha_{h,00} f_h(x_0) + b_O$ (Kobayashi et al. 2021). [CLS] also began as an embedding of its "
+    "own, and FFN and norms follow, which average nothing. The nearest average minimises "
+    r"$\|h_0 - \sum_{j>0} w_j h_j\|$ over $w \geq 0$, $\sum w = 1$."
+)
 TERMS = ("[CLS]", "cosine")
 _TRAINED = {
     "minilm": "on pairs of sentences, by the mean",
@@ -16,36 +54,82 @@ _TRAINED = {
 POOLINGS = {"cls": "[CLS]", "mean": "Mean of all tokens"}
 
 
-def pooled(found: Pooled, *, model: str) -> str:
-    """Say which pooling finds the paraphrases better."""
-    if found.cls is None or found.mean is None:
-        return (
-            f"[CLS] of {model} and the mean of its tokens are two sentence vectors, of cosine "
-            f"{number(found.agreement)} here. Write a second sentence to compare."
-        )
-    better = found.mean.mean - found.cls.mean
-    if better < 0:
-        verdict = "By mean rank the mean of all tokens is the better sentence vector here"
-    elif better > 0:
-        verdict = "By mean rank [CLS] is the better sentence vector here"
-    else:
-        verdict = "[CLS] and the mean of all tokens rank alike here"
+@dataclass(frozen=True)
+class Ranked:
+    """One pooling's ranks of paraphrases.
+
+    mean: the mean rank, 1 at best; first: how many sentences have theirs first. apart, within: the mean cosine of
+    sentences that are no pair, NaN for a single pair, and of pairs.
+    """
+
+    mean: float
+    first: int
+    apart: float
+    within: float
+
+
+def sentences_help(lines: int, characters: int) -> str:
+    """Say what the field takes at most."""
     return (
-        f"{verdict}: in {model} it puts the paraphrase first for {_first(found.mean, found)}, [CLS] for "
-        f"{_first(found.cls, found)}."
-        if better < 0
-        else f"{verdict}: in {model} [CLS] puts the paraphrase first for {_first(found.cls, found)}, the mean for "
-        f"{_first(found.mean, found)}."
+        "Lines 0 and 1 say the same thing, 2 and 3, and so on: each is searched among all others. "
+        f"{lines} lines and {characters} characters at most."
     )
 
 
-def apart(found: Pooled) -> str:
+def first_lines(lines: int, read: int) -> str:
+    """Say that only the first lines are read."""
+    return f"{lines} lines: the first {read} are read."
+
+
+def too_long(tokens: int, most: int) -> str:
+    """Refuse a long sentence."""
+    return f"A sentence has {tokens} tokens, and {most} are read at most: shorten it."
+
+
+def unknown(tokens: int, of: int) -> str:
+    """Say how many tokens the model does not know."""
+    return f"{unknown_tokens(tokens, of=of)} {KNOWS_CHINESE}"
+
+
+def alone(*, agreement: float, model: str) -> str:
+    """Say how alike the two vectors of a single sentence are."""
+    return (
+        f"[CLS] of {model} and the mean of its tokens are two sentence vectors, of cosine "
+        f"{number(agreement)} here. Write a second sentence to compare."
+    )
+
+
+def pooled(*, cls: Ranked, mean: Ranked, sentences: int, model: str) -> str:
+    """Say which pooling finds the paraphrases better; sentences: how many have one."""
+    by_mean, by_cls = _first(mean, sentences), _first(cls, sentences)
+    if mean.mean < cls.mean:
+        verdict = "By mean rank the mean of all tokens is the better sentence vector here"
+        return f"{verdict}: in {model} it puts the paraphrase first for {by_mean}, [CLS] for {by_cls}."
+    verdict = (
+        "[CLS] and the mean of all tokens rank alike here"
+        if mean.mean == cls.mean
+        else "By mean rank [CLS] is the better sentence vector here"
+    )
+    return f"{verdict}: in {model} [CLS] puts the paraphrase first for {by_cls}, the mean for {by_mean}."
+
+
+def numbers(*, cls: float, mean: float, chance: float, agreement: float) -> list[tuple[str, str, str]]:
+    """List the mean ranks, what chance would give, and how alike the two vectors are: name, number, meaning."""
+    return [
+        ("Mean rank by [CLS]", number(cls), "Of each sentence's paraphrase among all others; 1 is best."),
+        ("Mean rank by the mean", number(mean), "The same by the mean of all tokens."),
+        ("By chance", number(chance), "The mean of the ranks 1 to N − 1."),
+        ("[CLS] with its own mean", number(agreement), "Cosine of both vectors of a sentence, on average."),
+    ]
+
+
+def apart(*, cls: Ranked, mean: Ranked) -> str:
     """Say how far paraphrases stand out of all other pairs, for both poolings."""
-    if found.cls is None or found.mean is None or found.cls.apart != found.cls.apart:  # NaN: a single pair
+    if cls.apart != cls.apart:  # NaN: a single pair
         return ""
     return (
-        f"By [CLS] paraphrases have a mean cosine of {number(found.cls.within)} and other pairs "
-        f"{number(found.cls.apart)}; by the mean {number(found.mean.within)} and {number(found.mean.apart)}."
+        f"By [CLS] paraphrases have a mean cosine of {number(cls.within)} and other pairs "
+        f"{number(cls.apart)}; by the mean {number(mean.within)} and {number(mean.apart)}."
     )
 
 
@@ -75,22 +159,42 @@ def _base(model: str) -> str:
     return model.partition("?")[0].removesuffix("-own")
 
 
-def mixture(found: Mixture) -> str:
-    """Say whether the last state of [CLS] is a weighted average of the other tokens."""
-    own = (
+def not_apart(reason: str) -> str:
+    """Say why what is the own of [CLS] is not drawn."""
+    return f"What is its own is not told apart: {reason}."
+
+
+def mixture(
+    *,
+    itself: float,
+    text: float,
+    layer: int,
+    most: float,
+    own: float | None,
+    miss: float,
+    cosine: float,
+    others: float,
+) -> str:
+    """Say whether the last state of [CLS] is a weighted average of the other tokens.
+
+    itself: its weight on itself, mean over layers and heads, and layer: where it is largest, with most; text: its
+    weight on the text. own: the part of its state after attention that is its own, None where it was not seen. miss,
+    cosine: of the nearest weighted average of the other tokens' last states; others: the mean miss of the other tokens.
+    """
+    kept = (
         ""
-        if found.own is None
-        else f" After attention {percent(found.own)} of its state is its own, mean over layers: the residual stream "
+        if own is None
+        else f" After attention {percent(own)} of its state is its own, mean over layers: the residual stream "
         "carries it past."
     )
     return (
-        f"**[CLS] is more than a weighted average of the others.** It gives {percent(found.itself)} of its attention "
-        f"to itself, mean over layers (layer {found.layer}: {percent(found.most)}), and {percent(found.text)} to the "
-        f"text.{own} The weighted average of the other last states that comes nearest to its own still misses it by "
-        f"{percent(found.miss)} of its length (zero would miss by 100 %; cosine {number(found.cosine)}); for the other "
-        f"tokens the nearest average misses by {percent(found.others)}."
+        f"**[CLS] is more than a weighted average of the others.** It gives {percent(itself)} of its attention "
+        f"to itself, mean over layers (layer {layer}: {percent(most)}), and {percent(text)} to the "
+        f"text.{kept} The weighted average of the other last states that comes nearest to its own still misses it by "
+        f"{percent(miss)} of its length (zero would miss by 100 %; cosine {number(cosine)}); for the other "
+        f"tokens the nearest average misses by {percent(others)}."
     )
 
 
-def _first(ranked: Ranked, found: Pooled) -> str:
-    return f"{ranked.first} of {found.sentences} sentences (mean rank {number(ranked.mean)})"
+def _first(ranked: Ranked, sentences: int) -> str:
+    return f"{ranked.first} of {count_of(sentences, 'sentence')} (mean rank {number(ranked.mean)})"

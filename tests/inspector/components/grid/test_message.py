@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from inspector import text
 from inspector.components.grid import (
     Options,
     Roles,
@@ -110,7 +111,7 @@ def test_without_a_prediction_the_notes_are_of_the_states_alone() -> None:
     header, _ = unpack(importance_bytes(table, by="moved", layers=2, heads=2, crossed=[]), "u1")
     assert header["notes"][0][1] == "without it 1 − cosine 0.400"
     assert importance_top(table.iloc[:0], "moved") == 0
-    np.testing.assert_equal(theme.bits(-0.5), "−0.500 bits")
+    np.testing.assert_equal(text.bits(-0.5), "−0.500 bits")
 
 
 def test_the_bytes_are_those_of_before() -> None:

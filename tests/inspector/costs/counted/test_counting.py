@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import torch
 from torch import nn
 from transformers import (
     BertConfig,
+    BigBirdConfig,
     DeepseekV3Config,
+    DiffLlamaConfig,
     GPT2Config,
     LlamaConfig,
     PreTrainedConfig,
@@ -17,7 +20,9 @@ from transformers import (
 )
 
 from inspector import costs
+from inspector.costs.counted.tracing import Network
 from inspector.costs.decoding import by_step
+from models.huggingface import skeleton
 from models.transformer.config import TransformerConfig
 from tests.inspector.costs.counted.torch_counts import FAMILIES
 from tests.inspector.probe.families import named
@@ -34,6 +39,18 @@ def test_llama_2_70b_has_its_published_numbers() -> None:
     assert counted.total([128]) == [17_633_525_104_640]
     assert counted.polynomial() == (0, 137_426_370_560, 2_621_440)
     assert counted.terms == ("1", "n", "n²")
+
+
+@pytest.mark.parametrize("kind", [BertConfig, BigBirdConfig, DiffLlamaConfig, LlamaConfig])
+def test_equal_layers_run_once_whatever_number_they_carry(kind: Any) -> None:
+    """BigBird's layers have a seed each and DiffLlama's a scale: 128 of them would take minutes, run one by one."""
+    network = Network(skeleton.build(kind(num_hidden_layers=5)))
+    layers = [path for path in network.layers if path.endswith((".3", ".4"))]
+    assert len({network.signature(path, network.network.get_submodule(path)) for path in layers}) == 1
+    with network.traced(roles=False) as trace:
+        network.network(torch.zeros(1, 6, dtype=torch.long, device="meta"), use_cache=False)
+    assert len(trace._ran) <= 2  # the first of BigBird turns the others to full attention
+    assert {product.layer for product in trace.products if product.layer} == {(layers[0][:-2], n) for n in range(5)}
 
 
 def test_llama_2_7b_has_its_published_numbers() -> None:
@@ -192,3 +209,10 @@ def test_the_count_gives_every_row_of_the_formulas(name: str) -> None:
     )
     assert found == expected
     assert counted.parameters.sum() == formulas.parameters.sum()
+
+
+def test_a_norm_outside_the_layers_is_the_heads_where_it_stands_in_the_head_alone() -> None:
+    sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
+    table = costs.count(BertConfig(**sizes, architectures=["BertForMaskedLM"])).table(tokens=8)
+    norms = table[table.component == "norm"].groupby("part").parameters.sum()
+    assert norms[norms > 0].to_dict() == {"norm": (1 + 2 * 2) * 2 * 16, "head": 2 * 16}  # gamma and beta of each

@@ -6,11 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from inspector.atlas.distribution import Distribution
 from inspector.atlas.measures import BINS, find
+from inspector.atlas.reading.distribution import Distribution
 from inspector.plots.atlas import card, distribution, offsets, relations
 from inspector.plots.atlas.units import root_ticks, written
 from inspector.plots.scene import Text
+from tests.closeness import assert_close
 
 
 def found(name: str = "previous", **counts: int) -> Distribution:
@@ -33,9 +34,9 @@ def rows(count: int) -> pd.DataFrame:
 def test_a_histogram_draws_the_bins_that_hold_texts_as_shares() -> None:
     figure = distribution.histogram(found(b10=1, b12=3), title="t")
     bars = figure.data[0]
-    np.testing.assert_allclose(bars.y, [0.25, 0, 0.75])
-    np.testing.assert_allclose(bars.width, 1 / BINS)
-    np.testing.assert_allclose(bars.x, (np.arange(10, 13) + 0.5) / BINS)
+    assert_close(bars.y, [0.25, 0, 0.75], relative=1e-6)
+    assert_close(bars.width, 1 / BINS, relative=1e-6)
+    assert_close(bars.x, (np.arange(10, 13) + 0.5) / BINS, relative=1e-6)
 
 
 def test_a_histogram_of_no_text_is_refused() -> None:
@@ -56,8 +57,8 @@ def test_offsets_are_drawn_from_16_back_to_16_ahead() -> None:
 
 def test_relations_stand_beside_the_offset_with_their_intervals() -> None:
     baseline, head = relations.beside_offsets(rows(2), title="t").data
-    np.testing.assert_allclose(head.x - head.error_x.arrayminus, 0.6)
-    np.testing.assert_allclose(baseline.x + baseline.error_x.array, 0.5)
+    assert_close(head.x - head.error_x.arrayminus, 0.6, relative=1e-6)
+    assert_close(baseline.x + baseline.error_x.array, 0.5, relative=1e-6)
     assert list(head.y) == ["r0 → governor", "r1 → governor"]
     assert len(relations.beside_offsets(rows(40), title="t").data[0].y) == relations.MOST
     with pytest.raises(ValueError, match="on no relation"):

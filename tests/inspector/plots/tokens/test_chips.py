@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 import pytest
 
 from inspector import vocabularies
-from inspector.plots.tokens import chips, merges
+from inspector.plots.tokens import chips
 
 
 def written(figure: go.Figure) -> list[tuple[float, float, str]]:
@@ -74,15 +74,3 @@ def test_html_in_a_text_stays_text() -> None:
 def test_a_word_longer_than_a_line_goes_on_in_the_next() -> None:
     figure = chips.words([("abcdefghij", ("abcd", "efgh", "ij"), 1)], newest="", width=9)
     assert [(row, text) for row, _, text in written(figure)] == [(0, "abcd"), (0, "efgh"), (1, "ij")]
-
-
-def test_figures_of_merges() -> None:
-    learned = vocabularies.learn({"low": 3, "lower": 2}, merges=3)
-    bars = merges.pairs(learned.pairs(0), top=2).data[0]
-    assert list(bars.x) == [5, 5]
-    assert list(bars.y) == ["l + o", "o + w"]
-    lines = merges.lengths({"count": learned.lengths()}, names={"count": "BPE"}, step=1)
-    assert list(lines.data[0].y) == [19, 14, 9, 7]
-    assert (lines.data[1].x[0], lines.data[1].y[0]) == (1, 14)
-    losses = vocabularies.losses({"ab": 1}, {"a": -1.0, "b": -2.0, "ab": -1.5})
-    assert list(merges.losses(losses, top=5).data[0].x) == [1.5]

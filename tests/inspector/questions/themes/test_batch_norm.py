@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -12,6 +11,7 @@ from inspector import examples
 from inspector.questions.record.subject import Subject
 from inspector.questions.themes.batch_norm import THEME
 from inspector.questions.themes.together import read_of, together
+from tests.closeness import assert_close
 from tests.inspector.questions.conftest import Ask
 from tests.inspector.questions.judged import assert_corruption_changes_the_verdict
 
@@ -71,7 +71,7 @@ def test_the_readers_text_stands_first_in_the_batch():
     batch = together(subject)
     norms = subject.trace.norms
     alone = norms[len(norms) // 2].input
-    np.testing.assert_allclose(batch.x[0][batch.keep[0]], alone, atol=1e-4)  # padding is masked in attention
+    assert_close(batch.x[0][batch.keep[0]], alone, relative=1e-5)  # padding is masked in attention
     assert batch.empty[~batch.keep].max() == 0
 
 

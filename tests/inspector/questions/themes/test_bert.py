@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from inspector.questions.themes.bert import THEME
+from tests.closeness import assert_close
 from tests.inspector.questions.conftest import Ask
 from tests.inspector.questions.judged import assert_corruption_changes_the_verdict
 
@@ -47,7 +48,7 @@ def test_106_cls_is_no_average_of_the_others(answer: Ask):
 def test_107_the_product_alone_is_cubic(answer: Ask):
     found = answer(107)
     assert (found.verdict, found.held) == ("depends", (True, False, False))
-    assert found.numbers["without"] == pytest.approx(8, abs=1e-6)  # f(2x) / f(x) of claims.md
+    assert_close(found.numbers["without"], 8, relative=1e-6)  # f(2x) / f(x) of claims.md
     assert found.numbers["norm"] == pytest.approx(1, abs=1e-3)
 
 

@@ -14,6 +14,7 @@ from inspector.probe import record
 from inspector.questions import asking
 from inspector.questions.record.subject import Subject
 from inspector.questions.themes import found_in_heads
+from tests.closeness import assert_close
 from tests.inspector.questions.conftest import Ask
 from tests.inspector.questions.judged import assert_corruption_changes_the_verdict
 
@@ -42,7 +43,7 @@ def test_123_mini_gpt_misses_its_positional_heads():
     assert (weights[2:].argmax(axis=-1) == np.arange(1, len(weights) - 1)).all()
     before, after = (torch.tensor(one.output) for one in (change.before, change.after))
     moved = 1 - torch.nn.functional.cosine_similarity(before, after).mean()
-    assert float(moved) == pytest.approx(found.numbers["positional"], abs=1e-4)
+    assert_close(float(moved), found.numbers["positional"], relative=1e-4)
 
 
 def test_123_minilm_has_one_and_misses_it_little(answer: Ask):
@@ -72,7 +73,7 @@ def test_124_the_small_product_has_the_eigenvalues_of_the_large_one():
     large = large[large.abs() > 1e-3]
     assert len(large) == 3
     want = float(large.real.sum() / large.abs().sum())
-    assert found_in_heads._copying(value, out, unembed @ embed) == pytest.approx(want, abs=1e-4)
+    assert_close(found_in_heads._copying(value, out, unembed @ embed), want, relative=1e-4)
 
 
 def test_125_the_first_layers_of_minilm_are_broad(answer: Ask):

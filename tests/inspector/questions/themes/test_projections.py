@@ -10,6 +10,7 @@ import torch
 import models
 from inspector import examples, record
 from inspector.questions.themes.projections import THEME
+from tests.closeness import assert_close
 from tests.inspector.questions.conftest import Ask
 from tests.inspector.questions.judged import assert_corruption_changes_the_verdict
 
@@ -53,7 +54,7 @@ def test_29_only_the_diagonal_is_high(answer: Ask):
     found = answer(29)
     assert found.verdict == "false"
     assert found.numbers["tied"] == pytest.approx(1.08, abs=0.05)  # claims.md: 1.08 against 1.00
-    assert found.numbers["tied"] == pytest.approx(math.sqrt(1 + 64 / 512), abs=0.02)  # E of (W W^T)_ij^2 adds d_k / d
+    assert_close(found.numbers["tied"], math.sqrt(1 + 64 / 512), relative=0.02)  # E of (W W^T)_ij^2 adds d_k / d
     assert found.numbers["apart"] == pytest.approx(1, abs=0.02)
     assert found.numbers["own"] == pytest.approx(math.sqrt(64), rel=0.05)
 

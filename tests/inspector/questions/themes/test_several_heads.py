@@ -16,6 +16,7 @@ from inspector.questions.asking import find
 from inspector.questions.record.subject import Subject
 from inspector.questions.themes import several_heads
 from inspector.questions.themes.several_heads import THEME
+from tests.closeness import assert_close
 from tests.inspector.questions.conftest import Ask
 from tests.inspector.questions.judged import assert_corruption_changes_the_verdict
 
@@ -106,7 +107,7 @@ def test_49_what_heads_write_is_what_the_layer_adds():
     added = next(one.added for one in layer.additions if one.part == "attention")
     bias = matrix.offset(loaded.network)
     assert bias is not None
-    assert found.each.sum(axis=0) + bias.numpy() == pytest.approx(added, abs=1e-5)
+    assert_close(found.each.sum(axis=0) + bias.numpy(), added, relative=1e-5)
 
 
 def test_50_all_heads_at_once(answer: Ask):

@@ -16,6 +16,7 @@ from inspector.questions.themes import found_in_heads
 from inspector.questions.themes.inside import blocks_of
 from inspector.scores import ranks
 from models import output_projection
+from tests.closeness import assert_close
 from tests.inspector.questions.conftest import Ask
 from tests.inspector.questions.judged import assert_corruption_changes_the_verdict
 
@@ -32,7 +33,7 @@ def test_117_heads_that_rest_on_delimiters_are_missed_less(answer: Ask):
     assert found.numbers["moved"] < found.numbers["others"]
     heads = Subject(models.load("minilm"), examples.FIRST).heads
     assert found.numbers["resting"] == ((heads["cls"] + heads["sep"]) > 0.5).sum()
-    assert found.numbers["share"] == pytest.approx((heads["cls"] + heads["sep"]).mean(), abs=1e-5)
+    assert_close(found.numbers["share"], (heads["cls"] + heads["sep"]).mean(), relative=1e-5)
 
 
 def test_117_a_model_without_such_heads_has_no_number_for_them():
@@ -53,7 +54,7 @@ def test_118_the_favourite_brings_less_than_its_weight(answer: Ask):
             column = trace.attention(layer=site.layer, head=head).sum(axis=0)
             handed = flow.norm_weighted(trace, projections, layer=site.layer, head=head).sum(axis=0)
             shares.append(handed[column.argmax()] / handed.sum())
-    assert found.numbers["norm"] == pytest.approx(np.mean(shares), abs=1e-4)
+    assert_close(found.numbers["norm"], np.mean(shares), relative=1e-5)
 
 
 def test_119_rollout_of_minilm_follows_the_sink(answer: Ask):
@@ -68,7 +69,7 @@ def test_119_rollout_of_minilm_follows_the_sink(answer: Ask):
     left = leave_one_out.leave_out(loaded, trace)
     received = mixed.sum(axis=0)[list(left.positions)]
     rho = ranks.spearman(received[None], np.array(left.changes)[None])[0]
-    assert found.numbers["rollout"] == pytest.approx(rho, abs=1e-6)
+    assert_close(found.numbers["rollout"], rho, relative=1e-6)
 
 
 def test_119_another_model_has_it_as_published():
@@ -97,4 +98,4 @@ def test_120_the_order_of_values_is_what_changes():
     with torch.inference_mode(), found_in_heads._Shuffled({weight.data_ptr(): matrix}, same) as mode:
         states = subject.loaded.run(ids, torch.ones_like(ids, dtype=torch.bool), torch.zeros_like(ids))[0]
     assert mode.met == 1
-    assert torch.allclose(states, subject.trace.hidden, atol=1e-5)
+    assert_close(states, subject.trace.hidden, relative=1e-5)

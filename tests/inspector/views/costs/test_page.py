@@ -11,6 +11,8 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+import models
+from inspector.text import quantity
 from inspector.views.shell import progress
 from tests.inspector.views.page import numbers, opened, pressed, said
 
@@ -108,6 +110,12 @@ def test_the_clock_is_asked_for_and_gives_milliseconds_for_the_same_bars() -> No
     assert not app.exception
     assert re.search(r"Measured at 16 tokens: in one layer attention takes .* ms and the FFN .* ms", said(app))
     assert "stands for the 2 layers like it" in said(app)
+    chosen(app, "kernel", "sdpa")
+    for section in ("whole", "layers"):  # which have the kernel that is chosen above
+        chosen(app, "section", section)
+        assert "computed in torch's fused kernel" in said(app)
+        assert "Cannot be" not in said(app)
+        assert "Milliseconds of the whole model" in said(app) or section == "layers"
     assert not [button for button in app.button if button.label == "Stop"]
     chosen(app, "counted", "flops")
     app.selectbox(key="component").set_value("FFN: up").run()
@@ -116,3 +124,13 @@ def test_the_clock_is_asked_for_and_gives_milliseconds_for_the_same_bars() -> No
     chosen(app, "section", "heads")
     pressed(app, "measure-heads")
     assert re.search(r"scores, softmax and mix took .* ms with 1 head, .* ms with 24 heads\.", said(app))
+
+
+def test_a_head_that_is_not_counted_is_said_with_its_parameters() -> None:
+    head = models.load("mini-bert").runner.head
+    parts = (head.transform, head.norm)
+    left_out = head.bias.numel() + sum(own.numel() for part in parts for own in part.parameters())
+    assert f"The head that guesses hidden tokens, with {quantity(left_out)} parameters more, is left out" in said(
+        opened("Costs", model="mini-bert")
+    )
+    assert "is left out; of a" not in said(opened("Costs", model="minilm"))

@@ -12,6 +12,7 @@ from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 from inspector.components.matrix import MatrixMessage, Panel
+from inspector.components.matrix.picture import picture
 from inspector.plots import theme
 from inspector.views.figures import matrix
 from tests.inspector.components.messages import unpack
@@ -83,4 +84,4 @@ def test_two_matrices_as_a_table_have_a_row_for_each_cell() -> None:
 def test_the_slide_is_drawn_in_the_mode_that_was_asked_for() -> None:
     panel = Panel(np.eye(2), rows=("a", "b"), columns=("a", "b"))
     for mode in ("light", "dark"):
-        assert theme.BACKGROUND[mode] in matrix._slide(message(panel), title="T", mode=mode).svg().splitlines()[1]
+        assert theme.BACKGROUND[mode] in picture(message(panel), title="T", mode=mode).svg().splitlines()[1]

@@ -11,11 +11,13 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+import inspector
 import models
 from inspector import generating, record
-from inspector.readings.generate import least_sure
+from inspector.generating.steps import least_sure
 from inspector.views.shell import player
 from models import LoadedModel
+from tests.closeness import assert_close
 from tests.inspector.views.page import HOSTILE, messages, opened, pressed, said, typed, uploaded
 
 TEXT = "My dog sat on the big red chair."
@@ -96,7 +98,7 @@ def test_a_link_restores_the_step_and_the_head(made: generating.Written) -> None
     header, numbers = messages(app, "matrix")[-1]
     weights = made.trace.attention(layer=1, head=2, stream="cross")
     drawn = numbers[: weights.size].reshape(weights.shape)
-    np.testing.assert_allclose(drawn[:3], weights[:3], atol=1e-6)
+    assert_close(drawn[:3], weights[:3], relative=1e-6)
     assert np.isnan(drawn[3:]).all()  # not there yet
     assert header["panels"][0]["marked"] == [2]
     place = int(weights[2].argmax())
@@ -239,7 +241,7 @@ def test_an_unusual_text_is_shown_literally(model: str) -> None:
 def test_a_saved_trace_is_written_from_where_its_model_is_at_hand(translator: LoadedModel, tmp_path: Path) -> None:
     for name, changed in (("here", {}), ("elsewhere", {"model": "some/model"})):
         path = tmp_path / f"{name}.npz"
-        replace(record(translator, "My dog sat."), **changed).save(path)
+        inspector.save(replace(record(translator, "My dog sat."), **changed), path)
         app = written(text="Another text.")
         uploaded(app, path.read_bytes(), name=path.name)
         assert not app.exception

@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import streamlit as st
 import torch
 
 import models
 from tests.inspector.probe.families import CAPTURED, save
 from tests.inspector.views.generate.test_page import figure, text_so_far
-from tests.inspector.views.page import messages, opened, pressed, said
+from tests.inspector.views.page import forget, messages, opened, pressed, said
 
 TEXT = "the cat sat on the log"
 NAMES = ("gpt2", "marian", "qwen3_next")
@@ -23,7 +22,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     root = tmp_path_factory.mktemp("root")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HEADLIGHT_ROOT", str(root))
-        st.cache_resource.clear()
+        forget()
         for family in CAPTURED:
             if family.name in NAMES:
                 save(family, root / family.name)
@@ -31,7 +30,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
                 app.text_input(key="picker.other").set_value(str(root / family.name))
                 pressed(pressed(app, "look"), "load")
         yield root
-        st.cache_resource.clear()
+        forget()
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from inspector.sections.time.recurrent import IN_THE_LAB
 from inspector.views.lab.presets import PRESETS, RECURRENCE
-from inspector.views.time.recurrent import IN_THE_LAB
 from models.training import lab
 from models.training.tiny import words
 from models.training.tiny.experiments import Experiment
@@ -36,6 +36,17 @@ def test_the_page_opens_with_a_question_and_nothing_trained() -> None:
     assert "Stop" not in labels(app)
     (empty,) = app.get("plotly_chart")
     assert not any(line["x"] for line in json.loads(empty.proto.spec)["data"])
+
+
+def test_another_group_opens_its_first_experiment() -> None:
+    app = opened("Lab")
+    topics = list(dict.fromkeys(preset.topic for preset in PRESETS))
+    for topic in (*topics[1:], topics[0]):
+        app.segmented_control(key="lab_topic").set_value(topic).run()
+        first = next(preset for preset in PRESETS if preset.topic == topic)
+        assert first.question in said(app)
+        assert [one.label for one in app.button if one.icon == ":material/check:"] == [first.name]
+        assert "What three seeds answered here" in [one.label for one in app.expander]
 
 
 def test_start_trains_and_shows_all() -> None:

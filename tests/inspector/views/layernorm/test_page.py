@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import streamlit as st
 
 import models
 from tests.inspector.probe.families import Family, save
-from tests.inspector.views.page import messages, numbers, opened, said, typed
+from tests.inspector.views.page import forget, messages, numbers, opened, said, typed
 
 GATED = {
     **{"mamba_rms_norm": True, "mamba_d_ssm": 64, "mamba_d_state": 4, "mamba_n_heads": 4, "mamba_d_head": 16},
@@ -64,9 +63,9 @@ def test_the_page_has_the_formula_of_the_norms_that_it_shows(
     loaded = models.load(tmp_path)
     monkeypatch.setattr(models, "catalogue", lambda: (loaded.card,))
     monkeypatch.setattr(models, "load", lambda id, **_: loaded)
-    st.cache_resource.clear()
+    forget()
     app = opened("LayerNorm")
-    st.cache_resource.clear()
+    forget()
     assert not app.exception
     words = said(app).replace("&#46;", ".")
     for sentence in sentences:
@@ -112,10 +111,10 @@ def test_every_section_opens_and_the_slider_moves_batch_norm_alone() -> None:
     assert "24 other sentences" in said(app)
     assert "Training and use differ." in said(app)
     assert "Shen et al. (2020) find BatchNorm worse" in said(app)
-    app.text_area(key="batch").set_value("猫坐在垫子上。").run()
+    app.text_area(key="norm_texts").set_value("猫坐在垫子上。").run()
     assert "unknown to this model" in said(app)
     assert "mini-BERT for Chinese reads Chinese characters" in said(app)
-    app.text_area(key="batch").set_value("\n").run()
+    app.text_area(key="norm_texts").set_value("\n").run()
     assert "Write a sentence." in said(app)
     for section, sentence in (
         ("change", "of the four steps' lengths"),

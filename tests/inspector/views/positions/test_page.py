@@ -7,16 +7,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import streamlit as st
 import torch
 
+import inspector
 import models
 from inspector import positional, record
 from models.registry import own_model
 from models.transformer import Encoder
 from models.transformer.config import TransformerConfig
+from tests.closeness import assert_close
 from tests.inspector.probe.families import Family, save
-from tests.inspector.views.page import EXAMPLE, messages, opened, said
+from tests.inspector.views.page import EXAMPLE, forget, messages, opened, said, uploaded
 
 
 def test_rotary_positions_have_no_table_and_the_page_says_so(
@@ -30,16 +31,16 @@ def test_rotary_positions_have_no_table_and_the_page_says_so(
     rotary = own_model(card, Encoder(config).eval().requires_grad_(False), minilm.tokenizer, max_tokens=40)
     monkeypatch.setattr(models, "catalogue", lambda: (card,))
     monkeypatch.setattr(models, "load", lambda id, **_: rotary)
-    st.cache_resource.clear()
+    forget()
     app = opened("Positions")
-    st.cache_resource.clear()
+    forget()
     assert not app.exception
     assert "This model turns every query and key by angles that grow with the position (RoPE)." in said(app)
     assert "Its 6 pairs of dimensions turn once in 6.28 to " in said(app)
     header, cosines = messages(app, "matrix")[0]
     assert len(header["panels"]) == 1
     angles = np.outer(np.arange(40), 10000.0 ** -(np.arange(0, 12, 2) / 12))
-    np.testing.assert_allclose(cosines[: angles.size].reshape(-1, 6)[:40], np.cos(angles), atol=1e-5)
+    assert_close(cosines[: angles.size].reshape(-1, 6)[:40], np.cos(angles), relative=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -60,9 +61,9 @@ def test_each_way_is_told_for_what_it_is(
     loaded = models.load(tmp_path)
     monkeypatch.setattr(models, "catalogue", lambda: (loaded.card,))
     monkeypatch.setattr(models, "load", lambda id, **_: loaded)
-    st.cache_resource.clear()
+    forget()
     app = opened("Positions")
-    st.cache_resource.clear()
+    forget()
     assert not app.exception
     assert sentence in said(app)
     assert "for comparison" not in said(app)
@@ -76,7 +77,7 @@ def test_the_texts_places_are_compared_in_the_models_table(minilm: models.Loaded
     assert header["panels"][0]["rows"][:3] == ["[CLS]", "the", "cat"]
     table = positional.table(minilm)[:13].astype(np.float64)
     table /= np.linalg.norm(table, axis=1, keepdims=True)
-    np.testing.assert_allclose(numbers[: 13 * 13].reshape(13, 13), table @ table.T, atol=1e-6)
+    assert_close(numbers[: 13 * 13].reshape(13, 13), table @ table.T, relative=1e-6)
     neighbours = np.mean([table[place] @ table[place + 1] for place in range(12)])
     assert f"a mean cosine of {neighbours:.3f} between neighbours" in said(app)
 
@@ -136,6 +137,17 @@ def test_by_distance_and_beyond_the_longest_text(minilm: models.LoadedModel) -> 
     (table,) = app.dataframe
     assert table.value.set_index("kind")["here"].to_dict()["Learned (Gehring 2017)"] == "yes"
     assert not app.exception
+
+
+def test_a_saved_trace_without_its_model_has_no_positions_to_show(tmp_path: Path) -> None:
+    trace = replace(record(models.load("own-encoder"), "The cat sat."), model="somebody/else")
+    inspector.save(trace, tmp_path / "t.npz")
+    app = uploaded(opened("Positions"), (tmp_path / "t.npz").read_bytes())
+    assert not app.exception
+    problem = (
+        "The model somebody/else of this saved trace is not at hand, and this section runs it or reads its weights."
+    )
+    assert said(app).count(problem) == 1
 
 
 def test_one_token_has_no_other_order() -> None:

@@ -160,7 +160,7 @@ def test_another_model_answers_where_the_readers_cannot(monkeypatch: pytest.Monk
 
 def test_a_saved_trace_whose_model_is_not_at_hand_is_answered_by_another(tmp_path: Path):
     trace = inspector.record(models.load("minilm"), "A bird sang.")
-    replace(trace, model="somebody/else").save(tmp_path / "t.npz")
+    inspector.save(replace(trace, model="somebody/else"), tmp_path / "t.npz")
     app = uploaded(opened("Questions", q="16"), (tmp_path / "t.npz").read_bytes())
     pressed(app, "show 16")
     assert "The model somebody/else of the saved trace is not at hand. MiniLM was asked" in said(app)

@@ -13,7 +13,7 @@ from tests.inspector.views.page import HOSTILE, opened, pressed, said
 
 
 def test_a_path_leads_from_question_to_question_with_its_words():
-    app = opened("Questions", path="16.41", words=f"{HOSTILE}|Now the heads.", lang="en")
+    app = opened("Questions", path="16.41", path_words=f"{HOSTILE}|Now the heads.", lang="en")
     assert "A path of 2 questions" in said(app)
     pressed(app, "path start")
     assert "Step 1 of 2" in said(app)
@@ -30,7 +30,7 @@ def test_a_path_leads_from_question_to_question_with_its_words():
 
 
 def test_a_link_to_a_step_in_chinese():
-    app = opened("Questions", path="16.41", words="先看缩放。", q="16", lang="zh")
+    app = opened("Questions", path="16.41", path_words="先看缩放。", q="16", lang="zh")
     assert "第 1 步，共 2 步" in said(app)
     assert "先看缩放。" in [one.value for one in app.text]
 
@@ -41,7 +41,7 @@ def test_a_link_to_a_step_in_chinese():
         ({"path": "16.9999"}, "asks for question 9999"),
         ({"path": "16.16"}, "more than once"),
         ({"path": HOSTILE}, "no list of numbers"),
-        ({"path": "16", "words": "a|b|c"}, "words for more questions"),
+        ({"path": "16", "path_words": "a|b|c"}, "words for more questions"),
     ],
 )
 def test_what_is_no_path_is_said(given: dict[str, str], sentence: str):
@@ -57,7 +57,7 @@ def test_the_editor_makes_a_link_that_leads_along_the_path():
     app.text_area(key="path words 41").input("One | two").run()
     (address,) = [one.value for one in app.code if "path=" in one.value]
     given = parse_qs(address.partition("?")[2])
-    assert (given["path"], given["words"], given["lang"]) == (["41.16"], ["One \\| two|"], ["en"])
+    assert (given["path"], given["path_words"], given["lang"]) == (["41.16"], ["One \\| two|"], ["en"])
     assert "Room for 1,489 more letters" in said(app)
     pressed(app, "path open")
     pressed(app, "path start")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from inspector.questions.index import QUESTIONS
+from inspector.sections.registry import PAGES
 from inspector.views.shell import asked_here, pages
 from models import LoadedModel
 from tests.inspector.views.page import opened, pressed, said, turned
@@ -19,7 +20,7 @@ PLACES = {
 @pytest.mark.parametrize(("page", "state"), PLACES, ids=[f"of {number}" for number in PLACES.values()])
 def test_a_page_takes_the_state_that_a_question_leads_to(page: str, state: tuple[tuple[str, str], ...]):
     assert page in pages.FILES
-    app = opened(pages.TITLES[page], **dict(state))
+    app = opened(PAGES[page].title, **dict(state))
     assert not app.exception
     assert "The link asks for" not in said(app)
     known = app.session_state["link.bound"].get(page, set()) | set(app.session_state["link.parameters"])
@@ -38,7 +39,7 @@ def test_the_page_follows_whatever_the_session_holds_of_it(page: str, minilm: Lo
         and "section" in one.see.state
         and (one.of is None or one.of.can(minilm))  # else the link has the model that stands in
     )
-    section, title = question.see.state["section"], pages.TITLES[page]
+    section, title = question.see.state["section"], PAGES[page].title
     app = opened(title)
     bar = app.segmented_control(key="section")
     bar.set_value(next(option for option in bar.options[::-1] if option != section)).run()

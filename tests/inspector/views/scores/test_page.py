@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.closeness import assert_close
 from tests.inspector.views.page import message, messages, opened, pressed, said, turned
 
 SECTIONS = {  # maps and charts of each
@@ -103,7 +104,7 @@ def test_tied_on_side_a_and_untied_on_side_b_is_read_off_the_page() -> None:
     (a, b) = messages(app, "matrix")[-1][0]["panels"]
     assert (a["title"], b["title"]) == ("Side A", "Side B")
     _, numbers = messages(app, "matrix")[-1]
-    assert abs(numbers[:24]).max() < 1e-5
+    assert_close(numbers[:24], 0, relative=1e-5, scale=1)
     assert numbers[24:].min() > 0.5
     for section in ("Every head", "One head", "Dot or cosine"):
         app = opened("Scores", model=tied, section=section)

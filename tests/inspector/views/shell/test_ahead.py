@@ -5,16 +5,15 @@ from __future__ import annotations
 import threading
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from inspector import probe
 from inspector.views.shell import ahead
-from tests.inspector.views.page import FRAME, opened, said
+from tests.inspector.views.page import FRAME, forget, opened, said
 
 
 def test_the_first_visitor_finds_the_text_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    st.cache_resource.clear()
+    forget()
     monkeypatch.setattr(ahead, "_workers", [])
     ahead.begin()
     ahead._workers[0].join(120)
@@ -37,8 +36,8 @@ def test_a_visitor_who_comes_early_sees_the_frame_and_waits(monkeypatch: pytest.
 
 
 def test_what_fails_ahead_is_left_to_the_visitors_own_try(monkeypatch: pytest.MonkeyPatch) -> None:
-    st.cache_resource.clear()
+    forget()
     monkeypatch.setattr("models.registry.find_spec", lambda name: None)
     ahead._prepare()
     assert "The bundled BERT is not installed" in said(opened(text="A cat."))
-    st.cache_resource.clear()
+    forget()

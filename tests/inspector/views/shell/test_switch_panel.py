@@ -7,7 +7,6 @@ from dataclasses import fields
 
 import numpy as np
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 import inspector
@@ -16,7 +15,7 @@ from inspector.views.shell import available_models
 from inspector.wording.english import switches as words
 from models.transformer import TransformerConfig
 from models.transformer.switches import FIXED
-from tests.inspector.views.page import message, opened, pressed, said, typed
+from tests.inspector.views.page import forget, message, opened, pressed, said, typed
 
 TEXT = "The cat sat."
 OPEN = {"switches.open": True}
@@ -115,9 +114,9 @@ def sides() -> None:
 @pytest.fixture
 def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
     """Nothing in memory, before and after."""
-    st.cache_resource.clear()
+    forget()
     yield monkeypatch
-    st.cache_resource.clear()
+    forget()
 
 
 def test_many_switches_take_no_more_memory_than_the_budget(fresh: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from inspector.distance import reach
+from tests.closeness import assert_close
 from tests.inspector.views.page import messages, opened, pressed, said
 
 OWN = "own-encoder"
@@ -17,7 +18,7 @@ def test_gradients_of_the_reader_s_text() -> None:
     assert "What the residual does" in said(app)
     ((header, shares),) = messages(app, "matrix")
     assert header["panels"][0]["columns"] == ["[CLS]", "我", "喜", "欢", "猫", "。", "[SEP]"]
-    assert shares.reshape(4, 7).sum(axis=1) == pytest.approx(1, abs=1e-6)
+    assert_close(shares.reshape(4, 7).sum(axis=1), 1, relative=1e-6)
     (chips,) = (one for one in app.button_group if one.key == "chips reach_token")
     chips.set_value([5, 1]).run()
     assert "From `我` the gradient reaches" in app.header[0].value
@@ -58,5 +59,5 @@ def test_what_does_not_move_or_cannot_be_taken_is_said(monkeypatch: pytest.Monke
     assert "From the 150th `cat` the gradient reaches all 152 tokens" in app.header[0].value
     monkeypatch.setattr(reach, "MOST_TOKENS", 100)
     app.run()
-    assert "the text has 152 tokens; gradients are taken of up to 100: shorten it" in said(app)
+    assert "The text has 152 tokens; gradients are taken of up to 100: shorten it" in said(app)
     assert not app.exception

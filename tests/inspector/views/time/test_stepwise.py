@@ -21,7 +21,7 @@ def sentence(app: AppTest) -> str:
 
 
 def test_the_clock_says_what_is_counted_and_measures_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("inspector.views.time.clock.TIMED", (4, 8))
+    monkeypatch.setattr("inspector.sections.time.clock.TIMED", (4, 8))
     app = opened("Time", model="own-encoder", section="Serial or parallel", serial_tokens="100", serial_width="64")
     first = sentence(app)
     assert "For 100 tokens of width 64 an LSTM takes 100 steps in a row (6.55 MFLOPs)" in first  # 16 · 100 · 64²

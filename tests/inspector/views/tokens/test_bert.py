@@ -7,6 +7,7 @@ from html import unescape
 from streamlit.testing.v1 import AppTest
 
 from inspector import masked_lm, record, sentence_vectors
+from tests.closeness import assert_close
 from tests.inspector.views.page import message, numbers, opened, pressed, turned
 from tests.inspector.views.page import said as escaped
 
@@ -27,7 +28,7 @@ def test_masking_says_what_was_drawn_and_draws_again(shipped) -> None:
     assert "mini-BERT was trained at 15 %, and this curve tests it at others" in said(app)
     assert "(Wettig et al. 2023)" in said(app)
     before = app.header[0].value
-    pressed(app, "mask-again")
+    pressed(app, "Draw again")
     assert not app.exception
     assert app.number_input(key="mask_seed").value == 1
     assert app.header[0].value != before
@@ -48,7 +49,7 @@ def test_sentences_as_vectors_and_cls_taken_apart(shipped) -> None:
     found = sentence_vectors.read(shipped("mini-bert"), texts.splitlines())
     header, values = message(app, "matrix")
     assert [panel["title"] for panel in header["panels"]] == ["[CLS]", "Mean of all tokens"]
-    assert abs(values.reshape(2, 3, 3) - [found.cosines("cls"), found.cosines("mean")]).max() < 1e-6
+    assert_close(values.reshape(2, 3, 3), [found.cosines("cls"), found.cosines("mean")], relative=1e-6)
     assert "of 2 sentences (mean rank" in app.header[0].value
     assert numbers(app)["by chance"] == "1.50"
     assert "[CLS] is more than a weighted average of the others" in said(app)

@@ -18,6 +18,7 @@ from streamlit.testing.v1 import AppTest
 from models import checkpoints, train
 from models.training import corpus, history
 from models.training.recipes import MINI_BERT, MINI_GPT, RECIPES
+from tests.closeness import assert_close
 from tests.inspector.views.page import messages, opened, said
 
 SHIPPED = checkpoints.FOLDER / "translator"
@@ -48,6 +49,11 @@ def figures(app: AppTest) -> dict[str, dict]:
     return found
 
 
+def seen_step(app: AppTest) -> str:
+    """The step of the training that the slider shows."""
+    return STEPS[app.select_slider[0].value]
+
+
 def test_the_shipped_models_are_shown() -> None:
     app = opened("Training")
     assert not app.exception
@@ -64,14 +70,16 @@ def test_the_shipped_models_are_shown() -> None:
     assert grown[0]["panels"][0]["rows"][0] == "layer 0 attention q"
     assert {metric.label: metric.value for metric in app.metric}["Seeds"] == "1"
     given: dict[str, Any] = {}
+    tables: dict[str, Any] = {}
     for lines in (code.value for code in app.code):
         exec(lines, given)
+        tables |= {part: given["table"] for part in ("curves(history", "schedules(") if part in lines}
     for name, (_, weights) in zip(("now", "end"), messages(app, "head"), strict=True):
         np.testing.assert_array_equal(given[name].astype(np.float32).ravel(), weights)
-    np.testing.assert_allclose(given["doublings"].to_numpy().ravel(), grown[1], rtol=1e-5)
-    assert set(given["of_layer"]) == set(range(len(given["of_layer"].columns)))
-    assert len(given["table"]) == len(history.read_metrics(checkpoints.FOLDER / app.session_state["run"]))
-    assert given["rates"]["step"].iloc[-1] == given["table"]["step"].iloc[-1]
+    assert_close(given["doublings"].to_numpy().ravel(), grown[1], relative=1e-5)
+    curves, rates = tables["curves(history"], tables["schedules("]
+    assert len(curves) == len(history.read_metrics(checkpoints.FOLDER / app.session_state["run"]))
+    assert rates["step"].iloc[-1] == curves["step"].iloc[-1]
 
 
 def test_numbers_of_the_page_are_those_of_the_files(folder: Path) -> None:
@@ -127,20 +135,21 @@ def test_play_walks_to_the_end_and_stops(folder: Path, monkeypatch: pytest.Monke
     clock = [0.0]
     monkeypatch.setattr("inspector.views.shell.player.monotonic", lambda: clock[0])
     app = opened("Training", moment=STEPS[-4])
-    app.button(key="play_replay").click().run()
-    assert app.button(key="play_replay").label == "Pause"
-    seen = [app.select_slider(key="moment").value]
+    app.button(key="play").click().run()
+    assert app.button(key="play").label == "Pause"
+    seen = [seen_step(app)]
     for _ in range(5):
         clock[0] += 2.0
         app.run()
-        seen.append(app.select_slider(key="moment").value)
+        seen.append(seen_step(app))
     assert seen == [*STEPS[-4:], STEPS[-1], STEPS[-1]]
-    assert app.button(key="play_replay").label == "Play"
-    app.button(key="play_replay").click().run()
-    assert app.select_slider(key="moment").value == "0"  # from the end it starts again
-    app.button(key="play_replay").click().run()
+    assert app.button(key="play").label == "Play"
+    app.button(key="play").click().run()
+    assert seen_step(app) == "0"  # from the end it starts again
+    app.button(key="play").click().run()
     clock[0] += 9.0
-    assert app.run().select_slider(key="moment").value == "0"  # paused
+    app.run()
+    assert seen_step(app) == "0"  # paused
     assert not app.exception
 
 
@@ -172,7 +181,7 @@ def test_an_encoder_alone_is_shown_too(folder: Path, monkeypatch: pytest.MonkeyP
     assert "Target" not in "".join(text.value for text in app.text)
     app.selectbox(key="run").select("translator").run()
     assert not app.exception
-    assert app.select_slider(key="moment").value == STEPS[len(STEPS) // 2]
+    assert seen_step(app) == STEPS[len(STEPS) // 2]
     assert "The link asks" not in said(app)
 
 
@@ -257,3 +266,16 @@ def test_a_model_that_writes_shows_its_induction_heads_by_step(tmp_path: Path, m
     assert scores["rows"] == ["layer 0 head 0", "layer 0 head 1"]
     assert replay.induction.shape == (len(replay.steps), 1, 2)
     assert replay.streams == ("decoder",)
+
+
+def test_another_stream_and_another_sentence_are_seen_at_the_same_step(folder: Path) -> None:
+    app = opened("Training", moment=STEPS[3])
+    app.segmented_control(key="replay_stream").set_value("cross").run()
+    assert (seen_step(app), app.query_params["moment"]) == (STEPS[3], STEPS[3])
+    app.selectbox(key="sentence").select_index(1).run()
+    assert (seen_step(app), app.query_params["moment"]) == (STEPS[3], STEPS[3])
+    app.button(key="play").click().run()
+    assert app.button(key="play").label == "Pause"
+    app.segmented_control(key="replay_stream").set_value("decoder").run()
+    assert app.button(key="play").label == "Play"
+    assert seen_step(app) == STEPS[3]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -10,6 +9,7 @@ import models
 from inspector import interventions, record
 from inspector.interventions import importance
 from inspector.views.what_if import importance as page_importance
+from tests.closeness import assert_close
 from tests.inspector.views.page import EXAMPLE, messages, numbers, said
 from tests.inspector.views.what_if.changes import DROP, is_compared, maps, opened
 
@@ -38,7 +38,7 @@ def test_several_heads_of_a_link_are_dropped_at_once() -> None:
     dropped = interventions.drop(models.load("minilm"), EXAMPLE, heads=[("encoder", 3, 7), ("encoder", 4, 1)])
     header = messages(app, "head")[0][0]
     expected = dropped.after.attention(layer=header["layer"], head=header["head"])
-    np.testing.assert_allclose(maps(app)[1], expected, rtol=0, atol=1e-7)
+    assert_close(maps(app)[1], expected, relative=1e-7)
     assert "2 of 72 heads dropped" in said(app)
     assert app.query_params["drop"] == "3.7,4.1"
 
@@ -72,9 +72,9 @@ def test_each_head_alone_is_measured_once_and_drawn() -> None:
     expected = list(importance.measure(loaded, record(loaded, EXAMPLE)))
     (_, moved), (_, surprise) = messages(app, "grid")[-2:]
     most = max(one.moved for one in expected)
-    np.testing.assert_allclose(moved, [255 * one.moved / most for one in expected], atol=0.51)
+    assert_close(moved, [255 * one.moved / most for one in expected], relative=0.51 / 255, scale=255)
     most = max(abs(one.surprise) for one in expected)
-    np.testing.assert_allclose(surprise, [127.5 + 127.5 * one.surprise / most for one in expected], atol=0.51)
+    assert_close(surprise, [127.5 + 127.5 * one.surprise / most for one in expected], relative=0.51 / 255, scale=255)
     assert "alone-start" not in [button.key for button in app.button]  # there is no more to do
     app.run()
     assert len(messages(app, "grid")) == 4

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import streamlit as st
 import torch
 from streamlit.testing.v1 import AppTest
 
+import inspector
 import models
 from inspector import interventions, record
 from models.checkpoints.store import write_checkpoint
@@ -20,7 +20,8 @@ from models.registry import load_checkpoint
 from models.transformer.config import TransformerConfig
 from models.transformer.masked_lm import MaskedLanguageModel
 from models.transformer.subwords import train_subwords
-from tests.inspector.views.page import EXAMPLE, messages, numbers, said, typed, uploaded
+from tests.closeness import assert_close
+from tests.inspector.views.page import EXAMPLE, forget, messages, numbers, said, typed, uploaded
 from tests.inspector.views.page import opened as start
 
 
@@ -45,9 +46,9 @@ def catalogue(standin: models.LoadedModel, monkeypatch: pytest.MonkeyPatch) -> I
     load = models.load
     monkeypatch.setattr(models, "catalogue", lambda: (*cards, standin.card))
     monkeypatch.setattr(models, "load", lambda id, **placed: standin if id == "mini-bert" else load(id, **placed))
-    st.cache_resource.clear()
+    forget()
     yield
-    st.cache_resource.clear()
+    forget()
 
 
 def opened(model: str = "mini-bert", **link: str) -> AppTest:
@@ -101,8 +102,10 @@ def test_the_head_that_changed_most_is_opened_first(standin: models.LoadedModel)
     header = messages(app, "head")[0][0]
     table = next(frame.value for frame in app.dataframe if "jensen_shannon" in frame.value)
     assert (header["layer"], header["head"]) == (table["layer"][0], table["head"][0])
-    assert table["total_variation"].tolist() == pytest.approx(
-        [moved[place] / 2 for place in zip(table["layer"], table["head"], strict=True)], abs=1e-6
+    assert_close(
+        table["total_variation"].tolist(),
+        [moved[place] / 2 for place in zip(table["layer"], table["head"], strict=True)],
+        relative=1e-6,
     )
     assert table["jensen_shannon"].is_monotonic_decreasing
 
@@ -210,7 +213,7 @@ def test_a_text_with_a_mask_token_starts_there() -> None:
 
 
 def test_a_saved_trace_is_masked_too_if_its_model_is_at_hand(standin: models.LoadedModel, tmp_path: Path) -> None:
-    record(standin, "The mat sat.").save(tmp_path / "t.npz")
+    inspector.save(record(standin, "The mat sat."), tmp_path / "t.npz")
     app = opened()
     content = (tmp_path / "t.npz").read_bytes()
     uploaded(app, content)
@@ -221,7 +224,7 @@ def test_a_saved_trace_is_masked_too_if_its_model_is_at_hand(standin: models.Loa
 def test_a_saved_trace_of_an_unknown_model_is_a_sentence(standin: models.LoadedModel, tmp_path: Path) -> None:
     from dataclasses import replace
 
-    replace(record(standin, "The mat sat."), model="org/other").save(tmp_path / "t.npz")
+    inspector.save(replace(record(standin, "The mat sat."), model="org/other"), tmp_path / "t.npz")
     app = opened()
     content = (tmp_path / "t.npz").read_bytes()
     uploaded(app, content)
@@ -230,7 +233,7 @@ def test_a_saved_trace_of_an_unknown_model_is_a_sentence(standin: models.LoadedM
 
 
 def test_a_saved_trace_of_a_model_that_cannot_guess(minilm: models.LoadedModel, tmp_path: Path) -> None:
-    record(minilm, "The mat sat.").save(tmp_path / "t.npz")
+    inspector.save(record(minilm, "The mat sat."), tmp_path / "t.npz")
     app = opened()
     content = (tmp_path / "t.npz").read_bytes()
     uploaded(app, content)

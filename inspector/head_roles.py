@@ -1,0 +1,195 @@
+"""Roles of heads on a text: the one thing that a head does, if it does one, and how many heads do what.
+
+```python
+chosen = heads.with_choice(heads.measure(trace), trace)
+head(chosen, trace, trace.sites[1], 7).link  # Link(query="on", key="mat", weight=0.70, ...)
+```
+
+Numbers are means over the queries that see more than one key (`heads.with_choice`): a decoder's first token can look
+only at itself, which is no finding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from inspector import heads
+from inspector.text import Named, named
+from inspector.token_links import STRONG, Link, Strongest
+from inspector.trace import recompute
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from inspector.trace import AttentionSite, Trace, WeightBlock
+
+GATHERS = 0.5  # share of all weight on one key, or on punctuation, that is told
+TIMES_EVEN = 1.5  # and how many times the share of even attention it must be at least
+POINTS = 0.5  # mean largest weight of a query between two texts, from which the head is said to point
+READ_CELLS = 2048**2  # cells of a map, beyond which a click would wait for it
+RESTS = ("[SEP]", "[CLS]", "first")  # labels of heads that may still link some words
+FEWEST = 3  # queries with a choice, below which no habit can be told from a single look
+_SHARES = {"[SEP]": "sep", "[CLS]": "cls", "previous": "previous", "next": "next", "self": "self", "first": "first"}
+_MEASURED = {**_SHARES, "induction": "induction", "same word": "word"}
+
+
+@dataclass(frozen=True)
+class Role:
+    """A description of a whole head by a number.
+
+    kind: a label of `heads.label`; or "punctuation", "one key" (a token of the text that takes GATHERS of all weight),
+    "alone" (every query sees one key). Where no such thing stands out, `leads` is False: the kind is then "points"
+    (between two texts: each query has a key of its own), or the largest share of [SEP], [CLS], first, previous, next
+    and self, which reaches no threshold or rests on fewer than FEWEST queries.
+    share: 0..1 of the weight; of "broad" e^H, the keys that even attention of the mean entropy would have; of
+    "points" the mean largest weight of a query. tokens: those that the kind is about, each once. key: that of "first"
+    and "one key". keys: of "broad" how many there are, of "points" how many different keys are the largest of a query.
+    """
+
+    kind: str
+    share: float
+    tokens: tuple[str, ...] = ()
+    key: Named | None = None
+    keys: int = 0
+    leads: bool = True
+
+
+@dataclass(frozen=True)
+class Head:
+    """A head on a text: its role, and a link between two tokens.
+
+    first_left_out: the numbers are without the first query, which sees itself alone. short: the text is too short for
+    any role, as fewer than FEWEST queries have a choice.
+    """
+
+    stream: str
+    layer: int
+    call: int
+    head: int
+    role: Role
+    link: Link | None
+    first_left_out: bool
+    short: bool
+
+    @property
+    def opens_with_link(self) -> bool:
+        """True where the link says more than the role: no role stands out, and the link is STRONG."""
+        return not self.role.leads and self.link is not None and self.link.weight >= STRONG
+
+
+@dataclass(frozen=True)
+class Grid:
+    """counts: how many of `heads` heads do what, by label, the most frequent first; the others do no one thing.
+
+    tokens: the tokens that [CLS] and [SEP] stand for in this text. short: too few queries have a choice to count
+    anything. alone: none has.
+    """
+
+    heads: int
+    counts: Mapping[str, int]
+    tokens: Mapping[str, str]
+    short: bool = False
+    alone: bool = False
+
+
+def grid(chosen: pd.DataFrame, trace: Trace, *, stream: str) -> Grid:
+    """Count what the heads of a stream do; chosen: of `heads.with_choice`."""
+    table = chosen[chosen["stream"] == stream]
+    counts = heads.label(table).value_counts()
+    site = trace.sites_of(stream)[0]
+    alone = bool(table["entropy"].isna().all())
+    short = alone or len(site.queries) - heads.first_query_is_alone(trace, site) < FEWEST
+    done = {str(name): int(count) for name, count in counts.items() if name != "other" and not short}
+    tokens = {name: named[0] for name in ("[CLS]", "[SEP]") if (named := _special(site.keys, name))}
+    return Grid(len(table), done, tokens, short, alone)
+
+
+def head(chosen: pd.DataFrame, trace: Trace, site: AttentionSite, number: int) -> Head:
+    """Read one head; chosen: of `heads.with_choice`.
+
+    What is told first, by this rule: the head's label (`heads.label`), where it has one. Else punctuation or one key
+    that takes GATHERS of the weight. Else the strongest link between two words, if it is STRONG. Else the largest
+    share, though it reaches no threshold. Beside a role that says how every token looks (previous, broad, ...) no link
+    is told, and in a map of more than READ_CELLS neither links nor single keys are looked for.
+    """
+    table = chosen[(chosen["stream"] == site.stream) & (chosen["layer"] == site.layer) & (chosen["head"] == number)]
+    table = table[table["call"] == site.call] if "call" in table else table
+    row, left_out = table.iloc[0], heads.first_query_is_alone(trace, site)
+    choosing = 0 if np.isnan(row["entropy"]) else len(site.queries) - left_out
+    if not choosing:
+        role = Role("alone", 1.0, site.keys if len(site.keys) == 1 else ())
+        return Head(site.stream, site.layer, site.call, number, role, None, first_left_out=False, short=True)
+    short = choosing < FEWEST
+    label = "other" if short else heads.label(table).iloc[0]
+    strongest, map_ = Strongest(trace, site), _Map(site, skipped=int(left_out))
+    looked = label in ("other", *RESTS) and len(site.queries) * len(site.keys) <= READ_CELLS
+    if looked:
+        for block in recompute.bands(trace.record_of_head(site.layer, number, site.stream, call=site.call)):
+            strongest.see(block)
+            map_.see(block)
+    special = (trace.encoding if site.stream == "cross" else trace.read_by(site.stream)).special
+    role = _role(row, label, site, map_ if looked else None, special)
+    return Head(
+        site.stream,
+        site.layer,
+        site.call,
+        number,
+        replace(role, leads=role.leads and not short),
+        strongest.result(trace, number),
+        left_out,
+        short,
+    )
+
+
+class _Map:
+    """Sums over a head's map, from its blocks: what each key receives, and the largest weight of each query.
+
+    skipped: the first queries, which do not count.
+    """
+
+    def __init__(self, site: AttentionSite, *, skipped: int) -> None:
+        self.received = np.zeros(len(site.keys))
+        self.largest: list[float] = []
+        self.peaks: list[int] = []
+        self._skipped = skipped
+
+    def see(self, block: WeightBlock) -> None:
+        """Look at a block of the head (H = 1)."""
+        rows = block.shares[0, max(0, self._skipped - block.queries.start) :]
+        self.received[block.keys] += rows.sum(axis=0, dtype=np.float64)
+        self.largest += rows.max(axis=1).tolist()
+        self.peaks += (rows.argmax(axis=1) + block.keys.start).tolist()
+
+
+def _role(row: pd.Series, label: str, site: AttentionSite, map_: _Map | None, special: Sequence[bool]) -> Role:
+    count = len(site.keys)
+    if label == "broad":
+        return Role("broad", float(np.exp(row["entropy"])), keys=count)
+    if label != "other":
+        return _of_label(label, float(row[_MEASURED[label]]), site)
+    marks = [key for key in site.keys if heads.is_punctuation(key)]
+    if row["punctuation"] > max(GATHERS, TIMES_EVEN * len(marks) / count):
+        return Role("punctuation", float(row["punctuation"]), tuple(dict.fromkeys(marks)))
+    if map_ is not None:
+        shares = np.where(special, 0.0, map_.received) / len(map_.peaks)
+        if shares.max() > max(GATHERS, TIMES_EVEN / count):
+            return Role("one key", float(shares.max()), key=named(site.keys, int(shares.argmax())))
+        different, largest = len(set(map_.peaks)), float(np.mean(map_.largest))
+        if site.stream == "cross" and largest > POINTS and 2 * different >= len(map_.peaks) > 1:
+            return Role("points", largest, keys=different, leads=False)
+    most = {kind: float(row[name]) for kind, name in _SHARES.items() if not np.isnan(row[name])}
+    kind = max(most, key=most.__getitem__)
+    return replace(_of_label(kind, most[kind], site), leads=False)
+
+
+def _of_label(label: str, share: float, site: AttentionSite) -> Role:
+    return Role(label, share, _special(site.keys, label), key=named(site.keys, 0) if label == "first" else None)
+
+
+def _special(keys: tuple[str, ...], name: str) -> tuple[str, ...]:
+    names = {"[CLS]": heads.START_TOKENS, "[SEP]": heads.END_TOKENS}.get(name, ())
+    return tuple(dict.fromkeys(key for key in keys if key in names))

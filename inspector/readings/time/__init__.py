@@ -1,1 +1,0 @@
-"""Readings of the page Time: what its pictures show, as numbers."""

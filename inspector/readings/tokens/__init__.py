@@ -1,1 +1,0 @@
-"""Readings of the page Tokens: what its pictures show, as numbers."""

@@ -1,0 +1,185 @@
+"""Every norm and every token: which norms there are, the token that stands out, and one token's way through them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from functools import partial
+from itertools import groupby
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from inspector import normalization
+from inspector.components.matrix import Panel
+from inspector.plots import normalization as draw
+from inspector.sections.layernorm import stream
+from inspector.sections.picks import Option, Switch, Token
+from inspector.sections.section import Block, Figure, Map, Mark, Note, Row, Section, Sentence
+from inspector.text import plain
+from inspector.wording import layernorm as words
+
+if TYPE_CHECKING:
+    from inspector.normalization import Size
+    from inspector.sections.subject import Subject
+    from inspector.trace import NormRecord
+
+STANDS_OUT = 2.0  # times the other tokens' median
+
+
+def answer(subject: Subject) -> Iterator[Block]:
+    """Yield which norms there are, what each does to each token, and by which formula."""
+    norms = stream.norms(subject)
+    refused = sorted((one for one in subject.trace.refused if one.what == "norm"), key=lambda one: one.reason)
+    if norms:
+        size = stream.size(norms)
+        found = outstanding(stream.statistics(subject), size=size)
+        formulas, placements, outside = kinds(norms)
+        said = words.kinds(formulas=formulas, placements=placements, outside=outside)
+        yield Sentence(
+            f"{widest(found, norms, size=size)} {said}",
+            words.terms(list(formulas), list(placements), size=size),
+            (Mark("norms", {"norm": int(found["norm"]), "position": int(found["position"])}),),
+        )
+    elif not refused:
+        yield Note(words.NO_NORM)
+    for reason, alike in groupby(refused, key=lambda one: one.reason):
+        paths = [one.name for one in alike]
+        yield Note(plain(words.refused(len(paths), first=paths[0], reason=reason)))
+    if norms:
+        yield SEEN
+    for count, norm in normalization.kinds(norms.values()):
+        yield Note(words.formula(norm, count=count, of=len(norms)))
+
+
+def _seen(subject: Subject, *, statistic: str, norm_sqrt: bool) -> Iterator[Block]:
+    """Yield a statistic of all norms and tokens as a map, beside one token through all norms."""
+    wide = stream.statistics(subject).pivot_table(index="norm", columns="position", values=statistic)
+    pivot = f".pivot_table(index='norm', columns='position', values={statistic!r})"
+    yield Row(
+        (
+            Map(
+                "norms",
+                "",
+                (
+                    Panel(
+                        wide.to_numpy(),
+                        rows=[words.brief(norm) for norm in stream.norms(subject).values()],
+                        columns=subject.tokens,
+                    ),
+                ),
+                row_title="norm",
+                column_title="token",
+                alt=words.every_alt(statistic),
+                quantity=words.VALUES[statistic],
+                numbered="columns",
+                diverging=statistic.startswith("mean"),
+                scale="sqrt" if norm_sqrt else "linear",
+                code=f"{stream.code(subject)}{pivot}",
+                note=words.CLICK,
+                name=f"layernorm-{statistic}",
+                chooses=lambda row, column: {stream.NORM: row, TOKEN: column},
+            ),
+            ONE,
+        ),
+        widths=(3, 2),
+    )
+
+
+def _one(subject: Subject, *, token: int) -> Iterator[Block]:
+    """Yield one token's way through all norms."""
+    norms, table = stream.norms(subject), stream.statistics(subject)
+    size = stream.size(norms)
+    rows = table[table["position"] == token]
+    yield Note(way(rows, norms, size=size))
+    yield Figure(
+        "one-token",
+        "",
+        partial(draw.by_token, rows, position=token, size=size),
+        words.through_alt(token),
+        stream.code(subject, only=f"position == {token}"),
+        rows,
+        name=f"layernorm-token{token}",
+    )
+
+
+def kinds(norms: Mapping[int, NormRecord]) -> tuple[dict[str, int], dict[str, int], list[str]]:
+    """Count the norms of a stream by formula and, those in the layers, by placement; list the parts of the others."""
+    inside = [norm for norm in norms.values() if norm.layer is not None]
+    return (
+        dict(Counter(norm.kind for norm in norms.values())),
+        dict(Counter(norm.placement for norm in inside)),
+        [norm.part for norm in norms.values() if norm.layer is None],
+    )
+
+
+def outstanding(statistics: pd.DataFrame, *, size: Size) -> pd.Series[Any]:
+    """Find the largest vector before a norm; where it does not stand out, the one that does most before any norm.
+
+    So what does not stand out is the largest before all norms, and no token stands out before any. Returns its norm,
+    position, token, size before and after the norm, the `middle` of the other tokens there (their median, NaN where
+    there is no other), and `times`: its size in medians, 0 where there is no other or all are 0.
+    """
+    found = pd.DataFrame([_largest(rows, size=size) for _, rows in statistics.groupby("norm")])
+    largest, farthest = found.loc[found["before"].idxmax()], found.loc[found["times"].idxmax()]
+    return farthest if farthest["times"] >= STANDS_OUT > largest["times"] else largest
+
+
+def _largest(rows: pd.DataFrame, *, size: Size) -> dict[str, object]:
+    """Find the largest vector before one norm: of all tokens it is the most times the median of the others."""
+    before = rows[f"{size}_before"]
+    at = before.idxmax()
+    middle = before.drop(at).median()
+    whole = before[at] / middle if middle else inf
+    return {
+        **rows.loc[at, ["norm", "position", "token"]],
+        "before": before[at],
+        "after": rows[f"{size}_after"][at],
+        "middle": middle,
+        "times": whole if before[at] and middle == middle else 0.0,
+    }
+
+
+def widest(found: pd.Series[Any], norms: Mapping[int, NormRecord], *, size: Size) -> str:
+    """Say which token stands out before which norm; found: of `outstanding`."""
+    return words.widest(
+        norm=norms[int(found["norm"])],
+        size=size,
+        token=str(found["token"]),
+        before=float(found["before"]),
+        after=float(found["after"]),
+        middle=None if pd.isna(found["middle"]) else float(found["middle"]),
+        stands_out=bool(found["times"] >= STANDS_OUT),
+    )
+
+
+def way(rows: pd.DataFrame, norms: Mapping[int, NormRecord], *, size: Size) -> str:
+    """Say how a token's size changes on its way through the norms; rows: of its statistics."""
+    before, after = rows[f"{size}_before"], rows[f"{size}_after"]
+
+    def at(index: int) -> tuple[float, NormRecord]:
+        return float(before[index]), norms[int(rows["norm"][index])]
+
+    return words.way(
+        token=str(rows["token"].iloc[0]),
+        size=size,
+        smallest=at(before.idxmin()),
+        largest=at(before.idxmax()),
+        after=(float(after.min()), float(after.max())),
+    )
+
+
+STATISTIC = Option(
+    "statistic",
+    words.STATISTIC,
+    lambda subject: words.VALUES,
+    lambda subject: f"{stream.size(stream.norms(subject))}_before",
+    look="list",
+    width=260,
+)
+ROOT = Switch("norm_sqrt", words.ROOT, default=True, help=words.ROOT_HELP)
+TOKEN = Token("token", words.TOKEN, lambda subject: subject.tokens, default=1)
+ONE = Section("one", words.THROUGH, _one, (TOKEN,))
+SEEN = Section("seen", "", _seen, (STATISTIC, ROOT))
+SECTION = Section("every", words.EVERY, answer, parts=(SEEN, ONE))

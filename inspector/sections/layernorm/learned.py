@@ -1,0 +1,92 @@
+"""Gamma and beta of a norm, as it has learned them: by dimension, in the order of their size, or counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+
+from inspector import normalization
+from inspector.plots import norm_change
+from inspector.plots import normalization as draw
+from inspector.sections.layernorm import stream
+from inspector.sections.picks import Option
+from inspector.sections.section import Block, Figure, Note, Section, Sentence
+from inspector.wording import layernorm as words
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from inspector.sections.subject import Subject
+    from inspector.trace import NormRecord
+
+Form = Literal["dimension", "sorted", "histogram"]
+
+
+def answer(subject: Subject, *, norm: int) -> Iterator[Block]:
+    """Yield the formula of a norm, and its gamma and beta, those that it has."""
+    number, record = list(stream.norms(subject).items())[norm]
+    table = subject.of_text("gamma and beta", lambda: normalization.parameters(subject.trace))
+    rows = table[table["norm"] == number]
+    yield Sentence(learned(rows)) if record.learned else Note(words.NOTHING)
+    yield Note(words.one_formula(record), words.HEADING)
+    if record.learned:
+        yield replace(DRAWN, answer=partial(_drawn, rows=rows, norm=record, number=number))
+
+
+def _drawn(subject: Subject, *, form: Form, rows: pd.DataFrame, norm: NormRecord, number: int) -> Iterator[Block]:
+    """Yield the picture of gamma and beta in the form that was chosen."""
+    title = words.title(norm)
+    yield Figure(
+        "gamma-beta",
+        "",
+        partial(draw.parameters, rows, norm=number, title=title)
+        if form == "dimension"
+        else partial(norm_change.learned, rows, norm=number, form=form, title=title),
+        words.learned_alt(norm, form=form),
+        stream.code(subject, table="parameters", only=f"norm == {number}"),
+        rows,
+        name=f"layernorm-norm{number}",
+    )
+
+
+class Spread(NamedTuple):
+    """The mean of some numbers and the farthest from it: its place, and how many standard deviations it is away.
+
+    deviations: 0 where all are equal. outliers: how many are more than `normalization.OUTLIER_SIGMAS` away.
+    """
+
+    mean: float
+    farthest: int
+    value: float
+    deviations: float
+    outliers: int
+
+
+def spread(values: NDArray[np.float64]) -> Spread:
+    """Find the number that is farthest from the mean."""
+    if values.min() == values.max():  # the sums below would round
+        return Spread(float(values[0]), 0, float(values[0]), 0.0, 0)
+    mean = values.mean()
+    away = np.abs(values - mean) / values.std()
+    far = int(away.argmax())
+    return Spread(
+        float(mean), far, float(values[far]), float(away[far]), int((away > normalization.OUTLIER_SIGMAS).sum())
+    )
+
+
+def learned(rows: pd.DataFrame) -> str:
+    """Say what a norm has learned, gamma and beta, those that it has; rows: of `normalization.parameters`."""
+    there = {name: rows[name].to_numpy(dtype=float) for name in ("gamma", "beta") if rows[name].notna().all()}
+    return " ".join(
+        words.learned(name=name, width=len(values), **spread(values)._asdict()) for name, values in there.items()
+    )
+
+
+FORM = Option("form", words.FORM, lambda subject: words.FORMS)
+DRAWN = Section("drawn", "", _drawn, (FORM,))
+SECTION = Section("learned", words.LEARNED, stream.where_norms(answer), (stream.NORM,), parts=(DRAWN,))

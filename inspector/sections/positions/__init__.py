@@ -1,0 +1,13 @@
+"""The page Positions: how a model knows the order of its tokens, and what it makes of it."""
+
+from inspector.sections.positions import curves, distance, kinds, length, opening, order
+from inspector.sections.positions.found import streams
+from inspector.sections.registry import Sections
+from inspector.wording import positions as words
+
+PAGE = Sections(
+    words.ASKS,
+    (opening.SECTION, curves.SECTION, distance.SECTION, order.SECTION, length.SECTION, kinds.SECTION),
+    opening=opening.SECTION.id,
+    streams=streams,
+)

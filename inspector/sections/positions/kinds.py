@@ -1,0 +1,52 @@
+"""Position encodings side by side, and what each makes of one distance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from inspector import positional
+from inspector.sections.positions.found import find
+from inspector.sections.section import Block, Note, Paragraph, Section, Table
+from inspector.wording import positions as words
+
+if TYPE_CHECKING:
+    from inspector.sections.subject import Subject
+
+APART = positional.APART
+ROUNDING = 1e-9  # of a score: rounding alone stays below
+
+
+def answer(subject: Subject) -> Iterator[Block]:
+    """Yield the table of the kinds, with a number for each."""
+    found = find(subject)
+    table = subject.of_all("kinds of positions", positional.side_by_side)
+    yield Paragraph(sides(table), words.SIDE_BY_SIDE)
+    said = pd.DataFrame(
+        [words.KIND_NAMES[kind] for kind in table["kind"]], columns=["kind", "where", "adds", "learned", "beyond"]
+    )
+    here = [words.YES if kind in found.ways else "" for kind in table["kind"]]
+    listed = table.assign(here=here, **said)[list(words.HEADS)]
+    yield Table("positions-kinds", listed, words=words.HEADS, folded=False)
+    yield Note(words.about_kinds(apart=APART, places=positional.POSITIONS))
+    for rotation in found.rotations:
+        if len(rotation.cos) > APART:
+            yield Note(words.own_rotation(apart=APART, spread=rotation.spread(distance=APART)))
+    yield Note(words.FURTHER_KIND)
+
+
+def sides(table: pd.DataFrame) -> str:
+    """Sort the kinds by what they make of one distance; table: of `positional.side_by_side`."""
+    differ = dict(zip(table["kind"], table["same"].astype(float), strict=True))
+    return words.sides(
+        same=[kind for kind, value in differ.items() if value == 0],
+        rounding={kind: value for kind, value in differ.items() if 0 < value < ROUNDING},
+        more={kind: value for kind, value in differ.items() if value >= ROUNDING},
+        distance=APART,
+        places=positional.POSITIONS,
+    )
+
+
+SECTION = Section("kinds", words.KINDS, answer, needs_model=True)

@@ -1,0 +1,124 @@
+"""All pages and their sections: navigation, links, questions, README and tests read them here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from inspector.sections.picks import Clicked, Head, Listed, Named, Names, Pick, Several, Step
+from inspector.sections.section import Link, Need, Section
+from inspector.wording import pages as words
+
+if TYPE_CHECKING:
+    from inspector.sections.subject import Subject
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page. address: of its link, "" of the first. group: of the menu; icon: a name of Material Symbols.
+
+    board: a view with code of its own, whose pictures are touched; else a page of sections. reads: it shows the
+    reader's text, and the sidebar has a place on it.
+    """
+
+    address: str
+    group: str
+    icon: str
+    board: bool = True
+    reads: bool = True
+
+    @property
+    def title(self) -> str:
+        """The page's name in the menu."""
+        return words.TITLES[self.address]
+
+    @property
+    def purpose(self) -> str:
+        """The line that says what the page is for."""
+        return words.PURPOSES[self.address]
+
+
+@dataclass(frozen=True)
+class Sections:
+    """The sections of a page. asks: the label of their bar. opening: the id of the section that stands above the bar.
+
+    What is chosen in that one holds for a choice of the same id below. need: what the model must be able to do for all
+    sections. streams: those that the sections can look at, none where they choose by themselves; stream_name: in the
+    link.
+    """
+
+    asks: str
+    sections: tuple[Section, ...]
+    opening: str = ""
+    need: Need | None = None
+    streams: Callable[[Subject], Sequence[str]] = lambda subject: subject.trace.streams
+    stream_name: str = "stream"
+    links: tuple[Link, ...] = ()
+
+    def need_of(self, section: Section) -> Need | None:
+        """Return what the model must be able to do for a section: its own need, or the page's."""
+        return section.need or self.need
+
+    @property
+    def picks(self) -> tuple[Pick, ...]:
+        """All choices of the sections and of their parts."""
+        return tuple(pick for section in self.sections for part in (section, *section.parts) for pick in part.picks)
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names in the link of all choices: of a section, of a stream, of picks, and of what a switch starts."""
+        every = [part for section in self.sections for part in (section, *section.parts)]
+        starts = [part.id for part in every if part.starts or part.folded]
+        names = ["section", self.stream_name, *(pick.id for pick in self.picks), *starts, *self.assigned]
+        return tuple(dict.fromkeys(names))
+
+    @property
+    def assigned(self) -> tuple[str, ...]:
+        """The parameters that the page assigns by itself, for no widget holds them in the link."""
+        kinds = Clicked | Listed | Named | Names | Several | Head | Step
+        names = [pick.id for pick in self.picks if isinstance(pick, kinds)]
+        places = ["layer", "call"] if any(isinstance(pick, Head) for pick in self.picks) else []
+        return tuple(dict.fromkeys(names + places))
+
+
+PAGES = {
+    page.address: page
+    for page in (
+        Page("", "read", "grid_view"),
+        Page("compare", "read", "compare"),
+        Page("scores", "read", "score", board=False),
+        Page("what_if", "read", "alt_route"),
+        Page("block", "inside", "account_tree", board=False),
+        Page("layernorm", "inside", "equalizer", board=False),
+        Page("positions", "inside", "waves", board=False),
+        Page("costs", "inside", "calculate", board=False),
+        Page("generate", "write", "edit_note"),
+        Page("time", "write", "schedule", board=False),
+        Page("questions", "learn", "quiz"),
+        Page("tokens", "learn", "text_fields", board=False),
+        Page("batch", "learn", "view_list", board=False),
+        Page("lab", "learn", "science", reads=False),
+        Page("training", "learn", "timeline", board=False, reads=False),
+        Page("atlas", "corpus", "map", board=False),
+    )
+}
+
+
+def sections(address: str) -> Sections:
+    """Return the sections of a page; ValueError where it has none."""
+    if address not in PAGES or PAGES[address].board:
+        names = ", ".join(page.address for page in PAGES.values() if not page.board)
+        raise ValueError(f"{address!r} is no page of sections; these are: {names}.")
+    page: Sections = import_module(f"inspector.sections.{address}").PAGE
+    return page
+
+
+def section(path: str) -> Section:
+    """Return a section by its page's address and its id, such as "block/added"; ValueError where there is none."""
+    address, _, id = path.partition("/")
+    listed = {section.id: section for section in sections(address).sections}
+    if id not in listed:
+        raise ValueError(f"The page {address} has no section {id!r}; it has {', '.join(listed)}.")
+    return listed[id]

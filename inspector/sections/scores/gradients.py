@@ -1,0 +1,136 @@
+"""Gradients into W_Q, W_K and W_V, with the scale and without it, and as the softmax saturates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from inspector.plots.scores import gradients as draw
+from inspector.sections.picks import Option
+from inspector.sections.scores.open_head import code_of_stream, of_stream
+from inspector.sections.section import Ask, Block, Figure, Note, Paragraph, Row, Section, Sentence, Table
+from inspector.wording import gradients as words
+from inspector.wording import scores
+from models import failures
+
+if TYPE_CHECKING:
+    from inspector.interventions.gradients import About
+    from inspector.sections.subject import Subject
+
+AT_ONCE = 128  # tokens: of as many gradients are taken without being asked for
+STARVED = 1e-6  # of W_V's entry
+
+
+def answer(subject: Subject, *, gradient_size: words.Size) -> Iterator[Block]:
+    """Yield the gradients of a stream's layers, with the scale and without, and as scores grow."""
+    tokens, size = len(subject.trace.hidden), gradient_size
+    if tokens > AT_ONCE:
+        yield Ask("gradients-start", words.START, words.long(tokens))
+    about, every = _taken(subject)
+    table = of_stream(every, subject)
+    if {"q", "v"} <= set(table["matrix"]):
+        yield Sentence(becomes(table, about, size=size), ("gradient", "d_k"))
+    else:
+        yield Note(words.SHARED)
+    code = (
+        f"{subject.code}prepared = inspector.gradients.prepare(loaded, trace)\n"
+        f"{code_of_stream('inspector.gradients.sweep(prepared, prepared.about.factors)', subject)}"
+    )
+    yield Row(
+        (
+            Figure(
+                "gradients-by-layer",
+                words.BY_LAYER_BOTH if about.scale != 1 else words.BY_LAYER,
+                partial(draw.by_layer, table, scale=about.scale, size=size),
+                words.BY_LAYER_ALT,
+                code,
+                table,
+            ),
+            Figure(
+                "gradients-by-factor",
+                words.BY_FACTOR,
+                partial(draw.by_factor, table, scale=about.scale, size=size),
+                words.BY_FACTOR_ALT,
+                code,
+                table,
+            ),
+        )
+    )
+    if {"q", "v"} <= set(table["matrix"]):
+        yield Paragraph(verdict(table, about, size=size))
+    yield Note(words.scalar(about.scalar, count=about.count))
+    yield Table("gradients", _named(table, about), scores.ALL_HEADS, height=420)
+
+
+def _taken(subject: Subject) -> tuple[About, pd.DataFrame]:
+    """Take the gradients at every factor; the copy of the model is let go."""
+    loaded, trace = subject.model, subject.trace
+
+    def make() -> tuple[About, pd.DataFrame]:
+        from inspector.interventions import gradients
+
+        with subject.progress(words.TAKING, unit=words.FACTOR) as on_progress:
+            on_progress(0, 1)
+            prepared = gradients.prepare(loaded, trace)
+            return prepared.about, gradients.sweep(prepared, prepared.about.factors, on_progress=on_progress)
+
+    try:
+        with failures.told(words.TAKING, instead=words.ANOTHER):
+            return subject.of_text("gradients", make)
+    except ValueError as error:
+        raise ValueError(f"{str(error).replace(loaded.card.id, loaded.card.title).rstrip('.')}.") from None
+
+
+def _named(table: pd.DataFrame, about: About) -> pd.DataFrame:
+    """Return the rows of the model's scale, of none and of 1 / d_k, a head for each, and of the whole matrices."""
+    chosen = {1 / about.width: "1/d_k", 1.0: words.NONE, about.scale: words.OWN}
+    rows = table[table["factor"].isin(list(chosen))]
+    return rows.assign(scale=rows["factor"].map(chosen)).drop(columns="stream")
+
+
+def becomes(table: pd.DataFrame, about: About, *, size: words.Size) -> str:
+    """Say what the scale does to W_Q's gradient and to W_V's; table: of `gradients.sweep`, of one stream."""
+    means = _means(table, size)
+    most = max(factor for factor, _ in means.index)
+    at = means[size].to_dict()
+    return words.gradients(
+        size=size,
+        scaled=about.scale != 1,
+        queries=(at[about.scale, "q"], at[1.0, "q"], at[most, "q"]),
+        values=(at[about.scale, "v"], at[1.0, "v"], at[most, "v"]),
+        times=most / about.scale,
+        largest=float(means["largest"][most, "q"]),
+    )
+
+
+def verdict(table: pd.DataFrame, about: About, *, size: words.Size) -> str:
+    """Say whether the softmax starves W_Q and not W_V here, as scores grow and at the model's own scale."""
+    means = _means(table, size)
+    most = max(factor for factor, _ in means.index)
+    at = means[size].to_dict()
+    grown = words.verdict(
+        size=size,
+        queries=(at[about.scale, "q"], at[most, "q"]),
+        values=(at[about.scale, "v"], at[most, "v"]),
+    )
+    whole = table[table["head"].isna() & (table["factor"] == about.scale)]
+    layers = whole.pivot(index="layer", columns="matrix", values=[size, "largest"])
+    for layer, row in layers.iterrows():
+        if row[size, "q"] < STARVED * row[size, "v"]:
+            starved = words.starved(
+                layer=int(layer), queries=row[size, "q"], values=row[size, "v"], largest=row["largest", "q"]
+            )
+            return f"{grown} {starved}"
+    return grown
+
+
+def _means(table: pd.DataFrame, size: str) -> pd.DataFrame:
+    """Average the whole matrices over the layers, by factor and matrix."""
+    return table[table["head"].isna()].groupby(["factor", "matrix"])[[size, "largest"]].mean()
+
+
+SIZE = Option("gradient_size", words.ENTRY, lambda subject: words.SIZES)
+SECTION = Section("gradients", scores.GRADIENTS, answer, (SIZE,), needs_model=True, long=True)

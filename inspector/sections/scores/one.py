@@ -1,0 +1,112 @@
+"""One head's q . k beside the normal distribution, before the scale and after."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from inspector import explain, scores
+from inspector.plots.scores import heads as draw
+from inspector.sections.scores.open_head import HEAD, OpenHead, measured, name_of
+from inspector.sections.section import Block, Figure, Note, Number, Numbers, Paragraph, Row, Section, Sentence
+from inspector.wording import scores as words
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from inspector.scores import Distribution
+    from inspector.sections.subject import Subject
+
+
+def answer(subject: Subject, *, head: tuple[int, int, int]) -> Iterator[Block]:
+    """Yield the head's distribution, its quantiles and its numbers."""
+    opened = OpenHead.of(subject, head)
+    row = opened.row_of(measured(subject))
+    try:
+        found = subject.once(("distribution", head), lambda: scores.distribution(opened.record))
+    except ValueError as error:
+        raise ValueError(f"{error}.") from None
+    yield Sentence(varies(row, found), ("q · k", "d_k", "excess kurtosis"))
+    code = f"{opened.code}found = inspector.scores.distribution(record)\ntable = found."
+    yield Row(
+        (
+            Figure(
+                "scores-histogram",
+                words.HISTOGRAM,
+                partial(draw.histogram, found),
+                words.HISTOGRAM_ALT,
+                f"{code}histogram",
+                found.histogram,
+            ),
+            Figure(
+                "scores-quantiles",
+                words.QUANTILES,
+                partial(draw.quantiles, found),
+                words.QUANTILES_ALT,
+                f"{code}quantiles",
+                found.quantiles,
+            ),
+        )
+    )
+    far = words.far(far=found.far, low=float(row["low"]), high=float(row["high"]))
+    yield Note(f"{words.pairs(found.pairs, rows=found.rows, of=found.of)} {far}")
+    yield numbers(row)
+    if (other := opened.beside()) is not None:
+        second = other.row_of(measured(other.subject))
+        yield Paragraph(
+            words.varies(
+                name_of(second), d_k=int(second["d_k"]), ratio=float(second["ratio"]), scaled=float(second["scaled"])
+            )
+        )
+        yield numbers(second, of=words.BESIDE)
+    yield Paragraph(formula(row, explain.formula(opened.record)))
+    alone = subject.once(("alone", head), lambda: scores.alone(subject.trace, opened.record, head=opened.number))
+    yield Note(words.alone(alone, heads=opened.site.heads))
+    yield from opened.sigmoid()
+
+
+def numbers(row: pd.Series, *, of: str = "") -> Numbers:
+    """List a head's numbers in one line; row: of `scores.measure`."""
+    return Numbers(tuple(Number(*told) for told in words.numbers(row)), of=of)
+
+
+def varies(row: pd.Series, found: Distribution) -> str:
+    """Say how one head's q . k varies; row: of `scores.measure`."""
+    scale, root = scale_of(row)
+    return words.one(
+        head=name_of(row),
+        d_k=int(row["d_k"]),
+        ratio=float(row["ratio"]),
+        scale=scale,
+        root=root,
+        scaled=float(row["scaled"]),
+        kurtosis=found.kurtosis,
+    )
+
+
+def formula(row: pd.Series, written: str) -> str:
+    """Write a head's variances and its scores with their numbers; written: the scores as LaTeX."""
+    scale, root = scale_of(row)
+    return words.formula(
+        written,
+        d_k=int(row["d_k"]),
+        ratio=float(row["ratio"]),
+        scale=scale,
+        root=root,
+        scaled=float(row["scaled"]),
+        low=float(row["low"]),
+        high=float(row["high"]),
+    )
+
+
+def scale_of(row: pd.Series) -> tuple[float | None, bool]:
+    """Read the factor on q . k, None where it is not known, and whether it is 1 / sqrt(d_k)."""
+    scale = float(row["scale"])
+    if not math.isfinite(scale):
+        return None, False
+    return scale, math.isclose(scale, int(row["d_k"]) ** -0.5, rel_tol=1e-6)
+
+
+SECTION = Section("one", words.ONE, answer, (HEAD,), compares=True, long=True)

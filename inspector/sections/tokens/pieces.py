@@ -1,0 +1,180 @@
+"""One text, many vocabularies: one text as characters, words, WordPiece, BPE and unigram."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from inspector import vocabularies
+from inspector.costs import clock
+from inspector.plots.tokens import chips
+from inspector.sections import names
+from inspector.sections.section import Block, Figure, Mark, Note, Section, Sentence, Table
+from inspector.sections.tokens import corpus as corpora
+from inspector.vocabularies import Corpus, Way
+from inspector.wording import tokens as wording
+from models.config_facts import first_number, text_config
+from models.transformer.config import TransformerConfig
+
+if TYPE_CHECKING:
+    import models
+    from inspector.costs.clock import LayerShape
+    from inspector.sections.subject import Subject
+
+words = wording.pieces
+
+OTHERS = ("minilm", "mini-bert", "mini-gpt", "translator", "mini-bert-zh")
+"""The models whose vocabularies stand beside the sidebar's, but for those that share its vocabulary."""
+
+
+def answer(subject: Subject, *, corpus: tuple[str, ...], pieces: int) -> Iterator[Block]:
+    """Yield the text in every vocabulary, and what each costs."""
+    learned = Corpus.of("\n".join(corpus))
+    text, loaded = subject.trace.text, subject.model
+    read = vocabularies.checked(text[: vocabularies.MOST_READ], what="text")
+    ids = {short(id): id for id in (loaded.card.id, *_others(subject))}
+    with names.told(words.CUTTING, instead=words.CUTTING_INSTEAD):
+        ways = _ways(subject, read, learned, pieces=pieces, ids=ids)
+        table = _costs(subject, ways)
+    mine, blanks = short(loaded.card.id), " " in read.strip()
+    yield Sentence(
+        cutting(ways, model=mine, blanks=blanks), words.TERMS, (Mark("ways", {"vocabulary": mine, "position": 0}),)
+    )
+    width = chips.NARROW if subject.narrow else chips.WIDE
+    rows = {words.row(words.KINDS.get(name, name), len(way)): way for name, way in ways.items()}
+    yield Figure(
+        "ways",
+        "",
+        partial(chips.ways, rows, width=width),
+        words.WAYS_ALT,
+        _code(read, learned, pieces=pieces, ids=ids),
+        vocabularies.tokens(ways),
+        name="vocabularies",
+    )
+    if len(text) > len(read):
+        yield Note(words.cut_of(len(read), len(text)))
+    if (shown := chips.drawn(read, width=width)) < len(read):
+        yield Note(words.drawn_of(shown, len(read)))
+    yield Note(words.explained(model=mine, pieces=pieces, blanks=blanks))
+    told = table.assign(
+        way=[words.KINDS.get(way, way) for way in table["way"]], unknown_share=100 * table["unknown_share"]
+    )
+    yield Table(
+        "tokens-by-vocabulary",
+        told.drop(columns="unknown"),
+        words=words.COLUMNS,
+        folded=False,
+        height=35 * (len(table) + 1) + 3,
+    )
+    own = table.set_index("way").loc[mine]
+    yield Note(
+        words.trade_off(
+            model=mine,
+            width=_width(loaded),
+            tokens=int(own["tokens"]),
+            shortest=int(table["tokens"].min()),
+            vocabulary=int(own["vocabulary"]),
+            flops=int(own["flops"]) if "flops" in table else None,
+            encoder=loaded.shape == "encoder-decoder",
+        )
+    )
+
+
+def cutting(ways: Mapping[str, Way], *, model: str, blanks: bool) -> str:
+    """Say how long the text is in each vocabulary; the ways hold "characters", "words", and the model's by its name."""
+    three = [ways["characters"], ways["words"], ways[model]]
+    characters, as_words, pieces = lengths = list(map(len, three))
+    letters, whole, parts = (way.unknown / len(way) for way in three)
+    return words.cutting(
+        characters=characters,
+        words=as_words,
+        pieces=pieces,
+        unknown=(letters, whole, parts),
+        vocabulary=three[2].vocabulary,
+        blanks=blanks,
+        times=(max(lengths) / min(lengths)) ** 2,
+        model=model,
+    )
+
+
+def short(id: str) -> str:
+    """Name a model in a row: its id without switches and folders."""
+    return id.partition("?")[0].rstrip("/").rpartition("/")[2][:24]
+
+
+def _ways(subject: Subject, text: str, corpus: Corpus, *, pieces: int, ids: Mapping[str, str]) -> dict[str, Way]:
+    """Cut the text in every vocabulary, once: those of the corpus, then the model's, then the others'."""
+
+    def learned() -> dict[str, Way]:
+        return {
+            kind: vocabularies.by_library(
+                vocabularies.train(kind, corpus, pieces=pieces, least=corpora.LEAST),
+                text,
+            )
+            for kind in vocabularies.KINDS
+        }
+
+    ways = dict(subject.of_all(("vocabularies", text, corpus.text, pieces), learned))
+    for name, id in ids.items():
+        loaded = subject.model if id == subject.model.card.id else subject.load(id)
+        ways[name] = subject.of_model(("vocabulary", id, text), partial(vocabularies.by_model, loaded.tokenizer, text))
+    return ways
+
+
+def _others(subject: Subject) -> list[str]:
+    """List the models at hand that read with another vocabulary than the sidebar's."""
+
+    def make() -> list[str]:
+        own, found = subject.model.tokenizer.get_vocab(), []
+        for id in OTHERS:
+            try:
+                if subject.load(id).tokenizer.get_vocab() != own:
+                    found.append(id)
+            except ValueError:  # not at hand: the others stand without it
+                continue
+        return found
+
+    return subject.of_model("other vocabularies", make)
+
+
+def _costs(subject: Subject, ways: Mapping[str, Way]) -> pd.DataFrame:
+    """Count the costs; of an encoder-decoder, those of the encoder, which reads the text."""
+    sites = subject.trace.sites
+    layers = len([site for site in sites if site.stream == sites[0].stream])
+    layer = subject.of_model("layer shape", partial(_layer, subject.model))
+    return vocabularies.costs(ways, width=_width(subject.model), layer=layer, layers=layers)
+
+
+def _layer(loaded: models.LoadedModel) -> LayerShape | None:
+    """Return the shape of the model's layers; None where they have other parts than scores and mix to count."""
+    try:
+        return clock.layer_shape(loaded.config)
+    except ValueError:  # the table is drawn without the column then
+        return None
+
+
+def _width(loaded: models.LoadedModel) -> int:
+    """Return the width of the model's embedding."""
+    if isinstance(loaded.config, TransformerConfig):
+        return loaded.config.width
+    sizes = ("embedding_size", "word_embed_proj_dim", "hidden_size", "d_model", "n_embd")
+    return first_number(text_config(loaded.config), *sizes)
+
+
+def _code(text: str, corpus: Corpus, *, pieces: int, ids: Mapping[str, str]) -> str:
+    return (
+        "import models\nfrom inspector import vocabularies\n\n"
+        f"text = {text!r}\ncorpus = vocabularies.Corpus.of({corpus.text!r})\nways = {{}}\n"
+        "for kind in vocabularies.KINDS:\n"
+        f"    trained = vocabularies.train(kind, corpus, pieces={pieces}, least={corpora.LEAST})\n"
+        "    ways[kind] = vocabularies.by_library(trained, text)\n"
+        f"for name, id in {dict(ids)!r}.items():\n"
+        "    ways[name] = vocabularies.by_model(models.load(id).tokenizer, text)\n"
+        "table = vocabularies.tokens(ways)"
+    )
+
+
+SECTION = Section("pieces", words.PIECES, answer, (corpora.CORPUS, corpora.PIECES), needs_model=True, aside=True)

@@ -1,0 +1,224 @@
+"""Sparse masks: Longformer's and BigBird's masks, their cells and costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from inspector.components.matrix import Panel
+from inspector.costs import clock
+from inspector.long_texts import (
+    BigBird,
+    Causal,
+    Chunks,
+    Dilated,
+    Full,
+    Longformer,
+    Window,
+    growth,
+    layer_flops,
+    layers_to_reach,
+    pays_off,
+    reasons,
+    saving,
+    seen,
+)
+from inspector.plots.tokens import sparse as draw
+from inspector.sections import names
+from inspector.sections.picks import Count, Option, Switch
+from inspector.sections.section import (
+    Block,
+    Figure,
+    Map,
+    Mark,
+    Note,
+    Number,
+    Numbers,
+    Paragraph,
+    Section,
+    Sentence,
+)
+from inspector.text import plain
+from inspector.wording import tokens as wording
+
+if TYPE_CHECKING:
+    from inspector.costs.clock import LayerShape
+    from inspector.long_texts import Pattern
+    from inspector.sections.subject import Subject
+
+words = wording.sparse
+
+LONGEST, FIRST = 256, 64  # tokens of the picture
+LENGTHS = tuple(2**power for power in range(5, 17))  # whole blocks, so that BigBird's line has no steps
+TENTH, HALF = 0.1, 0.5
+NO_SIZES = clock.LayerShape(width=1, heads=1, kv_heads=1, head_width=1, ffn_width=1, gated=False)
+"""The layer of which cells are counted, which need no sizes."""
+
+
+def _count(id: str, label: str, default: int, *, first: int, last: int) -> Count:
+    return Count(id, label, lambda subject: last, lambda subject: default, first_value=first, width=118)
+
+
+SIDE = _count("side", words.SIDE, 8, first=0, last=LONGEST)
+STEP = _count("step", words.STEP, 3, first=1, last=32)
+GLOBALS = _count("globals", words.GLOBALS, 1, first=0, last=32)
+CHUNK = _count("chunk", words.CHUNK, 8, first=1, last=LONGEST)
+BLOCK = _count("block", words.BLOCK, 4, first=1, last=LONGEST)
+RANDOM = _count("random_blocks", words.RANDOM, 1, first=0, last=16)
+SEED = _count("mask_seed", words.SEED, 0, first=0, last=999)
+LENGTH = replace(_count("n", words.TOKENS, FIRST, first=2, last=LONGEST), width=104)
+CHOICES = {
+    "window": (SIDE,),
+    "dilated": (SIDE, STEP),
+    "longformer": (SIDE, GLOBALS),
+    "chunks": (CHUNK,),
+    "bigbird": (BLOCK, RANDOM, SEED),
+}
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """A layer's sizes, and the tokens that the model reads; None and the reason where FLOPs cannot be counted."""
+
+    shape: LayerShape | None
+    reads: int | None
+    why_not: str = ""
+
+
+def answer(subject: Subject, *, rule: str, own_tokens: bool) -> Iterator[Block]:
+    """Yield the part with the choices of the rule."""
+    picks = (*(() if own_tokens else (LENGTH,)), *CHOICES.get(rule, ()))
+    yield replace(MASK, answer=partial(_masked, rule=rule), picks=picks)
+
+
+def _masked(subject: Subject, *, rule: str, n: int | None = None, **set_to: int) -> Iterator[Block]:
+    """Yield a rule beside full attention, its numbers, and its cost by length."""
+    texts = list(subject.trace.tokens)[:LONGEST]
+    tokens, labels = (len(texts), texts) if n is None else (n, range(n))
+    patterns = of_rules(subject, set_to)
+    pattern, sizes = patterns[rule], _sizes(subject)
+    name = plain(subject.trace.model if subject.loaded is None else names.name(subject.loaded))
+    cells = pattern.cells(tokens)
+    shown = subject.of_all(("sparse", pattern, tokens), lambda: seen(pattern, tokens))
+    needed = subject.of_all(("layers to reach", pattern, tokens), lambda: layers_to_reach(shown))
+    said = words.shown(
+        rule=rule,
+        tokens=tokens,
+        cells=cells,
+        needed=needed,
+        layers=len(subject.trace.sites_of(subject.trace.streams[0])),
+        model=name,
+    )
+    by_query = shown.sum(axis=1)
+    numbers = words.numbers(
+        tokens=tokens,
+        cells=cells,
+        causal=int((shown & seen(Causal(), tokens)).sum()),
+        fewest=int(by_query.min()),
+        most=int(by_query.max()),
+        needed=needed,
+    )
+    if (shape := sizes.shape) is not None:
+        tenth, half = subject.of_all(
+            ("pays off", pattern, shape), lambda: [pays_off(shape, pattern, share=share) for share in (TENTH, HALF)]
+        )
+        saved = saving(shape, pattern, tokens)
+        said = f"{said} {words.worth(saved=saved, tenth=tenth, half=half, model=name)}"
+        sparse, full = (layer_flops(shape, one, tokens) for one in (pattern, Full()))
+        numbers += words.savings(sparse=sparse, full=full, saved=saved)
+    yield Sentence(said, words.TERMS, (Mark("sparse-growth", {"pattern": rule, "tokens": tokens}),))
+    yield _map(pattern, rule, tokens=tokens, labels=labels)
+    yield Numbers(tuple(Number(*one) for one in numbers))
+    yield Paragraph(words.formula(pattern, tokens))
+    yield Note(words.about(rule))
+    known = words.QUANTITIES if sizes.shape is not None else {"cells": words.QUANTITIES["cells"]}
+    counted = replace(COUNTED, options=lambda subject: known)
+    grown = partial(_grown, patterns=patterns, rule=rule, sizes=sizes, tokens=tokens)
+    yield replace(GROWTH, answer=grown, picks=(counted,))
+
+
+def of_rules(subject: Subject, set_to: Mapping[str, int]) -> dict[str, Pattern]:
+    """Make every rule's pattern, with what is chosen and the defaults of what is not."""
+    value = {pick.id: pick.first(subject) for picks in CHOICES.values() for pick in picks} | dict(set_to)
+    return {
+        "full": Full(),
+        "causal": Causal(),
+        "window": Window(value["side"]),
+        "dilated": Dilated(value["side"], value["step"]),
+        "longformer": Longformer(value["side"], value["globals"]),
+        "bigbird": BigBird(value["block"], value["random_blocks"], value["mask_seed"]),
+        "chunks": Chunks(value["chunk"]),
+    }
+
+
+def _sizes(subject: Subject) -> Sizes:
+    if subject.loaded is None:
+        return Sizes(None, None, words.NO_MODEL)
+    try:
+        return Sizes(clock.layer_shape(subject.loaded.config), subject.loaded.max_tokens)
+    except ValueError as error:
+        return Sizes(None, None, plain(words.not_counted(str(error))))
+
+
+def _map(pattern: Pattern, rule: str, *, tokens: int, labels: Sequence[Any]) -> Map:
+    """Draw the cells of a rule beside those of full attention, or of a causal mask."""
+    beside = (Causal(), words.CAUSAL_MASK) if rule == "full" else (Full(), words.FULL_ATTENTION)
+    return Map(
+        "sparse-mask",
+        "",
+        tuple(
+            Panel(reasons(one, tokens).astype(np.float32), rows=labels, columns=labels, title=title)
+            for one, title in ((pattern, words.RULES[rule]), beside)
+        ),
+        row_title="query",
+        column_title="key",
+        alt=words.MASK_ALT,
+        quantity=words.REASON,
+        top=3.0,
+        code=f"from inspector.long_texts import *\n\ntable = seen({pattern!r}, {tokens})",
+        note=words.REASONS,
+        name=f"mask-{rule}",
+    )
+
+
+def _grown(
+    subject: Subject, *, counted: draw.Quantity, patterns: Mapping[str, Pattern], rule: str, sizes: Sizes, tokens: int
+) -> Iterator[Block]:
+    """Yield what each rule costs by the length of the text."""
+    lengths = sorted({*LENGTHS, tokens})
+    table = growth(sizes.shape or NO_SIZES, patterns, lengths)
+    chart = partial(draw.growth, table, names=words.RULES, chosen=rule, quantity=counted, here=tokens, most=sizes.reads)
+    shape = (
+        f"from inspector.costs.clock import LayerShape\n\nshape = {NO_SIZES!r}"
+        if sizes.shape is None
+        else "from inspector.costs.clock import layer_shape\n\n"
+        f"shape = layer_shape(models.load({subject.trace.model!r}).config)"
+    )
+    yield Figure(
+        "sparse-growth",
+        "",
+        chart,
+        words.GROWTH_ALT,
+        f"import models\nfrom inspector.long_texts import *\n{shape}\ntable = growth(shape, {patterns!r}, {lengths!r})",
+        table if sizes.shape is not None else table[["pattern", "tokens", "cells", "share"]],
+        note=sizes.why_not or words.COUNTED,
+    )
+
+
+COUNTED = Option("counted", words.COUNT, lambda subject: words.QUANTITIES)
+GROWTH = Section("growth", words.BY_LENGTH, _grown, (COUNTED,))
+MASK = Section("mask", "", _masked, (LENGTH, *dict.fromkeys(pick for picks in CHOICES.values() for pick in picks)))
+SECTION = Section(
+    "sparse",
+    words.SPARSE,
+    answer,
+    (
+        Option("rule", words.RULE, lambda subject: words.RULES, lambda subject: "longformer"),
+        Switch("own_tokens", words.OWN, help=words.own_help(LONGEST)),
+    ),
+    parts=(MASK, GROWTH),
+)

@@ -1,0 +1,113 @@
+"""Curves of a training: loss, accuracy and gradient by step, and the learning rate beside other schedules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from math import log
+from typing import TYPE_CHECKING
+
+from inspector import training
+from inspector.plots import training as draw
+from inspector.sections.picks import Switch
+from inspector.sections.section import Block, Check, Figure, File, Note, Section
+from inspector.sections.training.files import Trained
+from inspector.wording import training as words
+from models.training import metrics
+from models.training.schedules import last_constant
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from inspector.sections.subject import Subject
+
+FIT = (
+    0.01  # of the highest rate: what the measured rates may differ from the recipe's, which are written in four digits
+)
+
+
+def part(trained: Trained, rows: pd.DataFrame, *, step: int | None) -> Section:
+    """Return the part with the curves; step: where the replay stands."""
+    return replace(CURVES, answer=partial(_curves, trained=trained, rows=rows, step=step))
+
+
+def _curves(
+    subject: Subject, *, log_steps: bool, trained: Trained, rows: pd.DataFrame, step: int | None
+) -> Iterator[Block]:
+    """Yield loss, accuracy and gradient norm, with the replay's step marked."""
+    recipe, vocabulary = trained.recipe, trained.vocabulary
+    smoothing = 0.0 if recipe is None else recipe.label_smoothing
+    least = training.least_loss(smoothing, vocabulary=vocabulary) if vocabulary else 0.0
+    yield Figure(
+        "curves",
+        "",
+        partial(
+            draw.curves,
+            rows,
+            uniform=log(vocabulary) if vocabulary else None,
+            least=least,
+            clip=None if recipe is None else recipe.clip,
+            step=step,
+            along="log" if log_steps else "linear",
+        ),
+        words.CURVES_ALT,
+        f"{trained.code}table = training.curves(history.read_metrics(folder))",
+        rows,
+        name=f"{trained.name}-curves",
+    )
+    valid = rows.dropna(subset=["valid_loss"])
+    said = words.explained(
+        masked=recipe is not None and recipe.objective == "mask",
+        dropout=None if recipe is None else recipe.dropout,
+        smoothing=smoothing,
+        least=least,
+        valid=[(int(row["step"]), float(row["valid_loss"])) for _, row in valid.iloc[[0, -1]].iterrows()]
+        if len(valid)
+        else [],
+        vocabulary=vocabulary,
+    )
+    yield Note(" ".join(said))
+
+
+def schedule(trained: Trained, rows: pd.DataFrame) -> Iterator[Block]:
+    """Yield the learning rate that the recipe asks for, others beside it, and what was measured."""
+    recipe, steps = trained.recipe, int(rows["step"].iloc[-1])
+    if recipe is None:
+        yield Note(words.no_recipe(trained.name))
+        return
+    rates = training.schedules(recipe, steps=steps)
+    yield Note(
+        words.schedule(
+            recipe.decay,
+            peak=recipe.learning_rate,
+            warmup=recipe.warmup,
+            steps=steps,
+            constant=last_constant(steps),
+        ),
+        words.RATES,
+    )
+    yield Figure(
+        "schedule",
+        "",
+        partial(draw.schedule, rates, decay=recipe.decay, measured=rows),
+        words.rates_alt(recipe.decay),
+        "from inspector import training\nfrom models.training.recipes import RECIPES\n\n"
+        f"table = training.schedules(RECIPES[{recipe.name!r}], steps={steps})",
+        name=f"{recipe.name}-learning-rate",
+    )
+    measured = rows.set_index("step")["learning_rate"]
+    off = float((rates.set_index("step")[recipe.decay].reindex(rows["step"]) - measured).abs().max())
+    if off <= FIT * recipe.learning_rate:
+        yield Note(words.rates_fit(len(rows), off=off))
+    else:
+        yield Check(words.other_rates(recipe.name), holds=False)
+
+
+def metrics_file(trained: Trained) -> File:
+    """Return the training's own file of metrics."""
+    path = trained.folder / metrics.FILE
+    return File(f"{trained.name}-metrics.csv", lambda mode: path.read_bytes(), words.METRICS, words.METRICS_LABEL)
+
+
+CURVES = Section("training_curves", words.CURVES, _curves, (Switch("log_steps", words.LOGARITHMIC),), about="course")

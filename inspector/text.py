@@ -1,0 +1,79 @@
+"""Numbers and tokens as text, as every figure and sentence writes them."""
+
+from __future__ import annotations
+
+import re
+import string
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from models.formatting import number as number
+
+LONGEST_TOKEN = 16  # characters of a token beside an axis or in a sentence
+
+
+def signed(value: float) -> str:
+    """`number` with a true minus sign, for text: −1.50."""
+    return number(value).replace("-", "−")
+
+
+def bits(value: float) -> str:
+    """Write a change of surprise with its sign and unit: "+0.250 bits"."""
+    return f"{'−' if value < 0 else '+'}{number(abs(value))} bits"
+
+
+def quantity(value: float, unit: str = "") -> str:
+    """`value` in three significant digits with an SI prefix: quantity(22_347_251_712, "FLOP") is "22.3 GFLOP"."""
+    rounded = float(f"{value:.2e}")
+    for factor, prefix in ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(rounded) >= factor:
+            return f"{number(rounded / factor)} {prefix}{unit}".rstrip()
+    return f"{number(rounded)} {unit}".rstrip()
+
+
+def visible(text: str) -> str:
+    """`text` with every character that draws nothing (controls, zero-width, direction marks) written as U+XXXX.
+
+    A space stays a space; so do the joiners inside an emoji or a script that needs them, between two drawn characters.
+    """
+    shown = []
+    for index, character in enumerate(text):
+        hidden = unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp")
+        joins = character in "\u200c\u200d" and 0 < index < len(text) - 1 and not text[index - 1].isascii()
+        shown.append(f"U+{ord(character):04X}" if hidden and not joins else character)
+    return "".join(shown)
+
+
+def cut(text: str) -> str:
+    """Cut a token after LONGEST_TOKEN characters, an ellipsis among them."""
+    return text if len(text) <= LONGEST_TOKEN else f"{text[: LONGEST_TOKEN - 1]}…"
+
+
+def token(text: str) -> str:
+    """Write a token in a sentence: as inline code, in which Markdown reads nothing, so that it stays as it is."""
+    spaceless = text.lstrip("▁Ġ") or text  # the marks of a space before the token
+    shown = cut(visible(spaceless))
+    fence = "`" * (1 + max(map(len, re.findall("`+", shown)), default=0))
+    space = " " if shown.startswith("`") or shown.endswith("`") or (shown != shown.strip() and shown.strip()) else ""
+    return f"{fence}{space}{shown}{space}{fence}"
+
+
+def plain(text: str) -> str:
+    """`text` letter by letter where Markdown is read: every mark of punctuation as its character reference."""
+    return "".join(f"&#{ord(letter)};" if letter in string.punctuation else letter for letter in text)
+
+
+@dataclass(frozen=True)
+class Named:
+    """A token and which of its like it is: the `ordinal`th, from 1, of `of` in the text."""
+
+    token: str
+    ordinal: int
+    of: int
+
+
+def named(tokens: Sequence[str], position: int) -> Named:
+    """Name the token at a position."""
+    name = tokens[position]
+    return Named(name, tokens[: position + 1].count(name), tokens.count(name))

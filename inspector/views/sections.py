@@ -1,0 +1,488 @@
+"""A page of sections: the bar that chooses a section, and each section's choices and blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from inspector.export import spreadsheet
+from inspector.plots.scene import Scene
+from inspector.plots.theme import Mode
+from inspector.sections import registry
+from inspector.sections.picks import Listed, Named, Step, Texts
+from inspector.sections.section import (
+    Ask,
+    Block,
+    Check,
+    Choices,
+    Figure,
+    File,
+    Files,
+    HeadMaps,
+    Link,
+    Map,
+    Measurement,
+    Need,
+    Note,
+    Numbers,
+    Paragraph,
+    Problem,
+    Quote,
+    Row,
+    Section,
+    Sentence,
+    Table,
+    Thumbnails,
+)
+from inspector.sections.subject import Subject
+from inspector.text import plain
+from inspector.views.choices import assign, choose, clicked_cell, clicked_point
+from inspector.views.components import width
+from inspector.views.figures import chart, heads, matrix
+from inspector.views.shell import (
+    available_models,
+    boundary,
+    downloads,
+    link,
+    measuring,
+    pages,
+    progress,
+    sentence,
+    session,
+    stand_in,
+    widgets,
+)
+from inspector.views.shell.player import Player
+from inspector.wording import pages as words
+
+ASIDE = (1, 3)  # widths of the choices and of the blocks beside them
+
+
+class Top(NamedTuple):
+    """Places of a section: of its sentence, of texts that are typed, of the other choices, and of its blocks."""
+
+    sentence: DeltaGenerator
+    texts: DeltaGenerator
+    choices: DeltaGenerator
+    blocks: DeltaGenerator
+
+
+@dataclass(frozen=True)
+class Around:
+    """Surroundings of a section or a part.
+
+    chosen: what is chosen there, by the ids of choices, which are not drawn again. within: tells a part's places apart.
+    top: places of its sentence, of texts that are typed and of other choices, for a part that goes on with its section;
+    None where a section has its own. below: what is chosen in the parts that are drawn.
+    """
+
+    chosen: Mapping[str, Any] = field(default_factory=dict)
+    within: Hashable = ()
+    top: Top | None = None
+    below: dict[str, Any] = field(default_factory=dict)
+
+
+def show_page(
+    address: str, make: Callable[[Need | None], Subject | None] | None = None, *, parameters: Sequence[str] = ()
+) -> Subject | None:
+    """Draw a page: the section that opens it, and the one of the bar that is chosen; a single one has no bar.
+
+    make: takes what the model must be able to do, and gives the subject, None where there is none yet; of the reader's
+    text where None, or of none on a page that reads none. parameters: those that `make` assigns. Returns the subject.
+    """
+    page = registry.sections(address)
+    link.parameters(*page.assigned, *parameters)
+    top = st.container()
+    below = {section.id: section for section in page.sections if section.id != page.opening}
+    chosen = next(iter(below.values()))
+    if len(below) > 1:
+        chosen = below[widgets.bar(page.asks, list(below), "section", words=lambda id: below[id].title)]
+    with nullcontext() if chosen.need else top:  # a line that names a stand-in stands under the bar that asked for it
+        subject = (make or (of_text if registry.PAGES[address].reads else of_course))(page.need_of(chosen))
+        if subject is None:
+            return None
+        subject = replace(
+            subject,
+            progress=progress.layers,
+            narrow=width.is_narrow(),
+            stacked=width.is_stacked(),
+            measured=measuring.last,
+        )
+        if streams := page.streams(subject):
+            subject = replace(subject, stream=widgets.stream(streams, key=page.stream_name))
+    around = Around()
+    with top:
+        for section in page.sections:
+            if section.needs_model and subject.loaded is None:  # which the section below says
+                continue
+            if section.id == page.opening:  # whole with the page, for its choices may hold below
+                around = Around(_show(section, subject, around))
+    show(chosen, subject, around)
+    for way in page.links:
+        _draw(way, subject, around)
+    link.publish()
+    return subject
+
+
+def show(section: Section, subject: Subject, around: Around) -> None:
+    """Draw a section; where none of it runs long, a choice in it draws it alone anew."""
+    if section.starts or section.waits or section.long:  # Stop ends no work of a fragment
+        _show(section, subject, around)
+    else:
+        st.fragment(boundary.part(_show_and_publish))(section, subject, around)
+
+
+def _show_and_publish(section: Section, subject: Subject, around: Around) -> None:
+    _show(section, subject, around)
+    link.publish()
+
+
+def of_text(need: Need | None) -> Subject:
+    """Record the reader's text in the chosen model, or in one that can do what the section needs."""
+    if need is None:
+        inspected = session.inspected()
+        return session.subject(inspected.trace, inspected.loaded)
+    shown = stand_in.inspected(need.cannot, can=need.can, instead=need.instead, reads=need.reads)
+    if shown.stands_in and (reason := _why_not(need)):
+        st.caption(plain(words.WHY_NOT.format(reason)))
+    return session.subject(shown.trace, shown.loaded)
+
+
+def of_course(need: Need | None) -> Subject:
+    """Make the subject of a course, which is the same whatever the reader's text."""
+    return Subject(None, cache=session.cached, load=session.load)
+
+
+def _why_not(need: Need) -> str:
+    model = session.chosen_model()
+    return "" if model is None else need.why_not(session.load(model))
+
+
+def _show(section: Section, subject: Subject, around: Around) -> dict[str, Any]:
+    """Draw a section's choices and its blocks; returns what is chosen, in its parts and around it too."""
+    top = around.top
+    if top is None:
+        top = _places(section)
+        with top.blocks:
+            return _show(section, subject, replace(around, top=top))
+    if section.needs_model and subject.loaded is None:
+        session.show_problem(words.NOT_AT_HAND.format(available_models.title(subject.trace.model)))
+        return {}
+    chosen: dict[str, Any] = {}
+    steps = next((pick for pick in section.picks if isinstance(pick, Step)), None)
+    with st.spinner(section.waits) if section.waits else nullcontext(), top.choices:
+        for pick in section.picks:
+            if pick.id in around.chosen:
+                chosen[pick.id] = around.chosen[pick.id]
+            elif pick is not steps and (not isinstance(pick, Listed | Named) or pick.options(subject)):
+                with top.texts if isinstance(pick, Texts) else nullcontext():
+                    chosen[pick.id] = choose(pick, subject)
+    known = {**around.chosen, **chosen}
+    if section.starts and not st.toggle(section.starts, key=section.id, bind=link.bind_switch(section.id)):
+        return known
+    if steps is not None:
+        _play(section, subject, steps, within=around.within)
+        return known
+    inner = Around(known, (section.id, *chosen.values()), top)
+    try:
+        subject = replace(subject, beside=_beside(subject)) if section.compares else subject
+        for block in _awaited(section, section.blocks(subject, **chosen)):
+            if isinstance(block, Ask) and not _asked(block, subject):
+                return known
+            with top.sentence if isinstance(block, Sentence) else nullcontext():
+                _draw(block, subject, inner)
+    except ValueError as error:
+        session.show_problem(str(error))
+    return known | inner.below
+
+
+def _places(section: Section) -> Top:
+    said = st.container()
+    left, right = st.columns(ASIDE, gap="medium") if section.aside else (st, st)  # a place in an empty one has a gap
+    if section.behind:
+        left = left.popover(section.behind, icon=":material/edit_note:", type=widgets.quiet_button())
+    texts = left.container()
+    choices = left.container(horizontal=True, vertical_alignment="bottom", gap="small")
+    return Top(said, texts, choices, right.container())
+
+
+def _awaited(section: Section, blocks: Iterator[Block]) -> Iterator[Block]:
+    """Yield blocks; while the next is made the page says what it waits for."""
+    end = object()
+    while True:
+        with st.spinner(section.waits) if section.waits else nullcontext():
+            block = next(blocks, end)
+        if block is end:
+            return
+        yield block  # type: ignore[misc]
+
+
+def _asked(ask: Ask, subject: Subject) -> bool:
+    """Return True once the reader pressed the button, which is drawn until then."""
+    pressed: set[Hashable] = st.session_state.setdefault(f"{ask.id}.asked", set())
+    key = (subject.trace.key, ask.of)
+    if key not in pressed:
+        st.caption(ask.about)
+        st.button(ask.label, icon=":material/play_arrow:", key=ask.id, on_click=pressed.add, args=(key,))
+    return key in pressed
+
+
+def _beside(subject: Subject) -> Subject | None:
+    """Record the text in side B of the sidebar's switches; where it cannot be read there the page says why."""
+    model, trace = available_models.side_b(), subject.trace
+    if model is None or model == trace.model:
+        return None
+    try:
+        seen = session.record(model, trace.text, text_pair=trace.text_pair, target=trace.target_text)
+    except ValueError as error:
+        st.caption(plain(words.NO_SIDE_B.format(str(error).rstrip("."))))
+        return None
+    return replace(session.subject(seen.trace, seen.loaded), stream=subject.stream, progress=subject.progress)
+
+
+def _draw(block: Block, subject: Subject, around: Around) -> None:
+    match block:
+        case Sentence():
+            sentence.show(block.text, block.terms)
+        case Paragraph():
+            _heading(block.heading)
+            if block.text:
+                st.markdown(block.text, help=block.help or None)
+        case Note():
+            _heading(block.heading)
+            st.caption(block.text)
+            if block.code:
+                with st.popover(words.PYTHON, type=widgets.quiet_button()):
+                    widgets.python(block.code)
+        case Problem():
+            session.show_problem(block.text)
+        case Figure():
+            _heading(block.heading)
+            if block.sentence:
+                st.markdown(block.sentence)
+            chart.show(
+                block.draw,
+                alt=block.alt,
+                key=block.id,
+                name=block.name,
+                python=block.code,
+                table=block.table,
+                on_pick=partial(clicked_point, block.id, block.chooses) if block.chooses else None,
+            )
+            if block.note:
+                st.caption(block.note)
+        case Map():
+            _heading(block.heading)
+            if block.sentence:
+                st.markdown(block.sentence)
+            matrix.show(
+                *block.panels,
+                row_title=block.row_title,
+                column_title=block.column_title,
+                quantity=block.quantity,
+                numbered=block.numbered,
+                top=block.top,
+                diverging=block.diverging,
+                scale=block.scale,
+                name=block.name or block.id,
+                key=block.id,
+                python=block.code,
+                on_pick=partial(clicked_cell, block.chooses) if block.chooses else None,
+            )
+            if block.note:
+                st.caption(block.note)
+        case Thumbnails() | HeadMaps():
+            heads.show(block, on_choose=assign)
+            if block.note:
+                st.caption(block.note)
+        case Numbers():
+            _heading(block.heading)
+            numbers = [(number.name, number.value, number.meaning) for number in block.numbers]
+            widgets.cards(numbers) if block.cards else widgets.numbers(numbers, of=block.of, about=block.about)
+        case Check():
+            icon = ":material/verified:" if block.holds else ":material/warning:"
+            st.badge(plain(block.text), icon=icon, color="green" if block.holds else "red")
+        case Table():
+            folded = block.folded and not block.prose
+            _heading("" if folded else block.heading)
+            if block.prose:
+                st.table(block.frame.set_index(block.frame.columns[0]))
+                return
+            with st.expander(block.heading or words.ALL_NUMBERS) if folded else nullcontext():
+                widgets.table(block.frame, name=block.id, words=block.words, height=block.height)
+            if block.code:
+                with st.expander(words.PYTHON):
+                    widgets.python(block.code)
+        case Quote():
+            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+                st.markdown(block.said, width="content")
+                st.text(block.text, width="stretch")  # no Markdown: it would make a link of an address in it
+                if block.link is not None:
+                    _lead(block.link)
+        case Choices():
+            with st.container(horizontal=True):
+                for choice in block.choices:
+                    if choice.chosen:
+                        st.button(choice.label, key=choice.id, on_click=assign, args=(choice.chosen,))
+                    else:
+                        st.markdown(choice.label, width="content")
+        case Files():
+            with st.container(horizontal=True, gap="small"):
+                for file in block.files:
+                    make = partial(_written, file, session.mode())
+                    downloads.button(file.name, make, file.meaning, label=file.label)
+        case Link():
+            given = link.of_sidebar() | dict(block.given)
+            icon = f":material/{registry.PAGES[block.page].icon}:"
+            st.page_link(pages.FILES[block.page], label=block.label, icon=icon, query_params=given)
+        case Row():
+            widths = list(block.widths) or len(block.columns)
+            own = replace(around, top=None)
+            for place, column in zip(st.columns(widths, gap="medium"), block.columns, strict=True):
+                with place:
+                    for inner in column if isinstance(column, tuple) else (column,):
+                        _draw(inner, subject, own)
+        case Measurement():
+            found = measuring.run(block.work, known=block.key, key=block.id, about=block.about)
+            for inner in () if found is None else block.answer(found):
+                _draw(inner, subject, around)
+        case Section(folded=True):
+            beside = f":material/{block.icon}:" if block.icon else None
+            with st.expander(block.title, key=block.id, icon=beside, on_change="rerun") as part:
+                if part.open:
+                    around.below.update(_show(block, subject, replace(around, top=None)))
+        case Section():
+            _heading(block.title)
+            own = replace(around, top=None) if block.title else around
+            around.below.update(_show(block, subject, own))
+
+
+def _lead(to: Link) -> None:
+    """Draw a link that leads: the other page follows it, and nothing that it held before."""
+    link.lead(to.page, to.given)
+    st.page_link(
+        pages.FILES[to.page],
+        label=to.label,
+        icon=":material/open_in_new:",
+        query_params=link.of_sidebar() | dict(to.given),
+        width="content",
+    )
+
+
+def _written(file: File, mode: Mode) -> bytes:
+    """Write a file as its ending says."""
+    made, ending = file.make(mode), Path(file.name).suffix
+    if isinstance(made, bytes):
+        return made
+    if isinstance(made, str):
+        return made.encode()
+    if isinstance(made, Scene):
+        return made.png() if ending == ".png" else made.svg().encode()
+    return made.to_parquet(index=False) if ending == ".parquet" else spreadsheet.csv(made)
+
+
+def _heading(heading: str) -> None:
+    if heading:
+        st.subheader(heading, anchor=False)
+
+
+# --- a part that plays ------------------------------------------------------------------------------------------------
+
+
+def _play(section: Section, subject: Subject, pick: Step, *, within: Hashable) -> None:
+    """Draw a part whose steps are played or walked through; only the part is drawn again."""
+    player = Player(section.id, interval=pick.interval, first=pick.first_value)
+    names = list(pick.steps(subject))
+    of = () if section.about == "course" else (subject.trace.key, subject.stream)
+    if player.load((*of, within)) and not pick.named:  # a name may be a step of what is played now, too
+        link.assign(pick.id, None)
+    if player.playing:
+        _go(pick, names, pick.last(subject), _at(pick, names, pick.first(subject)))
+    player.panel(_panel)(section, subject, pick, names, player)
+
+
+def _panel(section: Section, subject: Subject, pick: Step, names: list[str], player: Player) -> None:
+    first, last = pick.first(subject), pick.last(subject)
+    at = partial(_at, pick, names, first)
+    go = partial(_go, pick, names, last)
+    player.advance(last, at=at, go=go)
+    if pick.named:
+        link.choice(pick.id, default=names[first - pick.first_value], options=names)
+    else:
+        link.number(pick.id, default=first, first=pick.first_value, last=last)
+    step = at()
+    if not player.playing:
+        link.publish()
+    player.follow()
+    drawn = False
+    for block in section.blocks(subject, **{pick.id: step}):
+        _draw(block, subject, Around())
+        if isinstance(block, Sentence | Paragraph | Figure | Map) and not drawn:
+            drawn = True
+            _controls(pick, names, step, player, at=at, go=go)
+
+
+def _controls(pick: Step, names: list[str], step: int, player: Player, *, at: Any, go: Any) -> None:
+    last = pick.first_value + len(names) - 1
+
+    def take(step: int) -> None:
+        """Go to a step, and stop there."""
+        player.stop()
+        go(step)
+        link.publish()
+
+    def walk(by: int) -> None:
+        """Go a step on or back; on from the last step begins anew."""
+        take(pick.first_value if by > 0 and at() == last else at() + by)
+
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        player.button(last, at=at, go=go, key="play", pause=link.publish)
+        st.button(words.BACK, icon=":material/skip_previous:", on_click=walk, args=(-1,), shortcut="B")
+        st.button(words.NEXT, icon=":material/skip_next:", on_click=walk, args=(1,), shortcut="N")
+        if not pick.slider:
+            number = step - pick.first_value
+            st.markdown(words.STEP.format(number + 1, len(names), names[number]), width="content")
+        elif len(names) > 1:
+            _slider(pick, names, step, take)
+
+
+def _slider(pick: Step, names: Sequence[str], step: int, take: Callable[[int], None]) -> None:
+    """Draw a slider over the steps.
+
+    A slider that something else has moved is a new one: what the browser still sends of the old one counts no more.
+    """
+    state, drawn, seen = st.session_state, f"{pick.id}.slider", f"{pick.id}.slider_at"
+    number: int = state.get(drawn, 0) + (state.get(seen, step) != step)
+    state[drawn], state[seen] = number, step
+
+    def moved() -> None:
+        if number == state[drawn]:
+            state[seen] = state[f"{drawn} {number}"]
+            take(state[seen])
+
+    steps = range(pick.first_value, pick.first_value + len(names))
+    key = f"{drawn} {number}"
+    if pick.named:
+        st.select_slider(pick.label, steps, step, lambda at: names[steps.index(at)], key=key, on_change=moved)
+    else:
+        st.slider(pick.label, steps[0], steps[-1], step, key=key, on_change=moved, label_visibility="collapsed")
+
+
+def _at(pick: Step, names: Sequence[str], first: int) -> int:
+    """Return the number of the step that is seen."""
+    held = link.remembered(pick.id, first)
+    if pick.named:
+        return pick.first_value + names.index(str(held)) if str(held) in names else first
+    return held
+
+
+def _go(pick: Step, names: Sequence[str], last: int, step: int) -> None:
+    step = min(max(step, pick.first_value), last)
+    link.assign(pick.id, names[step - pick.first_value] if pick.named else step)

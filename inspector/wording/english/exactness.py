@@ -1,0 +1,55 @@
+"""Words of the badge in the sidebar: what of a recording was held to a second run of its model, and what was not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # which comes with torch
+    from inspector.exactness import Exactness
+
+LONG = "on a long text a second run takes as long as reading it, so it waits until it is asked for"
+NO_MODEL = "the model of this saved trace is not at hand; record the text in a model of the list to have it held"
+RUN_AGAIN = "Run the independent check"
+
+
+def title(checked: Exactness) -> str:
+    """Say in the badge whether all that is shown was held to a second run of the model."""
+    if not checked.holds:
+        return "Not exact on this text"
+    return (
+        "Recorded, not held" if checked.second is None else f"Exact on this text, within {checked.second.largest:.1e}"
+    )
+
+
+def caption(checked: Exactness) -> str:
+    """Say below the badge what was compared, where it differs, or why nothing was compared."""
+    second = checked.second
+    if second is None:
+        held = f"No second run was made to hold this to: {checked.not_held}."
+        return held if checked.holds else f"A check of the numbers themselves fails; the badge says which. {held}"
+    code = "with other code for attention" if second.fused == second.calls else "in the model's own code"
+    if not second.holds:
+        where = second.mislabelled[0] if second.mislabelled else second.worst.name
+        return f"A second run, {code}, contradicts what is shown here: {where}."
+    if not checked.holds:
+        return "A check of the numbers themselves fails; the badge says which."
+    return (
+        f"A second run, {code}, gave all that is shown here to within that share of the largest number; tokens, layers "
+        "and norms are in their places."
+    )
+
+
+def unknown_tokens(count: int, *, of: int) -> str:
+    """Say how many of a text's tokens a model does not know."""
+    verb, them = ("is", "it") if count == 1 else ("are", "them")
+    return f"{count} of {of} tokens {verb} unknown to this model, which reads one and the same mark for {them}."
+
+
+def recorded(*, tokens: int, limit: str, size: str) -> str:
+    """Say how large a recording is; limit: the limit of the model."""
+    return f"{tokens} tokens{limit}, special ones included; the recording takes {size}"
+
+
+def placed(*, seen: object, where: str, share: str) -> str:
+    """Say what a model is and where its weights are."""
+    return f"{seen} Its weights: {where}{share}."

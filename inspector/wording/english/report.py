@@ -1,0 +1,34 @@
+"""Words of the report of a text."""
+
+from __future__ import annotations
+
+TITLE, CONTENTS, NUMBERS = "What Headlight sees in a text", "Contents", "Numbers"
+FORMULA = "Words with a formula"
+MODEL, TEXT, SECOND, TARGET, TOKENS, DATE = "Model", "Text", "Second text", "Target", "Tokens", "Date"
+
+
+def counted(sections: int, *, pictures: int, tables: int) -> str:
+    """Say what the report holds."""
+    as_tables = f", {tables} of them as tables, for they are drawn by hand" if tables else ""
+    return f"{sections} sections at their first choices, {pictures} pictures{as_tables}. Every number was recorded."
+
+
+def cannot(model: str, cannot: str) -> str:
+    """Say that a section needs another model."""
+    return f"{model} {cannot}."
+
+
+def more_rows(count: int) -> str:
+    """Say how many rows a table leaves out."""
+    return f"{count:,} rows more: the page's CSV and its Python lines have them all."
+
+
+# --- the page's button ------------------------------------------------------------------------------------------------
+
+WRITE, SAVE, WRITING = "Write a report", "Save the report", "Writing the report"
+WRITE_HINT = "All that the pages of sections say of this text, in one HTML file to keep, send or print; read offline"
+
+
+def writing(done: int, sections: int) -> str:
+    """Say how far the report is."""
+    return f"{WRITING}: section {min(done + 1, sections)} of {sections}"

@@ -1,0 +1,35 @@
+"""Every control of a page is pressed once, with one model: no part fails in a way that Headlight does not know.
+
+HEADLIGHT_ROUND, a number, chooses the model and every third page, so that runs of CI press all of them in turn. With
+HEADLIGHT_PRESS models are named instead, all pages are pressed, and Save and Slide at every figure:
+
+    HEADLIGHT_PRESS=minilm,mini-bert python -m pytest -s tests/browser/test_every_control.py
+"""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser.conftest import PAGES, Server
+from tests.browser.pressing import press
+
+MODELS = ("minilm", "mini-bert", "mini-gpt", "translator", "own-encoder")
+ROUND = int(os.environ.get("HEADLIGHT_ROUND", "0"))
+NAMED = os.environ.get("HEADLIGHT_PRESS", "")
+CHOSEN = NAMED.split(",") if NAMED else [MODELS[ROUND % len(MODELS)]]
+
+
+PATHS = [path.split("?")[0] for path in PAGES][0 if NAMED else ROUND % 3 :: 1 if NAMED else 3]
+
+
+@pytest.mark.parametrize("model", CHOSEN)
+@pytest.mark.parametrize("path", PATHS)
+def test_nothing_that_is_pressed_fails(page: Page, server: Server, path: str, model: str) -> None:
+    pressed = press(page, server.url, f"{path}?model={model}", thorough=bool(NAMED))
+    print(f"\n{path} {model}: {dict(pressed.counts)}, {pressed.downloads} downloads came, {pressed.left} left")
+    assert pressed.failures == []
+    assert pressed.downloads == pressed.counts["download"]
+    assert sum(pressed.counts.values()) > 1

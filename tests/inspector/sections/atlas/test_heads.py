@@ -1,0 +1,167 @@
+"""Sections of the page Atlas: every figure of a head, its texts and heads like it, and what a reader's words choose."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import inspector
+import models
+from inspector import atlas
+from inspector.atlas import library
+from inspector.atlas.measures import NAMES
+from inspector.sections import registry
+from inspector.sections.atlas import card, colour, heads
+from inspector.sections.section import Block, Choices, Figure, Files, Map, Note, Quote, Section, Sentence, flat
+from inspector.sections.subject import Subject
+from tests.inspector.sections.contract import code_faults, picture_faults
+
+
+@pytest.fixture(scope="module")
+def subject(minilm: models.LoadedModel) -> Subject:
+    return Subject(inspector.record(minilm, "The cat sat."), minilm, "encoder")
+
+
+@pytest.fixture(scope="module")
+def treebank(minilm: models.LoadedModel, tmp_path_factory: pytest.TempPathFactory) -> atlas.Atlas:
+    """An atlas of a treebank whose relations have the names of a stranger's."""
+    source = Path(__file__).parents[2] / "atlas" / "sentences.conllu"
+    path = tmp_path_factory.mktemp("treebank") / "named.conllu"
+    named = source.read_text(encoding="utf-8").replace("\tdet\t", "\tdet:'x\t")
+    path.write_text(4 * named, encoding="utf-8")  # of fewer a relation has no score
+    made = atlas.build(minilm, path, out=path.parent / "atlas")
+    assert made is not None
+    return made
+
+
+def told(section: Section, subject: Subject, **chosen: Any) -> list[Block]:
+    """List a section's blocks with those of its parts, each part with those of the choices that it has."""
+    listed: list[Block] = []
+    own = {pick.id: chosen[pick.id] for pick in section.picks if pick.id in chosen}
+    for block in flat(section.blocks(subject, **own)):
+        listed += told(block, subject, **chosen) if isinstance(block, Section) else [block]
+    return listed
+
+
+@pytest.mark.parametrize("by", ["previous", "offset_-3", "nsubj governor", "obj dependent"])
+@pytest.mark.parametrize("figure", ["texts", "offsets", "relations"])
+def test_the_lines_of_every_figure_give_its_table(subject: Subject, by: str, figure: str) -> None:
+    listed = told(heads.SECTION, subject, by=by, figure=figure)
+    (drawn,) = [block for block in listed if isinstance(block, Figure)]
+    assert (
+        drawn.id == {"texts": "atlas_distribution", "offsets": "atlas_offsets", "relations": "atlas_relations"}[figure]
+    )
+    assert list(code_faults(listed, models.load)) == []
+    assert list(picture_faults(heads.SECTION, listed)) == []
+
+
+def test_the_strongest_head_opens_and_another_where_the_choice_names_it(subject: Subject) -> None:
+    means = subject.atlas.statistics.mean
+    layer, head = divmod(int(np.nanargmax(means[NAMES.index("next")])), 12)
+    for chosen, place in (
+        ({}, (layer, head)),
+        ({"layer": 3, "head": 4}, (3, 4)),
+        ({"call": 0, "head": 11}, (layer, 11)),
+    ):
+        listed = told(heads.SECTION, subject, by="next", **chosen)
+        (grid,) = [block for block in listed if isinstance(block, Map)]
+        assert grid.panels[0].marked == [place[0]]
+        assert any(f"layer {place[0]}, head {place[1]}" in getattr(block, "text", "") for block in listed)
+        assert grid.chooses is not None
+        assert grid.chooses(*place) == {"layer": place[0], "call": 0, "head": place[1]}
+
+
+def test_the_sentence_counts_heads(subject: Subject) -> None:
+    first = told(heads.SECTION, subject)[0]
+    assert isinstance(first, Sentence)
+    count = int((subject.atlas.statistics.mean[NAMES.index("cls")] > 0.5).sum())
+    assert f"of 72 heads {count} rest on [CLS]" in first.text
+
+
+def test_words_choose_a_number_and_the_head_that_does_most_of_it(subject: Subject) -> None:
+    asked = next(pick for pick in heads.SECTION.picks if pick.id == "atlas_asked")
+    assert asked.chooses(subject, "direct objects") == {
+        **dict.fromkeys(("layer", "call", "head", "figure")),
+        "by": "obj governor",
+    }
+    assert asked.chooses(subject, "banana") == {}
+    notes = [block.text for block in told(heads.SECTION, subject, atlas_asked="banana") if isinstance(block, Note)]
+    assert "No number of this atlas is known by these words" in notes[0]
+
+
+def test_texts_lead_to_the_heads_map_and_pairs_to_the_pair(subject: Subject) -> None:
+    quotes = {
+        kind: [block for block in told(heads.SECTION, subject, examples=kind) if isinstance(block, Quote)]
+        for kind in ("usual", "strongest", "pairs")
+    }
+    assert all(len(found) > 5 for found in quotes.values())
+    place = card.site(subject.atlas, subject.atlas.place(layer=0, head=2, stream="encoder"))
+    for found in quotes.values():
+        assert all(quote.link is not None and quote.link.given["layer"] == str(place["layer"]) for quote in found)
+    assert all({"query", "key"} <= quote.link.given.keys() for quote in quotes["pairs"] if quote.link)
+
+
+def test_heads_like_it_open_where_they_are_this_models(subject: Subject) -> None:
+    for everywhere in (False, True):
+        listed = told(heads.SECTION, subject, atlas_everywhere=everywhere, by="punctuation", figure="texts")
+        (found,) = [block for block in listed if isinstance(block, Choices)]
+        assert len(found.choices) == 6
+        assert all(choice.chosen for choice in found.choices) is not everywhere
+        assert any("corpora of their own" in block.text for block in listed if isinstance(block, Note)) is everywhere
+
+
+def test_a_filter_leaves_heads_out_and_says_where_none_is_left(subject: Subject) -> None:
+    def counted(**chosen: Any) -> str:
+        notes = [block.text for block in told(heads.SECTION, subject, **chosen) if isinstance(block, Note)]
+        return notes[-2]
+
+    assert counted().startswith("72 of 72 heads")
+    assert counted(atlas_layers=("2", "3")).startswith("24 of 72 heads")
+    labels = next(pick for pick in registry.sections("atlas").picks if pick.id == "atlas_labels")
+    per_layer = {
+        (layer, label): counted(atlas_layers=(layer,), atlas_labels=(label,))
+        for layer in ("0", "5")
+        for label in labels.options(subject)
+    }
+    assert "No head is left: take a filter away." in per_layer.values()
+    assert sum(int(told.split()[0]) for told in per_layer.values() if told[0].isdigit()) == 24
+
+
+def test_files_are_made_when_they_are_asked_for(subject: Subject) -> None:
+    files = {
+        file.name: file
+        for block in told(heads.SECTION, subject, layer=2, head=0)
+        if isinstance(block, Files)
+        for file in block.files
+    }
+    assert {f"minilm-layer-2-head-0.{ending}" for ending in ("png", "svg", "html", "parquet", "csv")} <= files.keys()
+    assert {"atlas-heads.csv", "atlas-heads.parquet", "atlas-relations.csv"} <= files.keys()
+    assert len(files["atlas-relations.csv"].make("light")) == len(subject.atlas.scores)
+    assert str(files["minilm-layer-2-head-0.html"].make("dark")).startswith("<!doctype html>")
+
+
+def test_what_a_click_chooses_stands_in_the_link() -> None:
+    assert {"by", "layer", "call", "head"} <= set(registry.sections("atlas").assigned)
+
+
+def test_an_atlas_of_the_readers_own_is_told_with_lines_that_open_it(
+    subject: Subject, treebank: atlas.Atlas, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(library.VARIABLE, str(treebank.folder.parents[1]))
+    opened = replace(subject, opened=treebank)
+    keys = list(colour.options(opened))
+    assert "det:'x governor" in keys
+    for by in ("previous", "det:'x governor"):
+        listed = told(heads.SECTION, opened, by=by)
+        assert any(f"Over {treebank.counted.read} texts" in getattr(block, "text", "") for block in listed)
+        assert list(code_faults(listed, models.load)) == []
+
+
+def test_a_model_without_an_atlas_says_how_to_build_one(minilm: models.LoadedModel) -> None:
+    untrained = models.load("own-encoder")
+    with pytest.raises(ValueError, match="There is no atlas of own-encoder: build one"):
+        Subject(inspector.record(untrained, "The cat sat."), untrained).atlas  # noqa: B018

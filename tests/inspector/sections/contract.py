@@ -1,0 +1,176 @@
+"""The contract of a section, whoever wrote it: each check gives the faults of one section on one subject."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import fields
+from typing import Any
+
+import pandas as pd
+from markdown_it import MarkdownIt
+
+import models
+from inspector.plots.slide import points
+from inspector.sections.picks import Pick
+from inspector.sections.section import (
+    Block,
+    Figure,
+    HeadMaps,
+    Map,
+    Measurement,
+    Note,
+    Numbers,
+    Paragraph,
+    Section,
+    Sentence,
+    Table,
+    Thumbnails,
+    flat,
+)
+from inspector.sections.subject import Subject
+from tests.closeness import relative_error
+
+HOSTILE_VALUES = (None, -1, 10**9, 1.5, "", "nothing", "<script>alert(1)</script>", "9" * 5000, [], (), {}, object())
+MARKS = ("<img", "**bold**", "javascript:", "onerror=")
+"""Parts of the hostile text: none of them may stand in a block but as a token, letter by letter."""
+CLOSE = 1e-5
+MATH = re.compile(r"\$[^$]+\$")
+
+
+def blocks(section: Section, subject: Subject) -> list[Block]:
+    """List a section's blocks at its default choices, those of its parts too, but for parts that run long."""
+    listed: list[Block] = []
+    for block in flat(section.blocks(subject)):
+        listed.append(block)
+        if isinstance(block, Section) and not block.starts:
+            listed += blocks(block, subject)
+    return listed
+
+
+def opening_faults(listed: list[Block]) -> Iterator[str]:
+    """A section opens with a sentence that has a number, or says why nothing is told."""
+    first = next((block for block in listed if told(block)), None)
+    if first is None:
+        yield "it says nothing"
+    elif isinstance(first, Sentence) and not re.search(r"\d", first.text):
+        yield f"its sentence has no number: {first.text}"
+    elif not told(first).rstrip().endswith((".", "?", ":", "`", "$")):
+        yield f"its opening is no sentence: {told(first)}"
+    figures = {block.id: block for block in listed if isinstance(block, Figure | Map)}
+    for mark in first.about if isinstance(first, Sentence) else ():
+        if mark.figure not in figures:
+            yield f"its sentence is about {mark.figure}, which is not there"
+        elif isinstance(figure := figures[mark.figure], Figure):
+            table = points(figure.draw(mode="light")) if figure.table is None else figure.table
+            rows = table
+            for column, value in mark.where.items():
+                rows = rows[rows[column] == value] if column in rows else rows.iloc[:0]
+            if len(rows) == 0:
+                yield f"its sentence is about {dict(mark.where)}, which {mark.figure} does not show"
+
+
+def told(block: Block) -> str:
+    """Return the words of a block, those of a picture too."""
+    if isinstance(block, Sentence | Paragraph | Note):
+        return block.text
+    if isinstance(block, Measurement):
+        return block.about
+    return block.sentence or block.note if isinstance(block, Figure | Map) else ""
+
+
+def picture_faults(section: Section, listed: list[Block]) -> Iterator[str]:
+    """Each picture has a heading, or its section's title, an alternative text and a table."""
+    ids = [block.id for block in listed if isinstance(block, Figure | Map | Thumbnails | HeadMaps | Table)]
+    yield from (f"two blocks have the id {id}" for id in set(ids) if ids.count(id) > 1)
+    for block in listed:
+        if isinstance(block, Figure | Map | Thumbnails | HeadMaps) and len(block.alt.split()) < 3:
+            yield f"{block.id} has no alternative text: {block.alt!r}"
+        if isinstance(block, Figure | Map) and not (block.heading or section.title):
+            yield f"{block.id} has no heading"
+        if isinstance(block, Figure):
+            table = points(block.draw(mode="dark")) if block.table is None else block.table
+            if table.empty:
+                yield f"{block.id} has no table"
+        if isinstance(block, Table) and block.frame.empty:
+            yield f"the table {block.id} is empty"
+
+
+def code_faults(listed: list[Block], load: Callable[..., Any]) -> Iterator[str]:
+    """The Python lines of a picture run, and give its table."""
+    real, ran = models.load, {}
+    models.load = load
+    try:
+        for block in listed:
+            if not isinstance(block, Figure | Map | Thumbnails | HeadMaps):
+                continue
+            if not block.code:
+                yield f"{block.id} has no Python lines"
+                continue
+            try:
+                if block.code not in ran:
+                    space: dict[str, Any] = {}
+                    exec(compile(block.code, block.id, "exec"), space)
+                    ran[block.code] = space
+            except Exception as error:  # whatever it is, it is the fault that is looked for
+                yield f"the Python lines of {block.id} end in {type(error).__name__}: {error}"
+                continue
+            if isinstance(block, Figure) and block.table is not None:
+                yield from _table_faults(block.id, ran[block.code].get("table"), block.table)
+    finally:
+        models.load = real
+
+
+def _table_faults(id: str, given: object, shown: pd.DataFrame) -> Iterator[str]:
+    if not isinstance(given, pd.DataFrame):
+        yield f"the Python lines of {id} make no table"
+        return
+    missing = [column for column in shown if column not in given]
+    if missing or len(given) < len(shown):
+        yield f"the Python lines of {id} give {given.shape}, without {missing}; shown is {shown.shape}"
+        return
+    same = given.loc[shown.index, list(shown)] if len(given) > len(shown) else given  # the page shows some of the rows
+    for column in shown:
+        if (is_number := pd.api.types.is_numeric_dtype(shown[column])) and not relative_error(
+            same[column].astype(float).fillna(0), shown[column].astype(float).fillna(0)
+        ) < CLOSE:
+            yield f"the Python lines of {id} give other numbers in {column}"
+        if not is_number and list(map(str, same[column])) != list(map(str, shown[column])):
+            yield f"the Python lines of {id} give other words in {column}"
+
+
+def pick_faults(section: Section, subject: Subject) -> Iterator[str]:
+    """Each choice refuses with a sentence what is none of its options, and takes its own default."""
+    picks: list[Pick] = [pick for part in (section, *section.parts) for pick in part.picks]
+    for pick in picks:
+        for value in HOSTILE_VALUES:
+            try:
+                pick.checked(subject, value)
+            except ValueError as error:
+                if not str(error).endswith(".") or len(str(error)) > 400 or "<script" in str(error).replace("'<", ""):
+                    yield f"{pick.id} refuses {str(value)[:20]!r} in no sentence: {str(error)[:200]}"
+            except Exception as error:
+                yield f"{pick.id} meets {str(value)[:20]!r} with {type(error).__name__}"
+    for pick in section.picks:
+        first = pick.first(subject)
+        if pick.checked(subject, first) != first:
+            yield f"{pick.id} does not take its own default {first!r}"
+
+
+def markup_faults(listed: list[Block]) -> Iterator[str]:
+    """No block holds markup of the text: what Markdown would read in it stands in code, or as references."""
+    reader = MarkdownIt("commonmark").disable("text_join")  # which would join references and letters
+    for block in listed:
+        for field in fields(block):
+            value = getattr(block, field.name)
+            if not isinstance(value, str) or field.name in ("code", "id", "name"):
+                continue
+            for token in reader.parse(MATH.sub("", value)):
+                for inner in token.children or [token]:
+                    raw = inner.type in ("html_inline", "html_block", "image", "link_open")
+                    if raw or (inner.type == "text" and any(mark in inner.content for mark in MARKS)):
+                        yield f"{type(block).__name__}.{field.name} holds markup of the text: {value[:120]}"
+        if isinstance(block, Numbers):
+            for number in block.numbers:
+                if any(mark in f"{number.name}{number.value}{number.meaning}" for mark in MARKS):
+                    yield f"a number holds markup of the text: {number}"

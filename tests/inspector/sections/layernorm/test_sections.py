@@ -1,0 +1,107 @@
+"""Numbers that the sections of the page LayerNorm read in their tables, and the sentences made of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from torch.nn import functional
+
+from inspector import normalization, record, record_batch
+from inspector.sections.layernorm import change, depth, other, outliers
+from inspector.text import number
+from inspector.trace import PaddedBatch, Trace
+from inspector.wording.english import layernorm as words
+from models import LoadedModel
+from tests.closeness import assert_close
+
+TEXTS = ("The cat sat on the mat because it was tired.", "Yes.")
+
+
+@pytest.fixture(scope="module")
+def trace(minilm: LoadedModel) -> Trace:
+    return record(minilm, TEXTS[0])
+
+
+def test_steps_and_outliers_are_those_of_the_tables(trace: Trace) -> None:
+    table = normalization.change(trace)
+    said = change.steps(table, norms=13)
+    assert f"scaling {100 * table.scaling.mean():.1f} %" in said
+    assert "left out" not in said
+    assert said.replace(".", "") + " 2 with a gate are left out" == change.steps(table, norms=15).replace(".", "")
+    norms, found = dict(enumerate(trace.norms)), normalization.outliers(trace)
+    said = outliers.outlier(found, norms)
+    assert f"{number(found.times.max())} times the median there" in said
+    assert "of 13 norms. No activation of this text is massive" in said
+    found.loc[found.index[0], "massive"] = True
+    assert "Massive activations (size over 100" in outliers.outlier(found, norms)
+
+
+def test_tokens_that_stand_out_are_named() -> None:
+    table = pd.DataFrame(
+        [(norm, at, f"t{at}", 9.0 if at == 2 and norm else 1.0) for norm in (0, 1) for at in range(5)],
+        columns=["norm", "position", "token", "std_before"],
+    )
+    found = outliers.far(table, size="std")
+    assert found == [("t2", 1, 9.0)]
+    assert "`t2` (before 1 of 2 norms, up to 9.00 times)" in words.far(found, norms=2, size="std")
+    assert words.far([], norms=2, size="std").startswith("No token has twice the median standard deviation")
+
+
+def test_padding_moves_the_statistics_that_count_it(minilm: LoadedModel) -> None:
+    def cells(columns: int | None) -> PaddedBatch:
+        return record_batch(minilm, TEXTS, keep_padding=True, columns=columns)
+
+    plain, wide = cells(None), cells(30)
+    x, y = plain.before(4), wide.before(4)
+    found = other.padded(
+        (x, plain.keep),
+        (y, wide.keep),
+        column=1,
+        epsilon=1e-12,
+        running=normalization.running_statistics(x, plain.keep),
+    )
+    assert (found.padding, found.cells, found.added) == ((~wide.keep).sum(), 60, 30 - x.shape[1])
+    exact = y[..., found.dimension].astype(np.float64)
+    assert found.batch[1] == (pytest.approx(exact.mean()), pytest.approx(exact.std()))
+    assert_close(found.layer[1], (y[0, 1].mean(), y[0, 1].std()), relative=1e-5)
+    assert found.moved["batch"] > 0.1
+    assert found.moved["layer"] < 1e-4
+    assert "every real token stays" in other.padding(found, token="the")
+    assert "columns of them added" in other.padding(found, token="the")
+
+
+def test_depth_reads_both_ends() -> None:
+    table = pd.DataFrame(
+        {
+            "stack": "pre-norm",
+            "layer": [-1, 0, 1],
+            "activation": [1, 2, 3],
+            "gradient": [4.0, 1, 2],
+            "cosine": [0, 0, 0.5],
+        }
+    )
+    (found,) = depth.ends(table).itertuples()
+    assert (found.Index, found.gradient, found.activation, found.cosine) == ("pre-norm", 2.0, 3, 0.5)
+    assert "2.00 (pre-norm)" in words.depth(gradient={"pre-norm": found.gradient}, cosine={"pre-norm": 0.5})
+
+
+def test_for_and_against_batch_norm_on_a_ragged_batch() -> None:
+    random = np.random.default_rng(0)
+    x, keep = random.normal(2, 3, (3, 6, 4)), np.arange(6) < np.array([[6], [3], [3]])
+    running = (random.normal(size=4), random.uniform(1, 2, 4))
+    said = " ".join(other.against(x, keep, epsilon=1e-5, running=running))
+    real = torch.tensor(x[keep])
+    own = functional.batch_norm(real, None, None, training=True)
+    kept = functional.batch_norm(real, *map(torch.tensor, running))
+    assert "3 texts of 3 to 6 tokens: 33 % of the cells are padding, and 3 of 6 columns have one text" in said
+    assert f"up to {number(float((own - kept).abs().max()))} here" in said
+
+
+def test_the_residual_in_words_follows_the_numbers() -> None:
+    table = normalization.through_depth(initialisation="torch")
+    vanishing, collapse, _ = words.residual(**depth.ends(table).to_dict())
+    assert "the gradient vanishes when there is no residual" in vanishing
+    assert "with it, it arrives" in vanishing
+    assert "tokens become one" in collapse

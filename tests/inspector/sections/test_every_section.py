@@ -1,0 +1,137 @@
+"""The contract of all sections, over the registry and eight subjects: a new section is held to it at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import inspector
+import models
+from inspector.plots.chart import Chart
+from inspector.sections import registry
+from inspector.sections.picks import Listed
+from inspector.sections.section import Figure, Mark, Note, Paragraph, Section, Sentence
+from inspector.sections.subject import Configuration, Subject
+from tests.inspector.sections.contract import (
+    blocks,
+    code_faults,
+    markup_faults,
+    opening_faults,
+    pick_faults,
+    picture_faults,
+)
+from tests.inspector.views.page import HOSTILE
+
+SUBJECTS: dict[str, dict[str, str]] = {
+    "minilm": {"text": "The cat sat on the mat because it was tired."},
+    "mini-gpt": {"text": "He said that the old man was the first."},
+    "translator": {"text": "I love cats.", "target": "我爱猫。"},
+    "mini-bert-zh": {"text": "猫坐在垫子上，因为它累了。"},
+    "two texts": {"text": "The cat sat.", "text_pair": "It was tired."},
+    "one token": {"text": "a"},
+    "hostile": {"text": HOSTILE},
+    "no text": {"shape": "llama-2-70b"},
+}
+MODELS = {"two texts": "minilm", "one token": "mini-gpt", "hostile": "minilm"}
+PATHS = [
+    f"{address}/{section.id}"
+    for address, page in registry.PAGES.items()
+    if not page.board
+    for section in registry.sections(address).sections
+]
+
+
+@cache
+def loaded(id: str, **options: Any) -> models.LoadedModel:
+    return LOAD(id, **options)
+
+
+LOAD = models.load
+
+
+@cache
+def subject_of(name: str) -> Subject:
+    if shape := SUBJECTS[name].get("shape"):
+        return Subject(None, given=Configuration.of_shape(shape, tokens=300))
+    model = loaded(MODELS.get(name, name))
+    return Subject(inspector.record(model, **SUBJECTS[name]), model)
+
+
+def faults(path: str, section: Section, subject: Subject) -> Iterator[str]:
+    """Look for every fault; a section that cannot be asked of the subject says why in one sentence, and that is all."""
+    page = registry.sections(path.partition("/")[0])
+    if subject.given is not None and section.about != "configuration":
+        return
+    need = page.need_of(section)
+    if need is not None and not need.can(subject.model):
+        return
+    if streams := page.streams(subject):
+        subject = replace(subject, stream=streams[0])
+    yield from pick_faults(section, subject)
+    try:
+        listed = blocks(section, subject)
+    except ValueError as error:
+        if not str(error).endswith(".") or len(str(error)) > 600:
+            yield f"it refuses in no sentence: {error}"
+        return
+    yield from opening_faults(listed)
+    yield from picture_faults(section, listed)
+    yield from code_faults(listed, loaded)
+    yield from markup_faults(listed)
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("name", SUBJECTS)
+def test_a_section_keeps_the_contract(name: str, path: str) -> None:
+    assert list(faults(path, registry.section(path), subject_of(name))) == []
+
+
+# --- planted faults ---------------------------------------------------------------------------------------------------
+
+TABLE = pd.DataFrame({"layer": [0, 1], "share": [0.25, 0.5]})
+CODE = "import pandas as pd\ntable = pd.DataFrame({'layer': [0, 1], 'share': [0.25, 0.5]})"
+FIGURE = Figure("planted", "Shares", Chart(TABLE, "layer", "share"), "Share by layer, as a line", CODE, TABLE)
+SENTENCE = Sentence("Layer 1 adds 50 %.", about=(Mark("planted", {"layer": 1}),))
+LAYER = Listed("layer", "Layer", lambda subject: ("Layer 0", "Layer 1"))
+
+
+class Trusting(Listed):
+    def checked(self, subject: Subject, value: Any) -> int:
+        return int(value)
+
+
+def of(*planted: Any, picks: tuple[Any, ...] = (LAYER,)) -> Section:
+    return Section("planted", "Planted", lambda subject, **chosen: iter(planted), picks)
+
+
+PLANTED: dict[str, Section] = {
+    "says nothing": of(FIGURE),
+    "no number": of(Sentence("Some layer adds most."), FIGURE),
+    "is about ": of(replace(SENTENCE, about=(Mark("planted", {"layer": 7}),)), FIGURE),
+    "which is not there": of(SENTENCE),
+    "has no heading": replace(of(SENTENCE, replace(FIGURE, heading="")), title=""),
+    "no alternative text": of(SENTENCE, replace(FIGURE, alt="")),
+    "two blocks have the id": of(SENTENCE, FIGURE, FIGURE),
+    "has no Python lines": of(SENTENCE, replace(FIGURE, code="")),
+    "end in NameError": of(SENTENCE, replace(FIGURE, code="table = missing")),
+    "make no table": of(SENTENCE, replace(FIGURE, code="rows = 1")),
+    "give other numbers": of(SENTENCE, replace(FIGURE, code=CODE.replace("0.25", "0.26"))),
+    "meets": of(SENTENCE, FIGURE, picks=(Trusting("layer", "Layer", lambda subject: ("Layer 0",)),)),
+    "holds markup": of(SENTENCE, FIGURE, Paragraph(f"It reads {HOSTILE}.")),
+}
+
+
+def test_a_section_without_a_fault_has_none() -> None:
+    note = Note("The token `<img src=x>` is shown letter by letter.")
+    assert list(faults("block/planted", of(SENTENCE, FIGURE, note), subject_of("minilm"))) == []
+
+
+@pytest.mark.parametrize("fault", PLANTED)
+def test_a_planted_fault_is_found(fault: str) -> None:
+    found = list(faults("block/planted", PLANTED[fault], subject_of("minilm")))
+    assert any(fault in line for line in found), found

@@ -1,0 +1,73 @@
+"""The sentences of the clock and of old keys, on tables made by hand."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from inspector import stepwise
+from inspector.sections.time import clock
+from inspector.stepwise import RUNS, Timed, flops
+from inspector.wording.english.time import clock as clock_words
+from inspector.wording.english.time import past as past_words
+
+
+def timed(attention: dict[int, float]) -> Timed:
+    """The LSTM takes 1 ms in one call, the same FLOPs half of it, attention as told."""
+    rows = [
+        (tokens, run, {"lstm": 1e-3, "lstm_apart": 5e-4, "attention": seconds}.get(run, 2e-2), 1, 1)
+        for tokens, seconds in attention.items()
+        for run in RUNS
+    ]
+    table = pd.DataFrame(rows, columns=["tokens", "run", "seconds", "flops", "waiting"])
+    return Timed(table, width=64, repeats=3, clock="wall time", threads=2, difference=0.0)
+
+
+@pytest.mark.parametrize(
+    ("attention", "slower"),
+    [
+        *(({8: 5e-4, 16: 2e-3, 32: 4e-3}, 16), ({8: 2e-3, 16: 5e-4}, None)),
+        *(({8: 2e-3, 16: 3e-3}, 8), ({128: 5e-4, 256: 2e-3}, 256)),
+    ],
+)
+def test_attention_is_slower_from_a_length_up_to_the_longest(attention: dict[int, float], slower: int | None) -> None:
+    said = clock.timing(timed(attention))
+    assert said.startswith(f"At {max(attention)} tokens the LSTM takes 20.0 ms token by token and 1.00 ms in one call")
+    assert "so waiting multiplies the time by 2.00 here" in said
+    assert (f"From {slower} tokens on" in said) == (slower is not None)
+    assert ("Attention is faster" in said) == (slower is None)
+    if slower is not None:  # n² explains no length at which attention has no more FLOPs
+        lstm, attended = (flops(layer, tokens=slower, width=64) for layer in ("lstm", "attention"))
+        assert ("besides FLOPs" in said) == (attended <= lstm)
+
+
+def counted(tokens: int) -> str:
+    lstm, attention = (flops(layer, tokens=tokens, width=64) for layer in ("lstm", "attention"))
+    return clock_words.counting(tokens=tokens, width=64, lstm=lstm, attention=attention)
+
+
+def test_one_token_is_one_step() -> None:
+    said = counted(1)
+    assert said.startswith("For 1 token of width 64 an LSTM takes one step (65.5 kFLOPs), self-attention one step")
+    same = counted(128)  # n = 2d
+    assert "with as many FLOPs" in same
+
+
+def moved(keys: list[float], largest: float) -> pd.DataFrame:
+    rows = [(layer, tensor, 5, share, largest) for layer, share in enumerate(keys) for tensor in ("key", "value")]
+    return pd.DataFrame(rows, columns=["layer", "tensor", "old", "relative", "largest"])
+
+
+def test_old_keys_that_stay_and_that_move() -> None:
+    still = stepwise.moving(moved([0, 2e-7], 3e-7), name="GPT")
+    moving = stepwise.moving(moved([0, 0.021, 0.032], 0.5), name="BERT")
+    assert (still.stays, moving.stays) == (True, False)
+    assert (moving.old, moving.first, moving.least, moving.most) == (5, 0, 0.021, 0.032)
+    assert past_words.moving(still, moving, new=1) == (
+        "When one more token comes, no old key of GPT moves (by 3.00e-07 at most, rounding): the mask is causal, so "
+        "keys can be cached. In BERT, which reads both ways, they move by 2.1 to 3.2\u00a0%: nothing to cache there."
+    )
+    said = past_words.moving(moving, None, new=2)
+    assert "2 more tokens come, the keys that BERT made of the 5 old ones move by 2.1 to 3.2\u00a0%" in said
+    one_layer = stepwise.moving(moved([0], 0.0), name="one layer")
+    assert "(by exactly 0): it has one layer" in past_words.moving(one_layer, None, new=1)

@@ -1,0 +1,31 @@
+"""The lines of the ways to read a long text, by hand from what each way has a state of."""
+
+from __future__ import annotations
+
+import pytest
+
+import inspector
+from inspector import long_texts
+from inspector.sections.tokens import long as section
+from models import LoadedModel
+
+TEXT = "The cat sat on the mat because it was tired, and the dog ran to the old man who had seen it before."
+
+
+def test_shares_are_told_in_percent_of_the_whole_text(shipped) -> None:
+    loaded: LoadedModel = shipped("mini-gpt")
+    trace = inspector.record(loaded, TEXT)
+    found = long_texts.compare(loaded, trace, budget=12)
+    longer = 2 * (len(found.tokens) + found.specials)  # as if half of the text had been cut
+    shown = section.lines(found, whole=longer, names={name: str(name) for name in found.table["way"]}).set_index("way")
+    for row in found.table.to_dict("records"):
+        line, text = shown.loc[row["way"]], longer - found.specials
+        kept = 100 if row["way"] in ("windows", "chunks") else 100 * row["tokens"] / text
+        assert line["reach"] == pytest.approx(kept)
+        for name in ("dropped", "cut", "accuracy", "accuracy_full"):
+            assert line[name] == pytest.approx(100 * row[name], rel=1e-12)
+        assert line["times"] == pytest.approx(row["flops"] / found.table["flops"][0])
+    assert shown.loc["windows", "reach"] == shown.loc["chunks", "reach"] == 100
+    assert shown.loc["first", "dropped"] == pytest.approx(
+        100 - 100 * found.table["tokens"][shown.index == "first"].item() / len(found.tokens)
+    )
