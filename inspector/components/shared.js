@@ -81,6 +81,7 @@ export function onColourSchemeChange(callback) {
 
 export const LEVELS = 1024; // steps of a colour scale; even, so that a diverging scale has an exact middle
 export const MASKED = -1; // the level of a cell that holds no number
+const NARROWEST = 40; // pixels of a plot, also where a page that is being laid out leaves less than the labels take
 
 const pixel = ([red, green, blue]) => ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
 const mix = (from, to, part) => from.map((channel, i) => Math.round(channel + (to[i] - channel) * part));
@@ -144,6 +145,15 @@ export function sizeCanvas(canvas, width, height) {
   if (canvas.width !== size.width || canvas.height !== size.height) Object.assign(canvas, size);
   Object.assign(canvas.style, { width: `${width}px`, height: `${height}px` });
   return size;
+}
+
+/** A cell's [width, height] in pixels: as large as fits, square unless rows and columns differ much in number. */
+export function fit({ rows, columns }, { width, height, largest }) {
+  const across = Math.min(largest, Math.max(width, NARROWEST) / columns);
+  const down = Math.min(largest, height / rows);
+  const alike = Math.max(across, down) < 3 * Math.min(across, down);
+  const whole = (length) => (length >= 4 ? Math.floor(length) : length);
+  return alike ? Array(2).fill(whole(Math.min(across, down))) : [whole(across), whole(down)];
 }
 
 // ---- tokens -----------------------------------------------------------------------------------------------------

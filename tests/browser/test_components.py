@@ -9,6 +9,7 @@ import pytest
 
 from inspector.components import standalone
 from inspector.components.grid import Options, Roles, grid_bytes
+from inspector.components.matrix import MatrixMessage, Panel
 from inspector.components.pack import quantise
 from inspector.plots import theme
 from tests.browser.drawing import TOKENS, N, events, frame, head_message, pixel, point, show, tooltip, weights
@@ -19,6 +20,18 @@ def grid_message(scale="linear", selected=(1, 2), layers=3, heads=4):
     pictures = quantise(maps)
     notes = [[f"entropy {layer}.{head} nats" for head in range(heads)] for layer in range(layers)]
     return grid_bytes(pictures, tokens=N, selected=selected, notes=notes, scale=scale)
+
+
+@pytest.mark.parametrize("component", ["grid", "head", "matrix"])
+def test_a_place_narrower_than_the_labels_is_drawn_in(tab, component):
+    """While a page is laid out a place can be a few pixels wide; `tab` fails on any error."""
+    matrix = MatrixMessage((Panel(weights(), rows=TOKENS, columns=TOKENS),), row_title="query", column_title="key")
+    messages = {"grid": grid_message, "head": head_message, "matrix": matrix.to_bytes}
+    show(tab, component, messages[component]())
+    for width in (*range(1, 240, 7), 800):
+        tab.locator("#root").evaluate("(root, width) => { root.style.width = `${width}px`; }", width)
+        frame(tab)
+        assert tab.locator("canvas").first.evaluate("(canvas) => canvas.width * canvas.height") > 0
 
 
 # ---- grid -----------------------------------------------------------------------------------------------------------

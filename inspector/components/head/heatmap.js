@@ -1,6 +1,6 @@
 // The heatmap: queries down, keys across, a colour bar below. Pixels lie on one canvas; crosshair and labels are
 // elements over it, so that moving the crosshair repaints nothing.
-import { clamp, element, paint, plain, sizeCanvas } from "../shared.js";
+import { clamp, element, fit, paint, plain, sizeCanvas } from "../shared.js";
 import { Axis } from "./axis.js";
 import { ColourBar } from "./colourbar.js";
 import { listenToGestures } from "./gestures.js";
@@ -170,16 +170,12 @@ export class Heatmap {
     );
   }
 
-  /** The largest cell that fits, in whole pixels or a fraction of one; square unless the texts' lengths differ much. */
+  /** The [width, height] of a cell; where heads are aligned, that of the larger of them. */
   fit(width) {
     const { beside } = this.matrix;
     const aligned = beside?.rows && this.viewport.isWhole;
-    const { rows, cols } = aligned ? { rows: beside.rows, cols: beside.columns } : this.viewport;
-    const across = Math.min(LARGEST, width / cols);
-    const down = Math.min(LARGEST, this.tallest / rows);
-    const alike = Math.max(across, down) < 3 * Math.min(across, down);
-    const whole = (length) => (length >= 4 ? Math.floor(length) : length);
-    return alike ? Array(2).fill(whole(Math.min(across, down))) : [whole(across), whole(down)];
+    const counts = aligned ? beside : { rows: this.viewport.rows, columns: this.viewport.cols };
+    return fit(counts, { width, height: this.tallest, largest: LARGEST });
   }
 
   drawCells(plotWidth, palette) {

@@ -1,9 +1,9 @@
 // A matrix as a heatmap, or two of the same make side by side: the cell under the pointer is named in both.
 import { Floating, View, clamp, drawing, element, fillToken, makePalette } from "../shared.js";
-import { paint, plain, readTheme, sizeCanvas, unpack } from "../shared.js";
+import { fit, paint, plain, readTheme, sizeCanvas, unpack } from "../shared.js";
 import { ColourBar } from "../head/colourbar.js";
 import { Matrix } from "../head/matrix.js";
-import { LONGEST, brief, columnLabels, fit, rowRoom, rowStep, spell } from "./labels.js";
+import { LONGEST, brief, columnLabels, rowRoom, rowStep, spell } from "./labels.js";
 
 const BESIDE = 620; // pixels of the container from which two plots stand side by side
 const GAP = 28; // pixels between them

@@ -41,15 +41,6 @@ export function columnLabels(widths, cell) {
 /** The pixels left of the plot: for the longest row label, at most LONGEST or a fifth of the `whole`. */
 export const rowRoom = (widths, whole) => Math.ceil(Math.min(Math.max(LONGEST, whole / 5), Math.max(...widths))) + 10;
 
-/** A cell's [width, height] in pixels: as large as fits, square unless rows and columns differ much in number. */
-export function fit({ rows, columns }, { width, height, largest }) {
-  const across = Math.min(largest, width / columns);
-  const down = Math.min(largest, height / rows);
-  const alike = Math.max(across, down) < 3 * Math.min(across, down);
-  const whole = (length) => (length >= 4 ? Math.floor(length) : length);
-  return alike ? Array(2).fill(whole(Math.min(across, down))) : [whole(across), whole(down)];
-}
-
 const grouped = new Intl.NumberFormat("en-US", { minimumSignificantDigits: 3, maximumSignificantDigits: 3 });
 
 /** Three significant digits: 0.123, 4.50, 12,300, 1.23e−7; a sign only below zero, or where `signed`. */

@@ -1,7 +1,7 @@
-// How the edges of a matrix are labelled, how large its cells are, and how its numbers are written.
+// How the edges of a matrix are labelled and how its numbers are written.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { brief, columnLabels, fit, roundStep, rowStep, spell } from "../../../inspector/components/matrix/labels.js";
+import { brief, columnLabels, roundStep, rowStep, spell } from "../../../inspector/components/matrix/labels.js";
 
 test("labels that only count are spelled out from their range", () => {
   assert.deepEqual(spell({ start: 4, step: 2, count: 3 }), ["4", "6", "8"]);
@@ -31,14 +31,6 @@ test("steps are 1, 2, 5 times a power of ten, and rows leave room for a line", (
   assert.deepEqual([0.2, 1, 1.1, 3, 7, 11, 32].map(roundStep), [1, 1, 2, 5, 10, 20, 50]);
   assert.equal(rowStep(13), 1);
   assert.equal(rowStep(3), 5);
-});
-
-test("cells are square and whole, unless there are far more columns than rows", () => {
-  const room = { width: 400, height: 400, largest: 40 };
-  assert.deepEqual(fit({ rows: 13, columns: 13 }, room), [30, 30]);
-  assert.deepEqual(fit({ rows: 3, columns: 4 }, room), [40, 40]);
-  assert.deepEqual(fit({ rows: 7, columns: 100 }, room), [4, 40]);
-  assert.deepEqual(fit({ rows: 800, columns: 800 }, room), [0.5, 0.5]);
 });
 
 test("numbers have three significant digits and a true minus sign", () => {

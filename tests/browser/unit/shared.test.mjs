@@ -1,7 +1,7 @@
 // The packed message, pixels and tokens.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { MASKED, clamp, paint, pieces, plain, unpack } from "../../../inspector/components/shared.js";
+import { MASKED, clamp, fit, paint, pieces, plain, unpack } from "../../../inspector/components/shared.js";
 
 globalThis.devicePixelRatio = 1;
 
@@ -24,6 +24,21 @@ test("a message is read whatever the length of its header and wherever its bytes
       assert.equal(data.byteOffset % 4, 0);
       assert.deepEqual(new Float32Array(data.buffer, data.byteOffset, 2), numbers);
     }
+  }
+});
+
+test("cells are square and whole, unless there are far more columns than rows", () => {
+  const room = { width: 400, height: 400, largest: 40 };
+  assert.deepEqual(fit({ rows: 13, columns: 13 }, room), [30, 30]);
+  assert.deepEqual(fit({ rows: 3, columns: 4 }, room), [40, 40]);
+  assert.deepEqual(fit({ rows: 7, columns: 100 }, room), [4, 40]);
+  assert.deepEqual(fit({ rows: 800, columns: 800 }, room), [0.5, 0.5]);
+});
+
+test("cells have a width where the place is narrower than what stands beside them", () => {
+  for (const width of [10, 0, -60]) {
+    const [across, down] = fit({ rows: 13, columns: 13 }, { width, height: 400, largest: 40 });
+    assert.ok(across >= 1 && down >= 1);
   }
 });
 
