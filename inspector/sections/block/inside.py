@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from inspector import block, probe
 from inspector.wording import block as words
 
 if TYPE_CHECKING:
+    from torch import nn
+
     import models
     from inspector.block import Stage
     from inspector.sections.subject import Subject
     from inspector.trace.blocks import Blocks
 
 SHORT = "A few words."  # enough to see whether a model's blocks can be followed
+_reasons: WeakKeyDictionary[nn.Module, str] = WeakKeyDictionary()  # why a network's blocks cannot be followed
 
 
 def blocks(subject: Subject) -> Blocks:
@@ -37,7 +41,13 @@ def streams(subject: Subject) -> tuple[str, ...]:
 
 
 def why_not(loaded: models.LoadedModel) -> str:
-    """Return why the model's blocks cannot be followed, "" where they can: tried on a few words."""
+    """Return why the model's blocks cannot be followed, "" where they can: tried once, on a few words."""
+    if loaded.network not in _reasons:
+        _reasons[loaded.network] = _tried(loaded)
+    return _reasons[loaded.network]
+
+
+def _tried(loaded: models.LoadedModel) -> str:
     target = SHORT if loaded.shape == "encoder-decoder" else None
     try:
         trace = probe.record(loaded, SHORT, target=target)
