@@ -48,22 +48,22 @@ def lines_of(formula: str) -> list[str]:
     return [line for line in [*lines, line.strip()] if line]
 
 
-def shown(value: float, quantity: Label | None, language: Language) -> str:
+def shown(value: float, label: Label | None, language: Language) -> str:
     """Write a number with its unit: three digits, or all digits of a count; "%" is times 100."""
-    return _with_unit(value, quantity, language, _digits)
+    return _with_unit(value, label, language, _digits)
 
 
-def needed(check: NumberCheck, quantities: Mapping[str, Label], language: Language) -> str:
+def needed(check: NumberCheck, labels: Mapping[str, Label], language: Language) -> str:
     """Write what a check needs of its number, like `NumberCheck.needs`, with a reader's names and units: "< 5 %"."""
-    quantity = quantities.get(check.number)
+    label = labels.get(check.number)
     if isinstance(check.bound, str):
-        other = quantities[check.bound].name.of(language) if check.bound in quantities else check.bound
+        other = labels[check.bound].name.of(language) if check.bound in labels else check.bound
         bound = other if check.times == 1 else f"{_short(check.times)} × {other}"
         bound = f"“{bound}”" if language == "zh" and check.times == 1 else bound
     else:
-        bound = _with_unit(check.bound, quantity, language, _short)
+        bound = _with_unit(check.bound, label, language, _short)
     if check.relation == "±":
-        return f"{bound} ± {_with_unit(check.within, quantity, language, _short)}"
+        return f"{bound} ± {_with_unit(check.within, label, language, _short)}"
     if check.relation == "± %":
         return f"{bound} ± {_with_unit(check.within, _SHARE, language, _short)}"
     return f"{check.relation} {bound}"
@@ -75,8 +75,8 @@ def brief(value: float) -> str:
     return f"{mantissa} × 10{str(int(power)).translate(_RAISED)}" if power else mantissa
 
 
-def _with_unit(value: float, quantity: Label | None, language: Language, digits: Callable[[float], str]) -> str:
-    unit = "" if quantity is None else quantity.unit
+def _with_unit(value: float, label: Label | None, language: Language, digits: Callable[[float], str]) -> str:
+    unit = "" if label is None else label.unit
     unit = unit.of(language) if isinstance(unit, Both) else unit
     written = digits(100 * value if unit == "%" else value)
     if unit == "%" and language == "zh":

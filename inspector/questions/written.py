@@ -45,13 +45,12 @@ def table(answers: Iterable[Answer], language: Language = "en") -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def sentence(numbers: Numbers, quantities: Mapping[str, Label], language: Language) -> str:
+def sentence(numbers: Numbers, labels: Mapping[str, Label], language: Language) -> str:
     """Write measured numbers in a row, each after its name: "largest weight: 0.91; heads: 12"."""
     colon, semicolon = (": ", "; ") if language == "en" else ("：", "；")
-    named = {name: quantities.get(name, Label(Both(name, name))) for name in numbers}
+    named = {name: labels.get(name, Label(Both(name, name))) for name in numbers}
     return semicolon.join(
-        f"{quantity.name.of(language)}{colon}{shown(numbers[name], quantity, language)}"
-        for name, quantity in named.items()
+        f"{label.name.of(language)}{colon}{shown(numbers[name], label, language)}" for name, label in named.items()
     )
 
 

@@ -322,7 +322,7 @@ SPEAKS = Kind(
 def _copying(value: Tensor, out: Tensor, from_end: Tensor) -> float:
     """The sum of the eigenvalues of W_E W_V W_O W_U over the sum of their sizes, from -1 to 1.
 
-    All that are not 0 are eigenvalues of W_O (W_U W_E) W_V, [E, E], too. value: [D, E], out: [E, D],
+    Only the eigenvalues of W_O (W_U W_E) W_V, [E, E], can differ from 0. value: [D, E], out: [E, D],
     from_end: W_U W_E, [D, D].
     """
     eigenvalues = torch.linalg.eigvals((out @ from_end @ value).double())
